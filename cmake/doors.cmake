@@ -1,0 +1,24 @@
+# The doors between the rooms (README, "The rooms"): what a room may include is decided here.
+#
+# gaussweep_room(TARGET ROOM FORBIDDEN header...) gives TARGET
+#   - an include root that holds this room alone (rooms that it links bring theirs along), and
+#   - before every other include directory, one in which each forbidden header is an #error, so that a library
+#     of the system that happens to be installed cannot be included by mistake.
+
+function(gaussweep_room target room)
+  cmake_parse_arguments(ARG "" "" "FORBIDDEN" ${ARGN})
+  set(root ${CMAKE_BINARY_DIR}/doors/${room})
+  file(MAKE_DIRECTORY ${root}/include)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${room} ${root}/include/${room} SYMBOLIC)
+  foreach(header ${ARG_FORBIDDEN})
+    file(CONFIGURE OUTPUT ${root}/forbidden/${header}
+         CONTENT "#error \"${room}/ must not include <${header}>: see the rooms in README.md\"\n")
+  endforeach()
+  get_target_property(type ${target} TYPE)
+  target_include_directories(${target} PUBLIC ${root}/include)
+  target_include_directories(${target} BEFORE PRIVATE ${root}/forbidden)
+endfunction()
+
+set(GAUSSWEEP_CUDA_HEADERS cuda.h cuda_runtime.h cuda_runtime_api.h cublas_v2.h cusolverDn.h)
+set(GAUSSWEEP_IO_HEADERS hdf5.h H5Cpp.h yaml-cpp/yaml.h nlohmann/json.hpp nlohmann/json_fwd.hpp)
+set(GAUSSWEEP_DRIVER_HEADERS mpi.h CLI/CLI.hpp spdlog/spdlog.h fmt/core.h fmt/format.h)

@@ -1,0 +1,71 @@
+#pragma once
+/// Matrices in files: the run directory's store (one HDF5 file a digest), Matrix Market, HDF5 datasets and
+/// MATLAB v7.3. Elements are read as double, column-major; the store keeps the trial's own precision.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gaussweep::io {
+
+/// A dense column-major matrix, ld == rows.
+template <class T>
+struct Dense {
+  std::int64_t rows = 0, cols = 0;
+  std::vector<T> data;
+};
+
+/// A stored system: A, and b and x_true where they are known (empty otherwise), with the generator's words.
+template <class T>
+struct StoredMatrix {
+  Dense<T> a, b, x_true;
+  std::map<std::string, std::string> attributes;  ///< "kind", "generator", "seed", … : see io/SCHEMA.md
+};
+
+/// What `matrix info` says of any readable file.
+struct MatrixInfo {
+  std::string format;    ///< "gaussweep", "hdf5", "matlab", "matrix market"
+  std::string dataset;   ///< the HDF5 path that would be read
+  std::int64_t rows = 0, cols = 0, stored_entries = 0;
+  std::string field, symmetry;  ///< "real", "integer" / "general", "symmetric", "skew-symmetric"
+  std::map<std::string, std::string> attributes;
+};
+
+/// Reads A from a Matrix Market, HDF5 or MATLAB v7.3 file, told apart by content, not by name. `dataset`: the
+/// path in an HDF5 or MATLAB file; empty: /A, or the only 2-D dataset of numbers there is.
+/// @throws InputError: unreadable, malformed (file:line for Matrix Market), complex, sparse MATLAB, empty, too large.
+Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset = {});
+MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset = {});
+
+/// Writes Matrix Market array format (%.17g), atomically.
+void export_matrix_market(const std::filesystem::path& path, const Dense<double>& a);
+
+/// Reads and writes the store's own files, with checksums; atomically (temporary name, rename).
+template <class T>
+void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix);
+template <class T>
+StoredMatrix<T> read_matrix(const std::filesystem::path& path);
+
+/// SHA-256 as 64 hexadecimal digits.
+std::string sha256(const std::string& bytes);
+std::string sha256_file(const std::filesystem::path& path);
+
+/// DIR/matrices: makes each matrix once, even when several processes ask at the same moment (a lock file that dies
+/// with its holder; the others wait and then read).
+class MatrixStore {
+ public:
+  explicit MatrixStore(std::filesystem::path directory);
+  std::filesystem::path path_of(const std::string& digest) const;
+  /// Reads the matrix of this digest; where it is absent, calls `make`, stores the result and returns it.
+  /// A damaged file is made anew. `made` tells which it was.
+  template <class T>
+  StoredMatrix<T> get(const std::string& digest, const std::function<StoredMatrix<T>()>& make, bool* made = nullptr);
+
+ private:
+  std::filesystem::path directory_;
+};
+
+}  // namespace gaussweep::io

@@ -1,0 +1,84 @@
+#pragma once
+/// A record: everything known of a finished trial. One table of fields serves the journal (JSON), the
+/// compound table `/records` of results.h5, and the summary's columns.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace gaussweep::io {
+
+/// One timed run of a trial.
+struct Sample {
+  double seconds = 0;
+  double clock_mhz = std::numeric_limits<double>::quiet_NaN();
+  bool throttled = false;
+};
+
+/// One stage of a method, from the separate stage pass. `share` is of the pass's total.
+struct Stage {
+  std::string kernel;
+  std::int64_t calls = 0;
+  double seconds = 0;
+  double mean = 0;
+  double occupancy = std::numeric_limits<double>::quiet_NaN();
+  double share = 0;
+};
+
+/// The columns of `/records` in the order of the contract (io/SCHEMA.md), then what belongs to the record
+/// but lives in tables of its own.
+struct Record {
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+  std::string key, run_id, problem, method, backend, precision;
+  std::int64_t m = 0, n = 0, k = 0, nrhs = 0;
+  std::string uplo, parameters = "{}", matrix_kind, matrix_digest;
+  std::int64_t matrix_seed = 0;
+  std::string status, message;
+  std::int64_t info = 0;
+  std::string convergence;
+  std::int64_t iterations = 0;
+  double seconds_min = unknown, seconds_q1 = unknown, seconds_median = unknown, seconds_mean = unknown,
+         seconds_q3 = unknown, seconds_max = unknown, seconds_stdev = unknown;
+  std::int64_t samples = 0, inner_repeats = 1, warmup = 0;
+  double load_seconds = unknown, generate_seconds = unknown, allocate_seconds = unknown, h2d_seconds = unknown,
+         d2h_seconds = unknown, verify_seconds = unknown;
+  double flops = unknown, gflops = unknown, bytes = unknown, peak_share = unknown;
+  double residual_ratio = unknown, tolerance = unknown, backward_error = unknown, forward_error = unknown,
+         pivot_growth = unknown, first_row_percent = unknown;
+  std::string reference_method;
+  double reference_seconds = unknown, reference_difference = unknown;
+  std::string gpu_uuid, gpu_name;
+  std::int64_t capability = 0;
+  double sm_clock_mhz = unknown, power_w = unknown, temperature_c = unknown;
+  std::int64_t throttled = 0;
+  std::string throttle_reason, host;
+  std::int64_t rank = 0, device_index = -1;
+  std::string start_time, commit, job_id, node;
+
+  std::vector<Sample> sample_list;
+  std::vector<Stage> stages;
+  std::vector<double> history;  ///< `/iterations`
+};
+
+/// A column: its name and the member that holds it.
+struct Field {
+  std::string_view name;
+  std::variant<std::string Record::*, std::int64_t Record::*, double Record::*> member;
+};
+
+/// All columns of `/records`, in order.
+const std::vector<Field>& record_fields();
+
+/// A record as one JSON object: every field by name (NaN and infinities as null, "inf", "-inf"), `sample_list`,
+/// `stages`, `history`. @throws std::runtime_error on a missing or mistyped field, naming it.
+nlohmann::json to_json(const Record& record);
+Record record_from_json(const nlohmann::json& json);
+
+}  // namespace gaussweep::io

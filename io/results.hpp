@@ -1,0 +1,39 @@
+#pragma once
+/// results.h5 (io/SCHEMA.md): written whole to a temporary name and renamed, so that it can be opened at any moment.
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "io/record.hpp"
+
+namespace gaussweep::io {
+
+struct DeviceRow {
+  std::string gpu_uuid, gpu_name, host;
+  std::int64_t capability = 0, multiprocessors = 0, total_bytes = 0, ecc = 0, driver_version = 0, runtime_version = 0;
+  double copy_bytes_per_second = Record::unknown;  ///< measured once a device and run
+  double gemm_flops_float = Record::unknown, gemm_flops_double = Record::unknown;
+};
+
+struct HostRow {
+  std::string host, cpu, os;
+  std::int64_t cores = 0, memory_bytes = 0;
+};
+
+struct Results {
+  std::vector<Record> records;
+  std::vector<DeviceRow> devices;
+  std::vector<HostRow> hosts;
+  /// Plan text and provenance: version, commit, dirty, build, command_line, cuda_version, …
+  std::map<std::string, std::string> attributes;
+};
+
+/// Writes atomically. @throws StorageError
+void write_results(const std::filesystem::path& path, const Results& results);
+/// Reads a file written by this or an older schema version (absent columns keep their defaults).
+/// `with_details == false` leaves out samples, stages and iterations. @throws InputError where it is not ours.
+Results read_results(const std::filesystem::path& path, bool with_details = true);
+
+}  // namespace gaussweep::io

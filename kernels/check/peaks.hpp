@@ -1,0 +1,16 @@
+#pragma once
+/// What the device can do at best, measured: for `peak_share`.
+
+#include "kernels/core/context.hpp"
+
+namespace gaussweep {
+
+struct Peaks {
+  double copy_bytes_per_second = 0;  ///< bytes read plus bytes written
+  double gemm_flops_float = 0, gemm_flops_double = 0;  ///< vendor GEMM
+};
+
+/// Measures in about `seconds` seconds at most.
+Peaks measure_peaks(Context& context, double seconds);
+
+}  // namespace gaussweep

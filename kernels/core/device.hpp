@@ -1,0 +1,110 @@
+#pragma once
+/// Memory, copies and events of the place where a method computes, the same for a GPU and for the CPU.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "kernels/core/enums.hpp"
+
+namespace gaussweep {
+
+/// A point in the order of work on the device's stream.
+class Event {
+ public:
+  virtual ~Event() = default;
+  /// Marks this point in the stream (asynchronous on a GPU).
+  virtual void record() = 0;
+  /// Seconds from `start` (recorded earlier, same device) to this event; waits for both.
+  virtual double seconds_since(const Event& start) const = 0;
+};
+
+/// What is known of a device; 0 or empty where it does not apply.
+struct DeviceInfo {
+  std::string name;              ///< "NVIDIA H200", or the CPU's model name
+  std::string uuid;              ///< "GPU-…"; empty on the CPU
+  int capability = 0;            ///< 90 for 9.0; 0 on the CPU
+  int multiprocessors = 0;
+  int max_threads_per_block = 0;
+  std::size_t shared_bytes_per_block = 0;
+  std::size_t total_bytes = 0;
+  std::size_t free_bytes = 0;
+  int sm_clock_khz = 0;
+  int memory_clock_khz = 0;
+  int driver_version = 0;        ///< CUDA's numbers, 13000 for 13.0
+  int runtime_version = 0;
+  bool ecc = false;
+};
+
+/// One device and one stream on it. All copies and fills are ordered on that stream; copies to and from the
+/// host have completed when the call returns. Every function throws DeviceError; `allocate` throws OutOfMemory.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual Backend backend() const = 0;
+  virtual DeviceInfo info() const = 0;
+  /// Uninitialised memory, aligned to 256 bytes; `bytes == 0` gives a valid pointer too.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* pointer) noexcept = 0;
+  virtual void to_device(void* destination, const void* source, std::size_t bytes) = 0;
+  virtual void to_host(void* destination, const void* source, std::size_t bytes) = 0;
+  virtual void copy(void* destination, const void* source, std::size_t bytes) = 0;
+  /// Strided copies, `rows` rows of `width_bytes` (strides in bytes), to a GPU and back.
+  virtual void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
+                            std::size_t source_stride, std::size_t width_bytes, std::size_t rows) = 0;
+  virtual void to_host_2d(void* destination, std::size_t destination_stride, const void* source,
+                          std::size_t source_stride, std::size_t width_bytes, std::size_t rows) = 0;
+  virtual void fill(void* destination, int byte, std::size_t bytes) = 0;
+  /// Waits for all work on the stream; throws what went wrong in it.
+  virtual void synchronize() = 0;
+  virtual std::unique_ptr<Event> make_event() = 0;
+  /// The cudaStream_t of a GPU, nullptr elsewhere.
+  virtual void* stream() const { return nullptr; }
+};
+
+/// Owned device memory.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Device& device, std::size_t bytes) : device_(&device), data_(device.allocate(bytes)), bytes_(bytes) {}
+  ~Buffer() { reset(); }
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  void reset() noexcept {
+    if (data_ != nullptr) device_->release(data_);
+    data_ = nullptr;
+    bytes_ = 0;
+  }
+
+ private:
+  void swap(Buffer& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+  }
+  Device* device_ = nullptr;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Seconds of a monotonic clock, given by the driver: `kernels/` has no clock of its own.
+using HostClock = double (*)();
+
+/// The CPU as a device, for the backends `emulated` and `host`. `model_name` is what `info().name` says.
+std::unique_ptr<Device> make_host_device(Backend backend, HostClock clock, std::string model_name = {});
+/// GPU `index` of those visible to this process. Throws DeviceError where there is none, or where this build
+/// has no CUDA.
+std::unique_ptr<Device> make_cuda_device(int index);
+/// How many GPUs this process can see; 0 without CUDA, without a driver, or without a GPU.
+/// `why` says the reason where it is 0.
+int cuda_device_count(std::string* why = nullptr);
+
+}  // namespace gaussweep

@@ -1,0 +1,113 @@
+#pragma once
+/// The words of gaussweep as types. The strings of `to_string` are the values on the command line, in plans,
+/// in JSON and in HDF5; `from_string` is their inverse.
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gaussweep {
+
+enum class Problem { gemm, trsv, gesv, getrf, potrf, trtri, geinv, poinv };
+enum class Precision { float32, float64 };
+/// Where a trial runs: `cuda`, `emulated` (the same kernels on the CPU), `host` (code written for the CPU).
+enum class Backend { cuda, emulated, host };
+enum class Uplo { lower, upper };
+/// What a method asks of its matrix. A method may run on others; its answer is then a finding.
+enum class Need { spd, strongly_regular, diagonally_dominant, triangular, nonzero_elements, nonzero_diagonal };
+enum class Convergence { none, converged, stagnated, diverged, max_iterations };
+
+/// One table an enum: every value with its string, in declaration order.
+template <class E>
+struct EnumNames;
+
+template <>
+struct EnumNames<Problem> {
+  static constexpr std::string_view what = "problem";
+  static constexpr std::array<std::pair<Problem, std::string_view>, 8> table{{{Problem::gemm, "gemm"},
+                                                                            {Problem::trsv, "trsv"},
+                                                                            {Problem::gesv, "gesv"},
+                                                                            {Problem::getrf, "getrf"},
+                                                                            {Problem::potrf, "potrf"},
+                                                                            {Problem::trtri, "trtri"},
+                                                                            {Problem::geinv, "geinv"},
+                                                                            {Problem::poinv, "poinv"}}};
+};
+template <>
+struct EnumNames<Precision> {
+  static constexpr std::string_view what = "precision";
+  static constexpr std::array<std::pair<Precision, std::string_view>, 2> table{
+      {{Precision::float32, "float"}, {Precision::float64, "double"}}};
+};
+template <>
+struct EnumNames<Backend> {
+  static constexpr std::string_view what = "backend";
+  static constexpr std::array<std::pair<Backend, std::string_view>, 3> table{
+      {{Backend::cuda, "cuda"}, {Backend::emulated, "emulated"}, {Backend::host, "host"}}};
+};
+template <>
+struct EnumNames<Uplo> {
+  static constexpr std::string_view what = "uplo";
+  static constexpr std::array<std::pair<Uplo, std::string_view>, 2> table{
+      {{Uplo::lower, "lower"}, {Uplo::upper, "upper"}}};
+};
+template <>
+struct EnumNames<Need> {
+  static constexpr std::string_view what = "need";
+  static constexpr std::array<std::pair<Need, std::string_view>, 6> table{
+      {{Need::spd, "spd"},
+       {Need::strongly_regular, "strongly_regular"},
+       {Need::diagonally_dominant, "diagonally_dominant"},
+       {Need::triangular, "triangular"},
+       {Need::nonzero_elements, "nonzero_elements"},
+       {Need::nonzero_diagonal, "nonzero_diagonal"}}};
+};
+template <>
+struct EnumNames<Convergence> {
+  static constexpr std::string_view what = "convergence";
+  static constexpr std::array<std::pair<Convergence, std::string_view>, 5> table{
+      {{Convergence::none, ""},
+       {Convergence::converged, "converged"},
+       {Convergence::stagnated, "stagnated"},
+       {Convergence::diverged, "diverged"},
+       {Convergence::max_iterations, "max_iterations"}}};
+};
+
+/// The string of an enum value.
+template <class E, class = decltype(EnumNames<E>::table)>
+constexpr std::string_view to_string(E value) {
+  for (const auto& [key, name] : EnumNames<E>::table) {
+    if (key == value) return name;
+  }
+  return "?";
+}
+
+/// The enum value of a string; nothing where no value has that name.
+template <class E>
+constexpr std::optional<E> from_string(std::string_view text) {
+  for (const auto& [key, name] : EnumNames<E>::table) {
+    if (name == text) return key;
+  }
+  return std::nullopt;
+}
+
+/// All names of an enum, separated by ", ", for messages that say what is allowed.
+template <class E>
+std::string allowed_names() {
+  std::string all;
+  for (const auto& [key, name] : EnumNames<E>::table) {
+    if (!all.empty()) all += ", ";
+    all += name;
+  }
+  return all;
+}
+
+/// Bytes of one element.
+constexpr std::size_t element_bytes(Precision precision) { return precision == Precision::float32 ? 4 : 8; }
+/// The precision of a C++ type.
+template <class T>
+constexpr Precision precision_of = sizeof(T) == 4 ? Precision::float32 : Precision::float64;
+
+}  // namespace gaussweep

@@ -1,0 +1,23 @@
+#pragma once
+/// The exceptions of `kernels/`. Numeric failure (a zero pivot, divergence) is a result, never an exception.
+
+#include <stdexcept>
+#include <string>
+
+namespace gaussweep {
+
+/// Device or host memory ran out: the trial's status is `oom`.
+struct OutOfMemory : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A CUDA, cuBLAS, cuSOLVER or emulated-kernel error. `sticky` errors leave the process unusable (the worker
+/// is replaced), `name` is the library's own name of the error, e.g. "cudaErrorIllegalAddress".
+struct DeviceError : std::runtime_error {
+  DeviceError(const std::string& message, std::string error_name, bool is_sticky)
+      : std::runtime_error(message), name(std::move(error_name)), sticky(is_sticky) {}
+  std::string name;
+  bool sticky;
+};
+
+}  // namespace gaussweep

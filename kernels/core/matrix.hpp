@@ -1,0 +1,69 @@
+#pragma once
+/// Dense operands: views where a method computes, owned column-major matrices on the host.
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/core/enums.hpp"
+
+namespace gaussweep {
+
+/// How elements lie in memory. `augmented`: row-major [A | B], one row after the other with stride `ld`.
+enum class Layout { column_major, row_major, augmented };
+
+/// A view of a matrix where the method runs (device memory on `cuda`, host memory elsewhere).
+/// Column-major: element (i, j) at `data[i + j * ld]`; row-major and augmented: at `data[i * ld + j]`.
+template <class T>
+struct MatrixView {
+  T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t ld = 0;
+};
+
+/// An owned column-major matrix on the host, `ld == rows`.
+template <class T>
+struct HostMatrix {
+  HostMatrix() = default;
+  HostMatrix(std::int64_t r, std::int64_t c) : rows(r), cols(c), data(static_cast<std::size_t>(r * c)) {}
+  T& operator()(std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i + j * rows)]; }
+  const T& operator()(std::int64_t i, std::int64_t j) const { return data[static_cast<std::size_t>(i + j * rows)]; }
+  bool empty() const { return data.empty(); }
+
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::vector<T> data;
+};
+
+/// The sizes of a trial in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n). All others: m = n = k,
+/// `nrhs` right-hand sides for gesv and trsv, `uplo` for trsv, potrf and trtri.
+struct Shape {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  std::int64_t nrhs = 1;
+  Uplo uplo = Uplo::lower;
+};
+
+/// The inputs of a trial on the host.
+/// gemm: a (m x k), b (k x n). gesv, trsv: a (n x n), b (n x nrhs), x_true (n x nrhs, empty if unknown).
+/// All others: a (n x n).
+template <class T>
+struct Inputs {
+  Shape shape;
+  HostMatrix<T> a;
+  HostMatrix<T> b;
+  HostMatrix<T> x_true;
+};
+
+/// What a method computed, on the host.
+/// gemm: C; gesv, trsv: X; getrf: L and U in one matrix; potrf: the factor (other triangle ignored);
+/// trtri, geinv, poinv: the inverse.
+template <class T>
+struct Answer {
+  HostMatrix<T> x;
+  std::vector<int> pivots;  ///< getrf: row i was exchanged with row pivots[i] (from 0); empty: no exchanges
+  std::int64_t info = 0;    ///< LAPACK's info: 0, or i > 0 where the i-th pivot (from 1) is zero or not positive
+};
+
+}  // namespace gaussweep

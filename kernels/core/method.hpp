@@ -1,0 +1,129 @@
+#pragma once
+/// A method as data: one row of the registry.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/core/context.hpp"
+#include "kernels/core/enums.hpp"
+#include "kernels/core/matrix.hpp"
+#include "kernels/core/parameters.hpp"
+
+namespace gaussweep {
+
+/// Scratch memory of a run, of exactly the size that the row's `workspace_bytes` announced. Taken front to
+/// back; taking more than announced throws std::logic_error. Contents are undefined at the start of a run.
+class Workspace {
+ public:
+  Workspace() = default;
+  Workspace(void* data, std::size_t bytes) : data_(static_cast<std::byte*>(data)), bytes_(bytes) {}
+  /// `count` elements, aligned to 256 bytes.
+  template <class U>
+  U* take(std::int64_t count) {
+    return static_cast<U*>(take_bytes(static_cast<std::size_t>(count) * sizeof(U)));
+  }
+
+ private:
+  void* take_bytes(std::size_t bytes);
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::size_t used_ = 0;
+};
+
+/// Bytes of `count` elements in a workspace, rounded up as Workspace::take does. Sum these up in a row's
+/// `workspace_bytes`.
+constexpr std::size_t workspace_piece(std::int64_t count, std::size_t element) {
+  return (static_cast<std::size_t>(count) * element + 255) / 256 * 256;
+}
+
+/// The operands where the method runs, in the row's layout. Inputs are fresh before every run; the method
+/// may overwrite them. The answer goes where the row's `answer` says.
+template <class T>
+struct Operands {
+  Shape shape;
+  MatrixView<T> a;  ///< `augmented`: n x (n + nrhs), [A | B]
+  MatrixView<T> b;  ///< gesv, trsv: right-hand sides; gemm: B. In `augmented`: the last nrhs columns of `a`
+  MatrixView<T> x;  ///< a third matrix for the answer, unset at the start; present where `answer` is x.
+                    ///< Column-major, except in `row_major`. gesv and trsv: n x nrhs with ld = n
+  int* pivots = nullptr;  ///< getrf: n entries where the method runs, preset to "no exchange" (pivots[i] = i)
+  int* info = nullptr;    ///< one int where the method runs, 0 at the start: LAPACK's info
+  Workspace workspace;
+};
+
+template <class T>
+using Run = void (*)(Context&, Operands<T>&, const Parameters&);
+
+/// The entry points of a method on one backend; null where it does not run there.
+struct Entry {
+  Run<float> single = nullptr;
+  Run<double> real = nullptr;  // "double" is a keyword
+  explicit operator bool() const { return single != nullptr || real != nullptr; }
+  template <class T>
+  Run<T> get() const {
+    if constexpr (sizeof(T) == 4) {
+      return single;
+    } else {
+      return real;
+    }
+  }
+};
+
+enum class AnswerIn { a, b, x };
+/// Which factor of getrf has the unit diagonal.
+enum class UnitDiagonal { lower, upper };
+
+/// One row of the registry. A method does not time itself, print, or know the driver.
+struct Method {
+  Problem problem = Problem::gesv;
+  std::string variant;              ///< the stem of the method's file
+  std::string summary;              ///< one line for `gaussweep methods`
+  std::string source;               ///< the paper or library it comes from
+  std::vector<Need> needs;          ///< of the matrix
+  int capability = 0;               ///< least compute capability, 35 for 3.5; 0: no GPU needed, or any
+  std::vector<Parameter> parameters;
+  Layout layout = Layout::column_major;
+  AnswerIn answer = AnswerIn::x;
+  bool overwrites = true;           ///< false: the inputs survive a run, so that it can be repeated as it is
+  bool vendor = false;              ///< the reference that others are compared with, where it runs
+  std::int64_t max_nrhs = 1 << 30;
+  UnitDiagonal unit_diagonal = UnitDiagonal::lower;
+  bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape
+  std::size_t (*workspace_bytes)(const Shape&, const Parameters&, std::size_t element) = nullptr;  ///< null: none
+  double (*flops)(const Shape&, const Parameters&) = nullptr;  ///< null: the problem's usual count
+  double (*bytes)(const Shape&, const Parameters&, std::size_t element) = nullptr;  ///< least traffic; null: every operand once
+  Entry cuda;
+  Entry emulated;
+  Entry host;
+
+  std::string id() const { return std::string(to_string(problem)) + "/" + variant; }
+  const Entry& entry(Backend backend) const;
+  bool runs_on(Backend backend) const { return static_cast<bool>(entry(backend)); }
+  bool has(Precision precision) const;
+};
+
+/// The usual operation count of a problem (LAPACK Working Note 41), e.g. 2/3 n^3 + 2 n^2 nrhs for gesv.
+double problem_flops(Problem problem, const Shape& shape);
+/// Every operand read or written once, in bytes: the least traffic of a problem.
+double problem_bytes(Problem problem, const Shape& shape, std::size_t element);
+
+/// All methods, in the order of the tables. An ordinary value: tests add rows of their own.
+class Registry {
+ public:
+  explicit Registry(std::vector<Method> methods);
+  const std::vector<Method>& all() const { return methods_; }
+  /// The row of (problem, variant), or null.
+  const Method* find(Problem problem, std::string_view variant) const;
+  /// The vendor's method for this problem on this backend (LAPACK or OpenBLAS on `emulated` and `host`), or null.
+  const Method* reference(Problem problem, Backend backend) const;
+  void add(Method method);
+
+ private:
+  std::vector<Method> methods_;
+};
+
+/// The registry of this build: kernels/registry.cpp.
+Registry builtin_registry();
+
+}  // namespace gaussweep

@@ -1,0 +1,55 @@
+#pragma once
+/// Parameters of methods: declared in a registry row, given in a plan, read by the method.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace gaussweep {
+
+using ParameterValue = std::variant<std::int64_t, double, std::string>;
+
+/// A parameter as its method declares it. The default's type is the parameter's type: integer and real
+/// values lie in [low, high]; a string is one of `choices`.
+struct Parameter {
+  std::string name;
+  ParameterValue fallback;
+  double low = 0;
+  double high = 0;
+  std::vector<std::string> choices;
+  std::string help;
+};
+
+/// An integer parameter in [low, high].
+inline Parameter integer_parameter(std::string name, std::int64_t fallback, std::int64_t low, std::int64_t high,
+                                   std::string help) {
+  return {std::move(name), fallback, static_cast<double>(low), static_cast<double>(high), {}, std::move(help)};
+}
+/// A real parameter in [low, high].
+inline Parameter real_parameter(std::string name, double fallback, double low, double high, std::string help) {
+  return {std::move(name), fallback, low, high, {}, std::move(help)};
+}
+/// A parameter that is one of `choices`; the first is the default.
+inline Parameter choice_parameter(std::string name, std::vector<std::string> choices, std::string help) {
+  std::string first = choices.front();
+  return {std::move(name), first, 0, 0, std::move(choices), std::move(help)};
+}
+
+/// The parameters of one trial: complete (defaults filled in) and checked against the row's declarations
+/// before a method sees them. Asking for one the row does not declare is a programming error and throws
+/// std::logic_error.
+class Parameters {
+ public:
+  void set(const std::string& name, ParameterValue value) { values_[name] = std::move(value); }
+  std::int64_t integer(const std::string& name) const;
+  double real(const std::string& name) const;
+  const std::string& choice(const std::string& name) const;
+  const std::map<std::string, ParameterValue>& all() const { return values_; }
+
+ private:
+  std::map<std::string, ParameterValue> values_;
+};
+
+}  // namespace gaussweep

@@ -1,0 +1,43 @@
+#pragma once
+/// Puts a trial's inputs where its method runs, in the layout that its row asks for, and fetches the answer.
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/core/method.hpp"
+
+namespace gaussweep {
+
+/// Device bytes that a trial takes: pristine inputs, `copies` working sets, workspace.
+std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters, std::size_t element,
+                          int copies);
+
+/// The operands of one trial. Each step is a call of its own so that the driver can time it.
+/// `copies` working sets serve inner repeats: methods that overwrite their inputs need one set a repeat.
+template <class T>
+class Staging {
+ public:
+  /// Allocates. @throws OutOfMemory, DeviceError
+  Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape, int copies);
+  /// Converts to the row's layout and copies to the device (pristine set).
+  void upload(const Inputs<T>& inputs);
+  /// Fresh inputs in every working set; poisons the answer with NaN so that an unwritten element is seen.
+  void reset();
+  /// Working set `copy`, from 0.
+  Operands<T> operands(int copy);
+  /// The answer of working set `copy`.
+  Answer<T> download(int copy);
+
+ private:
+  Device& device_;
+  const Method& method_;
+  Shape shape_;
+  int copies_;
+  std::size_t a_bytes_ = 0, b_bytes_ = 0, x_bytes_ = 0, pivot_bytes_ = 0, workspace_bytes_ = 0;
+  MatrixView<T> a_, b_, x_;  // shapes and strides, data unset
+  Buffer pristine_;
+  std::vector<Buffer> sets_;
+  Buffer workspace_;
+};
+
+}  // namespace gaussweep
