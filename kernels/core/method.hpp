@@ -93,12 +93,14 @@ struct Method {
   std::size_t (*workspace_bytes)(const Shape&, const Parameters&, std::size_t element) = nullptr;  ///< null: none
   double (*flops)(const Shape&, const Parameters&) = nullptr;  ///< null: the problem's usual count
   double (*bytes)(const Shape&, const Parameters&, std::size_t element) = nullptr;  ///< least traffic; null: every operand once
+  std::vector<Backend> backends;    ///< where it is meant to run; a build without CUDA lacks the entry for `cuda`
   Entry cuda;
   Entry emulated;
   Entry host;
 
   std::string id() const { return std::string(to_string(problem)) + "/" + variant; }
   const Entry& entry(Backend backend) const;
+  /// Whether this build can run it there.
   bool runs_on(Backend backend) const { return static_cast<bool>(entry(backend)); }
   bool has(Precision precision) const;
 };
