@@ -1,0 +1,52 @@
+#pragma once
+/// The command line. Each subcommand is a file of its own that adds itself to the parser; it reports bad usage by
+/// throwing UsageError or io::InputError (exit code 2), and returns its exit code by setting `Commands::exit_code`.
+
+#include <stdexcept>
+
+#include "kernels/core/method.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace gaussweep::driver {
+
+/// Exit codes (README, "Exit codes").
+enum ExitCode : int {
+  exit_ok = 0,
+  exit_wrong = 1,       ///< some trial failed its accuracy check where the plan did not expect it
+  exit_usage = 2,       ///< usage or plan error
+  exit_broken = 3,      ///< some trial crashed, timed out or could not run
+  exit_regression = 4,  ///< `compare` found a regression
+  exit_stopped = 5      ///< stopped early by time limit or signal, resumable
+};
+
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What every subcommand gets. Lives as long as the parser.
+struct Commands {
+  const Registry& registry;
+  int argc;
+  char** argv;
+  int exit_code = exit_ok;
+};
+
+/// Parses and runs; returns the process's exit code. Nothing escapes but what main cannot report either.
+int run_command_line(int argc, char** argv, const Registry& registry);
+
+void add_run_command(CLI::App& app, Commands& commands);
+void add_worker_command(CLI::App& app, Commands& commands);
+void add_plan_command(CLI::App& app, Commands& commands);
+void add_methods_command(CLI::App& app, Commands& commands);
+void add_devices_command(CLI::App& app, Commands& commands);
+void add_status_command(CLI::App& app, Commands& commands);
+void add_summary_command(CLI::App& app, Commands& commands);
+void add_compare_command(CLI::App& app, Commands& commands);
+void add_verify_command(CLI::App& app, Commands& commands);
+void add_merge_command(CLI::App& app, Commands& commands);
+void add_matrix_command(CLI::App& app, Commands& commands);
+
+}  // namespace gaussweep::driver
