@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# Installs what gaussweep needs to be built, run and tested, by name, from Debian 12's packages.
+#
+#   jobs/setup.sh [--for-tests] [--check]
+#
+#   --for-tests  also what only the tests need (tests/run.sh asks for it)
+#   --check      install nothing, say what is missing
+#
+# Exit codes: 0 all is there, 1 the installation failed, 2 something is missing and cannot be installed from
+# here (not root, or no apt): the message names every piece and the way to get it.
+# Where everything is there already it asks dpkg once and ends; no package list is fetched.
+set -euo pipefail
+
+# One line a package: its Debian name, then how to see it where there is no dpkg: a command, a header or a
+# Python module.
+packages_to_build_and_run=(
+  "build-essential     command:g++"
+  "cmake               command:cmake"
+  "ninja-build         command:ninja"
+  "ccache              command:ccache"
+  "libopenmpi-dev      command:mpicc"
+  "openmpi-bin         command:mpirun"
+  "libhdf5-dev         header:hdf5.h"
+  "hdf5-tools          command:h5dump"
+  "libyaml-cpp-dev     header:yaml-cpp/yaml.h"
+  "libcli11-dev        header:CLI/CLI.hpp"
+  "libspdlog-dev       header:spdlog/spdlog.h"
+  "libfmt-dev          header:fmt/core.h"
+  "nlohmann-json3-dev  header:nlohmann/json.hpp"
+  "libopenblas-dev     header:cblas.h"
+  "liblapacke-dev      header:lapacke.h"
+  "libboost-context-dev header:boost/context/fiber.hpp"
+  "libssl-dev          header:openssl/sha.h"
+  "libpng-dev          header:png.h"
+  "libgtest-dev        header:gtest/gtest.h"
+  "libgmock-dev        header:gmock/gmock.h"
+  "python3-h5py        module:h5py"
+  "python3-numpy       module:numpy"
+  "python3-matplotlib  module:matplotlib"
+  "python3-pandas      module:pandas"
+)
+# g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh); git tells the tests which files are ours.
+packages_for_tests=(
+  "g++-11              command:g++-11"
+  "clang-format-14     command:clang-format-14"
+  "git                 command:git"
+)
+
+for_tests=false
+check_only=false
+for argument in "$@"; do
+  case "$argument" in
+    --for-tests) for_tests=true ;;
+    --check) check_only=true ;;
+    -h | --help) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+    *) echo "setup.sh: unknown option '$argument'; allowed: --for-tests, --check, --help" >&2; exit 2 ;;
+  esac
+done
+
+wanted=("${packages_to_build_and_run[@]}")
+if $for_tests; then wanted+=("${packages_for_tests[@]}"); fi
+names=()
+probes=()
+for line in "${wanted[@]}"; do
+  read -r name probe <<<"$line"
+  names+=("$name")
+  probes+=("$probe")
+done
+
+# Header folders of the usual systems besides the compiler's own.
+header_is_there() {
+  local folder
+  local -a folders=(-I/usr/include/hdf5/serial -I/usr/include/openblas)
+  for folder in ${CPATH:+${CPATH//:/ }}; do folders+=("-I$folder"); done
+  command -v g++ >/dev/null && printf '#include <%s>\n' "$1" | g++ -std=c++17 "${folders[@]}" -E -x c++ - >/dev/null 2>&1
+}
+
+probe_is_there() {
+  case "$1" in
+    command:*) command -v "${1#command:}" >/dev/null ;;
+    header:*) header_is_there "${1#header:}" ;;
+    module:*) "${PYTHON:-python3}" -c "import ${1#module:}" 2>/dev/null ;;
+  esac
+}
+
+missing=()
+find_missing() {
+  missing=()
+  local i
+  if command -v dpkg-query >/dev/null; then
+    local installed
+    # dpkg-query fails where it does not know one of the names: that is an answer too.
+    installed=" $( (dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${names[@]}" 2>/dev/null || true) \
+      | awk '$1 == "installed" {print $2}' | tr '\n' ' ')"
+    for i in "${!names[@]}"; do
+      [[ "$installed" == *" ${names[$i]} "* ]] || missing+=("${names[$i]}")
+    done
+  else
+    for i in "${!names[@]}"; do
+      probe_is_there "${probes[$i]}" || missing+=("${names[$i]} (${probes[$i]/:/ })")
+    done
+  fi
+}
+
+find_missing
+if [[ ${#missing[@]} -eq 0 ]]; then
+  echo "setup.sh: all ${#names[@]} packages are there"
+  exit 0
+fi
+
+cannot() {
+  {
+    echo "setup.sh: missing: ${missing[*]}"
+    echo "setup.sh: $1"
+  } >&2
+  exit 2
+}
+if ! command -v apt-get >/dev/null; then
+  cannot "this system has no apt-get; install what these Debian packages hold with its own package manager or modules"
+fi
+how="as root: apt-get update && apt-get install --no-install-recommends ${missing[*]}"
+if $check_only; then cannot "$how"; fi
+if [[ $(id -u) -ne 0 ]]; then cannot "not root; $how"; fi
+
+echo "setup.sh: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+install() { apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null; }
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# The lists that are there may do; a bare machine has none, an old one has stale ones.
+if ! install >"$log" 2>&1; then
+  if ! { apt-get update -qq && install; } >>"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    echo "setup.sh: apt-get could not install: ${missing[*]}" >&2
+    exit 1
+  fi
+fi
+find_missing
+if [[ ${#missing[@]} -ne 0 ]]; then
+  echo "setup.sh: still missing after the installation: ${missing[*]}" >&2
+  exit 1
+fi
+echo "setup.sh: all ${#names[@]} packages are there"

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Makes a CUDA 11.8 toolchain in a folder of its own, for compiling to Kepler (sm_35) and Maxwell (sm_52),
+# which newer toolkits no longer know. It comes from Debian's non-free packages, is unpacked rather than
+# installed, and touches neither the system's package sources nor what is installed.
+#
+#   tests/cuda11_toolchain.sh [FOLDER]      default: ${XDG_CACHE_HOME:-$HOME/.cache}/gaussweep/cuda-11.8
+#
+# The last line printed is the path of a script `nvcc` that compiles with g++-11 as host compiler.
+# About 860 MB are fetched once; a stamp file makes later calls quick. Needs apt, dpkg and g++-11, not root.
+set -euo pipefail
+
+folder=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/gaussweep/cuda-11.8}
+layout=1  # counts up when what this script makes changes, so that older folders are made again
+stamp=$folder/stamp
+packages=(nvidia-cuda-toolkit nvidia-cuda-dev libthrust-dev libcub-dev libcu++-dev)
+
+fail() {
+  echo "cuda11_toolchain.sh: $*" >&2
+  exit 1
+}
+
+if [[ -f $stamp && $(cat "$stamp") == "$layout" && -x $folder/nvcc ]]; then
+  echo "$folder/nvcc"
+  exit 0
+fi
+for tool in apt-get dpkg g++-11; do
+  command -v "$tool" >/dev/null || fail "needs $tool (jobs/setup.sh --for-tests installs g++-11; the rest is Debian's)"
+done
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+# Two runs at once would unpack over each other.
+exec 9>"$folder/lock"
+flock 9
+if [[ -f $folder/stamp && $(cat "$folder/stamp") == "$layout" ]]; then
+  echo "$folder/nvcc"
+  exit 0
+fi
+
+# The mirror is the system's own: the first one it takes Debian's main component from.
+read -r mirror release < <(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)' \
+  'Created-By: Packages' | awk '$3 == "main" && $2 !~ /-/ {print $1, $2; exit}') \
+  || fail "apt knows no source of Debian's main component: run 'apt-get update' once, or look at its sources"
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+[[ -f $keyring ]] || fail "needs $keyring (package debian-archive-keyring)"
+
+apt=$folder/apt
+rm -rf "$folder/root" "$folder/deb" "$apt"
+mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$folder/deb"
+echo "deb [signed-by=$keyring] $mirror $release main contrib non-free" >"$apt/sources.list"
+options=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State::Lists=$apt/lists"
+  -o "Dir::Cache=$apt/cache" -o Acquire::Languages=none -o APT::Sandbox::User=root
+  -o APT::Update::Post-Invoke::= -o APT::Update::Post-Invoke-Success::=)
+
+echo "cuda11_toolchain.sh: fetching CUDA 11.8 (about 860 MB) into $folder" >&2
+apt-get "${options[@]}" update >&2 || fail "could not read the package lists of $release non-free"
+(cd "$folder/deb" && apt-get "${options[@]}" download "${packages[@]}" >&2) || fail "could not fetch ${packages[*]}"
+version=$(dpkg-deb -f "$folder"/deb/nvidia-cuda-toolkit_*.deb Version)
+[[ $version == 11.8.* ]] || fail "$release holds CUDA $version, wanted is 11.8 (Debian 12)"
+root=$folder/root
+for package in "$folder"/deb/*.deb; do
+  dpkg -x "$package" "$root"
+  rm -f "$package"
+done
+rm -rf "$folder/deb" "$apt"
+# Nothing is linked with the vendor's static libraries here; they are nine tenths of what was unpacked.
+find "$root/usr/lib" -name '*_static*.a' ! -name 'libcudart_static.a' -delete
+
+# nvcc finds its parts by nvcc.profile, a link to a file with absolute paths of /usr/lib: those are ours now.
+bin=$root/usr/lib/nvidia-cuda-toolkit/bin
+rm -f "$bin/nvcc.profile"
+sed "s|/usr/lib|$root/usr/lib|g" "$root/etc/nvcc.profile" >"$bin/nvcc.profile"
+cat >"$folder/nvcc" <<SCRIPT
+#!/bin/sh
+PATH="$bin:$root/usr/bin:\$PATH" exec "$bin/nvcc" -ccbin g++-11 -I "$root/usr/include" "\$@"
+SCRIPT
+chmod +x "$folder/nvcc"
+
+# It works only if it compiles for both architectures.
+trial=$(mktemp -d)
+trap 'rm -rf "$trial"' EXIT
+cat >"$trial/scale.cu" <<'CODE'
+#include <cuda_runtime.h>
+template <class T>
+__global__ void scale(T* x, T factor, int n) {
+  __shared__ T tile[32];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) tile[threadIdx.x % 32] = x[i];
+  __syncthreads();
+  if (i < n) x[i] = factor * tile[threadIdx.x % 32];
+}
+template __global__ void scale<float>(float*, float, int);
+template __global__ void scale<double>(double*, double, int);
+CODE
+"$folder/nvcc" -std=c++17 -Wno-deprecated-gpu-targets -gencode arch=compute_35,code=sm_35 \
+  -gencode arch=compute_52,code=sm_52 -c "$trial/scale.cu" -o "$trial/scale.o" >&2 \
+  || fail "the toolchain in $folder was made, but does not compile"
+echo "$layout" >"$folder/stamp"
+echo "$folder/nvcc"
