@@ -1,0 +1,109 @@
+#include "io/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace gaussweep::io {
+namespace {
+
+std::filesystem::path folder_of(const std::filesystem::path& target) {
+  const auto folder = target.parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+std::string temporary_prefix(const std::filesystem::path& target) {
+  return "." + target.filename().string() + ".";
+}
+constexpr const char* temporary_suffix = ".tmp";
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
+  // Process and count make the name this writer's own; the host is left out because O_EXCL settles that.
+  static std::atomic<unsigned> count{0};
+  for (int attempt = 0; fd_ < 0; ++attempt) {
+    temporary_ = folder_of(target_) / (temporary_prefix(target_) + std::to_string(getpid()) + "-" +
+                                       std::to_string(count.fetch_add(1)) + temporary_suffix);
+    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd_ < 0 && (errno != EEXIST || attempt == 100)) fail("create a temporary beside it", errno);
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) close(fd_);
+  if (!committed_) unlink(temporary_.c_str());
+}
+
+void AtomicFile::fail(const std::string& action, int error) const {
+  throw StorageError("Cannot write '" + target_.string() + "': could not " + action + ": " +
+                     std::strerror(error) + ". What stood under that name before is untouched.");
+}
+
+void AtomicFile::write(const void* data, std::size_t bytes) {
+  const char* next = static_cast<const char*>(data);
+  while (bytes > 0) {
+    // Linux writes at most 2 GiB a call; smaller pieces behave alike everywhere.
+    const ssize_t written = ::write(fd_, next, bytes < (1u << 30) ? bytes : (1u << 30));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      fail("write the temporary '" + temporary_.string() + "'", errno);
+    }
+    next += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+void AtomicFile::commit() {
+  if (fsync(fd_) != 0) fail("sync the temporary '" + temporary_.string() + "'", errno);
+  // Closing may report what NFS held back until now.
+  if (close(std::exchange(fd_, -1)) != 0) fail("close the temporary '" + temporary_.string() + "'", errno);
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename the temporary to it", errno);
+  committed_ = true;
+  sync_folder(folder_of(target_));
+}
+
+void write_atomically(const std::filesystem::path& target, const void* data, std::size_t bytes) {
+  AtomicFile file(target);
+  file.write(data, bytes);
+  file.commit();
+}
+
+void remove_stale_temporaries(const std::filesystem::path& target) {
+  const std::string prefix = temporary_prefix(target);
+  const std::string suffix = temporary_suffix;
+  // Housekeeping: a folder or file that cannot be read or removed is no reason to fail.
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(target), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() <= prefix.size() + suffix.size() || name.compare(0, prefix.size(), prefix) != 0 ||
+        name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) {
+      continue;
+    }
+    const auto written = entry.last_write_time(ignored);
+    if (ignored) continue;
+    const auto age = std::filesystem::file_time_type::clock::now() - written;
+    if (age > std::chrono::hours(1)) std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) throw StorageError("Cannot open the folder '" + folder.string() + "': " + std::strerror(errno));
+  const int result = fsync(fd);
+  const int error = errno;
+  close(fd);
+  // Some file systems cannot sync a folder and say so; there is nothing more to do on them.
+  if (result != 0 && error != EINVAL && error != ENOTSUP) {
+    throw StorageError("Cannot sync the folder '" + folder.string() + "': " + std::strerror(error));
+  }
+}
+
+}  // namespace gaussweep::io

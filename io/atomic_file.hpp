@@ -1,0 +1,44 @@
+#pragma once
+/// Files that appear whole or not at all: a temporary in the same folder, fsync, rename, fsync of the folder.
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "io/errors.hpp"
+
+namespace gaussweep::io {
+
+/// A file under construction, private to the user (mode 0600). Without `commit` the temporary is removed and
+/// the target stays as it was; only a killed process leaves its temporary behind (remove_stale_temporaries).
+class AtomicFile {
+ public:
+  /// Creates the empty temporary. @throws StorageError
+  explicit AtomicFile(std::filesystem::path target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  /// Where a library that wants a name (HDF5) may write; it must have closed the file before `commit`.
+  const std::filesystem::path& temporary() const { return temporary_; }
+  /// Appends bytes. @throws StorageError
+  void write(const void* data, std::size_t bytes);
+  /// Makes the temporary durable and gives it the target's name. @throws StorageError
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const std::string& action, int error) const;
+  std::filesystem::path target_, temporary_;
+  int fd_ = -1;
+  bool committed_ = false;
+};
+
+/// The whole in one call. @throws StorageError
+void write_atomically(const std::filesystem::path& target, const void* data, std::size_t bytes);
+
+/// Removes temporaries of `target` that are older than an hour: left by killed processes.
+void remove_stale_temporaries(const std::filesystem::path& target);
+
+/// fsync of a folder, so that a new or renamed entry survives a power failure. @throws StorageError
+void sync_folder(const std::filesystem::path& folder);
+
+}  // namespace gaussweep::io

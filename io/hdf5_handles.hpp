@@ -1,0 +1,181 @@
+#pragma once
+/// HDF5 ids as move-only owners, and HDF5's errors as one exception with HDF5's own words. For the .cpp files
+/// of `io/` only: headers that leave the room do not name HDF5.
+///
+///     h5::Quiet quiet;                               // no error stack on stderr while this lives
+///     h5::File file = h5::open_read_only(path);      // throws h5::Error
+///     h5::Dataset a(H5Dopen2(file, "/A", H5P_DEFAULT), "open /A");
+///     h5::check(H5Dread(a, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), "read /A");
+///
+/// The caller turns h5::Error into InputError or StorageError, whichever it means there.
+
+#include <hdf5.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace gaussweep::io::h5 {
+
+/// What HDF5 said; the message holds the action and the innermost words of HDF5's error stack.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The error stack of this thread in one line, innermost entry first ("" where there is none); clears it.
+inline std::string take_error_text() {
+  std::string text;
+  const auto visit = [](unsigned depth, const H5E_error2_t* entry, void* out) -> herr_t {
+    // The two innermost entries say the cause; those above only name the functions it passed through.
+    if (depth < 2 && entry->desc != nullptr) {
+      auto& all = *static_cast<std::string*>(out);
+      if (!all.empty()) all += "; ";
+      all += entry->desc;
+    }
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, visit, &text);
+  H5Eclear2(H5E_DEFAULT);
+  return text;
+}
+
+[[noreturn]] inline void fail(const std::string& action) {
+  const std::string words = take_error_text();
+  throw Error("HDF5 could not " + action + (words.empty() ? "" : " (" + words + ")"));
+}
+
+/// Checks a status (herr_t, htri_t, or a count where negative means failure) and hands it on.
+template <class Status>
+Status check(Status status, const std::string& action) {
+  if (status < 0) fail(action);
+  return status;
+}
+
+/// Owns an id and closes it. Where closing can fail and matters (a file that was written), call `close`.
+template <herr_t (*Close)(hid_t)>
+class Handle {
+ public:
+  Handle() = default;
+  /// Takes an id fresh from HDF5. @throws Error "HDF5 could not <action> (…)" where the id is negative.
+  Handle(hid_t id, const std::string& action) : id_(check(id, action)) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    if (id_ >= 0) Close(id_);
+  }
+  /// The id, for HDF5's functions.
+  operator hid_t() const { return id_; }
+  /// Closes now. @throws Error
+  void close(const std::string& action) {
+    if (id_ >= 0) check(Close(std::exchange(id_, -1)), action);
+  }
+
+ private:
+  hid_t id_ = -1;
+};
+
+using File = Handle<H5Fclose>;
+using Group = Handle<H5Gclose>;
+using Dataset = Handle<H5Dclose>;
+using Attribute = Handle<H5Aclose>;
+using Type = Handle<H5Tclose>;
+using Space = Handle<H5Sclose>;
+using Properties = Handle<H5Pclose>;
+using Object = Handle<H5Oclose>;
+
+/// Keeps HDF5 from printing its error stack; restores the old setting.
+class Quiet {
+ public:
+  Quiet() {
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  ~Quiet() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// File access without HDF5's own locks: our files appear whole, by rename, and are never written again; the
+/// locks would only fail on file systems that have none.
+inline Properties access_properties() {
+  Properties access(H5Pcreate(H5P_FILE_ACCESS), "make file access properties");
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && H5_VERS_MINOR == 10)
+  check(H5Pset_file_locking(access, 0, 1), "switch off file locking");
+#endif
+  return access;
+}
+
+inline File open_read_only(const std::filesystem::path& path) {
+  return File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_properties()), "open '" + path.string() + "'");
+}
+
+/// A string type of a fixed length in bytes (at least 1), UTF-8, null-padded.
+inline Type fixed_string(std::size_t bytes) {
+  Type type(H5Tcopy(H5T_C_S1), "make a string type");
+  check(H5Tset_size(type, bytes == 0 ? 1 : bytes), "size a string type");
+  check(H5Tset_strpad(type, H5T_STR_NULLPAD), "pad a string type");
+  check(H5Tset_cset(type, H5T_CSET_UTF8), "set a string type to UTF-8");
+  return type;
+}
+
+/// A string type of variable length, UTF-8: for attributes, which then have no limit of length and arrive in
+/// h5py as `str`.
+inline Type variable_string() {
+  Type type(H5Tcopy(H5T_C_S1), "make a string type");
+  check(H5Tset_size(type, H5T_VARIABLE), "size a string type");
+  check(H5Tset_cset(type, H5T_CSET_UTF8), "set a string type to UTF-8");
+  return type;
+}
+
+/// Writes a scalar text attribute. `value` ends at its first NUL, if it holds one.
+inline void write_attribute(hid_t object, const std::string& name, const std::string& value) {
+  const Type type = variable_string();
+  const Space space(H5Screate(H5S_SCALAR), "make a scalar space");
+  const Attribute attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                            "create the attribute '" + name + "'");
+  const char* text = value.c_str();
+  check(H5Awrite(attribute, type, &text), "write the attribute '" + name + "'");
+}
+
+inline void write_attribute(hid_t object, const std::string& name, long long value) {
+  const Space space(H5Screate(H5S_SCALAR), "make a scalar space");
+  const Attribute attribute(H5Acreate2(object, name.c_str(), H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT),
+                            "create the attribute '" + name + "'");
+  check(H5Awrite(attribute, H5T_NATIVE_LLONG, &value), "write the attribute '" + name + "'");
+}
+
+/// Reads a scalar text attribute, of fixed or variable length.
+inline std::string read_text(const Attribute& attribute, const std::string& name) {
+  const Type type(H5Aget_type(attribute), "read the type of the attribute '" + name + "'");
+  if (H5Tget_class(type) != H5T_STRING) throw Error("the attribute '" + name + "' is not a string");
+  const Space space(H5Aget_space(attribute), "read the shape of the attribute '" + name + "'");
+  if (H5Sget_simple_extent_npoints(space) != 1)
+    throw Error("the attribute '" + name + "' is not a single string");
+  // Same character set as in the file: HDF5 does not convert between sets.
+  Type memory(H5Tcopy(type), "copy a string type");
+  if (check(H5Tis_variable_str(type), "look at a string type") > 0) {
+    char* text = nullptr;
+    check(H5Aread(attribute, memory, &text), "read the attribute '" + name + "'");
+    std::string value = text == nullptr ? "" : text;
+    H5free_memory(text);
+    return value;
+  }
+  std::string value(H5Tget_size(type), '\0');
+  check(H5Aread(attribute, memory, value.data()), "read the attribute '" + name + "'");
+  const auto end =
+      H5Tget_strpad(type) == H5T_STR_SPACEPAD ? value.find_last_not_of(' ') + 1 : value.find('\0');
+  if (end != std::string::npos) value.resize(end);
+  return value;
+}
+
+}  // namespace gaussweep::io::h5
