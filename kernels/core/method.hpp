@@ -105,7 +105,8 @@ struct Method {
   bool has(Precision precision) const;
 };
 
-/// The usual operation count of a problem (LAPACK Working Note 41), e.g. 2/3 n^3 + 2 n^2 nrhs for gesv.
+/// The usual operation count of a problem (LAPACK Working Note 41, all terms), e.g. 2/3 n^3 + 2 n^2 nrhs and lower
+/// terms for gesv.
 double problem_flops(Problem problem, const Shape& shape);
 /// Every operand read or written once, in bytes: the least traffic of a problem.
 double problem_bytes(Problem problem, const Shape& shape, std::size_t element);

@@ -1,0 +1,153 @@
+#include "kernels/core/method.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace gaussweep {
+namespace {
+
+[[noreturn]] void reject(const Method& method, const std::string& why) {
+  throw std::logic_error("registry row '" + method.id() + "': " + why);
+}
+
+bool is_word(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+void validate_parameter(const Method& method, const Parameter& parameter) {
+  // These are axes of every plan; a parameter of the same name could not be told from them.
+  static constexpr std::array<std::string_view, 7> axes{"m", "n", "k", "nrhs", "uplo", "precision", "seed"};
+  const std::string& name = parameter.name;
+  if (!is_word(name)) reject(method, "parameter name '" + name + "' is not of a-z, 0-9 and _");
+  if (std::find(axes.begin(), axes.end(), name) != axes.end()) {
+    reject(method, "parameter '" + name + "' has the name of an axis");
+  }
+  const auto same = [&](const Parameter& other) { return other.name == name; };
+  if (std::count_if(method.parameters.begin(), method.parameters.end(), same) > 1) {
+    reject(method, "parameter '" + name + "' is declared twice");
+  }
+  if (const auto* choice = std::get_if<std::string>(&parameter.fallback)) {
+    const auto& choices = parameter.choices;
+    if (choices.empty()) reject(method, "parameter '" + name + "' has no choices");
+    if (std::find(choices.begin(), choices.end(), *choice) == choices.end()) {
+      reject(method, "the default of parameter '" + name + "' is none of its choices");
+    }
+    return;
+  }
+  const auto* integer = std::get_if<std::int64_t>(&parameter.fallback);
+  const double value =
+      integer != nullptr ? static_cast<double>(*integer) : std::get<double>(parameter.fallback);
+  if (!(parameter.low <= value && value <= parameter.high)) {
+    reject(method, "the default of parameter '" + name + "' is outside its range");
+  }
+}
+
+void validate_answer(const Method& method) {
+  const bool solver = method.problem == Problem::gesv || method.problem == Problem::trsv;
+  if (method.layout == Layout::augmented && !solver) {
+    reject(method, "the layout augmented needs right-hand sides: gesv and trsv only");
+  }
+  switch (method.answer) {
+    case AnswerIn::x:
+      return;
+    case AnswerIn::b:
+      if (!solver) reject(method, "only gesv and trsv can leave their answer in b");
+      return;
+    case AnswerIn::a:
+      if (method.problem == Problem::gemm) reject(method, "gemm leaves its answer in x");
+      if (solver && method.layout != Layout::augmented) {
+        reject(method, "a solver can leave its answer in a only where the layout is augmented");
+      }
+      return;
+  }
+}
+
+void validate(const Method& method) {
+  if (!is_word(method.variant)) reject(method, "the variant is not of a-z, 0-9 and _");
+  if (method.backends.empty()) reject(method, "no backend");
+  for (const Backend backend : {Backend::cuda, Backend::emulated, Backend::host}) {
+    const auto listed = std::count(method.backends.begin(), method.backends.end(), backend);
+    const std::string name(to_string(backend));
+    if (listed > 1) reject(method, "backend " + name + " is listed twice");
+    // A build without CUDA lacks the entries for cuda, and says so by runs_on.
+    if (listed == 1 && !method.runs_on(backend) && backend != Backend::cuda) {
+      reject(method, "backend " + name + " is listed, but has no entry point");
+    }
+    if (listed == 0 && method.runs_on(backend)) {
+      reject(method, "there is an entry point for the backend " + name + ", which is not listed");
+    }
+  }
+  if (method.max_nrhs < 1) reject(method, "max_nrhs is less than 1");
+  validate_answer(method);
+  for (const Parameter& parameter : method.parameters) validate_parameter(method, parameter);
+}
+
+}  // namespace
+
+void* Workspace::take_bytes(std::size_t bytes) {
+  const std::size_t piece = workspace_piece(static_cast<std::int64_t>(bytes), 1);
+  if (piece > bytes_ - used_) {
+    throw std::logic_error("workspace: " + std::to_string(bytes) + " bytes were asked for, but only " +
+                           std::to_string(bytes_ - used_) + " of the announced " + std::to_string(bytes_) +
+                           " are left");
+  }
+  void* piece_begin = data_ + used_;
+  used_ += piece;
+  return piece_begin;
+}
+
+const Entry& Method::entry(Backend backend) const {
+  switch (backend) {
+    case Backend::cuda:
+      return cuda;
+    case Backend::emulated:
+      return emulated;
+    case Backend::host:
+      break;
+  }
+  return host;
+}
+
+bool Method::has(Precision precision) const {
+  // Entries that this build has decide; a CUDA-only row in a build without CUDA has none and is meant for
+  // both.
+  bool any_entry = false;
+  for (const Entry* entry : {&cuda, &emulated, &host}) {
+    if (!*entry) continue;
+    any_entry = true;
+    if (precision == Precision::float32 ? entry->single != nullptr : entry->real != nullptr) return true;
+  }
+  return !any_entry;
+}
+
+Registry::Registry(std::vector<Method> methods) {
+  methods_.reserve(methods.size());
+  for (Method& method : methods) add(std::move(method));
+}
+
+void Registry::add(Method method) {
+  validate(method);
+  if (find(method.problem, method.variant) != nullptr) reject(method, "there already is a row of this id");
+  methods_.push_back(std::move(method));
+}
+
+const Method* Registry::find(Problem problem, std::string_view variant) const {
+  for (const Method& method : methods_) {
+    if (method.problem == problem && method.variant == variant) return &method;
+  }
+  return nullptr;
+}
+
+const Method* Registry::reference(Problem problem, Backend backend) const {
+  // The CPU's libraries are the reference of whatever runs on the CPU.
+  const Backend where = backend == Backend::cuda ? Backend::cuda : Backend::host;
+  for (const Method& method : methods_) {
+    if (method.problem == problem && method.vendor && method.runs_on(where)) return &method;
+  }
+  return nullptr;
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,282 @@
+#include "kernels/core/staging.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+namespace gaussweep {
+namespace {
+
+constexpr std::size_t alignment = 256;  // what cudaMalloc and cudaMallocPitch give
+
+constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+bool has_right_hand_sides(Problem problem) {
+  return problem == Problem::gesv || problem == Problem::trsv;
+}
+
+/// Sizes of the pieces of a working set, which lie in this order, each aligned: a, b, pivots, info, x.
+/// Pristine sets end after info.
+struct Pieces {
+  MatrixView<char> a, b, x;  // rows, cols, ld; data unused
+  std::size_t a_bytes = 0, b_bytes = 0, pivot_bytes = 0, info_bytes = aligned(sizeof(int)), x_bytes = 0;
+  std::size_t workspace_bytes = 0;
+
+  std::size_t pristine() const { return a_bytes + b_bytes + pivot_bytes + info_bytes; }
+  std::size_t set() const { return pristine() + x_bytes; }
+};
+
+std::size_t matrix_bytes(const MatrixView<char>& view, Layout layout, std::size_t element) {
+  const std::int64_t lines = layout == Layout::column_major ? view.cols : view.rows;
+  return aligned(static_cast<std::size_t>(view.ld * lines) * element);
+}
+
+MatrixView<char> dense(std::int64_t rows, std::int64_t cols, Layout layout) {
+  return {nullptr, rows, cols, layout == Layout::row_major ? cols : rows};
+}
+
+Pieces measure(const Method& method, const Shape& shape, const Parameters& parameters, std::size_t element) {
+  Pieces p;
+  const Layout layout = method.layout;
+  const bool gemm = method.problem == Problem::gemm;
+  const bool solver = has_right_hand_sides(method.problem);
+  if (shape.n < 1 || (gemm && (shape.m < 1 || shape.k < 1)) || (solver && shape.nrhs < 1)) {
+    throw std::invalid_argument(method.id() + ": every size must be at least 1");
+  }
+  if (layout == Layout::augmented) {
+    const auto row = static_cast<std::size_t>(shape.n + shape.nrhs) * element;
+    const auto ld = static_cast<std::int64_t>(aligned(row) / element);
+    p.a = {nullptr, shape.n, shape.n + shape.nrhs, ld};
+    p.b = {nullptr, shape.n, shape.nrhs, ld};  // a view of the last columns of a
+    p.a_bytes = matrix_bytes(p.a, layout, element);
+  } else {
+    p.a = gemm ? dense(shape.m, shape.k, layout) : dense(shape.n, shape.n, layout);
+    p.a_bytes = matrix_bytes(p.a, layout, element);
+    if (gemm) p.b = dense(shape.k, shape.n, layout);
+    if (solver) p.b = dense(shape.n, shape.nrhs, layout);
+    if (gemm || solver) p.b_bytes = matrix_bytes(p.b, layout, element);
+  }
+  if (method.problem == Problem::getrf)
+    p.pivot_bytes = aligned(static_cast<std::size_t>(shape.n) * sizeof(int));
+  if (method.answer == AnswerIn::x) {
+    const Layout x_layout = layout == Layout::row_major ? Layout::row_major : Layout::column_major;
+    p.x = dense(gemm ? shape.m : shape.n, solver ? shape.nrhs : shape.n, x_layout);
+    p.x_bytes = matrix_bytes(p.x, x_layout, element);
+  }
+  if (method.workspace_bytes != nullptr)
+    p.workspace_bytes = method.workspace_bytes(shape, parameters, element);
+  return p;
+}
+
+/// A method that leaves its inputs alone can be repeated on one and the same set.
+int working_sets(const Method& method, int copies) {
+  return method.overwrites ? copies : 1;
+}
+
+/// Calls copy(i, j) for every element, tile by tile, so that both sides of a transposition stay in cache.
+template <class Copy>
+void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
+  constexpr std::int64_t tile = 32;
+  for (std::int64_t i0 = 0; i0 < rows; i0 += tile) {
+    const std::int64_t i1 = std::min(i0 + tile, rows);
+    for (std::int64_t j0 = 0; j0 < cols; j0 += tile) {
+      const std::int64_t j1 = std::min(j0 + tile, cols);
+      for (std::int64_t i = i0; i < i1; ++i) {
+        for (std::int64_t j = j0; j < j1; ++j) copy(i, j);
+      }
+    }
+  }
+}
+
+/// Rows of a row-major matrix that are converted at a time: the host needs no second copy of a large matrix.
+std::int64_t panel_rows(std::int64_t row_bytes) {
+  constexpr std::int64_t panel_bytes = std::int64_t{64} << 20;
+  return std::max<std::int64_t>(32, panel_bytes / std::max<std::int64_t>(1, row_bytes) / 32 * 32);
+}
+
+/// Uploads the columns of `parts`, side by side, as one row-major matrix.
+template <class T>
+void upload_rows(Device& device, T* destination, std::int64_t ld,
+                 const std::vector<const HostMatrix<T>*>& parts) {
+  const std::int64_t rows = parts.front()->rows;
+  const std::int64_t step = std::min(rows, panel_rows(ld * static_cast<std::int64_t>(sizeof(T))));
+  std::vector<T> panel(static_cast<std::size_t>(step * ld));
+  for (std::int64_t i0 = 0; i0 < rows; i0 += step) {
+    const std::int64_t count = std::min(step, rows - i0);
+    std::int64_t first_column = 0;
+    for (const HostMatrix<T>* part : parts) {
+      const T* from = part->data.data() + i0;
+      T* to = panel.data() + first_column;
+      transpose_blocked(count, part->cols,
+                        [&](std::int64_t i, std::int64_t j) { to[i * ld + j] = from[i + j * rows]; });
+      first_column += part->cols;
+    }
+    device.to_device(destination + i0 * ld, panel.data(), static_cast<std::size_t>(count * ld) * sizeof(T));
+  }
+}
+
+/// Fetches a row-major view into a column-major matrix.
+template <class T>
+void download_rows(Device& device, HostMatrix<T>& to, const T* source, std::int64_t ld) {
+  const std::int64_t width = to.cols;
+  const auto width_bytes = static_cast<std::size_t>(width) * sizeof(T);
+  const std::int64_t step = std::min(to.rows, panel_rows(static_cast<std::int64_t>(width_bytes)));
+  std::vector<T> panel(static_cast<std::size_t>(step * width));
+  for (std::int64_t i0 = 0; i0 < to.rows; i0 += step) {
+    const std::int64_t count = std::min(step, to.rows - i0);
+    device.to_host_2d(panel.data(), width_bytes, source + i0 * ld, static_cast<std::size_t>(ld) * sizeof(T),
+                      width_bytes, static_cast<std::size_t>(count));
+    T* column = to.data.data() + i0;
+    transpose_blocked(count, width, [&](std::int64_t i, std::int64_t j) {
+      column[i + j * to.rows] = panel[i * width + j];
+    });
+  }
+}
+
+template <class T>
+void require_shape(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t cols, const char* name) {
+  if (matrix.rows == rows && matrix.cols == cols &&
+      matrix.data.size() == static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {
+    return;
+  }
+  throw std::invalid_argument(std::string("operand ") + name + " is " + std::to_string(matrix.rows) + " x " +
+                              std::to_string(matrix.cols) + ", but the trial's shape asks for " +
+                              std::to_string(rows) + " x " + std::to_string(cols));
+}
+
+template <class T>
+MatrixView<T> typed(const MatrixView<char>& view) {
+  return {nullptr, view.rows, view.cols, view.ld};
+}
+
+}  // namespace
+
+std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
+                          std::size_t element, int copies) {
+  const Pieces p = measure(method, shape, parameters, element);
+  return p.pristine() + static_cast<std::size_t>(working_sets(method, copies)) * p.set() + p.workspace_bytes;
+}
+
+template <class T>
+Staging<T>::Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape,
+                    int copies)
+    : device_(device), method_(method), shape_(shape), copies_(working_sets(method, copies)) {
+  if (copies < 1) throw std::invalid_argument(method.id() + ": at least one working set is needed");
+  const Pieces p = measure(method, shape, parameters, sizeof(T));
+  a_bytes_ = p.a_bytes;
+  b_bytes_ = p.b_bytes;
+  x_bytes_ = p.x_bytes;
+  pivot_bytes_ = p.pivot_bytes;
+  workspace_bytes_ = p.workspace_bytes;
+  a_ = typed<T>(p.a);
+  b_ = typed<T>(p.b);
+  x_ = typed<T>(p.x);
+  pristine_ = Buffer(device, p.pristine());
+  for (int copy = 0; copy < copies_; ++copy) sets_.emplace_back(device, p.set());
+  workspace_ = Buffer(device, p.workspace_bytes);
+}
+
+template <class T>
+void Staging<T>::upload(const Inputs<T>& inputs) {
+  auto* base = static_cast<std::byte*>(pristine_.data());
+  auto* a = reinterpret_cast<T*>(base);
+  auto* b = reinterpret_cast<T*>(base + a_bytes_);
+  if (method_.layout == Layout::augmented) {
+    require_shape(inputs.a, shape_.n, shape_.n, "a");
+    require_shape(inputs.b, shape_.n, shape_.nrhs, "b");
+    upload_rows(device_, a, a_.ld, {&inputs.a, &inputs.b});
+  } else {
+    const bool by_rows = method_.layout == Layout::row_major;
+    const auto put = [&](T* to, const MatrixView<T>& view, const HostMatrix<T>& from, const char* name) {
+      require_shape(from, view.rows, view.cols, name);
+      if (by_rows) {
+        upload_rows(device_, to, view.ld, {&from});
+      } else {
+        device_.to_device(to, from.data.data(), from.data.size() * sizeof(T));
+      }
+    };
+    put(a, a_, inputs.a, "a");
+    if (b_bytes_ > 0) put(b, b_, inputs.b, "b");
+  }
+  std::byte* tail = base + a_bytes_ + b_bytes_;
+  if (pivot_bytes_ > 0) {
+    std::vector<int> no_exchange(static_cast<std::size_t>(shape_.n));
+    std::iota(no_exchange.begin(), no_exchange.end(), 0);
+    device_.to_device(tail, no_exchange.data(), no_exchange.size() * sizeof(int));
+  }
+  device_.fill(tail + pivot_bytes_, 0, sizeof(int));
+}
+
+template <class T>
+void Staging<T>::reset() {
+  for (Buffer& set : sets_) {
+    device_.copy(set.data(), pristine_.data(), pristine_.bytes());
+    // Every byte 0xFF is a NaN in both precisions.
+    if (x_bytes_ > 0) device_.fill(static_cast<std::byte*>(set.data()) + pristine_.bytes(), 0xFF, x_bytes_);
+  }
+}
+
+template <class T>
+Operands<T> Staging<T>::operands(int copy) {
+  if (copy < 0) throw std::out_of_range("working sets are counted from 0");
+  // Where one set serves all repeats (overwrites == false), copies_ is 1.
+  if (copy >= copies_ && method_.overwrites) {
+    throw std::out_of_range("working set " + std::to_string(copy) + " of " + std::to_string(copies_));
+  }
+  auto* base = static_cast<std::byte*>(sets_[static_cast<std::size_t>(copy % copies_)].data());
+  Operands<T> op;
+  op.shape = shape_;
+  op.a = a_;
+  op.a.data = reinterpret_cast<T*>(base);
+  op.b = b_;
+  if (method_.layout == Layout::augmented) {
+    op.b.data = op.a.data + shape_.n;
+  } else if (b_bytes_ > 0) {
+    op.b.data = reinterpret_cast<T*>(base + a_bytes_);
+  }
+  if (pivot_bytes_ > 0) op.pivots = reinterpret_cast<int*>(base + a_bytes_ + b_bytes_);
+  op.info = reinterpret_cast<int*>(base + a_bytes_ + b_bytes_ + pivot_bytes_);
+  op.x = x_;
+  if (x_bytes_ > 0) op.x.data = reinterpret_cast<T*>(base + pristine_.bytes());
+  op.workspace = Workspace(workspace_.data(), workspace_bytes_);
+  return op;
+}
+
+template <class T>
+Answer<T> Staging<T>::download(int copy) {
+  const Operands<T> op = operands(copy);
+  const bool augmented = method_.layout == Layout::augmented;
+  MatrixView<T> view = op.x;
+  bool by_rows = method_.layout == Layout::row_major;
+  if (method_.answer != AnswerIn::x) {
+    // In an augmented matrix a solver's answer takes the place of the right-hand sides.
+    view = method_.answer == AnswerIn::b || augmented ? op.b : op.a;
+    by_rows = by_rows || augmented;
+  }
+  Answer<T> answer;
+  answer.x = HostMatrix<T>(view.rows, view.cols);
+  if (by_rows) {
+    download_rows(device_, answer.x, view.data, view.ld);
+  } else {
+    device_.to_host(answer.x.data.data(), view.data, answer.x.data.size() * sizeof(T));
+  }
+  if (op.pivots != nullptr) {
+    answer.pivots.resize(static_cast<std::size_t>(shape_.n));
+    device_.to_host(answer.pivots.data(), op.pivots, answer.pivots.size() * sizeof(int));
+    bool exchanged = false;
+    for (std::size_t i = 0; i < answer.pivots.size(); ++i)
+      exchanged |= answer.pivots[i] != static_cast<int>(i);
+    if (!exchanged) answer.pivots.clear();
+  }
+  int info = 0;
+  device_.to_host(&info, op.info, sizeof(int));
+  answer.info = info;
+  return answer;
+}
+
+template class Staging<float>;
+template class Staging<double>;
+
+}  // namespace gaussweep
