@@ -1,0 +1,104 @@
+#include "kernels/matrix/condition.hpp"
+
+#include <cmath>
+
+#include "kernels/matrix/element.hpp"
+#include "kernels/matrix/parallel_rows.hpp"
+
+namespace gaussweep {
+namespace {
+
+/// Reflectors on each side. One already makes the matrix dense; more of them mix the singular directions.
+constexpr int reflectors = 3;
+
+/// The vector of one reflector and 2 / (v^T v), so that I - scale v v^T is orthogonal.
+struct Reflector {
+  std::vector<double> v;
+  double scale = 0;
+};
+
+Reflector make_reflector(const MatrixSpec& spec, RandomStream stream, int index) {
+  Reflector reflector;
+  reflector.v.resize(static_cast<std::size_t>(spec.rows));
+  double sum = 0;
+  for (std::int64_t i = 0; i < spec.rows; ++i) {
+    const double value = signed_unit(spec.seed, stream, i, index);
+    reflector.v[static_cast<std::size_t>(i)] = value;
+    sum += value * value;
+  }
+  reflector.scale = 2 / sum;
+  return reflector;
+}
+
+/// A = (I - scale v v^T) A. Columns are independent of each other.
+void apply_left(HostMatrix<double>& a, const Reflector& reflector, int threads) {
+  const double* v = reflector.v.data();
+  for_row_ranges(a.cols, threads, 4.0 * a.rows * a.cols, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t j = begin; j < end; ++j) {
+      double dot = 0;
+      for (std::int64_t i = 0; i < a.rows; ++i) dot += v[i] * a(i, j);
+      dot *= reflector.scale;
+      for (std::int64_t i = 0; i < a.rows; ++i) a(i, j) -= dot * v[i];
+    }
+  });
+}
+
+/// A = A (I - scale v v^T). Rows are independent of each other; the loops run down the columns of a range of
+/// rows, because that is how the matrix lies in memory.
+void apply_right(HostMatrix<double>& a, const Reflector& reflector, int threads) {
+  const double* v = reflector.v.data();
+  for_row_ranges(a.rows, threads, 4.0 * a.rows * a.cols, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> dot(static_cast<std::size_t>(end - begin), 0.0);
+    for (std::int64_t j = 0; j < a.cols; ++j) {
+      for (std::int64_t i = begin; i < end; ++i) dot[static_cast<std::size_t>(i - begin)] += a(i, j) * v[j];
+    }
+    for (double& value : dot) value *= reflector.scale;
+    for (std::int64_t j = 0; j < a.cols; ++j) {
+      for (std::int64_t i = begin; i < end; ++i) a(i, j) -= dot[static_cast<std::size_t>(i - begin)] * v[j];
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<double> singular_values(const MatrixSpec& spec) {
+  const std::int64_t n = spec.rows;
+  const double smallest = 1 / spec.condition;
+  std::vector<double> sigma(static_cast<std::size_t>(n), 1.0);
+  for (std::int64_t i = 1; i < n; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(n - 1);
+    double value = 1;
+    switch (spec.mode) {
+      case 1:
+        value = smallest;
+        break;
+      case 2:
+        value = 1;
+        break;
+      case 3:
+        value = std::pow(spec.condition, -share);
+        break;
+      case 4:
+        value = 1 - share * (1 - smallest);
+        break;
+      default:
+        value =
+            std::pow(spec.condition, -random_element(spec.seed, RandomStream::singular_values, i, 0).unit);
+    }
+    sigma[static_cast<std::size_t>(i)] = i == n - 1 ? smallest : value;
+  }
+  return sigma;
+}
+
+HostMatrix<double> condition_matrix(const MatrixSpec& spec, int threads) {
+  HostMatrix<double> a(spec.rows, spec.cols);
+  const std::vector<double> sigma = singular_values(spec);
+  for (std::int64_t i = 0; i < spec.rows; ++i) a(i, i) = sigma[static_cast<std::size_t>(i)];
+  for (int r = 0; r < reflectors; ++r) {
+    apply_left(a, make_reflector(spec, RandomStream::reflectors_left, r), threads);
+    apply_right(a, make_reflector(spec, RandomStream::reflectors_right, r), threads);
+  }
+  return a;
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,90 @@
+#pragma once
+/// The elements of generated matrices, one function for the host and for kernels. All arithmetic is +, -, *
+/// and / in double in a fixed order, without contraction and without library functions: the same bits
+/// everywhere.
+
+#include "kernels/matrix/generate.hpp"
+#include "kernels/matrix/philox.hpp"
+
+namespace gaussweep {
+
+/// Uniform in (-1, 1), never 0.
+GAUSSWEEP_SHARED_INLINE double signed_unit(std::uint64_t seed, RandomStream stream, std::int64_t i,
+                                           std::int64_t j) {
+  return 2 * random_element(seed, stream, i, j).unit - 1;
+}
+
+/// Uniform in (low, high), never 0: where rounding makes a 0, the place draws again.
+/// @pre the spec was validated, so that not all draws can be 0
+GAUSSWEEP_SHARED_INLINE double uniform_element(const MatrixSpec& spec, std::int64_t i, std::int64_t j) {
+  double value = 0;
+  for (std::uint32_t attempt = 0; value == 0; ++attempt) {
+    value = spec.low +
+            (spec.high - spec.low) * random_element(spec.seed, RandomStream::matrix, i, j, attempt).unit;
+  }
+  return value;
+}
+
+/// Off-diagonal element of `spd` (symmetric) and `diagonally_dominant`.
+GAUSSWEEP_SHARED_INLINE double off_diagonal(const MatrixSpec& spec, std::int64_t i, std::int64_t j) {
+  const bool mirrored = spec.kind == MatrixKind::spd && i < j;
+  return mirrored ? signed_unit(spec.seed, RandomStream::matrix, j, i)
+                  : signed_unit(spec.seed, RandomStream::matrix, i, j);
+}
+
+/// The absolute value of a diagonal element that dominates its row: the sum of the others' absolute values
+/// from left to right, and a bit. The bit, 1 and 2^-16 of the sum, is much more than rounding the row to
+/// float takes away (2^-24 of the sum, twice).
+GAUSSWEEP_SHARED_INLINE double dominant_diagonal(const MatrixSpec& spec, std::int64_t i) {
+  double sum = 0;
+  for (std::int64_t j = 0; j < spec.cols; ++j) {
+    if (j == i) continue;
+    const double value = off_diagonal(spec, i, j);
+    sum = sum + (value < 0 ? -value : value);
+  }
+  return sum + sum * 0x1p-16 + 1;
+}
+
+/// Triangular and well conditioned: the diagonal in ±[1, 2), the others in (-1/n, 1/n).
+GAUSSWEEP_SHARED_INLINE double triangular_element(const MatrixSpec& spec, std::int64_t i, std::int64_t j) {
+  if (i == j) {
+    const RandomElement random = random_element(spec.seed, RandomStream::matrix, i, j);
+    return random.negative ? -(1 + random.unit) : 1 + random.unit;
+  }
+  if ((i < j) == (spec.uplo == Uplo::lower)) return 0;
+  return signed_unit(spec.seed, RandomStream::matrix, i, j) / static_cast<double>(spec.cols);
+}
+
+/// Element (i, j), from 0, of every kind but `condition`. O(1), on the diagonal of the dominant kinds O(n).
+GAUSSWEEP_SHARED_INLINE double element(const MatrixSpec& spec, std::int64_t i, std::int64_t j) {
+  switch (spec.kind) {
+    case MatrixKind::uniform:
+      return uniform_element(spec, i, j);
+    case MatrixKind::symmetric:
+      return i < j ? uniform_element(spec, j, i) : uniform_element(spec, i, j);
+    case MatrixKind::spd:
+      return i == j ? dominant_diagonal(spec, i) : off_diagonal(spec, i, j);
+    case MatrixKind::diagonally_dominant:
+      if (i != j) return off_diagonal(spec, i, j);
+      return random_element(spec.seed, RandomStream::matrix, i, i).negative ? -dominant_diagonal(spec, i)
+                                                                            : dominant_diagonal(spec, i);
+    case MatrixKind::triangular:
+      return triangular_element(spec, i, j);
+    case MatrixKind::identity:
+      return i == j ? 1 : 0;
+    case MatrixKind::hilbert:
+      return 1 / static_cast<double>(i + j + 1);
+    case MatrixKind::cauchy:
+      return 1 / (static_cast<double>(i + j) + 1.5);
+    case MatrixKind::ones:
+      return spec.value;
+    case MatrixKind::wilkinson:
+      if (i > j) return -1;
+      return i == j || j == spec.cols - 1 ? 1 : 0;
+    case MatrixKind::condition:
+      break;  // not elementwise: condition.hpp
+  }
+  return 0;
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,211 @@
+#include "kernels/matrix/generate.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+#include "kernels/matrix/condition.hpp"
+#include "kernels/matrix/element.hpp"
+#include "kernels/matrix/generate_kernel.hpp"
+#include "kernels/matrix/parallel_rows.hpp"
+
+namespace gaussweep {
+namespace {
+
+/// Changes whenever the same spec would give other bits, so that stored matrices are not mistaken for new
+/// ones.
+constexpr int generator_version = 1;
+
+/// The shortest text that reads back as the same number, in no locale.
+std::string shortest(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+bool may_be_rectangular(MatrixKind kind) {
+  return kind == MatrixKind::uniform || kind == MatrixKind::ones || kind == MatrixKind::hilbert ||
+         kind == MatrixKind::cauchy;
+}
+
+[[noreturn]] void reject(const MatrixSpec& spec, const std::string& why) {
+  throw std::invalid_argument("matrix kind " + std::string(to_string(spec.kind)) + ": " + why);
+}
+
+void check_dimensions(const MatrixSpec& spec) {
+  const std::string size = std::to_string(spec.rows) + " x " + std::to_string(spec.cols);
+  constexpr std::int64_t most = std::int64_t{1} << 31;
+  if (spec.rows < 1 || spec.cols < 1 || spec.rows >= most || spec.cols >= most) {
+    reject(spec, "rows and cols must be 1 to 2147483647, not " + size);
+  }
+  if (spec.rows != spec.cols && !may_be_rectangular(spec.kind)) {
+    reject(spec, "the matrix must be square, not " + size +
+                     "; uniform, ones, hilbert and cauchy may be rectangular");
+  }
+}
+
+void check_range(const MatrixSpec& spec) {
+  const std::string range = "low = " + shortest(spec.low) + ", high = " + shortest(spec.high);
+  if (!(spec.low < spec.high)) reject(spec, "low must be less than high, not " + range);
+  const double largest = std::fmax(std::fabs(spec.low), std::fabs(spec.high));
+  // In this range no element overflows in float, and none that is not 0 becomes 0.
+  if (!(largest >= 1e-20 && largest <= 1e30)) {
+    reject(spec, "the larger of |low| and |high| must be 1e-20 to 1e30, not " + range);
+  }
+}
+
+void validate(const MatrixSpec& spec) {
+  check_dimensions(spec);
+  switch (spec.kind) {
+    case MatrixKind::uniform:
+    case MatrixKind::symmetric:
+      check_range(spec);
+      break;
+    case MatrixKind::condition:
+      if (!(spec.condition >= 1 && spec.condition <= 1e300)) {
+        reject(spec, "condition must be 1 to 1e300, not " + shortest(spec.condition));
+      }
+      if (spec.rows == 1 && spec.condition != 1) {
+        reject(spec, "a 1 x 1 matrix has condition 1, not " + shortest(spec.condition));
+      }
+      if (spec.mode < 1 || spec.mode > 5)
+        reject(spec, "mode must be 1 to 5, not " + std::to_string(spec.mode));
+      break;
+    case MatrixKind::ones:
+      if (!(std::fabs(spec.value) <= 1e30)) {
+        reject(spec, "value must be -1e30 to 1e30, not " + shortest(spec.value));
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+std::string MatrixSpec::canonical(Precision precision) const {
+  std::string text = "gaussweep generator " + std::to_string(generator_version) + ": kind=";
+  text += to_string(kind);
+  text += " precision=";
+  text += to_string(precision);
+  text += " rows=" + std::to_string(rows) + " cols=" + std::to_string(cols);
+  // Only what decides the elements of this kind: the others' values must not make equal matrices differ.
+  switch (kind) {
+    case MatrixKind::uniform:
+    case MatrixKind::symmetric:
+      text += " seed=" + std::to_string(seed) + " low=" + shortest(low) + " high=" + shortest(high);
+      break;
+    case MatrixKind::spd:
+    case MatrixKind::diagonally_dominant:
+      text += " seed=" + std::to_string(seed);
+      break;
+    case MatrixKind::triangular:
+      text += " seed=" + std::to_string(seed) + " uplo=";
+      text += to_string(uplo);
+      break;
+    case MatrixKind::condition:
+      text += " seed=" + std::to_string(seed) + " condition=" + shortest(condition) +
+              " mode=" + std::to_string(mode);
+      break;
+    case MatrixKind::ones:
+      text += " value=" + shortest(value);
+      break;
+    case MatrixKind::identity:
+    case MatrixKind::hilbert:
+    case MatrixKind::cauchy:
+    case MatrixKind::wilkinson:
+      break;
+  }
+  return text;
+}
+
+template <class T>
+HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
+  validate(spec);
+  HostMatrix<T> a(spec.rows, spec.cols);
+  if (spec.kind == MatrixKind::condition) {
+    const HostMatrix<double> exact = condition_matrix(spec, threads);
+    for (std::size_t k = 0; k < a.data.size(); ++k) a.data[k] = static_cast<T>(exact.data[k]);
+    return a;
+  }
+  constexpr double operations = 40;  // of one element, most of them Philox's
+  for_row_ranges(spec.rows, threads, operations * spec.rows * spec.cols,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t j = 0; j < spec.cols; ++j) {
+                     for (std::int64_t i = begin; i < end; ++i) a(i, j) = static_cast<T>(element(spec, i, j));
+                   }
+                 });
+  return a;
+}
+
+template <class T>
+HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec) {
+  Device& device = context.device;
+  if (spec.kind == MatrixKind::condition || device.backend() == Backend::host) return generate<T>(spec);
+  validate(spec);
+  HostMatrix<T> a(spec.rows, spec.cols);
+  const std::size_t bytes = a.data.size() * sizeof(T);
+  const Buffer buffer(device, bytes);
+  const MatrixView<T> view{static_cast<T*>(buffer.data()), spec.rows, spec.cols, spec.rows};
+  if (device.backend() == Backend::emulated) {
+    emulated::fill_matrix(context, spec, view);
+  } else {
+#ifdef GAUSSWEEP_HAS_CUDA
+    cuda::fill_matrix(context, spec, view);
+#else
+    throw std::logic_error("generate_on: a device of the backend cuda in a build without CUDA");
+#endif
+  }
+  device.to_host(a.data.data(), buffer.data(), bytes);
+  return a;
+}
+
+template <class T>
+HostMatrix<T> generate_solution(std::int64_t n, std::int64_t nrhs, std::uint64_t seed) {
+  if (n < 1 || nrhs < 1) {
+    throw std::invalid_argument("solution: n and nrhs must be at least 1, not " + std::to_string(n) +
+                                " and " + std::to_string(nrhs));
+  }
+  HostMatrix<T> x(n, nrhs);
+  for (std::int64_t j = 0; j < nrhs; ++j) {
+    for (std::int64_t i = 0; i < n; ++i)
+      x(i, j) = static_cast<T>(signed_unit(seed, RandomStream::solution, i, j));
+  }
+  return x;
+}
+
+template <class T>
+HostMatrix<T> right_hand_side(const HostMatrix<T>& a, const HostMatrix<T>& x_true, int threads) {
+  if (a.cols != x_true.rows) {
+    throw std::invalid_argument("right-hand side: A is " + std::to_string(a.rows) + " x " +
+                                std::to_string(a.cols) + ", so x must have " + std::to_string(a.cols) +
+                                " rows, not " + std::to_string(x_true.rows));
+  }
+  HostMatrix<T> b(a.rows, x_true.cols);
+  const double cost = 4.0 * a.rows * a.cols * x_true.cols;
+  for_row_ranges(a.rows, threads, cost, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<long double> sum(static_cast<std::size_t>(end - begin));
+    for (std::int64_t r = 0; r < x_true.cols; ++r) {
+      std::fill(sum.begin(), sum.end(), 0.0L);
+      // Down the columns, as A lies in memory; each sum still runs from left to right.
+      for (std::int64_t j = 0; j < a.cols; ++j) {
+        const long double x = x_true(j, r);
+        for (std::int64_t i = begin; i < end; ++i) sum[static_cast<std::size_t>(i - begin)] += a(i, j) * x;
+      }
+      for (std::int64_t i = begin; i < end; ++i)
+        b(i, r) = static_cast<T>(sum[static_cast<std::size_t>(i - begin)]);
+    }
+  });
+  return b;
+}
+
+template HostMatrix<float> generate<float>(const MatrixSpec&, int);
+template HostMatrix<double> generate<double>(const MatrixSpec&, int);
+template HostMatrix<float> generate_on<float>(Context&, const MatrixSpec&);
+template HostMatrix<double> generate_on<double>(Context&, const MatrixSpec&);
+template HostMatrix<float> generate_solution<float>(std::int64_t, std::int64_t, std::uint64_t);
+template HostMatrix<double> generate_solution<double>(std::int64_t, std::int64_t, std::uint64_t);
+template HostMatrix<float> right_hand_side<float>(const HostMatrix<float>&, const HostMatrix<float>&, int);
+template HostMatrix<double> right_hand_side<double>(const HostMatrix<double>&, const HostMatrix<double>&,
+                                                    int);
+
+}  // namespace gaussweep

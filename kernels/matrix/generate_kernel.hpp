@@ -1,0 +1,18 @@
+#pragma once
+/// The kernel side of kernels/matrix/generate.hpp.
+
+#include "kernels/core/context.hpp"
+#include "kernels/core/matrix.hpp"
+#include "kernels/matrix/generate.hpp"
+
+#define GAUSSWEEP_DECLARE_FILL(space)                                                   \
+  namespace gaussweep::space {                                                          \
+  /** Fills `a` (column-major, on the context's device) with the elements of `spec`. */ \
+  template <class T>                                                                    \
+  void fill_matrix(Context& context, const MatrixSpec& spec, MatrixView<T> a);          \
+  }
+
+GAUSSWEEP_DECLARE_FILL(emulated)
+#ifdef GAUSSWEEP_HAS_CUDA
+GAUSSWEEP_DECLARE_FILL(cuda)
+#endif

@@ -1,0 +1,65 @@
+#pragma once
+/// The counter-based generator Philox 4x32 with ten rounds.
+/// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11, section 3.3.
+
+#include <cstdint>
+
+/// Functions that kernels and host code share.
+#ifdef __CUDACC__
+#define GAUSSWEEP_SHARED_INLINE __host__ __device__ inline
+#else
+#define GAUSSWEEP_SHARED_INLINE inline
+#endif
+
+namespace gaussweep {
+
+/// 128 bits: a counter before, random after.
+struct PhiloxBlock {
+  std::uint32_t word[4];
+};
+
+/// The block of random bits that belongs to a counter and a key. Every counter can be asked for on its own,
+/// which is what makes matrices independent of the order in which their elements are made.
+GAUSSWEEP_SHARED_INLINE PhiloxBlock philox(PhiloxBlock counter, std::uint64_t key) {
+  std::uint32_t key_low = static_cast<std::uint32_t>(key);
+  std::uint32_t key_high = static_cast<std::uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t even = std::uint64_t{0xD2511F53u} * counter.word[0];
+    const std::uint64_t odd = std::uint64_t{0xCD9E8D57u} * counter.word[2];
+    counter = {{static_cast<std::uint32_t>(odd >> 32) ^ counter.word[1] ^ key_low,
+                static_cast<std::uint32_t>(odd),
+                static_cast<std::uint32_t>(even >> 32) ^ counter.word[3] ^ key_high,
+                static_cast<std::uint32_t>(even)}};
+    key_low += 0x9E3779B9u;   // the golden ratio
+    key_high += 0xBB67AE85u;  // sqrt(3) - 1
+  }
+  return counter;
+}
+
+/// What random numbers are for: streams of the same seed that never meet.
+enum class RandomStream : std::uint32_t {
+  matrix = 0,
+  solution = 1,
+  reflectors_left = 2,
+  reflectors_right = 3,
+  singular_values = 4
+};
+
+/// One random element: a number in (0, 1) and a sign that is independent of it.
+struct RandomElement {
+  double unit;  ///< an odd multiple of 2^-53: never 0, 1 or 1/2
+  bool negative;
+};
+
+/// The random element of place (i, j). `attempt` gives further, independent ones of the same place.
+/// @pre 0 <= i, j < 2^32
+GAUSSWEEP_SHARED_INLINE RandomElement random_element(std::uint64_t seed, RandomStream stream, std::int64_t i,
+                                                     std::int64_t j, std::uint32_t attempt = 0) {
+  const PhiloxBlock bits = philox({{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j),
+                                    static_cast<std::uint32_t>(stream), attempt}},
+                                  seed);
+  const std::uint64_t mantissa = (std::uint64_t{bits.word[0]} << 20) | (bits.word[1] >> 12);
+  return {(static_cast<double>(mantissa) + 0.5) * 0x1p-52, (bits.word[2] & 1u) != 0};
+}
+
+}  // namespace gaussweep
