@@ -36,16 +36,19 @@ if [[ -f $folder/stamp && $(cat "$folder/stamp") == "$layout" ]]; then
   exit 0
 fi
 
-# The mirror is the system's own: the first one it takes Debian's main component from.
-read -r mirror release < <(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)' \
-  'Created-By: Packages' | awk '$3 == "main" && $2 !~ /-/ {print $1, $2; exit}') \
-  || fail "apt knows no source of Debian's main component: run 'apt-get update' once, or look at its sources"
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-[[ -f $keyring ]] || fail "needs $keyring (package debian-archive-keyring)"
-
 apt=$folder/apt
 rm -rf "$folder/root" "$folder/deb" "$apt"
 mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$folder/deb"
+# The mirror is the system's own: the one it takes Debian's main component from. apt names it before any list
+# was ever fetched.
+release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+mirror=$(apt-get -o "Dir::State::Lists=$apt/lists" update --print-uris \
+  | sed -n "s|^'\(.*\)/dists/$release/main/binary-.*|\1|p")
+mirror=${mirror%%$'\n'*}
+[[ -n $release && -n $mirror ]] || fail "apt's sources name no mirror of Debian's main component"
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+[[ -f $keyring ]] || fail "needs $keyring (package debian-archive-keyring)"
+
 echo "deb [signed-by=$keyring] $mirror $release main contrib non-free" >"$apt/sources.list"
 options=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State::Lists=$apt/lists"
   -o "Dir::Cache=$apt/cache" -o Acquire::Languages=none -o APT::Sandbox::User=root
