@@ -1,0 +1,29 @@
+/// gesv/gauss_cyclic_decrement: row-cyclic Gaussian elimination, one block less from stage to stage.
+///
+/// F. Fuhrmann, TU Wien 2017, section 4.3.2 and appendix ("impl 1"): as gesv/gauss_cyclic_halving, but the
+/// stages run with blocks, blocks - 1, …, 1 blocks.
+///
+/// Cost: about n^3 multiply-adds in `blocks` launches. Workspace: n + 1 ints where the back substitution is
+/// pipelined. What it needs of the matrix and how it fails: as gesv/gauss_cyclic_halving.
+
+#include "kernels/gesv/gauss_steps.cuh"
+#include "kernels/gesv/gauss_substitution.cuh"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void gesv_gauss_cyclic_decrement(Context& context, Operands<T>& op, const Parameters& parameters) {
+  const int threads = thread_count(parameters, op.shape.n);
+  const auto most = static_cast<int>(parameters.integer("blocks"));
+  context.stage("eliminate");
+  for (int blocks = most; blocks >= 1; --blocks) {
+    eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe);
+  }
+  context.stage("back_substitute");
+  back_substitute(context, op, parameters.choice("back_substitution") == "pipelined", most, threads);
+}
+
+GAUSSWEEP_INSTANTIATE(gesv_gauss_cyclic_decrement)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

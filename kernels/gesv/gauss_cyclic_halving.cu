@@ -1,0 +1,36 @@
+/// gesv/gauss_cyclic_halving: row-cyclic Gaussian elimination, the number of blocks halved from stage to
+/// stage.
+///
+/// F. Fuhrmann, TU Wien 2017, section 4.3.2 and appendix ("impl 0"): the rows are dealt to the blocks in
+/// turn, each block eliminates within its own stripe, without looking at the others; the next stage does the
+/// same with half as many blocks (rounded up), until one block has made the matrix triangular. A factor of 0
+/// says that the rest of the stripe was done in an earlier stage.
+///
+/// Cost: about n^3 multiply-adds in ceil(log2(blocks)) + 1 launches. Workspace: n + 1 ints where the back
+/// substitution is pipelined. Every element and every leading minor of each stripe must be nonzero: with more
+/// than one block the divisors are off-diagonal elements, and the answer is as unstable as they are small.
+/// info > 0: row info was normalised at a 0. info < 0: the pipelined back substitution gave up waiting, which
+/// is an error of the run.
+
+#include "kernels/gesv/gauss_steps.cuh"
+#include "kernels/gesv/gauss_substitution.cuh"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void gesv_gauss_cyclic_halving(Context& context, Operands<T>& op, const Parameters& parameters) {
+  const int threads = thread_count(parameters, op.shape.n);
+  const auto most = static_cast<int>(parameters.integer("blocks"));
+  context.stage("eliminate");
+  for (int blocks = most; blocks > 1; blocks = (blocks + 1) / 2) {
+    eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe);
+  }
+  eliminate(context, op, 1, threads, ZeroFactor::ends_stripe);
+  context.stage("back_substitute");
+  back_substitute(context, op, parameters.choice("back_substitution") == "pipelined", most, threads);
+}
+
+GAUSSWEEP_INSTANTIATE(gesv_gauss_cyclic_halving)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

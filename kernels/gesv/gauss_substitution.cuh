@@ -1,0 +1,156 @@
+#pragma once
+/// Back substitution as the Gauss methods share it, after F. Fuhrmann, TU Wien 2017: sums by reduction within
+/// a block (section 4.3.1), and a pipeline of blocks with one lock an unknown (section 4.3.2).
+///
+/// [A | B] is row-major with a unit upper triangle in A; X is column-major, n x nrhs, ld = n. Both ways add
+/// up in the same order, whatever the number of blocks: their answers agree to the bit.
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/method.hpp"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+/// Adds up `value` over the block: the upper half of what is left is added to the lower half until one is
+/// left, in cache[0]. All threads call this. @pre the block's threads are past their last use of `cache`,
+/// blockDim.x elements
+template <class T>
+__device__ void reduce_in_block(T* cache, T value) {
+  const int thread = static_cast<int>(threadIdx.x);
+  cache[thread] = value;
+  __syncthreads();
+  for (int left = static_cast<int>(blockDim.x); left > 1;) {
+    const int half = (left + 1) / 2;
+    if (thread + half < left) cache[thread] += cache[thread + half];
+    __syncthreads();
+    left = half;
+  }
+}
+
+/// One block solves row after row from the last: thread t sums up the products of the columns that are t
+/// modulo the number of threads (counted from the end), the block reduces, thread 0 subtracts from the
+/// right-hand side.
+template <class T>
+__global__ void substitute_by_reduction(const T* a, std::int64_t ld, int n, int nrhs, T* x, const int* info) {
+  T* cache = simt::dynamic_shared<T>();
+  // Nobody writes to info while this kernel runs, so that all threads read the same.
+  if (*info != 0) return;
+  const int threads = static_cast<int>(blockDim.x);
+  const int last = n - threads + static_cast<int>(threadIdx.x);
+  for (int y = n - 1; y >= 0; --y) {
+    const T* row = a + y * ld;
+    for (int r = 0; r < nrhs; ++r) {
+      T* solution = x + static_cast<std::int64_t>(r) * n;
+      T sum = 0;
+      for (int j = last; j > y; j -= threads) sum = std::fma(row[j], solution[j], sum);
+      reduce_in_block(cache, sum);
+      if (threadIdx.x == 0) solution[y] = row[n + r] - cache[0];
+      __syncthreads();
+    }
+  }
+}
+
+/// How often a waiting block looks, without any unknown being solved meanwhile, before it gives up. A look
+/// takes about a microsecond on a GPU: more than half a minute for a single row, which takes milliseconds at
+/// worst.
+constexpr std::int64_t pipeline_patience = std::int64_t{1} << 26;
+
+/// Waits, for one thread of a block, until unknown `lowest` is solved, and so all above it. @pre those from
+/// `known` on are solved. False where it gave up or where another block had: `*info` is then not 0.
+__device__ inline bool wait_until_solved(const int* solved, int known, int lowest, int* info,
+                                         std::int64_t patience) {
+  int next = known - 1;  // the unknown whose solution would be progress
+  std::int64_t looks = 0;
+  while (simt::load_volatile(solved + lowest) == 0) {
+    if (simt::load_volatile(info) != 0) return false;
+    if (++looks >= patience) {
+      const int before = next;
+      while (next >= lowest && simt::load_volatile(solved + next) != 0) --next;
+      if (next == before) {
+        atomicCAS(info, 0, -1);
+        return false;
+      }
+      looks = 0;
+    }
+    simt::spin_pause();
+  }
+  __threadfence();
+  return true;
+}
+
+/// The pipeline: position p of gridDim.x positions has the p-th of the contiguous, balanced pieces of the
+/// rows, from the last row up. A block sums up what is solved and waits for what is not. Positions are given
+/// out as blocks start, so that whom a block waits for has started and cannot be waiting for it: no order of
+/// starting can hang.
+/// @pre solved[0 … n) and *tickets are 0
+template <class T>
+__global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int nrhs, T* x, int* solved,
+                                       int* tickets, int* info, std::int64_t patience) {
+  __shared__ int position;
+  __shared__ int go_on;
+  T* cache = simt::dynamic_shared<T>();
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread == 0) {
+    position = atomicAdd(tickets, 1);
+    go_on = simt::load_volatile(info) == 0 ? 1 : 0;
+  }
+  __syncthreads();
+  if (go_on == 0) return;
+  const int threads = static_cast<int>(blockDim.x);
+  const std::int64_t pieces = gridDim.x;
+  const int top = n - 1 - static_cast<int>(static_cast<std::int64_t>(n) * position / pieces);
+  const int bottom = n - static_cast<int>(static_cast<std::int64_t>(n) * (position + 1) / pieces);
+  int known = n;  // this block has seen that the unknowns from here on are solved
+  for (int y = top; y >= bottom; --y) {
+    const T* row = a + y * ld;
+    for (int r = 0; r < nrhs; ++r) {
+      T* solution = x + static_cast<std::int64_t>(r) * n;
+      T sum = 0;
+      for (int end = n; end > y + 1; end -= threads) {
+        const int begin = end - threads;
+        const int lowest = begin > y ? begin : y + 1;
+        if (lowest < known) {
+          // One thread looks for all: the others would only crowd the memory.
+          __syncthreads();
+          if (thread == 0) go_on = wait_until_solved(solved, known, lowest, info, patience) ? 1 : 0;
+          __syncthreads();
+          if (go_on == 0) return;
+          known = lowest;
+        }
+        const int j = begin + thread;
+        // Volatile: a line of x may be in this multiprocessor's cache from before a neighbour was solved.
+        if (j > y) sum = std::fma(row[j], simt::load_volatile(solution + j), sum);
+      }
+      reduce_in_block(cache, sum);
+      if (thread == 0) solution[y] = row[n + r] - cache[0];
+      __syncthreads();
+    }
+    if (thread == 0) simt::store_release(solved + y, 1);
+    known = y;
+  }
+}
+
+
+/// Launches the back substitution, `blocks` of them where it is pipelined.
+template <class T>
+void back_substitute(Context& context, Operands<T>& op, bool pipelined, int blocks, int threads) {
+  const auto n = static_cast<int>(op.shape.n);
+  const auto nrhs = static_cast<int>(op.shape.nrhs);
+  const dim3 block(static_cast<unsigned>(threads));
+  const std::size_t shared_bytes = static_cast<std::size_t>(threads) * sizeof(T);
+  const T* a = op.a.data;
+  if (!pipelined) {
+    const int* info = op.info;
+    simt::launch(context, substitute_by_reduction<T>, dim3(1), block, shared_bytes, a, op.a.ld, n, nrhs,
+                 op.x.data, info);
+    return;
+  }
+  int* solved = op.workspace.template take<int>(op.shape.n + 1);
+  context.device.fill(solved, 0, static_cast<std::size_t>(n + 1) * sizeof(int));
+  simt::launch(context, substitute_in_pipeline<T>, dim3(static_cast<unsigned>(blocks)), block, shared_bytes,
+               a, op.a.ld, n, nrhs, op.x.data, solved, solved + n, op.info, pipeline_patience);
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

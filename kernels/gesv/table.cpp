@@ -1,0 +1,120 @@
+#include "kernels/tables.hpp"
+
+GAUSSWEEP_DECLARE_IN(host, gesv_gauss_serial)
+GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_block)
+GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_cyclic_halving)
+GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_cyclic_decrement)
+GAUSSWEEP_DECLARE_IN(host, gesv_lapack)
+GAUSSWEEP_DECLARE_CUDA(gesv_cusolver)
+
+namespace gaussweep {
+namespace {
+
+constexpr const char* fuhrmann =
+    "F. Fuhrmann, Solving Linear Equations With the GPU Architecture, TU Wien 2017";
+
+Parameter threads() {
+  return integer_parameter("threads", 0, 0, 1024,
+                           "threads of a block; 0: one a row, as many as fit (at most 1024)");
+}
+
+std::vector<Parameter> cyclic_parameters() {
+  return {
+      integer_parameter("blocks", 8, 1, 65535, "blocks (stripes of rows) of the first stage"), threads(),
+      choice_parameter("back_substitution", {"reduction", "pipelined"},
+                       "one block that sums by reduction, or a pipeline of blocks with one lock an unknown")};
+}
+
+/// One lock an unknown and the tickets of the pipeline (gauss_substitution.cuh).
+std::size_t cyclic_workspace(const Shape& shape, const Parameters& parameters, std::size_t) {
+  return parameters.choice("back_substitution") == "pipelined" ? workspace_piece(shape.n + 1, sizeof(int))
+                                                               : 0;
+}
+
+/// What the methods of the first paper have in common.
+Method fuhrmann_method(std::string variant, std::string summary) {
+  Method method;
+  method.problem = Problem::gesv;
+  method.variant = std::move(variant);
+  method.summary = std::move(summary);
+  method.source = fuhrmann;
+  method.needs = {Need::strongly_regular};
+  method.layout = Layout::augmented;
+  method.answer = AnswerIn::x;
+  return method;
+}
+
+Method gauss_serial() {
+  Method method = fuhrmann_method("gauss_serial", "Gaussian elimination on one CPU core, no pivoting");
+  method.backends = {Backend::host};
+  method.host = GAUSSWEEP_ENTRY(host, gesv_gauss_serial);
+  return method;
+}
+
+Method gauss_block() {
+  Method method =
+      fuhrmann_method("gauss_block", "Gaussian elimination by the threads of one block, no pivoting");
+  method.capability = 35;
+  method.parameters = {threads()};
+  method.backends = {Backend::cuda, Backend::emulated};
+  method.cuda = GAUSSWEEP_CUDA_ENTRY(gesv_gauss_block);
+  method.emulated = GAUSSWEEP_ENTRY(emulated, gesv_gauss_block);
+  return method;
+}
+
+Method cyclic(std::string variant, std::string summary, Entry cuda, Entry emulated) {
+  Method method = fuhrmann_method(std::move(variant), std::move(summary));
+  method.needs = {Need::nonzero_elements, Need::strongly_regular};
+  method.capability = 35;
+  method.parameters = cyclic_parameters();
+  method.workspace_bytes = cyclic_workspace;
+  method.backends = {Backend::cuda, Backend::emulated};
+  method.cuda = cuda;
+  method.emulated = emulated;
+  return method;
+}
+
+Method vendor_method(std::string variant, std::string summary, std::string source, Backend backend) {
+  Method method;
+  method.problem = Problem::gesv;
+  method.variant = std::move(variant);
+  method.summary = std::move(summary);
+  method.source = std::move(source);
+  method.layout = Layout::column_major;
+  method.answer = AnswerIn::b;
+  method.vendor = true;
+  method.backends = {backend};
+  return method;
+}
+
+Method lapack() {
+  Method method =
+      vendor_method("lapack", "LU with partial pivoting on the CPU (getrf, getrs)", "LAPACK", Backend::host);
+  method.host = GAUSSWEEP_ENTRY(host, gesv_lapack);
+  return method;
+}
+
+Method cusolver() {
+  Method method = vendor_method("cusolver", "LU with partial pivoting on the GPU (getrf, getrs)",
+                                "NVIDIA cuSOLVER", Backend::cuda);
+  method.capability = 35;
+  method.cuda = GAUSSWEEP_CUDA_ENTRY(gesv_cusolver);
+  return method;
+}
+
+}  // namespace
+
+std::vector<Method> gesv_methods() {
+  return {gauss_serial(),
+          gauss_block(),
+          cyclic("gauss_cyclic_halving", "row-cyclic Gaussian elimination, half the blocks each stage",
+                 GAUSSWEEP_CUDA_ENTRY(gesv_gauss_cyclic_halving),
+                 GAUSSWEEP_ENTRY(emulated, gesv_gauss_cyclic_halving)),
+          cyclic("gauss_cyclic_decrement", "row-cyclic Gaussian elimination, one block less each stage",
+                 GAUSSWEEP_CUDA_ENTRY(gesv_gauss_cyclic_decrement),
+                 GAUSSWEEP_ENTRY(emulated, gesv_gauss_cyclic_decrement)),
+          lapack(),
+          cusolver()};
+}
+
+}  // namespace gaussweep
