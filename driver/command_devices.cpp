@@ -1,0 +1,31 @@
+/// `gaussweep devices`: what this machine can compute on, and what to be warned of.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "driver/cli.hpp"
+#include "driver/devices_listing.hpp"
+#include "driver/table.hpp"
+
+namespace gaussweep::driver {
+
+void add_devices_command(CLI::App& app, Commands&) {
+  auto format = std::make_shared<std::string>("table");
+  CLI::App* sub = app.add_subcommand(
+      "devices", "List GPUs and CPU; warn of ECC off, MIG, low power caps, other processes");
+  sub->add_option("--format", *format, "table or json")->capture_default_str();
+  sub->callback([format] {
+    const Format chosen = parse_format(*format);
+    if (chosen == Format::csv) throw UsageError("--format csv: devices are listed as table or json");
+    const MachineFacts machine = machine_facts();
+    if (chosen == Format::json) {
+      fmt::print("{}\n", devices_json(machine).dump(2));
+    } else {
+      fmt::print("{}", devices_text(machine));
+    }
+  });
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,42 @@
+/// `gaussweep methods`: the registry, for people and for programs.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "driver/cli.hpp"
+#include "driver/methods_listing.hpp"
+#include "driver/table.hpp"
+
+namespace gaussweep::driver {
+
+void add_methods_command(CLI::App& app, Commands& commands) {
+  struct Options {
+    std::string format = "table", problem;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* sub =
+      app.add_subcommand("methods", "List the methods: where each runs, what it needs, its parameters");
+  sub->add_option("--format", options->format, "table or json")->capture_default_str();
+  sub->add_option("--problem", options->problem, "Only methods of this problem, e.g. gesv");
+  sub->callback([options, &commands] {
+    const Format format = parse_format(options->format);
+    if (format == Format::csv) throw UsageError("--format csv: methods are listed as table or json");
+    std::vector<Method> chosen;
+    if (!options->problem.empty() && !from_string<Problem>(options->problem)) {
+      throw UsageError(fmt::format("--problem {}: unknown problem; allowed are {}", options->problem,
+                                   allowed_names<Problem>()));
+    }
+    for (const Method& method : commands.registry.all()) {
+      if (options->problem.empty() || to_string(method.problem) == options->problem) chosen.push_back(method);
+    }
+    if (format == Format::json) {
+      fmt::print("{}\n", methods_json(chosen).dump(2));
+    } else {
+      fmt::print("{}", methods_text(chosen));
+    }
+  });
+}
+
+}  // namespace gaussweep::driver
