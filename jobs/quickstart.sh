@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# From a fresh clone to a first sweep: installs what is missing, builds, runs jobs/plans/quickstart.yaml over MPI
+# ranks, shows the table and reads the results back with h5py.
+#
+#   jobs/quickstart.sh [-o DIR] [-n RANKS]
+#
+#   -o DIR    the run directory (default: runs/quickstart, or the next free runs/quickstart-2, -3, …)
+#   -n RANKS  default: one a GPU; 2 where there is no GPU
+#
+# GAUSSWEEP_BUILD: the build folder (default: build). An existing one keeps its settings.
+set -euo pipefail
+source_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+output=
+ranks=
+while [[ $# -gt 0 ]]; do
+  case "$1" in
+    -o) output=$(realpath -m "${2:?-o needs a directory}"); shift 2 ;;
+    -n) ranks=${2:?-n needs a number}; shift 2 ;;
+    -h | --help) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+    *) echo "quickstart.sh: unknown option '$1'; allowed: -o DIR, -n RANKS" >&2; exit 2 ;;
+  esac
+done
+cd "$source_root"
+build=${GAUSSWEEP_BUILD:-build}
+
+jobs/setup.sh
+
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU' || true)
+options=(-DCMAKE_BUILD_TYPE=Release)
+if [[ $gpus -eq 0 ]]; then
+  # Without a GPU the backend cuda could not run, and compiling it is most of the build's time.
+  options+=(-DGAUSSWEEP_CUDA=OFF)
+  echo "quickstart.sh: no GPU here: building without the backend cuda; GPU methods run emulated"
+fi
+if [[ ! -f $build/CMakeCache.txt ]]; then
+  cmake -S . -B "$build" -G Ninja "${options[@]}"
+fi
+cmake --build "$build" --target gaussweep
+gaussweep=$build/gaussweep
+
+if [[ -z $output ]]; then
+  output=runs/quickstart
+  for ((next = 2; ; ++next)); do
+    [[ -e $output ]] || break
+    output=runs/quickstart-$next
+  done
+fi
+mkdir -p "$(dirname "$output")"
+if [[ -z $ranks ]]; then
+  ranks=$((gpus > 0 ? gpus : 2))
+fi
+
+source jobs/mpi_environment.sh
+mpirun -n "$ranks" "$gaussweep" run jobs/plans/quickstart.yaml -o "$output"
+
+echo
+"$gaussweep" summary "$output"
+echo
+echo "The run directory is $output. Its results are $output/results.h5; with h5py:"
+# Debian's h5py belongs to its own python3, which need not be the first on PATH.
+python=
+for candidate in "${PYTHON:-}" python3 /usr/bin/python3; do
+  if [[ -n $candidate ]] && "$candidate" -c 'import h5py' 2>/dev/null; then
+    python=$candidate
+    break
+  fi
+done
+if [[ -z $python ]]; then
+  echo "quickstart.sh: no python3 with h5py found (package python3-h5py; or name one in PYTHON)" >&2
+  exit 1
+fi
+show='import sys, h5py
+with h5py.File(sys.argv[1]) as results:
+    records, samples = results["records"], results["samples"]
+    print("/records", records.shape, "of", len(records.dtype.names), "columns;  /samples", samples.shape)
+    best = min(records[records["status"] == b"pass"], key=lambda record: record["residual_ratio"])
+    print("most accurate:", best["problem"].decode() + "/" + best["method"].decode(), "n =", best["n"],
+          "residual ratio", best["residual_ratio"])'
+printf '%s\n' "$show" | sed 's/^/    /'
+"$python" -c "$show" "$output/results.h5"
