@@ -12,36 +12,55 @@
 
 namespace gaussweep::io {
 
-/// Appends records. A record is durable after `sync` returns; many lines may share one sync.
-/// @throws StorageError with the path and the system's words, after which nothing half-written counts: a torn
-/// last line is recognised by the reader and cut off by the next writer.
+/// Appends records. Lines are gathered and go out in one write; a record is durable after `sync` returns, and
+/// many lines may share one sync. One writer a journal: the run directory's lock sees to that.
+/// @throws StorageError with the path, the system's words and what stays safe. What a failed write left
+/// behind is cut off again, and its lines stay gathered, so that `sync` may be tried again once there is
+/// room. Where even cutting off fails, the torn last line is recognised by the reader and cut off by the next
+/// writer.
 class JournalWriter {
  public:
   /// Opens (creates) the journal, private to the user; cuts off a torn last line left by a killed writer.
   explicit JournalWriter(const std::filesystem::path& path);
+  /// Writes what is still gathered, without a promise: who needs it durable calls `sync`.
   ~JournalWriter();
   JournalWriter(const JournalWriter&) = delete;
   JournalWriter& operator=(const JournalWriter&) = delete;
   void append(const Record& record);
   /// A line that is not a record, e.g. {"note": "trial vanished from the plan", ...}.
+  /// @throws std::invalid_argument where the object has no member "note"
   void append_note(const nlohmann::json& note);
   void sync();
 
  private:
-  void append_line(const std::string& line);
+  void append_line(std::string line);
+  void flush();
+  [[noreturn]] void fail(const std::string& action, int error, const std::string& remark) const;
   int fd_ = -1;
   std::filesystem::path path_;
+  std::string gathered_;       // whole lines that were not written yet
+  std::int64_t lines_ = 0;     // how many
+  std::int64_t unsynced_ = 0;  // lines written since the last sync
+  // A failed fdatasync may have dropped what it did not write, and the next one would hide that: no second
+  // try.
+  bool broken_ = false;
 };
 
 /// What a journal holds.
 struct JournalContents {
-  std::vector<Record> records;  ///< in order; where a key occurs again (a retried trial), the last one only
+  /// In the order in which their keys first came; where a key comes again (a retried trial), the last record
+  /// of it.
+  std::vector<Record> records;
   std::vector<std::string> notes;  ///< the note lines, as JSON text
-  bool torn = false;            ///< the last line was incomplete and was left out
-  std::int64_t damaged = 0;     ///< complete lines that are no valid JSON record: counted, left out, reported
+  bool torn = false;               ///< the last line was incomplete and was left out
+  /// Complete lines whose checksum is absent or wrong, or that are neither record nor note: counted, left
+  /// out.
+  std::int64_t damaged = 0;
+  std::vector<std::int64_t> damaged_lines;  ///< where, from 1: the first 100 of them
 };
 
 /// Reads a journal that may be growing. An absent file is an empty journal.
+/// @throws InputError where it cannot be opened, StorageError where reading it fails
 JournalContents read_journal(const std::filesystem::path& path);
 
 }  // namespace gaussweep::io

@@ -1,0 +1,256 @@
+#include "io/journal.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "io/atomic_file.hpp"
+#include "io/errors.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t block_bytes = std::size_t{1} << 20;
+
+// A line is the object's text with its checksum as the last member: {…,"crc":"1c291ca3"}. The checksum is
+// that of everything before `,"crc"`, so a line that lost or changed a byte anywhere gives itself away.
+constexpr std::string_view crc_opening = ",\"crc\":\"";
+constexpr std::string_view crc_closing = "\"}";
+constexpr std::size_t crc_digits = 8;
+constexpr std::size_t crc_bytes = crc_opening.size() + crc_digits + crc_closing.size();
+
+std::string crc_text(std::string_view body) {
+  const uLong crc = crc32_z(crc32_z(0, nullptr, 0), reinterpret_cast<const Bytef*>(body.data()), body.size());
+  std::array<char, crc_digits + 1> text{};
+  std::snprintf(text.data(), text.size(), "%08lx", crc & 0xffffffffUL);
+  return text.data();
+}
+
+// The line without its checksum ("{…", no closing brace), or nothing where the checksum is absent or wrong.
+std::string_view checked_body(std::string_view line) {
+  if (line.size() <= crc_bytes) return {};
+  const std::string_view body = line.substr(0, line.size() - crc_bytes);
+  const std::string_view tail = line.substr(body.size());
+  const bool is_framed = tail.substr(0, crc_opening.size()) == crc_opening &&
+                         tail.substr(crc_opening.size() + crc_digits) == crc_closing;
+  return is_framed && tail.substr(crc_opening.size(), crc_digits) == crc_text(body) ? body
+                                                                                    : std::string_view{};
+}
+
+// Where the last complete line ends; bytes beyond it are torn.
+std::int64_t end_of_last_line(int fd, std::int64_t size, const std::filesystem::path& path) {
+  std::string block;
+  for (std::int64_t end = size; end > 0;) {
+    const auto bytes = std::min<std::int64_t>(end, block_bytes);
+    block.resize(static_cast<std::size_t>(bytes));
+    const ssize_t got = pread(fd, block.data(), block.size(), end - bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got != bytes) {
+      throw StorageError("Cannot read the end of the journal '" + path.string() +
+                         "': " + (got < 0 ? std::strerror(errno) : "it shrinks while being read") + ".");
+    }
+    const auto newline = block.rfind('\n');
+    if (newline != std::string::npos) return end - bytes + static_cast<std::int64_t>(newline) + 1;
+    end -= bytes;
+  }
+  return 0;
+}
+
+// Sorts the lines of a journal into records and notes.
+class Collector {
+ public:
+  void take(std::string_view line) {
+    ++line_;
+    if (!take_valid(line)) {
+      ++contents_.damaged;
+      if (contents_.damaged_lines.size() < 100) contents_.damaged_lines.push_back(line_);
+    }
+  }
+  JournalContents finish(bool torn) {
+    contents_.torn = torn;
+    return std::move(contents_);
+  }
+
+ private:
+  bool take_valid(std::string_view line) {
+    const std::string_view body = checked_body(line);
+    if (body.empty()) return false;
+    text_.assign(body);
+    text_ += '}';
+    const Json json = Json::parse(text_, nullptr, false);
+    if (!json.is_object()) return false;
+    if (json.contains("note")) {
+      contents_.notes.push_back(text_);
+      return true;
+    }
+    try {
+      Record record = record_from_json(json);
+      const auto [place, is_new] = place_of_.try_emplace(record.key, contents_.records.size());
+      if (is_new) {
+        contents_.records.push_back(std::move(record));
+      } else {
+        contents_.records[place->second] = std::move(record);
+      }
+    } catch (const InputError&) {
+      return false;  // counted by the caller
+    }
+    return true;
+  }
+
+  JournalContents contents_;
+  std::unordered_map<std::string, std::size_t> place_of_;
+  std::string text_;
+  std::int64_t line_ = 0;
+};
+
+}  // namespace
+
+JournalWriter::JournalWriter(const std::filesystem::path& path) : path_(path) {
+  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd_ < 0) fail("open it", errno, "Nothing was written.");
+  try {
+    struct stat facts {};
+    if (fstat(fd_, &facts) != 0) fail("look at it", errno, "Nothing was written.");
+    if (!S_ISREG(facts.st_mode)) {
+      throw StorageError("The journal '" + path.string() +
+                         "' is not a regular file; it must be one, or absent.");
+    }
+    const std::int64_t end = end_of_last_line(fd_, facts.st_size, path);
+    if (end < facts.st_size && ftruncate(fd_, end) != 0) {
+      fail("cut off its torn last line", errno, "All complete lines are safe.");
+    }
+    // The name of a new file must survive a power failure as well as its lines.
+    sync_folder(path.parent_path().empty() ? "." : path.parent_path());
+  } catch (...) {
+    close(fd_);
+    throw;
+  }
+}
+
+JournalWriter::~JournalWriter() {
+  try {
+    flush();
+  } catch (const std::exception&) {
+    // A destructor cannot report; `sync` is where losses are reported (see the header).
+  }
+  close(fd_);
+}
+
+void JournalWriter::fail(const std::string& action, int error, const std::string& remark) const {
+  throw StorageError("The journal '" + path_.string() + "': could not " + action + ": " +
+                     std::strerror(error) + ". " + remark);
+}
+
+void JournalWriter::append(const Record& record) {
+  // A message may carry bytes of a crashed program: what is not UTF-8 becomes U+FFFD.
+  append_line(to_json(record).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void JournalWriter::append_note(const nlohmann::json& note) {
+  if (!note.is_object() || !note.contains("note")) {
+    throw std::invalid_argument("A note in the journal must be a JSON object with the member \"note\".");
+  }
+  append_line(note.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void JournalWriter::append_line(std::string line) {
+  line.pop_back();  // the closing brace comes after the checksum
+  const std::string crc = crc_text(line);
+  gathered_ += line;
+  gathered_ += crc_opening;
+  gathered_ += crc;
+  gathered_ += crc_closing;
+  gathered_ += '\n';
+  ++lines_;
+  if (gathered_.size() >= block_bytes) flush();
+}
+
+void JournalWriter::flush() {
+  if (gathered_.empty()) return;
+  struct stat facts {};
+  if (fstat(fd_, &facts) != 0) fail("look at it", errno, "All lines synced before are safe.");
+  std::size_t done = 0;
+  while (done < gathered_.size()) {
+    const ssize_t written = write(fd_, gathered_.data() + done, gathered_.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      const int error = written < 0 ? errno : ENOSPC;
+      const bool is_cut = done == 0 || ftruncate(fd_, facts.st_size) == 0;
+      fail("append " + std::to_string(lines_) + " line(s)", error,
+           std::string("All lines before them are safe; ") +
+               (is_cut ? "nothing of these was kept."
+                       : "the torn end is cut off when the journal is next opened.") +
+               " Make room, then resume.");
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  unsynced_ += lines_;
+  gathered_.clear();
+  lines_ = 0;
+}
+
+void JournalWriter::sync() {
+  if (broken_)
+    fail("go on after a failed sync", EIO, "All lines synced before it are safe. Resume to go on.");
+  flush();
+  if (unsynced_ == 0) return;
+  if (fdatasync(fd_) != 0) {
+    broken_ = true;
+    fail("sync " + std::to_string(unsynced_) + " line(s)", errno,
+         "All lines synced before are safe; these may or may not have reached the disk, which resuming finds "
+         "out.");
+  }
+  unsynced_ = 0;
+}
+
+JournalContents read_journal(const std::filesystem::path& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    if (errno == ENOENT) return {};
+    throw InputError("Cannot open the journal '" + path.string() + "': " + std::strerror(errno) + ".");
+  }
+  struct Closer {
+    int fd;
+    ~Closer() { close(fd); }
+  } closer{fd};
+
+  Collector collector;
+  std::string block(block_bytes, '\0');
+  std::string carry;  // the beginning of a line whose end lies in a later block
+  for (;;) {
+    const ssize_t got = read(fd, block.data(), block.size());
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      throw StorageError("Cannot read the journal '" + path.string() + "': " + std::strerror(errno) + ".");
+    }
+    if (got == 0) break;
+    std::string_view rest(block.data(), static_cast<std::size_t>(got));
+    for (auto newline = rest.find('\n'); newline != std::string_view::npos; newline = rest.find('\n')) {
+      if (carry.empty()) {
+        collector.take(rest.substr(0, newline));
+      } else {
+        carry += rest.substr(0, newline);
+        collector.take(carry);
+        carry.clear();
+      }
+      rest.remove_prefix(newline + 1);
+    }
+    carry += rest;
+  }
+  return collector.finish(!carry.empty());
+}
+
+}  // namespace gaussweep::io

@@ -1,0 +1,232 @@
+#include "io/results.hpp"
+
+#include <system_error>
+#include <utility>
+
+#include "io/atomic_file.hpp"
+#include "io/errors.hpp"
+#include "io/hdf5_handles.hpp"
+#include "io/table.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+constexpr long long schema_version = 1;
+
+// The tables besides /records: io/SCHEMA.md says what the columns mean.
+struct SampleRow {
+  std::int64_t trial = 0, index = 0;
+  double seconds = Record::unknown, clock = Record::unknown;
+  std::int64_t throttled = 0;
+};
+struct StageRow {
+  std::int64_t trial = 0;
+  std::string kernel;
+  std::int64_t calls = 0;
+  double seconds = Record::unknown, mean = Record::unknown, occupancy = Record::unknown,
+         share = Record::unknown;
+};
+struct IterationRow {
+  std::int64_t trial = 0, iteration = 0;
+  double residual = Record::unknown;
+};
+
+const std::vector<h5::Column<SampleRow>>& sample_columns() {
+  using R = SampleRow;
+  static const std::vector<h5::Column<R>> columns{{"trial", &R::trial},
+                                                  {"index", &R::index},
+                                                  {"seconds", &R::seconds},
+                                                  {"clock", &R::clock},
+                                                  {"throttled", &R::throttled}};
+  return columns;
+}
+
+const std::vector<h5::Column<StageRow>>& stage_columns() {
+  using R = StageRow;
+  static const std::vector<h5::Column<R>> columns{
+      {"trial", &R::trial}, {"kernel", &R::kernel},       {"calls", &R::calls}, {"seconds", &R::seconds},
+      {"mean", &R::mean},   {"occupancy", &R::occupancy}, {"share", &R::share}};
+  return columns;
+}
+
+const std::vector<h5::Column<IterationRow>>& iteration_columns() {
+  using R = IterationRow;
+  static const std::vector<h5::Column<R>> columns{
+      {"trial", &R::trial}, {"iteration", &R::iteration}, {"residual", &R::residual}};
+  return columns;
+}
+
+const std::vector<h5::Column<DeviceRow>>& device_columns() {
+  using R = DeviceRow;
+  static const std::vector<h5::Column<R>> columns{{"gpu_uuid", &R::gpu_uuid},
+                                                  {"gpu_name", &R::gpu_name},
+                                                  {"host", &R::host},
+                                                  {"capability", &R::capability},
+                                                  {"multiprocessors", &R::multiprocessors},
+                                                  {"total_bytes", &R::total_bytes},
+                                                  {"ecc", &R::ecc},
+                                                  {"driver_version", &R::driver_version},
+                                                  {"runtime_version", &R::runtime_version},
+                                                  {"copy_bytes_per_second", &R::copy_bytes_per_second},
+                                                  {"gemm_flops_float", &R::gemm_flops_float},
+                                                  {"gemm_flops_double", &R::gemm_flops_double}};
+  return columns;
+}
+
+const std::vector<h5::Column<HostRow>>& host_columns() {
+  using R = HostRow;
+  static const std::vector<h5::Column<R>> columns{{"host", &R::host},
+                                                  {"cpu", &R::cpu},
+                                                  {"os", &R::os},
+                                                  {"cores", &R::cores},
+                                                  {"memory_bytes", &R::memory_bytes}};
+  return columns;
+}
+
+// --- Writing
+
+// The file grows in memory, so that a full disk meets our own write, not HDF5 in the middle of its own
+// structures.
+h5::File create_in_memory() {
+  const h5::Properties access = h5::access_properties();
+  h5::check(H5Pset_fapl_core(access, std::size_t{1} << 20, 0), "keep a file in memory");
+  return h5::File(H5Fcreate("results.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access), "create a file in memory");
+}
+
+std::vector<char> image_of(const h5::File& file) {
+  h5::check(H5Fflush(file, H5F_SCOPE_LOCAL), "flush the file in memory");
+  const ssize_t bytes = h5::check(H5Fget_file_image(file, nullptr, 0), "size the file in memory");
+  std::vector<char> image(static_cast<std::size_t>(bytes));
+  h5::check(H5Fget_file_image(file, image.data(), image.size()), "copy the file in memory");
+  return image;
+}
+
+void write_details(const h5::File& file, const std::vector<Record>& records) {
+  std::vector<SampleRow> samples;
+  std::vector<StageRow> stages;
+  std::vector<IterationRow> iterations;
+  for (std::size_t r = 0; r < records.size(); ++r) {
+    const auto trial = static_cast<std::int64_t>(r);
+    for (const Sample& sample : records[r].sample_list) {
+      const auto index = static_cast<std::int64_t>(&sample - records[r].sample_list.data());
+      samples.push_back({trial, index, sample.seconds, sample.clock_mhz, sample.throttled ? 1 : 0});
+    }
+    for (const Stage& stage : records[r].stages) {
+      stages.push_back(
+          {trial, stage.kernel, stage.calls, stage.seconds, stage.mean, stage.occupancy, stage.share});
+    }
+    for (std::size_t i = 0; i < records[r].history.size(); ++i) {
+      iterations.push_back({trial, static_cast<std::int64_t>(i), records[r].history[i]});
+    }
+  }
+  h5::write_table(file, "/samples", sample_columns(), samples);
+  h5::write_table(file, "/stages", stage_columns(), stages);
+  h5::write_table(file, "/iterations", iteration_columns(), iterations);
+}
+
+// --- Reading
+
+Record& record_of(std::vector<Record>& records, std::int64_t trial, const char* table) {
+  if (trial < 0 || trial >= static_cast<std::int64_t>(records.size())) {
+    throw h5::Error("the table '" + std::string(table) + "' speaks of trial " + std::to_string(trial) +
+                    ", but /records has only " + std::to_string(records.size()) + " rows");
+  }
+  return records[static_cast<std::size_t>(trial)];
+}
+
+bool has_table(const h5::File& file, const char* name) {
+  return h5::check(H5Lexists(file, name, H5P_DEFAULT), "look for " + std::string(name)) > 0;
+}
+
+template <class Row, class Columns>
+std::vector<Row> read_if_there(const h5::File& file, const char* name, const Columns& columns,
+                               std::initializer_list<std::string_view> required = {"trial"}) {
+  return has_table(file, name) ? h5::read_table<Row>(file, name, columns, required) : std::vector<Row>{};
+}
+
+void read_details(const h5::File& file, std::vector<Record>& records) {
+  // Rows stand in order of trial and index, as they were written.
+  for (const SampleRow& row : read_if_there<SampleRow>(file, "/samples", sample_columns())) {
+    record_of(records, row.trial, "/samples")
+        .sample_list.push_back({row.seconds, row.clock, row.throttled != 0});
+  }
+  for (StageRow& row : read_if_there<StageRow>(file, "/stages", stage_columns())) {
+    record_of(records, row.trial, "/stages")
+        .stages.push_back(
+            {std::move(row.kernel), row.calls, row.seconds, row.mean, row.occupancy, row.share});
+  }
+  for (const IterationRow& row : read_if_there<IterationRow>(file, "/iterations", iteration_columns())) {
+    record_of(records, row.trial, "/iterations").history.push_back(row.residual);
+  }
+}
+
+std::map<std::string, std::string> read_attributes(const h5::File& file) {
+  std::map<std::string, std::string> attributes;
+  const int count = h5::check(H5Aget_num_attrs(file), "count the attributes");
+  for (int i = 0; i < count; ++i) {
+    const h5::Attribute attribute(H5Aopen_by_idx(file, "/", H5_INDEX_NAME, H5_ITER_INC,
+                                                 static_cast<hsize_t>(i), H5P_DEFAULT, H5P_DEFAULT),
+                                  "open an attribute");
+    const auto length = h5::check(H5Aget_name(attribute, 0, nullptr), "read an attribute's name");
+    std::string name(static_cast<std::size_t>(length), '\0');
+    h5::check(H5Aget_name(attribute, name.size() + 1, name.data()), "read an attribute's name");
+    const h5::Type type(H5Aget_type(attribute), "read the type of the attribute '" + name + "'");
+    // Numbers are schema_version and whatever a newer version adds.
+    if (H5Tget_class(type) == H5T_STRING) attributes[name] = h5::read_text(attribute, name);
+  }
+  return attributes;
+}
+
+}  // namespace
+
+void write_results(const std::filesystem::path& path, const Results& results) {
+  const h5::Quiet quiet;
+  std::vector<char> image;
+  try {
+    const h5::File file = create_in_memory();
+    h5::write_attribute(file, "schema_version", schema_version);
+    for (const auto& [name, value] : results.attributes) {
+      if (name != "schema_version") h5::write_attribute(file, name, value);
+    }
+    h5::write_table(file, "/records", record_fields(), results.records);
+    write_details(file, results.records);
+    h5::write_table(file, "/devices", device_columns(), results.devices);
+    h5::write_table(file, "/hosts", host_columns(), results.hosts);
+    image = image_of(file);
+  } catch (const h5::Error& error) {
+    throw StorageError("Cannot write '" + path.string() + "': " + error.what() +
+                       ". What stood under that name before is untouched.");
+  }
+  remove_stale_temporaries(path);
+  write_atomically(path, image.data(), image.size());
+}
+
+Results read_results(const std::filesystem::path& path, bool with_details) {
+  const h5::Quiet quiet;
+  const std::string expected = "; expected a results.h5 of gaussweep (io/SCHEMA.md)";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    throw InputError("Cannot read '" + path.string() + "': " +
+                     (error ? error.message() : std::string("it is not a regular file")) + expected + ".");
+  }
+  try {
+    const h5::File file = h5::open_read_only(path);
+    if (H5Aexists(file, "schema_version") <= 0 || !has_table(file, "/records")) {
+      throw InputError("'" + path.string() +
+                       "' is an HDF5 file, but not one of gaussweep's results: it lacks " +
+                       "the attribute schema_version or the table /records" + expected + ".");
+    }
+    Results results;
+    results.attributes = read_attributes(file);
+    results.records =
+        h5::read_table<Record>(file, "/records", record_fields(), {"key", "problem", "method", "status"});
+    if (with_details) read_details(file, results.records);
+    results.devices = read_if_there<DeviceRow>(file, "/devices", device_columns(), {});
+    results.hosts = read_if_there<HostRow>(file, "/hosts", host_columns(), {});
+    return results;
+  } catch (const h5::Error& failure) {
+    throw InputError("Cannot read '" + path.string() + "': " + failure.what() + expected + ".");
+  }
+}
+
+}  // namespace gaussweep::io
