@@ -71,7 +71,7 @@ if [[ -z $python ]]; then
 fi
 show='import sys, h5py
 with h5py.File(sys.argv[1]) as results:
-    records, samples = results["records"], results["samples"]
+    records, samples = results["records"][()], results["samples"]
     print("/records", records.shape, "of", len(records.dtype.names), "columns;  /samples", samples.shape)
     best = min(records[records["status"] == b"pass"], key=lambda record: record["residual_ratio"])
     print("most accurate:", best["problem"].decode() + "/" + best["method"].decode(), "n =", best["n"],
