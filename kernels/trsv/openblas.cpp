@@ -1,0 +1,34 @@
+/// trsv/openblas: the CPU's vendor row, OpenBLAS's xTRSV for one right-hand side and xTRSM for several.
+///
+/// Layout: column-major; the answer replaces b. Cost: n^2 operations a right-hand side. Workspace: none.
+/// Needs a triangular matrix without a 0 on the diagonal: BLAS does not look for one, so the diagonal is read
+/// first, as LAPACK's xTRTRS does; the first 0 gives info > 0, and b is left as it was.
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/blas.hpp"
+
+namespace gaussweep::host {
+
+template <class T>
+void trsv_openblas(Context& context, Operands<T>& op, const Parameters&) {
+  using namespace vendor;
+  context.stage("trsv");
+  const std::int64_t n = op.shape.n;
+  for (std::int64_t k = 0; k < n; ++k) {
+    if (op.a.data[k + k * op.a.ld] == T(0)) {
+      *op.info = static_cast<int>(k + 1);
+      return;
+    }
+  }
+  if (op.shape.nrhs == 1) {
+    trsv(op.shape.uplo, Op::none, Diagonal::stored, n, op.a.data, op.a.ld, op.b.data);
+  } else {
+    trsm(Side::left, op.shape.uplo, Op::none, Diagonal::stored, n, op.shape.nrhs, T(1), op.a.data, op.a.ld,
+         op.b.data, op.b.ld);
+  }
+}
+
+GAUSSWEEP_INSTANTIATE(trsv_openblas)
+
+}  // namespace gaussweep::host

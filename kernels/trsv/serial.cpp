@@ -1,0 +1,41 @@
+/// trsv/serial: forward (lower) or back (upper) substitution on one CPU core.
+///
+/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", its CPU solver: an
+/// unknown is divided out, then its column is subtracted from the right-hand side. Here for any n, both
+/// triangles and several right-hand sides.
+///
+/// Layout: column-major; the answer replaces b. Cost: n^2 operations a right-hand side, in loops down the
+/// columns. Workspace: none. Needs a triangular matrix without a 0 on the diagonal: the first one met gives
+/// info > 0, and the solve ends there.
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::host {
+
+template <class T>
+void trsv_serial(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("substitute");
+  const std::int64_t n = op.shape.n;
+  const bool lower = op.shape.uplo == Uplo::lower;
+  for (std::int64_t step = 0; step < n; ++step) {
+    const std::int64_t k = lower ? step : n - 1 - step;
+    const T* column = op.a.data + k * op.a.ld;
+    if (column[k] == T(0)) {
+      *op.info = static_cast<int>(k + 1);
+      return;
+    }
+    const std::int64_t begin = lower ? k + 1 : 0;
+    const std::int64_t end = lower ? n : k;
+    for (std::int64_t r = 0; r < op.shape.nrhs; ++r) {
+      T* b = op.b.data + r * op.b.ld;
+      const T x = b[k] / column[k];
+      b[k] = x;
+      for (std::int64_t i = begin; i < end; ++i) b[i] -= column[i] * x;
+    }
+  }
+}
+
+GAUSSWEEP_INSTANTIATE(trsv_serial)
+
+}  // namespace gaussweep::host

@@ -1,0 +1,71 @@
+#pragma once
+/// BLAS and LAPACK on the host (OpenBLAS), one name for both precisions: the only place where their S and D
+/// names are spelt. Column-major; operands as in LAPACK's documentation. Sizes beyond 2^31 - 1 throw
+/// std::invalid_argument. LAPACK's positive `info` is returned: it is a result. Its negative one means that
+/// we called it wrongly and throws std::logic_error with the call.
+
+#include <cstdint>
+
+#include "kernels/core/enums.hpp"
+#include "kernels/vendor/enums.hpp"
+
+namespace gaussweep::vendor {
+
+/// `size` as the int that these libraries take. @throws std::invalid_argument
+int to_int(std::int64_t size);
+
+/// C (m x n) = alpha op(A) op(B) + beta C, with k the inner size.
+void gemm(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* a,
+          std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc);
+void gemm(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
+          std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc);
+
+/// B (m x n) = alpha op(A) B (left) or alpha B op(A) (right), A triangular.
+void trmm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, float alpha,
+          const float* a, std::int64_t lda, float* b, std::int64_t ldb);
+void trmm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, double alpha,
+          const double* a, std::int64_t lda, double* b, std::int64_t ldb);
+
+/// x = op(A)^-1 x, A triangular. A zero on the diagonal is not looked for.
+void trsv(Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a, std::int64_t lda, float* x);
+void trsv(Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const double* a, std::int64_t lda, double* x);
+
+/// B (m x n) = alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular.
+void trsm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, float alpha,
+          const float* a, std::int64_t lda, float* b, std::int64_t ldb);
+void trsm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, double alpha,
+          const double* a, std::int64_t lda, double* b, std::int64_t ldb);
+
+/// A = P L U and B = A^-1 B (n x nrhs). `pivots`: n entries, LAPACK's, from 1.
+int gesv(std::int64_t n, std::int64_t nrhs, float* a, std::int64_t lda, int* pivots, float* b,
+         std::int64_t ldb);
+int gesv(std::int64_t n, std::int64_t nrhs, double* a, std::int64_t lda, int* pivots, double* b,
+         std::int64_t ldb);
+
+/// A (m x n) = P L U in place. `pivots`: min(m, n) entries, from 1.
+int getrf(std::int64_t m, std::int64_t n, float* a, std::int64_t lda, int* pivots);
+int getrf(std::int64_t m, std::int64_t n, double* a, std::int64_t lda, int* pivots);
+
+/// B = op(A)^-1 B from getrf's factors.
+int getrs(Op op, std::int64_t n, std::int64_t nrhs, const float* lu, std::int64_t lda, const int* pivots,
+          float* b, std::int64_t ldb);
+int getrs(Op op, std::int64_t n, std::int64_t nrhs, const double* lu, std::int64_t lda, const int* pivots,
+          double* b, std::int64_t ldb);
+
+/// A^-1 in place of getrf's factors. `work`: `lwork` >= n elements, better n x 64.
+int getri(std::int64_t n, float* a, std::int64_t lda, const int* pivots, float* work, std::int64_t lwork);
+int getri(std::int64_t n, double* a, std::int64_t lda, const int* pivots, double* work, std::int64_t lwork);
+
+/// The Cholesky factor of the symmetric A in its triangle `uplo`: A = L L^T or U^T U.
+int potrf(Uplo uplo, std::int64_t n, float* a, std::int64_t lda);
+int potrf(Uplo uplo, std::int64_t n, double* a, std::int64_t lda);
+
+/// A^-1 in place of potrf's factor; the triangle `uplo` of it.
+int potri(Uplo uplo, std::int64_t n, float* a, std::int64_t lda);
+int potri(Uplo uplo, std::int64_t n, double* a, std::int64_t lda);
+
+/// The inverse of a triangular matrix in place.
+int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, float* a, std::int64_t lda);
+int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, double* a, std::int64_t lda);
+
+}  // namespace gaussweep::vendor

@@ -1,0 +1,65 @@
+#pragma once
+/// cuBLAS and cuSOLVER, one name for both precisions: the only place where their S and D names are spelt. The
+/// same functions as blas.hpp, with the handles first and every pointer on the device. Only in builds with
+/// CUDA.
+///
+/// All are asynchronous on the device's stream. Memory that cuSOLVER wants beside the operands comes from
+/// VendorHandles::scratch. `info` is an int on the device. @throws DeviceError, OutOfMemory,
+/// std::invalid_argument (sizes beyond 2^31 - 1)
+
+#include <cstdint>
+
+#include "kernels/core/enums.hpp"
+#include "kernels/vendor/enums.hpp"
+#include "kernels/vendor/handles.hpp"
+
+namespace gaussweep::vendor {
+
+/// C (m x n) = alpha op(A) op(B) + beta C, with k the inner size.
+void gemm(VendorHandles& handles, Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k,
+          float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta,
+          float* c, std::int64_t ldc);
+void gemm(VendorHandles& handles, Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k,
+          double alpha, const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta,
+          double* c, std::int64_t ldc);
+
+/// x = op(A)^-1 x, A triangular. A zero on the diagonal is not looked for.
+void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a,
+          std::int64_t lda, float* x);
+void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const double* a,
+          std::int64_t lda, double* x);
+
+/// B (m x n) = alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular.
+void trsm(VendorHandles& handles, Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m,
+          std::int64_t n, float alpha, const float* a, std::int64_t lda, float* b, std::int64_t ldb);
+void trsm(VendorHandles& handles, Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m,
+          std::int64_t n, double alpha, const double* a, std::int64_t lda, double* b, std::int64_t ldb);
+
+/// A (m x n) = P L U in place. `pivots`: min(m, n) entries, from 1.
+void getrf(VendorHandles& handles, std::int64_t m, std::int64_t n, float* a, std::int64_t lda, int* pivots,
+           int* info);
+void getrf(VendorHandles& handles, std::int64_t m, std::int64_t n, double* a, std::int64_t lda, int* pivots,
+           int* info);
+
+/// B = op(A)^-1 B from getrf's factors. Has no info of its own, so that getrf's is kept.
+void getrs(VendorHandles& handles, Op op, std::int64_t n, std::int64_t nrhs, const float* lu,
+           std::int64_t lda, const int* pivots, float* b, std::int64_t ldb);
+void getrs(VendorHandles& handles, Op op, std::int64_t n, std::int64_t nrhs, const double* lu,
+           std::int64_t lda, const int* pivots, double* b, std::int64_t ldb);
+
+/// The Cholesky factor of the symmetric A in its triangle `uplo`: A = L L^T or U^T U.
+void potrf(VendorHandles& handles, Uplo uplo, std::int64_t n, float* a, std::int64_t lda, int* info);
+void potrf(VendorHandles& handles, Uplo uplo, std::int64_t n, double* a, std::int64_t lda, int* info);
+
+/// A^-1 in place of potrf's factor; the triangle `uplo` of it. Has no info of its own, so that potrf's is
+/// kept.
+void potri(VendorHandles& handles, Uplo uplo, std::int64_t n, float* a, std::int64_t lda);
+void potri(VendorHandles& handles, Uplo uplo, std::int64_t n, double* a, std::int64_t lda);
+
+/// The inverse of a triangular matrix in place.
+void trtri(VendorHandles& handles, Uplo uplo, Diagonal diagonal, std::int64_t n, float* a, std::int64_t lda,
+           int* info);
+void trtri(VendorHandles& handles, Uplo uplo, Diagonal diagonal, std::int64_t n, double* a, std::int64_t lda,
+           int* info);
+
+}  // namespace gaussweep::vendor

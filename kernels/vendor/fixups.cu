@@ -1,0 +1,99 @@
+#include "kernels/vendor/fixups.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+constexpr int none = 0x7fffffff;
+
+/// One block, so that the answer needs no second launch.
+template <class T>
+__global__ void zero_diagonal_kernel(MatrixView<T> a, int* info) {
+  __shared__ int first;
+  if (threadIdx.x == 0) first = none;
+  __syncthreads();
+  for (std::int64_t i = threadIdx.x; i < a.rows; i += blockDim.x) {
+    if (a.data[i + i * a.ld] == T(0)) atomicMin(&first, static_cast<int>(i + 1));
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && first != none) *info = first;
+}
+
+/// The element of a grid-stride loop over a matrix: number k in the order of memory.
+struct Place {
+  std::int64_t i, j;
+};
+template <class T>
+__device__ __forceinline__ Place place(const MatrixView<T>& a, std::int64_t k) {
+  return {k % a.rows, k / a.rows};
+}
+
+__device__ __forceinline__ std::int64_t first_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ std::int64_t index_step() {
+  return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+}
+
+template <class T>
+__global__ void mirror_kernel(Uplo uplo, MatrixView<T> a) {
+  for (std::int64_t k = first_index(); k < a.rows * a.cols; k += index_step()) {
+    const Place p = place(a, k);
+    const bool other = uplo == Uplo::lower ? p.i < p.j : p.i > p.j;
+    if (other) a.data[p.i + p.j * a.ld] = a.data[p.j + p.i * a.ld];
+  }
+}
+
+template <class T>
+__global__ void identity_kernel(MatrixView<T> a) {
+  for (std::int64_t k = first_index(); k < a.rows * a.cols; k += index_step()) {
+    const Place p = place(a, k);
+    a.data[p.i + p.j * a.ld] = p.i == p.j ? T(1) : T(0);
+  }
+}
+
+__global__ void pivots_kernel(int* pivots, std::int64_t n) {
+  for (std::int64_t k = first_index(); k < n; k += index_step()) pivots[k] -= 1;
+}
+
+constexpr int threads = 128;
+
+/// Blocks for `count` elements; beyond what fills any GPU, threads take several.
+dim3 blocks_for(std::int64_t count) {
+  return dim3(static_cast<unsigned>(std::min<std::int64_t>((count + threads - 1) / threads, 8192)));
+}
+
+}  // namespace
+
+template <class T>
+void find_zero_diagonal(Context& context, MatrixView<T> a, int* info) {
+  const auto block = static_cast<unsigned>(std::min<std::int64_t>((a.rows + 31) / 32 * 32, 1024));
+  simt::launch(context, zero_diagonal_kernel<T>, dim3(1), dim3(block), 0, a, info);
+}
+
+template <class T>
+void mirror_triangle(Context& context, Uplo uplo, MatrixView<T> a) {
+  simt::launch(context, mirror_kernel<T>, blocks_for(a.rows * a.cols), dim3(threads), 0, uplo, a);
+}
+
+template <class T>
+void set_identity(Context& context, MatrixView<T> a) {
+  simt::launch(context, identity_kernel<T>, blocks_for(a.rows * a.cols), dim3(threads), 0, a);
+}
+
+void pivots_from_zero(Context& context, int* pivots, std::int64_t n) {
+  simt::launch(context, pivots_kernel, blocks_for(n), dim3(threads), 0, pivots, n);
+}
+
+template void find_zero_diagonal<float>(Context&, MatrixView<float>, int*);
+template void find_zero_diagonal<double>(Context&, MatrixView<double>, int*);
+template void mirror_triangle<float>(Context&, Uplo, MatrixView<float>);
+template void mirror_triangle<double>(Context&, Uplo, MatrixView<double>);
+template void set_identity<float>(Context&, MatrixView<float>);
+template void set_identity<double>(Context&, MatrixView<double>);
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

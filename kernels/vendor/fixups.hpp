@@ -1,0 +1,26 @@
+#pragma once
+/// What vendor routines leave to be done where the method runs, as portable kernels on the device's stream.
+/// All matrices are column-major.
+
+#include "kernels/core/context.hpp"
+#include "kernels/core/matrix.hpp"
+
+#define GAUSSWEEP_DECLARE_FIXUPS(space)                                                             \
+  namespace gaussweep::space {                                                                      \
+  /** *info = i where a(i, i), from 1, is the first 0 on the diagonal; else *info is left alone. */ \
+  template <class T>                                                                                \
+  void find_zero_diagonal(Context& context, MatrixView<T> a, int* info);                            \
+  /** Copies the triangle `uplo` of a square matrix to the other one. */                            \
+  template <class T>                                                                                \
+  void mirror_triangle(Context& context, Uplo uplo, MatrixView<T> a);                               \
+  /** a = I. */                                                                                     \
+  template <class T>                                                                                \
+  void set_identity(Context& context, MatrixView<T> a);                                             \
+  /** LAPACK's pivots, from 1, as ours, from 0. */                                                  \
+  void pivots_from_zero(Context& context, int* pivots, std::int64_t n);                             \
+  }
+
+GAUSSWEEP_DECLARE_FIXUPS(emulated)
+#ifdef GAUSSWEEP_HAS_CUDA
+GAUSSWEEP_DECLARE_FIXUPS(cuda)
+#endif

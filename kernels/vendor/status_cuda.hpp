@@ -1,0 +1,29 @@
+#pragma once
+/// Turns what cuBLAS and cuSOLVER return into exceptions. Only for sources that are built with CUDA.
+
+#include <cublas_v2.h>
+#include <cusolverDn.h>
+
+namespace gaussweep::vendor {
+
+/// @throws OutOfMemory, DeviceError: call, the library's name of the error and its text, file:line
+[[noreturn]] void throw_cublas(cublasStatus_t status, const char* call, const char* file, int line);
+[[noreturn]] void throw_cusolver(cusolverStatus_t status, const char* call, const char* file, int line);
+
+}  // namespace gaussweep::vendor
+
+#define GAUSSWEEP_CUBLAS(call)                                                        \
+  do {                                                                                \
+    const cublasStatus_t gaussweep_status = (call);                                   \
+    if (gaussweep_status != CUBLAS_STATUS_SUCCESS) {                                  \
+      ::gaussweep::vendor::throw_cublas(gaussweep_status, #call, __FILE__, __LINE__); \
+    }                                                                                 \
+  } while (false)
+
+#define GAUSSWEEP_CUSOLVER(call)                                                        \
+  do {                                                                                  \
+    const cusolverStatus_t gaussweep_status = (call);                                   \
+    if (gaussweep_status != CUSOLVER_STATUS_SUCCESS) {                                  \
+      ::gaussweep::vendor::throw_cusolver(gaussweep_status, #call, __FILE__, __LINE__); \
+    }                                                                                   \
+  } while (false)
