@@ -1,0 +1,62 @@
+#include "driver/cli.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "io/errors.hpp"
+#include "version.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+std::string version_text() {
+  return fmt::format("gaussweep {} (commit {}{}, {})", version_string, version_commit, version_dirty ? ", modified" : "",
+                     version_build);
+}
+
+int fail(int code, const std::string& what) {
+  fmt::print(stderr, "gaussweep: {}\n", what);
+  return code;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv, const Registry& registry) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("gaussweep"));
+  spdlog::set_pattern("%H:%M:%S %^%l%$: %v");
+  Commands commands{registry, argc, argv};
+  CLI::App app{"gaussweep: sweeps of dense linear-algebra methods over sizes, parameters and GPUs"};
+  app.name("gaussweep");
+  app.set_version_flag("--version", version_text());
+  app.require_subcommand(1);
+  add_run_command(app, commands);
+  add_plan_command(app, commands);
+  add_methods_command(app, commands);
+  add_devices_command(app, commands);
+  add_status_command(app, commands);
+  add_summary_command(app, commands);
+  add_compare_command(app, commands);
+  add_verify_command(app, commands);
+  add_merge_command(app, commands);
+  add_matrix_command(app, commands);
+  add_worker_command(app, commands);
+  try {
+    app.parse(argc, argv);
+    return commands.exit_code;
+  } catch (const CLI::ParseError& e) {
+    const int code = app.exit(e);  // prints help, version, or what is wrong
+    return code == 0 ? exit_ok : exit_usage;
+  } catch (const UsageError& e) {
+    return fail(exit_usage, e.what());
+  } catch (const io::InputError& e) {
+    return fail(exit_usage, e.what());
+  } catch (const io::StorageError& e) {
+    return fail(exit_broken, std::string(e.what()) + ". What was recorded before is safe; make room and go on with --resume");
+  } catch (const std::exception& e) {
+    return fail(exit_broken, e.what());
+  }
+}
+
+}  // namespace gaussweep::driver

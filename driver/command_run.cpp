@@ -1,0 +1,62 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+#include <regex>
+
+#include "driver/session.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// "I/N" with 1 <= I <= N.
+void parse_shard(const std::string& text, RunOptions& options) {
+  static const std::regex form(R"((\d{1,6})/(\d{1,6}))");
+  std::smatch match;
+  if (std::regex_match(text, match, form)) {
+    options.shard = std::stoll(match[1]);
+    options.shards = std::stoll(match[2]);
+    if (1 <= options.shard && options.shard <= options.shards) return;
+  }
+  throw UsageError(fmt::format("--shard {}: give I/N with 1 <= I <= N, e.g. 2/4", text));
+}
+
+std::string command_line(const Commands& commands) {
+  std::string line;
+  for (int i = 0; i < commands.argc; ++i) line += (i > 0 ? " " : "") + std::string(commands.argv[i]);
+  return line;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Commands& commands) {
+  CLI::App* run = app.add_subcommand("run", "Run a plan's trials; under mpirun, spread over its ranks");
+  struct Words {
+    RunOptions options;
+    std::string time_limit, shard;
+  };
+  auto words = std::make_shared<Words>();
+  RunOptions& o = words->options;
+  run->add_option("plan", o.plan, "The plan (YAML)")->required();
+  run->add_option("-o,--output", o.output, "The run directory; created")->required();
+  run->add_flag("--resume", o.resume, "Go on with the run that the directory holds: only what is not recorded yet");
+  run->add_flag("--retry-failed", o.retry_failed, "As --resume, and repeat crashed, timed-out and oom trials");
+  run->add_option("--backend", o.backend, "auto: cuda where every rank has a GPU, else emulated")
+      ->check(CLI::IsMember({"auto", "cuda", "emulated", "host"}))
+      ->capture_default_str();
+  run->add_option("--time-limit", words->time_limit, "Stop in time, exit 5: 90, 10min, 1h30min, HH:MM:SS, D-HH:MM:SS");
+  run->add_option("--grace", o.grace, "Seconds that running trials get to end after a signal or the limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  run->add_option("--shard", words->shard, "I/N: only the I-th of N parts of the plan");
+  run->add_flag("--dry-run", o.dry_run, "Print the trials and do nothing");
+  run->callback([words, &commands] {
+    RunOptions& options = words->options;
+    if (!words->time_limit.empty()) options.time_limit = parse_time_limit(words->time_limit);
+    if (!words->shard.empty()) parse_shard(words->shard, options);
+    options.command_line = command_line(commands);
+    commands.exit_code = run_sweep(options, commands.registry);
+  });
+}
+
+}  // namespace gaussweep::driver

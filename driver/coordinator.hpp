@@ -1,0 +1,77 @@
+#pragma once
+/// Rank 0's part: hands out trials, keeps the journal and results.h5, shows progress, stops in time.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "driver/cost.hpp"
+#include "driver/link.hpp"
+#include "driver/progress.hpp"
+#include "driver/queue.hpp"
+#include "driver/run_directory.hpp"
+#include "driver/trial.hpp"
+
+namespace gaussweep::driver {
+
+struct RunLimits {
+  double deadline = 0;  ///< on now_seconds' clock; 0: none
+  double grace = 20;    ///< seconds that running trials get after the first signal
+};
+
+/// Whether a status is no failure of the sweep.
+bool as_expected(const Trial& trial, const std::string& status);
+
+class Coordinator {
+ public:
+  /// @param trials what is to be done now, nothing that is recorded already
+  /// @param done how many trials of the plan are recorded already
+  Coordinator(World& world, RunDirectory& directory, const Registry& registry, std::vector<Trial> trials, std::size_t done,
+              RunLimits limits);
+  /// Does what can be done now. @throws io::StorageError: the medium failed; what was synced is safe
+  void step();
+  /// True once every supervisor was told to finish (or is retired) and everything is on disk.
+  bool finished() const { return finished_; }
+  /// Why the run ended before everything was done; empty where it did not.
+  const std::string& stopped_because() const { return stopped_because_; }
+  /// Tells every supervisor to end at once, after an error of the coordinator's own.
+  void tell_all_to_finish();
+
+ private:
+  void take(const World::Arrived& arrived);
+  void give(int rank, const std::string& held);
+  void keep(const io::Record& record);
+  void watch_limits();
+  void stop(const std::string& reason);
+  double seconds_left() const;
+  double work_left() const;
+
+  World& world_;
+  RunDirectory& directory_;
+  std::vector<Trial> trials_;
+  std::unordered_map<std::string, std::size_t> index_;
+  CostModel model_;
+  std::vector<double> costs_;
+  Queue queue_;
+  RunLimits limits_;
+  Progress progress_;
+  struct Handed {
+    std::size_t trial;
+    double since;
+  };
+  std::map<int, Handed> running_;            ///< by rank
+  std::map<int, std::string> waiting_;       ///< ranks that asked and got nothing yet, with the matrix they hold
+  std::set<int> gone_;                       ///< told to finish, or retired
+  std::vector<std::pair<std::string, bool>> unsynced_;  ///< statuses of records that are not on disk yet
+  double last_sync_ = 0;
+  double queued_cost_ = 0;
+  double stopping_since_ = 0;
+  bool abandoned_ = false;
+  std::string stopped_because_;
+  bool finished_ = false;
+};
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,42 @@
+#pragma once
+/// How long a trial will take: rough before anything was measured, then by what this run directory has seen.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "driver/trial.hpp"
+#include "io/record.hpp"
+
+namespace gaussweep::driver {
+
+class CostModel {
+ public:
+  explicit CostModel(const Registry& registry) : registry_(registry) {}
+  /// Learns from a finished trial (a record without a time teaches nothing).
+  void learn(const io::Record& record);
+  /// Seconds that the whole trial takes: inputs, warm-up, samples, stage pass, verification, reference.
+  double estimate(const Trial& trial) const;
+  /// Seconds of one run of the method.
+  double run_seconds(const Trial& trial) const;
+
+ private:
+  struct Seen {
+    double n;
+    double rate;  ///< flop/s
+  };
+  const Registry& registry_;
+  std::map<std::string, std::vector<Seen>> seen_;  ///< by problem/method/precision/backend
+};
+
+/// Operations of one run, by the method's row or the problem's usual count.
+double trial_flops(const Method& method, const Shape& shape, const Parameters& parameters);
+/// Least traffic of one run in bytes, likewise.
+double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters, Precision precision);
+/// Device and host bytes that a trial needs beside what the process holds anyway.
+struct Footprint {
+  double device_bytes = 0, host_bytes = 0, disk_bytes = 0;
+};
+Footprint footprint(const Method& method, const Trial& trial);
+
+}  // namespace gaussweep::driver

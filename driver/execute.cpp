@@ -1,0 +1,332 @@
+#include "driver/execute.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "driver/cost.hpp"
+#include "driver/judge.hpp"
+#include "driver/machine.hpp"
+#include "driver/nvml.hpp"
+#include "driver/process.hpp"
+#include "driver/stage_pass.hpp"
+#include "driver/statistics.hpp"
+#include "kernels/core/staging.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+void describe_device(io::Record& record, const DeviceInfo& info, const Site& site) {
+  record.gpu_uuid = info.uuid;
+  record.gpu_name = info.name;
+  record.capability = info.capability;
+  record.device_index = site.device_index;
+}
+
+}  // namespace
+
+/// The inputs that this worker holds, and the vendor's answer for them.
+template <class T>
+struct Executor::Held {
+  Prepared<T> prepared;
+  std::string reference_identity;  ///< of the answer below: inputs, problem, method
+  std::string reference_method;
+  Answer<T> reference;
+  double reference_seconds = std::numeric_limits<double>::quiet_NaN();
+};
+
+Executor::Executor(const Registry& registry, Device& device, io::MatrixStore store, Site site,
+                   std::function<void(const std::string&)> at)
+    : registry_(registry),
+      device_(device),
+      host_device_(make_host_device(Backend::host, now_seconds)),
+      device_info_(device.info()),
+      context_(device),
+      host_context_(*host_device_),
+      store_(std::move(store)),
+      site_(std::move(site)),
+      at_(std::move(at)) {}
+
+Executor::~Executor() = default;
+
+io::Record Executor::blank(const Trial& trial) const {
+  io::Record record = blank_record(trial, registry_.find(trial.problem, trial.method), site_);
+  if (trial.backend == Backend::cuda) describe_device(record, device_info_, site_);
+  return record;
+}
+
+template <>
+Executor::Held<float>& Executor::held<float>() {
+  if (!held_float_) held_float_ = std::make_unique<Held<float>>();
+  held_double_.reset();
+  return *held_float_;
+}
+template <>
+Executor::Held<double>& Executor::held<double>() {
+  if (!held_double_) held_double_ = std::make_unique<Held<double>>();
+  held_float_.reset();
+  return *held_double_;
+}
+
+io::Record blank_record(const Trial& trial, const Method* method, const Site& site) {
+  io::Record r;
+  r.key = trial.key;
+  r.run_id = site.run_id;
+  r.problem = to_string(trial.problem);
+  r.method = trial.method;
+  r.backend = to_string(trial.backend);
+  r.precision = to_string(trial.precision);
+  r.m = trial.shape.m;
+  r.n = trial.shape.n;
+  r.k = trial.shape.k;
+  r.nrhs = trial.shape.nrhs;
+  r.uplo = to_string(trial.shape.uplo);
+  r.parameters = parameters_text(trial.parameters);
+  r.matrix_kind = trial.matrix.kind;
+  r.matrix_digest = trial.matrix.digest;
+  r.matrix_seed = static_cast<std::int64_t>(trial.matrix.spec.seed);
+  r.tolerance = trial.tolerance;
+  r.inner_repeats = trial.inner_repeats;
+  r.warmup = trial.warmup;
+  if (method != nullptr) {
+    r.flops = trial_flops(*method, trial.shape, trial.parameters);
+    r.bytes = trial_bytes(*method, trial.shape, trial.parameters, trial.precision);
+  }
+  r.host = site.host;
+  r.node = site.node;
+  r.job_id = site.job_id;
+  r.commit = site.commit;
+  r.rank = site.rank;
+  r.start_time = time_stamp();
+  return r;
+}
+
+/// Why a trial does not fit into memory; empty where it does.
+std::string Executor::misfit(const Trial& trial, const Method& method) {
+  const Footprint need = footprint(method, trial);
+  const auto device_free = static_cast<double>(device_.info().free_bytes);
+  if (trial.backend == Backend::cuda && need.device_bytes > device_free) {
+    return fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free", need.device_bytes / 0x1p30,
+                       device_free / 0x1p30);
+  }
+  const double host_free = available_memory_bytes();
+  if (need.host_bytes > host_free) {
+    return fmt::format("needs {:.2f} GiB of host memory, {:.2f} GiB are available", need.host_bytes / 0x1p30,
+                       host_free / 0x1p30);
+  }
+  return {};
+}
+
+io::Record Executor::run(const Trial& trial) {
+  const Method* method = registry_.find(trial.problem, trial.method);
+  if (method == nullptr || !method->runs_on(trial.backend)) {
+    throw std::runtime_error(describe(trial) + " cannot run in this build");
+  }
+  const std::string reason = misfit(trial, *method);
+  if (!reason.empty()) {
+    io::Record record = blank_record(trial, method, site_);
+    record.status = "skipped";
+    record.message = reason;
+    return record;
+  }
+  return trial.precision == Precision::float32 ? run_typed<float>(trial, *method) : run_typed<double>(trial, *method);
+}
+
+namespace {
+
+void summarise_samples(io::Record& record, const Peaks& peaks, Precision precision) {
+  std::vector<double> seconds;
+  for (const io::Sample& sample : record.sample_list) seconds.push_back(sample.seconds);
+  const Statistics s = summarise(seconds);
+  record.seconds_min = s.min;
+  record.seconds_q1 = s.q1;
+  record.seconds_median = s.median;
+  record.seconds_mean = s.mean;
+  record.seconds_q3 = s.q3;
+  record.seconds_max = s.max;
+  record.seconds_stdev = s.stdev;
+  record.samples = static_cast<std::int64_t>(seconds.size());
+  if (!(s.median > 0)) return;
+  record.gflops = record.flops / s.median * 1e-9;
+  // the share of the roofline: the least time that the measured peaks allow over the time it took
+  const double peak_flops = precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
+  if (peak_flops > 0 && peaks.copy_bytes_per_second > 0) {
+    record.peak_share =
+        std::max(record.flops / peak_flops, record.bytes / peaks.copy_bytes_per_second) / s.median;
+  }
+}
+
+/// Why a judged record is no pass, in words.
+std::string finding_words(const io::Record& record) {
+  if (record.status == "pass") return {};
+  if (record.info < 0) return "the method gave up (info " + std::to_string(record.info) + ")";
+  std::string words;
+  if (record.info > 0) words = fmt::format("zero or non-positive pivot {}; ", record.info);
+  if (std::isinf(record.residual_ratio)) return words + "the answer holds NaN or Inf";
+  return words + fmt::format("residual ratio {:.3g}, tolerance {:g}", record.residual_ratio, record.tolerance);
+}
+
+void note_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
+  sample.clock_mhz = reading.sm_clock_mhz;
+  sample.throttled = reading.throttled;
+  record.sm_clock_mhz = reading.sm_clock_mhz;
+  record.power_w = reading.power_w;
+  record.temperature_c = reading.temperature_c;
+  if (reading.throttled) {
+    record.throttled += 1;
+    record.throttle_reason = reading.throttle_reason;
+  }
+}
+
+}  // namespace
+
+template <class T>
+io::Record Executor::run_typed(const Trial& trial, const Method& method) {
+  io::Record record = blank_record(trial, &method, site_);
+  Context& context = trial.backend == Backend::host ? host_context_ : context_;
+  Device& device = context.device;
+  if (trial.backend == Backend::cuda) describe_device(record, device_info_, site_);
+  Held<T>& held = this->held<T>();
+
+  if (held.prepared.identity != inputs_identity(trial)) {
+    at_("inputs");
+    held = Held<T>();  // frees the old ones first
+    held.prepared = prepare_inputs<T>(context_, store_, trial);
+    record.load_seconds = held.prepared.load_seconds;
+    record.generate_seconds = held.prepared.generate_seconds;
+  }
+  const Inputs<T>& inputs = held.prepared.inputs;
+
+  at_("allocate");
+  const int copies = method.overwrites ? static_cast<int>(trial.inner_repeats) : 1;
+  const auto timed = [&](auto&& work) {
+    device.synchronize();
+    const double start = now_seconds();
+    work();
+    device.synchronize();
+    return now_seconds() - start;
+  };
+  std::unique_ptr<Staging<T>> staging;
+  record.allocate_seconds = timed(
+      [&] { staging = std::make_unique<Staging<T>>(device, method, trial.parameters, trial.shape, copies); });
+  at_("upload");
+  record.h2d_seconds = timed([&] { staging->upload(inputs); });
+
+  const Run<T> run = method.entry(trial.backend).template get<T>();
+  const auto run_once = [&](int copy) {
+    Operands<T> operands = staging->operands(copy);
+    context.report = {};
+    run(context, operands, trial.parameters);
+  };
+  const auto run_all = [&] {
+    for (std::int64_t repeat = 0; repeat < trial.inner_repeats; ++repeat) {
+      run_once(copies == 1 ? 0 : static_cast<int>(repeat));
+    }
+  };
+
+  at_("warm-up");
+  for (std::int64_t i = 0; i < trial.warmup; ++i) {
+    staging->reset();
+    run_all();
+    device.synchronize();
+  }
+  at_("samples");
+  const std::unique_ptr<Event> begin = device.make_event();
+  const std::unique_ptr<Event> end = device.make_event();
+  const GpuSampler sampler(nvml_, record.gpu_uuid);
+  for (std::int64_t i = 0; i < trial.repeats; ++i) {
+    staging->reset();
+    device.synchronize();
+    begin->record();
+    run_all();
+    end->record();
+    device.synchronize();
+    io::Sample sample;
+    sample.seconds = end->seconds_since(*begin) / static_cast<double>(trial.inner_repeats);
+    if (trial.backend == Backend::cuda) note_reading(record, sample, sampler.read());
+    record.sample_list.push_back(sample);
+  }
+  record.convergence = to_string(context.report.convergence);
+  record.iterations = context.report.iterations;
+  record.history = context.report.history;
+
+  at_("download");
+  Answer<T> answer;
+  record.d2h_seconds = timed([&] { answer = staging->download(copies - 1); });
+  record.info = answer.info;
+
+  at_("stages");
+  staging->reset();
+  {
+    StagePass pass(device);
+    context.stages = &pass;
+    struct Quiet {
+      Context& context;
+      ~Quiet() { context.stages = nullptr; }
+    } quiet{context};
+    run_once(0);
+    record.stages = pass.finish();
+  }
+  staging.reset();
+
+  at_("verify");
+  const double verify_start = now_seconds();
+  const Findings found = check(method, inputs, answer);
+  record.residual_ratio = found.ratio;
+  record.backward_error = found.backward_error;
+  record.forward_error = found.forward_error;
+  record.pivot_growth = found.pivot_growth;
+  record.first_row_percent = found.first_row_percent;
+  record.verify_seconds = now_seconds() - verify_start;
+  summarise_samples(record, site_.peaks, trial.precision);
+  record.status = judge(found.ratio, trial.tolerance, record.info, context.report.convergence);
+  record.message = finding_words(record);
+  compare_with_reference(trial, method, held, answer, record, context);
+  return record;
+}
+
+template <class T>
+void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, const Answer<T>& answer,
+                                      io::Record& record, Context& context) {
+  const Method* vendor = registry_.reference(trial.problem, trial.backend);
+  if (vendor == nullptr) return;
+  const bool vendor_on_host = !vendor->runs_on(trial.backend);
+  Context& vendor_context = vendor_on_host ? host_context_ : context;
+  const std::string identity = fmt::format("{} {} {}", held.prepared.identity, vendor->id(), to_string(trial.shape.uplo));
+  if (&method == vendor) {
+    held.reference = answer;
+    held.reference_seconds = record.seconds_median;
+    held.reference_identity = identity;
+  } else if (held.reference_identity != identity) {
+    at_("reference");
+    Parameters defaults;
+    for (const Parameter& parameter : vendor->parameters) defaults.set(parameter.name, parameter.fallback);
+    Device& device = vendor_context.device;
+    Staging<T> staging(device, *vendor, defaults, trial.shape, 1);
+    staging.upload(held.prepared.inputs);
+    const Run<T> run = vendor->entry(vendor_on_host ? Backend::host : trial.backend).template get<T>();
+    const std::unique_ptr<Event> begin = device.make_event();
+    const std::unique_ptr<Event> end = device.make_event();
+    for (int pass = 0; pass < 2; ++pass) {  // the first one warms up
+      staging.reset();
+      device.synchronize();
+      Operands<T> operands = staging.operands(0);
+      begin->record();
+      run(vendor_context, operands, defaults);
+      end->record();
+      device.synchronize();
+    }
+    held.reference = staging.download(0);
+    held.reference_seconds = end->seconds_since(*begin);
+    held.reference_identity = identity;
+  }
+  record.reference_method = vendor->variant;
+  record.reference_seconds = held.reference_seconds;
+  record.reference_difference = difference(trial.problem, trial.shape, answer, held.reference);
+}
+
+}  // namespace gaussweep::driver

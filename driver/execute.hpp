@@ -1,0 +1,68 @@
+#pragma once
+/// Runs one trial in this process: inputs, warm-up, samples, stages, verification, reference. The worker's heart.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "driver/inputs.hpp"
+#include "driver/nvml.hpp"
+#include "driver/trial.hpp"
+#include "io/record.hpp"
+#include "kernels/check/check.hpp"
+#include "kernels/check/peaks.hpp"
+
+namespace gaussweep::driver {
+
+/// What an executor knows of where it runs.
+struct Site {
+  std::string host, node, job_id, run_id, commit;
+  std::int64_t rank = 0, device_index = -1;
+  Peaks peaks;
+};
+
+class Executor {
+ public:
+  /// @param at called at the beginning of every step, so that the cause of an end can name the last one
+  Executor(const Registry& registry, Device& device, io::MatrixStore store, Site site,
+           std::function<void(const std::string&)> at);
+  ~Executor();
+  /// The record of a trial. Numeric failure is in the record.
+  /// @throws what the method or the machine threw: the caller turns it into a record (record_of_failure)
+  io::Record run(const Trial& trial);
+  /// A record of this site and trial without results: for what failed.
+  io::Record blank(const Trial& trial) const;
+  /// What `peak_share` is measured against.
+  void set_peaks(const Peaks& peaks) { site_.peaks = peaks; }
+  Context& context() { return context_; }
+
+ private:
+  template <class T>
+  struct Held;
+  template <class T>
+  io::Record run_typed(const Trial& trial, const Method& method);
+  template <class T>
+  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, const Answer<T>& answer,
+                              io::Record& record, Context& context);
+  template <class T>
+  Held<T>& held();
+  std::string misfit(const Trial& trial, const Method& method);
+
+  const Registry& registry_;
+  Device& device_;
+  std::unique_ptr<Device> host_device_;
+  DeviceInfo device_info_;  ///< as it was at the start: a broken device cannot be asked any more
+  Nvml nvml_;
+  Context context_, host_context_;
+  io::MatrixStore store_;
+  Site site_;
+  std::function<void(const std::string&)> at_;
+  std::unique_ptr<Held<float>> held_float_;
+  std::unique_ptr<Held<double>> held_double_;
+};
+
+/// The columns of a record that are known before a trial runs.
+io::Record blank_record(const Trial& trial, const Method* method, const Site& site);
+
+}  // namespace gaussweep::driver

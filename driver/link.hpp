@@ -1,0 +1,51 @@
+#pragma once
+/// Messages between the coordinator (rank 0) and the supervisors (every rank), and who is where.
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace gaussweep::driver {
+
+/// The ranks of this run. Without an MPI launcher: one rank, and MPI is never started.
+class World {
+ public:
+  World();
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  int local_rank() const { return local_rank_; }  ///< among the ranks of this host
+  int local_size() const { return local_size_; }
+  /// Version of the MPI library; empty without MPI.
+  const std::string& mpi_version() const { return mpi_version_; }
+
+  /// What rank 0 has, given to all. Collective.
+  nlohmann::json broadcast(const nlohmann::json& from_first);
+  /// Everybody's value, at rank 0 (elsewhere empty). Collective.
+  std::vector<nlohmann::json> gather(const nlohmann::json& mine);
+
+  struct Arrived {
+    int from;
+    nlohmann::json message;
+  };
+  /// The two mailboxes: rank 0 has both. Messages from one rank to one mailbox arrive in order.
+  enum Mailbox : int { coordinator = 0, supervisor = 1 };
+  void send(int to, Mailbox box, const nlohmann::json& message);
+  /// A message that has arrived, without waiting.
+  std::optional<Arrived> receive(Mailbox box);
+
+ private:
+  bool mpi_ = false;
+  int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
+  std::string mpi_version_;
+  std::deque<nlohmann::json> own_[2];  ///< messages to oneself, by mailbox
+};
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,79 @@
+#include "driver/machine.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace gaussweep::driver {
+namespace {
+
+/// The value after `name` in a file of "name value" or "name: value kB" lines; -1 if absent.
+std::int64_t number_in(const char* path, const std::string& name) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string word;
+    std::int64_t value = 0;
+    if (words >> word >> value && (word == name || word == name + ":")) return value;
+  }
+  return -1;
+}
+
+/// The number that is all of a file; -1 where it is absent or no number ("max").
+std::int64_t number_of(const char* path) {
+  std::ifstream file(path);
+  std::int64_t value = -1;
+  if (!(file >> value)) return -1;
+  return value;
+}
+
+}  // namespace
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.rfind("model name", 0) == 0) {
+      const std::size_t colon = line.find(':');
+      if (colon != std::string::npos && colon + 2 <= line.size()) return line.substr(colon + 2);
+    }
+  }
+  return "unknown CPU";
+}
+
+std::string operating_system() {
+  utsname names{};
+  if (::uname(&names) != 0) return "unknown";
+  return std::string(names.sysname) + " " + names.release + " " + names.machine;
+}
+
+std::int64_t total_memory_bytes() { return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
+
+double available_memory_bytes() {
+  double available = std::numeric_limits<double>::infinity();
+  const std::int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable");
+  if (kilobytes >= 0) available = static_cast<double>(kilobytes) * 1024;
+  const std::int64_t limit = number_of("/sys/fs/cgroup/memory.max");
+  const std::int64_t used = number_of("/sys/fs/cgroup/memory.current");
+  if (limit >= 0 && used >= 0) available = std::min(available, static_cast<double>(std::max<std::int64_t>(limit - used, 0)));
+  return available;
+}
+
+std::int64_t memory_kills() {
+  const std::int64_t group = number_in("/sys/fs/cgroup/memory.events", "oom_kill");
+  return std::max(group, number_in("/proc/vmstat", "oom_kill"));
+}
+
+int usable_cpus() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return 1;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,207 @@
+#include "driver/process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <random>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr const char* this_program = "/proc/self/exe";
+
+/// What an MPI launcher puts into the environment of its ranks. A worker must not take itself for a rank.
+bool belongs_to_launcher(const std::string& entry) {
+  static constexpr std::array<const char*, 7> prefixes = {"OMPI_", "PMIX_", "PMI_", "PRTE_", "MPI_", "HYDRA_", "ORTE_"};
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* p) { return entry.rfind(p, 0) == 0; });
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (const std::string& s : strings) result.push_back(const_cast<char*>(s.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+struct FileActions {
+  FileActions() { posix_spawn_file_actions_init(&value); }
+  ~FileActions() { posix_spawn_file_actions_destroy(&value); }
+  posix_spawn_file_actions_t value;
+};
+struct SpawnAttributes {
+  SpawnAttributes() {
+    posix_spawnattr_init(&value);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&value, &none);
+    sigset_t all;
+    sigemptyset(&all);
+    for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGPIPE, SIGHUP}) sigaddset(&all, signal);
+    posix_spawnattr_setsigdefault(&value, &all);
+    posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnAttributes() { posix_spawnattr_destroy(&value); }
+  posix_spawnattr_t value;
+};
+
+pid_t spawn_self(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                 FileActions& actions) {
+  std::vector<std::string> words{"gaussweep"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv = pointers(words);
+  std::vector<char*> env = pointers(environment);
+  SpawnAttributes attributes;
+  pid_t pid = -1;
+  const int error = posix_spawn(&pid, this_program, &actions.value, &attributes.value, argv.data(), env.data());
+  if (error != 0) {
+    throw std::runtime_error(fmt::format("cannot start 'gaussweep {}': {}", arguments.front(), std::strerror(error)));
+  }
+  return pid;
+}
+
+Ending ending_of(int status) {
+  if (WIFEXITED(status)) return {true, WEXITSTATUS(status)};
+  return {false, WTERMSIG(status)};
+}
+
+}  // namespace
+
+std::string Ending::words() const {
+  if (exited) return fmt::format("exit status {}", code);
+  return fmt::format("signal {} ({})", code, strsignal(code));
+}
+
+std::vector<std::string> child_environment(const std::vector<std::string>& changes) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('=') + 1);
+    const bool replaced = std::any_of(changes.begin(), changes.end(),
+                                      [&](const std::string& change) { return change.rfind(name, 0) == 0; });
+    if (!replaced && !belongs_to_launcher(text)) result.push_back(text);
+  }
+  result.insert(result.end(), changes.begin(), changes.end());
+  return result;
+}
+
+Process::Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                 const std::string& log) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
+  }
+  channel_ = Channel(ends[0]);
+  Channel child_end(ends[1]);
+  FileActions actions;
+  posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions.value, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawn_file_actions_adddup2(&actions.value, 1, 2);
+  posix_spawn_file_actions_adddup2(&actions.value, child_end.fd(), 3);
+  pid_ = spawn_self(arguments, environment, actions);
+}
+
+bool Process::ended(Ending& how) {
+  if (pid_ <= 0) return false;
+  int status = 0;
+  if (::waitpid(pid_, &status, WNOHANG) != pid_) return false;
+  ::kill(-pid_, SIGKILL);  // whatever it left behind in its group
+  pid_ = -1;
+  channel_.close();
+  how = ending_of(status);
+  return true;
+}
+
+bool Process::end() noexcept {
+  if (pid_ <= 0) return true;
+  channel_.close();
+  bool gone = false;
+  for (int wait = 0; wait < 1000 && !gone; ++wait) {
+    ::kill(-pid_, SIGKILL);
+    ::kill(pid_, SIGKILL);  // in the moments before it leads its own group
+    int status = 0;
+    gone = ::waitpid(pid_, &status, WNOHANG) != 0;
+    if (!gone) std::this_thread::sleep_for(std::chrono::milliseconds(wait < 100 ? 1 : 11));
+  }
+  pid_ = -1;
+  return gone;
+}
+
+std::string capture_self(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                         double timeout_seconds) {
+  int pipe_ends[2];
+  if (::pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
+  Channel reading(pipe_ends[0]);
+  pid_t pid;
+  {
+    Channel writing(pipe_ends[1]);
+    FileActions actions;
+    posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions.value, writing.fd(), 1);
+    pid = spawn_self(arguments, environment, actions);
+  }
+  const double deadline = now_seconds() + timeout_seconds;
+  std::string output;
+  for (;;) {
+    const double left = deadline - now_seconds();
+    pollfd waiting{reading.fd(), POLLIN, 0};
+    const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left * 1000) + 1) : 0;
+    if (ready == 0) {
+      ::kill(-pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+      throw std::runtime_error(fmt::format("'gaussweep {}' did not end within {} s", arguments.front(), timeout_seconds));
+    }
+    if (ready < 0) continue;
+    char buffer[4096];
+    const ssize_t count = ::read(reading.fd(), buffer, sizeof buffer);
+    if (count > 0) output.append(buffer, static_cast<std::size_t>(count));
+    if (count == 0) break;
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  const Ending how = ending_of(status);
+  if (!how.exited || how.code != 0) {
+    throw std::runtime_error(fmt::format("'gaussweep {}' ended with {}", arguments.front(), how.words()));
+  }
+  return output;
+}
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string time_stamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string host_name() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::string random_id() {
+  std::random_device source;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", source(), source(), source(), source());
+}
+
+}  // namespace gaussweep::driver

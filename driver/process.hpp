@@ -1,0 +1,73 @@
+#pragma once
+/// Child processes: the worker (a session of its own, ended for sure) and short helpers whose output is read.
+
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "driver/channel.hpp"
+
+namespace gaussweep::driver {
+
+/// How a process ended.
+struct Ending {
+  bool exited = false;  ///< else by signal
+  int code = 0;         ///< exit status or signal number
+  /// "signal 11 (Segmentation fault)" or "exit status 3".
+  std::string words() const;
+};
+
+/// The environment of a child: this process's without the MPI launcher's variables, with `changes` ("NAME=value").
+std::vector<std::string> child_environment(const std::vector<std::string>& changes);
+
+/// A child in a session (and process group) of its own, with one end of a socket pair as descriptor 3, standard input
+/// from /dev/null, output appended to a log file. Its destructor ends it.
+class Process {
+ public:
+  Process() = default;
+  /// Starts this program again with `arguments`. @throws std::runtime_error
+  Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment, const std::string& log);
+  ~Process() { end(); }
+  Process(Process&& other) noexcept { swap(other); }
+  Process& operator=(Process&& other) noexcept {
+    Process moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  bool running() const { return pid_ > 0; }
+  pid_t pid() const { return pid_; }
+  Channel& channel() { return channel_; }
+  /// If it has ended: how. Does not wait.
+  bool ended(Ending& how);
+  /// Kills the whole group and waits until the child is gone, at most 10 seconds.
+  /// @return false where the system could not end it (a process stuck in the kernel)
+  bool end() noexcept;
+
+ private:
+  void swap(Process& other) noexcept {
+    std::swap(pid_, other.pid_);
+    std::swap(channel_, other.channel_);
+  }
+  pid_t pid_ = -1;
+  Channel channel_;
+};
+
+/// Runs this program with `arguments`, returns what it printed on standard output.
+/// @throws std::runtime_error where it cannot start, ends badly, or takes longer than `timeout_seconds`
+std::string capture_self(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                         double timeout_seconds);
+
+/// Seconds of a monotonic clock.
+double now_seconds();
+/// The time of day, ISO 8601 in UTC.
+std::string time_stamp();
+/// This machine's name.
+std::string host_name();
+/// A random identifier of 32 hex digits.
+std::string random_id();
+
+}  // namespace gaussweep::driver

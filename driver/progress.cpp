@@ -1,0 +1,68 @@
+#include "driver/progress.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "driver/judge.hpp"
+#include "driver/process.hpp"
+
+namespace gaussweep::driver {
+namespace {
+constexpr double bar_interval = 0.2, line_interval = 60;
+constexpr std::size_t bar_width = 30;
+}  // namespace
+
+std::string duration_words(double seconds) {
+  const auto whole = static_cast<long long>(std::llround(std::max(0.0, seconds)));
+  if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+  if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} s", whole);
+}
+
+Progress::Progress(std::size_t total, std::size_t done)
+    : total_(total), done_(done), terminal_(::isatty(STDERR_FILENO) == 1) {
+  next_show_ = now_seconds() + (terminal_ ? 0 : line_interval);
+}
+
+void Progress::count(const std::string& status, bool expected) {
+  ++done_;
+  if (is_broken(status) || status == "timeout") {
+    ++broken_;
+  } else if (!expected) {
+    ++unexpected_;
+  }
+}
+
+std::string Progress::text(double seconds_left) const {
+  const double share = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
+  std::string words = fmt::format("{}/{} trials ({:.0f} %)", done_, total_, 100 * share);
+  if (unexpected_ > 0) words += fmt::format(", {} wrong", unexpected_);
+  if (broken_ > 0) words += fmt::format(", {} broken", broken_);
+  if (seconds_left >= 0 && done_ < total_) words += ", about " + duration_words(seconds_left) + " left";
+  return words;
+}
+
+void Progress::show(double seconds_left, bool now) {
+  const double time = now_seconds();
+  if (!now && time < next_show_) return;
+  next_show_ = time + (terminal_ ? bar_interval : line_interval);
+  if (terminal_) {
+    const std::size_t filled = total_ == 0 ? bar_width : bar_width * done_ / total_;
+    fmt::print(stderr, "\r\033[K[{}{}] {}", std::string(filled, '='), std::string(bar_width - filled, ' '),
+               text(seconds_left));
+  } else {
+    fmt::print(stderr, "{}\n", text(seconds_left));
+  }
+  std::fflush(stderr);
+}
+
+void Progress::finish(double seconds_left) {
+  show(seconds_left, true);
+  if (terminal_) fmt::print(stderr, "\n");
+}
+
+}  // namespace gaussweep::driver

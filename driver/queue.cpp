@@ -1,0 +1,39 @@
+#include "driver/queue.hpp"
+
+namespace gaussweep::driver {
+
+Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs) : trials_(trials), costs_(costs) {
+  for (std::size_t i = 0; i < trials.size(); ++i) put_back(i);
+}
+
+void Queue::put_back(std::size_t index) {
+  by_cost_.insert({costs_[index], index});
+  by_matrix_[trials_[index].matrix.digest].insert({costs_[index], index});
+}
+
+void Queue::remove(std::size_t index) {
+  by_cost_.erase({costs_[index], index});
+  const auto group = by_matrix_.find(trials_[index].matrix.digest);
+  group->second.erase({costs_[index], index});
+  if (group->second.empty()) by_matrix_.erase(group);
+}
+
+std::optional<std::size_t> Queue::longest(const Ordered& from, double most_seconds) const {
+  const auto found = from.lower_bound({most_seconds, trials_.size()});
+  if (found == from.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::size_t> Queue::next(const std::string& held, double most_seconds) {
+  std::optional<std::size_t> chosen = longest(by_cost_, most_seconds);
+  if (!chosen) return std::nullopt;
+  const auto group = by_matrix_.find(held);
+  if (group != by_matrix_.end()) {
+    const std::optional<std::size_t> mine = longest(group->second, most_seconds);
+    if (mine && 4 * costs_[*mine] >= costs_[*chosen]) chosen = mine;
+  }
+  remove(*chosen);
+  return chosen;
+}
+
+}  // namespace gaussweep::driver

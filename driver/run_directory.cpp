@@ -1,0 +1,115 @@
+#include "driver/run_directory.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "driver/assemble.hpp"
+#include "driver/cli.hpp"
+#include "driver/process.hpp"
+#include "io/atomic_file.hpp"
+#include "io/errors.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr double lock_patience = 10;       // seconds
+constexpr double first_results_after = 10;  // seconds
+constexpr double results_share = 0.05;      // of the time may go into writing results.h5
+
+void make_private_folder(const std::filesystem::path& path) {
+  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return;
+  throw io::StorageError(fmt::format("cannot create the folder {}: {}", path.string(), std::strerror(errno)));
+}
+
+}  // namespace
+
+RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume) : path_(std::filesystem::absolute(path)) {
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path_, error);
+  if (exists && !std::filesystem::is_directory(path_, error)) {
+    throw UsageError(fmt::format("-o {}: is a file; give the name of a directory, which will be created", path.string()));
+  }
+  if (exists && !resume && !std::filesystem::is_empty(path_, error)) {
+    throw UsageError(fmt::format("-o {}: the directory exists and is not empty; give a new name, or --resume to go on "
+                                 "with the run that it holds",
+                                 path.string()));
+  }
+  std::filesystem::create_directories(path_.parent_path(), error);
+  make_private_folder(path_);
+  lock();
+  make_private_folder(path_ / "matrices");
+  make_private_folder(path_ / "logs");
+  const std::filesystem::path journal = path_ / "journal.jsonl";
+  contents_ = io::read_journal(journal);
+  for (std::size_t i = 0; i < contents_.records.size(); ++i) index_[contents_.records[i].key] = i;
+  for (const std::string& text : contents_.notes) {
+    const nlohmann::json note = nlohmann::json::parse(text);
+    if (run_id_.empty() && note.value("note", "") == "run") run_id_ = note.value("run_id", "");
+  }
+  if (run_id_.empty()) run_id_ = random_id();
+  writer_ = std::make_unique<io::JournalWriter>(journal);
+  next_write_ = now_seconds() + first_results_after;
+}
+
+RunDirectory::~RunDirectory() {
+  if (lock_fd_ >= 0) ::close(lock_fd_);
+}
+
+void RunDirectory::lock() {
+  const std::filesystem::path name = path_ / "lock";
+  lock_fd_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock_fd_ < 0) throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), std::strerror(errno)));
+  const double deadline = now_seconds() + lock_patience;
+  while (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      throw io::StorageError(fmt::format("cannot lock {}: {}", name.string(), std::strerror(errno)));
+    }
+    if (now_seconds() > deadline) {
+      throw UsageError(fmt::format("{}: another run is at work on this directory (it holds {}); wait for its end or "
+                                   "choose another directory",
+                                   path_.string(), name.string()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+void RunDirectory::save_plan(const std::string& text) { io::write_atomically(path_ / "plan.yaml", text.data(), text.size()); }
+
+void RunDirectory::append(const io::Record& record) {
+  writer_->append(record);
+  const auto [place, fresh] = index_.try_emplace(record.key, contents_.records.size());
+  if (fresh) {
+    contents_.records.push_back(record);
+  } else {
+    contents_.records[place->second] = record;
+  }
+  dirty_ = true;
+}
+
+void RunDirectory::note(const nlohmann::json& note) {
+  writer_->append_note(note);
+  contents_.notes.push_back(note.dump());
+  dirty_ = true;
+}
+
+void RunDirectory::sync() { writer_->sync(); }
+
+void RunDirectory::write_results(bool now) {
+  const double start = now_seconds();
+  if (!dirty_ || (!now && start < next_write_)) return;
+  io::write_results(path_ / "results.h5", assemble(contents_));
+  dirty_ = false;
+  const double taken = now_seconds() - start;
+  next_write_ = now_seconds() + std::max(first_results_after, taken / results_share);
+}
+
+}  // namespace gaussweep::driver

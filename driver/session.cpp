@@ -1,0 +1,392 @@
+#include "driver/session.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "driver/coordinator.hpp"
+#include "driver/devices_listing.hpp"
+#include "driver/execute.hpp"
+#include "driver/judge.hpp"
+#include "driver/link.hpp"
+#include "driver/machine.hpp"
+#include "driver/process.hpp"
+#include "driver/stop_signals.hpp"
+#include "driver/supervisor.hpp"
+#include "driver/worker.hpp"
+#include "io/errors.hpp"
+#include "io/matrix_file.hpp"
+#include "version.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using nlohmann::json;
+
+constexpr double devices_timeout = 120;
+constexpr int wait_ms = 1;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// The batch system's job: "4711", or "4711_3" for a task of an array.
+std::string job_id() {
+  const std::string array = environment("SLURM_ARRAY_JOB_ID");
+  if (!array.empty()) return array + "_" + environment("SLURM_ARRAY_TASK_ID");
+  return environment("SLURM_JOB_ID");
+}
+
+std::string node_name() {
+  const std::string node = environment("SLURMD_NODENAME");
+  return node.empty() ? host_name() : node;
+}
+
+/// What this rank has: its host, and the GPU it will own (the only one it sees, else the one of its local rank).
+json rank_facts(const World& world, const std::string& backend) {
+  json mine = {{"host", host_name()}, {"node", node_name()}, {"uuid", ""},       {"index", -1},
+               {"capability", 0},     {"why", ""},           {"warnings", json::array()}, {"host_row", to_json(host_facts())}};
+  if (backend != "auto" && backend != "cuda") return mine;
+  const json devices =
+      json::parse(capture_self({"devices", "--format", "json"}, child_environment({}), devices_timeout));
+  const json& gpus = devices.at("gpus");
+  if (gpus.empty()) {
+    mine["why"] = devices.value("why", "no GPU");
+    return mine;
+  }
+  const std::size_t index = gpus.size() == 1 ? 0 : static_cast<std::size_t>(world.local_rank());
+  if (index >= gpus.size()) {
+    mine["why"] = fmt::format("{} ranks but {} GPUs on {}", world.local_size(), gpus.size(), host_name());
+    return mine;
+  }
+  const json& gpu = gpus[index];
+  const std::string error = gpu.value("error", "");
+  if (!error.empty()) {
+    mine["why"] = fmt::format("GPU {} of {}: {}", index, host_name(), error);
+    return mine;
+  }
+  mine["uuid"] = gpu.at("uuid");
+  mine["index"] = gpu.at("index");
+  mine["capability"] = gpu.at("capability");
+  mine["warnings"] = gpu.value("warnings", json::array());
+  mine["driver"] = devices.value("driver", "");
+  return mine;
+}
+
+/// Which backend the sweep runs on. @throws UsageError where the ranks cannot have it
+Backend choose_backend(const std::string& wanted, const std::vector<json>& ranks) {
+  if (wanted == "emulated") return Backend::emulated;
+  if (wanted == "host") return Backend::host;
+  std::size_t with_gpu = 0;
+  std::string without;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (!ranks[rank].at("uuid").get<std::string>().empty()) {
+      ++with_gpu;
+    } else if (without.empty()) {
+      without = fmt::format("rank {} on {}: {}", rank, ranks[rank].at("host").get<std::string>(),
+                            ranks[rank].at("why").get<std::string>());
+    }
+  }
+  if (with_gpu == 0 && wanted == "auto") return Backend::emulated;
+  if (with_gpu < ranks.size()) {
+    throw UsageError(fmt::format("--backend {}: every rank needs a GPU of its own, but {}. Start as many ranks as there "
+                                 "are GPUs, or give --backend emulated or host",
+                                 wanted, without));
+  }
+  std::set<std::string> seen;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const std::string place = ranks[rank].at("host").get<std::string>() + " " + ranks[rank].at("uuid").get<std::string>();
+    if (!seen.insert(place).second) {
+      throw UsageError(fmt::format("rank {} would share GPU {} with another rank: give every rank one GPU of its own "
+                                   "(CUDA_VISIBLE_DEVICES, --gpus-per-task), or start fewer ranks",
+                                   rank, place));
+    }
+  }
+  return Backend::cuda;
+}
+
+/// The trials that are still to do, with those that are skipped recorded.
+struct Work {
+  std::vector<Trial> all;   ///< of this shard
+  std::vector<Trial> todo;
+};
+
+bool counts_as_done(const io::Record& record, bool retry_failed) {
+  const bool failed = record.status == "crashed" || record.status == "timeout" || record.status == "oom";
+  return !(retry_failed && failed);
+}
+
+Work plan_work(const RunOptions& options, const Expansion& expansion, const io::JournalContents& journal) {
+  std::unordered_set<std::string> done;
+  for (const io::Record& record : journal.records) {
+    if (counts_as_done(record, options.retry_failed)) done.insert(record.key);
+  }
+  Work work;
+  work.all = shard_of(expansion.trials, options.shard, options.shards);
+  for (const Trial& trial : work.all) {
+    if (done.count(trial.key) == 0) work.todo.push_back(trial);
+  }
+  return work;
+}
+
+void note_vanished(RunDirectory& directory, const Expansion& expansion) {
+  std::unordered_set<std::string> planned;
+  for (const Trial& trial : expansion.trials) planned.insert(trial.key);
+  json keys = json::array();
+  for (const io::Record& record : directory.journal().records) {
+    if (planned.count(record.key) == 0) keys.push_back(record.key);
+  }
+  if (keys.empty() && directory.journal().records.empty()) return;
+  directory.note({{"note", "vanished"}, {"keys", keys}});
+  if (!keys.empty()) spdlog::warn("{} recorded trials are no longer in the plan; their records are kept", keys.size());
+}
+
+void note_start(RunDirectory& directory, const RunOptions& options, const io::Plan& plan, const Work& work,
+                Backend backend, const World& world, const std::vector<json>& ranks) {
+  json note = {{"note", "run"},
+               {"run_id", directory.run_id()},
+               {"total", work.all.size()},
+               {"plan", plan.text},
+               {"plan_name", plan.name},
+               {"started", time_stamp()},
+               {"version", version_string},
+               {"commit", version_commit},
+               {"dirty", version_dirty},
+               {"build", version_build},
+               {"compiler", __VERSION__},
+               {"command_line", options.command_line},
+               {"backend", to_string(backend)},
+               {"ranks", world.size()},
+               {"shard", fmt::format("{}/{}", options.shard, options.shards)},
+               {"mpi_version", world.mpi_version()},
+               {"hdf5_version", io::hdf5_version()},
+               {"job_id", job_id()}};
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST",
+                           "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_GPUS", "SLURM_JOB_GRES",
+                           "SLURM_RESTART_COUNT", "SLURM_CLUSTER_NAME", "CUDA_VISIBLE_DEVICES"}) {
+    const std::string value = environment(name);
+    if (!value.empty()) note[name] = value;
+  }
+  std::set<std::string> hosts;
+  for (const json& rank : ranks) {
+    if (hosts.insert(rank.at("host").get<std::string>()).second) {
+      directory.note({{"note", "host"}, {"row", rank.at("host_row")}});
+    }
+    if (rank.contains("driver")) note["driver_version"] = rank.at("driver");
+  }
+  directory.note(note);
+}
+
+void record_skipped(RunDirectory& directory, Work& work, const Registry& registry) {
+  Site site;
+  site.host = host_name();
+  site.node = node_name();
+  site.job_id = job_id();
+  site.run_id = directory.run_id();
+  site.commit = version_commit;
+  std::vector<Trial> rest;
+  for (Trial& trial : work.todo) {
+    if (trial.skip_reason.empty()) {
+      rest.push_back(std::move(trial));
+      continue;
+    }
+    io::Record record = blank_record(trial, registry.find(trial.problem, trial.method), site);
+    record.status = "skipped";
+    record.message = trial.skip_reason;
+    directory.append(record);
+  }
+  work.todo = std::move(rest);
+}
+
+int exit_code_of(const Work& work, const io::JournalContents& journal, const std::string& stopped) {
+  std::unordered_map<std::string, const io::Record*> records;
+  for (const io::Record& record : journal.records) records[record.key] = &record;
+  bool wrong = false, broken = false, missing = false;
+  for (const Trial& trial : work.all) {
+    const auto found = records.find(trial.key);
+    if (found == records.end()) {
+      missing = true;
+    } else if (!as_expected(trial, found->second->status)) {
+      (is_broken(found->second->status) ? broken : wrong) = true;
+    }
+  }
+  if (missing) return stopped == "every rank has retired" ? exit_broken : exit_stopped;
+  if (broken) return exit_broken;
+  return wrong ? exit_wrong : exit_ok;
+}
+
+WorkerPlace place_of(const World& world, const json& mine, const json& decision) {
+  WorkerPlace place;
+  place.backend = from_string<Backend>(decision.at("backend").get<std::string>()).value();
+  if (place.backend == Backend::cuda) {
+    place.gpu_uuid = mine.at("uuid");
+    place.device_index = mine.at("index");
+  }
+  place.rank = world.rank();
+  const int cpus = usable_cpus();
+  const bool bound = cpus < static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  place.threads = std::max(1, bound ? cpus : cpus / world.local_size());
+  place.directory = decision.at("directory");
+  place.host = host_name();
+  place.node = node_name();
+  place.job_id = job_id();
+  place.run_id = decision.at("run_id");
+  return place;
+}
+
+/// What the other ranks do.
+void serve_rank(World& world, const json& mine, const json& decision, const Registry& registry) {
+  Supervisor supervisor(world, place_of(world, mine, decision), registry);
+  bool told = false;
+  while (!supervisor.finished()) {
+    supervisor.step(wait_ms);
+    if (!told && stop_signals() > 0) {
+      told = true;
+      world.send(0, World::coordinator, {{"type", "stop"}});
+    }
+  }
+}
+
+/// Rank 0's whole sweep, after everybody knows the decision.
+std::string coordinate(World& world, RunDirectory& directory, const json& mine, const json& decision, const Work& work,
+                       const RunOptions& options, double deadline, const Registry& registry) {
+  Coordinator coordinator(world, directory, registry, work.todo, work.all.size() - work.todo.size(),
+                          {deadline, options.grace});
+  Supervisor supervisor(world, place_of(world, mine, decision), registry);
+  try {
+    while (!coordinator.finished() || !supervisor.finished()) {
+      if (!coordinator.finished()) coordinator.step();
+      if (!supervisor.finished()) {
+        supervisor.step(wait_ms);
+      } else {
+        ::usleep(1000 * wait_ms);
+      }
+    }
+  } catch (const io::StorageError&) {
+    coordinator.tell_all_to_finish();
+    throw;
+  }
+  return coordinator.stopped_because();
+}
+
+void print_dry_run(const Expansion& expansion, const RunOptions& options) {
+  const std::vector<Trial> trials = shard_of(expansion.trials, options.shard, options.shards);
+  for (const Trial& trial : trials) {
+    fmt::print("{} {}{}\n", trial.key, describe(trial),
+               trial.skip_reason.empty() ? "" : " [skipped: " + trial.skip_reason + "]");
+  }
+  fmt::print("{} trials\n", trials.size());
+}
+
+int lead(World& world, const json& mine, const std::vector<json>& ranks, const RunOptions& options,
+         const Registry& registry, double deadline) {
+  json decision = {{"ok", false}};
+  bool told = false;
+  try {
+    const Backend backend = choose_backend(options.backend, ranks);
+    int capability = backend == Backend::cuda ? 1 << 20 : 0;
+    for (const json& rank : ranks) {
+      if (backend == Backend::cuda) capability = std::min(capability, rank.at("capability").get<int>());
+      for (const json& warning : rank.at("warnings")) {
+        spdlog::warn("{}: {}", rank.at("host").get<std::string>(), warning.get<std::string>());
+      }
+    }
+    io::Plan plan;
+    const Expansion expansion = expand_plan(options.plan, registry, backend, capability, &plan);
+    for (const std::string& note : expansion.notes) spdlog::info("{}", note);
+    if (options.dry_run) {
+      print_dry_run(expansion, options);
+      world.broadcast(decision);
+      return exit_ok;
+    }
+    RunDirectory directory(options.output, options.resume || options.retry_failed);
+    if (directory.journal().torn) spdlog::warn("the journal's last line was torn by a kill; it was dropped");
+    if (directory.journal().damaged > 0) {
+      spdlog::warn("{} damaged lines of the journal are not counted", directory.journal().damaged);
+    }
+    Work work = plan_work(options, expansion, directory.journal());
+    directory.save_plan(plan.text);
+    note_vanished(directory, expansion);
+    note_start(directory, options, plan, work, backend, world, ranks);
+    record_skipped(directory, work, registry);
+    directory.sync();
+    spdlog::info("{} trials, {} to do, {} rank(s), backend {}, into {}", work.all.size(), work.todo.size(), world.size(),
+                 to_string(backend), directory.path().string());
+    decision = {{"ok", true},
+                {"backend", to_string(backend)},
+                {"directory", directory.path().string()},
+                {"run_id", directory.run_id()}};
+    if (work.todo.empty()) decision["ok"] = false;  // nobody needs a worker
+    world.broadcast(decision);
+    told = true;
+    const std::string stopped =
+        work.todo.empty() ? "" : coordinate(world, directory, mine, decision, work, options, deadline, registry);
+    const int code = exit_code_of(work, directory.journal(), stopped);
+    directory.note({{"note", "end"}, {"exit_code", code}, {"reason", stopped}, {"time", time_stamp()}});
+    directory.sync();
+    directory.write_results(true);
+    if (code == exit_stopped) {
+      spdlog::warn("stopped early ({}); go on with: gaussweep run {} -o {} --resume", stopped, options.plan, options.output);
+    }
+    return code;
+  } catch (...) {
+    if (!told) world.broadcast({{"ok", false}});
+    throw;
+  }
+}
+
+}  // namespace
+
+Expansion expand_plan(const std::string& path, const Registry& registry, Backend requested, int capability,
+                      io::Plan* plan_out) {
+  const io::Plan plan = io::read_plan(path);
+  if (plan_out != nullptr) *plan_out = plan;
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  const FileLookup lookup = [&](const std::string& file, const std::string& dataset) {
+    const std::filesystem::path place = folder / file;  // an absolute `file` stands alone
+    const io::MatrixInfo info = io::matrix_info(place, dataset);
+    return FileFacts{place.lexically_normal().string(), info.rows, info.cols, io::sha256_file(place)};
+  };
+  return expand(plan, registry, requested, capability, lookup);
+}
+
+std::vector<Trial> shard_of(std::vector<Trial> trials, std::int64_t shard, std::int64_t shards) {
+  if (shards <= 1) return trials;
+  std::vector<Trial> mine;
+  for (Trial& trial : trials) {
+    const std::uint64_t number = std::stoull(trial.key.substr(0, 15), nullptr, 16);
+    if (static_cast<std::int64_t>(number % static_cast<std::uint64_t>(shards)) == shard - 1) mine.push_back(std::move(trial));
+  }
+  return mine;
+}
+
+int run_sweep(const RunOptions& options, const Registry& registry) {
+  const double deadline = options.time_limit > 0 ? now_seconds() + options.time_limit : 0;
+  std::exception_ptr error;
+  int code = exit_ok;
+  {
+    World world;
+    count_stop_signals();
+    const json mine = rank_facts(world, options.backend);
+    const std::vector<json> ranks = world.gather(mine);
+    if (world.rank() == 0) {
+      try {
+        code = lead(world, mine, ranks, options, registry, deadline);
+      } catch (...) {
+        error = std::current_exception();  // leave through MPI_Finalize, so that the other ranks can
+      }
+    } else {
+      const json decision = world.broadcast(nullptr);
+      if (decision.at("ok").get<bool>()) serve_rank(world, mine, decision, registry);
+    }
+  }
+  if (error) std::rethrow_exception(error);
+  return code;
+}
+
+}  // namespace gaussweep::driver

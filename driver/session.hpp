@@ -1,0 +1,36 @@
+#pragma once
+/// `gaussweep run`: from the plan to the exit code.
+
+#include <optional>
+#include <string>
+
+#include "driver/cli.hpp"
+#include "driver/expand.hpp"
+
+namespace gaussweep::driver {
+
+struct RunOptions {
+  std::string plan, output;
+  bool resume = false, retry_failed = false, dry_run = false;
+  std::string backend = "auto";
+  double time_limit = 0;  ///< seconds; 0: none
+  double grace = 20;
+  std::int64_t shard = 1, shards = 1;
+  std::string command_line;
+};
+
+/// Reads a plan and expands it. Matrix files are looked up beside the plan.
+Expansion expand_plan(const std::string& path, const Registry& registry, Backend requested, int capability,
+                      io::Plan* plan = nullptr);
+
+/// The part of the trials that shard I of N (from 1) does: by the trial's key, so that it needs no coordination and
+/// does not change when other trials are added to the plan.
+std::vector<Trial> shard_of(std::vector<Trial> trials, std::int64_t shard, std::int64_t shards);
+
+/// "auto" → cuda where every rank has a GPU; collective. @return the exit code
+int run_sweep(const RunOptions& options, const Registry& registry);
+
+/// Seconds of "90", "90s", "10min", "1h30min", or Slurm's "HH:MM:SS", "D-HH:MM:SS". @throws UsageError
+double parse_time_limit(const std::string& text);
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,196 @@
+#include "driver/worker.hpp"
+
+#include <cmath>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "driver/channel.hpp"
+#include "driver/execute.hpp"
+#include "driver/machine.hpp"
+#include "driver/process.hpp"
+#include "io/errors.hpp"
+#include "kernels/core/errors.hpp"
+#include "version.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using nlohmann::json;
+
+constexpr double peak_seconds = 0.2;
+
+Site site_from(const json& setup) {
+  Site site;
+  site.host = setup.at("host");
+  site.node = setup.at("node");
+  site.job_id = setup.at("job_id");
+  site.run_id = setup.at("run_id");
+  site.commit = version_commit;
+  site.rank = setup.at("rank");
+  site.device_index = setup.at("device_index");
+  return site;
+}
+
+io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peaks& peaks) {
+  io::DeviceRow row;
+  row.gpu_uuid = info.uuid;
+  row.gpu_name = info.name;
+  row.host = host;
+  row.capability = info.capability;
+  row.multiprocessors = info.multiprocessors;
+  row.total_bytes = static_cast<std::int64_t>(info.total_bytes);
+  row.ecc = info.ecc ? 1 : 0;
+  row.driver_version = info.driver_version;
+  row.runtime_version = info.runtime_version;
+  row.copy_bytes_per_second = peaks.copy_bytes_per_second;
+  row.gemm_flops_float = peaks.gemm_flops_float;
+  row.gemm_flops_double = peaks.gemm_flops_double;
+  return row;
+}
+
+/// A small solve whose answer is known: says whether the device works at all. @throws where it does not
+void probe(Device& device) {
+  const std::int64_t words = 1024;
+  std::vector<std::int64_t> there(words, 0x0123456789abcdef), back(words, 0);
+  Buffer first(device, words * sizeof(std::int64_t)), second(device, words * sizeof(std::int64_t));
+  device.to_device(first.data(), there.data(), first.bytes());
+  device.copy(second.data(), first.data(), first.bytes());
+  device.to_host(back.data(), second.data(), second.bytes());
+  device.synchronize();
+  if (back != there) throw DeviceError("the device returned other bytes than were written", "probeFailed", true);
+}
+
+/// The status of what was thrown while a trial ran, and whether this process can go on.
+struct Failure {
+  std::string status, message;
+  bool fatal;
+};
+
+Failure failure_of(std::exception_ptr thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const OutOfMemory& e) {
+    return {"oom", e.what(), false};
+  } catch (const std::bad_alloc&) {
+    return {"oom", "host memory ran out", false};
+  } catch (const DeviceError& e) {
+    return {e.sticky ? "crashed" : "error", fmt::format("{}: {}", e.name, e.what()), e.sticky};
+  } catch (const std::exception& e) {
+    return {"error", e.what(), false};
+  } catch (...) {
+    return {"error", "an exception of unknown type", false};
+  }
+}
+
+}  // namespace
+
+int serve_trials(int descriptor, const Registry& registry) {
+  Channel channel(descriptor);
+  try {
+    const json setup = channel.receive(-1).value();
+    const auto backend = from_string<Backend>(setup.at("backend").get<std::string>()).value();
+    channel.send({{"type", "at"}, {"step", "device"}});
+    const std::unique_ptr<Device> device =
+        backend == Backend::cuda ? make_cuda_device(0) : make_host_device(backend, now_seconds, cpu_model());
+    probe(*device);
+    const Site site = site_from(setup);
+    std::string step;
+    Executor executor(registry, *device, io::MatrixStore(setup.at("matrices").get<std::string>()), site,
+                      [&](const std::string& name) {
+                        step = name;
+                        channel.send({{"type", "at"}, {"step", name}});
+                      });
+    Peaks peaks;
+    if (setup.at("peaks").is_object()) {
+      const json& known = setup.at("peaks");
+      peaks = {known.at("copy").get<double>(), known.at("float").get<double>(), known.at("double").get<double>()};
+    } else {
+      peaks = measure_peaks(executor.context(), peak_seconds);
+    }
+    executor.set_peaks(peaks);
+    channel.send({{"type", "hello"}, {"device", to_json(row_of(device->info(), site.host, peaks))}});
+
+    for (;;) {
+      const json message = channel.receive(-1).value();
+      const Trial trial = trial_from_json(message.at("trial"));
+      step = "start";
+      io::Record record;
+      bool fatal = false;
+      try {
+        record = executor.run(trial);
+      } catch (const ChannelClosed&) {
+        throw;
+      } catch (...) {
+        const Failure failure = failure_of(std::current_exception());
+        record = executor.blank(trial);
+        record.status = failure.status;
+        record.message = failure.message + " (at " + step + ")";
+        fatal = failure.fatal;
+      }
+      channel.send({{"type", "record"}, {"record", io::to_json(record)}, {"fatal", fatal}});
+      if (fatal) return 1;
+    }
+  } catch (const ChannelClosed&) {
+    return 0;  // the supervisor is gone or has no more work
+  } catch (const std::exception& e) {
+    try {
+      channel.send({{"type", "unfit"}, {"message", e.what()}});
+    } catch (const ChannelClosed&) {
+      return 1;
+    }
+    return 1;
+  }
+}
+
+json to_json(const io::DeviceRow& r) {
+  const auto real = [](double value) { return std::isnan(value) ? json(nullptr) : json(value); };
+  return {{"gpu_uuid", r.gpu_uuid},
+          {"gpu_name", r.gpu_name},
+          {"host", r.host},
+          {"capability", r.capability},
+          {"multiprocessors", r.multiprocessors},
+          {"total_bytes", r.total_bytes},
+          {"ecc", r.ecc},
+          {"driver_version", r.driver_version},
+          {"runtime_version", r.runtime_version},
+          {"copy_bytes_per_second", real(r.copy_bytes_per_second)},
+          {"gemm_flops_float", real(r.gemm_flops_float)},
+          {"gemm_flops_double", real(r.gemm_flops_double)}};
+}
+
+io::DeviceRow device_row_from_json(const json& j) {
+  const auto real = [&](const char* name) {
+    return j.at(name).is_null() ? io::Record::unknown : j.at(name).get<double>();
+  };
+  io::DeviceRow r;
+  r.gpu_uuid = j.at("gpu_uuid");
+  r.gpu_name = j.at("gpu_name");
+  r.host = j.at("host");
+  r.capability = j.at("capability");
+  r.multiprocessors = j.at("multiprocessors");
+  r.total_bytes = j.at("total_bytes");
+  r.ecc = j.at("ecc");
+  r.driver_version = j.at("driver_version");
+  r.runtime_version = j.at("runtime_version");
+  r.copy_bytes_per_second = real("copy_bytes_per_second");
+  r.gemm_flops_float = real("gemm_flops_float");
+  r.gemm_flops_double = real("gemm_flops_double");
+  return r;
+}
+
+json to_json(const io::HostRow& r) {
+  return {{"host", r.host}, {"cpu", r.cpu}, {"os", r.os}, {"cores", r.cores}, {"memory_bytes", r.memory_bytes}};
+}
+
+io::HostRow host_row_from_json(const json& j) {
+  io::HostRow r;
+  r.host = j.at("host");
+  r.cpu = j.at("cpu");
+  r.os = j.at("os");
+  r.cores = j.at("cores");
+  r.memory_bytes = j.at("memory_bytes");
+  return r;
+}
+
+}  // namespace gaussweep::driver
