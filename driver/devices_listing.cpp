@@ -1,14 +1,11 @@
 #include "driver/devices_listing.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <thread>
 
+#include "driver/machine.hpp"
 #include "driver/table.hpp"
 
 namespace gaussweep::driver {
@@ -16,24 +13,6 @@ namespace gaussweep::driver {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string cpu_model() {
-  std::ifstream in("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(in, line)) {
-    const auto colon = line.find(": ");
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return {};
-}
-
-std::int64_t usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  // Fails where the machine has more cores than the set has places; the count of all is then the best answer.
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-  return std::thread::hardware_concurrency();
-}
 
 // With MIG on, CUDA names the part, NVML the whole: a GPU that NVML does not list must be a part of one with
 // MIG.
@@ -58,10 +37,9 @@ io::HostRow host_facts() {
   char name[256] = "";
   if (gethostname(name, sizeof name - 1) == 0) row.host = name;
   row.cpu = cpu_model();
-  row.cores = usable_cores();
-  row.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  utsname system{};
-  if (uname(&system) == 0) row.os = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
+  row.cores = usable_cpus();
+  row.memory_bytes = total_memory_bytes();
+  row.os = operating_system();
   return row;
 }
 

@@ -1,0 +1,97 @@
+/// `gaussweep summary`: what a night measured, a row a trial group.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <iterator>
+#include <memory>
+
+#include "driver/cli.hpp"
+#include "driver/loading.hpp"
+#include "driver/summary.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string format = "table", sort, baseline;
+  Filter filter;
+  bool best = false, only_failures = false;
+  std::size_t limit = 0;
+};
+
+void summarise_to_stdout(const Options& options) {
+  const Format format = parse_format(options.format);
+  std::vector<io::Record> records;
+  for (const std::string& path : options.paths) {
+    Loaded loaded = load(path, false);
+    for (const std::string& remark : loaded.remarks) fmt::print(stderr, "note: {}\n", remark);
+    auto& more = loaded.results.records;
+    records.insert(records.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+  // The baseline is looked for before the filters, so that `--method mine --baseline cusolver` works.
+  const std::vector<io::Record> all = options.baseline.empty() ? std::vector<io::Record>() : records;
+  records = filter_records(std::move(records), options.filter);
+  std::vector<Group> groups = group_records(records);
+  if (!options.baseline.empty()) {
+    set_speedups(groups, group_records(all), options.baseline);
+  }
+  if (options.best) groups = best_groups(groups);
+  if (!options.sort.empty()) sort_groups(groups, options.sort);
+  const std::size_t shown = options.limit == 0 ? groups.size() : std::min(options.limit, groups.size());
+  const std::size_t hidden = groups.size() - shown;
+  groups.resize(shown);
+
+  const Table failures = failure_table(records);
+  const Table table = options.only_failures ? failures : summary_table(groups, format != Format::table);
+  if (format == Format::csv) {
+    fmt::print("{}", render_csv(table));
+  } else if (format == Format::json) {
+    nlohmann::ordered_json json;
+    if (!options.only_failures) json["groups"] = render_json(table);
+    json["failures"] = render_json(failures);
+    json["records"] = records.size();
+    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else {
+    fmt::print("{}", render_text(table));
+    if (hidden > 0) fmt::print("… and {} more rows (--limit)\n", hidden);
+    if (options.best && groups.empty() && !records.empty()) fmt::print("No trial passed: nothing is best.\n");
+    if (!options.only_failures && !failures.rows.empty()) {
+      fmt::print("\nNot passed:\n{}", render_text(failures));
+    }
+    fmt::print("\n{} record{}: {}\n", records.size(), records.size() == 1 ? "" : "s",
+               status_counts_text(records));
+  }
+}
+
+}  // namespace
+
+void add_summary_command(CLI::App& app, Commands&) {
+  auto options = std::make_shared<Options>();
+  CLI::App* sub =
+      app.add_subcommand("summary", "Summarise records: a row a trial group, failures with their causes");
+  Filter& filter = options->filter;
+  sub->add_option("paths", options->paths, "Run directories, results files or journals")->required();
+  sub->add_option("--format", options->format, "table, csv or json")->capture_default_str();
+  sub->add_option("--problem", filter.problems, "Only these problems (words may hold * and ?)")
+      ->delimiter(',');
+  sub->add_option("--method", filter.methods, "Only these methods, e.g. cusolver, gesv/gauss_*")
+      ->delimiter(',');
+  sub->add_option("--precision", filter.precisions, "Only float or double")->delimiter(',');
+  sub->add_option("--backend", filter.backends, "Only cuda, emulated or host")->delimiter(',');
+  sub->add_option("--status", filter.statuses, "Only these statuses, e.g. failed,crashed")->delimiter(',');
+  sub->add_option("--gpu", filter.gpus, "Only these GPU models, e.g. *H200*")->delimiter(',');
+  sub->add_option("--matrix", filter.kinds, "Only these kinds of matrix")->delimiter(',');
+  sub->add_option("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64")->delimiter(',');
+  sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: downwards");
+  sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver");
+  sub->add_option("--limit", options->limit, "Show this many rows; 0: all")->capture_default_str();
+  sub->add_flag("--best", options->best, "Only the fastest that passed of each problem, precision and size");
+  sub->add_flag("--failures", options->only_failures, "Only what did not pass, with causes");
+  sub->callback([options] { summarise_to_stdout(*options); });
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,101 @@
+/// What `compare` prints.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "driver/cli.hpp"
+#include "driver/compare.hpp"
+
+namespace gaussweep::driver {
+
+double parse_threshold(const std::string& text) {
+  std::string number = text;
+  if (!number.empty() && number.back() == '%') number.pop_back();
+  double percent = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  if (error != std::errc() || end != number.data() + number.size() || !(percent >= 0) || percent > 1000) {
+    throw UsageError(
+        fmt::format("--threshold {}: not a percentage; allowed is a number from 0 to 1000, e.g. 5", text));
+  }
+  return percent / 100;
+}
+
+Table pair_table(const Comparison& comparison, bool all) {
+  Table table;
+  table.columns = {{"method", "METHOD"},
+                   {"backend", "BACKEND"},
+                   {"precision", "PRECISION"},
+                   {"n", "N"},
+                   {"parameters", "PARAMETERS"},
+                   {"matrix_kind", "MATRIX"},
+                   {"base_place", "BASE ON"},
+                   {"new_place", "NEW ON"},
+                   {"base_median", "BASE", Style::seconds},
+                   {"new_median", "NEW", Style::seconds},
+                   {"verdict", "VERDICT"},
+                   {"speedup", "SPEEDUP", Style::factor},
+                   {"speedup_low", "FROM", Style::factor},
+                   {"speedup_high", "TO", Style::factor},
+                   {"base_status", "WAS"},
+                   {"new_status", "IS"}};
+  for (const Pair& pair : comparison.pairs) {
+    const bool is_quiet = pair.change.verdict == Verdict::same || pair.change.verdict == Verdict::untimed;
+    if (!all && is_quiet) continue;
+    const io::Record& r = pair.identity;
+    table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n, r.parameters,
+                          r.matrix_kind, pair.base_place, pair.new_place, pair.base.median, pair.now.median,
+                          std::string(to_string(pair.change.verdict)), 1 / pair.change.ratio,
+                          1 / pair.change.high, 1 / pair.change.low, pair.base_status, pair.new_status});
+  }
+  return table;
+}
+
+Table method_table(const Comparison& comparison) {
+  Table table;
+  table.columns = {{"method", "METHOD"},      {"backend", "BACKEND"},
+                   {"base_place", "BASE ON"}, {"new_place", "NEW ON"},
+                   {"trials", "TRIALS"},      {"same", "SAME"},
+                   {"faster", "FASTER"},      {"slower", "SLOWER"},
+                   {"unclear", "UNCLEAR"},    {"speedup", "SPEEDUP", Style::factor},
+                   {"verdict", "ALTOGETHER"}};
+  for (const MethodChange& method : comparison.methods) {
+    table.rows.push_back({method.method, method.backend, method.base_place, method.new_place, method.pairs,
+                          method.same, method.faster, method.slower, method.unclear, 1 / method.change.ratio,
+                          std::string(to_string(method.change.verdict))});
+  }
+  return table;
+}
+
+Table accuracy_table(const Comparison& comparison) {
+  Table table;
+  table.columns = {{"method", "METHOD"},         {"backend", "BACKEND"},
+                   {"precision", "PRECISION"},   {"n", "N"},
+                   {"parameters", "PARAMETERS"}, {"matrix_kind", "MATRIX"},
+                   {"accuracy", "CHANGE"},       {"verdict", "VERDICT"}};
+  for (const Pair& pair : comparison.pairs) {
+    if (pair.accuracy.empty()) continue;
+    const io::Record& r = pair.identity;
+    table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n, r.parameters,
+                          r.matrix_kind, pair.accuracy, std::string(pair.is_worse ? "WORSE" : "")});
+  }
+  return table;
+}
+
+Table crossover_table(const Comparison& comparison) {
+  Table table;
+  table.columns = {{"series", "SERIES"},
+                   {"base_place", "BASE ON"},
+                   {"new_place", "NEW ON"},
+                   {"n", "N"},
+                   {"finding", "FINDING"}};
+  for (const Crossover& crossover : comparison.crossovers) {
+    table.rows.push_back(
+        {crossover.series, crossover.base_place, crossover.new_place, crossover.n, crossover.finding});
+  }
+  return table;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,135 @@
+#include "driver/loading.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+
+#include "io/errors.hpp"
+#include "io/journal.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The text of a string member of a line of the journal. Within JSON's strings quotation marks are escaped, so
+// the pattern can match at a member only.
+std::string_view member(std::string_view line, std::string_view opening) {
+  const auto start = line.find(opening);
+  if (start == std::string_view::npos) return {};
+  const auto first = start + opening.size();
+  const auto end = line.find('"', first);
+  return end == std::string_view::npos ? std::string_view{} : line.substr(first, end - first);
+}
+
+// What tells one record of a trial from another.
+std::string fingerprint(std::string_view status, std::string_view start, std::string_view run) {
+  return fmt::format("{} {} {}", status, start, run);
+}
+
+bool is_hdf5(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::array<char, 8> head{};
+  in.read(head.data(), head.size());
+  return in.gcount() == 8 && std::string_view(head.data(), 8) == std::string_view("\x89HDF\r\n\x1a\n", 8);
+}
+
+void take_journal(Loaded& loaded, const fs::path& path) {
+  io::JournalContents contents = io::read_journal(path);
+  loaded.from_journal = true;
+  loaded.results.records = std::move(contents.records);
+  for (const std::string& text : contents.notes) {
+    loaded.notes.push_back(nlohmann::json::parse(text, nullptr, false));
+  }
+  if (contents.torn) {
+    loaded.remarks.push_back(
+        fmt::format("{}: the last line is incomplete (a writer was killed or is writing) and was left out",
+                    path.string()));
+  }
+  if (contents.damaged > 0) {
+    loaded.remarks.push_back(fmt::format("{}: {} damaged line{} left out", path.string(), contents.damaged,
+                                         contents.damaged == 1 ? " was" : "s were"));
+  }
+}
+
+Loaded load_directory(const fs::path& directory, bool with_details) {
+  Loaded loaded;
+  const fs::path results = directory / "results.h5", journal = directory / "journal.jsonl";
+  const bool has_results = fs::exists(results), has_journal = fs::exists(journal);
+  if (!has_results && !has_journal) {
+    throw io::InputError(
+        fmt::format("{}: neither journal.jsonl nor results.h5 is there; expected a run directory, "
+                    "as `gaussweep run PLAN -o DIR` makes it",
+                    directory.string()));
+  }
+  if (has_results) {
+    try {
+      loaded.results = io::read_results(results, with_details);
+      if (!has_journal || is_up_to_date(loaded.results.records, journal)) return loaded;
+      loaded.remarks.push_back(
+          fmt::format("{} is not what the journal says; the journal was read", results.string()));
+    } catch (const io::InputError& e) {
+      if (!has_journal) throw;
+      loaded.results = {};
+      loaded.remarks.push_back(
+          fmt::format("{} cannot be read; the journal was read instead ({})", results.string(), e.what()));
+    }
+  }
+  take_journal(loaded, journal);
+  return loaded;
+}
+
+}  // namespace
+
+bool is_up_to_date(const std::vector<io::Record>& results, const fs::path& journal) {
+  std::unordered_map<std::string, std::string> expected;
+  expected.reserve(results.size());
+  for (const io::Record& record : results) {
+    expected[record.key] = fingerprint(record.status, record.start_time, record.run_id);
+  }
+  std::unordered_map<std::string, std::string> found;
+  found.reserve(results.size());
+  std::ifstream in(journal, std::ios::binary);
+  std::string line;
+  while (std::getline(in, line)) {
+    if (in.eof()) break;  // no newline: torn, no record
+    // A record's first member in alphabetical order spares most lines the search for a note.
+    constexpr std::string_view first_member = "{\"allocate_seconds\":";
+    const bool is_record = line.compare(0, first_member.size(), first_member) == 0;
+    if (!is_record && line.find("\"note\":") != std::string::npos) continue;
+    const std::string_view text = line;
+    const std::string_view key = member(text, "\"key\":\"");
+    if (key.empty()) return false;  // damaged, or not written by us: let the journal's reader say
+    found[std::string(key)] = fingerprint(member(text, "\"status\":\""), member(text, "\"start_time\":\""),
+                                          member(text, "\"run_id\":\""));
+  }
+  return found == expected;
+}
+
+Loaded load(const fs::path& path, bool with_details) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) {
+    throw io::InputError(fmt::format("{}: no such file or directory", path.string()));
+  }
+  Loaded loaded;
+  if (fs::is_directory(status)) {
+    loaded = load_directory(path, with_details);
+  } else if (is_hdf5(path)) {
+    loaded.results = io::read_results(path, with_details);
+  } else {
+    take_journal(loaded, path);
+    if (loaded.results.records.empty() && loaded.notes.empty()) {
+      throw io::InputError(fmt::format("{}: neither a results.h5 nor a journal of gaussweep", path.string()));
+    }
+  }
+  loaded.path = path;
+  return loaded;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,239 @@
+/// The summary's filters, order and columns.
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "driver/cli.hpp"
+#include "driver/summary.hpp"
+#include "io/plan.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+using io::Record;
+
+// One column, and how to get its cell.
+struct View {
+  Column column;
+  bool on_terminal;
+  Cell (*cell)(const Group&);
+};
+
+const std::vector<View>& views() {
+  using G = const Group&;
+  static const std::vector<View> all{
+      {{"problem", "PROBLEM"}, false, [](G g) -> Cell { return g.first.problem; }},
+      {{"method", "METHOD"}, false, [](G g) -> Cell { return g.first.method; }},
+      {{"id", "METHOD"}, true, [](G g) -> Cell { return g.first.problem + "/" + g.first.method; }},
+      {{"backend", "BACKEND"}, true, [](G g) -> Cell { return g.first.backend; }},
+      {{"precision", "PRECISION"}, true, [](G g) -> Cell { return g.first.precision; }},
+      {{"m", "M"}, false, [](G g) -> Cell { return g.first.m; }},
+      {{"n", "N"}, true, [](G g) -> Cell { return g.first.n; }},
+      {{"k", "K"}, false, [](G g) -> Cell { return g.first.k; }},
+      // Shown where they say more than n does.
+      {{"shape", "M x K"},
+       true,
+       [](G g) -> Cell {
+         return g.first.problem == "gemm" ? fmt::format("{} x {}", g.first.m, g.first.k) : std::string();
+       }},
+      {{"nrhs", "NRHS"}, true, [](G g) -> Cell { return g.first.nrhs; }},
+      {{"uplo", "UPLO"}, false, [](G g) -> Cell { return g.first.uplo; }},
+      {{"parameters", "PARAMETERS"},
+       true,
+       [](G g) -> Cell {
+         std::string text;
+         for (const char c : g.first.parameters) {
+           if (c == ':') {
+             text += '=';
+           } else if (c == ',') {
+             text += ' ';
+           } else if (c != '{' && c != '}' && c != '"') {
+             text += c;
+           }
+         }
+         return text;
+       }},
+      {{"matrix_kind", "MATRIX"}, true, [](G g) -> Cell { return g.first.matrix_kind; }},
+      {{"gpu_name", "GPU"}, true, [](G g) -> Cell { return g.first.gpu_name; }},
+      {{"capability", "CAPABILITY"}, false, [](G g) -> Cell { return g.first.capability; }},
+      {{"trials", "TRIALS"}, true, [](G g) -> Cell { return static_cast<std::int64_t>(g.records.size()); }},
+      {{"status", "STATUS"}, true, [](G g) -> Cell { return g.status; }},
+      {{"min", "MIN", Style::seconds}, false, [](G g) -> Cell { return g.min; }},
+      {{"q1", "Q1", Style::seconds}, false, [](G g) -> Cell { return g.q1; }},
+      {{"median", "MEDIAN", Style::seconds}, true, [](G g) -> Cell { return g.median; }},
+      {{"q3", "Q3", Style::seconds}, false, [](G g) -> Cell { return g.q3; }},
+      {{"max", "MAX", Style::seconds}, false, [](G g) -> Cell { return g.max; }},
+      {{"spread", "SPREAD", Style::percent}, true, [](G g) -> Cell { return (g.q3 - g.q1) / g.median; }},
+      {{"gflops", "GFLOP/S"}, true, [](G g) -> Cell { return g.gflops; }},
+      {{"peak_share", "OF PEAK", Style::percent}, true, [](G g) -> Cell { return g.peak_share; }},
+      {{"ratio", "RATIO", Style::scientific}, true, [](G g) -> Cell { return g.ratio; }},
+      {{"forward_error", "ERROR", Style::scientific}, true, [](G g) -> Cell { return g.forward_error; }},
+      {{"speedup", "SPEEDUP", Style::factor}, true, [](G g) -> Cell { return g.speedup; }},
+      {{"speedup_over", "OVER"}, false, [](G g) -> Cell { return g.speedup_over; }},
+      {{"throttled", "THROTTLED"}, false, [](G g) -> Cell { return g.throttled; }}};
+  return all;
+}
+
+bool matches_any(const std::vector<std::string>& patterns, const std::string& word) {
+  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+           return fnmatch(pattern.c_str(), word.c_str(), 0) == 0;
+         });
+}
+
+struct Range {
+  std::int64_t low = 0, high = std::numeric_limits<std::int64_t>::max();
+};
+
+std::int64_t parse_size(const std::string& text, const std::string& whole) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && rest + 1 == end && *rest == 'k' && value < (std::int64_t{1} << 40)) {
+    value *= 1024;
+    ++rest;
+  }
+  if (error != std::errc() || rest != end || text.empty() || value < 0) {
+    throw UsageError(fmt::format(
+        "--n {}: not a size; allowed are a number (512, 1k), a range (256:1024), or a bound (>=512, <64)",
+        whole));
+  }
+  return value;
+}
+
+Range parse_range(const std::string& text) {
+  const auto colon = text.find(':');
+  if (colon != std::string::npos) {
+    return {parse_size(text.substr(0, colon), text), parse_size(text.substr(colon + 1), text)};
+  }
+  const auto begins = [&](const char* prefix) { return text.rfind(prefix, 0) == 0; };
+  Range range;
+  if (begins(">=")) {
+    range.low = parse_size(text.substr(2), text);
+  } else if (begins("<=")) {
+    range.high = parse_size(text.substr(2), text);
+  } else if (begins(">")) {
+    range.low = parse_size(text.substr(1), text) + 1;
+  } else if (begins("<")) {
+    range.high = parse_size(text.substr(1), text) - 1;
+  } else {
+    range.low = range.high = parse_size(text, text);
+  }
+  return range;
+}
+
+// A word that matches no record at all is most likely mistyped: say so instead of showing nothing.
+void check_words(const char* option, const std::vector<std::string>& patterns,
+                 const std::set<std::string>& present) {
+  for (const std::string& pattern : patterns) {
+    const bool is_used = std::any_of(present.begin(), present.end(), [&](const std::string& word) {
+      return fnmatch(pattern.c_str(), word.c_str(), 0) == 0;
+    });
+    if (is_used) continue;
+    const std::vector<std::string> words(present.begin(), present.end());
+    throw UsageError(fmt::format("{} {}: no record matches; present are {}{}", option, pattern,
+                                 fmt::join(words, ", "), io::nearest_hint(pattern, words)));
+  }
+}
+
+}  // namespace
+
+std::vector<Record> filter_records(std::vector<Record> records, const Filter& filter) {
+  struct Choice {
+    const char* option;
+    const std::vector<std::string>* patterns;
+    std::string Record::*member;
+  };
+  const Choice choices[] = {{"--problem", &filter.problems, &Record::problem},
+                            {"--method", &filter.methods, &Record::method},
+                            {"--precision", &filter.precisions, &Record::precision},
+                            {"--backend", &filter.backends, &Record::backend},
+                            {"--status", &filter.statuses, &Record::status},
+                            {"--gpu", &filter.gpus, &Record::gpu_name},
+                            {"--matrix", &filter.kinds, &Record::matrix_kind}};
+  std::vector<Range> ranges;
+  for (const std::string& text : filter.sizes) ranges.push_back(parse_range(text));
+  for (const Choice& choice : choices) {
+    if (choice.patterns->empty() || records.empty()) continue;
+    std::set<std::string> present;
+    for (const Record& record : records) {
+      present.insert(record.*choice.member);
+      if (choice.member == &Record::method) present.insert(record.problem + "/" + record.method);
+    }
+    // A status that does not occur is an answer, not a mistake.
+    if (choice.member != &Record::status) check_words(choice.option, *choice.patterns, present);
+  }
+  const auto is_out = [&](const Record& record) {
+    for (const Choice& choice : choices) {
+      const bool fits = matches_any(*choice.patterns, record.*choice.member) ||
+                        (choice.member == &Record::method &&
+                         matches_any(*choice.patterns, record.problem + "/" + record.method));
+      if (!fits) return true;
+    }
+    return !ranges.empty() && std::none_of(ranges.begin(), ranges.end(), [&](const Range& range) {
+      return range.low <= record.n && record.n <= range.high;
+    });
+  };
+  records.erase(std::remove_if(records.begin(), records.end(), is_out), records.end());
+  return records;
+}
+
+void sort_groups(std::vector<Group>& groups, const std::string& column) {
+  const bool down = !column.empty() && column.front() == '-';
+  const std::string name = down ? column.substr(1) : column;
+  const auto view =
+      std::find_if(views().begin(), views().end(), [&](const View& v) { return v.column.name == name; });
+  if (view == views().end()) {
+    std::vector<std::string> names;
+    for (const View& v : views()) names.push_back(v.column.name);
+    throw UsageError(fmt::format("--sort {}: unknown column; allowed are {}, and each with a - before it{}",
+                                 name, fmt::join(names, ", "), io::nearest_hint(name, names)));
+  }
+  std::vector<Cell> cells;
+  for (const Group& group : groups) cells.push_back(view->cell(group));
+  const auto is_unknown = [](const Cell& cell) {
+    const auto* number = std::get_if<double>(&cell);
+    return number != nullptr && std::isnan(*number);
+  };
+  std::vector<std::size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (is_unknown(cells[a]) || is_unknown(cells[b])) return !is_unknown(cells[a]) && is_unknown(cells[b]);
+    return down ? cells[b] < cells[a] : cells[a] < cells[b];
+  });
+  std::vector<Group> sorted;
+  sorted.reserve(groups.size());
+  for (const std::size_t place : order) sorted.push_back(std::move(groups[place]));
+  groups = std::move(sorted);
+}
+
+Table summary_table(const std::vector<Group>& groups, bool full) {
+  Table table;
+  std::vector<const View*> chosen;
+  // On a terminal, what is the same for all and usual is left out.
+  const bool nrhs_varies =
+      std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.first.nrhs > 1; });
+  const bool repeated =
+      std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.records.size() > 1; });
+  for (const View& view : views()) {
+    const std::string& name = view.column.name;
+    if (full ? name == "id" || name == "shape" : !view.on_terminal) continue;
+    if (!full && ((name == "nrhs" && !nrhs_varies) || (name == "trials" && !repeated))) continue;
+    chosen.push_back(&view);
+    table.columns.push_back(view.column);
+  }
+  for (const Group& group : groups) {
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (const View* view : chosen) row.push_back(view->cell(group));
+  }
+  return table;
+}
+
+}  // namespace gaussweep::driver
