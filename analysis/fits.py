@@ -1,0 +1,40 @@
+"""The two fits of the papers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Fit:
+    coefficients: dict
+    r_squared: float
+    curve: object  # a function of x
+
+
+def r_squared(y, fitted):
+    """1 - residual over total sum of squares; NaN where all y are equal."""
+    total = float(np.sum((y - np.mean(y)) ** 2))
+    return 1 - float(np.sum((y - fitted) ** 2)) / total if total > 0 else float("nan")
+
+
+def cubic(x, y):
+    """t = a3 n^3 + a2 n^2 + a1 n + a0 by least squares; None with fewer than five points, where R^2 says nothing."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if len(np.unique(x)) < 5:
+        return None
+    scale = x.max()
+    a = np.polyfit(x / scale, y, 3)
+    names = ("n³", "n²", "n", "1")
+    return Fit({name: float(c / scale ** (3 - i)) for i, (name, c) in enumerate(zip(names, a))},
+               r_squared(y, np.polyval(a, x / scale)), lambda v: np.polyval(a, np.asarray(v, dtype=float) / scale))
+
+
+def reciprocal(blocks, seconds):
+    """t = K + c / blocks by least squares, so that 1/(t - K) = blocks / c is a line through zero. None with fewer than
+    three points."""
+    s, t = np.asarray(blocks, dtype=float), np.asarray(seconds, dtype=float)
+    if len(np.unique(s)) < 3:
+        return None
+    (c, limit), *_ = np.linalg.lstsq(np.column_stack([1 / s, np.ones_like(s)]), t, rcond=None)
+    return Fit({"K": float(limit), "c": float(c)}, r_squared(t, limit + c / s), lambda v: np.asarray(v, dtype=float) / c)

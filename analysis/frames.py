@@ -1,0 +1,114 @@
+"""What sections share: the best configuration at each size, speedups with intervals, names of series."""
+
+import numpy as np
+import pandas as pd
+
+from .loader import parameter
+from .plots import Plot, Series
+
+RANK = {"pass": 0, "suspect": 1, "failed": 2}
+
+
+def answered(records):
+    """Records with an answer and a time, whatever the judgement was."""
+    return records[records["answered"]]
+
+
+def best(records, by):
+    """One row a group: accepted answers before others, then the smallest median."""
+    order = records.assign(rank_=records["status"].map(RANK).fillna(3))
+    order = order.sort_values(["rank_", "seconds_median"], kind="stable")
+    return order.drop_duplicates(by, keep="first").drop(columns="rank_")
+
+
+def method_styles(records):
+    """A colour and marker a method, the same in every plot of its problem."""
+    styles = {}
+    for problem, group in records.groupby("problem"):
+        for i, method in enumerate(sorted(group["method"].unique())):
+            styles[problem, method] = i
+    return styles
+
+
+def panels(records):
+    """(problem, precision, device, rows): methods that run on the CPU stand in every panel of a GPU."""
+    for (problem, precision), group in records.groupby(["problem", "precision"], sort=True):
+        devices = sorted(group["device"].unique())
+        heads = [d for d in devices if d != "CPU"] or devices
+        for device in heads:
+            yield problem, precision, device, group[group["device"].isin([device, "CPU"])]
+
+
+def many(values):
+    return values.nunique() > 1
+
+
+def series_label(rows):
+    """Name of a row's series among `rows`: the method, and what else tells series apart."""
+    label = rows["method"].astype(str)
+    if many(rows["device"]):
+        label = label + np.where(rows["device"] == "CPU", " (CPU)", "")
+    if many(rows["nrhs"]) and rows["problem"].iloc[0] in ("gesv", "trsv"):
+        label = label + ", nrhs " + rows["nrhs"].astype(str)
+    return label
+
+
+def curves(rows, y, low=None, high=None, styles=None, x="size"):
+    """A Series a method: at each size its best configuration. Hollow: not accepted."""
+    rows = rows.assign(series_=series_label(rows))
+    rows = best(rows, ["series_", x]).sort_values(x, kind="stable")
+    made = []
+    for label, group in rows.groupby("series_", sort=True):
+        style = styles.get((group["problem"].iloc[0], group["method"].iloc[0])) if styles else None
+        made.append(Series(label, group[x].to_numpy(), group[y].to_numpy(), None if low is None else group[low].to_numpy(),
+                           None if high is None else group[high].to_numpy(), (group["status"] != "pass").to_numpy(), style))
+    # what is accepted and largest first: if series are left out, they are the least telling ones
+    made.sort(key=lambda s: (-int((~s.hollow).any()), -len(s.x)))
+    return made
+
+
+def numeric_parameters(records):
+    """Parameters whose values are numbers and differ, with their columns."""
+    found = {}
+    texts = dict(zip(records["parameters"], records["parameter"]))
+    names = sorted({name for p in texts.values() for name in p})
+    for name in names:
+        column = parameter(records, name)
+        numbers = pd.to_numeric(column.map(lambda v: None if isinstance(v, bool) else v), errors="coerce")
+        if numbers.nunique() > 1:
+            found[name] = numbers
+    return found
+
+
+def without(text_to_parameters, name):
+    """Configuration label of each parameters text, less one parameter."""
+    return {t: " ".join(f"{k}={v}" for k, v in p.items() if k != name) for t, p in text_to_parameters.items()}
+
+
+def speedups(records, name, values):
+    """Rows of trials that differ in one parameter only, with the speedup over its smallest value and the interval that
+    the quartiles of both leave."""
+    rows = answered(records.assign(value=values)).dropna(subset=["value"])
+    if not len(rows):
+        return rows.assign(speedup=[], speedup_low=[], speedup_high=[], rest=[])
+    texts = dict(zip(rows["parameters"], rows["parameter"]))
+    rows = rows.assign(rest=rows["parameters"].map(without(texts, name)))
+    same = ["problem", "method", "precision", "device", "host", "m", "n", "k", "nrhs", "uplo", "matrix_digest", "rest", "file"]
+    rows = best(rows, [*same, "value"]).sort_values([*same, "value"], kind="stable")
+    group = rows.groupby(same, sort=False, observed=True)
+    rows = rows[group["value"].transform("nunique") > 1]
+    group = rows.groupby(same, sort=False, observed=True)
+    first = group[["seconds_q1", "seconds_median", "seconds_q3", "value"]].transform("first")
+    return rows.assign(base=first["value"], speedup=first["seconds_median"] / rows["seconds_median"],
+                       speedup_low=first["seconds_q1"] / rows["seconds_q3"],
+                       speedup_high=first["seconds_q3"] / rows["seconds_q1"])
+
+
+def slug(*words):
+    """A file name of words."""
+    text = "-".join(str(w) for w in words if str(w))
+    return "".join(c if c.isalnum() or c in ".-" else "_" for c in text)
+
+
+def over_size(name, title, ylabel, series, **more):
+    return Plot(name, title, "n", ylabel, series, **more)

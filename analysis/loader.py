@@ -1,0 +1,278 @@
+"""The one loader: results.h5 files (io/SCHEMA.md) to tidy pandas frames."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pandas as pd
+
+STATUSES = ["pass", "suspect", "failed", "diverged", "skipped", "timeout", "crashed", "oom", "error"]
+ANSWERED = {"pass", "suspect", "failed"}  # the method came to an answer, so its time means something
+
+_TEXT = """key run_id problem method backend precision uplo parameters matrix_kind matrix_digest status message
+convergence reference_method gpu_uuid gpu_name throttle_reason host start_time commit job_id node""".split()
+_INTEGER = """m n k nrhs matrix_seed info iterations samples inner_repeats warmup capability throttled rank
+device_index""".split()
+_REAL = """seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev load_seconds
+generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share residual_ratio
+tolerance backward_error forward_error pivot_growth first_row_percent reference_seconds reference_difference
+sm_clock_mhz power_w temperature_c""".split()
+
+# What each table must have for the report to work; what a file lacks is filled with "unknown".
+TABLES = {
+    "records": {**dict.fromkeys(_TEXT, ""), **dict.fromkeys(_INTEGER, 0), **dict.fromkeys(_REAL, np.nan)},
+    "samples": {"trial": -1, "index": 0, "seconds": np.nan, "clock": np.nan, "throttled": 0},
+    "stages": {"trial": -1, "kernel": "", "calls": 0, "seconds": np.nan, "mean": np.nan, "occupancy": np.nan,
+               "share": np.nan},
+    "iterations": {"trial": -1, "iteration": 0, "residual": np.nan},
+    "devices": {"gpu_uuid": "", "gpu_name": "", "host": "", "capability": 0, "multiprocessors": 0, "total_bytes": 0,
+                "ecc": 0, "driver_version": 0, "runtime_version": 0, "copy_bytes_per_second": np.nan,
+                "gemm_flops_float": np.nan, "gemm_flops_double": np.nan},
+    "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0},
+}
+BYTES_AT_ONCE = 32 << 20
+
+
+class ReportError(Exception):
+    """What a user can mend: said without a traceback, exit code 2."""
+
+
+@dataclass
+class Night:
+    """Everything that was read. `trial` in samples, stages and iterations is the row of `records`."""
+
+    records: pd.DataFrame
+    samples: pd.DataFrame
+    stages: pd.DataFrame
+    iterations: pd.DataFrame
+    devices: pd.DataFrame
+    hosts: pd.DataFrame
+    files: list = field(default_factory=list)     # (path, attributes, number of records)
+    warnings: list = field(default_factory=list)  # sentences for the page
+
+
+def find_files(arguments):
+    """The results files that files and directories on the command line mean."""
+    found = []
+    for argument in arguments:
+        path = Path(argument)
+        if path.is_file():
+            found.append(path)
+        elif (path / "results.h5").is_file():
+            found.append(path / "results.h5")
+        elif path.is_dir():
+            below = [p for p in sorted(path.rglob("*.h5")) if "matrices" not in p.relative_to(path).parts]
+            below = [p for p in below if _is_results(p)]
+            if not below:
+                raise ReportError(f"{path}: no results.h5 here or below; give a run directory or a results file")
+            found += below
+        else:
+            raise ReportError(f"{path}: no such file or directory")
+    return list(dict.fromkeys(p.resolve() for p in found))
+
+
+def load(arguments):
+    """Reads all files into one Night. @raises ReportError where nothing can be read."""
+    tables, files, warnings = {name: [] for name in TABLES}, [], []
+    offset = 0
+    for path in find_files(arguments):
+        try:
+            with h5py.File(path, "r") as file:
+                if "records" not in file:
+                    raise ReportError("no table /records in it")
+                attributes = _attributes(file)
+                frames = {name: _read_table(file, name, warnings, path) for name in TABLES}
+        except (OSError, ReportError) as error:
+            warnings.append(f"{path} was left out: {error}")
+            continue
+        records = frames["records"]
+        _refer_to_rows(frames, offset, warnings, path)
+        records["file"] = len(files)
+        records["plan_name"] = attributes.get("plan_name") or _plan_name(attributes)
+        records["matrix_condition"] = _conditions(records, attributes, path.parent / "matrices")
+        files.append((path, attributes, len(records)))
+        offset += len(records)
+        for name, frame in frames.items():
+            tables[name].append(frame)
+    if not files:
+        raise ReportError("nothing to report on: " + "; ".join(warnings))
+    joined = {name: pd.concat(frames, ignore_index=True) for name, frames in tables.items()}
+    night = Night(files=files, warnings=warnings, **joined)
+    _drop_repetitions(night)
+    night.devices = night.devices.drop_duplicates(["gpu_uuid", "host"], keep="last").reset_index(drop=True)
+    night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)
+    _derive(night.records)
+    return night
+
+
+def _is_results(path):
+    try:
+        with h5py.File(path, "r") as file:
+            return "records" in file
+    except OSError:
+        return False
+
+
+def _attributes(file):
+    """Attributes of the file, and of /provenance or /plan where a version keeps them there, as text."""
+    found = {}
+    for place in (file, *(file[g] for g in ("provenance", "plan") if g in file)):
+        for name, value in place.attrs.items():
+            if isinstance(value, bytes):
+                value = value.decode("utf-8", "replace")
+            elif isinstance(value, np.ndarray):
+                value = ", ".join(v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in value.ravel())
+            found[name] = str(value)
+    return found
+
+
+def _plan_name(attributes):
+    match = re.search(r"^name:\s*['\"]?([^'\"#\n]+)", attributes.get("plan", ""), re.M)
+    return match.group(1).strip() if match else ""
+
+
+def _texts(column):
+    """Fixed-length bytes to str. Equal values share one object: a million rows stay small."""
+    if column.dtype.kind == "O":
+        column = np.array([v if isinstance(v, bytes) else str(v).encode() for v in column], dtype="S")
+    if not len(column):
+        return np.empty(0, dtype=object)
+    values, inverse = np.unique(column, return_inverse=True)
+    return np.array([v.decode("utf-8", "replace") for v in values.tolist()], dtype=object)[inverse]
+
+
+def _read_table(file, name, warnings, path):
+    """A compound table as a frame with the columns of TABLES first; further columns are kept."""
+    wanted = TABLES[name]
+    if name not in file:
+        return _complete(pd.DataFrame(), wanted, 0)
+    dataset = file[name]
+    if dataset.dtype.names is None:
+        warnings.append(f"{path}: /{name} is no compound table and was left out")
+        return _complete(pd.DataFrame(), wanted, 0)
+    at_once = max(1000, BYTES_AT_ONCE // max(1, dataset.dtype.itemsize))
+    pieces = []
+    for start in range(0, max(len(dataset), 1), at_once):
+        rows = dataset[start:start + at_once]
+        piece = {}
+        for column in rows.dtype.names:
+            values = rows[column]
+            piece[column] = _texts(values) if values.dtype.kind in "SO" else np.ascontiguousarray(values)
+        pieces.append(pd.DataFrame(piece))
+    frame = pd.concat(pieces, ignore_index=True)
+    missing = [column for column in wanted if column not in frame]
+    if missing:
+        warnings.append(f"{path}: /{name} lacks {', '.join(missing)} (another schema version): shown as unknown")
+    return _complete(frame, wanted, len(frame))
+
+
+def _complete(frame, wanted, rows):
+    for column, default in wanted.items():
+        if column not in frame:
+            dtype = object if isinstance(default, str) else float if isinstance(default, float) else np.int64
+            frame[column] = np.full(rows, default, dtype=dtype)
+        elif isinstance(default, float) and frame[column].dtype.kind != "O":
+            frame[column] = frame[column].astype(float)
+    return frame[[*wanted, *(c for c in frame if c not in wanted)]]
+
+
+def _refer_to_rows(frames, offset, warnings, path):
+    """Makes `trial` of the detail tables the row in the joined records (files say the row or the key)."""
+    records = frames["records"]
+    rows = None
+    for name in ("samples", "stages", "iterations"):
+        frame = frames[name]
+        if frame["trial"].dtype.kind == "O":
+            if rows is None:
+                rows = pd.Series(np.arange(len(records)), index=records["key"])
+                rows = rows[~rows.index.duplicated(keep="last")]
+            frame["trial"] = rows.reindex(frame["trial"]).fillna(-1).to_numpy().astype(np.int64)
+        lost = ~frame["trial"].between(0, len(records) - 1)
+        if lost.any():
+            warnings.append(f"{path}: {int(lost.sum())} rows of /{name} belong to no record and were left out")
+        frames[name] = frame = frame[~lost].reset_index(drop=True)
+        frame["trial"] = frame["trial"].astype(np.int64) + offset
+
+
+def _conditions(records, attributes, store):
+    """Condition numbers where they are known: a column of the file, the matrix store, or the plan's only one."""
+    if "matrix_condition" in records:
+        return records["matrix_condition"].astype(float)
+    if "condition" in records and records["condition"].dtype.kind == "f":
+        return records["condition"]
+    condition = pd.Series(np.nan, index=records.index)
+    condition[records["matrix_kind"] == "identity"] = 1.0
+    asked = records["matrix_kind"] == "condition"
+    if not asked.any():
+        return condition
+    in_plan = set(re.findall(r"condition:\s*([0-9][0-9.eE+-]*)\s*[,}\n]", attributes.get("plan", "") + "\n"))
+    only = float(in_plan.pop()) if len(in_plan) == 1 else np.nan
+    known = {}
+    for digest in records.loc[asked, "matrix_digest"].unique()[:5000]:
+        known[digest] = _stored_condition(store / f"{digest}.h5", only)
+    condition[asked] = records.loc[asked, "matrix_digest"].map(known)
+    return condition
+
+
+def _stored_condition(path, otherwise):
+    try:
+        with h5py.File(path, "r") as file:
+            text = {k: v.decode() if isinstance(v, bytes) else str(v) for k, v in file.attrs.items()}
+    except OSError:
+        return otherwise
+    if "condition" in text:
+        try:
+            return float(text["condition"])
+        except ValueError:
+            pass
+    match = re.search(r"condition[=:\s]+([0-9][0-9.eE+-]*)", " ".join(text.values()))
+    return float(match.group(1)) if match else otherwise
+
+
+def _drop_repetitions(night):
+    """One record a trial, as `merge` sees it: key, run id, GPU model, capability and commit agree. The last one counts."""
+    identity = ["key", "run_id", "gpu_name", "capability", "commit"]
+    known = night.records["key"] != ""
+    repeated = night.records.duplicated(identity, keep="last") & known
+    if not repeated.any():
+        return
+    night.warnings.append(f"{int(repeated.sum())} records stand in more than one file (or were retried): the last one of each counts")
+    new_row = np.cumsum(~repeated.to_numpy()) - 1
+    gone = repeated.to_numpy()
+    night.records = night.records[~repeated].reset_index(drop=True)
+    for name in ("samples", "stages", "iterations"):
+        frame = getattr(night, name)
+        frame = frame[~gone[frame["trial"]]].reset_index(drop=True)
+        frame["trial"] = new_row[frame["trial"]]
+        setattr(night, name, frame)
+
+
+def _derive(records):
+    """Columns that every section needs."""
+    cuda = (records["backend"] == "cuda").to_numpy()
+    gpu = records["gpu_name"].where(records["gpu_name"] != "", "unnamed GPU")
+    records["device"] = np.where(cuda, gpu, np.where(records["backend"] == "emulated", "emulated on the CPU", "CPU"))
+    sizes = records[["m", "n", "k"]].to_numpy(dtype=float)
+    cube = np.rint(np.cbrt(np.maximum(sizes, 1).prod(axis=1)))
+    records["size"] = np.where(records["problem"] == "gemm", cube, records["n"]).astype(np.int64)
+    records["answered"] = records["status"].isin(ANSWERED) & records["seconds_median"].gt(0)
+    parameters = {text: _parameters(text) for text in records["parameters"].unique()}
+    records["parameter"] = records["parameters"].map(parameters)
+    records["config"] = records["parameters"].map({t: " ".join(f"{k}={v}" for k, v in p.items()) for t, p in parameters.items()})
+
+
+def _parameters(text):
+    try:
+        value = json.loads(text) if text else {}
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def parameter(records, name):
+    """One parameter as a column, None where a record does not have it."""
+    values = {text: p.get(name) for text, p in zip(records["parameters"], records["parameter"])}
+    return records["parameters"].map(values)

@@ -1,0 +1,171 @@
+"""The page: sections of words, tables and figures; one HTML file that needs nothing beside it."""
+
+import base64
+import html
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from . import plots
+
+EMBED_MOST = 200_000  # bytes of a CSV that also travels inside the page
+
+
+def text(value):
+    """Any text as HTML; control characters that no page may hold are shown as �."""
+    return html.escape(re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "\ufffd", str(value)))
+
+
+def seconds(value):
+    """1.23 ms, three digits."""
+    if not _finite(value):
+        return "–"
+    if value == 0:
+        return "0 s"
+    for unit, factor in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
+        if abs(value) >= factor * 0.9995 or unit == "µs":
+            return f"{_three(value / factor)} {unit}"
+
+
+def number(value):
+    return _three(value) if _finite(value) else ("∞" if isinstance(value, float) and math.isinf(value) else "–")
+
+
+def whole(value):
+    return f"{int(value)}" if _finite(value) else "–"
+
+
+def percent(value):
+    """A share of 1 as percent."""
+    return f"{_three(100 * value)} %" if _finite(value) else "–"
+
+
+def factor(value):
+    return f"{_three(value)}×" if _finite(value) else "–"
+
+
+def _finite(value):
+    try:
+        return bool(np.isfinite(value))
+    except TypeError:
+        return False
+
+
+def _three(value):
+    if value == 0:
+        return "0"
+    if 1e-3 <= abs(value) < 1e6:
+        digits = max(0, 2 - math.floor(math.log10(abs(value)) + 1e-9))
+        return f"{value:.{digits}f}"
+    return f"{value:.2e}"
+
+
+class Page:
+    """Collects sections. `add_*` write into the section begun last."""
+
+    def __init__(self, title):
+        self.title = title
+        self.sections = []  # [id, title, [html]]
+        self.files = {}     # name -> CSV or SVG text, relative to OUT
+
+    def begin(self, name, title, words=""):
+        self.sections.append([name, title, []])
+        if words:
+            self.add(words)
+
+    def _put(self, markup):
+        self.sections[-1][2].append(markup)
+
+    def add(self, words):
+        """A paragraph of plain text."""
+        self._put(f"<p>{text(words)}</p>")
+
+    def nothing(self, words):
+        """The one line of a section that has no data."""
+        self._put(f'<p class="none">{text(words)}</p>')
+
+    def heading(self, words, name=None):
+        anchor = f' id="{text(name)}"' if name else ""
+        self._put(f"<h3{anchor}>{text(words)}</h3>")
+
+    def items(self, sentences):
+        self._put("<ul>" + "".join(f"<li>{text(s)}</li>" for s in sentences) + "</ul>")
+
+    def preformatted(self, summary, words):
+        self._put(f"<details><summary>{text(summary)}</summary><pre>{text(words)}</pre></details>")
+
+    def table(self, name, frame, columns, limit=40, caption=""):
+        """A table of `columns` (column, heading, format or None) and its CSV with every row and column of the frame."""
+        if not len(frame):
+            return
+        rows = []
+        for row in frame.head(limit)[[c for c, _, _ in columns]].itertuples(index=False):
+            cells = []
+            for value, (_, _, form) in zip(row, columns):
+                if form is None:
+                    cells.append(f"<td>{text(value)}</td>")
+                else:
+                    exact = f' data-v="{float(value)!r}"' if _finite(value) else ""
+                    cells.append(f'<td class="n"{exact}>{text(form(value))}</td>')
+            rows.append("<tr>" + "".join(cells) + "</tr>")
+        heads = "".join(f'<th{"" if form is None else " class=n"}>{text(h)}</th>' for _, h, form in columns)
+        left = len(frame) - limit
+        tail = f" {left} more rows are in the CSV." if left > 0 else ""
+        self._put(f'<figure class="table"><figcaption>{text(caption + tail)} {self._csv(name, frame)}</figcaption>'
+                  f'<div class="scroll"><table data-table="{text(name)}"><thead><tr>{heads}</tr></thead>'
+                  f'<tbody>{"".join(rows)}</tbody></table></div></figure>')
+
+    def plots(self, several, most=12):
+        """Figures side by side; what has no data says so in one line. Returns how many were drawn."""
+        drawn, empty, beyond = [], [], 0
+        for plot in several:
+            if len(drawn) == most:
+                beyond += bool(plot.drawable())
+                continue
+            svg, left_out = plots.draw(plot)
+            if svg is None:
+                empty.append(plot.title)
+                continue
+            self.files[f"plots/{plot.name}.svg"] = plots.for_paper(svg)
+            words = " ".join(s if s.endswith(".") else s + "." for s in [plot.note, *left_out] if s)
+            link = f'<a href="plots/{text(plot.name)}.svg">SVG</a>'
+            drawn.append(f'<figure class="plot" data-plot="{text(plot.name)}">{svg}'
+                         f"<figcaption>{text(words)} {self._csv(plot.name, plot.frame())} {link}</figcaption></figure>")
+        if drawn:
+            self._put('<div class="plots">' + "".join(drawn) + "</div>")
+        if empty:
+            self.nothing("No data to draw: " + "; ".join(empty[:6]) + ("; …" if len(empty) > 6 else "") + ".")
+        if beyond:
+            self.nothing(f"{beyond} more figures of this kind are left out here, to keep the page readable: "
+                         "report on fewer files to see them.")
+        return len(drawn)
+
+    def _csv(self, name, frame):
+        content = frame.drop(columns=["parameter"], errors="ignore").to_csv(index=False)
+        self.files[f"data/{name}.csv"] = content
+        raw = content.encode()
+        if len(raw) > EMBED_MOST:
+            return f'<a href="data/{text(name)}.csv">CSV (beside the page)</a>'
+        return f'<a download="{text(name)}.csv" href="data:text/csv;base64,{base64.b64encode(raw).decode()}">CSV</a>'
+
+    def write(self, out):
+        """OUT/index.html, OUT/data/*.csv, OUT/plots/*.svg."""
+        out = Path(out)
+        for folder in ("data", "plots"):
+            (out / folder).mkdir(parents=True, exist_ok=True)
+        for name, content in self.files.items():
+            (out / name).write_text(content, encoding="utf-8")
+        style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
+        links = "".join(f'<a href="#{name}">{text(title)}</a>' for name, title, _ in self.sections)
+        body = "".join(f'<section id="{name}"><h2>{text(title)}</h2>{"".join(parts)}</section>'
+                       for name, title, parts in self.sections)
+        (out / "index.html").write_text(
+            f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f'<meta name="color-scheme" content="light dark"><title>{text(self.title)}</title>'
+            f"<style>{style}</style></head>\n<body><header><h1>{text(self.title)}</h1><nav>{links}</nav></header>\n"
+            f"<main>{body}</main></body></html>\n", encoding="utf-8")
+        return out / "index.html"

@@ -1,0 +1,289 @@
+"""The one plot module: a Plot is data and words, `draw` makes it an SVG that follows the page's colours."""
+
+import io
+import math
+import re
+from dataclasses import dataclass, field
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+# Okabe and Ito's colours, told apart by colour-blind readers; black is the page's text colour.
+FOREGROUND, GRID, BACKGROUND = "#010203", "#040506", "#070809"
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", FOREGROUND, "#8a8a00"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+DASHES = ["-", "--", "-.", ":"]
+MOST_SERIES, MOST_POINTS, MOST_DOTS, MOST_BARS = 12, 300, 3000, 26
+WIDTH = 5.6  # inches; the page scales it
+
+matplotlib.rcParams.update({
+    "svg.fonttype": "path",  # the same everywhere, whatever fonts the reader has
+    "svg.hashsalt": "gaussweep", "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9,
+    "legend.fontsize": 8, "xtick.labelsize": 8, "ytick.labelsize": 8, "axes.spines.top": False, "axes.spines.right": False,
+    "text.color": FOREGROUND, "axes.labelcolor": FOREGROUND, "axes.edgecolor": FOREGROUND, "xtick.color": FOREGROUND,
+    "ytick.color": FOREGROUND, "grid.color": GRID, "axes.grid": True, "grid.linewidth": 0.6, "axes.axisbelow": True,
+    "text.parse_math": False, "lines.linewidth": 1.4, "lines.markersize": 5, "legend.frameon": False,
+})
+
+
+@dataclass
+class Series:
+    """One line, cloud or group of bars. `low` and `high` are the ends of the error bars, `hollow` marks points
+    whose answer was not accepted. `style` fixes colour and marker across plots."""
+
+    label: str
+    x: object
+    y: object
+    low: object = None
+    high: object = None
+    hollow: object = None
+    style: int = None
+    line: bool = True
+    marker: bool = True
+
+
+@dataclass
+class Plot:
+    name: str                  # of its CSV and SVG files
+    title: str
+    xlabel: str
+    ylabel: str
+    series: list = field(default_factory=list)
+    kind: str = "lines"        # lines, dots, bars (horizontal; x are names)
+    xlog: bool = None          # None: decided by the data
+    ylog: bool = False
+    seconds: bool = False      # y in seconds, shown with unit prefixes
+    percent: bool = False
+    lines_at: list = field(default_factory=list)  # (y, words): what to compare with
+    note: str = ""
+
+    def drawable(self):
+        """The series that have a finite point (positive where the axis is logarithmic)."""
+        kept = []
+        for series in self.series:
+            y = np.asarray(series.y, dtype=float)
+            good = np.isfinite(y) & (y > 0 if self.ylog else True)
+            if self.kind != "bars":
+                x = np.asarray(series.x, dtype=float)
+                good &= np.isfinite(x) & (x > 0 if self.xlog else True)
+            if good.any():
+                kept.append((series, good))
+        return kept
+
+    def frame(self):
+        """The data behind the plot."""
+        pieces = []
+        for series in self.series[:MOST_SERIES]:
+            piece = pd.DataFrame({"series": series.label, "x": np.asarray(series.x), "y": np.asarray(series.y, dtype=float)})
+            for name in ("low", "high", "hollow"):
+                if getattr(series, name) is not None:
+                    piece[name] = np.asarray(getattr(series, name))
+            pieces.append(piece)
+        return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=["series", "x", "y"])
+
+
+def draw(plot):
+    """(SVG text for the page, sentences on what was left out), or (None, []) where there is nothing to draw."""
+    kept = plot.drawable()
+    if not kept:
+        return None, []
+    left_out = []
+    if len(kept) > MOST_SERIES:
+        left_out.append(f"{len(kept) - MOST_SERIES} of {len(kept)} series are not drawn")
+        kept = kept[:MOST_SERIES]
+    figure = Figure()
+    FigureCanvasSVG(figure)
+    axes = figure.add_subplot()
+    if plot.kind == "bars":
+        height = _bars(plot, axes, kept, left_out)
+    else:
+        height = 3.0
+        _points(plot, axes, kept, left_out)
+        _x_axis(plot, axes, kept)
+        for place, words in plot.lines_at:
+            axes.axhline(place, color=FOREGROUND, linewidth=0.9, linestyle=(0, (4, 3)))
+            axes.annotate(words, (1, place), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7.5,
+                          xytext=(0, 2), textcoords="offset points")
+    _value_axis(plot, axes)
+    _lay_out(plot, figure, axes, kept, height)
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    return _for_page(buffer.getvalue(), plot.name, plot.title), left_out
+
+
+def _style(series, index):
+    i = series.style if series.style is not None else index
+    return COLOURS[i % 8], MARKERS[(i + i // 8) % 8], DASHES[(i // 8) % 4]
+
+
+def _errors(series, pick, y):
+    """Error bars as distances from y; none where unknown."""
+    if series.low is None or series.high is None:
+        return None
+    low, high = (np.asarray(v, dtype=float)[pick] for v in (series.low, series.high))
+    return np.nan_to_num(np.vstack([np.maximum(y - low, 0), np.maximum(high - y, 0)]))
+
+
+def _points(plot, axes, kept, left_out):
+    if plot.ylog:
+        axes.set_yscale("log")
+    thinned = 0
+    for index, (series, good) in enumerate(kept):
+        pick = np.flatnonzero(good)
+        most = MOST_DOTS // len(kept) if plot.kind == "dots" else MOST_POINTS
+        if len(pick) > most:
+            thinned += len(pick) - most
+            pick = pick[np.unique(np.linspace(0, len(pick) - 1, most).astype(int))]
+        x, y = np.asarray(series.x, dtype=float)[pick], np.asarray(series.y, dtype=float)[pick]
+        hollow = np.zeros(len(pick), bool) if series.hollow is None else np.asarray(series.hollow, bool)[pick]
+        colour, marker, dash = _style(series, index)
+        lines = plot.kind == "lines" and series.line
+        errors = _errors(series, pick, y)
+        if errors is not None and errors.any():
+            axes.errorbar(x, y, yerr=errors, fmt="none", ecolor=colour, elinewidth=1, capsize=2.5)
+        marks = marker if series.marker else "None"
+        axes.plot(x, y, linestyle=dash if lines else "None", color=colour, marker=marks if len(pick) <= 40 or not lines else "None",
+                  markersize=3.5 if plot.kind == "dots" else 5, label=series.label, alpha=0.8 if plot.kind == "dots" else 1,
+                  markeredgewidth=1)
+        if hollow.any():
+            axes.plot(x[hollow], y[hollow], linestyle="None", marker=marker, color=colour, markerfacecolor=BACKGROUND,
+                      markersize=3.5 if plot.kind == "dots" else 5, markeredgewidth=1.1, zorder=3)
+    if thinned:
+        left_out.append(f"{thinned} points are not drawn")
+
+
+def _bars(plot, axes, kept, left_out):
+    """Horizontal bars, one a name; names from top to bottom."""
+    names = list(dict.fromkeys(name for series, _ in kept for name in series.x))
+    if len(names) > MOST_BARS:
+        left_out.append(f"{len(names) - MOST_BARS} of {len(names)} bars are not drawn")
+        names = names[:MOST_BARS]
+    place = {name: i for i, name in enumerate(names)}
+    thickness = 0.8 / len(kept)
+    for index, (series, good) in enumerate(kept):
+        pick = [i for i in np.flatnonzero(good) if series.x[i] in place]
+        y = np.array([place[series.x[i]] for i in pick]) - 0.4 + thickness * (index + 0.5)
+        widths = np.asarray(series.y, dtype=float)[pick]
+        errors = _errors(series, pick, widths)
+        axes.barh(y, widths, thickness * 0.92, color=_style(series, index)[0], label=series.label,
+                  xerr=errors if errors is not None and errors.any() else None, error_kw={"ecolor": FOREGROUND, "capsize": 2})
+    if plot.ylog:
+        axes.set_xscale("log")
+    axes.set_yticks(range(len(names)))
+    axes.set_yticklabels([name if len(name) <= 44 else name[:42] + "…" for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(False, axis="y")
+    return 0.35 + 0.2 * len(names) * max(1, 0.55 * len(kept))
+
+
+def _x_axis(plot, axes, kept):
+    """Ticks at measured values, as many as fit without touching."""
+    values = np.unique(np.concatenate([np.asarray(s.x, dtype=float)[good] for s, good in kept]))
+    positive = values[0] > 0
+    if plot.xlog is None:
+        gaps = np.diff(values)
+        plot.xlog = bool(positive and len(values) > 2 and values[-1] / values[0] >= 8 and gaps.max() > 4 * gaps.min())
+    whole = bool(np.all(values == np.rint(values))) and values[-1] < 1e6
+    if plot.xlog:
+        axes.set_xscale("log")
+    if len(values) == 1:
+        axes.set_xlim(values[0] * 0.5 if plot.xlog else values[0] - max(1, abs(values[0]) * 0.1),
+                      values[0] * 2 if plot.xlog else values[0] + max(1, abs(values[0]) * 0.1))
+    if not whole:
+        if plot.xlog:
+            axes.xaxis.set_major_locator(LogLocator(numticks=7))
+            axes.xaxis.set_minor_locator(NullLocator())
+        return
+    low, high = axes.get_xlim()
+    scale = (lambda v: math.log(v)) if plot.xlog else (lambda v: v)
+    span = scale(high) - scale(low) or 1
+    ticks, last = [], -math.inf
+    for value in values[::-1]:
+        place = (scale(value) - scale(low)) / span
+        if not ticks or last - place >= 0.022 * len(f"{value:.0f}") + 0.03:
+            ticks.append(value)
+            last = place
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+
+
+def _value_axis(plot, axes):
+    axis = axes.xaxis if plot.kind == "bars" else axes.yaxis
+    if plot.ylog:
+        low, high = sorted(axes.get_xlim() if plot.kind == "bars" else axes.get_ylim())
+        decades = math.log10(high / low) if low > 0 else 9
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2.5 else (1,), numticks=9))
+        axis.set_minor_locator(NullLocator())
+        if not plot.seconds:
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    else:
+        axis.set_major_locator(MaxNLocator(6))
+    if plot.seconds:
+        axis.set_major_formatter(EngFormatter(unit="s", sep="\u202f"))
+    if plot.percent:
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
+
+
+def _lay_out(plot, figure, axes, kept, height):
+    """Axes above, legend below in as many columns as fit: nothing lies on anything."""
+    title = _wrapped(plot.title, 66)
+    axes.set_title(title, loc="left")
+    if plot.kind == "bars":
+        axes.set_xlabel(plot.ylabel)
+    else:
+        axes.set_xlabel(plot.xlabel)
+        axes.set_ylabel(plot.ylabel)
+    rows = 0
+    if len(kept) > 1 or (kept[0][0].label and plot.kind != "bars"):
+        handles, labels = axes.get_legend_handles_labels()
+        longest = max(len(label) for label in labels)
+        columns = max(1, min(4, len(labels), int(92 // (longest + 7))))
+        rows = math.ceil(len(labels) / columns)
+        labels = [label if len(label) <= 84 else label[:82] + "…" for label in labels]
+        figure.legend(handles, labels, loc="lower center", ncol=columns, borderaxespad=0.2, columnspacing=1.4, handlelength=2.4)
+    top, bottom, legend = 0.16 + 0.17 * title.count("\n") + 0.2, 0.46, 0.175 * rows + (0.08 if rows else 0)
+    total = height + top + bottom + legend
+    figure.set_size_inches(WIDTH, total)
+    left = 0.78
+    if plot.kind == "bars":
+        left = 0.2 + 0.068 * max(len(tick.get_text()) for tick in axes.get_yticklabels())
+        axes.set_title(title, loc="left", x=-(left - 0.1) / (WIDTH - left - 0.2))
+    figure.subplots_adjust(left=left / WIDTH, right=1 - 0.2 / WIDTH, top=1 - top / total, bottom=(bottom + legend) / total)
+
+
+def _wrapped(text, width):
+    lines, line = [], ""
+    for word in text.split():
+        if line and len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}".strip()
+    return "\n".join([*lines, line])
+
+
+def _for_page(svg, name, title):
+    """Only the <svg> element, ids of its own, colours of the page, the width of its column."""
+    svg = svg[svg.index("<svg"):]
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
+    prefix = re.sub(r"[^A-Za-z0-9]+", "-", name)
+    svg = re.sub(r'(\bid="|"#|url\(#)', rf"\g<1>{prefix}-", svg)
+    box = re.search(r'viewBox="([^"]+)"', svg).group(1)
+    words = title.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    svg = re.sub(r"<svg[^>]*>", f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+                 f'viewBox="{box}" role="img" aria-label="{words}">', svg, count=1)
+    for mark, colour in ((FOREGROUND, "currentColor"), (GRID, "var(--grid,#ccc)"), (BACKGROUND, "var(--bg,#fff)")):
+        svg = svg.replace(mark, colour)
+    return re.sub(r"\n\s*", "\n", svg)
+
+
+def for_paper(svg):
+    """The same drawing as a file of its own, black on white."""
+    for mark, colour in (("currentColor", "#000000"), ("var(--grid,#ccc)", "#cccccc"), ("var(--bg,#fff)", "#ffffff")):
+        svg = svg.replace(mark, colour)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + svg

@@ -1,0 +1,83 @@
+"""One GPU against another: the same trials (same key) on several models."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from ..frames import answered, best, method_styles, over_size, slug
+from ..page import factor, whole
+from ..plots import Series
+
+
+def pairs(records, first, second):
+    """Trials that ran on both: how many times faster `second` is, with the interval that the quartiles leave."""
+    columns = ["key", "problem", "precision", "method", "matrix_kind", "config", "size", "nrhs", "status", "seconds_q1", "seconds_median", "seconds_q3"]
+    left, right = (best(records[records["device"] == d], ["key"])[columns] for d in (first, second))
+    both = left.merge(right[["key", "status", "seconds_q1", "seconds_median", "seconds_q3"]], on="key", suffixes=("", "_2"))
+    return both.assign(ratio=both["seconds_median"] / both["seconds_median_2"], low=both["seconds_q1"] / both["seconds_q3_2"],
+                       high=both["seconds_q3"] / both["seconds_q1_2"], first=first, second=second)
+
+
+def devices_by_age(records):
+    """GPU models, oldest capability first."""
+    rows = answered(records[records["backend"] == "cuda"])
+    return rows.groupby("device")["capability"].max().sort_values(kind="stable").index.to_list(), rows
+
+
+def architectures(page, night):
+    page.begin("architectures", "GPU against GPU")
+    devices, rows = devices_by_age(night.records)
+    if len(devices) < 2:
+        page.nothing("Only one GPU model is in these records." if devices else "No GPU is in these records.")
+        return
+    styles = method_styles(night.records)
+    combos = list(combinations(devices, 2))
+    for first, second in combos[:6]:
+        both = pairs(rows, first, second)
+        if not len(both):
+            page.nothing(f"{first} and {second} have no trial in common.")
+            continue
+        page.heading(f"{second} over {first}")
+        figures = []
+        for (problem, precision), group in both.groupby(["problem", "precision"]):
+            figures.append(over_size(slug("gpu", first, second, problem, precision), f"{second} over {first}: {problem}, {precision}", "times faster",
+                                     _lines(group, styles), lines_at=[(1, "equal")], note="Medians over configurations; bars: quartiles of the samples."))
+        page.plots(figures, most=8)
+        table = both.groupby(["problem", "precision", "method"]).apply(_row).reset_index()
+        page.table(slug("gpu", first, second), table,
+                   [("problem", "problem", None), ("precision", "precision", None), ("method", "method", None), ("trials", "trials in common", whole),
+                    ("middle", "median speedup", factor), ("low", "least", factor), ("high", "most", factor), ("overtakes", "which is faster where", None)],
+                   limit=60, caption=f"Speedup of {second} over {first}, and the size from which the lead changes.")
+    if len(combos) > 6:
+        page.nothing(f"{len(combos) - 6} more pairs of GPUs are left out.")
+
+
+def _lines(group, styles):
+    """The trial in the middle of each (method, size): its ratio and interval."""
+    ordered = group.sort_values(["problem", "method", "size", "ratio"], kind="stable")
+    place = ordered.groupby(["problem", "method", "size"]).cumcount()
+    count = ordered.groupby(["problem", "method", "size"])["ratio"].transform("size")
+    middle = ordered[place == (count - 1) // 2]
+    return [Series(method, part["size"].to_numpy(), part["ratio"].to_numpy(), part["low"].to_numpy(), part["high"].to_numpy(),
+                   style=styles[problem, method]) for (problem, method), part in middle.groupby(["problem", "method"])]
+
+
+def _row(group):
+    by_size = group.groupby("size")["ratio"].median()
+    return pd.Series({"trials": len(group), "middle": group["ratio"].median(), "low": group["ratio"].min(), "high": group["ratio"].max(),
+                      "overtakes": lead(by_size)})
+
+
+def lead(by_size):
+    """In words: who is faster, and from which size on that changes. `by_size`: speedup of the second by size, ascending."""
+    ahead = (by_size > 1).to_numpy()
+    sizes = by_size.index.to_list()
+    if ahead.all():
+        return "the newer one at every size"
+    if not ahead.any():
+        return "the older one at every size"
+    change = int(np.argmax(ahead != ahead[0]))
+    if (ahead[change:] == ahead[change]).all():
+        return f"the {'newer' if ahead[change] else 'older'} one from n = {sizes[change]}"
+    return f"changes more than once, first at n = {sizes[change]}"

@@ -1,0 +1,153 @@
+"""What failed and why, and which failures are findings about a method rather than about a night."""
+
+import numpy as np
+import pandas as pd
+
+from ..frames import slug
+from ..loader import parameter
+from ..page import number, whole
+from ..plots import Plot, Series
+
+BROKEN = ["crashed", "timeout", "oom", "error"]
+WRONG = ["suspect", "failed", "diverged"]
+
+
+def failures(page, night):
+    page.begin("failures", "Failures and honest findings")
+    records = night.records
+    bad = records[records["status"] != "pass"]
+    if not len(bad):
+        page.nothing("Every trial passed." if len(records) else "There are no records.")
+        return
+    _broken(page, records)
+    _skipped(page, records)
+    _wrong(page, records)
+    first_row(page, records)
+
+
+def _broken(page, records):
+    rows = records[records["status"].isin(BROKEN)]
+    page.heading("Could not finish")
+    if not len(rows):
+        page.nothing("No trial crashed, timed out, ran out of memory or met an error.")
+        return
+    causes = _by_cause(rows)
+    page.table("failures-broken", causes, _cause_columns(), limit=60, caption="Ended without an answer, by cause.")
+
+
+def _skipped(page, records):
+    rows = records[records["status"] == "skipped"]
+    if len(rows):
+        page.heading("Skipped")
+        page.table("failures-skipped", _by_cause(rows), _cause_columns(), limit=30, caption="Not run, by reason.")
+
+
+def _by_cause(rows):
+    """Numbers in messages differ from trial to trial: causes are grouped by the text without them, one message is shown."""
+    messages = rows["message"].replace("", "no message")
+    kinds = {m: pd.Series([m]).str.replace(r"\d+", "#", regex=True)[0] for m in messages.unique()}
+    rows = rows.assign(message=messages, kind_=messages.map(kinds))
+    return rows.groupby(["status", "problem", "method", "kind_"]).agg(
+        trials=("key", "size"), smallest=("size", "min"), largest=("size", "max"), device=("device", lambda d: ", ".join(sorted(set(d)))),
+        message=("message", "first")).reset_index().drop(columns="kind_").sort_values("trials", ascending=False, kind="stable")
+
+
+def _cause_columns():
+    return [("status", "status", None), ("problem", "problem", None), ("method", "method", None), ("trials", "trials", whole),
+            ("smallest", "n from", whole), ("largest", "to", whole), ("device", "device", None), ("message", "message (one of them)", None)]
+
+
+def _wrong(page, records):
+    page.heading("Wrong answers: findings about methods")
+    judged = records[records["status"].isin(["pass", *WRONG])]
+    if not judged["status"].isin(WRONG).any():
+        page.nothing("Every answer that was judged passed.")
+        return
+    page.add("A method without pivoting, or made for one kind of matrix, may honestly fail on another. The table says what it fails on, what "
+             "it passes on, and whether anything else solved the very same systems: then the method is at fault, not the matrix.")
+    solved = judged[judged["status"] == "pass"].groupby(["problem", "matrix_digest"])["method"].agg(set)
+    group = judged.groupby(["problem", "precision", "method", "matrix_kind"])
+    table = group.agg(trials=("key", "size"), passed=("status", lambda s: int((s == "pass").sum())),
+                      worst=("residual_ratio", "max"), infinite=("residual_ratio", lambda r: int(np.isinf(r.to_numpy(float)).sum())),
+                      smallest=("size", "min"), largest=("size", "max"), info=("info", lambda i: int((i > 0).sum()))).reset_index()
+    table["wrong"] = table["trials"] - table["passed"]
+    table = table[table["wrong"] > 0].copy()
+    good = judged[judged["status"] == "pass"].groupby(["problem", "precision", "method"])["matrix_kind"].agg(lambda k: sorted(set(k))).to_dict()
+    systems = judged[judged["status"].isin(WRONG)].groupby(["problem", "precision", "method", "matrix_kind"])["matrix_digest"].agg(set).to_dict()
+    table["finding"] = [_finding(row, good, systems, solved) for row in table.itertuples()]
+    table = table.sort_values(["wrong", "worst"], ascending=False, kind="stable")
+    page.table("findings", table,
+               [("problem", "problem", None), ("precision", "precision", None), ("method", "method", None), ("matrix_kind", "matrix", None),
+                ("wrong", "not accepted", whole), ("trials", "of", whole), ("smallest", "n from", whole), ("largest", "to", whole),
+                ("worst", "largest ratio", number), ("info", "zero pivots", whole), ("finding", "finding", None)],
+               limit=60, caption="Methods whose answers were not accepted, by matrix kind.")
+
+
+def _finding(row, good, systems, solved):
+    key = (row.problem, row.precision, row.method)
+    others = set()
+    for digest in list(systems.get((*key, row.matrix_kind), ()))[:50]:
+        others |= solved.get((row.problem, digest), set()) - {row.method}
+    passes_on = [k for k in good.get(key, []) if k != row.matrix_kind]
+    words = []
+    if row.passed:
+        words.append(f"passes {row.passed} of {row.trials} on this kind")
+    elif passes_on:
+        words.append(f"never passes on {row.matrix_kind or 'this kind'}, passes on {', '.join(passes_on[:4])}")
+    else:
+        words.append("never passes here")
+    if others:
+        shown = sorted(others)
+        words.append(f"the same systems were solved by {', '.join(shown[:3])}" + (f" and {len(shown) - 3} more" if len(shown) > 3 else ""))
+    elif systems.get((*key, row.matrix_kind)):
+        words.append("nothing else solved these systems")
+    return "; ".join(words)
+
+
+def first_row(page, records, name="first-row"):
+    """Fuhrmann's verification beside the judged ratio. Returns whether there was anything to show."""
+    rows = records[(records["problem"] == "gesv") & records["first_row_percent"].notna() & records["residual_ratio"].notna()]
+    if not len(rows):
+        return False
+    page.heading("Fuhrmann's first-row check beside the judged ratio")
+    cheap = rows["first_row_percent"] <= 0.001
+    fooled = cheap & (rows["status"] != "pass")
+    page.add(f"His check multiplies the first row of A with x, compares with the first right-hand side and accepts a deviation up to 0.001 %. "
+             f"Of {len(rows)} answers here it accepts {int(cheap.sum())}; {int(fooled.sum())} of these are wrong by the backward error of the whole "
+             f"system. It cannot fail on elimination followed by back substitution: the first row is never changed, and the first unknown "
+             f"is computed from that very row, so the row is fulfilled whatever the other unknowns are.")
+    blocks = pd.to_numeric(parameter(rows, "blocks"), errors="coerce")
+    rows = rows.assign(blocks=blocks.fillna(0).astype(int), cheap=cheap)
+    table = rows.groupby(["precision", "method", "matrix_kind", "blocks"]).agg(
+        trials=("key", "size"), smallest=("size", "min"), largest=("size", "max"), accepted=("cheap", "sum"),
+        row=("first_row_percent", "max"), passed=("status", lambda s: int((s == "pass").sum())), least=("residual_ratio", "min"),
+        worst=("residual_ratio", "max")).reset_index()
+    table = table.sort_values(["worst", "method", "blocks"], ascending=[False, True, True], kind="stable")
+    page.table(name, table,
+               [("method", "method", None), ("precision", "precision", None), ("matrix_kind", "matrix", None), ("blocks", "blocks", whole),
+                ("trials", "trials", whole), ("smallest", "n from", whole), ("largest", "to", whole), ("row", "first row ≤ [%]", number),
+                ("accepted", "accepted by it", whole), ("passed", "right", whole), ("least", "ratio from", number), ("worst", "to", number)],
+               limit=60, caption="The check that cannot fail, and the ratio that can (blocks 0: the method has no such parameter).")
+    series = []
+    for label, mask in (("accepted by the ratio", rows["status"] == "pass"), ("not accepted", rows["status"] != "pass")):
+        part = rows[mask]
+        series.append(Series(label, part["residual_ratio"].to_numpy(float), np.maximum(part["first_row_percent"].to_numpy(float), 1e-17)))
+    page.plots([Plot(slug(name, "cloud"), "The first-row check against the judged ratio", "judged ratio", "first-row deviation [%]", series,
+                     kind="dots", xlog=True, ylog=True, lines_at=[(0.001, "his margin")], note="Deviations of exactly 0 are drawn at 1e-17."),
+                *_growth(rows, name)])
+    return True
+
+
+def _growth(rows, name):
+    """How the judged ratio grows with the number of blocks, at each matrix kind's largest size."""
+    some = rows[rows["blocks"] > 0]
+    some = some[some.groupby(["method", "matrix_kind", "precision"])["blocks"].transform("nunique") > 1]
+    if not len(some):
+        return
+    some = some[some["size"] == some.groupby(["method", "matrix_kind", "precision"])["size"].transform("max")]
+    worst = some.groupby(["precision", "method", "matrix_kind", "size", "blocks"])["residual_ratio"].max().reset_index()
+    for precision, group in worst.groupby("precision"):
+        series = [Series(f"{method}, {kind}, n = {size}", part["blocks"].to_numpy(), part["residual_ratio"].to_numpy())
+                  for (method, kind, size), part in group.groupby(["method", "matrix_kind", "size"])]
+        yield Plot(slug(name, "blocks", precision), f"Judged ratio over blocks, {precision}", "blocks", "judged ratio", series, ylog=True,
+                   note="Ratios that are infinite are not drawn.")

@@ -1,0 +1,91 @@
+"""What ran, what came of it, and which method wins where."""
+
+import numpy as np
+import pandas as pd
+
+from ..frames import answered, best
+from ..loader import STATUSES
+from ..page import factor, number, percent, seconds, whole
+
+
+def overview(page, night):
+    records = night.records
+    page.begin("overview", "Overview")
+    if not len(records):
+        page.nothing("The files hold no record: nothing ran, or nothing was finished.")
+        return
+    status = records["status"].value_counts()
+    known = [s for s in STATUSES if s in status] + [s for s in status.index if s not in STATUSES]
+    devices = [d for d in sorted(records["device"].unique())]
+    page.add(f"{len(records)} trials in {len(night.files)} file{'s' * (len(night.files) != 1)}, "
+             f"{len(night.samples)} samples, on {', '.join(devices)}: " + ", ".join(f"{status[s]} {s}" for s in known) + ".")
+    if night.warnings:
+        page.items(night.warnings[:20])
+        if len(night.warnings) > 20:
+            page.nothing(f"{len(night.warnings) - 20} more remarks of this kind.")
+    counts = pd.crosstab([records["problem"], records["precision"]], records["status"])[known].reset_index()
+    spread = records.groupby(["problem", "precision"]).agg(methods=("method", "nunique"), smallest=("size", "min"),
+                                                           largest=("size", "max")).reset_index()
+    counts = spread.merge(counts, on=["problem", "precision"])
+    page.table("overview", counts, [("problem", "problem", None), ("precision", "precision", None), ("methods", "methods", whole),
+                                    ("smallest", "smallest n", whole), ("largest", "largest n", whole),
+                                    *((s, s, whole) for s in known)],
+               caption="Trials by judgement. pass: within the tolerance; suspect: up to ten times it; failed: beyond.")
+
+
+def winners(records):
+    """Accepted answers ranked in their group; `place` 1 is the fastest."""
+    rows = answered(records)
+    rows = rows[rows["status"] == "pass"]
+    if len(rows) and (rows["backend"] != "emulated").any():
+        emulated_only = ~rows["problem"].isin(rows.loc[rows["backend"] != "emulated", "problem"].unique())
+        rows = rows[(rows["backend"] != "emulated") | emulated_only]
+    race = ["problem", "precision", "matrix_kind", "nrhs", "size", "device"]
+    rows = best(rows, [*race, "method"]).sort_values([*race, "seconds_median"], kind="stable")
+    group = rows.groupby(race, sort=False)
+    rows["place"] = group.cumcount() + 1
+    rows["of"] = group["method"].transform("size")
+    rows["behind"] = rows["seconds_median"] / group["seconds_median"].transform("first")
+    rows["second"] = group["method"].shift(-1)
+    rows["second_behind"] = group["seconds_median"].shift(-1) / rows["seconds_median"]
+    return rows
+
+
+def ranking(page, night):
+    page.begin("ranking", "Which method wins where")
+    rows = winners(night.records)
+    if not len(rows):
+        page.nothing("No trial passed its accuracy check with a measured time: there is no winner.")
+        return
+    page.add("Only accepted answers compete, each method with its fastest configuration, against the others on the same device, "
+             "matrix kind and size. The backend emulated competes only where nothing else ran: it is for correctness, not speed.")
+    tally = rows.groupby(["problem", "precision", "device", "method"]).agg(
+        races=("place", "size"), wins=("place", lambda p: int((p == 1).sum())),
+        close=("behind", lambda b: int((b <= 1.1).sum())), typical=("behind", "median")).reset_index()
+    tally = tally.sort_values(["problem", "precision", "device", "wins", "typical"],
+                              ascending=[True, True, True, False, True], kind="stable")
+    page.table("ranking-tally", tally,
+               [("problem", "problem", None), ("precision", "precision", None), ("device", "device", None),
+                ("method", "method", None), ("races", "sizes passed", whole), ("wins", "fastest", whole),
+                ("close", "within 10 %", whole), ("typical", "median time / best", factor)],
+               limit=60, caption="How often each method is the fastest of those that pass.")
+    first = rows[rows["place"] == 1]
+    shown = _telling_sizes(first)
+    page.table("ranking", shown[["problem", "precision", "matrix_kind", "nrhs", "size", "device", "method", "config", "seconds_median",
+                                 "seconds_q1", "seconds_q3", "gflops", "peak_share", "residual_ratio", "second", "second_behind", "of"]]
+               .assign(second=shown["second"].fillna("–")),
+               [("problem", "problem", None), ("precision", "precision", None), ("matrix_kind", "matrix", None),
+                ("size", "n", whole), ("device", "device", None), ("method", "fastest", None), ("config", "with", None),
+                ("seconds_median", "median", seconds), ("seconds_q1", "1st quartile", seconds), ("seconds_q3", "3rd quartile", seconds),
+                ("gflops", "GFLOP/s", number), ("peak_share", "share of peak", percent), ("residual_ratio", "ratio", number),
+                ("second", "second", None), ("second_behind", "slower by", factor), ("of", "of", whole)],
+               limit=60, caption="The fastest accepted method by size, largest sizes first.")
+
+
+def _telling_sizes(first):
+    """Largest sizes first within each race; at the top of the table every race has its largest size."""
+    first = first.sort_values("size", ascending=False, kind="stable")
+    depth = first.groupby(["problem", "precision", "matrix_kind", "nrhs", "device"]).cumcount()
+    few = first.assign(depth_=np.where(depth < 4, 0, depth))
+    return few.sort_values(["depth_", "problem", "precision", "device", "matrix_kind", "nrhs", "size"],
+                           ascending=[True] * 6 + [False], kind="stable").drop(columns="depth_")

@@ -1,0 +1,146 @@
+"""Time and rate over size, speedup over a parameter, share of the device's peak, transfer against compute."""
+
+import numpy as np
+import pandas as pd
+
+from ..frames import answered, best, curves, method_styles, numeric_parameters, over_size, panels, slug, speedups
+from ..page import factor, number, percent, seconds, whole
+from ..plots import Plot, Series
+
+HOLLOW = "Hollow marks: the answer was not accepted."
+
+
+def time_over_size(page, night):
+    page.begin("time", "Time and rate over size")
+    rows = answered(night.records)
+    if not len(rows):
+        page.nothing("No trial came to an answer with a measured time.")
+        return
+    page.add("At each size a method stands with its fastest accepted configuration; marks are medians, bars reach from the first to the "
+             "third quartile. " + HOLLOW + " For gemm, n is the cube root of m·n·k.")
+    styles, figures = method_styles(night.records), []
+    rows = rows.assign(rate_low=_rate(rows, "seconds_q3"), rate_high=_rate(rows, "seconds_q1"))
+    for problem, precision, device, group in panels(rows):
+        words = f"{problem}, {precision}, {device}"
+        figures.append(over_size(slug("time", problem, precision, device), f"Time: {words}", "median time",
+                                 curves(group, "seconds_median", "seconds_q1", "seconds_q3", styles), ylog=True, seconds=True))
+        figures.append(over_size(slug("rate", problem, precision, device), f"Rate: {words}", "GFLOP/s",
+                                 curves(group, "gflops", "rate_low", "rate_high", styles), ylog=True))
+    page.plots(figures, most=24)
+
+
+def _rate(rows, column):
+    """The rate that another of a record's times gives; `gflops` is the rate of the median."""
+    return rows["gflops"] * rows["seconds_median"] / rows[column]
+
+
+def speedup(page, night):
+    page.begin("speedup", "Speedup over blocks and over threads")
+    found = numeric_parameters(answered(night.records))
+    others = [name for name in found if name not in ("blocks", "threads")]
+    for name in ["blocks", "threads", *others]:
+        if name not in found:
+            page.nothing(f"No method ran with several values of {name}.")
+            continue
+        rows = speedups(night.records, name, found[name])
+        if not len(rows):
+            page.nothing(f"No two answered trials differ in {name} alone.")
+            continue
+        page.heading(f"Over {name}")
+        page.add(f"Against the same trial with the smallest {name} measured; bars: what the quartiles of both times allow.")
+        drawn = page.plots(_speedup_plots(rows, name), most=8 if name in ("blocks", "threads") else 4)
+        if drawn:
+            _speedup_table(page, rows, name)
+
+
+def _speedup_plots(rows, name):
+    """A figure a (problem, precision, device), at the largest size with the most values of the parameter."""
+    for (problem, precision, device), group in rows.groupby(["problem", "precision", "device"]):
+        extent = group.groupby("size")["value"].nunique()
+        size = extent[extent == extent.max()].index.max()
+        group = group[group["size"] == size]
+        several = group["matrix_kind"].nunique() > 1
+        series = []
+        for (method, rest, kind), part in group.groupby(["method", "rest", "matrix_kind"]):
+            part = part.drop_duplicates("value")
+            label = " ".join(w for w in (method, rest, kind if several else "") if w)
+            series.append(Series(label, part["value"].to_numpy(), part["speedup"].to_numpy(), part["speedup_low"].to_numpy(),
+                                 part["speedup_high"].to_numpy(), (part["status"] != "pass").to_numpy()))
+        series.sort(key=lambda s: -len(s.x))
+        yield Plot(slug("speedup", name, problem, precision, device), f"Speedup over {name}: {problem}, {precision}, n = {size}, {device}",
+                   name, "speedup", series, note=HOLLOW)
+
+
+def _speedup_table(page, rows, name):
+    top = rows.sort_values("speedup", ascending=False, kind="stable")
+    top = top.drop_duplicates(["problem", "precision", "device", "method"])
+    top = top.sort_values(["problem", "precision", "device", "method"])
+    page.table(slug("speedup", name), top[["problem", "precision", "device", "method", "rest", "size", "base", "value", "speedup",
+                                           "speedup_low", "speedup_high", "status"]],
+               [("problem", "problem", None), ("precision", "precision", None), ("device", "device", None), ("method", "method", None),
+                ("rest", "with", None), ("size", "n", whole), ("base", f"{name} from", whole), ("value", "to", whole),
+                ("speedup", "speedup", factor), ("speedup_low", "at least", factor), ("speedup_high", "at most", factor),
+                ("status", "judged", None)], caption=f"The largest speedup over {name} of each method.")
+
+
+def shares(night):
+    """Records with their shares of the measured copy bandwidth and of the GEMM rate, from /devices."""
+    rows = answered(night.records)
+    rows = rows[rows["backend"] == "cuda"] if (rows["backend"] == "cuda").any() else rows
+    peaks = night.devices.drop_duplicates("gpu_uuid", keep="last").set_index("gpu_uuid")
+    found = rows["gpu_uuid"].map(peaks["copy_bytes_per_second"]) if len(peaks) else np.nan
+    rate = np.where(rows["precision"] == "float", rows["gpu_uuid"].map(peaks["gemm_flops_float"]),
+                    rows["gpu_uuid"].map(peaks["gemm_flops_double"])) if len(peaks) else np.nan
+    return rows.assign(copy_share=rows["bytes"] / rows["seconds_median"] / found, rate_share=rows["gflops"] * 1e9 / rate)
+
+
+def roofline(page, night):
+    page.begin("roofline", "Share of the hardware's limit")
+    rows = shares(night)
+    rows = rows[rows["peak_share"].notna() | rows["copy_share"].notna() | rows["rate_share"].notna()]
+    if not len(rows):
+        page.nothing("No record carries a share of the peak: the devices' peaks were not measured, or nothing came to an answer.")
+        return
+    page.add("The share as recorded: least time that the measured peaks allow, over the measured time. Beside it the two limits apart: the "
+             "least traffic of the algorithm over the measured copy bandwidth, and the operations over the measured GEMM rate.")
+    styles = method_styles(night.records)
+    page.plots([over_size(slug("peak", problem, precision, device), f"Share of peak: {problem}, {precision}, {device}", "share of peak",
+                          curves(group, "peak_share", styles=styles), ylog=True, percent=True, note=HOLLOW)
+                for problem, precision, device, group in panels(rows)])
+    largest = best(rows.sort_values("size"), ["problem", "precision", "device", "method", "size"])
+    largest = largest.sort_values("size", kind="stable").drop_duplicates(["problem", "precision", "device", "method"], keep="last")
+    largest = largest.sort_values(["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False])
+    page.table("roofline", largest[["problem", "precision", "device", "method", "config", "size", "seconds_median", "gflops", "bytes",
+                                    "peak_share", "copy_share", "rate_share", "status"]],
+               [("problem", "problem", None), ("precision", "precision", None), ("device", "device", None), ("method", "method", None),
+                ("config", "with", None), ("size", "n", whole), ("seconds_median", "median", seconds), ("gflops", "GFLOP/s", number),
+                ("peak_share", "share of peak", percent), ("copy_share", "of copy bandwidth", percent),
+                ("rate_share", "of GEMM rate", percent), ("status", "judged", None)],
+               limit=60, caption="Each method at its largest size.")
+
+
+def transfer(page, night):
+    page.begin("transfer", "Transfer against compute")
+    rows = answered(night.records)
+    parts = rows[["allocate_seconds", "h2d_seconds", "d2h_seconds"]]
+    rows = rows.assign(transfer=parts.sum(axis=1, min_count=1))
+    rows = rows[rows["transfer"] > 0]
+    if not len(rows):
+        page.nothing("No record carries transfer or allocation times (they exist where a GPU worked).")
+        return
+    rows = rows.assign(transfer_share=rows["transfer"] / rows["seconds_median"])
+    page.add("Allocation and both transfers, once a trial, over the median time of the method itself. Above the line, moving the data costs "
+             "more than computing with it.")
+    styles = method_styles(night.records)
+    page.plots([over_size(slug("transfer", problem, precision, device), f"Transfer over compute: {problem}, {precision}, {device}",
+                          "transfer / compute", curves(group, "transfer_share", styles=styles), ylog=True, lines_at=[(1, "as long")])
+                for problem, precision, device, group in panels(rows)])
+    last = best(rows, ["problem", "precision", "device", "method", "size"]).sort_values("size", kind="stable")
+    last = last.drop_duplicates(["problem", "precision", "device", "method"], keep="last")
+    last = last.sort_values(["problem", "precision", "device", "method"])
+    page.table("transfer", last[["problem", "precision", "device", "method", "size", "seconds_median", "allocate_seconds", "h2d_seconds",
+                                 "d2h_seconds", "transfer_share"]],
+               [("problem", "problem", None), ("precision", "precision", None), ("device", "device", None), ("method", "method", None),
+                ("size", "n", whole), ("seconds_median", "compute", seconds), ("allocate_seconds", "allocate", seconds),
+                ("h2d_seconds", "to the device", seconds), ("d2h_seconds", "back", seconds), ("transfer_share", "transfer / compute", factor)],
+               limit=60, caption="Each method at its largest size.")
