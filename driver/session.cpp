@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -19,6 +22,7 @@
 #include "driver/supervisor.hpp"
 #include "driver/worker.hpp"
 #include "io/errors.hpp"
+#include "io/results.hpp"
 #include "io/matrix_file.hpp"
 #include "version.hpp"
 
@@ -283,6 +287,15 @@ void print_dry_run(const Expansion& expansion, const RunOptions& options) {
   fmt::print("{} trials\n", trials.size());
 }
 
+/// Before anything has begun, an output that cannot be written is a usage error.
+std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
+  try {
+    return std::make_unique<RunDirectory>(options.output, options.resume || options.retry_failed);
+  } catch (const io::StorageError& e) {
+    throw UsageError(fmt::format("-o {}: {}; give a directory that can be written", options.output, e.what()));
+  }
+}
+
 int lead(World& world, const json& mine, const std::vector<json>& ranks, const RunOptions& options,
          const Registry& registry, double deadline) {
   json decision = {{"ok", false}};
@@ -304,7 +317,8 @@ int lead(World& world, const json& mine, const std::vector<json>& ranks, const R
       world.broadcast(decision);
       return exit_ok;
     }
-    RunDirectory directory(options.output, options.resume || options.retry_failed);
+    const std::unique_ptr<RunDirectory> opened = open_directory(options);
+    RunDirectory& directory = *opened;
     if (directory.journal().torn) spdlog::warn("the journal's last line was torn by a kill; it was dropped");
     if (directory.journal().damaged > 0) {
       spdlog::warn("{} damaged lines of the journal are not counted", directory.journal().damaged);

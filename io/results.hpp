@@ -36,4 +36,7 @@ void write_results(const std::filesystem::path& path, const Results& results);
 /// `with_details == false` leaves out samples, stages and iterations. @throws InputError where it is not ours.
 Results read_results(const std::filesystem::path& path, bool with_details = true);
 
+/// Version of the HDF5 library in use, e.g. "1.10.8".
+std::string hdf5_version();
+
 }  // namespace gaussweep::io
