@@ -8,6 +8,7 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "driver/assemble.hpp"
 #include "io/errors.hpp"
 #include "io/journal.hpp"
 
@@ -42,7 +43,7 @@ bool is_hdf5(const fs::path& path) {
 void take_journal(Loaded& loaded, const fs::path& path) {
   io::JournalContents contents = io::read_journal(path);
   loaded.from_journal = true;
-  loaded.results.records = std::move(contents.records);
+  loaded.results = assemble(contents);
   for (const std::string& text : contents.notes) {
     loaded.notes.push_back(nlohmann::json::parse(text, nullptr, false));
   }
