@@ -1,6 +1,7 @@
 #include "driver/stop_signals.hpp"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace gaussweep::driver {
 namespace {

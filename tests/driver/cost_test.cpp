@@ -1,0 +1,62 @@
+#include "driver/cost.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gaussweep::driver {
+namespace {
+
+Trial host_trial(std::int64_t n) {
+  Trial trial;
+  trial.method = "lapack";
+  trial.backend = Backend::host;
+  trial.shape = {n, n, n, 1, Uplo::lower};
+  trial.repeats = 1;
+  trial.warmup = 0;
+  return trial;
+}
+
+TEST(CostModel, GrowsWithSizeBeforeAnythingWasMeasured) {
+  const Registry registry = builtin_registry();
+  const CostModel model(registry);
+  EXPECT_GT(model.run_seconds(host_trial(2000)), 6 * model.run_seconds(host_trial(1000)));
+}
+
+TEST(CostModel, LearnsTheRateNearestInSize) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  io::Record record;
+  record.problem = "gesv";
+  record.method = "lapack";
+  record.precision = "double";
+  record.backend = "host";
+  record.n = 1000;
+  record.flops = 1e9;
+  record.seconds_median = 2;  // 5e8 flop/s
+  model.learn(record);
+  const double flops = problem_flops(Problem::gesv, host_trial(1000).shape);
+  EXPECT_NEAR(model.run_seconds(host_trial(1000)), flops / 5e8, 1e-9);
+  record.n = 4000;
+  record.seconds_median = 0.1;  // 1e10 flop/s
+  model.learn(record);
+  EXPECT_NEAR(model.run_seconds(host_trial(1000)), flops / 5e8, 1e-9);
+  const double large = problem_flops(Problem::gesv, host_trial(5000).shape);
+  EXPECT_NEAR(model.run_seconds(host_trial(5000)), large / 1e10, 1e-6);
+}
+
+TEST(CostModel, ARecordWithoutATimeTeachesNothing) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  const double before = model.run_seconds(host_trial(100));
+  io::Record crashed;
+  crashed.problem = "gesv";
+  crashed.method = "lapack";
+  crashed.precision = "double";
+  crashed.backend = "host";
+  crashed.n = 100;
+  crashed.flops = 1e6;
+  model.learn(crashed);
+  EXPECT_EQ(model.run_seconds(host_trial(100)), before);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
