@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""The doors between the rooms are shut (README, "The rooms").
+
+    tests/doors_test.py BUILD        a configured build folder
+
+Two ways: every forbidden header is tried with the real compiler flags of each room's target, and must fail for
+that reason; and the sources are read for what a compiler lets through (other headers of the same libraries,
+clocks, printing, relative includes, methods named in the driver).
+"""
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parents[1]
+PROBLEMS = ["gemm", "trsv", "gesv", "getrf", "potrf", "trtri", "geinv", "poinv"]
+CUDA = ["cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "cublas_v2.h", "cusolverDn.h"]
+PRINTING = ["spdlog/spdlog.h", "fmt/core.h", "fmt/format.h"]
+
+# Room: targets, what its door must let in, what it must keep out, and libraries no header of which may be named.
+ROOMS = {
+    "kernels": dict(
+        targets=["gaussweep_kernels", "gaussweep_kernels_cuda"],
+        allowed=["kernels/core/method.hpp", "vector"],
+        forbidden=["io/record.hpp", "io/plan.hpp", "driver/trial.hpp", "hdf5.h", "H5Cpp.h", "yaml-cpp/yaml.h",
+                   "nlohmann/json.hpp", "mpi.h", "CLI/CLI.hpp", "iostream"] + PRINTING,
+        libraries=r"hdf5|H5|yaml-cpp/|nlohmann/|mpi|CLI/|spdlog/|fmt/|iostream|print|chrono|ctime|time\.h|sys/time"),
+    "io": dict(
+        targets=["gaussweep_io"],
+        allowed=["io/record.hpp", "io/plan.hpp", "hdf5.h", "yaml-cpp/yaml.h", "nlohmann/json.hpp"],
+        forbidden=["kernels/core/enums.hpp", "kernels/core/method.hpp", "driver/trial.hpp", "mpi.h", "CLI/CLI.hpp"]
+        + CUDA + PRINTING,
+        libraries=r"cuda|cublas|cusolver|nvml|mpi|CLI/|spdlog/|fmt/"),
+    "driver": dict(
+        targets=["gaussweep_driver"],
+        allowed=["kernels/core/method.hpp", "io/record.hpp", "mpi.h", "CLI/CLI.hpp"] + PRINTING,
+        forbidden=["hdf5.h", "yaml-cpp/yaml.h"] + CUDA,
+        libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/"),
+}  # fmt: skip
+MAY_QUOTE = {"kernels": ("kernels/",), "io": ("io/",), "driver": ("driver/", "kernels/", "io/", "version.hpp")}
+TELLS_TIME_OR_PRINTS = re.compile(
+    r"std::chrono|\bclock_gettime\b|\bgettimeofday\b|\bclock64\s*\(|\bclock\s*\(|globaltimer|%clock"
+    r"|\b(?:f|v|vf|d)?printf\s*\(|\bputs\s*\(|\bputchar\s*\(|std::(?:cout|cerr|clog)\b")
+
+complaints = []
+checks = 0
+
+
+def check(good, complaint):
+    global checks
+    checks += 1
+    if not good:
+        complaints.append(complaint)
+
+
+def without_comments(text):
+    """The text with comments blanked, lines kept; string literals stay."""
+    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\')', re.S)
+    return pattern.sub(lambda m: m.group(1) if m.group(1) else re.sub(r"[^\n]", " ", m.group(0)), text)
+
+
+def sources(room):
+    files = [p for p in sorted((SOURCE / room).rglob("*")) if p.suffix in (".cpp", ".hpp", ".cu", ".cuh")]
+    if not files:
+        complaints.append(f"{room}/: no sources found")
+    return [(p.relative_to(SOURCE), without_comments(p.read_text(encoding="utf-8"))) for p in files]
+
+
+def compile_command(database, target):
+    """The flags of one of the target's sources, without source and output; nvcc for one architecture only."""
+    entries = [e for e in database if f"/{target}.dir/" in e["command"]]
+    if not entries:
+        return None
+    cuda = [e for e in entries if e["file"].endswith(".cu") and "nvcc" in e["command"]]
+    entry = (cuda or entries)[0]
+    words = shlex.split(entry["command"])
+    kept, skip = [], False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in ("-o", "-MF", "-MT", "-x"):
+            skip = True
+        elif word not in ("-c", "-MD", entry["file"], "-lineinfo") and not word.startswith("--generate-code"):
+            kept.append(word)
+    return kept, entry["directory"], bool(cuda)
+
+
+def includes(command, header, folder):
+    """Whether a file that includes `header` passes the compiler, and what the compiler said."""
+    words, directory, cuda = command
+    probe = pathlib.Path(folder) / ("probe.cu" if cuda else "probe.cpp")
+    probe.write_text(f"#include <{header}>\n", encoding="utf-8")
+    ending = ["-E", "-o", "/dev/null", str(probe)] if cuda else ["-x", "c++", "-fsyntax-only", str(probe)]
+    done = subprocess.run(words + ending, cwd=directory, capture_output=True, text=True, check=False)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+def try_doors(build, folder):
+    database = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    for room, rule in ROOMS.items():
+        for target in rule["targets"]:
+            command = compile_command(database, target)
+            if command is None:
+                check(target.endswith("_cuda"), f"{target}: not in {build}/compile_commands.json")
+                continue
+            for header in rule["allowed"]:
+                good, said = includes(command, header, folder)
+                check(good, f"{target} should be able to include <{header}>:\n{said}")
+            for header in rule["forbidden"]:
+                good, said = includes(command, header, folder)
+                # The compiler must have stumbled over this header, not over something else.
+                reason = "must not include" in said or ("No such file" in said and header in said)
+                check(not good and reason, f"{target} can include <{header}>" if good
+                      else f"{target} fails on <{header}> for another reason:\n{said}")
+
+
+def read_sources():
+    stems = {p.stem for problem in PROBLEMS for p in (SOURCE / "kernels" / problem).glob("*.c*") if p.stem != "table"}
+    check(len(stems) > 5, f"only {len(stems)} methods found below kernels/")
+    for room, rule in ROOMS.items():
+        libraries = re.compile(rule["libraries"])
+        for path, text in sources(room):
+            for kind, header in re.findall(r'^\s*#\s*include\s*([<"])([^>"]+)', text, re.M):
+                if kind == '"':
+                    check(header.startswith(MAY_QUOTE[room]), f'{path}: #include "{header}" leaves the room {room}/')
+                else:
+                    check(not libraries.match(header), f"{path}: #include <{header}> is not for {room}/")
+            if room == "kernels":
+                found = TELLS_TIME_OR_PRINTS.search(text)
+                check(not found, f"{path}: {found and found.group(0)!r}: kernels/ has no clock and does not print")
+            if room == "driver":
+                for literal in re.findall(r'"((?:\\.|[^"\\\n])*)"', text):
+                    named = {s for s in stems if literal == s or re.search(rf"(^|[^\w]){s}($|[^\w])", literal)
+                             and ("_" in s or f"/{s}" in literal)}  # fmt: skip
+                    check(not named, f'{path}: "{literal}" names a method; the driver knows them by the registry only')
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    build = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        try_doors(build, folder)
+    read_sources()
+    for complaint in complaints:
+        print("doors_test.py:", complaint)
+    if complaints:
+        sys.exit(1)
+    print(f"doors_test.py: {checks} checks")
+
+
+if __name__ == "__main__":
+    main()
