@@ -1,0 +1,136 @@
+#include "kernels/check/check.hpp"
+
+#include <stdexcept>
+
+#include "kernels/check/judges.hpp"
+
+namespace gaussweep {
+namespace {
+
+/// The part of an answer that counts.
+Part answer_part(Problem problem, Uplo uplo) {
+  return problem == Problem::potrf || problem == Problem::trtri ? part_of(uplo) : Part::all;
+}
+
+template <class T>
+void require(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t cols, const char* name) {
+  if (matrix.rows == rows && matrix.cols == cols &&
+      matrix.data.size() == static_cast<std::size_t>(rows * cols)) {
+    return;
+  }
+  throw std::invalid_argument(std::string("check: ") + name + " must be " + std::to_string(rows) + " x " +
+                              std::to_string(cols) + ", not " + std::to_string(matrix.rows) + " x " +
+                              std::to_string(matrix.cols));
+}
+
+bool is_solve(Problem problem) {
+  return problem == Problem::gesv || problem == Problem::trsv;
+}
+
+template <class T>
+void require_shapes(Problem problem, const Inputs<T>& inputs, const Answer<T>& answer) {
+  const Shape& s = inputs.shape;
+  const bool gemm = problem == Problem::gemm;
+  if (s.n < 1 || (gemm && (s.m < 1 || s.k < 1)) || (is_solve(problem) && s.nrhs < 1)) {
+    throw std::invalid_argument("check: every size must be at least 1");
+  }
+  if (gemm) {
+    require(inputs.a, s.m, s.k, "A");
+    require(inputs.b, s.k, s.n, "B");
+    require(answer.x, s.m, s.n, "C");
+    return;
+  }
+  require(inputs.a, s.n, s.n, "A");
+  if (!is_solve(problem)) {
+    require(answer.x, s.n, s.n, "the answer");
+  } else {
+    require(inputs.b, s.n, s.nrhs, "b");
+    if (!inputs.x_true.empty()) require(inputs.x_true, s.n, s.nrhs, "x_true");
+    require(answer.x, s.n, s.nrhs, "x");
+  }
+  if (!answer.pivots.empty() && static_cast<std::int64_t>(answer.pivots.size()) != s.n) {
+    throw std::invalid_argument("check: there must be " + std::to_string(s.n) + " pivots or none, not " +
+                                std::to_string(answer.pivots.size()));
+  }
+}
+
+}  // namespace
+
+template <class T>
+Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer) {
+  require_shapes(method.problem, inputs, answer);
+  if (!all_finite(answer.x, answer_part(method.problem, inputs.shape.uplo))) {
+    Findings findings = judges::unknown();
+    findings.ratio = std::numeric_limits<double>::infinity();
+    findings.backward_error = findings.ratio;
+    return findings;
+  }
+  switch (method.problem) {
+    case Problem::gemm:
+      return judges::product(inputs, answer);
+    case Problem::gesv:
+    case Problem::trsv:
+      return judges::solution(method.problem, inputs, answer);
+    case Problem::getrf:
+      return judges::lu_factors(method.unit_diagonal, inputs, answer);
+    case Problem::potrf:
+      return judges::cholesky_factor(inputs, answer);
+    case Problem::trtri:
+    case Problem::geinv:
+    case Problem::poinv:
+      return judges::inverse(method.problem, inputs, answer);
+  }
+  throw std::logic_error("check: no such problem");
+}
+
+template <class T>
+double difference(Problem problem, const Shape& shape, const Answer<T>& answer, const Answer<T>& reference) {
+  require(answer.x, reference.x.rows, reference.x.cols, "the answer");
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  // Factors of differently exchanged rows are both right and have nothing in common. No pivots: no exchanges.
+  if (problem == Problem::getrf) {
+    const auto pivot = [](const Answer<T>& a, std::size_t i) {
+      return a.pivots.empty() ? static_cast<int>(i) : a.pivots.at(i);
+    };
+    for (std::size_t i = 0; i < static_cast<std::size_t>(reference.x.rows); ++i) {
+      if (pivot(answer, i) != pivot(reference, i)) return unknown;
+    }
+  }
+  const Part part = answer_part(problem, shape.uplo);
+  if (!all_finite(reference.x, part)) return unknown;
+  double largest = 0;
+  for (std::int64_t j = 0; j < reference.x.cols; ++j) {
+    const RowRange range = rows_of(part, reference.x.rows, j);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const double apart =
+          std::fabs(static_cast<double>(answer.x(i, j)) - static_cast<double>(reference.x(i, j)));
+      if (std::isnan(apart)) return std::numeric_limits<double>::infinity();
+      if (apart > largest) largest = apart;
+    }
+  }
+  return judges::quotient(largest, max_norm(reference.x, part));
+}
+
+double default_tolerance(Problem problem) {
+  switch (problem) {
+    case Problem::gesv:
+    case Problem::trsv:
+      return 16;
+    case Problem::getrf:
+    case Problem::potrf:
+    case Problem::trtri:
+    case Problem::geinv:
+    case Problem::poinv:
+      return 30;
+    case Problem::gemm:
+      return 3;
+  }
+  throw std::logic_error("default_tolerance: no such problem");
+}
+
+template Findings check<float>(const Method&, const Inputs<float>&, const Answer<float>&);
+template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&);
+template double difference<float>(Problem, const Shape&, const Answer<float>&, const Answer<float>&);
+template double difference<double>(Problem, const Shape&, const Answer<double>&, const Answer<double>&);
+
+}  // namespace gaussweep
