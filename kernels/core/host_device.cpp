@@ -1,0 +1,137 @@
+/// The CPU as a device.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "kernels/core/device.hpp"
+#include "kernels/core/errors.hpp"
+
+namespace gaussweep {
+
+namespace {
+
+std::size_t pages(int which) {
+  const long count = sysconf(which), bytes = sysconf(_SC_PAGESIZE);
+  return count > 0 && bytes > 0 ? static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes) : 0;
+}
+
+/// Memory that could be had without swapping: the kernel's own estimate, which counts caches that it would
+/// drop.
+std::size_t available_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  while (file >> word) {
+    if (word == "MemAvailable:") {
+      std::size_t kilobytes = 0;
+      if (file >> kilobytes) return kilobytes * 1024;
+      break;
+    }
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return pages(_SC_AVPHYS_PAGES);
+}
+
+class HostEvent final : public Event {
+ public:
+  explicit HostEvent(HostClock clock) : clock_(clock) {}
+  void record() override { seconds_ = clock_(); }
+  double seconds_since(const Event& start) const override {
+    return seconds_ - dynamic_cast<const HostEvent&>(start).seconds_;
+  }
+
+ private:
+  HostClock clock_;
+  double seconds_ = 0;
+};
+
+class HostDevice final : public Device {
+ public:
+  HostDevice(Backend backend, HostClock clock, std::string model_name)
+      : backend_(backend),
+        clock_(clock),
+        model_name_(std::move(model_name)),
+        total_bytes_(pages(_SC_PHYS_PAGES)) {}
+
+  Backend backend() const override { return backend_; }
+
+  DeviceInfo info() const override {
+    DeviceInfo info;
+    info.name = model_name_;
+    if (backend_ == Backend::emulated) {  // what the launch layer says and accepts, kernels/simt/emulated.hpp
+      info.multiprocessors = 4;
+      info.max_threads_per_block = 1024;
+      info.shared_bytes_per_block = 48 * 1024;
+    }
+    info.total_bytes = total_bytes_;
+    info.free_bytes = available_bytes();
+    return info;
+  }
+
+  /// Of exactly this size, each on its own: the address sanitizer sees every overrun.
+  void* allocate(std::size_t bytes) override {
+    void* pointer = nullptr;
+    // Linux grants more than it has, and ends the process later: what can never fit is refused here.
+    const bool possible = total_bytes_ == 0 || bytes <= total_bytes_;
+    if (!possible || posix_memalign(&pointer, 256, bytes == 0 ? 1 : bytes) != 0) {
+      throw OutOfMemory("no " + std::to_string(bytes) + " bytes of host memory (the machine has " +
+                        std::to_string(total_bytes_) + ")");
+    }
+    return pointer;
+  }
+  void release(void* pointer) noexcept override { std::free(pointer); }
+
+  void to_device(void* destination, const void* source, std::size_t bytes) override {
+    copy(destination, source, bytes);
+  }
+  void to_host(void* destination, const void* source, std::size_t bytes) override {
+    copy(destination, source, bytes);
+  }
+  void copy(void* destination, const void* source, std::size_t bytes) override {
+    if (bytes > 0) std::memcpy(destination, source, bytes);  // of nothing, the pointers may be null
+  }
+  void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
+                    std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
+    for (std::size_t row = 0; row < rows; ++row) {
+      copy(static_cast<char*>(destination) + row * destination_stride,
+           static_cast<const char*>(source) + row * source_stride, width_bytes);
+    }
+  }
+  void to_host_2d(void* destination, std::size_t destination_stride, const void* source,
+                  std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
+    to_device_2d(destination, destination_stride, source, source_stride, width_bytes, rows);
+  }
+  void fill(void* destination, int byte, std::size_t bytes) override {
+    if (bytes > 0) std::memset(destination, byte, bytes);
+  }
+  void synchronize() override {}  // all of it has been done when it returns
+
+  std::unique_ptr<Event> make_event() override {
+    if (clock_ == nullptr)
+      throw std::logic_error("this host device was made without a clock: it has no events");
+    return std::make_unique<HostEvent>(clock_);
+  }
+
+ private:
+  Backend backend_;
+  HostClock clock_;
+  std::string model_name_;
+  std::size_t total_bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_host_device(Backend backend, HostClock clock, std::string model_name) {
+  if (backend == Backend::cuda)
+    throw std::invalid_argument("make_host_device: the CPU is no device for cuda");
+  return std::make_unique<HostDevice>(backend, clock, std::move(model_name));
+}
+
+}  // namespace gaussweep

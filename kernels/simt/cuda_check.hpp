@@ -1,0 +1,25 @@
+#pragma once
+/// The check macro of CUDA runtime calls.
+
+#include <cuda_runtime.h>
+
+namespace gaussweep::cuda {
+
+/// Throws OutOfMemory for cudaErrorMemoryAllocation, else DeviceError. Message: what was called, the error's
+/// name and text, and where. Clears the runtime's memory of the error, so that no later check reports it
+/// again.
+[[noreturn]] void throw_cuda_error(cudaError_t error, const char* call, const char* file, int line);
+
+/// Whether an error leaves the process without a usable GPU, so that it has to be replaced.
+bool is_sticky(cudaError_t error) noexcept;
+
+}  // namespace gaussweep::cuda
+
+/// Calls a CUDA runtime function and throws if it failed.
+#define GAUSSWEEP_CUDA_CHECK(call)                                                     \
+  do {                                                                                 \
+    const cudaError_t gaussweep_error = (call);                                        \
+    if (gaussweep_error != cudaSuccess) {                                              \
+      ::gaussweep::cuda::throw_cuda_error(gaussweep_error, #call, __FILE__, __LINE__); \
+    }                                                                                  \
+  } while (false)

@@ -1,0 +1,205 @@
+/// A GPU as a device.
+
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "kernels/core/device.hpp"
+#include "kernels/core/errors.hpp"
+#include "kernels/simt/cuda_check.hpp"
+
+namespace gaussweep {
+
+namespace {
+
+/// Makes a device the calling host thread's own: runtime calls go there.
+void use(int device) {
+  GAUSSWEEP_CUDA_CHECK(cudaSetDevice(device));
+}
+
+class CudaEvent final : public Event {
+ public:
+  CudaEvent(int device, cudaStream_t stream) : device_(device), stream_(stream) {
+    GAUSSWEEP_CUDA_CHECK(cudaEventCreate(&event_));
+  }
+  ~CudaEvent() override { cudaEventDestroy(event_); }
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+
+  void record() override {
+    use(device_);
+    GAUSSWEEP_CUDA_CHECK(cudaEventRecord(event_, stream_));
+  }
+  double seconds_since(const Event& start) const override {
+    const auto& from = dynamic_cast<const CudaEvent&>(start);
+    float milliseconds = 0;
+    GAUSSWEEP_CUDA_CHECK(cudaEventSynchronize(from.event_));
+    GAUSSWEEP_CUDA_CHECK(cudaEventSynchronize(event_));
+    GAUSSWEEP_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, from.event_, event_));
+    return static_cast<double>(milliseconds) * 1e-3;
+  }
+
+ private:
+  int device_;
+  cudaStream_t stream_;
+  cudaEvent_t event_ = nullptr;
+};
+
+std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string text = "GPU";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x",
+                  static_cast<unsigned>(static_cast<unsigned char>(uuid.bytes[i])));
+    text += digits;
+  }
+  return text;
+}
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  GAUSSWEEP_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+/// All that does not change while a process runs.
+DeviceInfo describe(int device) {
+  cudaDeviceProp properties{};
+  GAUSSWEEP_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+  DeviceInfo info;
+  info.name = properties.name;
+  info.uuid = uuid_text(properties.uuid);
+  info.capability = properties.major * 10 + properties.minor;
+  info.multiprocessors = properties.multiProcessorCount;
+  info.max_threads_per_block = properties.maxThreadsPerBlock;
+  info.shared_bytes_per_block = properties.sharedMemPerBlockOptin;  // simt::launch opts in
+  info.total_bytes = properties.totalGlobalMem;
+  // CUDA 13 has no clocks among the properties.
+  info.sm_clock_khz = attribute(cudaDevAttrClockRate, device);
+  info.memory_clock_khz = attribute(cudaDevAttrMemoryClockRate, device);
+  info.ecc = properties.ECCEnabled != 0;
+  GAUSSWEEP_CUDA_CHECK(cudaDriverGetVersion(&info.driver_version));
+  GAUSSWEEP_CUDA_CHECK(cudaRuntimeGetVersion(&info.runtime_version));
+  return info;
+}
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int index) : index_(index) {
+    use(index_);
+    info_ = describe(index_);
+    GAUSSWEEP_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  ~CudaDevice() override { cudaStreamDestroy(stream_); }
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  Backend backend() const override { return Backend::cuda; }
+
+  DeviceInfo info() const override {
+    use(index_);
+    DeviceInfo info = info_;
+    std::size_t total = 0;
+    GAUSSWEEP_CUDA_CHECK(cudaMemGetInfo(&info.free_bytes, &total));
+    return info;
+  }
+
+  void* allocate(std::size_t bytes) override {
+    use(index_);
+    void* pointer = nullptr;
+    const cudaError_t error = cudaMalloc(&pointer, bytes == 0 ? 1 : bytes);
+    if (error != cudaSuccess) {
+      const std::string call = "cudaMalloc of " + std::to_string(bytes) + " bytes";
+      cuda::throw_cuda_error(error, call.c_str(), __FILE__, __LINE__);
+    }
+    return pointer;
+  }
+  // What fails here is a sticky error of earlier work, which the next call reports.
+  void release(void* pointer) noexcept override { cudaFree(pointer); }
+
+  void to_device(void* destination, const void* source, std::size_t bytes) override {
+    move(destination, source, bytes, cudaMemcpyHostToDevice);
+    synchronize();
+  }
+  void to_host(void* destination, const void* source, std::size_t bytes) override {
+    move(destination, source, bytes, cudaMemcpyDeviceToHost);
+    synchronize();
+  }
+  void copy(void* destination, const void* source, std::size_t bytes) override {
+    move(destination, source, bytes, cudaMemcpyDeviceToDevice);
+  }
+  void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
+                    std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
+    move_2d(destination, destination_stride, source, source_stride, width_bytes, rows,
+            cudaMemcpyHostToDevice);
+  }
+  void to_host_2d(void* destination, std::size_t destination_stride, const void* source,
+                  std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
+    move_2d(destination, destination_stride, source, source_stride, width_bytes, rows,
+            cudaMemcpyDeviceToHost);
+  }
+  void fill(void* destination, int byte, std::size_t bytes) override {
+    use(index_);
+    if (bytes > 0) GAUSSWEEP_CUDA_CHECK(cudaMemsetAsync(destination, byte, bytes, stream_));
+  }
+  void synchronize() override {
+    use(index_);
+    GAUSSWEEP_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  }
+  std::unique_ptr<Event> make_event() override {
+    use(index_);
+    return std::make_unique<CudaEvent>(index_, stream_);
+  }
+  void* stream() const override { return stream_; }
+
+ private:
+  void move(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind) {
+    use(index_);
+    if (bytes > 0) GAUSSWEEP_CUDA_CHECK(cudaMemcpyAsync(destination, source, bytes, kind, stream_));
+  }
+  void move_2d(void* destination, std::size_t destination_stride, const void* source,
+               std::size_t source_stride, std::size_t width_bytes, std::size_t rows, cudaMemcpyKind kind) {
+    use(index_);
+    if (width_bytes > 0 && rows > 0) {
+      GAUSSWEEP_CUDA_CHECK(cudaMemcpy2DAsync(destination, destination_stride, source, source_stride,
+                                             width_bytes, rows, kind, stream_));
+    }
+    synchronize();
+  }
+
+  int index_;
+  DeviceInfo info_;
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cuda_device(int index) {
+  std::string why;
+  const int count = cuda_device_count(&why);
+  if (index < 0 || index >= count) {
+    const std::string message = "there is no GPU " + std::to_string(index) + ": " +
+                                (count == 0 ? why : "this process sees " + std::to_string(count));
+    throw DeviceError(message, cudaGetErrorName(count == 0 ? cudaErrorNoDevice : cudaErrorInvalidDevice),
+                      false);
+  }
+  return std::make_unique<CudaDevice>(index);
+}
+
+int cuda_device_count(std::string* why) {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    count = 0;
+    if (why != nullptr) *why = std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ")";
+  } else if (count == 0 && why != nullptr) {
+    *why = "no GPU is visible to this process";
+  }
+  return count;
+}
+
+}  // namespace gaussweep

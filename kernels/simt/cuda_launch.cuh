@@ -1,0 +1,141 @@
+#pragma once
+/// The launch layer on a GPU; see simt.hpp. CUDA 11.8 and later, compute capability 3.5 and later.
+
+#include <cuda_runtime.h>
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/simt/cuda_check.hpp"
+#include "kernels/simt/launch_shape.hpp"
+
+namespace gaussweep::cuda::simt {
+
+template <class T>
+__device__ __forceinline__ T* dynamic_shared() {
+  static_assert(alignof(T) <= 16, "dynamic shared memory is aligned to 16 bytes");
+  extern __shared__ __align__(16) unsigned char gaussweep_dynamic_shared[];
+  return reinterpret_cast<T*>(gaussweep_dynamic_shared);
+}
+
+/// Adds to *p, returns what was there.
+template <class T>
+__device__ __forceinline__ T atomic_add(T* p, std::common_type_t<T> value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 600
+  if constexpr (std::is_same_v<T, double>) {  // no such instruction before Pascal
+    auto* const bits = reinterpret_cast<unsigned long long*>(p);
+    unsigned long long seen = *bits, expected;
+    do {
+      expected = seen;
+      seen = atomicCAS(
+          bits, expected,
+          static_cast<unsigned long long>(__double_as_longlong(value + __longlong_as_double(expected))));
+    } while (seen != expected);  // compared as bits: NaN is unequal to itself
+    return __longlong_as_double(seen);
+  } else {
+    return atomicAdd(p, value);
+  }
+#else
+  return atomicAdd(p, value);
+#endif
+}
+
+/// Reads memory, never a register or a stale cache line of this thread.
+template <class T>
+__device__ __forceinline__ T load_volatile(const T* p) {
+  return *static_cast<const volatile T*>(p);
+}
+/// load_volatile, before all that follows: what was stored before the matching store_release is seen.
+template <class T>
+__device__ __forceinline__ T load_acquire(const T* p) {
+  const T value = load_volatile(p);
+  __threadfence();
+  return value;
+}
+/// Stores after all of this thread's earlier writes are visible on the whole device.
+template <class T>
+__device__ __forceinline__ void store_release(T* p, std::common_type_t<T> value) {
+  __threadfence();
+  *static_cast<volatile T*>(p) = value;
+}
+/// To be called in every round of a loop that waits for another thread.
+__device__ __forceinline__ void spin_pause() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+  __nanosleep(20);
+#endif
+}
+
+/// An attribute of the current device. Cheap: the runtime keeps them.
+inline int device_attribute(cudaDeviceAttr attribute) {
+  int device = 0, value = 0;
+  GAUSSWEEP_CUDA_CHECK(cudaGetDevice(&device));
+  GAUSSWEEP_CUDA_CHECK(cudaDeviceGetAttribute(&value, attribute, device));
+  return value;
+}
+inline int multiprocessors(const Context&) {
+  return device_attribute(cudaDevAttrMultiProcessorCount);
+}
+/// Most shared memory (static and dynamic) of one block.
+inline std::size_t max_shared_bytes(const Context&) {
+  return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+}
+
+namespace detail {
+
+[[noreturn]] inline void throw_launch_error(cudaError_t error, const dim3& grid, const dim3& block,
+                                            std::size_t shared_bytes) {
+  const std::string call = "launch of grid " + to_text(grid) + ", block " + to_text(block) + ", " +
+                           std::to_string(shared_bytes) + " bytes of dynamic shared memory";
+  throw_cuda_error(error, call.c_str(), __FILE__, __LINE__);
+}
+
+/// Without this, static and dynamic shared memory together are limited to 48 KiB.
+inline cudaError_t raise_shared_limit(const void* kernel, std::size_t shared_bytes) {
+  if (shared_bytes == 0) return cudaSuccess;
+  cudaFuncAttributes attributes{};
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+  if (error != cudaSuccess || attributes.sharedSizeBytes + shared_bytes <= 48 * 1024) return error;
+  if (shared_bytes <= static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes)) return cudaSuccess;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              static_cast<int>(shared_bytes));
+}
+
+/// Threads resident on a multiprocessor, as a share of what it can hold.
+inline double occupancy(const void* kernel, const dim3& block, std::size_t shared_bytes) {
+  const int threads = static_cast<int>(block.x * block.y * block.z);
+  int blocks = 0;
+  GAUSSWEEP_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes));
+  const int resident = blocks * ((threads + 31) / 32 * 32);
+  return static_cast<double>(resident) / device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
+}
+
+}  // namespace detail
+
+/// Launches `kernel` on the device's stream; the arguments are converted to the kernel's parameter types.
+/// Asynchronous: what goes wrong in the kernel itself is thrown by the next synchronisation.
+/// @throws std::invalid_argument for an impossible grid or block, DeviceError where the launch is refused
+template <class... P, class... A>
+void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            A&&... arguments) {
+  static_assert(sizeof...(P) == sizeof...(A), "the kernel takes another number of arguments");
+  static_assert((... && !std::is_reference_v<P>), "kernels take their parameters by value");
+  check_launch_shape(grid, block);
+  const void* const function = reinterpret_cast<const void*>(kernel);
+  cudaError_t error = detail::raise_shared_limit(function, shared_bytes);
+  if (error != cudaSuccess) detail::throw_launch_error(error, grid, block, shared_bytes);
+  if (context.stages != nullptr) context.stages->launched(detail::occupancy(function, block, shared_bytes));
+
+  std::tuple<P...> values(std::forward<A>(arguments)...);
+  error = std::apply(
+      [&](auto&... value) {
+        void* addresses[sizeof...(P) + 1] = {const_cast<void*>(static_cast<const volatile void*>(&value))...,
+                                             nullptr};
+        return cudaLaunchKernel(function, grid, block, addresses, shared_bytes,
+                                static_cast<cudaStream_t>(context.device.stream()));
+      },
+      values);
+  if (error != cudaSuccess) detail::throw_launch_error(error, grid, block, shared_bytes);
+}
+
+}  // namespace gaussweep::cuda::simt

@@ -1,0 +1,109 @@
+#pragma once
+/// The launch layer on the CPU; see simt.hpp. Blocks run in order on the calling thread; the threads of a
+/// block are fibers, which change only where a thread waits (barrier, warp collective, spin). What a GPU
+/// would leave undefined is an error here wherever it can be seen: see emulated_block.cpp. Memory is plain,
+/// so the sanitizers see every access.
+///
+/// Static shared memory is a static array: it keeps the values of the block before, whereas dynamic shared
+/// memory is refilled with NaN (all bits set) for every block.
+
+#include <math.h>  // fma, sqrt, fabs, abs, … of float and double in the global namespace, as nvcc has them
+
+#include <cmath>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/simt/emulated_block.hpp"
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...)
+
+namespace gaussweep::emulated {
+using simt::dim3;
+using simt::uint3;
+}  // namespace gaussweep::emulated
+
+#include "kernels/simt/emulated_words.hpp"
+#include "kernels/simt/launch_shape.hpp"
+
+namespace gaussweep::emulated::simt {
+
+template <class T>
+T* dynamic_shared() {
+  static_assert(alignof(T) <= 16, "dynamic shared memory is aligned to 16 bytes");
+  return reinterpret_cast<T*>(detail::shared_memory());
+}
+
+/// Adds to *p, returns what was there.
+template <class T>
+T atomic_add(T* p, std::common_type_t<T> value, Site site = Site::here()) {
+  return atomicAdd(p, value, site);
+}
+
+template <class T>
+T load_volatile(const T* p, Site site = Site::here()) {
+  detail::poll(p, site);
+  return *static_cast<const volatile T*>(p);
+}
+template <class T>
+T load_acquire(const T* p, Site site = Site::here()) {
+  return load_volatile(p, site);
+}
+template <class T>
+void store_release(T* p, std::common_type_t<T> value) {
+  *static_cast<volatile T*>(p) = value;
+  detail::progress = true;
+}
+inline void spin_pause(Site site = Site::here()) {
+  detail::wait_for_others(site);
+}
+
+/// A fixed number, so that what depends on it is the same on every machine.
+inline int multiprocessors(const Context&) {
+  return 4;
+}
+/// What every GPU has; more is refused, so that a portable kernel asks before it takes more.
+inline std::size_t max_shared_bytes(const Context&) {
+  return 48 * 1024;
+}
+
+/// Runs `kernel` to its end; the arguments are converted to the kernel's parameter types.
+/// @throws std::invalid_argument for an impossible grid or block; DeviceError "divergentBarrier" (not all
+/// threads of a block reach the same __syncthreads), "divergentWarp" (the same for a warp collective),
+/// "deadlock" (threads spin and nothing changes any more), "invalidMask", "invalidValue"; whatever a kernel
+/// thread throws. Memory on the device stays as it was then; none of these is sticky.
+template <class... P, class... A>
+void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            A&&... arguments) {
+  static_assert(sizeof...(P) == sizeof...(A), "the kernel takes another number of arguments");
+  static_assert((... && !std::is_reference_v<P>), "kernels take their parameters by value");
+  check_launch_shape(grid, block);
+  if (context.device.backend() == Backend::cuda) {
+    throw std::logic_error("launch: an emulated kernel cannot use the memory of a GPU");
+  }
+  if (shared_bytes > max_shared_bytes(context)) {
+    throw DeviceError("launch: " + std::to_string(shared_bytes) + " bytes of shared memory a block, of " +
+                          std::to_string(max_shared_bytes(context)) + " (simt::max_shared_bytes)",
+                      "invalidValue", false);
+  }
+  if (context.stages != nullptr) context.stages->launched(std::nan(""));
+
+  struct Call {
+    void (*kernel)(P...);
+    std::tuple<P...> values;
+  } call{kernel, std::tuple<P...>(std::forward<A>(arguments)...)};
+  detail::run_grid(
+      {grid, block, shared_bytes, context.emulation.shuffle_seed},
+      [](void* closure) {
+        Call& c = *static_cast<Call*>(closure);
+        std::apply(c.kernel, c.values);  // by value: every thread has its own copies
+      },
+      &call);
+}
+
+}  // namespace gaussweep::emulated::simt

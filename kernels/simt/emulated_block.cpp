@@ -1,0 +1,410 @@
+/// Runs the threads of emulated blocks: a scheduler of fibers that change places only where a thread waits.
+///
+/// Threads run in rounds. A round is a list of the threads that can go on, in order or shuffled; each goes on
+/// until it waits or returns. Those that may go on after that make the next round. A fiber ("worker")
+/// belongs to a thread only while that thread has begun and not returned: a thread that never waits needs no
+/// switch at all, the same worker takes the next one.
+
+#include "kernels/simt/emulated_block.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/core/errors.hpp"
+#include "kernels/simt/emulated_thread.hpp"
+#include "kernels/simt/fibers.hpp"
+
+namespace gaussweep::emulated::simt::detail {
+
+uint3 thread_index, block_index;
+dim3 block_dim, grid_dim;
+bool progress = false;
+const void* polled = nullptr;
+int polls = 0;
+
+class Scheduler;
+
+struct Worker {
+  explicit Worker(Scheduler& s) : scheduler(s), strand(stack, &Worker::work, this) {}
+  static Strand& work(void* self);
+
+  Scheduler& scheduler;
+  Stack stack;
+  Strand strand;
+};
+
+namespace {
+
+/// Rounds without progress after which threads that spin are given up. Generous: a plain store on which
+/// another thread spins is progress that nobody sees, and each round holds at least one of them.
+constexpr int fruitless_rounds = 20000;
+
+/// Thrown in the threads that still wait when a launch fails, so that their destructors run.
+struct Unwind {};
+
+/// splitmix64: the order of threads need not be random, only varied.
+class Shuffler {
+ public:
+  explicit Shuffler(std::uint64_t seed) : state_(seed) {}
+  void operator()(std::vector<unsigned>& list) {
+    for (std::size_t left = list.size(); left > 1; --left) {
+      std::swap(list[left - 1],
+                list[(static_cast<std::uint32_t>(next()) * static_cast<std::uint64_t>(left)) >> 32]);
+    }
+  }
+
+ private:
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  std::uint64_t state_;
+};
+
+/// The block's dynamic shared memory: of exactly the size asked for, so that the address sanitizer sees an
+/// overrun.
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::size_t bytes) : bytes_(bytes) {
+    if (posix_memalign(&data_, 256, bytes) != 0) throw OutOfMemory("no memory for emulated shared memory");
+  }
+  ~SharedMemory() { std::free(data_); }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  void spoil() {
+    if (bytes_ > 0) std::memset(data_, 0xff, bytes_);
+  }
+  unsigned char* data() const { return static_cast<unsigned char*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_;
+};
+
+struct Warp {
+  unsigned present = 0;  // lanes that have not returned
+  unsigned waiting = 0;  // lanes at a collective
+};
+
+}  // namespace
+
+/// One for each host thread that launches: fibers never change to another.
+class Scheduler {
+ public:
+  ~Scheduler() {
+    ending_ = true;
+    for (auto& worker : workers_) host_.hand_to(worker->strand);
+  }
+
+  void run(const Grid& grid, void (*body)(void*), void* closure);
+
+  void barrier(Site site);
+  void wait_for_others(Site site);
+  CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site);
+  int lane() const { return static_cast<int>(current_ % 32); }
+  unsigned char* shared_memory() const { return shared_->data(); }
+  Strand& work(Worker& self);
+
+ private:
+  void run_block();
+  void run_thread(Worker& self, unsigned index);
+  bool next_round();
+  Strand& successor();
+  void wait();
+  void complete(unsigned warp, const Thread& asker);
+  void unwind();
+
+  Strand host_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Worker*> idle_;
+  bool ending_ = false;
+
+  void (*body_)(void*) = nullptr;
+  void* closure_ = nullptr;
+  SharedMemory* shared_ = nullptr;
+  Shuffler* shuffler_ = nullptr;
+
+  std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
+  std::vector<unsigned> in_order_, round_, next_;
+  std::size_t position_ = 0;  // in round_
+  unsigned current_ = 0;      // the thread that runs
+  std::size_t returned_ = 0;
+  std::size_t at_barrier_ = 0;
+  Site barrier_site_{nullptr, 0};
+  bool barrier_differs_ = false;
+  int fruitless_ = 0;
+  std::exception_ptr failure_;
+};
+
+namespace {
+
+std::mutex one_launch_at_a_time;  // the static arrays of kernels are shared by all host threads
+Scheduler* active = nullptr;
+
+Scheduler& scheduler_of_kernel() {
+  if (active == nullptr)
+    throw std::logic_error("a word of kernels (__syncthreads, …) was used outside of a kernel");
+  return *active;
+}
+
+}  // namespace
+
+void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
+  const dim3& b = grid.block;
+  SharedMemory shared(grid.shared_bytes);
+  Shuffler shuffler(grid.shuffle_seed);
+  shared_ = &shared;
+  shuffler_ = grid.shuffle_seed != 0 ? &shuffler : nullptr;
+  body_ = body;
+  closure_ = closure;
+  block_dim = b;
+  grid_dim = grid.grid;
+
+  threads_.assign(b.x * b.y * b.z, Thread());
+  in_order_.resize(threads_.size());
+  std::iota(in_order_.begin(), in_order_.end(), 0u);
+  for (unsigned i = 0; i < threads_.size(); ++i) threads_[i].index = {i % b.x, i / b.x % b.y, i / b.x / b.y};
+
+  for (block_index.z = 0; block_index.z < grid_dim.z; ++block_index.z) {
+    for (block_index.y = 0; block_index.y < grid_dim.y; ++block_index.y) {
+      for (block_index.x = 0; block_index.x < grid_dim.x; ++block_index.x) {
+        shared.spoil();
+        run_block();
+      }
+    }
+  }
+}
+
+void Scheduler::run_block() {
+  for (Thread& thread : threads_) thread.state = State::unstarted;
+  warps_.assign((threads_.size() + 31) / 32, Warp{~0u, 0});
+  if (threads_.size() % 32 != 0) warps_.back().present = (1u << threads_.size() % 32) - 1;
+  next_ = in_order_;
+  round_.clear();
+  position_ = returned_ = at_barrier_ = 0;
+  barrier_differs_ = false;
+  fruitless_ = 0;
+  progress = true;
+  polled = nullptr;
+  failure_ = nullptr;
+
+  host_.hand_to(successor());
+  if (!failure_ && returned_ != threads_.size()) {
+    failure_ = std::make_exception_ptr(stuck_block(block_index, threads_));
+  }
+  if (failure_) {
+    unwind();
+    std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+}
+
+/// Every thread that has begun ends with the exception Unwind.
+void Scheduler::unwind() {
+  for (Thread& thread : threads_) {
+    if (thread.worker != nullptr) host_.hand_to(thread.worker->strand);
+  }
+}
+
+bool Scheduler::next_round() {
+  if (next_.empty()) return false;
+  fruitless_ = progress ? 0 : fruitless_ + 1;
+  if (fruitless_ > fruitless_rounds) return false;
+  progress = false;
+  round_.swap(next_);
+  next_.clear();
+  position_ = 0;
+  if (shuffler_ != nullptr) (*shuffler_)(round_);
+  return true;
+}
+
+/// Decides which thread goes on (`current_`), and says where. The host's strand where none can.
+Strand& Scheduler::successor() {
+  if (failure_ || (position_ == round_.size() && !next_round())) return host_;
+  current_ = round_[position_++];
+  if (threads_[current_].worker != nullptr) return threads_[current_].worker->strand;
+  if (idle_.empty()) {
+    workers_.push_back(std::make_unique<Worker>(*this));
+    return workers_.back()->strand;
+  }
+  Worker* const worker = idle_.back();
+  idle_.pop_back();
+  return worker->strand;
+}
+
+Strand& Worker::work(void* self) {
+  Worker& worker = *static_cast<Worker*>(self);
+  return worker.scheduler.work(worker);
+}
+
+/// The life of a worker: it is handed to whenever `current_` is a thread to begin.
+Strand& Scheduler::work(Worker& self) {
+  while (!ending_) {
+    run_thread(self, current_);
+    idle_.push_back(&self);
+    Strand* next = &host_;
+    try {
+      next = &successor();
+    } catch (...) {  // no memory for a further worker
+      failure_ = std::current_exception();
+    }
+    if (next != &self.strand) self.strand.hand_to(*next);
+  }
+  return host_;
+}
+
+void Scheduler::run_thread(Worker& self, unsigned index) {
+  Thread& thread = threads_[index];
+  thread.worker = &self;
+  thread.state = State::running;
+  thread_index = thread.index;
+  try {
+    body_(closure_);
+  } catch (const Unwind&) {
+  } catch (...) {
+    if (!failure_) failure_ = std::current_exception();
+  }
+  thread.worker = nullptr;
+  thread.state = State::returned;
+  ++returned_;
+  progress = true;
+  Warp& warp = warps_[index / 32];
+  warp.present &= ~(1u << index % 32);
+  // Lanes that waited for this one need not any more.
+  for (unsigned waiting = warp.waiting; waiting != 0; waiting &= waiting - 1) {
+    const Thread& other = threads_[index / 32 * 32 + static_cast<unsigned>(__builtin_ctz(waiting))];
+    if (other.state == State::at_collective) complete(index / 32, other);
+  }
+}
+
+/// The running thread lets others run; it has noted before what it waits for.
+void Scheduler::wait() {
+  const unsigned index = current_;
+  Strand& own = threads_[index].worker->strand;
+  Strand& next = successor();
+  if (&next != &own) own.hand_to(next);
+  if (failure_) throw Unwind{};
+  Thread& thread = threads_[index];
+  thread.state = State::running;
+  thread_index = thread.index;
+}
+
+void Scheduler::barrier(Site site) {
+  Thread& thread = threads_[current_];
+  thread.state = State::at_barrier;
+  thread.site = site;
+  progress = true;
+  if (at_barrier_ == 0) {
+    barrier_site_ = site;
+  } else if (!(site == barrier_site_)) {
+    barrier_differs_ = true;
+  }
+  if (++at_barrier_ == threads_.size() && !barrier_differs_) {
+    at_barrier_ = 0;
+    next_ = in_order_;
+  }
+  wait();
+}
+
+void Scheduler::wait_for_others(Site site) {
+  Thread& thread = threads_[current_];
+  thread.state = State::spinning;
+  thread.site = site;
+  next_.push_back(current_);
+  wait();
+}
+
+CollectiveResult Scheduler::collective(Collective kind, unsigned mask, std::uint64_t value, int source,
+                                       Site site) {
+  Thread& thread = threads_[current_];
+  if ((mask >> current_ % 32 & 1u) == 0) {
+    throw DeviceError("invalidMask: a lane outside of the mask takes part in a warp collective, " +
+                          std::string(site.file) + ":" + std::to_string(site.line),
+                      "invalidMask", false);
+  }
+  thread.state = State::at_collective;
+  thread.kind = kind;
+  thread.mask = mask;
+  thread.value = value;
+  thread.source = source;
+  thread.site = site;
+  progress = true;
+  warps_[current_ / 32].waiting |= 1u << current_ % 32;
+  complete(current_ / 32, thread);
+  wait();
+  return thread.result;
+}
+
+/// Lets the lanes of the asker's mask go on if all that are left of them have come to the same place.
+void Scheduler::complete(unsigned index, const Thread& asker) {
+  Warp& warp = warps_[index];
+  const unsigned group = asker.mask & warp.present;
+  if ((group & ~warp.waiting) != 0) return;
+  Thread* const lanes = &threads_[index * 32];
+  unsigned ballot = 0;
+  for (unsigned rest = group; rest != 0; rest &= rest - 1) {
+    const int i = __builtin_ctz(rest);
+    if (lanes[i].mask != asker.mask || lanes[i].kind != asker.kind || !(lanes[i].site == asker.site)) return;
+    if (lanes[i].value != 0) ballot |= 1u << i;
+  }
+  warp.waiting &= ~group;
+  for (unsigned rest = group; rest != 0; rest &= rest - 1) {
+    Thread& lane = lanes[__builtin_ctz(rest)];
+    const bool known = (group >> lane.source & 1u) != 0;
+    lane.result = {known ? lanes[lane.source].value : ~std::uint64_t{0}, ballot};
+    lane.state = State::running;
+    next_.push_back(index * 32 + static_cast<unsigned>(&lane - lanes));
+  }
+}
+
+void barrier(Site site) {
+  scheduler_of_kernel().barrier(site);
+}
+void wait_for_others(Site site) {
+  if (active != nullptr) active->wait_for_others(site);  // flags may be read by the host too
+}
+CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site) {
+  return scheduler_of_kernel().collective(kind, mask, value, source, site);
+}
+int lane() {
+  return scheduler_of_kernel().lane();
+}
+unsigned char* shared_memory() {
+  return scheduler_of_kernel().shared_memory();
+}
+
+void throw_bad_width(int width, Site site) {
+  throw DeviceError("invalidValue: a shuffle's width is " + std::to_string(width) +
+                        ", not a power of two up to 32, " + site.file + ":" + std::to_string(site.line),
+                    "invalidValue", false);
+}
+
+void run_grid(const Grid& grid, void (*body)(void*), void* closure) {
+  thread_local Scheduler scheduler;
+  thread_local bool launching = false;
+  if (launching) throw std::logic_error("launch: a kernel cannot launch kernels");
+  const std::lock_guard<std::mutex> lock(one_launch_at_a_time);
+  const struct Running {
+    Running() {
+      active = &scheduler;
+      launching = true;
+    }
+    ~Running() {
+      active = nullptr;
+      launching = false;
+    }
+  } running;
+  scheduler.run(grid, body, closure);
+}
+
+}  // namespace gaussweep::emulated::simt::detail

@@ -1,0 +1,31 @@
+#pragma once
+/// A thread of an emulated block, as the scheduler (emulated_block.cpp) and its diagnosis see it.
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/core/errors.hpp"
+#include "kernels/simt/emulated_block.hpp"
+
+namespace gaussweep::emulated::simt::detail {
+
+struct Worker;
+
+enum class State : unsigned char { unstarted, running, at_barrier, at_collective, spinning, returned };
+
+struct Thread {
+  State state = State::unstarted;
+  Collective kind = Collective::sync;
+  unsigned mask = 0;
+  int source = 0;
+  Site site{nullptr, 0};  ///< where it waits
+  uint3 index{0, 0, 0};
+  std::uint64_t value = 0;  ///< given to the collective
+  CollectiveResult result{0, 0};
+  Worker* worker = nullptr;  ///< the fiber on which it has begun and not ended
+};
+
+/// The error of a block whose threads all wait, or only spin: says which of them wait where.
+DeviceError stuck_block(const uint3& block, const std::vector<Thread>& threads);
+
+}  // namespace gaussweep::emulated::simt::detail

@@ -1,0 +1,182 @@
+#pragma once
+/// CUDA's words in emulated kernels: indices, barriers, warp collectives, atomics. Part of emulated.hpp.
+/// They mean what the CUDA C++ Programming Guide says of them, on the strictest architecture.
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "kernels/simt/emulated_block.hpp"
+
+namespace gaussweep::emulated {
+
+inline constexpr int warpSize = 32;
+inline constexpr const simt::uint3& threadIdx = simt::detail::thread_index;
+inline constexpr const simt::uint3& blockIdx = simt::detail::block_index;
+inline constexpr const simt::dim3& blockDim = simt::detail::block_dim;
+inline constexpr const simt::dim3& gridDim = simt::detail::grid_dim;
+
+// Barriers and fences. Threads of the block change places only in calls, so fences have nothing to do.
+
+inline void __syncthreads(simt::Site site = simt::Site::here()) {
+  simt::detail::barrier(site);
+}
+inline void __syncwarp(unsigned mask = 0xffffffffu, simt::Site site = simt::Site::here()) {
+  simt::detail::collective(simt::detail::Collective::sync, mask, 0, 0, site);
+}
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+inline void __threadfence_system() {}
+
+// Votes and shuffles. As in CUDA, lanes that have returned or do not exist are exempt; what is shuffled from
+// them, or from a lane outside of the mask, is undefined: here all bits set (NaN, -1).
+
+inline unsigned __ballot_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
+  return simt::detail::collective(simt::detail::Collective::vote, mask, predicate != 0, 0, site).ballot;
+}
+inline int __any_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
+  return __ballot_sync(mask, predicate, site) != 0;
+}
+inline int __all_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
+  return __ballot_sync(mask, !predicate, site) == 0;
+}
+
+namespace simt::detail {
+
+template <class T>
+T shuffle(unsigned mask, T value, int source, Site site) {
+  static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),
+                "32 or 64 bits can be shuffled");
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  bits = collective(Collective::shuffle, mask, bits, source, site).value;
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+/// First lane of the running thread's segment of `width` lanes.
+inline int segment(int width, Site site) {
+  if (width < 1 || width > 32 || (width & (width - 1)) != 0) throw_bad_width(width, site);
+  return lane() & ~(width - 1);
+}
+
+}  // namespace simt::detail
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
+              simt::Site site = simt::Site::here()) {
+  const int first = simt::detail::segment(width, site);
+  return simt::detail::shuffle(mask, value, first + (source & (width - 1)), site);
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                 simt::Site site = simt::Site::here()) {
+  const int own = simt::detail::lane(), first = simt::detail::segment(width, site);
+  const bool inside = delta <= static_cast<unsigned>(own - first);
+  return simt::detail::shuffle(mask, value, inside ? own - static_cast<int>(delta) : own, site);
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                   simt::Site site = simt::Site::here()) {
+  const int own = simt::detail::lane(), last = simt::detail::segment(width, site) + width - 1;
+  const bool inside = delta <= static_cast<unsigned>(last - own);
+  return simt::detail::shuffle(mask, value, inside ? own + static_cast<int>(delta) : own, site);
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
+                  simt::Site site = simt::Site::here()) {
+  const int own = simt::detail::lane(), last = simt::detail::segment(width, site) + width - 1;
+  const int source = own ^ (lane_mask & 31);  // lower segments may be read, higher ones may not
+  return simt::detail::shuffle(mask, value, source <= last ? source : own, site);
+}
+
+// Atomics. Like CUDA's, all return the old value. One that changed nothing may be a spin: it counts as a
+// poll.
+
+namespace simt::detail {
+
+template <class T, class... Allowed>
+constexpr bool one_of = (... || std::is_same_v<T, Allowed>);
+
+template <class T>
+T exchange(T* p, T value, Site site) {
+  const T old = *p;
+  *p = value;
+  if (std::memcmp(&old, &value, sizeof(T)) != 0) {
+    progress = true;
+  } else {
+    poll(p, site);
+  }
+  return old;
+}
+
+}  // namespace simt::detail
+
+template <class T>
+T atomicAdd(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+  static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long, float, double>);
+  if constexpr (std::is_same_v<T, int>) {  // wraps around
+    return simt::detail::exchange(
+        p, static_cast<int>(static_cast<unsigned>(*p) + static_cast<unsigned>(value)), site);
+  } else {
+    return simt::detail::exchange(p, static_cast<T>(*p + value), site);
+  }
+}
+template <class T>
+T atomicExch(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+  static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long, float>);
+  return simt::detail::exchange(p, value, site);
+}
+template <class T>
+T atomicCAS(T* p, std::common_type_t<T> expected, std::common_type_t<T> value,
+            simt::Site site = simt::Site::here()) {
+  static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long>);
+  return simt::detail::exchange(p, *p == expected ? value : *p, site);
+}
+template <class T>
+T atomicMax(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+  static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long, long long>);
+  return simt::detail::exchange(p, *p < value ? value : *p, site);
+}
+template <class T>
+T atomicMin(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+  static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long, long long>);
+  return simt::detail::exchange(p, value < *p ? value : *p, site);
+}
+template <class T>
+T atomicOr(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+  static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long>);
+  return simt::detail::exchange(p, static_cast<T>(*p | value), site);
+}
+template <class T>
+T atomicAnd(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+  static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long>);
+  return simt::detail::exchange(p, static_cast<T>(*p & value), site);
+}
+
+// The rest.
+
+template <class T>
+T __ldg(const T* p) {
+  return *p;
+}
+inline int __popc(unsigned x) {
+  return __builtin_popcount(x);
+}
+inline int __ffs(int x) {
+  return __builtin_ffs(x);
+}
+inline int __clz(int x) {
+  return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x));
+}
+template <class A, class B>
+constexpr std::common_type_t<A, B> min(A a, B b) {
+  using T = std::common_type_t<A, B>;
+  return static_cast<T>(b) < static_cast<T>(a) ? static_cast<T>(b) : static_cast<T>(a);
+}
+template <class A, class B>
+constexpr std::common_type_t<A, B> max(A a, B b) {
+  using T = std::common_type_t<A, B>;
+  return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a);
+}
+
+}  // namespace gaussweep::emulated

@@ -1,0 +1,109 @@
+#include "kernels/simt/fibers.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "kernels/core/errors.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define GAUSSWEEP_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GAUSSWEEP_ASAN 1
+#endif
+#endif
+#ifdef GAUSSWEEP_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace gaussweep::emulated::simt::detail {
+
+namespace {
+
+#ifdef GAUSSWEEP_ASAN
+constexpr std::size_t stack_bytes = 256 * 1024;  // red zones take room
+#else
+constexpr std::size_t stack_bytes = 64 * 1024;
+#endif
+
+std::size_t page_bytes() {
+  static const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+// Boost wants to free a fiber's stack when it ends; ours outlives it.
+struct KeptStack {
+  boost::context::stack_context allocate() { return {}; }
+  void deallocate(boost::context::stack_context&) noexcept {}
+};
+
+thread_local Strand* left_strand = nullptr;
+
+}  // namespace
+
+Stack::Stack() {
+  mapping_ = mmap(nullptr, page_bytes() + stack_bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (mapping_ == MAP_FAILED) throw OutOfMemory("no memory for the stack of an emulated thread");
+  mprotect(mapping_, page_bytes(), PROT_NONE);  // where this fails, overflows go unseen, no more
+}
+
+Stack::~Stack() {
+  munmap(mapping_, page_bytes() + stack_bytes);
+}
+
+void* Stack::bottom() const {
+  return static_cast<char*>(mapping_) + page_bytes();
+}
+
+std::size_t Stack::bytes() const {
+  return stack_bytes;
+}
+
+boost::context::stack_context Stack::context() const {
+  boost::context::stack_context result;
+  result.size = stack_bytes;
+  result.sp = static_cast<char*>(bottom()) + stack_bytes;
+  return result;
+}
+
+Strand::Strand(const Stack& stack, Body body, void* argument)
+    : fiber_(std::allocator_arg,
+             boost::context::preallocated(stack.context().sp, stack.bytes(), stack.context()), KeptStack{},
+             [this, body, argument](boost::context::fiber&& left) {
+#ifdef GAUSSWEEP_ASAN
+               __sanitizer_finish_switch_fiber(nullptr, &left_strand->stack_bottom_,
+                                               &left_strand->stack_bytes_);
+#endif
+               arrive(std::move(left));
+               Strand& next = body(argument);
+               left_strand = this;
+#ifdef GAUSSWEEP_ASAN
+               __sanitizer_start_switch_fiber(nullptr, next.stack_bottom_, next.stack_bytes_);
+#endif
+               return std::move(next.fiber_);
+             }),
+      stack_bottom_(stack.bottom()),
+      stack_bytes_(stack.bytes()) {
+}
+
+void Strand::arrive(boost::context::fiber&& left) {
+  left_strand->fiber_ = std::move(left);
+}
+
+void Strand::hand_to(Strand& next) {
+  left_strand = this;
+#ifdef GAUSSWEEP_ASAN
+  __sanitizer_start_switch_fiber(&fake_stack_, next.stack_bottom_, next.stack_bytes_);
+#endif
+  boost::context::fiber left = std::move(next.fiber_).resume();
+#ifdef GAUSSWEEP_ASAN
+  __sanitizer_finish_switch_fiber(fake_stack_, &left_strand->stack_bottom_, &left_strand->stack_bytes_);
+#endif
+  arrive(std::move(left));
+}
+
+}  // namespace gaussweep::emulated::simt::detail

@@ -1,0 +1,30 @@
+#pragma once
+/// What both backends ask of a grid and a block. Included by them alone, after `dim3` is known.
+
+#include <stdexcept>
+#include <string>
+
+namespace gaussweep::GAUSSWEEP_BACKEND::simt {
+
+inline std::string to_text(const dim3& d) {
+  return "(" + std::to_string(d.x) + ", " + std::to_string(d.y) + ", " + std::to_string(d.z) + ")";
+}
+
+/// @throws std::invalid_argument for what no GPU accepts
+inline void check_launch_shape(const dim3& grid, const dim3& block) {
+  // A negative count given for an unsigned one ends up beyond these limits too.
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 2147483647u || grid.y > 65535u ||
+      grid.z > 65535u) {
+    throw std::invalid_argument(
+        "launch: grid " + to_text(grid) +
+        ": each dimension must be at least 1, and at most (2147483647, 65535, 65535)");
+  }
+  if (block.x == 0 || block.y == 0 || block.z == 0 || block.x > 1024u || block.y > 1024u || block.z > 64u ||
+      block.x * block.y * block.z > 1024u) {
+    throw std::invalid_argument(
+        "launch: block " + to_text(block) +
+        ": each dimension must be at least 1, and the block at most 1024 threads (z at most 64)");
+  }
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::simt

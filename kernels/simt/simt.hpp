@@ -1,0 +1,36 @@
+#pragma once
+/// The launch layer: one `.cu` source, run on a GPU (compiled by nvcc) or on the CPU (compiled as C++).
+///
+/// Portable code lives in `namespace gaussweep::GAUSSWEEP_BACKEND` (kernels best in an anonymous namespace
+/// inside it), because both builds of a file end in one program: names that both shared would be merged by
+/// the linker. Inside that namespace the usual words of CUDA work on both backends (`threadIdx`,
+/// `__shared__`,
+/// `__syncthreads`, `__shfl_sync`, `atomicAdd`, …), and `simt` has, the same on both:
+///
+///   simt::launch(context, kernel, grid, block, shared_bytes, args…)   on the device's stream
+///   simt::dynamic_shared<T>()          the block's dynamic shared memory, aligned for any T (16 bytes)
+///   simt::atomic_add(pointer, value)   int, unsigned, unsigned long long, float, double on every GPU
+///   simt::load_volatile, load_acquire, store_release, spin_pause      for flags between threads and blocks
+///   simt::multiprocessors(context), simt::max_shared_bytes(context)
+///
+/// How to wait for another block: spin on `load_acquire(flag)` with `spin_pause()` in the loop, and wait only
+/// for blocks of lower index (or lower ticket). The emulated blocks run one after another, in order: a
+/// wait for a higher one is reported as DeviceError "deadlock".
+///
+/// Not portable: `extern __shared__` (use dynamic_shared), `<<<>>>`, `__activemask`, `printf`, `atomicAdd` on
+/// double (use simt::atomic_add), textures, cooperative groups.
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include "kernels/core/context.hpp"
+#include "kernels/core/errors.hpp"
+
+#ifdef __CUDACC__
+#define GAUSSWEEP_BACKEND cuda
+#include "kernels/simt/cuda_launch.cuh"
+#else
+#define GAUSSWEEP_BACKEND emulated
+#include "kernels/simt/emulated.hpp"
+#endif
