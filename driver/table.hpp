@@ -54,8 +54,6 @@ nlohmann::ordered_json number_json(double value);
 
 /// "1.23 s", "4.5 ms", "67 us", "8.9 ns".
 std::string seconds_text(double seconds);
-/// "2 h 05 min", "3 min 10 s", "12 s": for what people wait for.
-std::string duration_text(double seconds);
 /// "1.5 GiB"
 std::string bytes_text(double bytes);
 

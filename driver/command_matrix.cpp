@@ -1,0 +1,136 @@
+/// `gaussweep matrix generate|import|export|info`.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "driver/cli.hpp"
+#include "driver/matrix_files.hpp"
+#include "driver/table.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+void add_generate(CLI::App& parent) {
+  struct Options {
+    std::string kind = "uniform", precision = "double", uplo = "lower", output;
+    MatrixSpec spec;
+    std::int64_t n = 0, nrhs = 0;
+    bool force = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = parent.add_subcommand("generate", "Make a matrix and write it to a file");
+  MatrixSpec& spec = options->spec;
+  sub->add_option("--kind", options->kind, allowed_names<MatrixKind>())->capture_default_str();
+  sub->add_option("-n,--n", options->n, "Rows and columns");
+  sub->add_option("--rows", spec.rows, "Rows, where they differ from n");
+  sub->add_option("--cols", spec.cols, "Columns, where they differ from n");
+  sub->add_option("--seed", spec.seed, "Seed")->capture_default_str();
+  sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
+  sub->add_option("--low", spec.low, "uniform, symmetric: elements lie above")->capture_default_str();
+  sub->add_option("--high", spec.high, "uniform, symmetric: elements lie below")->capture_default_str();
+  sub->add_option("--condition", spec.condition, "condition: the 2-norm condition number")
+      ->capture_default_str();
+  sub->add_option("--mode", spec.mode, "condition: how singular values fall, 1 to 5")->capture_default_str();
+  sub->add_option("--value", spec.value, "ones: every element")->capture_default_str();
+  sub->add_option("--uplo", options->uplo, "triangular: lower or upper")->capture_default_str();
+  sub->add_option("--nrhs", options->nrhs, "Write x_true and b = A x_true with so many columns too")
+      ->capture_default_str();
+  sub->add_option("-o,--output", options->output, "FILE.h5 or FILE.mtx")->required();
+  sub->add_flag("--force", options->force, "Replace the file where it exists");
+  sub->callback([options] {
+    MatrixSpec wanted = options->spec;
+    wanted.kind = parse_kind(options->kind);
+    const auto uplo = from_string<Uplo>(options->uplo);
+    if (!uplo)
+      throw UsageError(fmt::format("--uplo {}: allowed are {}", options->uplo, allowed_names<Uplo>()));
+    wanted.uplo = *uplo;
+    if (wanted.rows == 0) wanted.rows = options->n;
+    if (wanted.cols == 0) wanted.cols = options->n;
+    if (wanted.rows == 0 || wanted.cols == 0)
+      throw UsageError("matrix generate: give -n, or --rows and --cols");
+    const Precision precision = parse_precision(options->precision);
+    matrix_format(options->output);
+    check_output(options->output, options->force);
+    generate_to_file(wanted, precision, options->nrhs, options->output);
+    fmt::print("{}: {}, {} x {}, {}\n", options->output, options->kind, wanted.rows, wanted.cols,
+               options->precision);
+  });
+}
+
+struct Transfer {
+  std::string input, dataset, precision = "double", output;
+  bool force = false;
+};
+
+CLI::App* add_transfer(CLI::App& parent, const char* name, const char* help, Transfer& transfer) {
+  CLI::App* sub = parent.add_subcommand(name, help);
+  sub->add_option("file", transfer.input, "Matrix Market, HDF5 or MATLAB v7.3")->required();
+  sub->add_option("--dataset", transfer.dataset, "Path of the matrix in an HDF5 or MATLAB file");
+  sub->add_option("-o,--output", transfer.output, "The file to write")->required();
+  sub->add_flag("--force", transfer.force, "Replace the file where it exists");
+  return sub;
+}
+
+void add_import(CLI::App& parent) {
+  auto transfer = std::make_shared<Transfer>();
+  CLI::App* sub =
+      add_transfer(parent, "import", "Read a matrix file and write it as gaussweep's HDF5", *transfer);
+  sub->add_option("--precision", transfer->precision, "float or double")->capture_default_str();
+  sub->callback([transfer] {
+    const Precision precision = parse_precision(transfer->precision);
+    check_output(transfer->output, transfer->force);
+    import_to_file(transfer->input, transfer->dataset, precision, transfer->output);
+    const io::MatrixInfo info = io::matrix_info(transfer->output);
+    fmt::print("{}: {} x {}, {}\n", transfer->output, info.rows, info.cols, transfer->precision);
+  });
+}
+
+void add_export(CLI::App& parent) {
+  auto transfer = std::make_shared<Transfer>();
+  CLI::App* sub =
+      add_transfer(parent, "export", "Read a matrix file and write it as Matrix Market", *transfer);
+  sub->callback([transfer] {
+    check_output(transfer->output, transfer->force);
+    export_to_file(transfer->input, transfer->dataset, transfer->output);
+    const io::MatrixInfo info = io::matrix_info(transfer->output);
+    fmt::print("{}: {} x {}\n", transfer->output, info.rows, info.cols);
+  });
+}
+
+void add_info(CLI::App& parent) {
+  struct Options {
+    std::string file, dataset, format = "table";
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = parent.add_subcommand("info", "Say what a matrix file holds");
+  sub->add_option("file", options->file, "Matrix Market, HDF5 or MATLAB v7.3")->required();
+  sub->add_option("--dataset", options->dataset, "Path of the matrix in an HDF5 or MATLAB file");
+  sub->add_option("--format", options->format, "table or json")->capture_default_str();
+  sub->callback([options] {
+    const Format format = parse_format(options->format);
+    if (format == Format::csv) throw UsageError("--format csv: a matrix is described as table or json");
+    const io::MatrixInfo info = io::matrix_info(options->file, options->dataset);
+    if (format == Format::json) {
+      fmt::print("{}\n",
+                 info_json(info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    } else {
+      fmt::print("{}", info_text(info));
+    }
+  });
+}
+
+}  // namespace
+
+void add_matrix_command(CLI::App& app, Commands&) {
+  CLI::App* matrix = app.add_subcommand("matrix", "Make, import, export and describe matrix files");
+  matrix->require_subcommand(1);
+  add_generate(*matrix);
+  add_import(*matrix);
+  add_export(*matrix);
+  add_info(*matrix);
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,51 @@
+/// `gaussweep status`: how a running or ended sweep stands.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <ctime>
+#include <filesystem>
+#include <memory>
+
+#include "driver/cli.hpp"
+#include "driver/sweep_status.hpp"
+#include "io/errors.hpp"
+
+namespace gaussweep::driver {
+
+void add_status_command(CLI::App& app, Commands&) {
+  struct Options {
+    std::string directory, format = "table";
+    std::size_t failures = 10;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("status", "Say how a running or ended sweep stands; changes nothing");
+  sub->add_option("directory", options->directory, "Run directory")->required();
+  sub->add_option("--format", options->format, "table or json")->capture_default_str();
+  sub->add_option("--failures", options->failures, "How many of the last failures to list")
+      ->capture_default_str();
+  sub->callback([options] {
+    const Format format = parse_format(options->format);
+    if (format == Format::csv) throw UsageError("--format csv: the status is shown as table or json");
+    const std::filesystem::path directory = options->directory;
+    const std::filesystem::path journal = directory / "journal.jsonl";
+    if (!std::filesystem::exists(journal)) {
+      throw io::InputError(
+          fmt::format("{}: no journal.jsonl is there; expected a run directory, as `gaussweep run PLAN "
+                      "-o DIR` makes it",
+                      directory.string()));
+    }
+    // The lock first: a run that ends in between then shows as running with all done, not as killed.
+    const bool running = is_locked(directory / "lock");
+    const SweepStatus status = status_of(io::read_journal(journal), running,
+                                         static_cast<double>(std::time(nullptr)), options->failures);
+    if (format == Format::json) {
+      fmt::print("{}\n",
+                 status_json(status).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    } else {
+      fmt::print("{}", status_text(status));
+    }
+  });
+}
+
+}  // namespace gaussweep::driver
