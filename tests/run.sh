@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# Builds gaussweep and tests all of it. The last line counts: "N passed, N failed, N skipped".
+#
+#   tests/run.sh [--quick]
+#
+#   --quick   without the sanitizer build and without compiling for Kepler and Maxwell
+#
+# In order: packages (jobs/setup.sh), the build `ci` in build/ with every test, the build `dev` in build-dev/
+# with address and undefined-behaviour sanitizers and its unit tests, every portable kernel with CUDA 11.8.
+# A step that fails does not keep the next ones from running, except that nothing runs without a build.
+# JOBS: how many compilers and tests at once (default: the number of cores).
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+quick=false
+for argument in "$@"; do
+  case "$argument" in
+    --quick) quick=true ;;
+    -h | --help) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+    *) echo "run.sh: unknown option '$argument'; allowed: --quick" >&2; exit 2 ;;
+  esac
+done
+jobs=${JOBS:-$(nproc)}
+source jobs/mpi_environment.sh
+failures=()
+reports=()
+
+step() { printf '\n== %s (%d s)\n' "$1" "$SECONDS"; }
+
+# build PRESET FOLDER OPTION…: configures and builds; the compiler's output only where it has something to say.
+build() {
+  local preset=$1 folder=$2 log
+  shift 2
+  log=$folder/build.log
+  mkdir -p "$folder"
+  cmake --preset "$preset" "$@" >"$log" 2>&1 && cmake --build "$folder" -j "$jobs" >>"$log" 2>&1
+  local code=$?
+  grep -E '^-- Backends|warning' "$log" || true
+  if ((code)); then
+    grep -E -A 20 'error|FAILED|Error' "$log" | head -n 200
+    echo "run.sh: the build $preset failed; all of its output is in $log"
+    failures+=("build $preset")
+  elif grep -q 'warning' "$log"; then
+    failures+=("warnings in the build $preset")
+  fi
+  return $code
+}
+
+# test_in FOLDER OPTION…
+test_in() {
+  local folder=$1
+  shift
+  reports+=("$folder/tests.xml")
+  rm -f "$folder/tests.xml"
+  ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" --output-junit tests.xml "$@" \
+    >"$folder/tests.log" 2>&1 || {
+    failures+=("tests in $folder")
+    grep -v -E '^ +Start +[0-9]+:|\.\.\. +Passed ' "$folder/tests.log"
+  }
+}
+
+step "packages"
+jobs/setup.sh --for-tests || exit 1
+
+step "build ci"
+# Without a GPU here the architectures are those of the machines to come; with one, that one's as well.
+options=(-DGAUSSWEEP_CUDA=AUTO)
+if ! nvidia-smi -L >/dev/null 2>&1; then options+=(-DCMAKE_CUDA_ARCHITECTURES="75-real;90-real;120"); fi
+build ci build "${options[@]}" || exit 1
+if ! grep -q '^CMAKE_CUDA_COMPILER:[A-Z]*=/' build/CMakeCache.txt; then
+  echo "run.sh: !!! NO CUDA COMPILER HERE: THE BACKEND cuda WAS NOT EVEN COMPILED !!!"
+fi
+
+step "tests"
+test_in build
+
+if ! $quick; then
+  step "build dev, with sanitizers"
+  if build dev build-dev; then
+    step "unit tests with sanitizers"
+    test_in build-dev -L unit
+  fi
+  step "portable kernels"
+  tests/portable_compile.sh --built build || failures+=("portable kernels")
+fi
+
+step "summary"
+python3 - "${reports[@]}" <<'CODE'
+import collections
+import sys
+import xml.etree.ElementTree as xml
+
+passed = failed = 0
+skipped = collections.defaultdict(list)
+slowest = []
+for report in sys.argv[1:]:
+    for case in xml.parse(report).getroot().iter("testcase"):
+        slowest.append((float(case.get("time") or 0), report.split("/")[0], case.get("name")))
+        if case.get("status") == "run":
+            passed += 1
+        elif case.get("status") in ("notrun", "disabled"):
+            output = (case.findtext("system-out") or "").splitlines()
+            # googletest prints the reason of a skip under the place where it stands.
+            said = [line.strip() for line in output if line.strip() and not line.startswith(("[", "Running", "Note:"))]
+            reason = next((line for line in said if "Skipped" not in line), "no reason given")
+            skipped[reason].append(case.get("name"))
+        else:
+            failed += 1
+            print(f"FAILED: {case.get('name')} ({report.split('/')[0]})")
+for reason, names in skipped.items():
+    print(f"SKIPPED {len(names)}: {reason} ({', '.join(names[:3])}{', …' if len(names) > 3 else ''})")
+print("slowest:", "; ".join(f"{name} {seconds:.0f} s" for seconds, _, name in sorted(slowest, reverse=True)[:5]))
+open("build/counts", "w", encoding="utf-8").write(f"{passed} passed, {failed} failed, {sum(map(len, skipped.values()))} skipped\n")
+CODE
+if (($?)); then failures+=("counting the tests"); fi
+echo "took $SECONDS s"
+if ((${#failures[@]})); then
+  printf 'FAILED: %s\n' "${failures[@]}"
+fi
+cat build/counts
+((${#failures[@]} == 0))

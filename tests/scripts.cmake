@@ -1,0 +1,18 @@
+# Tests that are scripts, and what Open MPI needs to start on one machine (jobs/mpi_environment.sh says why).
+set(GAUSSWEEP_MPI_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_vader_single_copy_mechanism=none)
+
+# They do not depend on how the program was built: once, in the build without sanitizers, is enough.
+if(NOT GAUSSWEEP_SANITIZE)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_test(NAME house.doors COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/doors_test.py ${CMAKE_BINARY_DIR})
+  add_test(NAME house.style COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/style_test.sh)
+  add_test(NAME house.setup COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/setup_test.sh)
+  add_test(NAME house.data COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/data_test.sh)
+  set_tests_properties(house.doors house.style house.setup house.data PROPERTIES
+    LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+  add_test(NAME quickstart
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quickstart_test.sh ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/quickstart_test)
+  set_tests_properties(quickstart PROPERTIES LABELS mpi TIMEOUT 900 RUN_SERIAL TRUE)
+endif()

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# jobs/setup.sh says exactly what is missing, and how to get it, where it cannot install it itself. The machine is
+# played by small stand-ins in front of PATH.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+failed=0
+
+# stand_in NAME: its body comes from standard input.
+stand_in() {
+  { echo '#!/bin/sh'; cat; } >"$stage/$1"
+  chmod +x "$stage/$1"
+}
+# expect WHAT CODE TEXT… -- ARGUMENT…: runs setup.sh with the stand-ins, and holds its exit code and words to it.
+expect() {
+  local what=$1 code=$2 text got said
+  shift 2
+  local -a texts=()
+  while [[ $1 != -- ]]; do texts+=("$1"); shift; done
+  shift
+  said=$(PATH="$stage:$PATH" jobs/setup.sh "$@" 2>&1)
+  got=$?
+  if [[ $got -ne $code ]]; then
+    echo "setup_test.sh: $what: exit code $got, wanted $code"
+    failed=1
+  fi
+  for text in "${texts[@]}"; do
+    if [[ "$said" != *"$text"* ]]; then
+      echo "setup_test.sh: $what: '$text' is not in: $said"
+      failed=1
+    fi
+  done
+}
+
+# Everything but cmake and h5py is installed.
+stand_in dpkg-query <<'BODY'
+for name in "$@"; do
+  case $name in
+    -*) ;;
+    cmake | python3-h5py) missing=1 ;;
+    *) echo "installed $name" ;;
+  esac
+done
+exit ${missing:-0}
+BODY
+stand_in apt-get <<'BODY'
+echo "apt-get $*" >>"$(dirname "$0")/called"
+exit 100
+BODY
+stand_in id <<'BODY'
+echo 1000
+BODY
+expect "not root" 2 "missing: cmake python3-h5py" "not root" "apt-get install --no-install-recommends cmake python3-h5py" --
+expect "only a check" 2 "missing: cmake python3-h5py" -- --check
+[[ ! -e $stage/called ]] || { echo "setup_test.sh: apt-get was called where nothing could be installed"; failed=1; }
+
+stand_in id <<'BODY'
+echo 0
+BODY
+expect "installation fails" 1 "could not install: cmake python3-h5py" --
+grep -q '^apt-get update' "$stage/called" || { echo "setup_test.sh: the lists were not fetched before giving up"; failed=1; }
+
+rm "$stage/called"
+stand_in dpkg-query <<'BODY'
+for name in "$@"; do case $name in -*) ;; *) echo "installed $name" ;; esac; done
+BODY
+expect "all there" 0 "packages are there" --
+[[ ! -e $stage/called ]] || { echo "setup_test.sh: apt-get was called though all was there"; failed=1; }
+expect "unknown option" 2 "unknown option '--quick'" "--for-tests" -- --quick
+
+if ((failed)); then exit 1; fi
+echo "setup_test.sh: ok"
