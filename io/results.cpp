@@ -162,9 +162,10 @@ void read_details(const h5::File& file, std::vector<Record>& records) {
 
 std::map<std::string, std::string> read_attributes(const h5::File& file) {
   std::map<std::string, std::string> attributes;
-  const int count = h5::check(H5Aget_num_attrs(file), "count the attributes");
+  const h5::Group root(H5Gopen2(file, "/", H5P_DEFAULT), "open /");
+  const int count = h5::check(H5Aget_num_attrs(root), "count the attributes");
   for (int i = 0; i < count; ++i) {
-    const h5::Attribute attribute(H5Aopen_by_idx(file, "/", H5_INDEX_NAME, H5_ITER_INC,
+    const h5::Attribute attribute(H5Aopen_by_idx(root, ".", H5_INDEX_NAME, H5_ITER_INC,
                                                  static_cast<hsize_t>(i), H5P_DEFAULT, H5P_DEFAULT),
                                   "open an attribute");
     const auto length = h5::check(H5Aget_name(attribute, 0, nullptr), "read an attribute's name");
