@@ -288,7 +288,7 @@ void Scheduler::run_thread(Worker& self, unsigned index) {
 }
 
 /// The running thread lets others run; it has noted before what it waits for.
-void Scheduler::wait() {
+__attribute__((always_inline)) inline void Scheduler::wait() {
   const unsigned index = current_;
   Strand& own = threads_[index].worker->strand;
   Strand& next = successor();
@@ -299,7 +299,7 @@ void Scheduler::wait() {
   thread_index = thread.index;
 }
 
-void Scheduler::barrier(Site site) {
+__attribute__((always_inline)) inline void Scheduler::barrier(Site site) {
   Thread& thread = threads_[current_];
   thread.state = State::at_barrier;
   thread.site = site;
@@ -316,7 +316,7 @@ void Scheduler::barrier(Site site) {
   wait();
 }
 
-void Scheduler::wait_for_others(Site site) {
+__attribute__((always_inline)) inline void Scheduler::wait_for_others(Site site) {
   Thread& thread = threads_[current_];
   thread.state = State::spinning;
   thread.site = site;
@@ -324,8 +324,9 @@ void Scheduler::wait_for_others(Site site) {
   wait();
 }
 
-CollectiveResult Scheduler::collective(Collective kind, unsigned mask, std::uint64_t value, int source,
-                                       Site site) {
+__attribute__((always_inline)) inline CollectiveResult Scheduler::collective(Collective kind, unsigned mask,
+                                                                             std::uint64_t value, int source,
+                                                                             Site site) {
   Thread& thread = threads_[current_];
   if ((mask >> current_ % 32 & 1u) == 0) {
     throw DeviceError("invalidMask: a lane outside of the mask takes part in a warp collective, " +

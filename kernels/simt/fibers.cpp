@@ -8,17 +8,6 @@
 
 #include "kernels/core/errors.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define GAUSSWEEP_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define GAUSSWEEP_ASAN 1
-#endif
-#endif
-#ifdef GAUSSWEEP_ASAN
-#include <sanitizer/common_interface_defs.h>
-#endif
-
 namespace gaussweep::emulated::simt::detail {
 
 namespace {
@@ -39,8 +28,6 @@ struct KeptStack {
   boost::context::stack_context allocate() { return {}; }
   void deallocate(boost::context::stack_context&) noexcept {}
 };
-
-thread_local Strand* left_strand = nullptr;
 
 }  // namespace
 
@@ -75,12 +62,11 @@ Strand::Strand(const Stack& stack, Body body, void* argument)
              boost::context::preallocated(stack.context().sp, stack.bytes(), stack.context()), KeptStack{},
              [this, body, argument](boost::context::fiber&& left) {
 #ifdef GAUSSWEEP_ASAN
-               __sanitizer_finish_switch_fiber(nullptr, &left_strand->stack_bottom_,
-                                               &left_strand->stack_bytes_);
+               __sanitizer_finish_switch_fiber(nullptr, &left_->stack_bottom_, &left_->stack_bytes_);
 #endif
-               arrive(std::move(left));
+               left_->fiber_ = std::move(left);
                Strand& next = body(argument);
-               left_strand = this;
+               left_ = this;
 #ifdef GAUSSWEEP_ASAN
                __sanitizer_start_switch_fiber(nullptr, next.stack_bottom_, next.stack_bytes_);
 #endif
@@ -88,22 +74,6 @@ Strand::Strand(const Stack& stack, Body body, void* argument)
              }),
       stack_bottom_(stack.bottom()),
       stack_bytes_(stack.bytes()) {
-}
-
-void Strand::arrive(boost::context::fiber&& left) {
-  left_strand->fiber_ = std::move(left);
-}
-
-void Strand::hand_to(Strand& next) {
-  left_strand = this;
-#ifdef GAUSSWEEP_ASAN
-  __sanitizer_start_switch_fiber(&fake_stack_, next.stack_bottom_, next.stack_bytes_);
-#endif
-  boost::context::fiber left = std::move(next.fiber_).resume();
-#ifdef GAUSSWEEP_ASAN
-  __sanitizer_finish_switch_fiber(fake_stack_, &left_strand->stack_bottom_, &left_strand->stack_bytes_);
-#endif
-  arrive(std::move(left));
 }
 
 }  // namespace gaussweep::emulated::simt::detail

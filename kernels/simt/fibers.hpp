@@ -5,6 +5,18 @@
 #include <boost/context/fiber.hpp>
 #include <boost/context/stack_context.hpp>
 #include <cstddef>
+#include <utility>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define GAUSSWEEP_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GAUSSWEEP_ASAN 1
+#endif
+#endif
+#ifdef GAUSSWEEP_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace gaussweep::emulated::simt::detail {
 
@@ -44,12 +56,26 @@ class Strand {
   void hand_to(Strand& next);
 
  private:
-  static void arrive(boost::context::fiber&& left);
+  inline static thread_local Strand* left_ = nullptr;  // the strand that was left last
 
   boost::context::fiber fiber_;         // how to go on; empty while it runs
   const void* stack_bottom_ = nullptr;  // of a thread's own stack: learnt when first left
   std::size_t stack_bytes_ = 0;
   void* fake_stack_ = nullptr;  // the address sanitizer's
 };
+
+// Inline, as are the steps towards it in emulated_block.cpp: a processor predicts wrongly every return from a
+// function that another strand had called, and these are most of what a switch costs.
+__attribute__((always_inline)) inline void Strand::hand_to(Strand& next) {
+  left_ = this;
+#ifdef GAUSSWEEP_ASAN
+  __sanitizer_start_switch_fiber(&fake_stack_, next.stack_bottom_, next.stack_bytes_);
+#endif
+  boost::context::fiber left = std::move(next.fiber_).resume();
+#ifdef GAUSSWEEP_ASAN
+  __sanitizer_finish_switch_fiber(fake_stack_, &left_->stack_bottom_, &left_->stack_bytes_);
+#endif
+  left_->fiber_ = std::move(left);
+}
 
 }  // namespace gaussweep::emulated::simt::detail
