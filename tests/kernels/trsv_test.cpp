@@ -1,0 +1,153 @@
+// The rows of trsv that are written for the CPU, and gesv/lapack: by hand, on every size, and where they
+// fail. The rows for GPUs: tests/gpu.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/check/check.hpp"
+#include "kernels/tables.hpp"
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep {
+namespace {
+
+using testing::ElementsAre;
+using testing_help::run_method;
+
+const Method& row(Problem problem, const std::string& variant) {
+  static const Registry registry = builtin_registry();
+  const Method* method = registry.find(problem, variant);
+  if (method == nullptr) throw std::logic_error("no row " + variant);
+  return *method;
+}
+
+std::vector<const Method*> cpu_rows() {
+  return {&row(Problem::trsv, "serial"), &row(Problem::trsv, "openblas"), &row(Problem::gesv, "lapack")};
+}
+
+template <class T>
+Inputs<T> inputs_of(std::int64_t n, std::int64_t nrhs, Uplo uplo, std::vector<T> a, std::vector<T> b) {
+  Inputs<T> inputs;
+  inputs.shape = {n, n, n, nrhs, uplo};
+  inputs.a = HostMatrix<T>(n, n);
+  inputs.a.data = std::move(a);
+  inputs.b = HostMatrix<T>(n, nrhs);
+  inputs.b.data = std::move(b);
+  return inputs;
+}
+
+template <class T>
+class CpuSolvers : public testing::Test {
+ protected:
+  Answer<T> run(const Method& method, const Inputs<T>& inputs) {
+    return run_method(context_, method, inputs, testing_help::defaults(method));
+  }
+  std::unique_ptr<Device> device_ = testing_help::cpu(Backend::host);
+  Context context_{*device_};
+};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(CpuSolvers, Precisions);
+
+// [2 . .; 1 4 .; 3 2 1] and its transpose, x = (1, 2, 3) and (1, 0, -1). What stands in the other triangle
+// (9) must not matter.
+TYPED_TEST(CpuSolvers, TriangularByHand) {
+  using T = TypeParam;
+  for (const char* variant : {"serial", "openblas"}) {
+    const Method& method = row(Problem::trsv, variant);
+    const auto lower = inputs_of<T>(3, 2, Uplo::lower, {2, 1, 3, 9, 4, 2, 9, 9, 1}, {2, 9, 10, 2, 1, 2});
+    const Answer<T> forward = this->run(method, lower);
+    EXPECT_THAT(forward.x.data, ElementsAre(1, 2, 3, 1, 0, -1)) << variant;
+    EXPECT_EQ(forward.info, 0);
+    const auto upper = inputs_of<T>(3, 1, Uplo::upper, {2, 9, 9, 1, 4, 9, 3, 2, 1}, {13, 14, 3});
+    EXPECT_THAT(this->run(method, upper).x.data, ElementsAre(1, 2, 3)) << variant;
+    EXPECT_THAT(this->run(method, inputs_of<T>(1, 1, Uplo::lower, {4}, {2})).x.data, ElementsAre(0.5));
+  }
+}
+
+TYPED_TEST(CpuSolvers, GeneralByHand) {
+  using T = TypeParam;
+  const Method& lapack = row(Problem::gesv, "lapack");
+  // [0 1; 2 1] x = (1, 5): the first pivot is 0, rows must be exchanged.
+  const Answer<T> answer = this->run(lapack, inputs_of<T>(2, 1, Uplo::lower, {0, 2, 1, 1}, {1, 5}));
+  EXPECT_THAT(answer.x.data, ElementsAre(2, 1));
+  EXPECT_EQ(answer.info, 0);
+  EXPECT_THAT(this->run(lapack, inputs_of<T>(1, 2, Uplo::lower, {4}, {2, 8})).x.data, ElementsAre(0.5, 2));
+}
+
+TYPED_TEST(CpuSolvers, EverySizeIsRight) {
+  using T = TypeParam;
+  for (const Method* method : cpu_rows()) {
+    const MatrixKind kind = method->problem == Problem::trsv ? MatrixKind::triangular : MatrixKind::uniform;
+    for (const std::int64_t n : {1, 2, 31, 32, 33, 97}) {
+      for (const std::int64_t nrhs : {1, 3}) {
+        for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+          const Shape shape{n, n, n, nrhs, uplo};
+          const auto inputs = testing_help::make_inputs<T>(method->problem, shape, kind);
+          const Answer<T> answer = this->run(*method, inputs);
+          const Findings findings = check(*method, inputs, answer);
+          EXPECT_LE(findings.ratio, default_tolerance(method->problem)) << method->id() << " n " << n;
+          EXPECT_EQ(answer.info, 0);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(CpuSolvers, ZeroOnTheDiagonalIsAResult) {
+  using T = TypeParam;
+  for (const char* variant : {"serial", "openblas"}) {
+    const Method& method = row(Problem::trsv, variant);
+    EXPECT_EQ(this->run(method, inputs_of<T>(3, 1, Uplo::lower, {2, 1, 3, 0, 0, 2, 0, 0, 1}, {1, 1, 1})).info,
+              2);
+    EXPECT_EQ(this->run(method, inputs_of<T>(3, 1, Uplo::upper, {2, 0, 0, 1, 4, 0, 3, 2, 0}, {1, 1, 1})).info,
+              3);
+    EXPECT_EQ(this->run(method, inputs_of<T>(1, 1, Uplo::lower, {0}, {1})).info, 1);
+  }
+  const Method& lapack = row(Problem::gesv, "lapack");
+  EXPECT_EQ(this->run(lapack, inputs_of<T>(2, 1, Uplo::lower, {1, 1, 2, 2}, {1, 1})).info, 2);
+}
+
+TYPED_TEST(CpuSolvers, NanComesOutAndFails) {
+  using T = TypeParam;
+  for (const Method* method : cpu_rows()) {
+    const Shape shape{33, 33, 33, 1, Uplo::lower};
+    auto inputs = testing_help::make_inputs<T>(method->problem, shape, MatrixKind::triangular);
+    inputs.a(5, 2) = std::numeric_limits<T>::quiet_NaN();
+    const Answer<T> answer = this->run(*method, inputs);
+    EXPECT_EQ(check(*method, inputs, answer).ratio, std::numeric_limits<double>::infinity()) << method->id();
+  }
+}
+
+TYPED_TEST(CpuSolvers, VendorRowsAreTheReferences) {
+  const Registry registry = builtin_registry();
+  for (const Backend backend : {Backend::host, Backend::emulated}) {
+    ASSERT_NE(registry.reference(Problem::trsv, backend), nullptr);
+    EXPECT_EQ(registry.reference(Problem::trsv, backend)->variant, "openblas");
+    ASSERT_NE(registry.reference(Problem::gesv, backend), nullptr);
+    EXPECT_EQ(registry.reference(Problem::gesv, backend)->variant, "lapack");
+  }
+}
+
+// Strides larger than n, as a caller other than Staging may have them.
+TYPED_TEST(CpuSolvers, LeadingDimensionsBeyondN) {
+  using T = TypeParam;
+  for (const Method* method : cpu_rows()) {
+    std::vector<T> a{2, 1, -7, 0, 4, -7};  // [2 0; 1 4], ld 3
+    std::vector<T> b{2, 9, -7, 4, 2, -7};
+    int info = 0;
+    Operands<T> op;
+    op.shape = {2, 2, 2, 2, Uplo::lower};
+    op.a = {a.data(), 2, 2, 3};
+    op.b = {b.data(), 2, 2, 3};
+    op.info = &info;
+    method->host.template get<T>()(this->context_, op, {});
+    EXPECT_THAT(b, ElementsAre(1, 2, -7, 2, 0, -7)) << method->id();
+    EXPECT_EQ(info, 0);
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep
