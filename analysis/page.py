@@ -70,6 +70,7 @@ class Page:
         self.title = title
         self.sections = []  # [id, title, [html]]
         self.files = {}     # name -> CSV or SVG text, relative to OUT
+        self.glyphs = {}    # outlines of letters that the figures share
 
     def begin(self, name, title, words=""):
         self.sections.append([name, title, []])
@@ -132,7 +133,7 @@ class Page:
             self.files[f"plots/{plot.name}.svg"] = plots.for_paper(svg)
             words = " ".join(s if s.endswith(".") else s + "." for s in [plot.note, *left_out] if s)
             link = f'<a href="plots/{text(plot.name)}.svg">SVG</a>'
-            drawn.append(f'<figure class="plot" data-plot="{text(plot.name)}">{svg}'
+            drawn.append(f'<figure class="plot" data-plot="{text(plot.name)}">{plots.without_glyphs(svg, self.glyphs)}'
                          f"<figcaption>{text(words)} {self._csv(plot.name, plot.frame())} {link}</figcaption></figure>")
         if drawn:
             self._put('<div class="plots">' + "".join(drawn) + "</div>")
@@ -167,5 +168,6 @@ class Page:
             f'<meta name="viewport" content="width=device-width, initial-scale=1">'
             f'<meta name="color-scheme" content="light dark"><title>{text(self.title)}</title>'
             f"<style>{style}</style></head>\n<body><header><h1>{text(self.title)}</h1><nav>{links}</nav></header>\n"
+            f'<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>{"".join(self.glyphs.values())}</defs></svg>\n'
             f"<main>{body}</main></body></html>\n", encoding="utf-8")
         return out / "index.html"

@@ -272,7 +272,8 @@ def _for_page(svg, name, title):
     svg = svg[svg.index("<svg"):]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
     prefix = re.sub(r"[^A-Za-z0-9]+", "-", name)
-    svg = re.sub(r'(\bid="|"#|url\(#)', rf"\g<1>{prefix}-", svg)
+    svg = re.sub(r'(\bid="|"#|url\(#)(?!DejaVu)', rf"\g<1>{prefix}-", svg)  # glyphs keep their names: they are the same everywhere
+    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
     box = re.search(r'viewBox="([^"]+)"', svg).group(1)
     words = title.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     svg = re.sub(r"<svg[^>]*>", f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
@@ -280,6 +281,16 @@ def _for_page(svg, name, title):
     for mark, colour in ((FOREGROUND, "currentColor"), (GRID, "var(--grid,#ccc)"), (BACKGROUND, "var(--bg,#fff)")):
         svg = svg.replace(mark, colour)
     return re.sub(r"\n\s*", "\n", svg)
+
+
+GLYPH = re.compile(r'<path id="(DejaVu[^"]+)"[^>]*/>\s*')
+
+
+def without_glyphs(svg, glyphs):
+    """The drawing less its letters' outlines, which go into `glyphs` (name -> element): a page needs them once."""
+    for match in GLYPH.finditer(svg):
+        glyphs.setdefault(match.group(1), match.group(0).strip())
+    return re.sub(r"<defs>\s*</defs>\s*", "", GLYPH.sub("", svg))
 
 
 def for_paper(svg):

@@ -1,0 +1,42 @@
+"""The command `analysis/report`."""
+
+import argparse
+import sys
+
+from .loader import ReportError, load
+from .page import Page
+from .sections import ALL
+
+
+def build(night, title="gaussweep report"):
+    """The page of a night, ready to be written."""
+    page = Page(title)
+    for section in ALL:
+        section(page, night)
+    return page
+
+
+def title_of(night):
+    plans = [p for p in dict.fromkeys(night.records["plan_name"]) if p]
+    return "gaussweep: " + (", ".join(plans[:3]) + (" and more" if len(plans) > 3 else "") if plans else "report")
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="report", description="Writes OUT/index.html, a page on what a sweep measured, with its data (OUT/data) "
+                                     "and its drawings (OUT/plots).")
+    parser.add_argument("input", nargs="+", metavar="DIR|FILE", help="run directories or results files; several are reported together")
+    parser.add_argument("-o", "--output", default="report", metavar="OUT", help="directory to write into (default: report)")
+    options = parser.parse_args(arguments)
+    try:
+        night = load(options.input)
+        index = build(night, title_of(night)).write(options.output)
+    except ReportError as error:
+        print(f"report: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"report: cannot write the page: {error}", file=sys.stderr)
+        return 2
+    for warning in night.warnings:
+        print(f"report: {warning}", file=sys.stderr)
+    print(index)
+    return 0

@@ -1,0 +1,49 @@
+"""What the drawings share: choosing records, published tables, panels."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from ..loader import parameter
+
+PUBLISHED = Path(__file__).parent.parent / "published"
+
+
+def table_of(name):
+    """A published table; lines that begin with # say its source."""
+    return pd.read_csv(PUBLISHED / name, comment="#")
+
+
+def source_of(name):
+    """The first line of a published table: "# source: …"."""
+    with open(PUBLISHED / name, encoding="utf-8") as file:
+        return file.readline().removeprefix("# source:").strip()
+
+
+def claims(experiment):
+    """What the paper states in prose about an experiment."""
+    rows = table_of("claims.csv")
+    return rows[rows["experiment"] == experiment]
+
+
+def pick(rows, where):
+    """Records with these values; `parameters` asks for single parameters."""
+    keep = pd.Series(True, index=rows.index)
+    for name, value in where.items():
+        if name == "parameters":
+            for key, wanted in value.items():
+                keep &= parameter(rows, key).map(lambda v: v == wanted).astype(bool)
+        else:
+            keep &= rows[name] == value
+    return rows[keep]
+
+
+def heads(rows):
+    """Devices that deserve a panel: GPUs and the emulation; the CPU alone only where there is nothing else."""
+    devices = sorted(rows["device"].unique())
+    return [d for d in devices if d != "CPU"] or devices
+
+
+def on(rows, device):
+    """What belongs in a device's panel: its own records and those of the CPU."""
+    return rows[rows["device"].isin([device, "CPU"])]

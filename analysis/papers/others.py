@@ -1,0 +1,214 @@
+"""Kernel shares, occupancy, GPUs, verification, convergence and accuracy of the papers, measured again."""
+
+import numpy as np
+import pandas as pd
+
+from ..frames import answered, slug
+from ..loader import parameter
+from ..page import factor, number, percent, seconds, whole
+from ..plots import Plot, Series
+from ..sections import accuracy as accuracy_section
+from ..sections import failures as failures_section
+from ..sections.architectures import devices_by_age, pairs
+from ..sections.stages import joined
+from .common import claims, source_of, table_of
+
+
+def stages(page, night, experiment, drawing, rows):
+    """A published table of kernels with our stages in it; both what matches nothing of ours and what only we have stay."""
+    theirs = table_of(drawing["csv"])
+    details = joined(night)
+    details = details[details["trial"].isin(rows.index)]
+    if not len(details):
+        page.nothing("These trials carry no stages.")
+        return True
+    size = theirs["n"].iloc[0] if "n" in theirs else None
+    pieces = []
+    for (method, precision, device), group in details.groupby(["method", "precision", "device"]):
+        at = size if size in set(group["size"]) else group["size"].max()
+        group = group[group["size"] == at]
+        trial = group.sort_values("seconds_median", kind="stable")["trial"].iloc[0]
+        group = _summed(group[group["trial"] == trial])
+        given = theirs[theirs["method"] == method] if "method" in theirs else theirs
+        used = set()
+        for row in given.to_dict("records"):
+            patterns = drawing["stages"].get(row["kernel"], [])
+            mine = group[group["kernel"].str.lower().map(lambda k: any(p in k for p in patterns)) & ~group["kernel"].isin(used)]
+            used |= set(mine["kernel"])
+            pieces += _beside(method, precision, device, at, row, mine)
+        pieces += _beside(method, precision, device, at, {}, group[~group["kernel"].isin(used)])
+    table = pd.DataFrame(pieces)
+    page.add(f"Source of the published columns: {source_of(drawing['csv'])}. Means are of one call; shares of all GPU time there, of the stage pass here.")
+    page.table(experiment["id"], table,
+               [("method", "method", None), ("precision", "precision", None), ("device", "device", None), ("n", "n", whole),
+                ("operation", "published kernel", None), ("published_mean", "mean", seconds), ("published_share", "share", percent),
+                ("published_occupancy", "occupancy", number), ("stage", "our stage", None), ("calls", "calls", whole), ("mean", "mean", seconds),
+                ("share", "share", percent), ("occupancy", "occupancy", number)], limit=60)
+    said = claims(experiment["id"])
+    if len(said):
+        page.items(f"Published: {c.quantity}: {c.low:g}{'' if c.unit == '1' else ' ' + c.unit} ({c.source})." for c in said.itertuples())
+    return True
+
+
+def _summed(group):
+    """Rows of one kernel as one row (a method may return to a stage)."""
+    if not group["kernel"].duplicated().any():
+        return group
+    weight = group["occupancy"] * group["seconds"]
+    summed = group.assign(weight=weight).groupby("kernel", sort=False).agg(calls=("calls", "sum"), seconds=("seconds", "sum"), share=("share", "sum"),
+                                                                         weight=("weight", "sum")).reset_index()
+    return summed.assign(mean=summed["seconds"] / summed["calls"], occupancy=summed["weight"] / summed["seconds"])
+
+
+def _beside(method, precision, device, n, row, mine):
+    mean = row.get("mean_seconds", np.nan)
+    if "total_seconds" in row:
+        mean = row["total_seconds"] / row["calls"]
+    place = dict(method=method, precision=precision, device=device, n=n, operation=row.get("operation", "–"), published_mean=mean,
+                 published_share=row.get("share", np.nan), published_occupancy=row.get("occupancy", np.nan))
+    if not len(mine):
+        return [dict(place, stage="–", calls=np.nan, mean=np.nan, share=np.nan, occupancy=np.nan)] if row else []
+    return [dict(place, stage=m.kernel, calls=m.calls, mean=m.mean, share=m.share, occupancy=m.occupancy) for m in mine.itertuples()]
+
+
+def occupancy(page, night, experiment, drawing, rows):
+    """Occupancy over the calls of a trial where the stages are split by iteration, else over n."""
+    details = joined(night)
+    details = details[details["trial"].isin(rows.index) & details["occupancy"].notna()]
+    if not len(details):
+        page.nothing("No occupancy is recorded for these trials (it is known where a GPU worked).")
+        return True
+    series, split = [], False
+    for (method, precision, device), group in details.groupby(["method", "precision", "device"]):
+        last = group[group["size"] == group["size"].max()]
+        last = last[last["trial"] == last["trial"].iloc[0]]
+        label = f"{method}, {precision}, {device}"
+        if len(last) >= 4:
+            series.append(Series(f"{label}, n = {last['size'].iloc[0]}", last["calls"].cumsum().to_numpy(), last["occupancy"].to_numpy()))
+            split = True
+        else:
+            one = group.sort_values("size").drop_duplicates(["size", "kernel"])
+            for kernel, part in one.groupby("kernel"):
+                series.append(Series(f"{label}: {kernel}", part["size"].to_numpy(), part["occupancy"].to_numpy()))
+    if split:
+        series = [s for s in series if ": " not in s.label]
+    else:
+        page.add("These records hold one mean occupancy a stage, not one an iteration: drawn over n.")
+    page.plots([Plot(experiment["id"], experiment["title"], "calls so far" if split else "n", "occupancy", series, percent=True)])
+    return True
+
+
+def gpus(page, night, experiment, drawing, rows):
+    """Any two GPUs, over blocks at the largest common size, and over n."""
+    devices, rows = devices_by_age(rows)
+    if len(devices) < 2:
+        page.nothing("Needs two GPU models; these records have " + (f"one, {devices[0]}." if devices else "none."))
+        return True
+    said = claims(experiment["id"])
+    for first, second in zip(devices, devices[1:]):
+        both = pairs(rows, first, second)
+        if not len(both):
+            page.nothing(f"{first} and {second} have no trial in common.")
+            continue
+        blocks = pd.to_numeric(parameter(rows, drawing["parameter"]), errors="coerce").groupby(rows["key"]).first()
+        both = both.assign(blocks=both["key"].map(blocks))
+        figures = []
+        for precision, part in both.groupby("precision"):
+            extent = part.groupby("size")["blocks"].nunique()
+            size = extent[extent == extent.max()].index.max()
+            at = part[part["size"] == size].sort_values("seconds_median").drop_duplicates("blocks").sort_values("blocks")
+            figures.append(Plot(slug(experiment["id"], precision, first, second), f"{experiment['title']}: n = {size}, {precision}", drawing["parameter"], "median time",
+                                [Series(first, at["blocks"].to_numpy(), at["seconds_median"].to_numpy(), at["seconds_q1"].to_numpy(), at["seconds_q3"].to_numpy()),
+                                 Series(second, at["blocks"].to_numpy(), at["seconds_median_2"].to_numpy(), at["seconds_q1_2"].to_numpy(), at["seconds_q3_2"].to_numpy())],
+                                ylog=True, seconds=True))
+        page.plots(figures)
+        less = 100 * (1 - 1 / both["ratio"])
+        page.add(f"{second} needs {number(float(less.median()))} % less time than {first} in the middle of {len(both)} common trials "
+                 f"({factor(float(both['ratio'].median()))} as fast)." + "".join(f" Published: {c.quantity} {c.low:g} to {c.high:g} {c.unit} ({c.source})." for c in said.itertuples()))
+    return True
+
+
+def first_row(page, night, experiment, drawing, rows):
+    if not failures_section.first_row(page, rows, experiment["id"]):
+        page.nothing("No first-row deviation is recorded.")
+    judged = rows[rows["residual_ratio"].notna()]
+    if len(judged):
+        stable = judged.groupby(["method", "matrix_kind"])["status"].agg(lambda s: bool((s == "pass").all()))
+        names = {flag: [f"{m} on {k}" for (m, k), v in stable.items() if v == flag] for flag in (True, False)}
+        page.items([f"Stable wherever measured: {', '.join(names[True]) or 'none'}.", f"Not stable: {', '.join(names[False]) or 'none'}."])
+    return True
+
+
+def devices(page, night, experiment, drawing, rows):
+    theirs = table_of(drawing["csv"])
+    ours = night.devices[night.devices["gpu_name"] != ""].drop_duplicates("gpu_name")
+    if not len(ours):
+        return False
+    published = pd.DataFrame({"gpu": theirs["gpu"], "from": "published peak", "sms": theirs["multiprocessors"], "fp32": theirs["peak_fp32_tflops"],
+                              "fp64": theirs["peak_fp64_tflops"], "memory": theirs["memory_gb_per_s"]})
+    measured = pd.DataFrame({"gpu": ours["gpu_name"], "from": "measured here", "sms": ours["multiprocessors"], "fp32": ours["gemm_flops_float"] / 1e12,
+                             "fp64": ours["gemm_flops_double"] / 1e12, "memory": ours["copy_bytes_per_second"] / 1e9})
+    page.table(experiment["id"], pd.concat([published, measured], ignore_index=True),
+               [("gpu", "GPU", None), ("from", "from", None), ("sms", "SMs", whole), ("fp32", "float [TFLOP/s]", number), ("fp64", "double [TFLOP/s]", number),
+                ("memory", "memory [GB/s]", number)], caption=f"Source of the published rows: {source_of(drawing['csv'])}. Ours: vendor GEMM and device copy, measured.")
+    return True
+
+
+def convergence(page, night, experiment, drawing, rows):
+    rows = rows[rows["convergence"] != ""]
+    if not len(rows):
+        page.nothing("No trial says how its iteration ended.")
+        return True
+    table = rows.groupby(["problem", "precision", "method", "matrix_kind", "size", "convergence"]).agg(
+        trials=("key", "size"), low=("iterations", "min"), high=("iterations", "max"), ratio=("residual_ratio", "max")).reset_index()
+    done = rows[rows["convergence"] == "converged"]
+    kinds = sorted(done["matrix_kind"].unique())
+    never = sorted(set(rows["matrix_kind"]) - set(kinds))
+    page.add(f"Converges on: {', '.join(kinds) or 'nothing tried here'}. Never converges on: {', '.join(never) or 'nothing tried here'}.")
+    page.table(experiment["id"], table,
+               [("problem", "problem", None), ("precision", "precision", None), ("method", "method", None), ("matrix_kind", "matrix", None), ("size", "n", whole),
+                ("convergence", "how it ended", None), ("trials", "trials", whole), ("low", "iterations from", whole), ("high", "to", whole),
+                ("ratio", "ratio ≤", number)], limit=60)
+    series = [Series(f"{method}, {kind}, {precision}", part.index.to_numpy(), part.to_numpy(float))
+              for (method, kind, precision), part in ((key, group.groupby("size")["iterations"].median())
+                                                      for key, group in done.groupby(["method", "matrix_kind", "precision"]))]
+    page.plots([Plot(slug(experiment["id"], "iterations"), "Iterations to convergence over n", "n", "iterations", series, ylog=True),
+                *accuracy_section.history_plots(night, rows, experiment["id"])], most=4)
+    return True
+
+
+def accuracy(page, night, experiment, drawing, rows):
+    """The errors of two methods on the very same systems, with an answer in words."""
+    rows = answered(rows)
+    same = ["precision", "device", "matrix_digest", "size", "nrhs"]
+    first, second = (rows[rows["method"] == drawing[k]].sort_values("backward_error").drop_duplicates(same) for k in ("first", "second"))
+    both = first.merge(second, on=same, suffixes=("", "_2"))
+    if not len(both):
+        page.nothing(f"{drawing['first']} and {drawing['second']} never answered the same system.")
+        return True
+    said = []
+    for error in ("backward_error", "forward_error"):
+        known = both[both[error].notna() & both[f"{error}_2"].notna()]
+        if len(known):
+            more, less = int((known[error] < known[f"{error}_2"]).sum()), int((known[error] > known[f"{error}_2"]).sum())
+            verdict = "yes" if more > less else "no" if less > more else "undecided"
+            said.append(f"{error.replace('_', ' ')}: {drawing['first']} is more accurate on {more} of {len(known)} systems, less on {less}: {verdict}")
+    page.items(said)
+    table = both.groupby(["precision", "matrix_kind"]).agg(
+        systems=("size", "size"), backward=("backward_error", "median"), backward_2=("backward_error_2", "median"),
+        forward=("forward_error", "median"), forward_2=("forward_error_2", "median")).reset_index()
+    a, b = drawing["first"], drawing["second"]
+    page.table(experiment["id"], table,
+               [("precision", "precision", None), ("matrix_kind", "matrix", None), ("systems", "systems", whole), ("backward", f"backward, {a}", number),
+                ("backward_2", f"backward, {b}", number), ("forward", f"forward, {a}", number), ("forward_2", f"forward, {b}", number)],
+               caption="Median errors on the systems that both answered.")
+    return True
+
+
+def reference(page, night, experiment, drawing, rows):
+    """A published table without a counterpart in the records."""
+    theirs = table_of(drawing["csv"])
+    page.table(slug(experiment["id"], "reference"), theirs,
+               [(c, c.replace("_", " "), number if theirs[c].dtype.kind == "f" else whole if theirs[c].dtype.kind == "i" else None) for c in theirs],
+               caption=f"{drawing['words']} Source: {source_of(drawing['csv'])}.")
+    return True

@@ -1,0 +1,268 @@
+"""Times, speedups and fits of the papers, measured again."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from ..fits import cubic, reciprocal
+from ..frames import answered, best, many, slug, speedups, without
+from ..loader import parameter
+from ..page import factor, number, seconds, whole
+from ..plots import Plot, Series
+from .common import claims, heads, on, pick, source_of, table_of
+
+
+def published(page, night, experiment, drawing, rows):
+    """A published table over n with our times in it."""
+    theirs, shown = table_of(drawing["csv"]), False
+    rate = drawing.get("rate")
+    for device in heads(rows):
+        pieces = []
+        for column in drawing["columns"]:
+            mine = pick(answered(on(rows, device)), column["where"])
+            given = pd.DataFrame({"n": theirs["n"], "published": theirs[column["column"]] * column.get("scale", 1)})
+            for precision, part in mine.groupby("precision"):
+                part = best(part, ["size"])
+                both = given.merge(part[["size", "seconds_median", "seconds_q1", "seconds_q3", "status", "config", "matrix_kind"]]
+                                   .rename(columns={"size": "n"}), on="n", how="outer")
+                named = column["label"] if "precision" in column["where"] else f"{column['label']}, {precision}"
+                pieces.append(both.assign(what=named, precision=precision).sort_values("n"))
+        if not pieces:
+            continue
+        table = pd.concat(pieces, ignore_index=True)
+        table["faster"] = table["published"] / table["seconds_median"]
+        table["status"] = table["status"].fillna("not measured")
+        table[["config", "matrix_kind"]] = table[["config", "matrix_kind"]].fillna("")
+        both = table["faster"].notna()
+        page.add(f"{device}: of {int(table['published'].notna().sum())} published cells {int(both.sum())} were measured; "
+                 f"{int((table['faster'] > 1).sum())} of these are faster than published. Source: {source_of(drawing['csv'])}.")
+        form, unit, y = (number, " [GFLOP/s]", lambda n, t: 2 * n ** 3 / t / 1e9) if rate else (seconds, "", lambda n, t: t)
+        for name in ("published", "seconds_median"):
+            table[f"{name}_shown"] = y(table["n"].astype(float), table[name])
+        page.table(slug(experiment["id"], device), table,
+                   [("what", "what", None), ("n", "n", whole), ("published_shown", "published" + unit, form), ("seconds_median_shown", "measured" + unit, form),
+                    ("faster", "published time / measured", factor), ("status", "judged", None), ("matrix_kind", "matrix", None), ("config", "with", None)],
+                   limit=80, caption=f"{experiment['title']}: published beside measured on {device}.")
+        series = []
+        for i, (what, part) in enumerate(table.groupby("what", sort=False)):
+            old, new = part[part["published"].notna()], part[part["seconds_median"].notna()]
+            series.append(Series(f"{what}, published", old["n"].to_numpy(), old["published_shown"].to_numpy(), style=8 + i))
+            low, high = y(new["n"].astype(float), new["seconds_q1"]), y(new["n"].astype(float), new["seconds_q3"])
+            series.append(Series(f"{what}, measured", new["n"].to_numpy(), new["seconds_median_shown"].to_numpy(), np.minimum(low, high),
+                                 np.maximum(low, high), (new["status"] != "pass").to_numpy(), style=i))
+        page.plots([Plot(slug(experiment["id"], device), f"{experiment['title']}, {device}", "n", "GFLOP/s" if rate else "time", series, ylog=True,
+                         xlog=True, seconds=not rate)])
+        shown = True
+    return shown
+
+
+def lines(page, night, experiment, drawing, rows):
+    """Time over n, a line a method (and a value of the parameter `by`)."""
+    rows = answered(rows)
+    figures, fits = [], []
+    by = drawing.get("by")
+    for device in heads(rows):
+        for precision, part in on(rows, device).groupby("precision"):
+            label = part["method"].astype(str)
+            if many(part["problem"]):
+                label = part["problem"] + "/" + label
+            if by:
+                label = label + parameter(part, by).map(lambda v: "" if v is None else f", {by} {v}")
+            part = part.assign(label=label)
+            part = best(part, ["label", "size"]).sort_values("size", kind="stable")
+            series = []
+            groups = sorted(part.groupby("label"), key=lambda g: _natural(g[0]))
+            for i, (name, group) in enumerate(_spread(groups)):
+                x, y = group["size"].to_numpy(), group["seconds_median"].to_numpy()
+                series.append(Series(name, x, y, group["seconds_q1"].to_numpy(), group["seconds_q3"].to_numpy(),
+                                     (group["status"] != "pass").to_numpy(), style=i))
+                fit = cubic(x, y) if drawing.get("fit") == "cubic" else None
+                if fit:
+                    dense = np.linspace(x.min(), x.max(), 60)
+                    series[-1].line = False
+                    series.append(Series(f"{name}, cubic fit, R² = {fit.r_squared:.5f}", dense, fit.curve(dense), style=i, marker=False))
+                    fits.append({"series": name, "precision": precision, "device": device, "points": len(x), "r_squared": fit.r_squared,
+                                 **{f"of {k}": v for k, v in fit.coefficients.items()}})
+            log = drawing.get("fit") != "cubic"
+            figures.append(Plot(slug(experiment["id"], precision, device), f"{experiment['title']}: {precision}, {device}", "n", "median time",
+                                series, ylog=log, seconds=True))
+    drawn = page.plots(figures, most=6)
+    if fits:
+        frame = pd.DataFrame(fits)
+        page.table(slug(experiment["id"], "fit"), frame,
+                   [("series", "series", None), ("precision", "precision", None), ("device", "device", None), ("points", "sizes", whole),
+                    *((f"of {k}", f"coefficient of {k} [s]", number) for k in ("n³", "n²", "n", "1")), ("r_squared", "R²", lambda v: f"{v:.6f}")],
+                   caption="Cubic fit of the medians by least squares.")
+    elif drawing.get("fit") == "cubic" and drawn:
+        page.nothing("Fewer than five sizes: a cubic through them would fit anything, so none is fitted.")
+    return bool(drawn)
+
+
+def _natural(name):
+    """Sorts "blocks 2" before "blocks 14"."""
+    return re.sub(r"\d+", lambda m: m.group().zfill(9), name)
+
+
+def _spread(groups, most=12):
+    """At most `most` of the groups, evenly chosen, first and last among them."""
+    if len(groups) <= most:
+        return groups
+    return [groups[i] for i in np.unique(np.linspace(0, len(groups) - 1, most).astype(int))]
+
+
+def over_parameter(page, night, experiment, drawing, rows):
+    """Time, speedup or reciprocal over one parameter, at the size that has most of its values."""
+    name, what = drawing["parameter"], drawing["y"]
+    values = pd.to_numeric(parameter(rows, name), errors="coerce")
+    if name == "threads":
+        values = values.where(values > 0)  # 0 means: as many as fit
+    rows = speedups(rows, name, values)
+    figures, fits = [], []
+    for (precision, device), part in rows.groupby(["precision", "device"]) if len(rows) else ():
+        extent = part.groupby("size")["value"].nunique()
+        size = extent[extent == extent.max()].index.max()
+        series = []
+        several = part["matrix_kind"].nunique() > 1
+        for i, ((method, rest, kind), group) in enumerate(_spread(list(part[part["size"] == size].groupby(["method", "rest", "matrix_kind"])), 6)):
+            group = group.drop_duplicates("value")
+            label = " ".join(w for w in (method, rest, kind if several else "") if w)
+            series += _one(what, label, group, i, fits, dict(precision=precision, device=device, size=size))
+        ylabel = {"seconds": "median time", "speedup": "speedup", "reciprocal": "1 / (t − K) [1/s]"}[what]
+        figures.append(Plot(slug(experiment["id"], what, precision, device), f"{experiment['title']}: n = {size}, {precision}, {device}", name, ylabel,
+                            series, seconds=what == "seconds"))
+    drawn = page.plots(figures, most=4)
+    if fits:
+        page.table(slug(experiment["id"], "fit"), pd.DataFrame(fits),
+                   [("series", "series", None), ("precision", "precision", None), ("device", "device", None), ("size", "n", whole),
+                    ("points", "points", whole), ("K", "K [s]", number), ("c", "c [s]", number), ("r_squared", "R²", lambda v: f"{v:.5f}"),
+                    ("above", "points above K", whole)],
+                   caption="t = K + c / blocks by least squares; his hypothesis is that time falls as 1 / blocks. R² well below 1 speaks against it.")
+    elif what == "reciprocal" and drawn == 0 and len(rows):
+        page.nothing("Fewer than three numbers of blocks: nothing to fit.")
+    return bool(drawn)
+
+
+def _one(what, label, group, style, fits, place):
+    x = group["value"].to_numpy()
+    hollow = (group["status"] != "pass").to_numpy()
+    if what == "seconds":
+        return [Series(label, x, *(group[c].to_numpy() for c in ("seconds_median", "seconds_q1", "seconds_q3")), hollow, style)]
+    if what == "speedup":
+        return [Series(label, x, *(group[c].to_numpy() for c in ("speedup", "speedup_low", "speedup_high")), hollow, style)]
+    t = group["seconds_median"].to_numpy()
+    fit = reciprocal(x, t)
+    if fit is None:
+        return []
+    limit = fit.coefficients["K"]
+    above = t > limit
+    fits.append({"series": label, **place, "points": len(x), **fit.coefficients, "r_squared": fit.r_squared, "above": int(above.sum())})
+    y = np.where(above, 1 / np.where(above, t - limit, 1), np.nan)
+    ends = np.array([x.min(), x.max()], dtype=float)
+    return [Series(label, x, y, hollow=hollow, style=style, line=False),
+            Series(f"{label}: blocks / c, K = {seconds(limit)}", ends, fit.curve(ends), style=style, marker=False)]
+
+
+def ratio(page, night, experiment, drawing, rows):
+    """How many times faster one method is than another at each size, beside what the paper states."""
+    rows = answered(rows)
+    slow, fast = (pick(rows, drawing[k]) for k in ("slow", "fast"))
+    fast = best(fast, ["precision", "device", "size"])
+    near = best(slow, ["precision", "device", "size"])
+    both = fast.merge(near, on=["precision", "device", "size"], suffixes=("", "_slow"))
+    rest = fast[~fast["device"].isin(both["device"])]
+    cpu = best(slow[slow["device"] == "CPU"], ["precision", "size"]).drop(columns="device")
+    both = pd.concat([both, rest.merge(cpu, on=["precision", "size"], suffixes=("", "_slow"))], ignore_index=True)
+    if not len(both):
+        return False
+    both = both.assign(ratio=both["seconds_median_slow"] / both["seconds_median"], low=both["seconds_q1_slow"] / both["seconds_q3"],
+                       high=both["seconds_q3_slow"] / both["seconds_q1"]).sort_values(["precision", "device", "size"], kind="stable")
+    said = claims(experiment["id"])
+    said = said[said["quantity"] == drawing["quantity"]]
+    words = "".join(f" Published: {_range(c)} ({c.source})." for c in said.itertuples())
+    last = both.drop_duplicates(["precision", "device"], keep="last")
+    page.add(f"{drawing['quantity'][0].upper()}{drawing['quantity'][1:]} – time of {drawing['slow']['method']} over time of {drawing['fast']['method']}: "
+             + "; ".join(f"{factor(r.ratio)} at n = {r.size} ({r.precision}, {r.device})" for r in last.itertuples()) + "." + words)
+    name = slug(experiment["id"], "ratio", drawing["slow"]["method"], drawing["fast"]["method"])
+    page.table(name, both[["precision", "device", "size", "seconds_median_slow", "seconds_median", "ratio", "low", "high"]],
+               [("precision", "precision", None), ("device", "device", None), ("size", "n", whole),
+                ("seconds_median_slow", drawing["slow"]["method"], seconds), ("seconds_median", drawing["fast"]["method"], seconds),
+                ("ratio", "times faster", factor), ("low", "at least", factor), ("high", "at most", factor)], limit=24)
+    return True
+
+
+def _range(claim):
+    unit = "" if claim.unit == "1" else f" {claim.unit}"
+    return f"{claim.low:g}{unit}" if claim.low == claim.high else f"{claim.low:g} to {claim.high:g}{unit}"
+
+
+def order(page, night, experiment, drawing, rows):
+    """The methods by time at the largest size that most of them have, in words."""
+    rows = answered(rows)
+    said = []
+    for device in heads(rows):
+        for precision, part in on(rows, device).groupby("precision"):
+            extent = part.groupby("size")["method"].nunique()
+            size = extent[extent == extent.max()].index.max()
+            part = best(part[part["size"] == size], ["method"]).sort_values("seconds_median")
+            said.append(f"n = {size}, {precision}, {device}: " + ", then ".join(f"{r.method} ({seconds(r.seconds_median)})" for r in part.itertuples()))
+    if said:
+        page.add("Measured order, fastest first:")
+        page.items(said)
+    return bool(said)
+
+
+def verdict(page, night, experiment, drawing, rows):
+    """Two values of one parameter, trial by trial, with a verdict in words."""
+    name = drawing["parameter"]
+    rows = answered(rows)
+    rows = rows.assign(value=parameter(rows, name), rest=rows["parameters"].map(without(dict(zip(rows["parameters"], rows["parameter"])), name)))
+    same = ["precision", "device", "host", "method", "size", "nrhs", "matrix_digest", "rest"]
+    first, second = (best(rows[rows["value"] == drawing[k]], same) for k in ("first", "second"))
+    both = first.merge(second, on=same, suffixes=("", "_2"))
+    if not len(both):
+        return False
+    both = both.assign(ratio=both["seconds_median"] / both["seconds_median_2"], low=both["seconds_q1"] / both["seconds_q3_2"],
+                       high=both["seconds_q3"] / both["seconds_q1_2"])
+    said = []
+    for (precision, device, rest), part in both.groupby(["precision", "device", "rest"]):
+        faster, slower = int((part["high"] < 1).sum()), int((part["low"] > 1).sum())
+        said.append(f"{rest or 'default'}, {precision}, {device}: {drawing['first']} is faster than {drawing['second']} in {faster} of {len(part)} pairs, "
+                    f"slower in {slower}, not to be told apart in {len(part) - faster - slower}; its time is {factor(float(part['ratio'].median()))} that "
+                    f"of {drawing['second']} in the middle pair")
+    page.add(f"{drawing['first']} against {drawing['second']}, trial by trial (told apart where the quartiles do not overlap):")
+    page.items(said[:24])
+    page.table(slug(experiment["id"], "verdict"), both[[*same, "seconds_median", "seconds_median_2", "ratio", "low", "high"]],
+               [("precision", "precision", None), ("device", "device", None), ("rest", "with", None), ("size", "n", whole),
+                ("seconds_median", drawing["first"], seconds), ("seconds_median_2", drawing["second"], seconds), ("ratio", "ratio", factor),
+                ("low", "at least", factor), ("high", "at most", factor)], limit=40)
+    return True
+
+
+def transfer(page, night, experiment, drawing, rows):
+    """Kernel time and transfer time as separate figures, beside the CPU's own solve."""
+    rows = answered(rows)
+    rows = rows.assign(transfer=rows[["allocate_seconds", "h2d_seconds", "d2h_seconds"]].sum(axis=1, min_count=1))
+    moved = rows[rows["transfer"] > 0]
+    if not len(moved):
+        page.nothing("No transfer times here: they exist where a GPU worked.")
+        return True
+    cpu = best(rows[(rows["method"] == drawing["against"])], ["precision", "size"])[["precision", "size", "seconds_median"]]
+    moved = best(moved, ["precision", "device", "method", "size"]).merge(cpu, on=["precision", "size"], how="left", suffixes=("", "_cpu"))
+    moved = moved.assign(over=moved["transfer"] / moved["seconds_median_cpu"]).sort_values(["precision", "device", "method", "size"])
+    figures = []
+    for (precision, device), part in moved.groupby(["precision", "device"]):
+        series = []
+        for i, (method, group) in enumerate(part.groupby("method")):
+            series.append(Series(f"{method}, kernels", group["size"].to_numpy(), group["seconds_median"].to_numpy(), style=i))
+            series.append(Series(f"{method}, allocate and copy", group["size"].to_numpy(), group["transfer"].to_numpy(), style=i + 8))
+        figures.append(Plot(slug(experiment["id"], precision, device), f"{experiment['title']}: {precision}, {device}", "n", "time", series, ylog=True, seconds=True))
+    page.plots(figures, most=4)
+    known = moved["over"].dropna()
+    if len(known):
+        page.add(f"Allocating and copying cost more than the CPU's solve ({drawing['against']}) in {int((known > 1).sum())} of {len(known)} cases.")
+    page.table(slug(experiment["id"], "table"), moved[["precision", "device", "method", "size", "seconds_median", "transfer", "seconds_median_cpu", "over"]],
+               [("precision", "precision", None), ("device", "device", None), ("method", "method", None), ("size", "n", whole),
+                ("seconds_median", "kernels", seconds), ("transfer", "allocate and copy", seconds), ("seconds_median_cpu", "CPU's solve", seconds),
+                ("over", "copying / CPU", factor)], limit=40)
+    return True

@@ -1,0 +1,55 @@
+"""The papers' experiments, each drawn again where the records contain it."""
+
+import json
+import re
+from pathlib import Path
+
+
+def experiments():
+    """The table of experiments, in the papers' order."""
+    return json.loads((Path(__file__).parent.parent / "experiments.json").read_text(encoding="utf-8"))
+
+
+def plain(name):
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def matching(records, experiment):
+    """The records an experiment is drawn from: those of the plan that is named after it, else all that fit."""
+    problems = experiment["problem"] if isinstance(experiment["problem"], list) else [experiment["problem"]]
+    rows = records
+    if problems != ["*"]:
+        rows = rows[rows["problem"].isin(problems)]
+    if experiment["methods"] != ["*"]:
+        rows = rows[rows["method"].isin(experiment["methods"])]
+    named = rows["plan_name"].map({p: plain(experiment["id"]) in plain(p) for p in rows["plan_name"].unique()})
+    if len(rows) and named.any():
+        rows = rows[named.astype(bool)]
+    ran = set(rows.loc[rows["status"] != "skipped", "method"])
+    if experiment.get("needs_all") and not set(experiment["methods"]) <= ran:
+        return rows.iloc[:0]
+    if experiment.get("needs") and not ran & set(experiment["needs"]):
+        return rows.iloc[:0]
+    return rows if ran else rows.iloc[:0]
+
+
+def papers(page, night):
+    from ..papers import DRAWINGS  # it uses other sections
+
+    page.begin("papers", "The papers, measured again")
+    absent = []
+    for experiment in experiments():
+        rows = matching(night.records, experiment)
+        if experiment.get("needs_devices") and not (night.devices["gpu_name"] != "").any():
+            rows = rows.iloc[:0]
+        if not len(rows):
+            absent.append(experiment["id"])
+            continue
+        page.heading(f"{experiment['paper']}: {experiment['title']} ({experiment['id']})", experiment["id"])
+        if "shape" in experiment:
+            page.add(experiment["shape"])
+        shown = [DRAWINGS[drawing["kind"]](page, night, experiment, drawing, rows) for drawing in experiment["draw"]]
+        if not any(shown):
+            page.nothing("The records touch this experiment but hold too little of it: no two points to compare.")
+    if absent:
+        page.nothing("Not in these records: " + ", ".join(absent) + ".")

@@ -1,0 +1,187 @@
+"""Makes results.h5 files as io/SCHEMA.md lays them out: nights of any kind, with every status in them."""
+
+import hashlib
+import json
+
+import h5py
+import numpy as np
+
+RECORD = [(name, kind) for kind, names in [
+    ("S", "key run_id problem method backend precision"), ("i8", "m n k nrhs"),
+    ("S", "uplo parameters matrix_kind matrix_digest"), ("i8", "matrix_seed"), ("S", "status message"), ("i8", "info"),
+    ("S", "convergence"), ("i8", "iterations"),
+    ("f8", "seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev"),
+    ("i8", "samples inner_repeats warmup"),
+    ("f8", "load_seconds generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share "
+           "residual_ratio tolerance backward_error forward_error pivot_growth first_row_percent"),
+    ("S", "reference_method"), ("f8", "reference_seconds reference_difference"), ("S", "gpu_uuid gpu_name"), ("i8", "capability"),
+    ("f8", "sm_clock_mhz power_w temperature_c"), ("i8", "throttled"), ("S", "throttle_reason host"), ("i8", "rank device_index"),
+    ("S", "start_time commit job_id node")] for name in names.split()]
+SAMPLE = [("trial", "i8"), ("index", "i8"), ("seconds", "f8"), ("clock", "f8"), ("throttled", "i8")]
+STAGE = [("trial", "i8"), ("kernel", "S"), ("calls", "i8"), ("seconds", "f8"), ("mean", "f8"), ("occupancy", "f8"), ("share", "f8")]
+ITERATION = [("trial", "i8"), ("iteration", "i8"), ("residual", "f8")]
+DEVICE = [("gpu_uuid", "S"), ("gpu_name", "S"), ("host", "S"), ("capability", "i8"), ("multiprocessors", "i8"), ("total_bytes", "i8"),
+          ("ecc", "i8"), ("driver_version", "i8"), ("runtime_version", "i8"), ("copy_bytes_per_second", "f8"),
+          ("gemm_flops_float", "f8"), ("gemm_flops_double", "f8")]
+HOST = [("host", "S"), ("cpu", "S"), ("os", "S"), ("cores", "i8"), ("memory_bytes", "i8")]
+GPUS = {"NVIDIA Test 100": ("GPU-100", 90, 1.0), "NVIDIA Old <20>": ("GPU-20", 35, 6.0)}
+
+
+def table(columns, rows):
+    """Rows (dicts) as a compound array; text as wide as its longest value, at least 1."""
+    kinds = []
+    for name, kind in columns:
+        if kind == "S":
+            kind = f"S{max([1, *(len(r.get(name, '').encode()) for r in rows)])}"
+        kinds.append((name, kind))
+    array = np.zeros(len(rows), dtype=kinds)
+    for name, kind in columns:
+        missing = np.nan if kind == "f8" else 0
+        array[name] = [r.get(name, "").encode() for r in rows] if kind == "S" else [r.get(name, missing) for r in rows]
+    return array
+
+
+class Night:
+    """Collects trials, then writes the file."""
+
+    def __init__(self, plan="fixture", seed=1):
+        self.random = np.random.default_rng(seed)
+        self.records, self.samples, self.stages, self.iterations = [], [], [], []
+        self.attributes = {"plan": f"name: {plan}\nprecision: [double]\n", "plan_name": plan, "version": "0.1.0", "commit": "abc1234",
+                           "dirty": "false", "build": "Release", "command_line": "gaussweep run plan.yaml -o <DIR> & more"}
+        self.devices, self.hosts = [], [{"host": "node1", "cpu": "Test CPU", "os": "Linux", "cores": 8, "memory_bytes": 1 << 34}]
+
+    def gpu(self, name):
+        uuid, capability, slow = GPUS[name]
+        if uuid not in [d["gpu_uuid"] for d in self.devices]:
+            self.devices.append(dict(gpu_uuid=uuid, gpu_name=name, host="node1", capability=capability, multiprocessors=132, total_bytes=1 << 37,
+                                     ecc=1, driver_version=13000, runtime_version=13000, copy_bytes_per_second=4e12 / slow,
+                                     gemm_flops_float=6e13 / slow, gemm_flops_double=3e13 / slow))
+        return dict(gpu_uuid=uuid, gpu_name=name, capability=capability, backend="cuda", device_index=0)
+
+    def trial(self, problem, method, n, seconds=None, status="pass", precision="double", gpu=None, backend="host", parameters=None,
+              matrix="uniform", stages=(), history=(), samples=5, **more):
+        """One record; `seconds` is its median, the rest of the statistics and the samples follow from it."""
+        text = json.dumps(parameters or {}, sort_keys=True)
+        digest = hashlib.sha256(f"{problem}{n}{matrix}{precision}".encode()).hexdigest()
+        key = hashlib.sha256(f"{problem}{method}{n}{text}{precision}{digest}{backend if not gpu else 'cuda'}".encode()).hexdigest()[:32]
+        record = dict(key=key, run_id="run-1", problem=problem, method=method, backend=backend, precision=precision, m=n, n=n, k=n, nrhs=1,
+                      parameters=text, matrix_kind=matrix, matrix_digest=digest, status=status, host="node1", device_index=-1,
+                      start_time="2026-01-01T00:00:00Z", commit="abc1234", tolerance=16.0, warmup=1, inner_repeats=1)
+        if gpu:
+            record.update(self.gpu(gpu), sm_clock_mhz=1500.0, power_w=300.0, temperature_c=50.0)
+        if seconds is not None:
+            drawn = np.sort(seconds * (1 + 0.02 * self.random.standard_normal(samples)))
+            flops = 2 / 3 * n ** 3 if problem != "gemm" else 2.0 * n ** 3
+            record.update(seconds_min=drawn[0], seconds_q1=np.quantile(drawn, 0.25), seconds_median=np.median(drawn), seconds_mean=drawn.mean(),
+                          seconds_q3=np.quantile(drawn, 0.75), seconds_max=drawn[-1], seconds_stdev=drawn.std(ddof=1), samples=samples,
+                          flops=flops, gflops=flops / np.median(drawn) / 1e9, bytes=8.0 * n * n, residual_ratio=0.01, backward_error=1e-17 * n,
+                          forward_error=1e-14, first_row_percent=1e-13 if problem == "gesv" else np.nan)
+            self.samples += [dict(trial=len(self.records), index=i, seconds=s, clock=1500.0, throttled=int(i == 0 and status == "suspect"))
+                             for i, s in enumerate(drawn)]
+            if gpu:
+                record.update(peak_share=min(1.0, record["gflops"] / 3e4), allocate_seconds=1e-4, h2d_seconds=8.0 * n * n / 2e10, d2h_seconds=8.0 * n / 2e10)
+        record.update(more)
+        total = sum(s[2] for s in stages)
+        self.stages += [dict(trial=len(self.records), kernel=k, calls=c, seconds=s, mean=s / c, occupancy=o, share=s / total) for k, c, s, o in stages]
+        self.iterations += [dict(trial=len(self.records), iteration=i, residual=r) for i, r in enumerate(history)]
+        self.records.append(record)
+        return record
+
+    def write(self, path, leave_out=(), columns_left_out=(), variable=False):
+        """`leave_out`: tables, `columns_left_out`: columns of /records that an older version did not have."""
+        with h5py.File(path, "w") as file:
+            for name, value in self.attributes.items():
+                file.attrs[name] = value if variable else np.bytes_(value.encode())
+            file.attrs["schema_version"] = 1
+            for name, columns, rows in (("records", [c for c in RECORD if c[0] not in columns_left_out], self.records), ("samples", SAMPLE, self.samples),
+                                        ("stages", STAGE, self.stages), ("iterations", ITERATION, self.iterations),
+                                        ("devices", DEVICE, self.devices), ("hosts", HOST, self.hosts)):
+                if name not in leave_out:
+                    file.create_dataset(name, data=table(columns, rows), maxshape=(None,), chunks=True, compression=1, shuffle=True)
+        return path
+
+
+def everything(seed=1, gpus=tuple(GPUS)):
+    """A night in which every section, every status and every paper has something."""
+    night = Night("everything", seed)
+    new = "NVIDIA Test 100"
+    for n in (256, 512, 900, 1024, 2048, 4096):
+        for precision in ("double", "float"):
+            cpu = n ** 3 * 1e-9
+            night.trial("gesv", "gauss_serial", n, cpu, precision=precision, stages=[("eliminate", 1, cpu, np.nan), ("back_substitute", 1, cpu / n, np.nan)],
+                        matrix="cauchy")
+            night.trial("gesv", "gauss_jordan_serial", n, 1.5 * cpu, precision=precision)
+            night.trial("gesv", "lapack", n, cpu / 20, precision=precision, matrix="cauchy")
+            night.trial("gesv", "lapack", n, cpu / 20, precision=precision)
+            for gpu in gpus:
+                slow = GPUS[gpu][2] if n > 512 else 0.7
+                for method, f in (("gauss_jordan_global", 3), ("gauss_jordan_shared", 1)):
+                    night.trial("gesv", method, n, cpu / 60 * f * slow, precision=precision, gpu=gpu,
+                                stages=[("column_to_host", n, cpu / 900, np.nan), ("switch", n, cpu / 800, 1.0), ("eliminate", n, cpu / 70 * f, 0.9375)])
+                night.trial("gesv", "cusolver", n, 1e-4 + cpu / 4000 * slow, precision=precision, gpu=gpu)
+                for method, f in (("global", 4), ("shared", 1), ("cublas", 0.1)):
+                    night.trial("gemm", method, n, 1e-5 + cpu / 500 * f * slow, precision=precision, gpu=gpu, matrix="ones")
+        night.trial("gemm", "openblas", n, cpu / 30, matrix="ones")
+    for gpu in gpus:
+        for blocks in (1, 2, 4, 8, 14, 32):
+            for method in ("gauss_cyclic_halving", "gauss_cyclic_decrement"):
+                for substitution in ("reduction", "pipelined"):
+                    for n in (900, 1800, 4500):
+                        wrong = blocks > 1
+                        night.trial("gesv", method, n, n ** 3 * (3e-10 / blocks + 2e-11) * (1.02 if substitution == "pipelined" else 1), gpu=gpu,
+                                    parameters=dict(blocks=blocks, threads=0, back_substitution=substitution), status="failed" if wrong else "pass",
+                                    residual_ratio=10.0 ** (3 + blocks / 4) if wrong else 0.5)
+            night.trial("gesv", "gauss_cyclic_decrement", 900, 900 ** 3 * 3e-10 / blocks, gpu=gpu, matrix="cauchy",
+                        parameters=dict(blocks=blocks, threads=0, back_substitution="reduction"))
+        for threads in (0, 32, 64, 128, 256, 512, 1024):
+            night.trial("gesv", "gauss_block", 900, 0.2 * (1 / (threads or 1024) + 0.001), gpu=gpu, parameters=dict(threads=threads))
+    _triangular_and_soriano(night, gpus)
+    _iterative(night, new)
+    _broken(night, new)
+    return night
+
+
+def _triangular_and_soriano(night, gpus):
+    for n in (512, 1024, 2048, 4096):
+        night.trial("trsv", "serial", n, n * n * 1e-9, matrix="triangular")
+        for problem in ("potrf", "trtri", "geinv"):
+            night.trial(problem, "lapack", n, n ** 3 * 1e-11, matrix="spd")
+        for gpu in gpus:
+            slow = GPUS[gpu][2]
+            for method, f in (("column_sweep", 2), ("pair_sweep", 1.2), ("doubling", 9), ("doubling_shared", 4.4)):
+                night.trial("trsv", method, n, n * 3e-6 * f * slow, gpu=gpu, matrix="triangular")
+            t = n ** 3 * 2e-12 * slow
+            night.trial("potrf", "blocked", n, t, gpu=gpu, matrix="spd", precision="float",
+                        stages=[("topleft", n // 16, t / 50, 0.25), ("strip", n // 16, t / 20, 0.5), ("diagupdate", n // 16, t / 30, 1.0), ("loupdate", n // 16, t, 1.0)])
+            night.trial("potrf", "blocked_simultaneous", n, t / 3, gpu=gpu, matrix="spd", precision="float")
+            night.trial("trtri", "gets", n, t, gpu=gpu, matrix="triangular", precision="float", stages=[("gets", n, t, 0.97 - 50 / n)])
+            night.trial("geinv", "gauss_jordan", n, 3 * t, gpu=gpu, precision="float",
+                        stages=[("column_copy", n, t / 90, np.nan), ("switch", 3, t / 99, 1.0), ("normalise", n, t / 80, 1.0), ("update", n, 3 * t, 1.0)])
+            night.trial("poinv", "cholesky_gets", n, 2 * t, gpu=gpu, matrix="spd", precision="float")
+            night.trial("poinv", "gauss_seidel", n, t, gpu=gpu, matrix="spd", precision="float", convergence="converged", iterations=30,
+                        history=0.5 ** np.arange(30))
+
+
+def _iterative(night, gpu):
+    for n in (64, 128, 256):
+        for matrix, ending, rate in (("diagonally_dominant", "converged", 0.3), ("uniform", "diverged", 1.7), ("spd", "stagnated", 0.9)):
+            status = {"converged": "pass", "diverged": "diverged", "stagnated": "suspect"}[ending]
+            night.trial("getrf", "fixed_point", n, n * 1e-5, gpu=gpu, matrix=matrix, convergence=ending, iterations=20, history=rate ** np.arange(20.0),
+                        status=status, residual_ratio={"pass": 1.0, "diverged": np.inf, "suspect": 60.0}[status])
+        for method, error in (("lu_fixed_point", 2e-15), ("crout", 1e-15)):
+            night.trial("gesv", method, n, n * 1e-5, gpu=gpu, matrix="diagonally_dominant", forward_error=error, backward_error=error)
+    for condition in (1e2, 1e4, 1e6, 1e8):
+        for method in ("cusolver", "gauss_block"):
+            night.trial("gesv", method, 300, 1e-3, gpu=gpu, matrix="condition", forward_error=condition * 1e-16, matrix_digest=f"cond{condition:.0e}",
+                        key=f"{method}{condition:.0e}")
+
+
+def _broken(night, gpu):
+    for status, message in (("skipped", "needs compute capability 12.0, the device has 9.0"), ("timeout", "no answer within 600 s"),
+                            ("crashed", "signal 11 <script>alert(1)</script> at step 7"), ("oom", "needs 300 GiB"), ("error", "cuda: illegal address\x01")):
+        for n in (2048, 4096):
+            night.trial("gesv", f"method_{status}", n, None, status=status, message=f"{message} n = {n}", gpu=gpu)
+    night.trial("gesv", "gauss_block", 2048, 0.5, status="suspect", residual_ratio=50.0, gpu=gpu, parameters={"threads": 256}, throttled=1,
+                throttle_reason="power cap", matrix="hilbert")
+    night.trial("gesv", "gauss_block", 1024, 0.1, status="failed", residual_ratio=np.inf, gpu=gpu, parameters={"threads": 256}, info=3, matrix="ones")
