@@ -49,11 +49,16 @@ double copy_rate(Device& device, double budget) {
   for (std::size_t bytes = std::min(most, 16 * mebibyte);; bytes = std::min(most, bytes * 4)) {
     const Buffer from(device, bytes);
     const Buffer to(device, bytes);
-    device.fill(from.data(), 0x3f, bytes);
-    device.fill(to.data(), 0, bytes);  // touches every page before the clock runs
     const auto copy = [&] { device.copy(to.data(), from.data(), bytes); };
+    const double first = seconds_of(device, [&] {  // touches every page before it counts
+      device.fill(from.data(), 0x3f, bytes);
+      device.fill(to.data(), 0, bytes);
+      copy();
+    });
     const double once = seconds_of(device, copy);
-    if (bytes == most || once * 16 > budget) return best_rate(device, 2.0 * bytes, budget / 2, copy);
+    // The next size takes four times as long, and at least three more runs.
+    if (bytes == most || (first + once * 4) * 4 > budget / 2)
+      return best_rate(device, 2.0 * bytes, budget / 2, copy);
   }
 }
 
@@ -80,17 +85,20 @@ double gemm_rate(Context& context, double budget) {
     const Buffer a(device, bytes);
     const Buffer b(device, bytes);
     const Buffer c(device, bytes);
-    // 0x3f3f…: 0.75 in float, 0.0005 in double; neither overflows nor vanishes.
-    device.fill(a.data(), 0x3f, bytes);
-    device.fill(b.data(), 0x3f, bytes);
     const auto product = [&] {
       vendor_product(context, n, static_cast<const T*>(a.data()), static_cast<const T*>(b.data()),
                      static_cast<T*>(c.data()));
     };
-    product();  // warm-up: the library makes its handles and threads
+    product();  // the library makes its handles and threads, and loads its kernels
+    const double first = seconds_of(device, [&] {
+      // 0x3f3f…: 0.75 in float, 0.0005 in double; neither overflows nor vanishes.
+      device.fill(a.data(), 0x3f, bytes);
+      device.fill(b.data(), 0x3f, bytes);
+      product();
+    });
     const double once = seconds_of(device, product);
-    // The next size takes eight times as long, a warm-up, a look and at least three runs.
-    const bool last = n == largest || 3 * 4 * bytes > most_bytes || once * 8 * 5 > budget;
+    // The next size takes eight times as long, and at least three more runs.
+    const bool last = n == largest || 3 * 4 * bytes > most_bytes || (first + once * 5) * 8 > budget;
     if (last) return best_rate(device, 2.0 * n * n * n, budget / 4, product);
   }
 }

@@ -1,0 +1,417 @@
+#include "kernels/check/check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/check/norms.hpp"
+#include "kernels/check/peaks.hpp"
+#include "kernels/vendor/blas.hpp"
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t sizes[] = {1, 2, 31, 32, 33, 97};
+constexpr Problem all_problems[] = {Problem::gemm,  Problem::trsv,  Problem::gesv,  Problem::getrf,
+                                    Problem::potrf, Problem::trtri, Problem::geinv, Problem::poinv};
+
+template <class T>
+constexpr double u = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+
+Method method_of(Problem problem, UnitDiagonal unit = UnitDiagonal::lower) {
+  Method method;
+  method.problem = problem;
+  method.unit_diagonal = unit;
+  return method;
+}
+
+template <class T>
+HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> columns) {
+  HostMatrix<T> a(rows, cols);
+  a.data = std::move(columns);
+  return a;
+}
+
+MatrixKind kind_for(Problem problem) {
+  switch (problem) {
+    case Problem::trsv:
+    case Problem::trtri:
+      return MatrixKind::triangular;
+    case Problem::potrf:
+    case Problem::poinv:
+      return MatrixKind::spd;
+    default:
+      return MatrixKind::uniform;
+  }
+}
+
+/// The answer of the vendor's library, rounded like any good method's.
+template <class T>
+Answer<T> vendor_answer(Problem problem, const Inputs<T>& inputs) {
+  using namespace vendor;
+  const auto [m, n, k, nrhs, uplo] = inputs.shape;
+  Answer<T> answer;
+  HostMatrix<T> a = inputs.a;
+  std::vector<int> pivots(n);
+  std::vector<T> work(64 * n);
+  T* data = a.data.data();
+  switch (problem) {
+    case Problem::gemm:
+      answer.x = HostMatrix<T>(m, n);
+      gemm(Op::none, Op::none, m, n, k, T(1), data, m, inputs.b.data.data(), k, T(0), answer.x.data.data(),
+           m);
+      return answer;
+    case Problem::trsv:
+      answer.x = inputs.b;
+      trsm(Side::left, uplo, Op::none, Diagonal::stored, n, nrhs, T(1), data, n, answer.x.data.data(), n);
+      return answer;
+    case Problem::gesv:
+      answer.x = inputs.b;
+      EXPECT_EQ(gesv(n, nrhs, data, n, pivots.data(), answer.x.data.data(), n), 0);
+      return answer;
+    case Problem::getrf:
+      EXPECT_EQ(getrf(n, n, data, n, pivots.data()), 0);
+      for (int& pivot : pivots) --pivot;
+      answer.pivots = pivots;
+      break;
+    case Problem::potrf:
+      EXPECT_EQ(potrf(uplo, n, data, n), 0);
+      break;
+    case Problem::trtri:
+      EXPECT_EQ(trtri(uplo, Diagonal::stored, n, data, n), 0);
+      break;
+    case Problem::geinv:
+      EXPECT_EQ(getrf(n, n, data, n, pivots.data()), 0);
+      EXPECT_EQ(getri(n, data, n, pivots.data(), work.data(), 64 * n), 0);
+      break;
+    case Problem::poinv:
+      EXPECT_EQ(potrf(Uplo::lower, n, data, n), 0);
+      EXPECT_EQ(potri(Uplo::lower, n, data, n), 0);
+      for (std::int64_t j = 0; j < n; ++j) {
+        for (std::int64_t i = 0; i < j; ++i) a(i, j) = a(j, i);
+      }
+      break;
+  }
+  answer.x = a;
+  return answer;
+}
+
+template <class T>
+Inputs<T> inputs_for(Problem problem, std::int64_t n, Uplo uplo = Uplo::lower, std::int64_t nrhs = 2) {
+  const Shape shape = problem == Problem::gemm ? Shape{n + 1, n, 2 * n, 1, uplo} : Shape{n, n, n, nrhs, uplo};
+  return testing_help::make_inputs<T>(problem, shape, kind_for(problem), 11);
+}
+
+template <class T>
+class Check : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(Check, Precisions);
+
+TYPED_TEST(Check, GoodAnswersPassAndDamagedOnesDoNot) {
+  using T = TypeParam;
+  for (const Problem problem : all_problems) {
+    for (const std::int64_t n : sizes) {
+      for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+        const Method method = method_of(problem);
+        const auto inputs = inputs_for<T>(problem, n, uplo);
+        Answer<T> answer = vendor_answer(problem, inputs);
+        const double good = check(method, inputs, answer).ratio;
+        EXPECT_LE(good, default_tolerance(problem)) << to_string(problem) << " n " << n;
+        EXPECT_GE(good, 0);
+        // The corner counts in both triangles; a thousandth of the largest element is a large error
+        // everywhere.
+        T& corner = answer.x(answer.x.rows - 1, answer.x.cols - 1);
+        corner += static_cast<T>(max_norm(answer.x));
+        const double bad = check(method, inputs, answer).ratio;
+        EXPECT_GT(bad, 10 * default_tolerance(problem)) << to_string(problem) << " n " << n;
+        corner = std::numeric_limits<T>::quiet_NaN();
+        EXPECT_EQ(check(method, inputs, answer).ratio, infinity) << to_string(problem);
+        corner = -std::numeric_limits<T>::infinity();
+        EXPECT_EQ(check(method, inputs, answer).ratio, infinity) << to_string(problem);
+        EXPECT_EQ(check(method, inputs, answer).backward_error, infinity);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Check, TheRatioGrowsWithTheError) {
+  using T = TypeParam;
+  const auto inputs = inputs_for<T>(Problem::gesv, 97);
+  const Answer<T> exact = vendor_answer(Problem::gesv, inputs);
+  double last = check(method_of(Problem::gesv), inputs, exact).ratio;
+  for (const double error : {1e-3, 1e-2, 1e-1}) {
+    Answer<T> answer = exact;
+    answer.x(50, 1) += static_cast<T>(error);
+    const double ratio = check(method_of(Problem::gesv), inputs, answer).ratio;
+    EXPECT_GT(ratio, 5 * last);
+    last = ratio;
+  }
+}
+
+TYPED_TEST(Check, NanInTheMatrixFails) {
+  using T = TypeParam;
+  for (const Problem problem : all_problems) {
+    auto inputs = inputs_for<T>(problem, 5);
+    const Answer<T> answer = vendor_answer(problem, inputs);
+    inputs.a(2, 2) = std::numeric_limits<T>::quiet_NaN();
+    EXPECT_EQ(check(method_of(problem), inputs, answer).ratio, infinity) << to_string(problem);
+  }
+}
+
+// A = [2 1; 1 3], b = (4, 7): x = (1, 2). With x = (1, 2.5): b - A x = (-0.5, -1.5), |A| = 4, |x| = 2.5, |b|
+// = 7, backward error 1.5 / 17. All exact in float.
+TYPED_TEST(Check, SolutionByHand) {
+  using T = TypeParam;
+  Inputs<T> inputs;
+  inputs.shape = {2, 2, 2, 1, Uplo::lower};
+  inputs.a = matrix<T>(2, 2, {2, 1, 1, 3});
+  inputs.b = matrix<T>(2, 1, {4, 7});
+  inputs.x_true = matrix<T>(2, 1, {1, 2});
+  Answer<T> answer;
+  answer.x = matrix<T>(2, 1, {1, 2});
+  Findings findings = check(method_of(Problem::gesv), inputs, answer);
+  EXPECT_EQ(findings.ratio, 0);
+  EXPECT_EQ(findings.backward_error, 0);
+  EXPECT_EQ(findings.forward_error, 0);
+  EXPECT_EQ(findings.first_row_percent, 0);
+  EXPECT_TRUE(std::isnan(findings.pivot_growth));
+
+  answer.x = matrix<T>(2, 1, {1, 2.5});
+  findings = check(method_of(Problem::gesv), inputs, answer);
+  EXPECT_DOUBLE_EQ(findings.backward_error, 1.5 / 17);
+  EXPECT_DOUBLE_EQ(findings.ratio, 1.5 / 17 / (2 * u<T>));
+  EXPECT_DOUBLE_EQ(findings.forward_error, 0.25);
+  EXPECT_DOUBLE_EQ(findings.first_row_percent, 12.5);
+
+  inputs.x_true = {};
+  EXPECT_TRUE(std::isnan(check(method_of(Problem::gesv), inputs, answer).forward_error));
+
+  // trsv reads one triangle: lower, [2 .; 1 3] (1, 2.5) = (2, 8.5) beside b = (2, 7); |A| = 4.
+  inputs.b = matrix<T>(2, 1, {2, 7});
+  findings = check(method_of(Problem::trsv), inputs, answer);
+  EXPECT_DOUBLE_EQ(findings.backward_error, 1.5 / 17);
+  EXPECT_TRUE(std::isnan(findings.first_row_percent));
+}
+
+// What the first paper's check cannot see: x_0 computed from the first row makes that row right, whatever the
+// others are.
+TYPED_TEST(Check, FirstRowSaysNothingOfTheOthers) {
+  using T = TypeParam;
+  auto inputs = inputs_for<T>(Problem::gesv, 33, Uplo::lower, 1);
+  Answer<T> answer = vendor_answer(Problem::gesv, inputs);
+  for (T& x : answer.x.data) x *= 2;
+  double sum = inputs.b(0, 0);
+  for (int j = 1; j < 33; ++j) sum -= static_cast<double>(inputs.a(0, j)) * answer.x(j, 0);
+  answer.x(0, 0) = static_cast<T>(sum / inputs.a(0, 0));
+  const Findings findings = check(method_of(Problem::gesv), inputs, answer);
+  EXPECT_LT(findings.first_row_percent, 0.1);
+  EXPECT_GT(findings.ratio, 1000);
+}
+
+TYPED_TEST(Check, EachRightHandSideIsJudgedOnItsOwn) {
+  using T = TypeParam;
+  Inputs<T> inputs;
+  inputs.shape = {1, 1, 1, 2, Uplo::lower};
+  inputs.a = matrix<T>(1, 1, {1});
+  inputs.b = matrix<T>(1, 2, {1e6, 1});
+  Answer<T> answer;
+  answer.x = matrix<T>(1, 2, {1e6, 2});
+  EXPECT_DOUBLE_EQ(check(method_of(Problem::gesv), inputs, answer).backward_error, 1. / 3);
+}
+
+// A = [0 2; 1 3] (rows), exchanged [1 3; 0 2] = I [1 3; 0 2].
+TYPED_TEST(Check, LuByHand) {
+  using T = TypeParam;
+  Inputs<T> inputs;
+  inputs.shape = {2, 2, 2, 1, Uplo::lower};
+  inputs.a = matrix<T>(2, 2, {0, 1, 2, 3});
+  Answer<T> answer;
+  answer.x = matrix<T>(2, 2, {1, 0, 3, 2});
+  answer.pivots = {1, 1};
+  Findings findings = check(method_of(Problem::getrf), inputs, answer);
+  EXPECT_EQ(findings.ratio, 0);
+  EXPECT_DOUBLE_EQ(findings.pivot_growth, 1);
+  // Without the exchange: residual columns (1, 1) and (1, 1), |A| = 5.
+  answer.pivots = {};
+  EXPECT_DOUBLE_EQ(check(method_of(Problem::getrf), inputs, answer).backward_error, 2. / 5);
+  answer.pivots = {1, 2};
+  EXPECT_EQ(check(method_of(Problem::getrf), inputs, answer).ratio, infinity);
+  answer.pivots = {-1, 1};
+  EXPECT_EQ(check(method_of(Problem::getrf), inputs, answer).ratio, infinity);
+
+  // Crout: A = [2 6; 1 7] = [2 .; 1 4] [1 3; . 1], no exchanges. Read as unit lower it is wrong.
+  inputs.a = matrix<T>(2, 2, {2, 1, 6, 7});
+  answer.x = matrix<T>(2, 2, {2, 1, 3, 4});
+  answer.pivots = {};
+  findings = check(method_of(Problem::getrf, UnitDiagonal::upper), inputs, answer);
+  EXPECT_EQ(findings.ratio, 0);
+  EXPECT_DOUBLE_EQ(findings.pivot_growth, 4. / 7);
+  EXPECT_GT(check(method_of(Problem::getrf), inputs, answer).ratio, 1000);
+}
+
+// A = [4 2; 2 5] = L L^T with L = [2 .; 1 2]. What the other triangle holds, NaN included, does not count.
+TYPED_TEST(Check, CholeskyByHand) {
+  using T = TypeParam;
+  const T rubbish = std::numeric_limits<T>::quiet_NaN();
+  Inputs<T> inputs;
+  inputs.shape = {2, 2, 2, 1, Uplo::lower};
+  inputs.a = matrix<T>(2, 2, {4, 2, 2, 5});
+  Answer<T> answer;
+  answer.x = matrix<T>(2, 2, {2, 1, rubbish, 2});
+  Findings findings = check(method_of(Problem::potrf), inputs, answer);
+  EXPECT_EQ(findings.ratio, 0);
+  EXPECT_DOUBLE_EQ(findings.pivot_growth, 2. / 5);
+  inputs.shape.uplo = Uplo::upper;
+  EXPECT_EQ(check(method_of(Problem::potrf), inputs, answer).ratio, infinity);
+  answer.x = matrix<T>(2, 2, {2, rubbish, 1, 2});
+  EXPECT_EQ(check(method_of(Problem::potrf), inputs, answer).ratio, 0);
+  // U = [2 2; . 2]: U^T U = [4 4; 4 8], off by [. 2; 2 3], the larger column 5; |A| = 7.
+  answer.x = matrix<T>(2, 2, {2, rubbish, 2, 2});
+  EXPECT_DOUBLE_EQ(check(method_of(Problem::potrf), inputs, answer).backward_error, 5. / 7);
+}
+
+TYPED_TEST(Check, InversesByHand) {
+  using T = TypeParam;
+  const T rubbish = std::numeric_limits<T>::quiet_NaN();
+  Inputs<T> inputs;
+  inputs.shape = {2, 2, 2, 1, Uplo::lower};
+  inputs.a = matrix<T>(2, 2, {2, 1, 0, 4});  // [2 .; 1 4], inverse [0.5 .; -0.125 0.25]
+  Answer<T> answer;
+  answer.x = matrix<T>(2, 2, {0.5, -0.125, rubbish, 0.25});
+  EXPECT_EQ(check(method_of(Problem::trtri), inputs, answer).ratio, 0);
+  EXPECT_EQ(check(method_of(Problem::geinv), inputs, answer).ratio, infinity);
+  answer.x(0, 1) = 0;
+  EXPECT_EQ(check(method_of(Problem::geinv), inputs, answer).ratio, 0);
+  // Diagonal 0.5, 0.5: A X = [1 .; 0 2], I - A X has column sums 0 and 1; |A| = 4, |X| = 0.625.
+  answer.x(1, 1) = 0.5;
+  for (const Problem problem : {Problem::trtri, Problem::geinv, Problem::poinv}) {
+    const Findings findings = check(method_of(problem), inputs, answer);
+    EXPECT_DOUBLE_EQ(findings.backward_error, 1 / (4 * 0.625));
+    EXPECT_DOUBLE_EQ(findings.ratio, 1 / (4 * 0.625) / (2 * u<T>));
+  }
+}
+
+// [1 2; 3 4] (1, 1) = (3, 7); with C = (3, 8): 1 / (sqrt(30) sqrt(2)).
+TYPED_TEST(Check, ProductByHand) {
+  using T = TypeParam;
+  Inputs<T> inputs;
+  inputs.shape = {2, 1, 2, 1, Uplo::lower};
+  inputs.a = matrix<T>(2, 2, {1, 3, 2, 4});
+  inputs.b = matrix<T>(2, 1, {1, 1});
+  Answer<T> answer;
+  answer.x = matrix<T>(2, 1, {3, 7});
+  EXPECT_EQ(check(method_of(Problem::gemm), inputs, answer).ratio, 0);
+  answer.x(1, 0) = 8;
+  const Findings findings = check(method_of(Problem::gemm), inputs, answer);
+  EXPECT_NEAR(findings.backward_error, 1 / std::sqrt(60), 1e-15);
+  EXPECT_NEAR(findings.ratio * u<T>, 1 / std::sqrt(60) / 2, 1e-15);
+}
+
+TYPED_TEST(Check, ZerosAreRight) {
+  using T = TypeParam;
+  Inputs<T> inputs;
+  inputs.shape = {2, 2, 2, 1, Uplo::lower};
+  inputs.a = inputs.b = HostMatrix<T>(2, 2);
+  Answer<T> answer;
+  answer.x = HostMatrix<T>(2, 2);
+  EXPECT_EQ(check(method_of(Problem::gemm), inputs, answer).ratio, 0);
+  answer.x(0, 0) = 1;
+  EXPECT_EQ(check(method_of(Problem::gemm), inputs, answer).ratio, infinity);
+}
+
+TYPED_TEST(Check, WrongShapesAreErrorsOfTheProgram) {
+  using T = TypeParam;
+  for (const Problem problem : all_problems) {
+    const auto inputs = inputs_for<T>(problem, 4);
+    const Answer<T> right = vendor_answer(problem, inputs);
+    Answer<T> wrong = right;
+    wrong.x = HostMatrix<T>(right.x.rows + 1, right.x.cols);
+    EXPECT_THROW(check(method_of(problem), inputs, wrong), std::invalid_argument);
+    EXPECT_THROW(difference(problem, inputs.shape, wrong, right), std::invalid_argument);
+    auto other = inputs;
+    other.a = HostMatrix<T>(3, 4);
+    EXPECT_THROW(check(method_of(problem), other, right), std::invalid_argument);
+    other = inputs;
+    other.shape.n = 0;
+    EXPECT_THROW(check(method_of(problem), other, right), std::invalid_argument);
+  }
+  const auto inputs = inputs_for<T>(Problem::getrf, 4);
+  Answer<T> answer = vendor_answer(Problem::getrf, inputs);
+  answer.pivots.pop_back();
+  EXPECT_THROW(check(method_of(Problem::getrf), inputs, answer), std::invalid_argument);
+}
+
+TYPED_TEST(Check, Difference) {
+  using T = TypeParam;
+  const T rubbish = std::numeric_limits<T>::quiet_NaN();
+  const Shape shape{2, 2, 2, 1, Uplo::lower};
+  Answer<T> reference, answer;
+  reference.x = matrix<T>(2, 2, {1, 2, 3, -4});
+  answer.x = matrix<T>(2, 2, {1, 2, 5, -4});
+  EXPECT_EQ(difference(Problem::geinv, shape, reference, reference), 0);
+  EXPECT_EQ(difference(Problem::geinv, shape, answer, reference), 0.5);
+  EXPECT_EQ(difference(Problem::potrf, shape, answer, reference), 0);  // (0, 1) is not in the lower triangle
+  EXPECT_EQ(difference(Problem::trtri, {2, 2, 2, 1, Uplo::upper}, answer, reference), 0.5);
+  answer.x(0, 1) = rubbish;
+  EXPECT_EQ(difference(Problem::potrf, shape, answer, reference), 0);
+  EXPECT_EQ(difference(Problem::geinv, shape, answer, reference), infinity);
+  EXPECT_TRUE(std::isnan(difference(Problem::geinv, shape, reference, answer)));
+
+  answer = reference;
+  reference.pivots = {0, 1};  // the same as none
+  EXPECT_EQ(difference(Problem::getrf, shape, answer, reference), 0);
+  reference.pivots = {1, 1};
+  EXPECT_TRUE(std::isnan(difference(Problem::getrf, shape, answer, reference)));
+}
+
+TEST(Norms, ByHand) {
+  HostMatrix<double> a(2, 3);
+  a.data = {1, -2, 3, 4, -5, 6};  // [1 3 -5; -2 4 6]
+  EXPECT_EQ(max_norm(a), 6);
+  EXPECT_EQ(one_norm(a), 11);
+  EXPECT_EQ(infinity_norm(a), 12);
+  EXPECT_DOUBLE_EQ(frobenius_norm(a), std::sqrt(91));
+  EXPECT_EQ(one_norm(a, Part::lower), 4);
+  EXPECT_EQ(infinity_norm(a, Part::lower), 6);
+  EXPECT_EQ(one_norm(a, Part::upper), 11);
+  a(1, 0) = NAN;
+  EXPECT_TRUE(std::isnan(max_norm(a)));
+  EXPECT_TRUE(std::isnan(one_norm(a)));
+  EXPECT_TRUE(std::isnan(infinity_norm(a)));
+  EXPECT_TRUE(std::isnan(frobenius_norm(a)));
+  EXPECT_FALSE(std::isnan(max_norm(a, Part::upper)));
+  EXPECT_FALSE(all_finite(a));
+  EXPECT_TRUE(all_finite(a, Part::upper));
+  a.data = {1e300, 1e300, 1e300, 1e300, 0, 0};
+  EXPECT_DOUBLE_EQ(frobenius_norm(a), 2e300);
+}
+
+TEST(Tolerance, Defaults) {
+  const double expected[] = {3, 16, 16, 30, 30, 30, 30, 30};
+  for (std::size_t i = 0; i < std::size(all_problems); ++i) {
+    EXPECT_EQ(default_tolerance(all_problems[i]), expected[i]) << to_string(all_problems[i]);
+  }
+}
+
+TEST(Peaks, AreMeasuredInAboutTheTimeGiven) {
+  for (const Backend backend : {Backend::host, Backend::emulated}) {
+    const auto device = testing_help::cpu(backend);
+    Context context(*device);
+    const double start = testing_help::clock_seconds();
+    const Peaks peaks = measure_peaks(context, 0.5);
+    EXPECT_LT(testing_help::clock_seconds() - start, 5);  // ten times, for machines under load and sanitizers
+    // A CPU from any of the last thirty years, and none of the next ten.
+    EXPECT_GT(peaks.copy_bytes_per_second, 1e7);
+    EXPECT_LT(peaks.copy_bytes_per_second, 1e14);
+    EXPECT_GT(peaks.gemm_flops_double, 1e7);
+    EXPECT_LT(peaks.gemm_flops_double, 1e16);
+    EXPECT_GT(peaks.gemm_flops_float, peaks.gemm_flops_double / 4);
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep
