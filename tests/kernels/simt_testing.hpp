@@ -1,0 +1,47 @@
+#pragma once
+/// What the tests of the launch layer share. They are portable: compiled as C++ they run on the emulated
+/// backend, by nvcc on GPU 0.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels/core/device.hpp"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+inline std::unique_ptr<Device> test_device() {
+#ifdef __CUDACC__
+  return make_cuda_device(0);
+#else
+  return make_host_device(Backend::emulated, nullptr, "test");
+#endif
+}
+
+/// An array on the device with its copies to and fro.
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray(Device& device, const std::vector<T>& values)
+      : device_(device), count_(values.size()), buffer_(device, values.size() * sizeof(T)) {
+    device_.to_device(buffer_.data(), values.data(), count_ * sizeof(T));
+  }
+  DeviceArray(Device& device, std::size_t count) : DeviceArray(device, std::vector<T>(count)) {}
+  T* data() const { return static_cast<T*>(buffer_.data()); }
+  std::vector<T> values() const {
+    std::vector<T> result(count_);
+    device_.to_host(result.data(), buffer_.data(), count_ * sizeof(T));
+    return result;
+  }
+
+ private:
+  Device& device_;
+  std::size_t count_;
+  Buffer buffer_;
+};
+
+/// The orders in which threads are to be tried: as they come, and shuffled.
+inline constexpr std::uint64_t shuffle_seeds[] = {0, 1, 2, 3, 4, 5};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND
