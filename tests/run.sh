@@ -66,7 +66,7 @@ step "build ci"
 options=(-DGAUSSWEEP_CUDA=AUTO)
 if ! nvidia-smi -L >/dev/null 2>&1; then options+=(-DCMAKE_CUDA_ARCHITECTURES="75-real;90-real;120"); fi
 build ci build "${options[@]}" || exit 1
-if ! grep -q '^CMAKE_CUDA_COMPILER:[A-Z]*=/' build/CMakeCache.txt; then
+if ! grep -q '^-- Backends: cuda' build/build.log; then
   echo "run.sh: !!! NO CUDA COMPILER HERE: THE BACKEND cuda WAS NOT EVEN COMPILED !!!"
 fi
 
