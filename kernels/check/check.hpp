@@ -1,7 +1,7 @@
 #pragma once
 /// Right or wrong, in one place: the judged ratio of each problem and what is recorded beside it.
-/// u is the unit roundoff of T (2^-24 or 2^-53); residuals are accumulated in double (float) or long double (double),
-/// matrix products of getrf, potrf, trtri, geinv, poinv and gemm in double.
+/// u is the unit roundoff of T (2^-24 or 2^-53); residuals are accumulated in double (float) or long double
+/// (double), matrix products of getrf, potrf, trtri, geinv, poinv and gemm in double.
 
 #include <string>
 
@@ -11,11 +11,12 @@ namespace gaussweep {
 
 /// What verification finds. NaN where it does not apply or is unknown.
 struct Findings {
-  double ratio;               ///< judged against the tolerance (design: HPL ratio for gesv and trsv, …)
-  double backward_error;      ///< the same quotient without n u
-  double forward_error;       ///< max |x - x_true| / max |x_true|
-  double pivot_growth;        ///< getrf, potrf: max |U| / max |A|
-  double first_row_percent;   ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, Fuhrmann's check meant as a relative deviation
+  double ratio;              ///< judged against the tolerance (design: HPL ratio for gesv and trsv, …)
+  double backward_error;     ///< the same quotient without n u
+  double forward_error;      ///< max |x - x_true| / max |x_true|
+  double pivot_growth;       ///< getrf, potrf: max |U| / max |A|
+  double first_row_percent;  ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, Fuhrmann's check meant as a relative
+                             ///< deviation
 };
 
 /// Judges an answer. NaN or Inf anywhere in the answer gives ratio = infinity.
@@ -23,8 +24,8 @@ struct Findings {
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// max |x - reference| / max |reference| over the whole answer, the part that counts (potrf, trtri: one triangle).
-/// For getrf: NaN where the two exchanged rows differently.
+/// max |x - reference| / max |reference| over the whole answer, the part that counts (potrf, trtri: one
+/// triangle). For getrf: NaN where the two exchanged rows differently.
 template <class T>
 double difference(Problem problem, const Shape& shape, const Answer<T>& answer, const Answer<T>& reference);
 

@@ -6,7 +6,7 @@
 namespace gaussweep {
 
 struct Peaks {
-  double copy_bytes_per_second = 0;  ///< bytes read plus bytes written
+  double copy_bytes_per_second = 0;                    ///< bytes read plus bytes written
   double gemm_flops_float = 0, gemm_flops_double = 0;  ///< vendor GEMM
 };
 
