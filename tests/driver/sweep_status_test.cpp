@@ -1,0 +1,124 @@
+#include "driver/sweep_status.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "tests/driver/example_records.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+io::JournalContents example_journal() {
+  io::JournalContents journal;
+  journal.notes = {
+      R"({"note":"run","run_id":"r","total":10,"plan_name":"night","started":"2026-03-01T00:00:00Z"})"};
+  for (int i = 0; i < 4; ++i) {
+    journal.records.push_back(example_record("m", i + 1, {1}));
+    journal.records.back().start_time = "2026-03-01T00:00:1" + std::to_string(i) + "Z";
+  }
+  journal.records[1].status = "crashed";
+  journal.records[1].message = "signal 11";
+  return journal;
+}
+
+constexpr double midnight = 1772323200;  // 2026-03-01T00:00:00Z
+
+TEST(SweepStatus, OfARunningSweep) {
+  const SweepStatus status = status_of(example_journal(), true, midnight + 20, 10);
+  EXPECT_EQ(status.plan_name, "night");
+  EXPECT_EQ(status.total, 10);
+  EXPECT_EQ(status.done, 4);
+  EXPECT_EQ(status.counts.at("pass"), 3);
+  EXPECT_EQ(status.counts.at("crashed"), 1);
+  EXPECT_DOUBLE_EQ(status.rate, 0.2);
+  EXPECT_DOUBLE_EQ(status.seconds_left, 30);
+  ASSERT_EQ(status.failures.size(), 1U);
+  EXPECT_EQ(status.failures[0].message, "signal 11");
+  const std::string text = status_text(status);
+  for (const char* word : {"running", "4 of 10 (40.0%)", "30 s left", "3 pass, 1 crashed", "signal 11"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << word << " in:\n" << text;
+  }
+  EXPECT_EQ(status_json(status)["state"], "running");
+}
+
+TEST(SweepStatus, OfAnEndedAndOfAKilledOne) {
+  io::JournalContents journal = example_journal();
+  EXPECT_EQ(status_json(status_of(journal, false, midnight, 10))["state"], "killed");
+  journal.notes.emplace_back(R"({"note":"end","exit_code":5,"reason":"time limit"})");
+  const SweepStatus status = status_of(journal, false, midnight + 1e6, 10);
+  EXPECT_TRUE(status.ended);
+  EXPECT_EQ(status.exit_code, 5);
+  EXPECT_TRUE(std::isnan(status.seconds_left));
+  EXPECT_DOUBLE_EQ(status.rate, 4.0 / 13) << "not thinned by the time since";
+  EXPECT_NE(status_text(status).find("ended with exit code 5 (time limit)"), std::string::npos);
+}
+
+TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
+  io::JournalContents journal = example_journal();
+  journal.notes.emplace_back(R"({"note":"end","exit_code":5,"reason":"signal"})");
+  journal.notes.emplace_back(R"({"note":"vanished","keys":["key-m-1"]})");
+  journal.notes.emplace_back(
+      R"({"note":"run","run_id":"r","total":9,"plan_name":"night","started":"2026-03-01T00:00:12Z"})");
+  const SweepStatus status = status_of(journal, true, midnight + 16, 10);
+  EXPECT_EQ(status.starts, 2);
+  EXPECT_FALSE(status.ended);
+  EXPECT_EQ(status.vanished, 1);
+  EXPECT_EQ(status.done, 3);
+  EXPECT_EQ(status.fresh, 2);
+  EXPECT_DOUBLE_EQ(status.rate, 0.5);
+  EXPECT_DOUBLE_EQ(status.seconds_left, 12);
+}
+
+TEST(SweepStatus, TheNewestFailuresAreKept) {
+  io::JournalContents journal;
+  for (int i = 0; i < 1000; ++i) {
+    journal.records.push_back(example_record("m", i, {}));
+    journal.records.back().status = "failed";
+  }
+  const SweepStatus status = status_of(journal, false, midnight, 3);
+  ASSERT_EQ(status.failures.size(), 3U);
+  EXPECT_EQ(status.failures[0].n, 997);
+  EXPECT_EQ(status.failures[2].n, 999);
+  EXPECT_EQ(status.counts.at("failed"), 1000);
+  EXPECT_TRUE(status_of(journal, false, midnight, 0).failures.empty());
+}
+
+TEST(SweepStatus, OfAnEmptyJournal) {
+  const SweepStatus status = status_of({}, false, midnight, 10);
+  EXPECT_EQ(status.done, 0);
+  EXPECT_EQ(status_json(status)["state"], "not started");
+  EXPECT_TRUE(status_json(status)["total"].is_null());
+}
+
+TEST(SweepStatus, Times) {
+  EXPECT_EQ(parse_time("2026-03-01T00:00:00Z"), midnight);
+  EXPECT_EQ(parse_time("1970-01-01T00:00:01Z"), 1);
+  for (const char* text :
+       {"", "2026-03-01", "2026-03-01T00:00:00", "2026-03-01T00:00:00+01:00", "yesterday"}) {
+    EXPECT_TRUE(std::isnan(parse_time(text))) << text;
+  }
+}
+
+TEST(SweepStatus, ALockIsSeenAndNotTaken) {
+  const auto path = std::filesystem::temp_directory_path() / "gaussweep_sweep_status_lock";
+  std::filesystem::remove(path);
+  EXPECT_FALSE(is_locked(path)) << "absent";
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_GE(fd, 0);
+  EXPECT_FALSE(is_locked(path));
+  ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0) << "looking must not have kept it";
+  EXPECT_TRUE(is_locked(path));
+  close(fd);
+  EXPECT_FALSE(is_locked(path)) << "dies with its holder";
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
