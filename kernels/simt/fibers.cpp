@@ -35,7 +35,10 @@ Stack::Stack() {
   mapping_ = mmap(nullptr, page_bytes() + stack_bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (mapping_ == MAP_FAILED) throw OutOfMemory("no memory for the stack of an emulated thread");
-  mprotect(mapping_, page_bytes(), PROT_NONE);  // where this fails, overflows go unseen, no more
+  if (mprotect(mapping_, page_bytes(), PROT_NONE) != 0) {
+    munmap(mapping_, page_bytes() + stack_bytes);
+    throw OutOfMemory("no guard page for the stack of an emulated thread: too many memory mappings");
+  }
 }
 
 Stack::~Stack() {
@@ -58,22 +61,35 @@ boost::context::stack_context Stack::context() const {
 }
 
 Strand::Strand(const Stack& stack, Body body, void* argument)
-    : fiber_(std::allocator_arg,
-             boost::context::preallocated(stack.context().sp, stack.bytes(), stack.context()), KeptStack{},
-             [this, body, argument](boost::context::fiber&& left) {
+    : stack_bottom_(stack.bottom()), stack_bytes_(stack.bytes()) {
 #ifdef GAUSSWEEP_ASAN
-               __sanitizer_finish_switch_fiber(nullptr, &left_->stack_bottom_, &left_->stack_bytes_);
+  // Boost enters the new fiber for a moment. To the sanitizer this is a switch to where we are, or that first
+  // function's variables would go to the fake stack of this strand, which may end earlier than the fiber
+  // does.
+  void* fake_stack = nullptr;
+  const void* own_bottom = nullptr;
+  std::size_t own_bytes = 0;
+  __sanitizer_start_switch_fiber(&fake_stack, stack_bottom_, stack_bytes_);
+  __sanitizer_finish_switch_fiber(fake_stack, &own_bottom, &own_bytes);  // says where we are
+  __sanitizer_start_switch_fiber(&fake_stack, own_bottom, own_bytes);
 #endif
-               left_->fiber_ = std::move(left);
-               Strand& next = body(argument);
-               left_ = this;
+  fiber_ = boost::context::fiber(
+      std::allocator_arg, boost::context::preallocated(stack.context().sp, stack.bytes(), stack.context()),
+      KeptStack{}, [this, body, argument](boost::context::fiber&& left) {
 #ifdef GAUSSWEEP_ASAN
-               __sanitizer_start_switch_fiber(nullptr, next.stack_bottom_, next.stack_bytes_);
+        __sanitizer_finish_switch_fiber(nullptr, &left_->stack_bottom_, &left_->stack_bytes_);
 #endif
-               return std::move(next.fiber_);
-             }),
-      stack_bottom_(stack.bottom()),
-      stack_bytes_(stack.bytes()) {
+        left_->fiber_ = std::move(left);
+        Strand& next = body(argument);
+        left_ = this;
+#ifdef GAUSSWEEP_ASAN
+        __sanitizer_start_switch_fiber(nullptr, next.stack_bottom_, next.stack_bytes_);
+#endif
+        return std::move(next.fiber_);
+      });
+#ifdef GAUSSWEEP_ASAN
+  __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+#endif
 }
 
 }  // namespace gaussweep::emulated::simt::detail
