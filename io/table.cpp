@@ -18,6 +18,7 @@ Type compound(const Layout& layout, hid_t integer, hid_t real, const std::string
   for (const Member& member : layout.members) {
     if (member.bytes == 0) continue;
     const Type text = fixed_string(member.bytes);
+    check(H5Tset_cset(text, member.character_set), action);
     const hid_t kind = member.kind == Kind::text      ? hid_t(text)
                        : member.kind == Kind::integer ? integer
                                                       : real;
@@ -122,6 +123,7 @@ TableReader::TableReader(hid_t file, const std::string& name,
     }
     const Type member(H5Tget_member_type(type, static_cast<unsigned>(index)), action_);
     layout_.add(column, kind, packed_bytes(member, kind, column, action_));
+    if (kind == Kind::text) layout_.members.back().character_set = H5Tget_cset(member);
   }
   memory_ = compound(layout_, H5T_NATIVE_INT64, H5T_NATIVE_DOUBLE, action_);
 }

@@ -31,6 +31,7 @@ struct Member {
   Kind kind = Kind::text;
   std::size_t offset = 0;
   std::size_t bytes = 0;
+  H5T_cset_t character_set = H5T_CSET_UTF8;  // as in the file: HDF5 does not convert between sets
 };
 
 /// A packed row: text of fixed length, null-padded, and numbers of 8 bytes.
@@ -38,7 +39,7 @@ struct Layout {
   std::vector<Member> members;
   std::size_t row_bytes = 0;
   void add(std::string name, Kind kind, std::size_t bytes) {
-    members.push_back({std::move(name), kind, row_bytes, bytes});
+    members.push_back({std::move(name), kind, row_bytes, bytes, H5T_CSET_UTF8});
     row_bytes += bytes;
   }
 };

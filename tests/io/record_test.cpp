@@ -1,0 +1,138 @@
+#include "io/record.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "io/errors.hpp"
+#include "tests/io/record_samples.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using testing::expect_same;
+using testing::full_record;
+using Json = nlohmann::json;
+
+// The contract, spelled out once more: a column that moves or vanishes breaks scripts.
+constexpr const char* contract =
+    "key run_id problem method backend precision m n k nrhs uplo parameters matrix_kind matrix_digest "
+    "matrix_seed "
+    "status message info convergence iterations seconds_min seconds_q1 seconds_median seconds_mean "
+    "seconds_q3 "
+    "seconds_max seconds_stdev samples inner_repeats warmup load_seconds generate_seconds allocate_seconds "
+    "h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share residual_ratio tolerance "
+    "backward_error "
+    "forward_error pivot_growth first_row_percent reference_method reference_seconds reference_difference "
+    "gpu_uuid "
+    "gpu_name capability sm_clock_mhz power_w temperature_c throttled throttle_reason host rank device_index "
+    "start_time commit job_id node";
+
+Record round_trip(const Record& record) {
+  return record_from_json(Json::parse(to_json(record).dump()));
+}
+
+std::string message_of(const Json& json) {
+  try {
+    record_from_json(json);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "(no error)";
+}
+
+TEST(Record, ColumnsStandInTheOrderOfTheContract) {
+  std::istringstream names(contract);
+  for (const Field& field : record_fields()) {
+    std::string name;
+    ASSERT_TRUE(names >> name);
+    EXPECT_EQ(field.name, name);
+  }
+  std::string rest;
+  EXPECT_FALSE(names >> rest) << rest;
+}
+
+TEST(Record, EveryFieldSurvivesJson) {
+  // Distinct values everywhere, so that two fields that point at one member are found too.
+  expect_same(round_trip(full_record(1)), full_record(1));
+  Record defaults;
+  defaults.key = "k";
+  expect_same(round_trip(defaults), defaults);
+}
+
+TEST(Record, DoublesSurviveBitByBit) {
+  using Limits = std::numeric_limits<double>;
+  for (const double value :
+       {0.1, 1.0 / 3, -0.0, 5e-324, Limits::min(), Limits::max(), 1e22, 123456789012345678.0,
+        Limits::epsilon(), -Limits::infinity(), Limits::infinity(), Limits::quiet_NaN()}) {
+    Record record;
+    record.flops = value;
+    testing::expect_same_number(round_trip(record).flops, value, std::to_string(value));
+  }
+  Record record;
+  record.flops = 0.1;
+  record.matrix_seed = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(to_json(record)["flops"].dump(), "0.1");
+  EXPECT_EQ(round_trip(record).matrix_seed, record.matrix_seed);
+}
+
+TEST(Record, WhatJsonCannotSayHasWords) {
+  Record record;
+  record.flops = std::numeric_limits<double>::infinity();
+  record.gflops = -record.flops;
+  const Json json = to_json(record);
+  EXPECT_EQ(json["flops"], "inf");
+  EXPECT_EQ(json["gflops"], "-inf");
+  EXPECT_TRUE(json["bytes"].is_null());
+}
+
+TEST(Record, UnknownKeysArePassedOverAndAbsentOnesKeepDefaults) {
+  const Record record = record_from_json({{"key", "k"},
+                                          {"problem", "gesv"},
+                                          {"method", "lapack"},
+                                          {"status", "pass"},
+                                          {"colour", {"of", "tomorrow"}}});
+  EXPECT_EQ(record.key, "k");
+  EXPECT_EQ(record.parameters, "{}");
+  EXPECT_EQ(record.device_index, -1);
+  EXPECT_TRUE(std::isnan(record.seconds_min));
+  EXPECT_TRUE(record.sample_list.empty());
+}
+
+TEST(Record, RequiredFieldsAreNamedWhereTheyLack) {
+  for (const char* name : {"key", "problem", "method", "status"}) {
+    Json json = to_json(full_record(1));
+    json.erase(name);
+    EXPECT_THAT(message_of(json), ::testing::HasSubstr("'" + std::string(name) + "'"));
+  }
+}
+
+TEST(Record, MistypedFieldsAreNamed) {
+  for (const Field& field : record_fields()) {
+    for (const Json& wrong : {Json(true), Json::array({1}), Json("nan")}) {
+      if (field.member.index() == 0 && wrong.is_string()) continue;
+      Json json = to_json(full_record(1));
+      json[std::string(field.name)] = wrong;
+      EXPECT_THAT(message_of(json), ::testing::HasSubstr("'" + std::string(field.name) + "'"));
+    }
+  }
+  const auto with = [](const char* name, const Json& value) {
+    Json json = to_json(full_record(1));
+    json[name] = value;
+    return message_of(json);
+  };
+  EXPECT_THAT(with("n", 1.5), ::testing::HasSubstr("'n' of a record must be a 64-bit integer"));
+  EXPECT_THAT(with("n", std::numeric_limits<std::uint64_t>::max()), ::testing::HasSubstr("64-bit integer"));
+  EXPECT_THAT(with("sample_list", Json::array()), ::testing::HasSubstr("sample_list"));
+  EXPECT_THAT(with("sample_list", {{"seconds", {1, 2}}, {"clock_mhz", {1}}, {"throttled", {false}}}),
+              ::testing::HasSubstr("equally long"));
+  EXPECT_THAT(with("stages", {{"kernel", "a"}}), ::testing::HasSubstr("stages"));
+  EXPECT_THAT(with("stages", Json::array({3})), ::testing::HasSubstr("stages"));
+  EXPECT_THAT(with("history", {"x"}), ::testing::HasSubstr("history"));
+  EXPECT_THAT(message_of(Json::array()), ::testing::HasSubstr("JSON object"));
+}
+
+}  // namespace
+}  // namespace gaussweep::io

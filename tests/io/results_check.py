@@ -1,0 +1,118 @@
+"""results.h5 as Python sees it, for tests/io/results_test.cpp.
+
+check RESULTS EXPECTED EMPTY   compares RESULTS with the records in EXPECTED (JSON, as in the journal), in h5py and pandas
+make FOLDER                    writes files of other versions and other makers into FOLDER
+"""
+import json
+import math
+import os
+import sys
+
+import h5py
+import numpy as np
+import pandas as pd
+
+
+def frame(table):
+    """A table as a pandas frame with its text decoded, as io/SCHEMA.md shows it."""
+    data = pd.DataFrame(table[:])
+    for name in data.columns[data.dtypes == object]:
+        data[name] = data[name].str.decode("utf-8")
+    return data
+
+
+def number(value):
+    return {None: math.nan, "inf": math.inf, "-inf": -math.inf}.get(value, value)
+
+
+def same(found, expected, what):
+    expected = number(expected)
+    if isinstance(expected, float) and math.isnan(expected):
+        assert math.isnan(found), (what, found)
+    else:
+        assert found == expected, (what, found, expected)
+
+
+def check(results, expected_file, empty):
+    with open(expected_file, encoding="utf-8") as file:
+        expected = json.load(file)
+    details = ("sample_list", "stages", "history")
+    with h5py.File(results, "r") as file:
+        assert file.attrs["schema_version"] == 1
+        assert file.attrs["plan"] == "name: übung\nsweep:\n", file.attrs["plan"]
+        assert file.attrs["commit"] == "abc"
+        assert set(file) == {"records", "samples", "stages", "iterations", "devices", "hosts"}
+        records = file["records"]
+        assert records.compression == "gzip" and records.shuffle and records.chunks
+        for name, (kind, _) in records.dtype.fields.items():
+            assert kind in (np.dtype("<i8"), np.dtype("<f8")) or h5py.check_string_dtype(kind).encoding == "utf-8", name
+        table = frame(records)
+        assert set(table.columns) == set(expected[0]) - set(details)
+        assert list(table.columns[:4]) == ["key", "run_id", "problem", "method"]
+        assert len(table) == len(expected)
+        for row, record in enumerate(expected):
+            for name in table.columns:
+                same(table[name][row], record[name], name)
+
+        samples, stages, iterations = (frame(file[name]) for name in ("samples", "stages", "iterations"))
+        assert list(samples.columns) == ["trial", "index", "seconds", "clock", "throttled"]
+        assert list(stages.columns) == ["trial", "kernel", "calls", "seconds", "mean", "occupancy", "share"]
+        assert list(iterations.columns) == ["trial", "iteration", "residual"]
+        for trial, record in enumerate(expected):
+            mine = samples[samples.trial == trial]
+            assert list(mine["index"]) == list(range(len(record["sample_list"]["seconds"])))
+            for column, name in (("seconds", "seconds"), ("clock", "clock_mhz"), ("throttled", "throttled")):
+                for found, value in zip(mine[column], record["sample_list"][name], strict=True):
+                    same(found, value, column)
+            for (_, found), stage in zip(stages[stages.trial == trial].iterrows(), record["stages"], strict=True):
+                for name, value in stage.items():
+                    same(found[name], value, name)
+            mine = iterations[iterations.trial == trial]
+            assert list(mine.iteration) == list(range(len(record["history"])))
+            for found, value in zip(mine.residual, record["history"], strict=True):
+                same(found, value, "residual")
+
+        devices, hosts = frame(file["devices"]), frame(file["hosts"])
+        assert devices.host[0] == "knoten-ä" and devices.total_bytes[0] == 150 << 30
+        assert math.isnan(devices.gemm_flops_double[0]) and devices.copy_bytes_per_second[0] == 4.1e12
+        assert hosts.cores[0] == 96 and hosts.cpu[0] == "a CPU"
+
+    with h5py.File(empty, "r") as file:
+        for name in ("records", "samples", "stages", "iterations", "devices", "hosts"):
+            assert file[name].shape == (0,), name
+            assert len(frame(file[name])) == 0
+
+
+def make(folder):
+    good = np.array([(b"k1", 0), (b"k2", 7)], dtype=[("key", "S2"), ("x", "i8")])
+
+    def ours(name, records, **options):
+        with h5py.File(os.path.join(folder, name), "w") as file:
+            file.attrs["schema_version"] = 1
+            file.attrs["plan"] = "name: alt"
+            file.create_dataset("records", data=records, **options)
+
+    base = [("status", "S8"), ("method", "S6"), ("problem", "S4"), ("key", "S2")]
+    row = (b"pass", b"lapack", b"gesv", b"k1")
+    old = np.array([row + (32, 0.5, 3, 1, 1), (b"failed",) + row[1:3] + (b"k2", 64, 0.25, 7, 1, 1)],
+                   dtype=base + [("n", "<i4"), ("seconds_min", "<f4"), ("flops", ">i8"), ("colour", "i8"), ("more", "f8")])
+    ours("old.h5", old)
+    with h5py.File(os.path.join(folder, "old.h5"), "a") as file:
+        file["tomorrow"] = good
+
+    with h5py.File(os.path.join(folder, "foreign.h5"), "w") as file:
+        file["records"] = good
+    ours("keyless.h5", np.array([row[:3]], dtype=base[:3]))
+    ours("mistyped.h5", np.array([row + (1.5,)], dtype=base + [("n", "f8")]))
+    ours("variable.h5", np.array([row[:3] + ("k1",)], dtype=base[:3] + [("key", h5py.string_dtype())]))
+    ours("array.h5", np.zeros((3, 3)))
+    with h5py.File(os.path.join(folder, "boundless.h5"), "w") as file:
+        file.attrs["schema_version"] = 1
+        file.create_dataset("records", shape=(10**12,), dtype=base, chunks=(1024,), compression="gzip")
+    ours("stray.h5", np.array([row], dtype=base))
+    with h5py.File(os.path.join(folder, "stray.h5"), "a") as file:
+        file["samples"] = np.array([(7, 0, 1.0)], dtype=[("trial", "i8"), ("index", "i8"), ("seconds", "f8")])
+
+
+if __name__ == "__main__":
+    {"check": check, "make": make}[sys.argv[1]](*sys.argv[2:])
