@@ -1,0 +1,97 @@
+// What the rooms of matrices, checks and vendor libraries do on a GPU.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "kernels/check/check.hpp"
+#include "kernels/check/peaks.hpp"
+#include "kernels/tables.hpp"
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep {
+namespace {
+
+template <class T>
+class MatrixOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
+    device_ = make_cuda_device(0);
+    context_ = std::make_unique<Context>(*device_);
+  }
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Context> context_;
+};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(MatrixOnGpu, Precisions);
+
+TYPED_TEST(MatrixOnGpu, GeneratesTheHostsBits) {
+  for (const auto& [kind, name] : EnumNames<MatrixKind>::table) {
+    for (const std::int64_t n : {1, 2, 31, 32, 33, 97, 1000}) {
+      MatrixSpec spec;
+      spec.kind = kind;
+      spec.rows = spec.cols = n;
+      spec.seed = 5;
+      if (n == 1) spec.condition = 1;
+      const auto host = generate<TypeParam>(spec);
+      const auto gpu = generate_on<TypeParam>(*this->context_, spec);
+      ASSERT_EQ(host.data.size(), gpu.data.size());
+      EXPECT_EQ(std::memcmp(host.data.data(), gpu.data.data(), host.data.size() * sizeof(TypeParam)), 0)
+          << name << " n " << n;
+    }
+  }
+}
+
+TYPED_TEST(MatrixOnGpu, VendorRowsAreRight) {
+  const Registry registry = builtin_registry();
+  int rows = 0;
+  for (const Method& method : registry.all()) {
+    if (!method.vendor || !method.runs_on(Backend::cuda)) continue;
+    ++rows;
+    const Parameters parameters = testing_help::defaults(method);
+    // Larger after smaller, and smaller again: memory that is kept for the library grows and is used again.
+    for (const std::int64_t n : {1, 2, 31, 32, 33, 97, 500, 33}) {
+      for (const Shape& shape : testing_help::shapes(method, n)) {
+        for (const MatrixKind kind : testing_help::fit_kinds(method, parameters)) {
+          const auto inputs = testing_help::make_inputs<TypeParam>(method.problem, shape, kind);
+          const auto answer = testing_help::run_method(*this->context_, method, inputs, parameters);
+          const auto text = testing_help::describe(method, Backend::cuda, shape, parameters, to_string(kind),
+                                                   to_string(precision_of<TypeParam>));
+          EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem)) << text;
+          EXPECT_EQ(answer.info, 0) << text;
+        }
+      }
+    }
+  }
+  EXPECT_GE(rows, 2);  // gesv/cusolver and trsv/cublas
+}
+
+TYPED_TEST(MatrixOnGpu, SingularIsAResult) {
+  const Registry registry = builtin_registry();
+  for (const Problem problem : {Problem::trsv, Problem::gesv}) {
+    const Method* method = registry.reference(problem, Backend::cuda);
+    ASSERT_NE(method, nullptr);
+    for (const std::int64_t nrhs : {1, 3}) {
+      const Shape shape{97, 97, 97, nrhs, Uplo::lower};
+      auto inputs = testing_help::make_inputs<TypeParam>(problem, shape, MatrixKind::triangular);
+      inputs.a(40, 40) = 0;
+      for (std::int64_t i = 41; i < 97; ++i) inputs.a(i, 40) = 0;  // no row to exchange with
+      const Parameters parameters = testing_help::defaults(*method);
+      EXPECT_EQ(testing_help::run_method(*this->context_, *method, inputs, parameters).info, 41)
+          << method->id();
+    }
+  }
+}
+
+TYPED_TEST(MatrixOnGpu, PeaksAreThoseOfAGpu) {
+  const Peaks peaks = measure_peaks(*this->context_, 2);
+  EXPECT_GT(peaks.copy_bytes_per_second, 5e9);
+  EXPECT_LT(peaks.copy_bytes_per_second, 1e14);
+  EXPECT_GT(peaks.gemm_flops_float, 1e11);
+  EXPECT_GT(peaks.gemm_flops_double, 1e10);
+}
+
+}  // namespace
+}  // namespace gaussweep
