@@ -1,0 +1,154 @@
+#pragma once
+/// Running any row of the registry on any matrix, as the tests of all methods need it.
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "kernels/core/method.hpp"
+#include "kernels/core/staging.hpp"
+#include "kernels/matrix/generate.hpp"
+
+namespace gaussweep::testing_help {
+
+inline double clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+inline std::unique_ptr<Device> cpu(Backend backend) {
+  return make_host_device(backend, clock_seconds, "test");
+}
+
+inline bool needs(const Method& method, Need need) {
+  return std::find(method.needs.begin(), method.needs.end(), need) != method.needs.end();
+}
+
+inline bool has_parameter(const Method& method, const std::string& name) {
+  return std::any_of(method.parameters.begin(), method.parameters.end(),
+                     [&](const Parameter& parameter) { return parameter.name == name; });
+}
+
+/// The defaults of a row.
+inline Parameters defaults(const Method& method) {
+  Parameters parameters;
+  for (const Parameter& parameter : method.parameters) parameters.set(parameter.name, parameter.fallback);
+  return parameters;
+}
+
+/// Defaults, with every combination of the choices, and of `blocks` where the row has that parameter.
+inline std::vector<Parameters> parameter_grid(const Method& method, const std::vector<std::int64_t>& blocks) {
+  std::vector<Parameters> grid{defaults(method)};
+  for (const Parameter& parameter : method.parameters) {
+    std::vector<ParameterValue> values;
+    for (const std::string& choice : parameter.choices) values.emplace_back(choice);
+    if (parameter.name == "blocks") values.assign(blocks.begin(), blocks.end());
+    if (values.empty()) continue;
+    std::vector<Parameters> next;
+    for (const Parameters& point : grid) {
+      for (const ParameterValue& value : values) {
+        next.push_back(point);
+        next.back().set(parameter.name, value);
+      }
+    }
+    grid = std::move(next);
+  }
+  return grid;
+}
+
+/// The kinds of matrix on which this row must be right with these parameters.
+inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters& parameters) {
+  switch (method.problem) {
+    case Problem::gemm:
+      return {MatrixKind::uniform};
+    case Problem::trsv:
+    case Problem::trtri:
+      return {MatrixKind::triangular};
+    case Problem::potrf:
+    case Problem::poinv:
+      return {MatrixKind::spd};
+    default:
+      break;
+  }
+  if (needs(method, Need::spd)) return {MatrixKind::spd};
+  if (needs(method, Need::triangular)) return {MatrixKind::triangular};
+  if (needs(method, Need::diagonally_dominant)) return {MatrixKind::diagonally_dominant};
+  // Methods that divide by off-diagonal elements gain nothing from a large diagonal (README, "Right or
+  // wrong").
+  const bool stripes = needs(method, Need::nonzero_elements) && has_parameter(method, "blocks") &&
+                       parameters.integer("blocks") > 1;
+  if (stripes) return {MatrixKind::cauchy};
+  return {MatrixKind::cauchy, MatrixKind::diagonally_dominant};
+}
+
+inline bool has_right_hand_sides(Problem problem) {
+  return problem == Problem::gesv || problem == Problem::trsv;
+}
+
+/// The shapes of order n to try: for gemm m, n and k differ; both triangles where that matters.
+inline std::vector<Shape> shapes(const Method& method, std::int64_t n) {
+  Shape square{n, n, n, 1, Uplo::lower};
+  if (method.problem == Problem::gemm)
+    return {square, {n, n + 3, 2 * n + 1, 1, Uplo::lower}, {n + 2, 1, n, 1, Uplo::lower}};
+  std::vector<Shape> all{square};
+  if (has_right_hand_sides(method.problem) && method.max_nrhs >= 3) all.push_back({n, n, n, 3, Uplo::lower});
+  if (method.problem == Problem::trsv || method.problem == Problem::trtri ||
+      method.problem == Problem::potrf) {
+    all.push_back({n, n, n, 1, Uplo::upper});
+  }
+  return all;
+}
+
+template <class T>
+Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std::uint64_t seed = 1) {
+  MatrixSpec spec;
+  spec.kind = kind;
+  spec.seed = seed;
+  spec.uplo = shape.uplo;
+  spec.rows = problem == Problem::gemm ? shape.m : shape.n;
+  spec.cols = problem == Problem::gemm ? shape.k : shape.n;
+  Inputs<T> inputs;
+  inputs.shape = shape;
+  inputs.a = generate<T>(spec, 1);
+  if (problem == Problem::gemm) {
+    spec.rows = shape.k;
+    spec.cols = shape.n;
+    spec.seed = seed + 1;
+    inputs.b = generate<T>(spec, 1);
+  } else if (has_right_hand_sides(problem)) {
+    inputs.x_true = generate_solution<T>(shape.n, shape.nrhs, seed + 1);
+    inputs.b = right_hand_side<T>(inputs.a, inputs.x_true, 1);
+  }
+  return inputs;
+}
+
+/// One run from fresh operands.
+template <class T>
+Answer<T> run_method(Context& context, const Method& method, const Inputs<T>& inputs,
+                     const Parameters& parameters) {
+  Staging<T> staging(context.device, method, parameters, inputs.shape, 1);
+  staging.upload(inputs);
+  staging.reset();
+  Operands<T> operands = staging.operands(0);
+  context.report = {};
+  method.entry(context.device.backend()).template get<T>()(context, operands, parameters);
+  context.device.synchronize();
+  return staging.download(0);
+}
+
+inline std::string describe(const Method& method, Backend backend, const Shape& shape,
+                            const Parameters& parameters, std::string_view kind, std::string_view precision) {
+  std::ostringstream text;
+  text << method.id() << " on " << to_string(backend) << ", " << precision << ", " << kind << ", m "
+       << shape.m << ", n " << shape.n << ", k " << shape.k << ", nrhs " << shape.nrhs << ", "
+       << to_string(shape.uplo);
+  for (const auto& [name, value] : parameters.all()) {
+    text << ", " << name << " ";
+    std::visit([&](const auto& v) { text << v; }, value);
+  }
+  return text.str();
+}
+
+}  // namespace gaussweep::testing_help

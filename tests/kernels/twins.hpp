@@ -1,0 +1,126 @@
+#pragma once
+/// Plain-loop twins of the Gauss schedules: the same operations in the same order, without threads and
+/// blocks. Where a schedule is honestly unstable, agreement with its twin to the bit is what can be tested.
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "kernels/core/matrix.hpp"
+
+namespace gaussweep::twins {
+
+/// [A | B], row after row.
+template <class T>
+struct Augmented {
+  explicit Augmented(const Inputs<T>& inputs)
+      : n(inputs.shape.n), columns(n + inputs.shape.nrhs), data(static_cast<std::size_t>(n * columns)) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) (*this)(i, j) = inputs.a(i, j);
+      for (std::int64_t r = n; r < columns; ++r) (*this)(i, r) = inputs.b(i, r - n);
+    }
+  }
+  T& operator()(std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i * columns + j)]; }
+
+  std::int64_t n;
+  std::int64_t columns;
+  std::vector<T> data;
+  int info = 0;
+};
+
+/// One stage: each of `stripes` stripes of rows p, p + stripes, … is eliminated by itself.
+template <class T>
+void eliminate(Augmented<T>& m, std::int64_t stripes, bool zero_ends_stripe) {
+  if (m.info != 0) return;
+  int found = 0;
+  for (std::int64_t p = 0; p < stripes; ++p) {
+    std::int64_t column = 0;
+    for (std::int64_t i = p; i < m.n; i += stripes, ++column) {
+      const T divisor = m(i, column);
+      if (divisor == T(0)) {
+        if (found == 0) found = static_cast<int>(i + 1);
+        break;
+      }
+      for (std::int64_t j = column; j < m.columns; ++j) m(i, j) /= divisor;
+      for (std::int64_t y = i + stripes; y < m.n; y += stripes) {
+        const T factor = m(y, column);
+        if (factor == T(0)) {
+          if (zero_ends_stripe) break;
+          continue;
+        }
+        for (std::int64_t j = 0; j < m.columns; ++j) m(y, j) = std::fma(-factor, m(i, j), m(y, j));
+      }
+    }
+  }
+  m.info = found;
+}
+
+/// Back substitution with the sums of `threads` threads, added up in halves.
+template <class T>
+Answer<T> substitute(Augmented<T>& m, std::int64_t threads) {
+  Answer<T> answer;
+  answer.x = HostMatrix<T>(m.n, m.columns - m.n);
+  answer.info = m.info;
+  if (m.info != 0) {  // unwritten answers stay poisoned
+    std::memset(answer.x.data.data(), 0xFF, answer.x.data.size() * sizeof(T));
+    return answer;
+  }
+  std::vector<T> sums(static_cast<std::size_t>(threads));
+  for (std::int64_t y = m.n - 1; y >= 0; --y) {
+    for (std::int64_t r = 0; r < answer.x.cols; ++r) {
+      for (std::int64_t t = 0; t < threads; ++t) {
+        T sum = 0;
+        for (std::int64_t j = m.n - threads + t; j > y; j -= threads)
+          sum = std::fma(m(y, j), answer.x(j, r), sum);
+        sums[static_cast<std::size_t>(t)] = sum;
+      }
+      std::vector<T> left = sums;
+      while (left.size() > 1) {
+        const std::size_t half = (left.size() + 1) / 2;
+        for (std::size_t t = 0; t + half < left.size(); ++t) left[t] += left[t + half];
+        left.resize(half);
+      }
+      answer.x(y, r) = m(y, m.n + r) - left.front();
+    }
+  }
+  return answer;
+}
+
+/// `threads` as the methods mean it: 0 is one a row, at most 1024.
+inline std::int64_t thread_count(std::int64_t threads, std::int64_t n) {
+  if (threads > 0) return threads;
+  return n < 1024 ? n : 1024;
+}
+
+template <class T>
+Answer<T> gauss_block(const Inputs<T>& inputs, std::int64_t threads) {
+  Augmented<T> m(inputs);
+  eliminate(m, 1, false);
+  return substitute(m, thread_count(threads, m.n));
+}
+
+template <class T>
+Answer<T> gauss_cyclic_halving(const Inputs<T>& inputs, std::int64_t blocks, std::int64_t threads) {
+  Augmented<T> m(inputs);
+  std::vector<std::int64_t> stages{blocks};
+  while (stages.back() > 1) stages.push_back((stages.back() + 1) / 2);
+  for (const std::int64_t stripes : stages) eliminate(m, stripes, true);
+  return substitute(m, thread_count(threads, m.n));
+}
+
+template <class T>
+Answer<T> gauss_cyclic_decrement(const Inputs<T>& inputs, std::int64_t blocks, std::int64_t threads) {
+  Augmented<T> m(inputs);
+  for (std::int64_t stripes = blocks; stripes > 0; --stripes) eliminate(m, stripes, true);
+  return substitute(m, thread_count(threads, m.n));
+}
+
+/// Equal to the bit, NaNs included.
+template <class T>
+bool same_bits(const Answer<T>& one, const Answer<T>& other) {
+  return one.info == other.info && one.x.rows == other.x.rows && one.x.cols == other.x.cols &&
+         std::memcmp(one.x.data.data(), other.x.data.data(), one.x.data.size() * sizeof(T)) == 0;
+}
+
+}  // namespace gaussweep::twins
