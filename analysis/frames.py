@@ -75,14 +75,21 @@ def numeric_parameters(records):
     for name in names:
         column = parameter(records, name)
         numbers = pd.to_numeric(column.map(lambda v: None if isinstance(v, bool) else v), errors="coerce")
+        if name == "threads":
+            numbers = numbers.where(numbers > 0)  # 0 means: as many as fit
         if numbers.nunique() > 1:
             found[name] = numbers
     return found
 
 
-def without(text_to_parameters, name):
-    """Configuration label of each parameters text, less one parameter."""
-    return {t: " ".join(f"{k}={v}" for k, v in p.items() if k != name) for t, p in text_to_parameters.items()}
+def without(texts, name):
+    """Label of each parameters text, less one parameter and less those that never vary. `texts`: text -> parameters."""
+    values = {}
+    for parameters in texts.values():
+        for key, value in parameters.items():
+            values.setdefault(key, set()).add(str(value))
+    shown = {key for key, found in values.items() if len(found) > 1 and key != name}
+    return {t: " ".join(f"{k}={v}" for k, v in p.items() if k in shown) for t, p in texts.items()}
 
 
 def speedups(records, name, values):

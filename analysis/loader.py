@@ -275,4 +275,4 @@ def _parameters(text):
 def parameter(records, name):
     """One parameter as a column, None where a record does not have it."""
     values = {text: p.get(name) for text, p in zip(records["parameters"], records["parameter"])}
-    return records["parameters"].map(values)
+    return pd.Series([values[text] for text in records["parameters"]], index=records.index, dtype=object)

@@ -107,7 +107,8 @@ class Page:
             cells = []
             for value, (_, _, form) in zip(row, columns):
                 if form is None:
-                    cells.append(f"<td>{text(value)}</td>")
+                    wide = ' class="w"' if len(str(value)) > 30 else ""
+                    cells.append(f"<td{wide}>{text(value)}</td>")
                 else:
                     exact = f' data-v="{float(value)!r}"' if _finite(value) else ""
                     cells.append(f'<td class="n"{exact}>{text(form(value))}</td>')
@@ -140,8 +141,7 @@ class Page:
         if empty:
             self.nothing("No data to draw: " + "; ".join(empty[:6]) + ("; …" if len(empty) > 6 else "") + ".")
         if beyond:
-            self.nothing(f"{beyond} more figures of this kind are left out here, to keep the page readable: "
-                         "report on fewer files to see them.")
+            self.nothing(f"Figures of this kind left out, to keep the page readable: {beyond}. Report on fewer files to see them.")
         return len(drawn)
 
     def _csv(self, name, frame):

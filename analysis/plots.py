@@ -18,12 +18,12 @@ COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", FOR
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 DASHES = ["-", "--", "-.", ":"]
 MOST_SERIES, MOST_POINTS, MOST_DOTS, MOST_BARS = 12, 300, 3000, 26
-WIDTH = 5.6  # inches; the page scales it
+WIDTH = 5.0  # inches; the page scales it
 
 matplotlib.rcParams.update({
     "svg.fonttype": "path",  # the same everywhere, whatever fonts the reader has
-    "svg.hashsalt": "gaussweep", "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9,
-    "legend.fontsize": 8, "xtick.labelsize": 8, "ytick.labelsize": 8, "axes.spines.top": False, "axes.spines.right": False,
+    "svg.hashsalt": "gaussweep", "font.family": "DejaVu Sans", "font.size": 9.5, "axes.titlesize": 10, "axes.labelsize": 9.5,
+    "legend.fontsize": 8.5, "xtick.labelsize": 8.5, "ytick.labelsize": 8.5, "axes.spines.top": False, "axes.spines.right": False,
     "text.color": FOREGROUND, "axes.labelcolor": FOREGROUND, "axes.edgecolor": FOREGROUND, "xtick.color": FOREGROUND,
     "ytick.color": FOREGROUND, "grid.color": GRID, "axes.grid": True, "grid.linewidth": 0.6, "axes.axisbelow": True,
     "text.parse_math": False, "lines.linewidth": 1.4, "lines.markersize": 5, "legend.frameon": False,
@@ -106,7 +106,7 @@ def draw(plot):
         _x_axis(plot, axes, kept)
         for place, words in plot.lines_at:
             axes.axhline(place, color=FOREGROUND, linewidth=0.9, linestyle=(0, (4, 3)))
-            axes.annotate(words, (1, place), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7.5,
+            axes.annotate(words, (1, place), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8,
                           xytext=(0, 2), textcoords="offset points")
     _value_axis(plot, axes)
     _lay_out(plot, figure, axes, kept, height)
@@ -141,7 +141,7 @@ def _points(plot, axes, kept, left_out):
         x, y = np.asarray(series.x, dtype=float)[pick], np.asarray(series.y, dtype=float)[pick]
         hollow = np.zeros(len(pick), bool) if series.hollow is None else np.asarray(series.hollow, bool)[pick]
         colour, marker, dash = _style(series, index)
-        lines = plot.kind == "lines" and series.line
+        lines = series.line and (plot.kind == "lines" or not series.marker)
         errors = _errors(series, pick, y)
         if errors is not None and errors.any():
             axes.errorbar(x, y, yerr=errors, fmt="none", ecolor=colour, elinewidth=1, capsize=2.5)
@@ -174,7 +174,7 @@ def _bars(plot, axes, kept, left_out):
     if plot.ylog:
         axes.set_xscale("log")
     axes.set_yticks(range(len(names)))
-    axes.set_yticklabels([name if len(name) <= 44 else name[:42] + "…" for name in names])
+    axes.set_yticklabels([name if len(name) <= 36 else name[:34] + "…" for name in names])
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(False, axis="y")
     return 0.35 + 0.2 * len(names) * max(1, 0.55 * len(kept))
@@ -182,7 +182,8 @@ def _bars(plot, axes, kept, left_out):
 
 def _x_axis(plot, axes, kept):
     """Ticks at measured values, as many as fit without touching."""
-    values = np.unique(np.concatenate([np.asarray(s.x, dtype=float)[good] for s, good in kept]))
+    marked = [(s, good) for s, good in kept if s.marker] or kept
+    values = np.unique(np.concatenate([np.asarray(s.x, dtype=float)[good] for s, good in marked]))
     positive = values[0] > 0
     if plot.xlog is None:
         gaps = np.diff(values)
@@ -197,6 +198,10 @@ def _x_axis(plot, axes, kept):
         if plot.xlog:
             axes.xaxis.set_major_locator(LogLocator(numticks=7))
             axes.xaxis.set_minor_locator(NullLocator())
+            axes.xaxis.set_major_formatter(FuncFormatter(_power))
+        return
+    if len(values) > 14 and not plot.xlog:
+        axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
         return
     low, high = axes.get_xlim()
     scale = (lambda v: math.log(v)) if plot.xlog else (lambda v: v)
@@ -204,7 +209,7 @@ def _x_axis(plot, axes, kept):
     ticks, last = [], -math.inf
     for value in values[::-1]:
         place = (scale(value) - scale(low)) / span
-        if not ticks or last - place >= 0.022 * len(f"{value:.0f}") + 0.03:
+        if not ticks or last - place >= 0.026 * len(f"{value:.0f}") + 0.03:
             ticks.append(value)
             last = place
     axes.xaxis.set_major_locator(FixedLocator(ticks))
@@ -212,15 +217,28 @@ def _x_axis(plot, axes, kept):
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
 
 
+def _power(value, _=None):
+    """0.01, 500, but 2·10⁻⁸."""
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        return f"{value:g}"
+    digits, exponent = f"{value:.0e}".split("e")
+    raised = f"10{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return raised if digits == "1" else f"{digits}·{raised}"
+
+
 def _value_axis(plot, axes):
     axis = axes.xaxis if plot.kind == "bars" else axes.yaxis
     if plot.ylog:
         low, high = sorted(axes.get_xlim() if plot.kind == "bars" else axes.get_ylim())
+        if 0 < low and high / low < 4:  # noise should not fill the plot
+            middle = math.sqrt(low * high)
+            low, high = middle / 2, middle * 2
+            (axes.set_xlim if plot.kind == "bars" else axes.set_ylim)(low, high)
         decades = math.log10(high / low) if low > 0 else 9
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2.5 else (1,), numticks=9))
         axis.set_minor_locator(NullLocator())
         if not plot.seconds:
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_major_formatter(FuncFormatter(_power))
     else:
         axis.set_major_locator(MaxNLocator(6))
     if plot.seconds:
@@ -231,7 +249,7 @@ def _value_axis(plot, axes):
 
 def _lay_out(plot, figure, axes, kept, height):
     """Axes above, legend below in as many columns as fit: nothing lies on anything."""
-    title = _wrapped(plot.title, 66)
+    title = _wrapped(plot.title, 54)
     axes.set_title(title, loc="left")
     if plot.kind == "bars":
         axes.set_xlabel(plot.ylabel)
@@ -242,16 +260,16 @@ def _lay_out(plot, figure, axes, kept, height):
     if len(kept) > 1 or (kept[0][0].label and plot.kind != "bars"):
         handles, labels = axes.get_legend_handles_labels()
         longest = max(len(label) for label in labels)
-        columns = max(1, min(4, len(labels), int(92 // (longest + 7))))
+        columns = max(1, min(4, len(labels), int(76 // (longest + 7))))
         rows = math.ceil(len(labels) / columns)
-        labels = [label if len(label) <= 84 else label[:82] + "…" for label in labels]
+        labels = [label if len(label) <= 66 else label[:64] + "…" for label in labels]
         figure.legend(handles, labels, loc="lower center", ncol=columns, borderaxespad=0.2, columnspacing=1.4, handlelength=2.4)
-    top, bottom, legend = 0.16 + 0.17 * title.count("\n") + 0.2, 0.46, 0.175 * rows + (0.08 if rows else 0)
+    top, bottom, legend = 0.16 + 0.17 * title.count("\n") + 0.2, 0.46, 0.185 * rows + (0.08 if rows else 0)
     total = height + top + bottom + legend
     figure.set_size_inches(WIDTH, total)
-    left = 0.78
+    left = 0.82
     if plot.kind == "bars":
-        left = 0.2 + 0.068 * max(len(tick.get_text()) for tick in axes.get_yticklabels())
+        left = 0.2 + 0.072 * max(len(tick.get_text()) for tick in axes.get_yticklabels())
         axes.set_title(title, loc="left", x=-(left - 0.1) / (WIDTH - left - 0.2))
     figure.subplots_adjust(left=left / WIDTH, right=1 - 0.2 / WIDTH, top=1 - top / total, bottom=(bottom + legend) / total)
 

@@ -122,8 +122,8 @@ def gpus(page, night, experiment, drawing, rows):
                                  Series(second, at["blocks"].to_numpy(), at["seconds_median_2"].to_numpy(), at["seconds_q1_2"].to_numpy(), at["seconds_q3_2"].to_numpy())],
                                 ylog=True, seconds=True))
         page.plots(figures)
-        less = 100 * (1 - 1 / both["ratio"])
-        page.add(f"{second} needs {number(float(less.median()))} % less time than {first} in the middle of {len(both)} common trials "
+        less = float((100 * (1 - 1 / both["ratio"])).median())
+        page.add(f"{second} needs {number(abs(less))} % {'less' if less >= 0 else 'more'} time than {first} in the middle of {len(both)} common trials "
                  f"({factor(float(both['ratio'].median()))} as fast)." + "".join(f" Published: {c.quantity} {c.low:g} to {c.high:g} {c.unit} ({c.source})." for c in said.itertuples()))
     return True
 

@@ -10,17 +10,17 @@ from ..frames import answered, best, many, slug, speedups, without
 from ..loader import parameter
 from ..page import factor, number, seconds, whole
 from ..plots import Plot, Series
-from .common import claims, heads, on, pick, source_of, table_of
+from .common import claims, heads, on, one_kind, pick, source_of, table_of
 
 
 def published(page, night, experiment, drawing, rows):
     """A published table over n with our times in it."""
-    theirs, shown = table_of(drawing["csv"]), False
+    theirs, shown, rows = table_of(drawing["csv"]), False, one_kind(answered(rows))
     rate = drawing.get("rate")
     for device in heads(rows):
         pieces = []
         for column in drawing["columns"]:
-            mine = pick(answered(on(rows, device)), column["where"])
+            mine = pick(on(rows, device), column["where"])
             given = pd.DataFrame({"n": theirs["n"], "published": theirs[column["column"]] * column.get("scale", 1)})
             for precision, part in mine.groupby("precision"):
                 part = best(part, ["size"])
@@ -44,10 +44,12 @@ def published(page, night, experiment, drawing, rows):
                    [("what", "what", None), ("n", "n", whole), ("published_shown", "published" + unit, form), ("seconds_median_shown", "measured" + unit, form),
                     ("faster", "published time / measured", factor), ("status", "judged", None), ("matrix_kind", "matrix", None), ("config", "with", None)],
                    limit=80, caption=f"{experiment['title']}: published beside measured on {device}.")
-        series = []
+        series, once = [], len({column["column"] for column in drawing["columns"]}) == 1
         for i, (what, part) in enumerate(table.groupby("what", sort=False)):
             old, new = part[part["published"].notna()], part[part["seconds_median"].notna()]
-            series.append(Series(f"{what}, published", old["n"].to_numpy(), old["published_shown"].to_numpy(), style=8 + i))
+            if not once or i == 0:
+                series.append(Series("published" if once else f"{what}, published", old["n"].to_numpy(), old["published_shown"].to_numpy(),
+                                     style=14 if once else 8 + i))
             low, high = y(new["n"].astype(float), new["seconds_q1"]), y(new["n"].astype(float), new["seconds_q3"])
             series.append(Series(f"{what}, measured", new["n"].to_numpy(), new["seconds_median_shown"].to_numpy(), np.minimum(low, high),
                                  np.maximum(low, high), (new["status"] != "pass").to_numpy(), style=i))
@@ -59,11 +61,13 @@ def published(page, night, experiment, drawing, rows):
 
 def lines(page, night, experiment, drawing, rows):
     """Time over n, a line a method (and a value of the parameter `by`)."""
-    rows = answered(rows)
+    rows = one_kind(answered(rows))
     figures, fits = [], []
     by = drawing.get("by")
     for device in heads(rows):
         for precision, part in on(rows, device).groupby("precision"):
+            if not (part["device"] == device).any():
+                continue
             label = part["method"].astype(str)
             if many(part["problem"]):
                 label = part["problem"] + "/" + label
@@ -86,7 +90,7 @@ def lines(page, night, experiment, drawing, rows):
                                  **{f"of {k}": v for k, v in fit.coefficients.items()}})
             log = drawing.get("fit") != "cubic"
             figures.append(Plot(slug(experiment["id"], precision, device), f"{experiment['title']}: {precision}, {device}", "n", "median time",
-                                series, ylog=log, seconds=True))
+                                series, ylog=log, xlog=None if log else False, seconds=True))
     drawn = page.plots(figures, most=6)
     if fits:
         frame = pd.DataFrame(fits)
@@ -129,8 +133,8 @@ def over_parameter(page, night, experiment, drawing, rows):
             label = " ".join(w for w in (method, rest, kind if several else "") if w)
             series += _one(what, label, group, i, fits, dict(precision=precision, device=device, size=size))
         ylabel = {"seconds": "median time", "speedup": "speedup", "reciprocal": "1 / (t − K) [1/s]"}[what]
-        figures.append(Plot(slug(experiment["id"], what, precision, device), f"{experiment['title']}: n = {size}, {precision}, {device}", name, ylabel,
-                            series, seconds=what == "seconds"))
+        figures.append(Plot(slug(experiment["id"], what, precision, device), f"{ylabel.capitalize() if what != 'reciprocal' else ylabel} over {name}: n = {size}, {precision}, {device}",
+                            name, ylabel, series, seconds=what == "seconds", xlog=False if what == "reciprocal" else None))
     drawn = page.plots(figures, most=4)
     if fits:
         page.table(slug(experiment["id"], "fit"), pd.DataFrame(fits),
@@ -167,14 +171,16 @@ def ratio(page, night, experiment, drawing, rows):
     """How many times faster one method is than another at each size, beside what the paper states."""
     rows = answered(rows)
     slow, fast = (pick(rows, drawing[k]) for k in ("slow", "fast"))
-    fast = best(fast, ["precision", "device", "size"])
-    near = best(slow, ["precision", "device", "size"])
-    both = fast.merge(near, on=["precision", "device", "size"], suffixes=("", "_slow"))
+    names = [{name for p in part["parameter"] for name in p} for part in (slow, fast)]
+    common = sorted(names[0] & names[1])
+    slow, fast = (part.assign(common=part["parameter"].map(lambda p: str([p.get(name) for name in common]))) for part in (slow, fast))
+    same = ["precision", "device", "size", "matrix_kind", "common"]
+    both = _joined(fast, slow, same)
     rest = fast[~fast["device"].isin(both["device"])]
-    cpu = best(slow[slow["device"] == "CPU"], ["precision", "size"]).drop(columns="device")
-    both = pd.concat([both, rest.merge(cpu, on=["precision", "size"], suffixes=("", "_slow"))], ignore_index=True)
+    both = pd.concat([both, _joined(rest, slow[slow["device"] == "CPU"], ["precision", "size", "common"])], ignore_index=True)
     if not len(both):
         return False
+    both = both.sort_values("seconds_median", kind="stable").drop_duplicates(["precision", "device", "size"])
     both = both.assign(ratio=both["seconds_median_slow"] / both["seconds_median"], low=both["seconds_q1_slow"] / both["seconds_q3"],
                        high=both["seconds_q3_slow"] / both["seconds_q1"]).sort_values(["precision", "device", "size"], kind="stable")
     said = claims(experiment["id"])
@@ -184,11 +190,20 @@ def ratio(page, night, experiment, drawing, rows):
     page.add(f"{drawing['quantity'][0].upper()}{drawing['quantity'][1:]} – time of {drawing['slow']['method']} over time of {drawing['fast']['method']}: "
              + "; ".join(f"{factor(r.ratio)} at n = {r.size} ({r.precision}, {r.device})" for r in last.itertuples()) + "." + words)
     name = slug(experiment["id"], "ratio", drawing["slow"]["method"], drawing["fast"]["method"])
-    page.table(name, both[["precision", "device", "size", "seconds_median_slow", "seconds_median", "ratio", "low", "high"]],
-               [("precision", "precision", None), ("device", "device", None), ("size", "n", whole),
+    page.table(name, both[["precision", "device", "size", "config", "matrix_kind", "seconds_median_slow", "seconds_median", "ratio", "low", "high"]],
+               [("precision", "precision", None), ("device", "device", None), ("size", "n", whole), ("config", "with", None),
                 ("seconds_median_slow", drawing["slow"]["method"], seconds), ("seconds_median", drawing["fast"]["method"], seconds),
                 ("ratio", "times faster", factor), ("low", "at least", factor), ("high", "at most", factor)], limit=24)
     return True
+
+
+def _joined(fast, slow, same):
+    """The fastest of both that agree in `same`."""
+    def least(part, by):
+        return part.sort_values("seconds_median", kind="stable").drop_duplicates(by)
+
+    slow = least(slow, same)[[*same, "seconds_q1", "seconds_median", "seconds_q3", "status"]]
+    return least(fast, [*same, *({"device"} - set(same))]).merge(slow, on=same, suffixes=("", "_slow"))
 
 
 def _range(claim):
@@ -202,6 +217,8 @@ def order(page, night, experiment, drawing, rows):
     said = []
     for device in heads(rows):
         for precision, part in on(rows, device).groupby("precision"):
+            if not (part["device"] == device).any():
+                continue
             extent = part.groupby("size")["method"].nunique()
             size = extent[extent == extent.max()].index.max()
             part = best(part[part["size"] == size], ["method"]).sort_values("seconds_median")
@@ -225,17 +242,21 @@ def verdict(page, night, experiment, drawing, rows):
     both = both.assign(ratio=both["seconds_median"] / both["seconds_median_2"], low=both["seconds_q1"] / both["seconds_q3_2"],
                        high=both["seconds_q3"] / both["seconds_q1_2"])
     said = []
-    for (precision, device, rest), part in both.groupby(["precision", "device", "rest"]):
+    for (precision, device, rest), part in sorted(both.groupby(["precision", "device", "rest"]), key=lambda g: _natural(" ".join(g[0]))):
         faster, slower = int((part["high"] < 1).sum()), int((part["low"] > 1).sum())
-        said.append(f"{rest or 'default'}, {precision}, {device}: {drawing['first']} is faster than {drawing['second']} in {faster} of {len(part)} pairs, "
-                    f"slower in {slower}, not to be told apart in {len(part) - faster - slower}; its time is {factor(float(part['ratio'].median()))} that "
-                    f"of {drawing['second']} in the middle pair")
+        said.append(f"{rest or 'default'}, {precision}, {device}: faster in {faster} of {len(part)} pairs, slower in {slower}, not told apart in "
+                    f"{len(part) - faster - slower}; {factor(float(part['ratio'].median()))} the time in the middle pair")
+    overall = float(both["ratio"].median())
+    won = int((both["high"] < 1).sum()), int((both["low"] > 1).sum())
+    words = "pays" if won[0] > won[1] and overall < 1 else "does not pay" if won[1] >= won[0] and overall >= 1 else "makes no clear difference"
+    page.add(f"Verdict: {drawing['first']} {words}: in {len(both)} pairs it is faster in {won[0]}, slower in {won[1]}; "
+             f"{factor(overall)} the time of {drawing['second']} in the middle pair.")
     page.add(f"{drawing['first']} against {drawing['second']}, trial by trial (told apart where the quartiles do not overlap):")
     page.items(said[:24])
-    page.table(slug(experiment["id"], "verdict"), both[[*same, "seconds_median", "seconds_median_2", "ratio", "low", "high"]],
+    page.table(slug(experiment["id"], "verdict"), both.sort_values(["size", "rest"], ascending=[False, True], kind="stable")[[*same, "seconds_median", "seconds_median_2", "ratio", "low", "high"]],
                [("precision", "precision", None), ("device", "device", None), ("rest", "with", None), ("size", "n", whole),
                 ("seconds_median", drawing["first"], seconds), ("seconds_median_2", drawing["second"], seconds), ("ratio", "ratio", factor),
-                ("low", "at least", factor), ("high", "at most", factor)], limit=40)
+                ("low", "at least", factor), ("high", "at most", factor)], limit=24)
     return True
 
 

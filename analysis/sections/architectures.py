@@ -42,7 +42,7 @@ def architectures(page, night):
         figures = []
         for (problem, precision), group in both.groupby(["problem", "precision"]):
             figures.append(over_size(slug("gpu", first, second, problem, precision), f"{second} over {first}: {problem}, {precision}", "times faster",
-                                     _lines(group, styles), lines_at=[(1, "equal")], note="Medians over configurations; bars: quartiles of the samples."))
+                                     _lines(group, styles), lines_at=[(1, "equal")], note="The configuration in the middle at each size; bars: quartiles of the samples."))
         page.plots(figures, most=8)
         table = both.groupby(["problem", "precision", "method"]).apply(_row).reset_index()
         page.table(slug("gpu", first, second), table,
@@ -66,18 +66,16 @@ def _lines(group, styles):
 def _row(group):
     by_size = group.groupby("size")["ratio"].median()
     return pd.Series({"trials": len(group), "middle": group["ratio"].median(), "low": group["ratio"].min(), "high": group["ratio"].max(),
-                      "overtakes": lead(by_size)})
+                      "overtakes": lead(by_size, group["first"].iloc[0], group["second"].iloc[0])})
 
 
-def lead(by_size):
+def lead(by_size, first, second):
     """In words: who is faster, and from which size on that changes. `by_size`: speedup of the second by size, ascending."""
     ahead = (by_size > 1).to_numpy()
     sizes = by_size.index.to_list()
-    if ahead.all():
-        return "the newer one at every size"
-    if not ahead.any():
-        return "the older one at every size"
+    if ahead.all() or not ahead.any():
+        return f"{second if ahead.all() else first} at every size"
     change = int(np.argmax(ahead != ahead[0]))
     if (ahead[change:] == ahead[change]).all():
-        return f"the {'newer' if ahead[change] else 'older'} one from n = {sizes[change]}"
+        return f"{second if ahead[change] else first} from n = {sizes[change]}"
     return f"changes more than once, first at n = {sizes[change]}"

@@ -47,7 +47,7 @@ def speedup(page, night):
             page.nothing(f"No two answered trials differ in {name} alone.")
             continue
         page.heading(f"Over {name}")
-        page.add(f"Against the same trial with the smallest {name} measured; bars: what the quartiles of both times allow.")
+        page.add(f"Against the same trial with the smallest value of {name} measured; bars: what the quartiles of both times allow.")
         drawn = page.plots(_speedup_plots(rows, name), most=8 if name in ("blocks", "threads") else 4)
         if drawn:
             _speedup_table(page, rows, name)
