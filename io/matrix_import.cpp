@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <unistd.h>
+
+#include "io/errors.hpp"
+#include "io/hdf5_handles.hpp"
+#include "io/matrix_file.hpp"
+#include "io/matrix_limits.hpp"
+#include "io/matrix_market.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& message) {
+  throw InputError(path.string() + ": " + message);
+}
+
+void require_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) fail(path, "there is no such file");
+  if (!std::filesystem::is_regular_file(path, error)) fail(path, "is no file; give a Matrix Market, HDF5 or MATLAB v7.3 file");
+  if (::access(path.c_str(), R_OK) != 0) fail(path, std::string("cannot be read: ") + std::strerror(errno));
+}
+
+/// A MATLAB v7.3 file is an HDF5 file behind a block of 512 bytes that begins with this text.
+bool is_matlab(const std::filesystem::path& path) {
+  FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return false;
+  char start[10] = "";
+  const std::size_t count = std::fread(start, 1, sizeof start, file);
+  std::fclose(file);
+  return count == sizeof start && std::memcmp(start, "MATLAB 7.3", sizeof start) == 0;
+}
+
+std::string text_attribute(hid_t object, const char* name) {
+  if (H5Aexists(object, name) <= 0) return {};
+  const h5::Attribute attribute(H5Aopen(object, name, H5P_DEFAULT), std::string("open ") + name);
+  const h5::Type type(H5Aget_type(attribute), std::string("read the type of ") + name);
+  return H5Tget_class(type) == H5T_STRING ? h5::read_text(attribute, name) : std::string();
+}
+
+bool flag_attribute(hid_t object, const char* name) {
+  if (H5Aexists(object, name) <= 0) return false;
+  const h5::Attribute attribute(H5Aopen(object, name, H5P_DEFAULT), std::string("open ") + name);
+  const h5::Space space(H5Aget_space(attribute), std::string("read the shape of ") + name);
+  const h5::Type type(H5Aget_type(attribute), std::string("read the type of ") + name);
+  if (H5Sget_simple_extent_npoints(space) != 1 || H5Tget_class(type) != H5T_INTEGER) return false;
+  long long value = 0;
+  h5::check(H5Aread(attribute, H5T_NATIVE_LLONG, &value), std::string("read ") + name);
+  return value != 0;
+}
+
+/// A dataset that may be a matrix.
+struct Found {
+  std::string name;
+  std::int64_t dims[2] = {0, 0};
+  bool column_major = false;  ///< the first dimension is the column's
+  std::string field;
+};
+
+/// Looks at a dataset. `why` says why it is no matrix that can be read.
+bool look_at(hid_t file, const std::string& name, bool matlab, Found& found, std::string& why) {
+  const h5::Dataset dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), "open " + name);
+  const std::string matlab_class = text_attribute(dataset, "MATLAB_class");
+  if (matlab && matlab_class != "double" && matlab_class != "single") {
+    why = name + " is of MATLAB class '" + matlab_class + "'; allowed: full double or single";
+    return false;
+  }
+  if (H5Aexists(dataset, "MATLAB_empty") > 0 && flag_attribute(dataset, "MATLAB_empty")) {
+    why = name + " is empty";
+    return false;
+  }
+  const h5::Type type(H5Dget_type(dataset), "read the type of " + name);
+  const H5T_class_t type_class = H5Tget_class(type);
+  if (type_class == H5T_COMPOUND) {
+    why = name + " is complex (or another compound type); allowed: real numbers";
+    return false;
+  }
+  if (type_class != H5T_FLOAT && type_class != H5T_INTEGER) {
+    why = name + " holds no numbers";
+    return false;
+  }
+  const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
+  if (H5Sget_simple_extent_ndims(space) != 2) {
+    why = name + " has " + std::to_string(H5Sget_simple_extent_ndims(space)) + " dimensions; allowed: 2";
+    return false;
+  }
+  hsize_t dims[2];
+  h5::check(H5Sget_simple_extent_dims(space, dims, nullptr), "read the shape of " + name);
+  if (dims[0] == 0 || dims[1] == 0) {
+    why = name + " is empty";
+    return false;
+  }
+  found.name = name;
+  found.dims[0] = static_cast<std::int64_t>(std::min<hsize_t>(dims[0], INT32_MAX));
+  found.dims[1] = static_cast<std::int64_t>(std::min<hsize_t>(dims[1], INT32_MAX));
+  found.column_major = matlab || flag_attribute(dataset, "column_major");
+  found.field = type_class == H5T_FLOAT ? "real" : "integer";
+  return true;
+}
+
+struct Search {
+  bool matlab;
+  std::vector<Found> matrices;
+  std::string why;  ///< of the last dataset that was no matrix
+};
+
+herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
+  auto& search = *static_cast<Search*>(out);
+  const std::string path = std::string("/") + name;
+  if (path.rfind("/#", 0) == 0) return 0;  // MATLAB's own (#refs#, #subsystem#)
+  try {
+    if (info->type == H5O_TYPE_GROUP && search.matlab && std::string(name) != ".") {
+      const h5::Object object(H5Oopen(file, name, H5P_DEFAULT), "open " + path);
+      search.why = H5Aexists(object, "MATLAB_sparse") > 0 ? path + " is sparse; allowed: full matrices (use full() in MATLAB)"
+                                                          : path + " is a struct; allowed: a matrix";
+    }
+    Found found;
+    if (info->type == H5O_TYPE_DATASET && look_at(file, path, search.matlab, found, search.why)) {
+      search.matrices.push_back(found);
+    }
+    return 0;
+  } catch (const h5::Error& e) {
+    search.why = e.what();
+    return -1;
+  }
+}
+
+/// The dataset that is meant: the one named, /A, or the only matrix.
+Found choose(const std::filesystem::path& path, hid_t file, const std::string& dataset, bool matlab) {
+  Found found;
+  std::string why;
+  const std::string wanted = !dataset.empty() ? dataset : "/A";
+  const bool there = H5Lexists(file, wanted.c_str(), H5P_DEFAULT) > 0;
+  H5Eclear2(H5E_DEFAULT);
+  Search search{matlab, {}, {}};
+  if (there) {
+    H5O_info_t info;
+    h5::check(H5Oget_info_by_name(file, wanted.c_str(), &info, H5P_DEFAULT), "look at " + wanted);
+    if (info.type == H5O_TYPE_DATASET) {
+      if (look_at(file, wanted, matlab, found, why)) return found;
+      fail(path, why);
+    }
+    if (!dataset.empty() || matlab) {
+      const h5::Object object(H5Oopen(file, wanted.c_str(), H5P_DEFAULT), "open " + wanted);
+      fail(path, wanted + (H5Aexists(object, "MATLAB_sparse") > 0
+                               ? " is sparse; allowed: full matrices (use full() in MATLAB)"
+                               : " is a group, not a dataset"));
+    }
+  }
+  const herr_t visited = H5Ovisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &search);
+  if (visited < 0) fail(path, search.why.empty() ? h5::take_error_text() : search.why);
+  std::string names;
+  for (const Found& matrix : search.matrices) names += (names.empty() ? "" : ", ") + matrix.name;
+  if (!dataset.empty()) fail(path, "has no dataset '" + dataset + "'; it has: " + (names.empty() ? "no matrix" : names));
+  if (search.matrices.size() == 1) return search.matrices.front();
+  if (search.matrices.empty()) fail(path, "holds no matrix" + (search.why.empty() ? "" : ": " + search.why));
+  fail(path, "holds several matrices (" + names + "); say which with dataset");
+}
+
+Dense<double> read_dataset(const std::filesystem::path& path, hid_t file, const Found& found) {
+  const std::int64_t rows = found.column_major ? found.dims[1] : found.dims[0];
+  const std::int64_t cols = found.column_major ? found.dims[0] : found.dims[1];
+  const std::string why = too_large(rows, cols);
+  if (!why.empty()) fail(path, found.name + ": " + why);
+  const h5::Dataset dataset(H5Dopen2(file, found.name.c_str(), H5P_DEFAULT), "open " + found.name);
+  std::vector<double> data(static_cast<std::size_t>(rows * cols));
+  h5::check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()), "read " + found.name);
+  Dense<double> matrix{rows, cols, {}};
+  if (found.column_major) {
+    matrix.data = std::move(data);
+    return matrix;
+  }
+  matrix.data.resize(data.size());
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < cols; ++j) {
+      matrix.data[static_cast<std::size_t>(i + j * rows)] = data[static_cast<std::size_t>(i * cols + j)];
+    }
+  }
+  return matrix;
+}
+
+h5::File open_hdf5(const std::filesystem::path& path) {
+  if (H5Fis_hdf5(path.c_str()) <= 0) {
+    H5Eclear2(H5E_DEFAULT);
+    fail(path, "is neither Matrix Market nor HDF5 nor MATLAB v7.3 (older MATLAB files: save again with -v7.3)");
+  }
+  return h5::open_read_only(path);
+}
+
+}  // namespace
+
+Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset) {
+  require_file(path);
+  if (is_matrix_market(path)) {
+    if (!dataset.empty()) fail(path, "a Matrix Market file has no datasets; leave dataset out");
+    return read_matrix_market(path);
+  }
+  const h5::Quiet quiet;
+  try {
+    const h5::File file = open_hdf5(path);
+    return read_dataset(path, file, choose(path, file, dataset, is_matlab(path)));
+  } catch (const h5::Error& e) {
+    fail(path, e.what());
+  }
+}
+
+MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset) {
+  require_file(path);
+  if (is_matrix_market(path)) {
+    if (!dataset.empty()) fail(path, "a Matrix Market file has no datasets; leave dataset out");
+    return matrix_market_info(path);
+  }
+  const h5::Quiet quiet;
+  try {
+    const h5::File file = open_hdf5(path);
+    const bool matlab = is_matlab(path);
+    const Found found = choose(path, file, dataset, matlab);
+    MatrixInfo info;
+    info.format = matlab ? "matlab" : text_attribute(file, "gaussweep").empty() ? "hdf5" : "gaussweep";
+    info.dataset = found.name;
+    info.rows = found.column_major ? found.dims[1] : found.dims[0];
+    info.cols = found.column_major ? found.dims[0] : found.dims[1];
+    info.stored_entries = info.rows * info.cols;
+    info.field = found.field;
+    info.symmetry = "general";
+    for (const char* name : {"kind", "precision", "seed", "generator", "source_sha256"}) {
+      const std::string value = text_attribute(file, name);
+      if (!value.empty()) info.attributes[name] = value;
+    }
+    return info;
+  } catch (const h5::Error& e) {
+    fail(path, e.what());
+  }
+}
+
+}  // namespace gaussweep::io

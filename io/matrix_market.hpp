@@ -1,0 +1,15 @@
+#pragma once
+/// The Matrix Market format: coordinate and array; real and integer; general, symmetric, skew-symmetric.
+
+#include "io/matrix_file.hpp"
+
+namespace gaussweep::io {
+
+/// Whether the file begins like Matrix Market.
+bool is_matrix_market(const std::filesystem::path& path);
+/// @throws InputError "file:line: …"
+Dense<double> read_matrix_market(const std::filesystem::path& path);
+/// Reads the header and the size line only.
+MatrixInfo matrix_market_info(const std::filesystem::path& path);
+
+}  // namespace gaussweep::io

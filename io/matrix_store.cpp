@@ -1,0 +1,192 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "io/atomic_file.hpp"
+#include "io/errors.hpp"
+#include "io/hdf5_handles.hpp"
+#include "io/matrix_file.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+constexpr hsize_t chunk_bytes = 1 << 20;
+
+template <class T>
+hid_t native_type() {
+  return sizeof(T) == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+}
+template <class T>
+hid_t file_type() {
+  return sizeof(T) == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+}
+
+/// Column-major data: to HDF5, which is row-major, a dataset of (cols, rows). Chunked with a checksum.
+template <class T>
+void write_dense(hid_t file, const std::string& name, const Dense<T>& matrix) {
+  const hsize_t dims[2] = {static_cast<hsize_t>(matrix.cols), static_cast<hsize_t>(matrix.rows)};
+  const hsize_t chunk_rows = std::min(dims[1], chunk_bytes / sizeof(T));
+  const hsize_t chunk[2] = {std::clamp<hsize_t>(chunk_bytes / sizeof(T) / chunk_rows, 1, dims[0]), chunk_rows};
+  const h5::Space space(H5Screate_simple(2, dims, nullptr), "make a space for " + name);
+  const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make dataset properties");
+  h5::check(H5Pset_chunk(properties, 2, chunk), "set chunks of " + name);
+  h5::check(H5Pset_fletcher32(properties), "set the checksum of " + name);
+  const h5::Dataset dataset(
+      H5Dcreate2(file, name.c_str(), file_type<T>(), space, H5P_DEFAULT, properties, H5P_DEFAULT), "create " + name);
+  h5::check(H5Dwrite(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data.data()), "write " + name);
+  h5::write_attribute(dataset, "column_major", 1LL);
+}
+
+/// Reads /`name`; an absent one is empty. @throws h5::Error where it is damaged or no matrix
+template <class T>
+Dense<T> read_dense(hid_t file, const std::string& name) {
+  Dense<T> matrix;
+  if (h5::check(H5Lexists(file, name.c_str(), H5P_DEFAULT), "look for " + name) == 0) return matrix;
+  const h5::Dataset dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), "open " + name);
+  const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
+  if (H5Sget_simple_extent_ndims(space) != 2) throw h5::Error(name + " is no matrix");
+  const h5::Type type(H5Dget_type(dataset), "read the type of " + name);
+  if (H5Tget_class(type) != H5T_FLOAT || H5Tget_size(type) != sizeof(T)) {
+    throw h5::Error(name + " has elements of another type");
+  }
+  hsize_t dims[2];
+  h5::check(H5Sget_simple_extent_dims(space, dims, nullptr), "read the shape of " + name);
+  // a damaged header must not make us allocate what the file cannot hold
+  hsize_t file_bytes = 0;
+  h5::check(H5Fget_filesize(file, &file_bytes), "read the size of the file");
+  if (dims[0] != 0 && dims[1] > file_bytes / sizeof(T) / dims[0]) throw h5::Error(name + " is larger than its file");
+  matrix.rows = static_cast<std::int64_t>(dims[1]);
+  matrix.cols = static_cast<std::int64_t>(dims[0]);
+  matrix.data.resize(dims[0] * dims[1]);
+  h5::check(H5Dread(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data.data()), "read " + name);
+  return matrix;
+}
+
+herr_t collect_attribute(hid_t object, const char* name, const H5A_info_t*, void* out) {
+  try {
+    const h5::Attribute attribute(H5Aopen(object, name, H5P_DEFAULT), "open an attribute");
+    const h5::Type type(H5Aget_type(attribute), "read an attribute's type");
+    if (H5Tget_class(type) == H5T_STRING) {
+      (*static_cast<std::map<std::string, std::string>*>(out))[name] = h5::read_text(attribute, name);
+    }
+    return 0;
+  } catch (const h5::Error&) {
+    return -1;  // HDF5 hands it on as the iteration's failure
+  }
+}
+
+std::map<std::string, std::string> read_attributes(hid_t object) {
+  std::map<std::string, std::string> attributes;
+  h5::check(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect_attribute, &attributes),
+            "read the attributes");
+  return attributes;
+}
+
+/// A lock that dies with its holder.
+class FileLock {
+ public:
+  explicit FileLock(const std::filesystem::path& path) {
+    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd_ < 0) throw StorageError("cannot open " + path.string() + ": " + std::strerror(errno));
+    while (::flock(fd_, LOCK_EX) != 0) {
+      if (errno == EINTR) continue;
+      const int error = errno;
+      ::close(fd_);
+      throw StorageError("cannot lock " + path.string() + ": " + std::strerror(error));
+    }
+  }
+  ~FileLock() { ::close(fd_); }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace
+
+template <class T>
+void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix) {
+  const h5::Quiet quiet;
+  AtomicFile target(path);
+  try {
+    h5::File file(H5Fcreate(target.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, h5::access_properties()),
+                  "create '" + path.string() + "'");
+    h5::write_attribute(file, "gaussweep", std::string("matrix"));
+    for (const auto& [name, value] : matrix.attributes) h5::write_attribute(file, name, value);
+    write_dense(file, "/A", matrix.a);
+    if (!matrix.b.data.empty()) write_dense(file, "/b", matrix.b);
+    if (!matrix.x_true.data.empty()) write_dense(file, "/x_true", matrix.x_true);
+    file.close("finish '" + path.string() + "'");
+  } catch (const h5::Error& e) {
+    throw StorageError(path.string() + ": cannot be written: " + e.what());
+  }
+  target.commit();
+}
+
+template <class T>
+StoredMatrix<T> read_matrix(const std::filesystem::path& path) {
+  const h5::Quiet quiet;
+  try {
+    const h5::File file = h5::open_read_only(path);
+    StoredMatrix<T> matrix;
+    matrix.a = read_dense<T>(file, "/A");
+    if (matrix.a.data.empty()) throw h5::Error("there is no /A");
+    matrix.b = read_dense<T>(file, "/b");
+    matrix.x_true = read_dense<T>(file, "/x_true");
+    matrix.attributes = read_attributes(file);
+    return matrix;
+  } catch (const h5::Error& e) {
+    throw InputError(path.string() + ": is no whole matrix file of " + std::to_string(8 * sizeof(T)) + "-bit elements: " +
+                     e.what());
+  }
+}
+
+MatrixStore::MatrixStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+std::filesystem::path MatrixStore::path_of(const std::string& digest) const {
+  const bool hex = !digest.empty() && digest.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!hex || digest.size() > 128) throw InputError("'" + digest + "' is no digest: hexadecimal digits are allowed");
+  return directory_ / (digest + ".h5");
+}
+
+template <class T>
+StoredMatrix<T> MatrixStore::get(const std::string& digest, const std::function<StoredMatrix<T>()>& make, bool* made) {
+  const std::filesystem::path path = path_of(digest);
+  const auto stored = [&](StoredMatrix<T>& matrix) {
+    if (!std::filesystem::exists(path)) return false;
+    try {
+      matrix = read_matrix<T>(path);
+      return true;
+    } catch (const InputError&) {
+      return false;  // damaged: it is made anew below
+    }
+  };
+  StoredMatrix<T> matrix;
+  if (made != nullptr) *made = false;
+  if (stored(matrix)) return matrix;
+  const std::filesystem::path lock_name = directory_ / (digest + ".lock");
+  const FileLock lock(lock_name);
+  if (stored(matrix)) return matrix;  // another process made it while this one waited
+  matrix = make();
+  write_matrix(path, matrix);
+  ::unlink(lock_name.c_str());  // who waits on the old file still gets its lock, then finds the matrix
+  if (made != nullptr) *made = true;
+  return matrix;
+}
+
+template void write_matrix<float>(const std::filesystem::path&, const StoredMatrix<float>&);
+template void write_matrix<double>(const std::filesystem::path&, const StoredMatrix<double>&);
+template StoredMatrix<float> read_matrix<float>(const std::filesystem::path&);
+template StoredMatrix<double> read_matrix<double>(const std::filesystem::path&);
+template StoredMatrix<float> MatrixStore::get<float>(const std::string&, const std::function<StoredMatrix<float>()>&,
+                                                     bool*);
+template StoredMatrix<double> MatrixStore::get<double>(const std::string&, const std::function<StoredMatrix<double>()>&,
+                                                       bool*);
+
+}  // namespace gaussweep::io
