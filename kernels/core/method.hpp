@@ -115,7 +115,8 @@ double problem_bytes(Problem problem, const Shape& shape, std::size_t element);
 class Registry {
  public:
   explicit Registry(std::vector<Method> methods);
-  const std::vector<Method>& all() const { return methods_; }
+  const std::vector<Method>& all() const& { return methods_; }
+  const std::vector<Method>& all() const&& = delete;  // rows end with their registry
   /// The row of (problem, variant), or null.
   const Method* find(Problem problem, std::string_view variant) const;
   /// The vendor's method for this problem on this backend (LAPACK or OpenBLAS on `emulated` and `host`), or null.

@@ -1,0 +1,169 @@
+// Every method of the registry that runs on a GPU: right on matrices that it is fit for, and equal to the
+// emulated build of the same kernels to the bit. The environment variable GAUSSWEEP_SMALL limits the sizes to
+// n <= 33, for runs under compute-sanitizer.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+bool small_sizes() {
+  return std::getenv("GAUSSWEEP_SMALL") != nullptr;
+}
+
+std::vector<std::int64_t> sizes(std::initializer_list<std::int64_t> all) {
+  std::vector<std::int64_t> kept;
+  for (const std::int64_t n : all) {
+    if (n <= 33 || !small_sizes()) kept.push_back(n);
+  }
+  return kept;
+}
+
+std::vector<std::string> gpu_methods(bool portable_only) {
+  std::vector<std::string> ids;
+  const Registry registry = builtin_registry();
+  for (const Method& method : registry.all()) {
+    const auto& backends = method.backends;
+    if (std::find(backends.begin(), backends.end(), Backend::cuda) == backends.end()) continue;
+    if (method.runs_on(Backend::emulated) || !portable_only) ids.push_back(method.id());
+  }
+  return ids;
+}
+
+/// Skips, with the reason, where there is no GPU or one that is too old for the row.
+class Gpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
+    device = make_cuda_device(0);
+  }
+  const Registry registry = builtin_registry();
+  std::unique_ptr<Device> device;
+};
+
+class GpuMethods : public Gpu, public testing::WithParamInterface<std::string> {
+ protected:
+  void SetUp() override {
+    Gpu::SetUp();
+    if (device == nullptr) return;
+    const int capability = device->info().capability;
+    const int needed = method().capability;
+    if (capability < needed)
+      GTEST_SKIP() << "needs compute capability " << needed << ", this GPU has " << capability;
+  }
+  const Method& method() const { return row_of(registry, GetParam()); }
+
+  template <class Body>
+  void everywhere(Body body) {
+    Context context(*device);
+    if (method().cuda.single != nullptr) body(context, float());
+    if (method().cuda.real != nullptr) body(context, double());
+  }
+};
+
+TEST_P(GpuMethods, RightOnMatricesItIsFitFor) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    for (const std::int64_t n : sizes({1, 2, 31, 32, 33, 97, 257})) {
+      expect_right<T>(context, method(), n, {1, 3, 14});
+    }
+    for (const std::int64_t n : sizes({512, 1024})) expect_right<T>(context, method(), n, {1, 14});
+  });
+}
+
+TEST_P(GpuMethods, SingularIsAResult) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    if (method().problem == Problem::gemm) return;  // any matrix will do
+    for (const std::int64_t n : {1, 2, 33}) expect_singular_is_a_result<T>(context, method(), n);
+  });
+}
+
+TEST_P(GpuMethods, NanIsSeen) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    for (const std::int64_t n : {1, 33}) expect_nan_is_seen<T>(context, method(), n);
+  });
+}
+
+TEST_P(GpuMethods, WorkspaceIsEnough) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    for (const std::int64_t n : sizes({1, 2, 33, 97})) expect_workspace_is_enough<T>(context, method(), n);
+  });
+}
+
+TEST_P(GpuMethods, InputsSurviveWhereTheRowSaysSo) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    if (method().overwrites) return;
+    for (const std::int64_t n : {2, 33}) expect_inputs_survive<T>(context, method(), n);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GpuMethods, testing::ValuesIn(gpu_methods(false)),
+                         [](const testing::TestParamInfo<std::string>& info) {
+                           return test_name(info.param);
+                         });
+
+/// Portable rows: the same kernels, once on the GPU, once emulated.
+class GpuAgainstEmulated : public GpuMethods {};
+
+TEST_P(GpuAgainstEmulated, SameBits) {
+  const auto host = cpu(Backend::emulated);
+  Context emulated(*host);
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    for (const std::int64_t n : sizes({1, 2, 5, 32, 33, 97})) {
+      for_each_case(method(), n, {1, 2, 3, 14, 200}, [&](const Shape& shape, const Parameters& parameters) {
+        // Where any square matrix may be given, one on which rounding errors grow: it shows every difference.
+        const bool any_square = method().problem == Problem::gesv && !needs(method(), Need::spd);
+        const MatrixKind kind = any_square ? MatrixKind::uniform : fit_kinds(method(), parameters).front();
+        const Inputs<T> inputs = make_inputs<T>(method().problem, shape, kind);
+        EXPECT_TRUE(same_values(run_method(context, method(), inputs, parameters),
+                                run_method(emulated, method(), inputs, parameters)))
+            << describe_run<T>(context, method(), shape, parameters, to_string(kind));
+      });
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GpuAgainstEmulated, testing::ValuesIn(gpu_methods(true)),
+                         [](const testing::TestParamInfo<std::string>& info) {
+                           return test_name(info.param);
+                         });
+
+/// The pipelined back substitution finishes whatever the grid: fewer blocks than multiprocessors, as many,
+/// and far more than can be resident at once.
+TEST_F(Gpu, PipelineFinishesWithAnyGrid) {
+  const std::int64_t n = small_sizes() ? 33 : 2000;
+  Context context(*device);
+  const Shape shape{n, n, n, 1, Uplo::lower};
+  const Inputs<double> inputs = make_inputs<double>(Problem::gesv, shape, MatrixKind::cauchy);
+  const Method& halving = row_of(registry, "gesv/gauss_cyclic_halving");
+  for (const std::int64_t blocks : {1, 14, 132, 1000}) {
+    for (const std::int64_t threads : {0, 32}) {
+      Parameters parameters = defaults(halving);
+      parameters.set("blocks", blocks);
+      parameters.set("threads", threads);
+      parameters.set("back_substitution", std::string("reduction"));
+      const Answer<double> reduced = run_method(context, halving, inputs, parameters);
+      parameters.set("back_substitution", std::string("pipelined"));
+      const Answer<double> pipelined = run_method(context, halving, inputs, parameters);
+      EXPECT_EQ(pipelined.info, 0) << blocks << " blocks";
+      EXPECT_TRUE(is_right(halving, inputs, pipelined)) << blocks << " blocks";
+      EXPECT_TRUE(same_values(pipelined, reduced)) << blocks << " blocks";  // both add up in the same order
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep

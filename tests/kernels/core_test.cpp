@@ -1,0 +1,196 @@
+// Parameters, workspace, the registry's rules, operation counts.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "kernels/core/method.hpp"
+
+namespace gaussweep {
+namespace {
+
+void nothing(Context&, Operands<float>&, const Parameters&) {}
+void nothing(Context&, Operands<double>&, const Parameters&) {}
+
+/// A row that the registry accepts.
+Method good_row(const std::string& variant = "some") {
+  Method method;
+  method.problem = Problem::gesv;
+  method.variant = variant;
+  method.backends = {Backend::host};
+  method.host = {nothing, nothing};
+  return method;
+}
+
+std::string rejection(const std::function<void(Method&)>& spoil) {
+  Method method = good_row();
+  spoil(method);
+  try {
+    Registry registry({method});
+  } catch (const std::logic_error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Parameters, ReadBack) {
+  Parameters parameters;
+  parameters.set("blocks", std::int64_t{8});
+  parameters.set("omega", 1.5);
+  parameters.set("mode", std::string("fast"));
+  EXPECT_EQ(parameters.integer("blocks"), 8);
+  EXPECT_EQ(parameters.real("omega"), 1.5);
+  EXPECT_EQ(parameters.choice("mode"), "fast");
+}
+
+TEST(Parameters, UndeclaredOrOfAnotherType) {
+  Parameters parameters;
+  parameters.set("blocks", std::int64_t{8});
+  EXPECT_THROW(parameters.integer("block"), std::logic_error);
+  EXPECT_THROW(parameters.real("blocks"), std::logic_error);
+  EXPECT_THROW(parameters.choice("blocks"), std::logic_error);
+}
+
+TEST(Workspace, PiecesAlignedAndNoMoreThanAnnounced) {
+  std::vector<std::byte> memory(1024);
+  Workspace workspace(memory.data(), workspace_piece(3, 4) + workspace_piece(33, 8));
+  EXPECT_EQ(static_cast<void*>(workspace.take<float>(3)), memory.data());
+  EXPECT_EQ(static_cast<void*>(workspace.take<double>(33)), memory.data() + 256);
+  EXPECT_NE(workspace.take<char>(0), nullptr);
+  EXPECT_THROW(workspace.take<char>(1), std::logic_error);
+  EXPECT_THROW(Workspace().take<int>(1), std::logic_error);
+}
+
+TEST(Registry, FindsRowsAndReferences) {
+  Method vendor = good_row("vendor");
+  vendor.vendor = true;
+  Registry registry({good_row(), vendor});
+  ASSERT_NE(registry.find(Problem::gesv, "some"), nullptr);
+  EXPECT_EQ(registry.find(Problem::gesv, "some")->id(), "gesv/some");
+  EXPECT_EQ(registry.find(Problem::trsv, "some"), nullptr);
+  EXPECT_EQ(registry.reference(Problem::gesv, Backend::host)->variant, "vendor");
+  // What is emulated is compared with the CPU's library.
+  EXPECT_EQ(registry.reference(Problem::gesv, Backend::emulated)->variant, "vendor");
+  EXPECT_EQ(registry.reference(Problem::gesv, Backend::cuda), nullptr);
+  EXPECT_EQ(registry.reference(Problem::gemm, Backend::host), nullptr);
+}
+
+TEST(Registry, IdsAreUnique) {
+  EXPECT_THROW(Registry({good_row(), good_row()}), std::logic_error);
+  Registry registry({good_row()});
+  EXPECT_THROW(registry.add(good_row()), std::logic_error);
+  Method other = good_row();
+  other.problem = Problem::getrf;
+  other.answer = AnswerIn::a;
+  registry.add(other);
+  EXPECT_EQ(registry.all().size(), 2u);
+}
+
+TEST(Registry, RejectsRowsThatCannotBe) {
+  using testing::HasSubstr;
+  EXPECT_EQ(rejection([](Method&) {}), "accepted");
+  EXPECT_THAT(rejection([](Method& m) { m.variant = ""; }), HasSubstr("variant"));
+  EXPECT_THAT(rejection([](Method& m) { m.variant = "a/b"; }), HasSubstr("variant"));
+  EXPECT_THAT(rejection([](Method& m) { m.backends = {}; }), HasSubstr("no backend"));
+  EXPECT_THAT(rejection([](Method& m) { m.backends = {Backend::host, Backend::host}; }), HasSubstr("twice"));
+  EXPECT_THAT(rejection([](Method& m) { m.host = {}; }), HasSubstr("no entry point"));
+  EXPECT_THAT(rejection([](Method& m) { m.emulated = m.host; }), HasSubstr("not listed"));
+  EXPECT_THAT(rejection([](Method& m) { m.max_nrhs = 0; }), HasSubstr("max_nrhs"));
+  EXPECT_THAT(rejection([](Method& m) { m.answer = AnswerIn::a; }), HasSubstr("augmented"));
+  EXPECT_THAT(rejection([](Method& m) {
+                m.problem = Problem::potrf;
+                m.layout = Layout::augmented;
+              }),
+              HasSubstr("right-hand sides"));
+  EXPECT_THAT(rejection([](Method& m) {
+                m.problem = Problem::potrf;
+                m.answer = AnswerIn::b;
+              }),
+              HasSubstr("answer in b"));
+  EXPECT_THAT(rejection([](Method& m) {
+                m.problem = Problem::gemm;
+                m.answer = AnswerIn::a;
+              }),
+              HasSubstr("gemm"));
+}
+
+TEST(Registry, RejectsParametersThatCannotBe) {
+  using testing::HasSubstr;
+  const auto with = [](Parameter parameter) {
+    return rejection([&](Method& m) { m.parameters.push_back(parameter); });
+  };
+  EXPECT_EQ(with(integer_parameter("blocks", 8, 1, 16, "")), "accepted");
+  EXPECT_EQ(with(choice_parameter("mode", {"a", "b"}, "")), "accepted");
+  EXPECT_THAT(with(integer_parameter("blocks", 0, 1, 16, "")), HasSubstr("range"));
+  EXPECT_THAT(with(real_parameter("omega", 2.5, 0, 2, "")), HasSubstr("range"));
+  EXPECT_THAT(with({"mode", std::string("a"), 0, 0, {}, ""}), HasSubstr("no choices"));
+  EXPECT_THAT(with({"mode", std::string("c"), 0, 0, {"a", "b"}, ""}), HasSubstr("none of its choices"));
+  EXPECT_THAT(with(integer_parameter("n", 1, 1, 16, "")), HasSubstr("axis"));
+  EXPECT_THAT(with(integer_parameter("my blocks", 1, 1, 16, "")), HasSubstr("name"));
+  EXPECT_THAT(
+      rejection([](Method& m) {
+        m.parameters = {integer_parameter("blocks", 1, 1, 2, ""), integer_parameter("blocks", 1, 1, 2, "")};
+      }),
+      HasSubstr("twice"));
+}
+
+TEST(Registry, BuiltinRows) {
+  const Registry registry = builtin_registry();
+  std::set<std::string> ids;
+  for (const Method& method : registry.all()) {
+    EXPECT_TRUE(ids.insert(method.id()).second) << method.id();
+    EXPECT_FALSE(method.summary.empty()) << method.id();
+    EXPECT_FALSE(method.source.empty()) << method.id();
+    for (const Parameter& parameter : method.parameters) EXPECT_FALSE(parameter.help.empty()) << method.id();
+    EXPECT_TRUE(method.has(Precision::float64)) << method.id();
+  }
+  for (const char* id : {"gesv/gauss_serial", "gesv/gauss_block", "gesv/gauss_cyclic_halving",
+                         "gesv/gauss_cyclic_decrement", "gesv/lapack", "gesv/cusolver"}) {
+    EXPECT_EQ(ids.count(id), 1u) << id;
+  }
+  ASSERT_NE(registry.reference(Problem::gesv, Backend::emulated), nullptr);
+  EXPECT_EQ(registry.reference(Problem::gesv, Backend::emulated)->variant, "lapack");
+}
+
+TEST(Flops, CountedByHand) {
+  const Shape one{1, 1, 1, 1, Uplo::lower};
+  const Shape two{2, 2, 2, 1, Uplo::lower};
+  // n = 2, LU: a reciprocal a pivot, one multiplication by it, one product subtracted. Each right-hand side:
+  // a product subtracted forward and one backward, two multiplications by reciprocals.
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::getrf, two), 5);
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::gesv, two), 11);
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::trsv, two), 4);
+  // Cholesky: a root, a division, a multiplication, a subtraction, a root.
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::potrf, two), 5);
+  // Inverse of a triangle: two divisions; two multiplications off the diagonal.
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::trtri, two), 4);
+  for (const Problem p : {Problem::trsv, Problem::potrf, Problem::trtri})
+    EXPECT_DOUBLE_EQ(problem_flops(p, one), 1);
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::gemm, {2, 3, 4, 1, Uplo::lower}), 48);
+}
+
+TEST(Flops, LeadingTerms) {
+  const double n = 1e5;
+  const Shape shape{100000, 100000, 100000, 1, Uplo::lower};
+  const auto leading = [&](Problem problem) { return problem_flops(problem, shape) / (n * n * n); };
+  EXPECT_NEAR(leading(Problem::gesv), 2.0 / 3, 1e-4);
+  EXPECT_NEAR(leading(Problem::potrf), 1.0 / 3, 1e-4);
+  EXPECT_NEAR(leading(Problem::trtri), 1.0 / 3, 1e-4);
+  EXPECT_NEAR(leading(Problem::geinv), 2, 1e-4);
+  EXPECT_NEAR(leading(Problem::poinv), 1, 1e-4);
+  EXPECT_NEAR(leading(Problem::gemm), 2, 1e-12);
+}
+
+TEST(Bytes, EveryOperandOnce) {
+  EXPECT_EQ(problem_bytes(Problem::gemm, {2, 3, 4, 1, Uplo::lower}, 8), 8 * (8 + 12 + 6));
+  const Shape shape{10, 10, 10, 3, Uplo::lower};
+  EXPECT_EQ(problem_bytes(Problem::gesv, shape, 4), 4 * (100 + 60));
+  EXPECT_EQ(problem_bytes(Problem::trsv, shape, 4), 4 * (55 + 60));
+  EXPECT_EQ(problem_bytes(Problem::potrf, shape, 4), 4 * 110);
+  EXPECT_EQ(problem_bytes(Problem::geinv, shape, 4), 4 * 200);
+}
+
+}  // namespace
+}  // namespace gaussweep

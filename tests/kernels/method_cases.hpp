@@ -1,0 +1,191 @@
+#pragma once
+/// What is expected of every row of the registry, on every backend. Used by the tests on the CPU and on a
+/// GPU.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/check/check.hpp"
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep::testing_help {
+
+inline const Method& row_of(const Registry& registry, const std::string& id) {
+  for (const Method& method : registry.all()) {
+    if (method.id() == id) return method;
+  }
+  throw std::logic_error("no row " + id);
+}
+
+/// An id as GoogleTest allows it: "gesv/lapack" is gesv_lapack.
+inline std::string test_name(std::string id) {
+  std::replace(id.begin(), id.end(), '/', '_');
+  return id;
+}
+
+/// Calls body(shape, parameters) for every shape of order n and every point of the grid that the row accepts.
+template <class Body>
+void for_each_case(const Method& method, std::int64_t n, const std::vector<std::int64_t>& blocks, Body body) {
+  for (const Shape& shape : shapes(method, n)) {
+    for (const Parameters& parameters : parameter_grid(method, blocks)) {
+      if (method.accepts == nullptr || method.accepts(shape, parameters)) body(shape, parameters);
+    }
+  }
+}
+
+template <class T>
+std::string describe_run(const Context& context, const Method& method, const Shape& shape,
+                         const Parameters& parameters, std::string_view kind) {
+  return describe(method, context.device.backend(), shape, parameters, kind, to_string(precision_of<T>));
+}
+
+template <class T>
+bool is_right(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer) {
+  return answer.info == 0 && check(method, inputs, answer).ratio <= default_tolerance(method.problem);
+}
+
+template <class T>
+void expect_right(Context& context, const Method& method, std::int64_t n,
+                  const std::vector<std::int64_t>& blocks) {
+  for_each_case(method, n, blocks, [&](const Shape& shape, const Parameters& parameters) {
+    for (const MatrixKind kind : fit_kinds(method, parameters)) {
+      const Inputs<T> inputs = make_inputs<T>(method.problem, shape, kind);
+      const Answer<T> answer = run_method(context, method, inputs, parameters);
+      EXPECT_TRUE(is_right(method, inputs, answer))
+          << describe_run<T>(context, method, shape, parameters, to_string(kind)) << ": ratio "
+          << check(method, inputs, answer).ratio << ", info " << answer.info;
+    }
+  });
+}
+
+/// info, or an answer that the check refuses; never an exception.
+template <class T>
+void expect_noticed(Context& context, const Method& method, const Inputs<T>& inputs,
+                    const Parameters& parameters, const char* what) {
+  Answer<T> answer;
+  ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters))
+      << describe_run<T>(context, method, inputs.shape, parameters, what);
+  const double ratio = check(method, inputs, answer).ratio;
+  EXPECT_TRUE(answer.info > 0 || !(ratio <= 10 * default_tolerance(method.problem)))
+      << describe_run<T>(context, method, inputs.shape, parameters, what) << ": ratio " << ratio << ", info "
+      << answer.info;
+}
+
+inline bool is_triangular_problem(Problem problem) {
+  return problem == Problem::trsv || problem == Problem::trtri;
+}
+
+/// Equal to the bit, but any NaN equals any NaN: processors differ in the NaN that they make.
+template <class T>
+bool same_values(const Answer<T>& one, const Answer<T>& other) {
+  const auto same = [](T a, T b) {
+    return std::memcmp(&a, &b, sizeof(T)) == 0 || (std::isnan(a) && std::isnan(b));
+  };
+  return one.info == other.info && one.pivots == other.pivots && one.x.rows == other.x.rows &&
+         std::equal(one.x.data.begin(), one.x.data.end(), other.x.data.begin(), other.x.data.end(), same);
+}
+
+/// A matrix of ones (of 0, where n is 1); a triangle with a 0 on the diagonal. Neither is invertible.
+template <class T>
+Inputs<T> singular_inputs(const Method& method, const Shape& shape) {
+  const bool triangle = is_triangular_problem(method.problem);
+  Inputs<T> inputs =
+      make_inputs<T>(method.problem, shape, triangle ? MatrixKind::triangular : MatrixKind::cauchy);
+  if (triangle) {
+    inputs.a(shape.n / 2, shape.n / 2) = 0;
+  } else {
+    std::fill(inputs.a.data.begin(), inputs.a.data.end(), shape.n == 1 ? T(0) : T(1));
+  }
+  return inputs;
+}
+
+template <class T>
+void expect_singular_is_a_result(Context& context, const Method& method, std::int64_t n) {
+  for_each_case(method, n, {1, 3}, [&](const Shape& shape, const Parameters& parameters) {
+    const Inputs<T> inputs = singular_inputs<T>(method, shape);
+    if (method.problem != Problem::getrf) {
+      expect_noticed(context, method, inputs, parameters, "singular");
+      return;
+    }
+    // L U may well reproduce a singular matrix: then that is right, whatever info says.
+    EXPECT_NO_THROW(run_method(context, method, inputs, parameters))
+        << describe_run<T>(context, method, shape, parameters, "singular");
+  });
+}
+
+template <class T>
+void expect_nan_is_seen(Context& context, const Method& method, std::int64_t n) {
+  for_each_case(method, n, {1, 3}, [&](const Shape& shape, const Parameters& parameters) {
+    const MatrixKind kind = fit_kinds(method, parameters).front();
+    Inputs<T> inputs = make_inputs<T>(method.problem, shape, kind);
+    const std::int64_t middle = std::min(inputs.a.rows, inputs.a.cols) / 2;
+    inputs.a(middle, middle) = std::numeric_limits<T>::quiet_NaN();
+    expect_noticed(context, method, inputs, parameters, "NaN");
+  });
+}
+
+/// Runs with exactly the announced workspace, and looks whether what lies behind it is untouched.
+template <class T>
+void expect_workspace_is_enough(Context& context, const Method& method, std::int64_t n) {
+  if (method.workspace_bytes == nullptr) return;  // then taking any would have thrown elsewhere
+  constexpr std::size_t guard = 4096;
+  for_each_case(method, n, {1, 14}, [&](const Shape& shape, const Parameters& parameters) {
+    const Inputs<T> inputs = make_inputs<T>(method.problem, shape, fit_kinds(method, parameters).front());
+    Staging<T> staging(context.device, method, parameters, shape, 1);
+    staging.upload(inputs);
+    staging.reset();
+    const std::size_t announced = method.workspace_bytes(shape, parameters, sizeof(T));
+    Buffer memory(context.device, announced + guard);
+    context.device.fill(memory.data(), 0xA5, memory.bytes());
+    Operands<T> op = staging.operands(0);
+    op.workspace = Workspace(memory.data(), announced);
+    context.report = {};
+    EXPECT_NO_THROW(method.entry(context.device.backend()).template get<T>()(context, op, parameters));
+    context.device.synchronize();
+    std::vector<unsigned char> behind(guard);
+    context.device.to_host(behind.data(), static_cast<std::byte*>(memory.data()) + announced, guard);
+    EXPECT_EQ(behind, std::vector<unsigned char>(guard, 0xA5))
+        << describe_run<T>(context, method, shape, parameters, "workspace");
+  });
+}
+
+/// Two runs in the same operands, without a reset between them, agree to the bit, and the inputs are what
+/// they were.
+template <class T>
+void expect_inputs_survive(Context& context, const Method& method, std::int64_t n) {
+  for_each_case(method, n, {1, 3}, [&](const Shape& shape, const Parameters& parameters) {
+    const Inputs<T> inputs = make_inputs<T>(method.problem, shape, fit_kinds(method, parameters).front());
+    Staging<T> staging(context.device, method, parameters, shape, 1);
+    staging.upload(inputs);
+    staging.reset();
+    const auto bytes_of_a = [&] {
+      const MatrixView<T> a = staging.operands(0).a;
+      const std::int64_t lines = method.layout == Layout::column_major ? a.cols : a.rows;
+      std::vector<unsigned char> bytes(static_cast<std::size_t>(a.ld * lines) * sizeof(T));
+      context.device.to_host(bytes.data(), a.data, bytes.size());
+      return bytes;
+    };
+    const auto before = bytes_of_a();
+    std::vector<Answer<T>> answers;
+    for (int run = 0; run < 2; ++run) {
+      Operands<T> op = staging.operands(0);
+      context.report = {};
+      method.entry(context.device.backend()).template get<T>()(context, op, parameters);
+      context.device.synchronize();
+      answers.push_back(staging.download(0));
+    }
+    const std::string what = describe_run<T>(context, method, shape, parameters, "twice");
+    EXPECT_EQ(bytes_of_a(), before) << what;
+    EXPECT_TRUE(is_right(method, inputs, answers[1])) << what;
+    EXPECT_EQ(
+        std::memcmp(answers[0].x.data.data(), answers[1].x.data.data(), answers[0].x.data.size() * sizeof(T)),
+        0)
+        << what;
+  });
+}
+
+}  // namespace gaussweep::testing_help

@@ -1,0 +1,104 @@
+// Every method of the registry that runs without a GPU, on matrices that it is fit for: a new row is tested
+// the day it is added. tests/gpu/methods_gpu_test.cpp does the same on a GPU.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+std::vector<Backend> cpu_backends(const Method& method) {
+  std::vector<Backend> backends;
+  for (const Backend backend : {Backend::emulated, Backend::host}) {
+    if (method.runs_on(backend)) backends.push_back(backend);
+  }
+  return backends;
+}
+
+/// The rows that run on a CPU, by name: each is a test of its own.
+std::vector<std::string> cpu_methods() {
+  std::vector<std::string> ids;
+  const Registry registry = builtin_registry();
+  for (const Method& method : registry.all()) {
+    if (!cpu_backends(method).empty()) ids.push_back(method.id());
+  }
+  return ids;
+}
+
+class Methods : public testing::TestWithParam<std::string> {
+ protected:
+  const Registry registry = builtin_registry();
+  const Method& method() const { return row_of(registry, GetParam()); }
+
+  /// Runs `body(context, precision tag)` for every CPU backend and precision of the row.
+  template <class Body>
+  void everywhere(Body body) {
+    for (const Backend backend : cpu_backends(method())) {
+      const auto device = cpu(backend);
+      Context context(*device);
+      context.emulation.shuffle_seed = 20170901;
+      if (method().entry(backend).single != nullptr) body(context, float());
+      if (method().entry(backend).real != nullptr) body(context, double());
+    }
+  }
+};
+
+TEST_P(Methods, RightOnMatricesItIsFitFor) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    for (const std::int64_t n : {1, 2, 31, 32, 33, 97}) expect_right<T>(context, method(), n, {1, 3, 14});
+  });
+}
+
+TEST_P(Methods, SingularIsAResult) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    if (method().problem == Problem::gemm) return;  // any matrix will do
+    for (const std::int64_t n : {1, 2, 33}) expect_singular_is_a_result<T>(context, method(), n);
+  });
+}
+
+TEST_P(Methods, NanIsSeen) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    for (const std::int64_t n : {1, 33}) expect_nan_is_seen<T>(context, method(), n);
+  });
+}
+
+TEST_P(Methods, WorkspaceIsEnough) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    for (const std::int64_t n : {1, 2, 31, 32, 33, 97}) expect_workspace_is_enough<T>(context, method(), n);
+  });
+}
+
+TEST_P(Methods, InputsSurviveWhereTheRowSaysSo) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    if (method().overwrites) return;
+    for (const std::int64_t n : {2, 33}) expect_inputs_survive<T>(context, method(), n);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Methods, testing::ValuesIn(cpu_methods()),
+                         [](const testing::TestParamInfo<std::string>& info) {
+                           return test_name(info.param);
+                         });
+
+TEST(MethodsTable, EveryRowHasATestOrNeedsAGpu) {
+  const std::vector<std::string> tested = cpu_methods();
+  const Registry registry = builtin_registry();
+  for (const Method& method : registry.all()) {
+    const bool here = std::find(tested.begin(), tested.end(), method.id()) != tested.end();
+    const bool gpu_only = method.backends == std::vector<Backend>{Backend::cuda};
+    EXPECT_TRUE(here || gpu_only) << method.id();
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep

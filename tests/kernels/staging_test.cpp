@@ -1,0 +1,251 @@
+// Operands in all three layouts: what a method sees, what comes back, what is fresh.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep {
+namespace {
+
+template <class T>
+HostMatrix<T> counted(std::int64_t rows, std::int64_t cols, int first) {
+  HostMatrix<T> matrix(rows, cols);
+  for (std::int64_t j = 0; j < cols; ++j) {
+    for (std::int64_t i = 0; i < rows; ++i) matrix(i, j) = static_cast<T>(first + 100 * i + j);
+  }
+  return matrix;
+}
+
+template <class T>
+Inputs<T> counted_inputs(const Method& method, const Shape& shape) {
+  Inputs<T> inputs;
+  inputs.shape = shape;
+  const bool gemm = method.problem == Problem::gemm;
+  inputs.a = gemm ? counted<T>(shape.m, shape.k, 1) : counted<T>(shape.n, shape.n, 1);
+  if (gemm) inputs.b = counted<T>(shape.k, shape.n, 50000);
+  if (testing_help::has_right_hand_sides(method.problem)) inputs.b = counted<T>(shape.n, shape.nrhs, 50000);
+  return inputs;
+}
+
+Method row(Problem problem, Layout layout, AnswerIn answer) {
+  Method method;
+  method.problem = problem;
+  method.variant = "staged";
+  method.layout = layout;
+  method.answer = answer;
+  return method;
+}
+
+template <class T>
+T at(const MatrixView<T>& view, Layout layout, std::int64_t i, std::int64_t j) {
+  return layout == Layout::column_major ? view.data[i + j * view.ld] : view.data[i * view.ld + j];
+}
+
+template <class T>
+void expect_equal(const MatrixView<T>& view, Layout layout, const HostMatrix<T>& matrix) {
+  ASSERT_EQ(view.rows, matrix.rows);
+  ASSERT_EQ(view.cols, matrix.cols);
+  for (std::int64_t i = 0; i < matrix.rows; ++i) {
+    for (std::int64_t j = 0; j < matrix.cols; ++j)
+      ASSERT_EQ(at(view, layout, i, j), matrix(i, j)) << i << ", " << j;
+  }
+}
+
+template <class T>
+class StagingOf : public testing::Test {
+ protected:
+  std::unique_ptr<Device> device = testing_help::cpu(Backend::host);
+};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(StagingOf, Precisions);
+
+TYPED_TEST(StagingOf, ColumnAndRowMajor) {
+  using T = TypeParam;
+  for (const Layout layout : {Layout::column_major, Layout::row_major}) {
+    for (const std::int64_t n : {1, 2, 31, 33, 70}) {
+      for (const Problem problem : {Problem::gemm, Problem::gesv, Problem::geinv}) {
+        const Method method = row(problem, layout, AnswerIn::x);
+        const Shape shape = problem == Problem::gemm ? Shape{n, n + 3, 2 * n + 1, 1, Uplo::lower}
+                                                     : Shape{n, n, n, 5, Uplo::lower};
+        const Inputs<T> inputs = counted_inputs<T>(method, shape);
+        Staging<T> staging(*this->device, method, {}, shape, 2);
+        staging.upload(inputs);
+        staging.reset();
+        for (const int copy : {0, 1}) {
+          const Operands<T> op = staging.operands(copy);
+          expect_equal(op.a, layout, inputs.a);
+          if (problem != Problem::geinv) expect_equal(op.b, layout, inputs.b);
+          EXPECT_EQ(op.x.rows, problem == Problem::gemm ? shape.m : n);
+          EXPECT_EQ(op.x.cols, problem == Problem::gesv ? 5 : shape.n);
+          EXPECT_EQ(*op.info, 0);
+          EXPECT_EQ(op.pivots, nullptr);
+          // The answer begins as NaN, and is fetched with its rows and columns where they belong.
+          EXPECT_TRUE(std::isnan(staging.download(copy).x(n - 1, 0)));
+          for (std::int64_t i = 0; i < op.x.rows; ++i) {
+            for (std::int64_t j = 0; j < op.x.cols; ++j) {
+              op.x.data[layout == Layout::row_major ? i * op.x.ld + j : i + j * op.x.ld] =
+                  static_cast<T>(1000 * copy + 100 * i + j);
+            }
+          }
+        }
+        for (const int copy : {0, 1}) {
+          EXPECT_EQ(staging.download(copy).x.data,
+                    counted<T>(staging.operands(0).x.rows, staging.operands(0).x.cols, 1000 * copy).data);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(StagingOf, Augmented) {
+  using T = TypeParam;
+  for (const std::int64_t n : {1, 31, 64, 97}) {
+    for (const AnswerIn answer : {AnswerIn::a, AnswerIn::b, AnswerIn::x}) {
+      const Method method = row(Problem::gesv, Layout::augmented, answer);
+      const Shape shape{n, n, n, 3, Uplo::lower};
+      const Inputs<T> inputs = counted_inputs<T>(method, shape);
+      Staging<T> staging(*this->device, method, {}, shape, 1);
+      staging.upload(inputs);
+      staging.reset();
+      const Operands<T> op = staging.operands(0);
+      EXPECT_EQ(op.a.rows, n);
+      EXPECT_EQ(op.a.cols, n + 3);
+      EXPECT_EQ(op.a.ld * sizeof(T) % 256, 0u);
+      EXPECT_LT(op.a.ld * sizeof(T), (n + 3) * sizeof(T) + 256);
+      EXPECT_EQ(op.b.data, op.a.data + n);
+      EXPECT_EQ(op.b.ld, op.a.ld);
+      MatrixView<T> left = op.a;
+      left.cols = n;
+      expect_equal(left, Layout::row_major, inputs.a);
+      expect_equal(op.b, Layout::row_major, inputs.b);
+      const Answer<T> fetched = staging.download(0);
+      if (answer == AnswerIn::x) {
+        EXPECT_EQ(op.x.ld, n);  // column-major
+        EXPECT_TRUE(std::isnan(fetched.x(0, 0)));
+      } else {
+        EXPECT_EQ(op.x.data, nullptr);
+        EXPECT_EQ(fetched.x.data, inputs.b.data);
+      }
+    }
+  }
+}
+
+TYPED_TEST(StagingOf, LargeMatricesAreConvertedInPanels) {
+  // Rows so long that 64 MiB hold only some hundred of them.
+  using T = TypeParam;
+  const std::int64_t k = (std::int64_t{1} << 18) / static_cast<std::int64_t>(sizeof(T));
+  const Method method = row(Problem::gemm, Layout::row_major, AnswerIn::x);
+  const Shape shape{300, 1, k, 1, Uplo::lower};
+  const Inputs<T> inputs = counted_inputs<T>(method, shape);
+  Staging<T> staging(*this->device, method, {}, shape, 1);
+  staging.upload(inputs);
+  staging.reset();
+  expect_equal(staging.operands(0).a, Layout::row_major, inputs.a);
+}
+
+TYPED_TEST(StagingOf, ResetBringsFreshOperands) {
+  using T = TypeParam;
+  const Method method = row(Problem::getrf, Layout::column_major, AnswerIn::a);
+  const Shape shape{5, 5, 5, 1, Uplo::lower};
+  const Inputs<T> inputs = counted_inputs<T>(method, shape);
+  Staging<T> staging(*this->device, method, {}, shape, 2);
+  staging.upload(inputs);
+  for (int round = 0; round < 2; ++round) {
+    staging.reset();
+    for (const int copy : {0, 1}) {
+      Operands<T> op = staging.operands(copy);
+      expect_equal(op.a, Layout::column_major, inputs.a);
+      for (int i = 0; i < 5; ++i) EXPECT_EQ(op.pivots[i], i);
+      EXPECT_TRUE(staging.download(copy).pivots.empty());  // no exchange
+      EXPECT_EQ(*op.info, 0);
+      op.a.data[7] = 42;
+      op.pivots[1] = 4;
+      *op.info = 3;
+      const Answer<T> answer = staging.download(copy);
+      EXPECT_EQ(answer.x(2, 1), 42);
+      EXPECT_EQ(answer.pivots, (std::vector<int>{0, 4, 2, 3, 4}));
+      EXPECT_EQ(answer.info, 3);
+    }
+  }
+}
+
+TYPED_TEST(StagingOf, SetsAreApartUnlessInputsSurvive) {
+  using T = TypeParam;
+  Method method = row(Problem::gesv, Layout::column_major, AnswerIn::x);
+  const Shape shape{4, 4, 4, 1, Uplo::lower};
+  {
+    Staging<T> staging(*this->device, method, {}, shape, 3);
+    EXPECT_NE(staging.operands(0).a.data, staging.operands(2).a.data);
+    EXPECT_THROW(staging.operands(3), std::out_of_range);
+    EXPECT_THROW(staging.operands(-1), std::out_of_range);
+  }
+  const std::size_t three = staging_bytes(method, shape, {}, sizeof(T), 3);
+  method.overwrites = false;
+  Staging<T> staging(*this->device, method, {}, shape, 3);
+  EXPECT_EQ(staging.operands(0).a.data, staging.operands(2).a.data);
+  EXPECT_LT(staging_bytes(method, shape, {}, sizeof(T), 3), three);
+}
+
+TEST(Staging, BytesAreWhatIsAllocated) {
+  // Counts what is asked of the device.
+  struct Counting : Device {
+    explicit Counting(Device& d) : inner(d) {}
+    Backend backend() const override { return inner.backend(); }
+    DeviceInfo info() const override { return inner.info(); }
+    void* allocate(std::size_t bytes) override {
+      allocated += bytes;
+      return inner.allocate(bytes);
+    }
+    void release(void* pointer) noexcept override { inner.release(pointer); }
+    void to_device(void* to, const void* from, std::size_t bytes) override {
+      inner.to_device(to, from, bytes);
+    }
+    void to_host(void* to, const void* from, std::size_t bytes) override { inner.to_host(to, from, bytes); }
+    void copy(void* to, const void* from, std::size_t bytes) override { inner.copy(to, from, bytes); }
+    void to_device_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                      std::size_t width, std::size_t rows) override {
+      inner.to_device_2d(to, to_stride, from, from_stride, width, rows);
+    }
+    void to_host_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                    std::size_t width, std::size_t rows) override {
+      inner.to_host_2d(to, to_stride, from, from_stride, width, rows);
+    }
+    void fill(void* to, int byte, std::size_t bytes) override { inner.fill(to, byte, bytes); }
+    void synchronize() override { inner.synchronize(); }
+    std::unique_ptr<Event> make_event() override { return inner.make_event(); }
+    Device& inner;
+    std::size_t allocated = 0;
+  };
+  const auto device = testing_help::cpu(Backend::host);
+  const Registry registry = builtin_registry();
+  for (const Method& method : registry.all()) {
+    for (const Shape& shape : testing_help::shapes(method, 33)) {
+      for (const Parameters& parameters : testing_help::parameter_grid(method, {3})) {
+        Counting counting(*device);
+        const Staging<double> staging(counting, method, parameters, shape, 2);
+        EXPECT_EQ(counting.allocated, staging_bytes(method, shape, parameters, 8, 2)) << method.id();
+      }
+    }
+  }
+}
+
+TEST(Staging, WrongInputsAreSaid) {
+  const auto device = testing_help::cpu(Backend::host);
+  const Method method = row(Problem::gesv, Layout::augmented, AnswerIn::x);
+  const Shape shape{4, 4, 4, 2, Uplo::lower};
+  EXPECT_THROW(Staging<float>(*device, method, {}, shape, 0), std::invalid_argument);
+  EXPECT_THROW(Staging<float>(*device, method, {}, (Shape{0, 0, 0, 1, Uplo::lower}), 1),
+               std::invalid_argument);
+  EXPECT_THROW(staging_bytes(method, {4, 4, 4, 0, Uplo::lower}, {}, 4, 1), std::invalid_argument);
+  Staging<float> staging(*device, method, {}, shape, 1);
+  Inputs<float> inputs = counted_inputs<float>(method, {4, 4, 4, 1, Uplo::lower});
+  EXPECT_THROW(staging.upload(inputs), std::invalid_argument);  // one right-hand side of two
+  inputs = counted_inputs<float>(method, {3, 3, 3, 2, Uplo::lower});
+  EXPECT_THROW(staging.upload(inputs), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace gaussweep
