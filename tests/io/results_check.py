@@ -1,11 +1,13 @@
 """results.h5 as Python sees it, for tests/io/results_test.cpp.
 
 check RESULTS EXPECTED EMPTY   compares RESULTS with the records in EXPECTED (JSON, as in the journal), in h5py and pandas
+document RESULTS SCHEMA.md     compares the tables of RESULTS with those of SCHEMA.md, and runs its example
 make FOLDER                    writes files of other versions and other makers into FOLDER
 """
 import json
 import math
 import os
+import re
 import sys
 
 import h5py
@@ -83,6 +85,26 @@ def check(results, expected_file, empty):
             assert len(frame(file[name])) == 0
 
 
+def document(results, schema):
+    with open(schema, encoding="utf-8") as file:
+        text = file.read()
+    body = text[text.index("### /records"):text.index("## journal.jsonl")]
+    said, table = {}, None
+    for line in body.splitlines():
+        opening = re.match(r"(?:### |\*\*)/(\w+)", line)
+        if opening:
+            table = opening[1]
+            said[table] = []
+        if table in ("iterations", "hosts") and line.startswith("**/"):  # a sentence, not a table
+            said[table] = [name for name in re.findall(r"`(\w+)`", line)]
+        elif table and line.startswith("| `"):
+            said[table] += re.findall(r"`(\w+)`", line.split("|")[1])
+    with h5py.File(results, "r") as file:
+        assert said == {name: list(file[name].dtype.names) for name in file}, said
+    example = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1].replace("DIR/results.h5", results)
+    exec(compile(example, schema, "exec"), {})  # our own document
+
+
 def make(folder):
     good = np.array([(b"k1", 0), (b"k2", 7)], dtype=[("key", "S2"), ("x", "i8")])
 
@@ -115,4 +137,4 @@ def make(folder):
 
 
 if __name__ == "__main__":
-    {"check": check, "make": make}[sys.argv[1]](*sys.argv[2:])
+    {"check": check, "document": document, "make": make}[sys.argv[1]](*sys.argv[2:])

@@ -168,6 +168,15 @@ TEST(Results, PythonSeesWhatWasWritten) {
       "");
 }
 
+TEST(Results, TheDocumentSaysWhatIsWritten) {
+  const Scratch scratch;
+  write_results(scratch / "r.h5", full_results(2));
+  EXPECT_EQ(
+      run_python("document '" + (scratch / "r.h5").string() + "' '" GAUSSWEEP_SOURCE_DIR "/io/SCHEMA.md'",
+                 scratch),
+      "");
+}
+
 TEST(Results, OlderAndNewerFilesAreReadByColumnName) {
   const Scratch scratch;
   ASSERT_EQ(run_python("make '" + scratch.folder().string() + "'", scratch), "");
