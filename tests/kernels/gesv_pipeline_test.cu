@@ -51,28 +51,42 @@ TEST(GesvPipeline, FinishesWithAnyGrid) {
   }
 }
 
+// Shuffled, because a thread that did not wait for the others' verdict would go on by itself.
+
 TEST(GesvPipeline, GivesUpWhereAnUnknownIsNeverSolved) {
-  Triangle triangle(20);
-  triangle.tickets = 1;  // nobody takes the first piece, rows 15 to 19
-  triangle.run(3, 8, 1);
-  EXPECT_EQ(triangle.info, -1);
-  for (const double value : triangle.x) EXPECT_TRUE(std::isnan(value));
+  for (const std::uint64_t shuffle_seed : {0, 1, 2, 3}) {
+    Triangle triangle(20);
+    triangle.tickets = 1;  // nobody takes the first piece, rows 14 to 19
+    triangle.run(3, 8, 1, shuffle_seed);
+    EXPECT_EQ(triangle.info, -1);
+    for (const double value : triangle.x) EXPECT_TRUE(std::isnan(value));
+  }
 }
 
-TEST(GesvPipeline, LeavesWhereAnotherBlockGaveUp) {
-  Triangle triangle(20);
-  triangle.info = -1;
-  triangle.run(4, 8, 1000);
-  EXPECT_EQ(triangle.info, -1);
-  for (const double value : triangle.x) EXPECT_TRUE(std::isnan(value));
+TEST(GesvPipeline, GivesUpHalfWay) {
+  for (const std::uint64_t shuffle_seed : {0, 1, 2, 3}) {
+    Triangle triangle(20);
+    triangle.tickets = 1;
+    for (const std::size_t j : {16, 17, 18, 19}) {  // what four threads look for first; 14 and 15 never come
+      triangle.x[j] = 1;
+      triangle.solved[j] = 1;
+    }
+    triangle.run(3, 4, 1, shuffle_seed);
+    EXPECT_EQ(triangle.info, -1);
+    for (std::size_t j = 0; j < 16; ++j) EXPECT_TRUE(std::isnan(triangle.x[j]));
+  }
 }
 
-TEST(GesvPipeline, LeavesAfterAZeroPivot) {
-  Triangle triangle(20);
-  triangle.info = 7;
-  triangle.run(4, 8, 1000);
-  EXPECT_EQ(triangle.info, 7);
-  for (const double value : triangle.x) EXPECT_TRUE(std::isnan(value));
+TEST(GesvPipeline, LeavesAfterAnEarlierFailure) {
+  for (const int info : {-1, 7}) {
+    for (const std::uint64_t shuffle_seed : {0, 1, 2, 3}) {
+      Triangle triangle(20);
+      triangle.info = info;
+      triangle.run(4, 8, 1000, shuffle_seed);
+      EXPECT_EQ(triangle.info, info);
+      for (const double value : triangle.x) EXPECT_TRUE(std::isnan(value));
+    }
+  }
 }
 
 }  // namespace
