@@ -1,5 +1,6 @@
 #pragma once
-/// results.h5 (io/SCHEMA.md): written whole to a temporary name and renamed, so that it can be opened at any moment.
+/// results.h5 (io/SCHEMA.md): written whole to a temporary name and renamed, so that it can be opened at any
+/// moment.
 
 #include <filesystem>
 #include <map>
@@ -12,7 +13,8 @@ namespace gaussweep::io {
 
 struct DeviceRow {
   std::string gpu_uuid, gpu_name, host;
-  std::int64_t capability = 0, multiprocessors = 0, total_bytes = 0, ecc = 0, driver_version = 0, runtime_version = 0;
+  std::int64_t capability = 0, multiprocessors = 0, total_bytes = 0, ecc = 0, driver_version = 0,
+               runtime_version = 0;
   double copy_bytes_per_second = Record::unknown;  ///< measured once a device and run
   double gemm_flops_float = Record::unknown, gemm_flops_double = Record::unknown;
 };
@@ -33,7 +35,8 @@ struct Results {
 /// Writes atomically. @throws StorageError
 void write_results(const std::filesystem::path& path, const Results& results);
 /// Reads a file written by this or an older schema version (absent columns keep their defaults).
-/// `with_details == false` leaves out samples, stages and iterations. @throws InputError where it is not ours.
+/// `with_details == false` leaves out samples, stages and iterations. @throws InputError where it is not
+/// ours.
 Results read_results(const std::filesystem::path& path, bool with_details = true);
 
 /// Version of the HDF5 library in use, e.g. "1.10.8".
