@@ -54,8 +54,88 @@ TEST(Record, ColumnsStandInTheOrderOfTheContract) {
   EXPECT_FALSE(names >> rest) << rest;
 }
 
+/// The member of the field `name`, if it is one of this type.
+template <class T>
+T Record::*member_named(std::string_view name) {
+  for (const Field& field : record_fields()) {
+    const auto* member = std::get_if<T Record::*>(&field.member);
+    if (field.name == name && member != nullptr) return *member;
+  }
+  return nullptr;
+}
+
+// The name comes from the member itself, so a row that points at its neighbour's member cannot hide.
+#define EXPECT_OWN_MEMBER(name) EXPECT_EQ(member_named<decltype(Record::name)>(#name), &Record::name) << #name
+
+TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
+  EXPECT_OWN_MEMBER(key);
+  EXPECT_OWN_MEMBER(run_id);
+  EXPECT_OWN_MEMBER(problem);
+  EXPECT_OWN_MEMBER(method);
+  EXPECT_OWN_MEMBER(backend);
+  EXPECT_OWN_MEMBER(precision);
+  EXPECT_OWN_MEMBER(m);
+  EXPECT_OWN_MEMBER(n);
+  EXPECT_OWN_MEMBER(k);
+  EXPECT_OWN_MEMBER(nrhs);
+  EXPECT_OWN_MEMBER(uplo);
+  EXPECT_OWN_MEMBER(parameters);
+  EXPECT_OWN_MEMBER(matrix_kind);
+  EXPECT_OWN_MEMBER(matrix_digest);
+  EXPECT_OWN_MEMBER(matrix_seed);
+  EXPECT_OWN_MEMBER(status);
+  EXPECT_OWN_MEMBER(message);
+  EXPECT_OWN_MEMBER(info);
+  EXPECT_OWN_MEMBER(convergence);
+  EXPECT_OWN_MEMBER(iterations);
+  EXPECT_OWN_MEMBER(seconds_min);
+  EXPECT_OWN_MEMBER(seconds_q1);
+  EXPECT_OWN_MEMBER(seconds_median);
+  EXPECT_OWN_MEMBER(seconds_mean);
+  EXPECT_OWN_MEMBER(seconds_q3);
+  EXPECT_OWN_MEMBER(seconds_max);
+  EXPECT_OWN_MEMBER(seconds_stdev);
+  EXPECT_OWN_MEMBER(samples);
+  EXPECT_OWN_MEMBER(inner_repeats);
+  EXPECT_OWN_MEMBER(warmup);
+  EXPECT_OWN_MEMBER(load_seconds);
+  EXPECT_OWN_MEMBER(generate_seconds);
+  EXPECT_OWN_MEMBER(allocate_seconds);
+  EXPECT_OWN_MEMBER(h2d_seconds);
+  EXPECT_OWN_MEMBER(d2h_seconds);
+  EXPECT_OWN_MEMBER(verify_seconds);
+  EXPECT_OWN_MEMBER(flops);
+  EXPECT_OWN_MEMBER(gflops);
+  EXPECT_OWN_MEMBER(bytes);
+  EXPECT_OWN_MEMBER(peak_share);
+  EXPECT_OWN_MEMBER(residual_ratio);
+  EXPECT_OWN_MEMBER(tolerance);
+  EXPECT_OWN_MEMBER(backward_error);
+  EXPECT_OWN_MEMBER(forward_error);
+  EXPECT_OWN_MEMBER(pivot_growth);
+  EXPECT_OWN_MEMBER(first_row_percent);
+  EXPECT_OWN_MEMBER(reference_method);
+  EXPECT_OWN_MEMBER(reference_seconds);
+  EXPECT_OWN_MEMBER(reference_difference);
+  EXPECT_OWN_MEMBER(gpu_uuid);
+  EXPECT_OWN_MEMBER(gpu_name);
+  EXPECT_OWN_MEMBER(capability);
+  EXPECT_OWN_MEMBER(sm_clock_mhz);
+  EXPECT_OWN_MEMBER(power_w);
+  EXPECT_OWN_MEMBER(temperature_c);
+  EXPECT_OWN_MEMBER(throttled);
+  EXPECT_OWN_MEMBER(throttle_reason);
+  EXPECT_OWN_MEMBER(host);
+  EXPECT_OWN_MEMBER(rank);
+  EXPECT_OWN_MEMBER(device_index);
+  EXPECT_OWN_MEMBER(start_time);
+  EXPECT_OWN_MEMBER(commit);
+  EXPECT_OWN_MEMBER(job_id);
+  EXPECT_OWN_MEMBER(node);
+  EXPECT_EQ(record_fields().size(), 64u);
+}
+
 TEST(Record, EveryFieldSurvivesJson) {
-  // Distinct values everywhere, so that two fields that point at one member are found too.
   expect_same(round_trip(full_record(1)), full_record(1));
   Record defaults;
   defaults.key = "k";
