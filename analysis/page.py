@@ -11,7 +11,7 @@ import pandas as pd
 
 from . import plots
 
-EMBED_MOST = 200_000  # bytes of a CSV that also travels inside the page
+EMBED_MOST = 100_000  # bytes of a CSV that also travels inside the page
 
 
 def text(value):
@@ -58,7 +58,7 @@ def _three(value):
     if value == 0:
         return "0"
     if 1e-3 <= abs(value) < 1e6:
-        digits = max(0, 2 - math.floor(math.log10(abs(value)) + 1e-9))
+        digits = max(0, 2 - math.floor(math.log10(abs(float(f"{value:.3g}")))))
         return f"{value:.{digits}f}"
     return f"{value:.2e}"
 
@@ -127,6 +127,7 @@ class Page:
             if len(drawn) == most:
                 beyond += bool(plot.drawable())
                 continue
+            plot.name = self._free("plots", plot.name, ".svg")
             svg, left_out = plots.draw(plot)
             if svg is None:
                 empty.append(plot.title)
@@ -144,8 +145,16 @@ class Page:
             self.nothing(f"Figures of this kind left out, to keep the page readable: {beyond}. Report on fewer files to see them.")
         return len(drawn)
 
+    def _free(self, folder, name, ending):
+        """The name, or one with a number where it is taken."""
+        number = 1
+        while f"{folder}/{name}{'' if number == 1 else f'-{number}'}{ending}" in self.files:
+            number += 1
+        return name if number == 1 else f"{name}-{number}"
+
     def _csv(self, name, frame):
         content = frame.drop(columns=["parameter"], errors="ignore").to_csv(index=False)
+        name = self._free("data", name, ".csv")
         self.files[f"data/{name}.csv"] = content
         raw = content.encode()
         if len(raw) > EMBED_MOST:

@@ -17,7 +17,7 @@ FOREGROUND, GRID, BACKGROUND = "#010203", "#040506", "#070809"
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", FOREGROUND, "#8a8a00"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 DASHES = ["-", "--", "-.", ":"]
-MOST_SERIES, MOST_POINTS, MOST_DOTS, MOST_BARS = 12, 300, 3000, 26
+MOST_SERIES, MOST_POINTS, MOST_DOTS, MOST_BARS = 12, 200, 1200, 26
 WIDTH = 5.0  # inches; the page scales it
 
 matplotlib.rcParams.update({
@@ -77,7 +77,7 @@ class Plot:
     def frame(self):
         """The data behind the plot."""
         pieces = []
-        for series in self.series[:MOST_SERIES]:
+        for series, _ in self.drawable()[:MOST_SERIES]:
             piece = pd.DataFrame({"series": series.label, "x": np.asarray(series.x), "y": np.asarray(series.y, dtype=float)})
             for name in ("low", "high", "hollow"):
                 if getattr(series, name) is not None:
@@ -131,7 +131,7 @@ def _errors(series, pick, y):
 def _points(plot, axes, kept, left_out):
     if plot.ylog:
         axes.set_yscale("log")
-    thinned = 0
+    thinned, crowd = 0, sum(good.sum() for _, good in kept)
     for index, (series, good) in enumerate(kept):
         pick = np.flatnonzero(good)
         most = MOST_DOTS // len(kept) if plot.kind == "dots" else MOST_POINTS
@@ -144,7 +144,7 @@ def _points(plot, axes, kept, left_out):
         lines = series.line and (plot.kind == "lines" or not series.marker)
         errors = _errors(series, pick, y)
         if errors is not None and errors.any():
-            axes.errorbar(x, y, yerr=errors, fmt="none", ecolor=colour, elinewidth=1, capsize=2.5)
+            axes.errorbar(x, y, yerr=errors, fmt="none", ecolor=colour, elinewidth=1, capsize=2.5 if crowd <= 120 else 0)
         marks = marker if series.marker else "None"
         axes.plot(x, y, linestyle=dash if lines else "None", color=colour, marker=marks if len(pick) <= 40 or not lines else "None",
                   markersize=3.5 if plot.kind == "dots" else 5, label=series.label, alpha=0.8 if plot.kind == "dots" else 1,
@@ -298,7 +298,8 @@ def _for_page(svg, name, title):
                  f'viewBox="{box}" role="img" aria-label="{words}">', svg, count=1)
     for mark, colour in ((FOREGROUND, "currentColor"), (GRID, "var(--grid,#ccc)"), (BACKGROUND, "var(--bg,#fff)")):
         svg = svg.replace(mark, colour)
-    return re.sub(r"\n\s*", "\n", svg)
+    svg = re.sub(r"(?<![\d.])([1-9]\d*\.\d\d)\d+", r"\1", svg)  # a hundredth of a point will do; scales (0.…) stay
+    return re.sub(r"\s*\n\s*", " ", svg)
 
 
 GLYPH = re.compile(r'<path id="(DejaVu[^"]+)"[^>]*/>\s*')

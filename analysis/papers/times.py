@@ -53,7 +53,7 @@ def published(page, night, experiment, drawing, rows):
             low, high = y(new["n"].astype(float), new["seconds_q1"]), y(new["n"].astype(float), new["seconds_q3"])
             series.append(Series(f"{what}, measured", new["n"].to_numpy(), new["seconds_median_shown"].to_numpy(), np.minimum(low, high),
                                  np.maximum(low, high), (new["status"] != "pass").to_numpy(), style=i))
-        page.plots([Plot(slug(experiment["id"], device), f"{experiment['title']}, {device}", "n", "GFLOP/s" if rate else "time", series, ylog=True,
+        page.plots([Plot(slug(experiment["id"], device, "plot"), f"{experiment['title']}, {device}", "n", "GFLOP/s" if rate else "time", series, ylog=True,
                          xlog=True, seconds=not rate)])
         shown = True
     return shown

@@ -40,7 +40,7 @@ def _clouds(rows, x, name, words, styles):
         span = np.array([group[x].min(), group[x].max()])
         floor = ROUNDOFF.get(precision, 0) * span if x == "matrix_condition" else span
         # the line of comparison is a series of its own, without marks, before the clouds
-        series = sorted(series, key=lambda s: -len(s.x))[:11]
+        series = sorted(series, key=lambda s: -len(s.x))
         line = Series("roundoff × condition" if x == "matrix_condition" else "equal", span, floor, style=6 + 8, marker=False)
         yield Plot(slug(name, problem, precision), f"Forward error: {problem}, {precision}", words, "forward error", [line, *series],
                    kind="dots", xlog=True, ylog=True, note="Hollow marks: the answer was not accepted.")

@@ -185,3 +185,58 @@ def _broken(night, gpu):
     night.trial("gesv", "gauss_block", 2048, 0.5, status="suspect", residual_ratio=50.0, gpu=gpu, parameters={"threads": 256}, throttled=1,
                 throttle_reason="power cap", matrix="hilbert")
     night.trial("gesv", "gauss_block", 1024, 0.1, status="failed", residual_ratio=np.inf, gpu=gpu, parameters={"threads": 256}, info=3, matrix="ones")
+
+
+def bulk(path, count, samples, seed=1):
+    """`count` records with `samples` samples each, made column by column: for sizes and times."""
+    random = np.random.default_rng(seed)
+    records = np.zeros(count, dtype=[(n, {"S": "S64"}.get(k, k)) for n, k in RECORD])
+    i = np.arange(count)
+    methods = np.array([f"method_{c}".encode() for c in "abcdefghijklmnop"])
+    problems = np.array([b"gesv", b"getrf", b"potrf", b"trsv", b"gemm", b"trtri", b"geinv", b"poinv"])
+    sizes = np.arange(64, 64 + 40 * 64, 64)
+    gpus = list(GPUS.items())
+    gpu = i // 2 % 2
+    records["key"] = np.char.add(b"key", (i // 4 * 2 + i % 2).astype("S12"))
+    records["run_id"], records["backend"], records["host"], records["commit"] = b"run-1", b"cuda", b"node1", b"abc1234"
+    records["problem"], records["method"] = problems[i // 8 % 8], methods[i // 64 % 16]
+    for name in ("m", "n", "k"):
+        records[name] = sizes[i // 1024 % 40]
+    records["nrhs"], records["precision"] = 1, np.where(i % 2, b"float", b"double")
+    blocks = (2 ** (i // 40960 % 6)).astype("S4")
+    records["parameters"] = np.char.add(np.char.add(b'{"blocks": ', blocks), b"}")
+    records["matrix_kind"] = np.array([b"uniform", b"spd", b"cauchy"])[i // 3 % 3]
+    records["matrix_digest"] = np.char.add(b"digest", (i // 64 * 3 + i // 3 % 3).astype("S12"))
+    status = np.array([b"pass", b"suspect", b"failed", b"diverged", b"skipped", b"timeout", b"crashed", b"oom", b"error"])
+    records["status"] = status[np.minimum(random.geometric(0.6, count) - 1, 8)]
+    records["message"] = np.where(records["status"] == b"pass", b"", np.char.add(b"cause ", (i % 50).astype("S4")))
+    records["gpu_name"] = np.array([name.encode() for name, _ in gpus])[gpu]
+    records["gpu_uuid"] = np.array([row[0].encode() for _, row in gpus])[gpu]
+    records["capability"] = np.array([row[1] for _, row in gpus])[gpu]
+    t = records["n"] ** 2.5 * 1e-10 * (1 + i // 64 % 16) * (1 + gpu)
+    drawn = np.sort(t[:, None] * (1 + 0.02 * random.random((count, samples))), axis=1)
+    for name, q in (("min", 0), ("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("max", 1)):
+        records[f"seconds_{name}"] = np.quantile(drawn, q, axis=1)
+    records["samples"], records["throttled"] = samples, i % 97 == 0
+    records["flops"] = 2 / 3 * records["n"] ** 3.0
+    records["gflops"] = records["flops"] / records["seconds_median"] / 1e9
+    records["bytes"], records["peak_share"] = 8.0 * records["n"] ** 2, random.random(count)
+    records["residual_ratio"] = np.where(records["status"] == b"pass", 0.1, 1e3) * random.random(count)
+    for name in ("backward_error", "forward_error", "first_row_percent", "h2d_seconds", "d2h_seconds", "allocate_seconds"):
+        records[name] = 10.0 ** random.uniform(-15, -5, count)
+    sample = np.zeros(count * samples, dtype=SAMPLE)
+    sample["trial"], sample["index"] = np.repeat(i, samples), np.tile(np.arange(samples), count)
+    sample["seconds"], sample["clock"] = drawn.ravel(), 1500.0
+    stage = np.zeros(count * 2, dtype=[(n, {"S": "S16"}.get(k, k)) for n, k in STAGE])
+    stage["trial"], stage["kernel"] = np.repeat(i, 2), np.tile([b"eliminate", b"update"], count)
+    stage["calls"], stage["seconds"], stage["mean"], stage["share"], stage["occupancy"] = 10, np.repeat(t, 2), np.repeat(t, 2) / 10, 0.5, 0.9
+    night = Night("bulk")
+    for name, _ in gpus:
+        night.gpu(name)
+    with h5py.File(path, "w") as file:
+        for name, value in night.attributes.items():
+            file.attrs[name] = np.bytes_(value.encode())
+        for name, data in (("records", records), ("samples", sample), ("stages", stage), ("iterations", table(ITERATION, [])),
+                           ("devices", table(DEVICE, night.devices)), ("hosts", table(HOST, night.hosts))):
+            file.create_dataset(name, data=data, maxshape=(None,), chunks=True, compression=1, shuffle=True)
+    return path

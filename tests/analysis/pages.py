@@ -1,0 +1,88 @@
+"""Makes a report as a user does and takes the page apart."""
+
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SECTIONS = ["overview", "ranking", "time", "speedup", "roofline", "stages", "accuracy", "convergence", "transfer", "architectures",
+            "failures", "papers", "provenance"]
+
+
+def report(*arguments, out, expect=0, python="python3"):
+    """Runs analysis/report and returns (page, stderr). The page is None where it had to fail."""
+    command = [str(ROOT / "analysis" / "report"), *map(str, arguments), "-o", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode != expect:
+        raise AssertionError(f"exit code {done.returncode}, expected {expect}\n{done.stdout}\n{done.stderr}")
+    return (Reader.of(Path(out) / "index.html") if expect == 0 else None), done.stderr
+
+
+class Reader(HTMLParser):
+    """Sections with their words, tables (rows of (text, exact value or None)), figures and addresses."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.sections, self.tables, self.figures, self.headings = {}, {}, {}, []
+        self.addresses, self.tags, self.none = [], set(), {}
+        self.section = self.table = self.cell = self.inside_heading = None
+        self.in_none = False
+
+    @classmethod
+    def of(cls, path):
+        reader = cls()
+        reader.text = path.read_text(encoding="utf-8")
+        reader.folder = path.parent
+        reader.feed(reader.text)
+        return reader
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.tags.add(tag)
+        self.addresses += [attributes[a] for a in ("href", "src", "xlink:href") if a in attributes]
+        if tag == "section":
+            self.section = attributes["id"]
+            self.sections[self.section], self.none[self.section], self.figures[self.section] = [], [], []
+        elif tag == "table":
+            self.table = attributes["data-table"]
+            self.tables[self.table] = []
+        elif tag == "tr" and self.table:
+            self.tables[self.table].append([])
+        elif tag in ("td", "th") and self.table:
+            self.cell = ["", float(attributes["data-v"]) if "data-v" in attributes else None]
+        elif tag == "figure" and "data-plot" in attributes:
+            self.figures[self.section].append(attributes["data-plot"])
+        elif tag == "p":
+            self.in_none = attributes.get("class") == "none"
+        elif tag == "h3":
+            self.headings.append(attributes.get("id", ""))
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th") and self.cell is not None:
+            self.tables[self.table][-1].append(tuple(self.cell))
+            self.cell = None
+        elif tag == "table":
+            self.table = None
+        elif tag == "section":
+            self.section = None
+        elif tag == "p":
+            self.in_none = False
+
+    def handle_data(self, data):
+        if self.cell is not None:
+            self.cell[0] += data
+        elif self.section:
+            self.sections[self.section].append(data)
+            if self.in_none:
+                self.none[self.section].append(data)
+
+    def words(self, section):
+        return " ".join(self.sections[section])
+
+    def rows(self, table):
+        """Rows as dicts: heading -> exact value where there is one, else text. Repeated headings get a number."""
+        head, *body = self.tables[table]
+        names = []
+        for text, _ in head:
+            names.append(text if text not in names else f"{text} {sum(n.split(' #')[0] == text for n in names) + 1}")
+        return [{n: (v if v is not None else t) for n, (t, v) in zip(names, row)} for row in body]

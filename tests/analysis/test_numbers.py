@@ -1,0 +1,197 @@
+"""Every number on the page is the one that h5py gives for the same question, asked here without the loader."""
+
+import csv
+import json
+import math
+import tempfile
+import unittest
+from pathlib import Path
+
+import fixture
+import h5py
+import numpy as np
+from pages import report
+
+PASS = b"pass"
+
+
+class NumbersTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        base = Path(cls.folder.name)
+        fixture.everything(seed=7).write(base / "results.h5")
+        cls.page, _ = report(base / "results.h5", out=base / "out")
+        with h5py.File(base / "results.h5", "r") as file:
+            cls.r, cls.s, cls.stage, cls.iteration, cls.d = (file[n][:] for n in ("records", "samples", "stages", "iterations", "devices"))
+        cls.parameters = [json.loads(p) for p in cls.r["parameters"]]
+        gpu = cls.r["backend"] == b"cuda"
+        cls.device = np.where(gpu, cls.r["gpu_name"], b"CPU")
+        cls.answered = np.isin(cls.r["status"], [PASS, b"suspect", b"failed"]) & (cls.r["seconds_median"] > 0)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def where(self, row, **columns):
+        """Rows of /records that agree with a row of the page; columns: heading -> column."""
+        mask = np.ones(len(self.r), bool)
+        for heading, column in columns.items():
+            heading = heading.replace("_", " ") if heading not in row else heading
+            value = row[heading]
+            source = self.device if column == "device" else self.r[column]
+            mask &= source == (value.encode() if isinstance(value, str) else value)
+        return mask
+
+    def test_overview_counts(self):
+        for row in self.page.rows("overview"):
+            mask = self.where(row, problem="problem", precision="precision")
+            for status in set(self.r["status"]):
+                self.assertEqual(row[status.decode()], np.sum(self.r["status"][mask] == status))
+            self.assertEqual(row["methods"], len(set(self.r["method"][mask])))
+            self.assertEqual((row["smallest n"], row["largest n"]), (self.r["n"][mask].min(), self.r["n"][mask].max()))
+        self.assertIn(f"{len(self.r)} trials", self.page.words("overview"))
+        self.assertIn(f"{len(self.s)} samples", self.page.words("overview"))
+
+    def test_ranking_is_the_least_median_of_what_passes(self):
+        rows = self.page.rows("ranking")
+        self.assertGreater(len(rows), 20)
+        for row in rows:
+            mask = self.where(row, problem="problem", precision="precision", device="device", n="n", matrix="matrix_kind") & (self.r["status"] == PASS)
+            mask &= self.r["seconds_median"] > 0
+            winner = np.flatnonzero(mask)[np.argmin(self.r["seconds_median"][mask])]
+            self.assertEqual(row["fastest"].encode(), self.r["method"][winner])
+            for heading, column in (("median", "seconds_median"), ("1st quartile", "seconds_q1"), ("3rd quartile", "seconds_q3"),
+                                    ("GFLOP/s", "gflops"), ("ratio", "residual_ratio")):
+                self.assertEqual(row[heading], self.r[column][winner])
+            best = {}
+            for i in np.flatnonzero(mask):
+                best[self.r["method"][i]] = min(best.get(self.r["method"][i], math.inf), self.r["seconds_median"][i])
+            self.assertEqual(row["of"], len(best))
+            if len(best) > 1:
+                self.assertAlmostEqual(row["slower by"], sorted(best.values())[1] / self.r["seconds_median"][winner], places=12)
+
+    def test_medians_of_records_are_those_of_their_samples(self):
+        for trial in np.unique(self.s["trial"])[:50]:
+            self.assertAlmostEqual(np.median(self.s["seconds"][self.s["trial"] == trial]), self.r["seconds_median"][trial], places=12)
+
+    def test_points_of_time_and_rate(self):
+        seen = 0
+        for name in [n for n in self.page.figures["time"]]:
+            column = "seconds_median" if name.startswith("time") else "gflops"
+            known = {(m.decode(), int(n), float(v)): i for i, (m, n, v) in enumerate(zip(self.r["method"], self.r["n"], self.r[column]))}
+            for point in csv.DictReader((self.page.folder / "data" / f"{name}.csv").open(encoding="utf-8")):
+                method = point["series"].removesuffix(" (CPU)")
+                i = known[method, int(float(point["x"])), float(point["y"])]
+                seen += 1
+                self.assertEqual(point["hollow"] == "True", self.r["status"][i] != PASS)
+                low, high = float(point["low"]), float(point["high"])
+                if column == "seconds_median":
+                    self.assertEqual((low, high), (self.r["seconds_q1"][i], self.r["seconds_q3"][i]))
+                else:
+                    self.assertAlmostEqual(low, self.r["flops"][i] / self.r["seconds_q3"][i] / 1e9, delta=1e-9 * low)
+        self.assertGreater(seen, 150)
+
+    def test_speedups(self):
+        for row in self.page.rows("speedup-blocks"):
+            mask = self.where(row, problem="problem", precision="precision", device="device", n="n", method="method")
+            wanted = dict(w.split("=") for w in row["with"].split())
+            times = {}
+            for i in np.flatnonzero(mask):
+                if all(str(self.parameters[i].get(k)) == v for k, v in wanted.items()):
+                    times.setdefault((self.r["matrix_digest"][i], self.parameters[i]["blocks"]), self.r["seconds_median"][i])
+            ratios = [times[d, 1] / t for (d, b), t in times.items() if b == row["to"]]
+            self.assertTrue(any(math.isclose(row["speedup"], r, rel_tol=1e-12) for r in ratios), row)
+
+    def test_roofline_shares(self):
+        peaks = {d["gpu_uuid"]: d for d in self.d}
+        for row in self.page.rows("roofline"):
+            mask = self.where(row, problem="problem", precision="precision", device="device", n="n", method="method")
+            i = [j for j in np.flatnonzero(mask) if self.r["seconds_median"][j] == row["median"]][0]
+            peak = peaks[self.r["gpu_uuid"][i]]
+            self.assertEqual(row["share of peak"], self.r["peak_share"][i])
+            self.assertAlmostEqual(row["of copy bandwidth"], self.r["bytes"][i] / row["median"] / peak["copy_bytes_per_second"], places=12)
+            rate = peak["gemm_flops_float" if row["precision"] == "float" else "gemm_flops_double"]
+            self.assertAlmostEqual(row["of GEMM rate"], self.r["gflops"][i] * 1e9 / rate, places=12)
+
+    def test_stages(self):
+        for row in self.page.rows("stages"):
+            mask = self.where(row, problem="problem", precision="precision", device="device", n="n", method="method")
+            stage = self.stage[np.isin(self.stage["trial"], np.flatnonzero(mask)) & (self.stage["kernel"] == row["stage"].encode())]
+            self.assertIn((row["calls"], row["mean"], row["total"], row["share"]), {(s["calls"], s["mean"], s["seconds"], s["share"]) for s in stage})
+
+    def test_accuracy_table(self):
+        judged = ~np.isnan(self.r["residual_ratio"]) | ~np.isnan(self.r["forward_error"])
+        for row in self.page.rows("accuracy"):
+            mask = judged & self.where(row, problem="problem", precision="precision", method="method", matrix="matrix_kind")
+            self.assertEqual(row["trials"], mask.sum())
+            self.assertEqual(row["passed"], np.sum(self.r["status"][mask] == PASS))
+            ratio = self.r["residual_ratio"][mask]
+            self.assertEqual(row["least ratio"] if row["least ratio"] != "∞" else math.inf, ratio.min())
+            self.assertEqual(row["largest"] if row["largest"] != "∞" else math.inf, ratio.max())
+
+    def test_convergence_counts(self):
+        for row in self.page.rows("convergence"):
+            mask = self.where(row, problem="problem", precision="precision", method="method", matrix="matrix_kind", how_it_ended="convergence")
+            self.assertEqual(row["trials"], mask.sum())
+            self.assertEqual(row["median"], np.median(self.r["iterations"][mask]))
+
+    def test_transfer(self):
+        for row in self.page.rows("transfer"):
+            mask = self.where(row, problem="problem", precision="precision", method="method", device="device", n="n")
+            mask &= self.r["seconds_median"] == row["compute"]
+            i = np.flatnonzero(mask)[0]
+            total = self.r["allocate_seconds"][i] + self.r["h2d_seconds"][i] + self.r["d2h_seconds"][i]
+            self.assertAlmostEqual(row["transfer / compute"], total / row["compute"], places=10)
+
+    def test_gpu_against_gpu_joins_by_key(self):
+        rows = self.page.rows("gpu-NVIDIA_Old__20_-NVIDIA_Test_100")
+        times = {name: {} for name in set(self.device)}
+        for i in np.flatnonzero(self.answered):
+            times[self.device[i]].setdefault(self.r["key"][i], i)
+        old, new = times[b"NVIDIA Old <20>"], times[b"NVIDIA Test 100"]
+        for row in rows:
+            ratios = [self.r["seconds_median"][old[k]] / self.r["seconds_median"][new[k]] for k in old.keys() & new.keys()
+                      if (self.r["problem"][old[k]].decode(), self.r["precision"][old[k]].decode(), self.r["method"][old[k]].decode())
+                      == (row["problem"], row["precision"], row["method"])]
+            self.assertEqual(row["trials in common"], len(ratios))
+            self.assertAlmostEqual(row["median speedup"], np.median(ratios), places=10)
+
+    def test_published_beside_measured(self):
+        rows = self.page.rows("fuhrmann-table-6.1-NVIDIA_Test_100")
+        measured = [r for r in rows if r["judged"] != "not measured"]
+        self.assertEqual({r["n"] for r in rows if r["what"] == "standard" and r["published"] == 0.53}, {900})
+        self.assertEqual(len(measured), 6)
+        for row in measured:
+            mask = (self.r["method"] == b"gauss_cyclic_decrement") & (self.r["n"] == row["n"]) & (self.device == b"NVIDIA Test 100") & (self.r["matrix_kind"] == row["matrix"].encode())
+            wanted = {"standard": "reduction", "pipelined": "pipelined"}[row["what"]]
+            mask &= np.array([p.get("blocks") == 8 and p.get("back_substitution") == wanted for p in self.parameters])
+            self.assertEqual(row["measured"], self.r["seconds_median"][mask].min())
+            if isinstance(row["published"], float):
+                self.assertAlmostEqual(row["published time / measured"], row["published"] / row["measured"], places=10)
+
+    def test_clocks_and_throttling(self):
+        for row in self.page.rows("clocks"):
+            mask = self.where(row, device="device", host="host") & (self.r["samples"] > 0)
+            self.assertEqual(row["timed trials"], mask.sum())
+            self.assertEqual(row["trials throttled"], np.sum(self.r["throttled"][mask] != 0))
+            samples = self.s[np.isin(self.s["trial"], np.flatnonzero(mask))]
+            self.assertEqual((row["of"], row["samples throttled"]), (len(samples), np.sum(samples["throttled"] != 0)))
+
+    def test_shown_text_is_the_rounded_exact_value(self):
+        """Every cell's text is within rounding (three digits) of the value behind it."""
+        units = {"s": 1, "ms": 1e-3, "µs": 1e-6, "%": 1e-2}
+        checked = 0
+        for rows in self.page.tables.values():
+            for text, value in (cell for row in rows for cell in row):
+                if value is None:
+                    continue
+                number, _, unit = text.removesuffix("×").partition(" ")
+                shown = float(number) * units.get(unit, 1)
+                self.assertLessEqual(abs(shown - value), 0.0051 * abs(value) + (0.5 if unit == "" and "." not in number and "e" not in number else 1e-12), (text, value))
+                checked += 1
+        self.assertGreater(checked, 3000)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,92 @@
+"""The fits, the words of numbers, the published tables, and who leads where."""
+
+import unittest
+
+import numpy as np
+import pandas as pd
+
+from analysis.fits import cubic, r_squared, reciprocal
+from analysis.page import number, percent, seconds
+from analysis.papers import DRAWINGS
+from analysis.papers.common import PUBLISHED, source_of, table_of
+from analysis.sections.architectures import lead
+from analysis.sections.papers import experiments
+
+
+class FitTest(unittest.TestCase):
+    def test_cubic_finds_its_coefficients(self):
+        n = np.array([500.0, 1000, 1500, 2000, 3000, 4000])
+        fit = cubic(n, 2e-9 * n ** 3 + 3e-6 * n ** 2 + 0.01)
+        self.assertAlmostEqual(fit.coefficients["n³"] / 2e-9, 1, places=6)
+        self.assertAlmostEqual(fit.coefficients["n²"] / 3e-6, 1, places=4)
+        self.assertAlmostEqual(fit.r_squared, 1)
+
+    def test_cubic_needs_five_sizes(self):
+        self.assertIsNone(cubic([1, 2, 3, 4], [1, 8, 27, 64]))
+
+    def test_reciprocal_finds_the_limit(self):
+        blocks = np.array([1, 2, 4, 8, 14])
+        fit = reciprocal(blocks, 53.22 + 400 / blocks)
+        self.assertAlmostEqual(fit.coefficients["K"], 53.22)
+        self.assertAlmostEqual(fit.coefficients["c"], 400)
+        self.assertAlmostEqual(float(fit.curve(8)), 1 / (400 / 8))
+
+    def test_reciprocal_says_when_the_hypothesis_is_wrong(self):
+        blocks = np.array([1, 2, 4, 8, 14])
+        self.assertLess(reciprocal(blocks, 100.0 - 5 * blocks).r_squared, 0.9)
+
+    def test_r_squared_by_hand(self):
+        self.assertAlmostEqual(r_squared(np.array([1.0, 2, 3]), np.array([1.0, 2, 4])), 0.5)
+
+
+class WordsTest(unittest.TestCase):
+    def test_seconds(self):
+        for value, words in ((0, "0 s"), (1.0, "1.00 s"), (0.0123, "12.3 ms"), (4.56e-5, "45.6 µs"), (2e-9, "0.00200 µs"), (1497, "1497 s"),
+                             (float("nan"), "–"), (0.9999, "1.00 s")):
+            self.assertEqual(seconds(value), words)
+
+    def test_number_and_percent(self):
+        self.assertEqual(number(1234.5), "1234")
+        self.assertEqual(number(1.5e-9), "1.50e-09")
+        self.assertEqual(number(float("inf")), "∞")
+        self.assertEqual(percent(0.0123), "1.23 %")
+
+
+class PublishedTest(unittest.TestCase):
+    def test_every_table_names_its_source(self):
+        files = sorted(PUBLISHED.glob("*.csv"))
+        self.assertGreater(len(files), 8)
+        for path in files:
+            self.assertTrue(path.read_text(encoding="utf-8").startswith("# source: "), path.name)
+            self.assertGreater(len(table_of(path.name)), 0)
+            self.assertTrue(source_of(path.name))
+
+    def test_known_cells(self):
+        self.assertEqual(table_of("fuhrmann-table-6.1.csv").set_index("n").loc[4500].to_list(), [30.43, 30.36])
+        self.assertEqual(len(table_of("fuhrmann-table-6.1.csv")), 16)
+        self.assertEqual(table_of("cejka-table-1.7.csv").set_index("n").loc[16000].to_list(), [52226.867, 12910.967])
+        xia = table_of("xia-lee-times.csv")
+        self.assertTrue(np.all(np.abs(xia["gauss_jordan_global_ms"] / 16 - xia["global_scaled_by_16_ms"]) < 1))
+        self.assertEqual(table_of("soriano-table-5.1.csv")["matlab_seconds"].to_list(), [24.29, 87.46, 259.31, 1496.89])
+
+    def test_experiments_ask_for_what_exists(self):
+        names = [e["id"] for e in experiments()]
+        self.assertEqual(len(names), len(set(names)))
+        for experiment in experiments():
+            for drawing in experiment["draw"]:
+                self.assertIn(drawing["kind"], DRAWINGS)
+                if "csv" in drawing:
+                    columns = table_of(drawing["csv"]).columns
+                    self.assertTrue(all(c["column"] in columns for c in drawing.get("columns", [])))
+        self.assertLessEqual(set(table_of("claims.csv")["experiment"]), set(names))
+
+
+class LeadTest(unittest.TestCase):
+    def test_who_leads_where(self):
+        for ratios, words in (([2, 3], "B at every size"), ([0.5, 0.9], "A at every size"), ([0.5, 2], "B from n = 128"), ([2, 0.5], "A from n = 128")):
+            self.assertEqual(lead(pd.Series(ratios, index=[64, 128]), "A", "B"), words)
+        self.assertIn("more than once", lead(pd.Series([2, 0.5, 3], index=[64, 128, 256]), "A", "B"))
+
+
+if __name__ == "__main__":
+    unittest.main()

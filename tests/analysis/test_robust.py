@@ -1,0 +1,192 @@
+"""What real nights leave behind: nothing of it may stop the report or leave an empty plot on it."""
+
+import os
+import resource
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import fixture
+import h5py
+import numpy as np
+from pages import ROOT, SECTIONS, report
+
+
+class RobustTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.base = Path(self.folder.name)
+        self.addCleanup(self.folder.cleanup)
+
+    def page(self, night, **write):
+        night.write(self.base / "results.h5", **write)
+        page, self.stderr = report(self.base / "results.h5", out=self.base / "out")
+        self.assertEqual(list(page.sections), SECTIONS)
+        for name in SECTIONS:
+            self.assertTrue(page.figures[name] or page.none[name] or page.words(name).strip(), f"{name} says nothing")
+        return page
+
+    def test_no_records(self):
+        page = self.page(fixture.Night())
+        self.assertIn("no record", page.words("overview"))
+        for name in ("ranking", "time", "roofline", "stages", "accuracy", "convergence", "transfer", "architectures", "failures"):
+            self.assertTrue(page.none[name], name)
+        self.assertEqual([n for names in page.figures.values() for n in names], [])
+
+    def test_one_record(self):
+        night = fixture.Night()
+        night.trial("gesv", "gauss_serial", 64, 1e-3)
+        page = self.page(night)
+        self.assertEqual(page.rows("ranking")[0]["fastest"], "gauss_serial")
+        self.assertIn("Every trial passed", page.words("failures"))
+
+    def test_one_size_only(self):
+        night = fixture.Night()
+        for method in ("gauss_serial", "lapack"):
+            night.trial("gesv", method, 512, 1e-3)
+        night.trial("gesv", "cusolver", 512, 1e-4, gpu="NVIDIA Test 100")
+        self.assertTrue(self.page(night).figures["time"])
+
+    def test_all_failed(self):
+        night = fixture.Night()
+        for n in (64, 128):
+            night.trial("gesv", "gauss_block", n, 1e-3, status="failed", residual_ratio=np.inf, gpu="NVIDIA Test 100")
+            night.trial("gesv", "gauss_block", n, None, status="crashed", message="signal 9", gpu="NVIDIA Test 100", precision="float")
+        page = self.page(night)
+        self.assertIn("there is no winner", page.words("ranking"))
+        self.assertTrue(page.figures["time"], "times of wrong answers are still times")
+
+    def test_nothing_came_to_an_answer(self):
+        night = fixture.Night()
+        night.trial("gesv", "gauss_block", 64, None, status="timeout", message="no answer within 1 s")
+        page = self.page(night)
+        self.assertTrue(page.none["time"])
+
+    def test_emulated_only(self):
+        night = fixture.Night()
+        for n in (16, 32, 64):
+            for blocks in (1, 2, 4):
+                night.trial("gesv", "gauss_cyclic_decrement", n, 1e-3 / blocks, backend="emulated", parameters=dict(blocks=blocks))
+        page = self.page(night)
+        self.assertEqual(page.rows("ranking")[0]["device"], "emulated on the CPU")
+        self.assertIn("No GPU", page.words("architectures"))
+
+    def test_older_schema(self):
+        night = fixture.everything(gpus=("NVIDIA Test 100",))
+        page = self.page(night, leave_out=("iterations", "hosts"), columns_left_out=("peak_share", "pivot_growth", "convergence", "throttle_reason", "node"))
+        self.assertIn("lacks convergence, throttle_reason, node, peak_share, pivot_growth", page.words("overview"))
+        self.assertIn("pivot_growth", self.stderr)
+
+    def test_only_what_is_indispensable(self):
+        rows = np.zeros(2, dtype=[("key", "S4"), ("problem", "S4"), ("method", "S8"), ("status", "S8")])
+        rows["problem"], rows["method"], rows["status"] = b"gesv", b"lapack", b"pass"
+        with h5py.File(self.base / "results.h5", "w") as file:
+            file["records"] = rows
+        page, _ = report(self.base, out=self.base / "out")
+        self.assertIn("2 trials", page.words("overview"))
+
+    def test_extreme_numbers_and_foreign_text(self):
+        night = fixture.Night("Größe <b>&amp;\u2028")
+        night.trial("gesv", "mé\tthod", 64, 1e-12, residual_ratio=np.nan, forward_error=0.0, backward_error=np.inf, status="failed")
+        night.trial("gesv", "other", 2 ** 40, 1e9, gflops=np.inf, peak_share=-1.0, parameters={"blocks": "many", "x": None, "flag": True})
+        night.trial("gesv", "other", 64, 1e-3, parameters={"blocks": 2})
+        night.records[0]["parameters"] = "not JSON"
+        night.records[1]["status"] = "a status of tomorrow"
+        page = self.page(night, variable=True)
+        self.assertIn("a status of tomorrow", page.words("overview"))
+        self.assertIn("mé\tthod", page.text)
+
+    def test_shards_are_merged_and_repetitions_counted_once(self):
+        whole = fixture.everything(gpus=("NVIDIA Test 100",))
+        whole.write(self.base / "a.h5")
+        again = fixture.Night("again")
+        again.records, again.samples, again.stages = [dict(r) for r in whole.records[:100]], [dict(s) for s in whole.samples if s["trial"] < 100], []
+        again.records[0]["message"] = "the later one"
+        again.trial("gesv", "only_here", 64, 1e-3)
+        (self.base / "b").mkdir()
+        again.write(self.base / "b" / "results.h5")
+        page, stderr = report(self.base / "a.h5", self.base / "b", out=self.base / "out")
+        keys = [(r["key"], r["gpu_name"] if "gpu_name" in r else "") for r in whole.records]
+        self.assertIn("100 records stand in more than one file", stderr)
+        self.assertIn(f"{len(set(keys)) + 1} trials", page.words("overview"))
+        samples = sum(1 for s in whole.samples) + 5
+        self.assertIn(f"{samples} samples", page.words("overview"))
+
+    def test_two_architectures_do_not_swallow_each_other(self):
+        night = fixture.Night()
+        for gpu in fixture.GPUS:
+            night.trial("gesv", "cusolver", 512, 1e-3, gpu=gpu)
+        self.assertEqual(night.records[0]["key"], night.records[1]["key"])
+        self.assertIn("2 trials", self.page(night).words("overview"))
+
+    def test_damaged_files_are_named_and_left_out(self):
+        fixture.everything(gpus=("NVIDIA Test 100",)).write(self.base / "good.h5")
+        (self.base / "bad.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + b"\0" * 50)
+        page, stderr = report(self.base / "good.h5", self.base / "bad.h5", out=self.base / "out")
+        self.assertIn("bad.h5 was left out", stderr)
+        self.assertIn("bad.h5 was left out", page.words("overview"))
+
+    def test_what_cannot_be_read_is_a_clear_error(self):
+        (self.base / "text.h5").write_text("hello")
+        (self.base / "empty").mkdir()
+        for argument, words in (("text.h5", "nothing to report on"), ("empty", "no results.h5 here"), ("absent", "no such file")):
+            _, stderr = report(self.base / argument, out=self.base / "out", expect=2)
+            self.assertIn(words, stderr)
+            self.assertNotIn("Traceback", stderr)
+
+    def test_output_that_cannot_be_written(self):
+        night = fixture.Night()
+        night.write(self.base / "results.h5")
+        (self.base / "file").write_text("")
+        _, stderr = report(self.base / "results.h5", out=self.base / "file", expect=2)
+        self.assertIn("cannot write", stderr)
+
+    def test_details_of_trials_that_do_not_exist(self):
+        night = fixture.Night()
+        night.trial("gesv", "lapack", 64, 1e-3, stages=[("gesv", 1, 1e-3, np.nan)])
+        night.samples.append(dict(trial=99, index=0, seconds=1.0))
+        night.stages.append(dict(trial=-5, kernel="ghost", calls=1, seconds=1.0))
+        page = self.page(night)
+        self.assertIn("belong to no record", page.words("overview"))
+        self.assertNotIn("ghost", page.text)
+
+    def test_many_series_and_long_names_are_capped(self):
+        night = fixture.Night()
+        for m in range(40):
+            for n in (64, 128):
+                night.trial("gesv", f"a_method_with_a_very_long_name_indeed_number_{m:03d}", n, 1e-3 * (m + 1))
+        page = self.page(night)
+        self.assertIn("28 of 40 series are not drawn", page.words("time"))
+
+    def test_too_old_python_environment_is_said(self):
+        """Without its packages the command says which are missing (here: an environment that has none)."""
+        environment = {**os.environ, "GAUSSWEEP_REPORT_PYTHON": "system"}
+        code = "import importlib.util as u, runpy, sys; u.find_spec = lambda name: None; sys.argv = ['report']; runpy.run_path(sys.argv[0])"
+        done = subprocess.run(["/usr/bin/python3", "-c", code.replace("['report']", f"[{str(ROOT / 'analysis' / 'report')!r}]")], env=environment,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("python3-h5py", done.stderr)
+
+
+class SizeTest(unittest.TestCase):
+    """GAUSSWEEP_FULL=1 makes it the full size: 100,000 records of 10 samples, 60 s, 2 GiB."""
+
+    def test_time_and_memory(self):
+        full = os.environ.get("GAUSSWEEP_FULL") == "1"
+        count, limit = (100_000, 60) if full else (20_000, 45)
+        with tempfile.TemporaryDirectory() as folder:
+            path = fixture.bulk(Path(folder) / "results.h5", count, 10)
+            before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+            page, _ = report(path, out=Path(folder) / "out")
+            after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - wall
+            cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            print(f"{count} records: {cpu:.1f} s of CPU, {wall:.1f} s on the clock, {after.ru_maxrss / 1024:.0f} MiB", flush=True)
+            self.assertIn(f"{count} trials", page.words("overview"))
+            self.assertLess(cpu, limit)  # of CPU: the clock also counts what else the machine does
+            self.assertLess(after.ru_maxrss, 2 * 1024 * 1024)
+
+
+if __name__ == "__main__":
+    unittest.main()
