@@ -34,8 +34,9 @@ io::Results load_side(const std::string& path, const std::string& gpu, const cha
 }
 
 void print_comparison(const Comparison& comparison, bool all) {
-  const Table methods = method_table(comparison), pairs = pair_table(comparison, all || comparison.across);
-  const Table accuracy = accuracy_table(comparison), crossovers = crossover_table(comparison);
+  const Table methods = method_table(comparison, Reader::person);
+  const Table pairs = pair_table(comparison, all || comparison.across, Reader::person);
+  const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
   fmt::print("{}", render_text(methods));
   if (!pairs.rows.empty()) fmt::print("\n{}", render_text(pairs));
   if (!crossovers.rows.empty()) fmt::print("\nWhere one overtakes the other:\n{}", render_text(crossovers));
@@ -62,16 +63,16 @@ void compare_to_stdout(const Options& options, Commands& commands) {
                     options.base, options.now));
   }
   if (format == Format::csv) {
-    fmt::print("{}", render_csv(pair_table(comparison, true)));
+    fmt::print("{}", render_csv(pair_table(comparison, true, Reader::program)));
   } else if (format == Format::json) {
     nlohmann::ordered_json json;
     json["threshold"] = threshold;
     json["regression"] = comparison.regression;
     json["only_base"] = comparison.only_base;
     json["only_new"] = comparison.only_new;
-    json["methods"] = render_json(method_table(comparison));
-    json["trials"] = render_json(pair_table(comparison, true));
-    json["accuracy"] = render_json(accuracy_table(comparison));
+    json["methods"] = render_json(method_table(comparison, Reader::program));
+    json["trials"] = render_json(pair_table(comparison, true, Reader::program));
+    json["accuracy"] = render_json(accuracy_table(comparison, Reader::program));
     json["crossovers"] = render_json(crossover_table(comparison));
     fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {

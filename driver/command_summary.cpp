@@ -40,7 +40,7 @@ void summarise_to_stdout(const Options& options) {
     set_speedups(groups, group_records(all), options.baseline);
   }
   if (options.best) groups = best_groups(groups);
-  if (!options.sort.empty()) sort_groups(groups, options.sort);
+  sort_groups(groups, options.sort);
   const std::size_t shown = options.limit == 0 ? groups.size() : std::min(options.limit, groups.size());
   const std::size_t hidden = groups.size() - shown;
   groups.resize(shown);

@@ -83,10 +83,13 @@ Comparison compare(const io::Results& base, const io::Results& now, double thres
 /// "5", "7.5%": a share. @throws UsageError
 double parse_threshold(const std::string& text);
 
-/// @param all every pair; otherwise the ones whose time or accuracy changed, or may have
-Table pair_table(const Comparison& comparison, bool all);
-Table method_table(const Comparison& comparison);
-Table accuracy_table(const Comparison& comparison);
+/// What a table is for: data (CSV, JSON) has every column; people are spared those that say the same
+/// everywhere.
+enum class Reader { person, program };
+/// @param all every pair; otherwise the ones whose time changed, or may have
+Table pair_table(const Comparison& comparison, bool all, Reader reader);
+Table method_table(const Comparison& comparison, Reader reader);
+Table accuracy_table(const Comparison& comparison, Reader reader);
 Table crossover_table(const Comparison& comparison);
 
 }  // namespace gaussweep::driver

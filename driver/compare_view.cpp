@@ -11,6 +11,24 @@
 
 namespace gaussweep::driver {
 
+namespace {
+
+std::string parameters_for(Reader reader, const io::Record& record) {
+  return reader == Reader::person ? settings_text(record.parameters) : record.parameters;
+}
+
+// Where all was measured on one place, its name in every row only fills the line.
+void spare_places(Table& table, const Comparison& comparison, Reader reader) {
+  if (reader == Reader::program || comparison.across) return;
+  for (std::size_t c = table.columns.size(); c-- > 0;) {
+    if (table.columns[c].name != "base_place" && table.columns[c].name != "new_place") continue;
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+    for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  }
+}
+
+}  // namespace
+
 double parse_threshold(const std::string& text) {
   std::string number = text;
   if (!number.empty() && number.back() == '%') number.pop_back();
@@ -23,7 +41,7 @@ double parse_threshold(const std::string& text) {
   return percent / 100;
 }
 
-Table pair_table(const Comparison& comparison, bool all) {
+Table pair_table(const Comparison& comparison, bool all, Reader reader) {
   Table table;
   table.columns = {{"method", "METHOD"},
                    {"backend", "BACKEND"},
@@ -45,15 +63,16 @@ Table pair_table(const Comparison& comparison, bool all) {
     const bool is_quiet = pair.change.verdict == Verdict::same || pair.change.verdict == Verdict::untimed;
     if (!all && is_quiet) continue;
     const io::Record& r = pair.identity;
-    table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n, r.parameters,
+    table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n, parameters_for(reader, r),
                           r.matrix_kind, pair.base_place, pair.new_place, pair.base.median, pair.now.median,
                           std::string(to_string(pair.change.verdict)), 1 / pair.change.ratio,
                           1 / pair.change.high, 1 / pair.change.low, pair.base_status, pair.new_status});
   }
+  spare_places(table, comparison, reader);
   return table;
 }
 
-Table method_table(const Comparison& comparison) {
+Table method_table(const Comparison& comparison, Reader reader) {
   Table table;
   table.columns = {{"method", "METHOD"},      {"backend", "BACKEND"},
                    {"base_place", "BASE ON"}, {"new_place", "NEW ON"},
@@ -66,10 +85,11 @@ Table method_table(const Comparison& comparison) {
                           method.same, method.faster, method.slower, method.unclear, 1 / method.change.ratio,
                           std::string(to_string(method.change.verdict))});
   }
+  spare_places(table, comparison, reader);
   return table;
 }
 
-Table accuracy_table(const Comparison& comparison) {
+Table accuracy_table(const Comparison& comparison, Reader reader) {
   Table table;
   table.columns = {{"method", "METHOD"},         {"backend", "BACKEND"},
                    {"precision", "PRECISION"},   {"n", "N"},
@@ -78,7 +98,7 @@ Table accuracy_table(const Comparison& comparison) {
   for (const Pair& pair : comparison.pairs) {
     if (pair.accuracy.empty()) continue;
     const io::Record& r = pair.identity;
-    table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n, r.parameters,
+    table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n, parameters_for(reader, r),
                           r.matrix_kind, pair.accuracy, std::string(pair.is_worse ? "WORSE" : "")});
   }
   return table;

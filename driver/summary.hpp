@@ -45,8 +45,9 @@ std::vector<Group> best_groups(const std::vector<Group>& groups);
 /// @throws UsageError where no record is of that method
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);
 
-/// Sorts by a column of the summary ("n", "median", "gflops", …; "-median" downwards); ties keep their order,
-/// groups without the value come last. @throws UsageError with the allowed names
+/// Sorts by a column of the summary ("n", "median", "gflops", …; "-median" downwards), without one by
+/// problem, precision, size, method, parameters; ties keep their order, groups without the value come last.
+/// @throws UsageError with the allowed names
 void sort_groups(std::vector<Group>& groups, const std::string& column);
 
 /// @param full all statistics (CSV, JSON); otherwise those that fit a terminal

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "driver/cli.hpp"
 #include "driver/summary.hpp"
@@ -20,65 +21,62 @@ namespace {
 
 using io::Record;
 
-// One column, and how to get its cell.
+enum class Where { terminal, data, both };
+
+// One column, where it is shown, and how to get its cell.
 struct View {
   Column column;
-  bool on_terminal;
+  Where where;
   Cell (*cell)(const Group&);
 };
 
 const std::vector<View>& views() {
   using G = const Group&;
   static const std::vector<View> all{
-      {{"problem", "PROBLEM"}, false, [](G g) -> Cell { return g.first.problem; }},
-      {{"method", "METHOD"}, false, [](G g) -> Cell { return g.first.method; }},
-      {{"id", "METHOD"}, true, [](G g) -> Cell { return g.first.problem + "/" + g.first.method; }},
-      {{"backend", "BACKEND"}, true, [](G g) -> Cell { return g.first.backend; }},
-      {{"precision", "PRECISION"}, true, [](G g) -> Cell { return g.first.precision; }},
-      {{"m", "M"}, false, [](G g) -> Cell { return g.first.m; }},
-      {{"n", "N"}, true, [](G g) -> Cell { return g.first.n; }},
-      {{"k", "K"}, false, [](G g) -> Cell { return g.first.k; }},
+      {{"problem", "PROBLEM"}, Where::data, [](G g) -> Cell { return g.first.problem; }},
+      {{"method", "METHOD"}, Where::data, [](G g) -> Cell { return g.first.method; }},
+      {{"id", "METHOD"}, Where::terminal, [](G g) -> Cell { return g.first.problem + "/" + g.first.method; }},
+      {{"backend", "BACKEND"}, Where::both, [](G g) -> Cell { return g.first.backend; }},
+      {{"precision", "PRECISION"}, Where::both, [](G g) -> Cell { return g.first.precision; }},
+      {{"m", "M"}, Where::data, [](G g) -> Cell { return g.first.m; }},
+      {{"n", "N"}, Where::both, [](G g) -> Cell { return g.first.n; }},
+      {{"k", "K"}, Where::data, [](G g) -> Cell { return g.first.k; }},
       // Shown where they say more than n does.
       {{"shape", "M x K"},
-       true,
+       Where::terminal,
        [](G g) -> Cell {
          return g.first.problem == "gemm" ? fmt::format("{} x {}", g.first.m, g.first.k) : std::string();
        }},
-      {{"nrhs", "NRHS"}, true, [](G g) -> Cell { return g.first.nrhs; }},
-      {{"uplo", "UPLO"}, false, [](G g) -> Cell { return g.first.uplo; }},
-      {{"parameters", "PARAMETERS"},
-       true,
-       [](G g) -> Cell {
-         std::string text;
-         for (const char c : g.first.parameters) {
-           if (c == ':') {
-             text += '=';
-           } else if (c == ',') {
-             text += ' ';
-           } else if (c != '{' && c != '}' && c != '"') {
-             text += c;
-           }
-         }
-         return text;
-       }},
-      {{"matrix_kind", "MATRIX"}, true, [](G g) -> Cell { return g.first.matrix_kind; }},
-      {{"gpu_name", "GPU"}, true, [](G g) -> Cell { return g.first.gpu_name; }},
-      {{"capability", "CAPABILITY"}, false, [](G g) -> Cell { return g.first.capability; }},
-      {{"trials", "TRIALS"}, true, [](G g) -> Cell { return static_cast<std::int64_t>(g.records.size()); }},
-      {{"status", "STATUS"}, true, [](G g) -> Cell { return g.status; }},
-      {{"min", "MIN", Style::seconds}, false, [](G g) -> Cell { return g.min; }},
-      {{"q1", "Q1", Style::seconds}, false, [](G g) -> Cell { return g.q1; }},
-      {{"median", "MEDIAN", Style::seconds}, true, [](G g) -> Cell { return g.median; }},
-      {{"q3", "Q3", Style::seconds}, false, [](G g) -> Cell { return g.q3; }},
-      {{"max", "MAX", Style::seconds}, false, [](G g) -> Cell { return g.max; }},
-      {{"spread", "SPREAD", Style::percent}, true, [](G g) -> Cell { return (g.q3 - g.q1) / g.median; }},
-      {{"gflops", "GFLOP/S"}, true, [](G g) -> Cell { return g.gflops; }},
-      {{"peak_share", "OF PEAK", Style::percent}, true, [](G g) -> Cell { return g.peak_share; }},
-      {{"ratio", "RATIO", Style::scientific}, true, [](G g) -> Cell { return g.ratio; }},
-      {{"forward_error", "ERROR", Style::scientific}, true, [](G g) -> Cell { return g.forward_error; }},
-      {{"speedup", "SPEEDUP", Style::factor}, true, [](G g) -> Cell { return g.speedup; }},
-      {{"speedup_over", "OVER"}, false, [](G g) -> Cell { return g.speedup_over; }},
-      {{"throttled", "THROTTLED"}, false, [](G g) -> Cell { return g.throttled; }}};
+      {{"nrhs", "NRHS"}, Where::both, [](G g) -> Cell { return g.first.nrhs; }},
+      {{"uplo", "UPLO"}, Where::data, [](G g) -> Cell { return g.first.uplo; }},
+      {{"parameters", "PARAMETERS"}, Where::data, [](G g) -> Cell { return g.first.parameters; }},
+      {{"settings", "PARAMETERS"},
+       Where::terminal,
+       [](G g) -> Cell { return settings_text(g.first.parameters); }},
+      {{"matrix_kind", "MATRIX"}, Where::both, [](G g) -> Cell { return g.first.matrix_kind; }},
+      {{"gpu_name", "GPU"}, Where::both, [](G g) -> Cell { return g.first.gpu_name; }},
+      {{"capability", "CAPABILITY"}, Where::data, [](G g) -> Cell { return g.first.capability; }},
+      {{"trials", "TRIALS"},
+       Where::both,
+       [](G g) -> Cell { return static_cast<std::int64_t>(g.records.size()); }},
+      {{"status", "STATUS"}, Where::both, [](G g) -> Cell { return g.status; }},
+      {{"min", "MIN", Style::seconds}, Where::data, [](G g) -> Cell { return g.min; }},
+      {{"q1", "Q1", Style::seconds}, Where::data, [](G g) -> Cell { return g.q1; }},
+      {{"median", "MEDIAN", Style::seconds}, Where::both, [](G g) -> Cell { return g.median; }},
+      {{"q3", "Q3", Style::seconds}, Where::data, [](G g) -> Cell { return g.q3; }},
+      {{"max", "MAX", Style::seconds}, Where::data, [](G g) -> Cell { return g.max; }},
+      {{"spread", "SPREAD", Style::percent},
+       Where::both,
+       [](G g) -> Cell { return (g.q3 - g.q1) / g.median; }},
+      {{"gflops", "GFLOP/S"}, Where::both, [](G g) -> Cell { return g.gflops; }},
+      {{"peak_share", "OF PEAK", Style::percent}, Where::both, [](G g) -> Cell { return g.peak_share; }},
+      {{"ratio", "RATIO", Style::scientific}, Where::both, [](G g) -> Cell { return g.ratio; }},
+      {{"forward_error", "ERROR", Style::scientific},
+       Where::both,
+       [](G g) -> Cell { return g.forward_error; }},
+      {{"speedup", "SPEEDUP", Style::factor}, Where::both, [](G g) -> Cell { return g.speedup; }},
+      {{"speedup_over", "OVER"}, Where::data, [](G g) -> Cell { return g.speedup_over; }},
+      {{"throttled", "THROTTLED"}, Where::data, [](G g) -> Cell { return g.throttled; }}};
   return all;
 }
 
@@ -186,6 +184,14 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
 }
 
 void sort_groups(std::vector<Group>& groups, const std::string& column) {
+  if (column.empty()) {
+    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+      const Record &x = a.first, &y = b.first;
+      return std::tie(x.problem, x.precision, x.n, x.m, x.k, x.nrhs, x.method, x.parameters) <
+             std::tie(y.problem, y.precision, y.n, y.m, y.k, y.nrhs, y.method, y.parameters);
+    });
+    return;
+  }
   const bool down = !column.empty() && column.front() == '-';
   const std::string name = down ? column.substr(1) : column;
   const auto view =
@@ -224,7 +230,7 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
       std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.records.size() > 1; });
   for (const View& view : views()) {
     const std::string& name = view.column.name;
-    if (full ? name == "id" || name == "shape" : !view.on_terminal) continue;
+    if (view.where == (full ? Where::terminal : Where::data)) continue;
     if (!full && ((name == "nrhs" && !nrhs_varies) || (name == "trials" && !repeated))) continue;
     chosen.push_back(&view);
     table.columns.push_back(view.column);

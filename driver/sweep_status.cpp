@@ -204,8 +204,8 @@ std::string status_text(const SweepStatus& status) {
                      {"n", "N"},           {"parameters", "PARAMETERS"}, {"status", "STATUS"},
                      {"message", "CAUSE"}};
     for (const io::Record& r : status.failures) {
-      table.rows.push_back(
-          {r.problem + "/" + r.method, r.backend, r.precision, r.n, r.parameters, r.status, r.message});
+      table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n,
+                            settings_text(r.parameters), r.status, r.message});
     }
     text += "\nLast not passed:\n" + render_text(table);
   }

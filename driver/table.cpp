@@ -66,6 +66,17 @@ std::string bytes_text(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
 }
 
+std::string settings_text(const std::string& parameters) {
+  const nlohmann::ordered_json json = nlohmann::ordered_json::parse(parameters, nullptr, false);
+  if (!json.is_object()) return parameters;
+  std::string text;
+  for (const auto& [name, value] : json.items()) {
+    const std::string word = value.is_string() ? value.get<std::string>() : value.dump();
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, word);
+  }
+  return text;
+}
+
 std::string to_text(const Cell& cell, Style style) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) {

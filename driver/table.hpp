@@ -56,5 +56,7 @@ nlohmann::ordered_json number_json(double value);
 std::string seconds_text(double seconds);
 /// "1.5 GiB"
 std::string bytes_text(double bytes);
+/// A record's parameters, {"blocks":3,"order":"rows"}, as "blocks=3 order=rows".
+std::string settings_text(const std::string& parameters);
 
 }  // namespace gaussweep::driver

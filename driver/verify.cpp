@@ -156,7 +156,7 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
   return result;
 }
 
-Table change_table(const Verification& verification) {
+Table change_table(const Verification& verification, bool for_people) {
   Table table;
   table.columns = {{"method", "METHOD"},
                    {"backend", "BACKEND"},
@@ -171,9 +171,9 @@ Table change_table(const Verification& verification) {
                    {"key", "KEY"}};
   for (const std::size_t i : verification.changed) {
     const Record& r = verification.records[i];
-    table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n, r.parameters,
-                          r.matrix_kind, r.residual_ratio, r.tolerance, verification.old_statuses[i],
-                          r.status, r.key});
+    table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n,
+                          for_people ? settings_text(r.parameters) : r.parameters, r.matrix_kind,
+                          r.residual_ratio, r.tolerance, verification.old_statuses[i], r.status, r.key});
   }
   return table;
 }

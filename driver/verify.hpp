@@ -39,7 +39,7 @@ struct Verification {
 /// @param plan null: unknown, then only `pass` and `skipped` are as expected
 Verification verify(std::vector<io::Record> records, const Tolerances& tolerances, const io::Plan* plan);
 
-/// The records whose status changed.
-Table change_table(const Verification& verification);
+/// The records whose status changed. Parameters are JSON; for people they are written shorter.
+Table change_table(const Verification& verification, bool for_people);
 
 }  // namespace gaussweep::driver

@@ -235,12 +235,15 @@ TEST(Compare, Thresholds) {
 TEST(Compare, Tables) {
   const Record base = example_record("m", 64, {1, 1, 1}), now = example_record("m", 64, {2, 2, 2});
   const Comparison comparison = compare(results_of({base}), results_of({now}), 0.05);
-  const auto json = render_json(pair_table(comparison, false));
+  const auto json = render_json(pair_table(comparison, false, Reader::program));
   ASSERT_EQ(json.size(), 1U);
   EXPECT_EQ(json[0]["verdict"], "SLOWER");
   EXPECT_EQ(json[0]["speedup"], 0.5);
-  EXPECT_EQ(render_json(method_table(comparison))[0]["slower"], 1);
-  EXPECT_TRUE(accuracy_table(comparison).rows.empty());
+  EXPECT_EQ(json[0]["base_place"], "NVIDIA H200");
+  const std::string text = render_text(pair_table(comparison, false, Reader::person));
+  EXPECT_EQ(text.find("H200"), std::string::npos) << "one place: not worth a column";
+  EXPECT_EQ(render_json(method_table(comparison, Reader::program))[0]["slower"], 1);
+  EXPECT_TRUE(accuracy_table(comparison, Reader::program).rows.empty());
 }
 
 }  // namespace

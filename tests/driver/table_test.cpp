@@ -74,6 +74,12 @@ TEST(Table, Styles) {
   EXPECT_EQ(to_text(512.0, Style::bytes), "512 B");
 }
 
+TEST(Table, SettingsAreWrittenShort) {
+  EXPECT_EQ(settings_text(R"({"blocks":3,"order":"rows","omega":1.5})"), "blocks=3 order=rows omega=1.5");
+  EXPECT_EQ(settings_text("{}"), "");
+  EXPECT_EQ(settings_text("torn{"), "torn{");
+}
+
 TEST(Table, FormatsByName) {
   EXPECT_EQ(parse_format("csv"), Format::csv);
   try {

@@ -43,7 +43,7 @@ TEST(Verify, AnotherToleranceChangesStatusToleranceAndMessage) {
   const auto strict = verify({judged("pass", 10)}, parse_tolerances({"gesv=2"}), nullptr);
   EXPECT_EQ(strict.records[0].status, "suspect");
   EXPECT_EQ(strict.records[0].message, "residual ratio 10, tolerance 2");
-  const auto json = render_json(change_table(strict));
+  const auto json = render_json(change_table(strict, false));
   EXPECT_EQ(json[0]["old_status"], "pass");
   EXPECT_EQ(json[0]["status"], "suspect");
 }
