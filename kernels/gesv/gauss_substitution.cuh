@@ -132,7 +132,6 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
   }
 }
 
-
 /// Launches the back substitution, `blocks` of them where it is pipelined.
 template <class T>
 void back_substitute(Context& context, Operands<T>& op, bool pipelined, int blocks, int threads) {
