@@ -74,18 +74,20 @@ void add_summary_command(CLI::App& app, Commands&) {
   CLI::App* sub =
       app.add_subcommand("summary", "Summarise records: a row a trial group, failures with their causes");
   Filter& filter = options->filter;
+  // One word (or words with commas) a use: what follows may be a path.
+  const auto add_list = [sub](const char* name, std::vector<std::string>& words, const char* help) {
+    sub->add_option(name, words, help)->delimiter(',')->allow_extra_args(false);
+  };
   sub->add_option("paths", options->paths, "Run directories, results files or journals")->required();
   sub->add_option("--format", options->format, "table, csv or json")->capture_default_str();
-  sub->add_option("--problem", filter.problems, "Only these problems (words may hold * and ?)")
-      ->delimiter(',');
-  sub->add_option("--method", filter.methods, "Only these methods, e.g. cusolver, gesv/gauss_*")
-      ->delimiter(',');
-  sub->add_option("--precision", filter.precisions, "Only float or double")->delimiter(',');
-  sub->add_option("--backend", filter.backends, "Only cuda, emulated or host")->delimiter(',');
-  sub->add_option("--status", filter.statuses, "Only these statuses, e.g. failed,crashed")->delimiter(',');
-  sub->add_option("--gpu", filter.gpus, "Only these GPU models, e.g. *H200*")->delimiter(',');
-  sub->add_option("--matrix", filter.kinds, "Only these kinds of matrix")->delimiter(',');
-  sub->add_option("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64")->delimiter(',');
+  add_list("--problem", filter.problems, "Only these problems (words may hold * and ?)");
+  add_list("--method", filter.methods, "Only these methods, e.g. cusolver, gesv/gauss_*");
+  add_list("--precision", filter.precisions, "Only float or double");
+  add_list("--backend", filter.backends, "Only cuda, emulated or host");
+  add_list("--status", filter.statuses, "Only these statuses, e.g. failed,crashed");
+  add_list("--gpu", filter.gpus, "Only these GPU models, e.g. *H200*");
+  add_list("--matrix", filter.kinds, "Only these kinds of matrix");
+  add_list("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64");
   sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: downwards");
   sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver");
   sub->add_option("--limit", options->limit, "Show this many rows; 0: all")->capture_default_str();

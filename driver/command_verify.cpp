@@ -77,7 +77,8 @@ void add_verify_command(CLI::App& app, Commands& commands) {
   sub->add_option("path", options->path, "Run directory, results file or journal")->required();
   sub->add_option("--tolerance", options->tolerances,
                   "PROBLEM=TOLERANCE, e.g. gesv=32, or a factor for every default, e.g. 2.0; may be repeated")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   sub->add_option("--format", options->format, "table, csv or json")->capture_default_str();
   sub->add_option("-o,--output", options->output,
                   "Write the records with their new statuses to this results file");
