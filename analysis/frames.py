@@ -39,6 +39,29 @@ def panels(records):
             yield problem, precision, device, group[group["device"].isin([device, "CPU"])]
 
 
+def one_kind(rows):
+    """Of each problem the matrix kind that covers most (method, size) pairs; methods that never saw it get the best of theirs. So that
+    a table does not compare one matrix with another."""
+    kept = []
+    for _, group in rows.groupby("problem"):
+        while len(group):
+            kind = group.drop_duplicates(["matrix_kind", "method", "size"])["matrix_kind"].value_counts().index[0]
+            has = group[group["matrix_kind"] == kind]
+            kept.append(has)
+            group = group[~group["method"].isin(has["method"])]
+    return pd.concat(kept).sort_index() if kept else rows
+
+
+def kinds_in_words(drawn, all_rows):
+    """Which matrices a panel shows, and which it leaves out; empty where there is one kind only."""
+    if all_rows["matrix_kind"].nunique() < 2:
+        return ""
+    kinds = drawn.groupby("matrix_kind")["method"].nunique().sort_values(ascending=False, kind="stable").index
+    rest = sorted(set(all_rows["matrix_kind"]) - set(kinds))
+    words = f"Matrices: {', '.join(kinds[:4])}" + (f"; methods that did not run on {kinds[0]} on the others" if len(kinds) > 1 else "")
+    return words + (f". Not drawn: {', '.join(rest[:6])}." if rest else ".")
+
+
 def many(values):
     return values.nunique() > 1
 

@@ -90,7 +90,7 @@ def load(arguments):
             continue
         records = frames["records"]
         _refer_to_rows(frames, offset, warnings, path)
-        records["file"] = len(files)
+        records["file"] = frames["devices"]["file"] = len(files)
         records["plan_name"] = attributes.get("plan_name") or _plan_name(attributes)
         records["matrix_condition"] = _conditions(records, attributes, path.parent / "matrices")
         files.append((path, attributes, len(records)))
@@ -102,7 +102,7 @@ def load(arguments):
     joined = {name: pd.concat(frames, ignore_index=True) for name, frames in tables.items()}
     night = Night(files=files, warnings=warnings, **joined)
     _drop_repetitions(night)
-    night.devices = night.devices.drop_duplicates(["gpu_uuid", "host"], keep="last").reset_index(drop=True)
+    night.devices = night.devices.drop_duplicates(["file", "gpu_uuid", "host"], keep="last").reset_index(drop=True)
     night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)
     _derive(night.records)
     return night

@@ -20,7 +20,8 @@ io::Results assemble(const io::JournalContents& journal) {
     const std::string kind = note.value("note", "");
     if (kind == "device") {
       const io::DeviceRow row = device_row_from_json(note.at("row"));
-      if (known_devices.insert(row.host + " " + row.gpu_uuid + " " + row.gpu_name).second) results.devices.push_back(row);
+      if (known_devices.insert(row.host + " " + row.gpu_uuid + " " + row.gpu_name).second)
+        results.devices.push_back(row);
     } else if (kind == "host") {
       const io::HostRow row = host_row_from_json(note.at("row"));
       if (known_hosts.insert(row.host).second) results.hosts.push_back(row);
@@ -29,7 +30,8 @@ io::Results assemble(const io::JournalContents& journal) {
       for (const json& key : note.at("keys")) vanished.insert(key.get<std::string>());
     } else if (kind == "run") {
       for (const auto& [name, value] : note.items()) {
-        if (name != "note") results.attributes[name] = value.is_string() ? value.get<std::string>() : value.dump();
+        if (name != "note")
+          results.attributes[name] = value.is_string() ? value.get<std::string>() : value.dump();
       }
     }
   }

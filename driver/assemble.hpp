@@ -1,6 +1,7 @@
 #pragma once
 /// From a journal to the contents of results.h5. The journal's note lines carry what is no record:
-///   {"note": "run", "run_id": …, "total": …, "plan": text, "plan_name": …, "started": …, "version": …, …}  a start
+///   {"note": "run", "run_id": …, "total": …, "plan": text, "plan_name": …, "started": …, "version": …, …}  a
+///   start
 ///   {"note": "device", "row": {…}}, {"note": "host", "row": {…}}
 ///   {"note": "vanished", "keys": […]}   trials that the edited plan no longer has
 ///   {"note": "end", "exit_code": …, "reason": …, "time": …}
@@ -12,8 +13,8 @@
 
 namespace gaussweep::driver {
 
-/// Everything of a journal as results: records (those that vanished from the plan say so in their message), devices,
-/// hosts, and the last start's provenance as attributes, "record_count" among them.
+/// Everything of a journal as results: records (those that vanished from the plan say so in their message),
+/// devices, hosts, and the last start's provenance as attributes, "record_count" among them.
 io::Results assemble(const io::JournalContents& journal);
 
 }  // namespace gaussweep::driver

@@ -36,7 +36,8 @@ class Channel {
   /// Writes the whole message. @throws ChannelClosed
   void send(const nlohmann::json& message);
   /// The next whole message, waiting for it at most `timeout_ms` (0: not at all, -1: for ever).
-  /// @throws ChannelClosed at the end of the stream, std::runtime_error on a message that is no CBOR or too long
+  /// @throws ChannelClosed at the end of the stream, std::runtime_error on a message that is no CBOR or too
+  /// long
   std::optional<nlohmann::json> receive(int timeout_ms);
 
  private:

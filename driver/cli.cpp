@@ -1,9 +1,9 @@
 #include "driver/cli.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <CLI/CLI.hpp>
 
 #include "io/errors.hpp"
 #include "version.hpp"
@@ -12,8 +12,8 @@ namespace gaussweep::driver {
 namespace {
 
 std::string version_text() {
-  return fmt::format("gaussweep {} (commit {}{}, {})", version_string, version_commit, version_dirty ? ", modified" : "",
-                     version_build);
+  return fmt::format("gaussweep {} (commit {}{}, {})", version_string, version_commit,
+                     version_dirty ? ", modified" : "", version_build);
 }
 
 int fail(int code, const std::string& what) {
@@ -53,7 +53,8 @@ int run_command_line(int argc, char** argv, const Registry& registry) {
   } catch (const io::InputError& e) {
     return fail(exit_usage, e.what());
   } catch (const io::StorageError& e) {
-    return fail(exit_broken, std::string(e.what()) + ". What was recorded before is safe; make room and go on with --resume");
+    return fail(exit_broken, std::string(e.what()) +
+                                 ". What was recorded before is safe; make room and go on with --resume");
   } catch (const std::exception& e) {
     return fail(exit_broken, e.what());
   }

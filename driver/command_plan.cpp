@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <map>
@@ -41,15 +41,18 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
   }
   double disk_bytes = 0;
   for (const auto& [digest, bytes] : disk) disk_bytes += bytes;
-  fmt::print("{:44} {:>8} {:>8} {:>12} {:>12} {:>16}\n", "method", "trials", "skipped", "GPU MiB", "host MiB", "about");
+  fmt::print("{:44} {:>8} {:>8} {:>12} {:>12} {:>16}\n", "method", "trials", "skipped", "GPU MiB", "host MiB",
+             "about");
   const auto print = [](const std::string& name, const Line& line) {
     fmt::print("{:44} {:>8} {:>8} {:>12.1f} {:>12.1f} {:>16}\n", name, line.trials, line.skipped,
                line.most.device_bytes / 0x1p20, line.most.host_bytes / 0x1p20, duration_words(line.seconds));
   };
   for (const auto& [name, line] : lines) print(name, line);
   print("all, one after the other", all);
-  fmt::print("backend {}; matrices on disk: {} in {:.1f} MiB; times are a rough guess before anything was measured\n",
-             to_string(backend), disk.size(), disk_bytes / 0x1p20);
+  fmt::print(
+      "backend {}; matrices on disk: {} in {:.1f} MiB; times are a rough guess before anything was "
+      "measured\n",
+      to_string(backend), disk.size(), disk_bytes / 0x1p20);
 }
 
 }  // namespace
@@ -66,7 +69,8 @@ void add_plan_command(CLI::App& app, Commands& commands) {
     int capability = 0;
     Backend chosen = from_string<Backend>(*backend).value_or(Backend::emulated);
     if (*backend == "auto") chosen = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
-    if (chosen == Backend::cuda && cuda_device_count() > 0) capability = make_cuda_device(0)->info().capability;
+    if (chosen == Backend::cuda && cuda_device_count() > 0)
+      capability = make_cuda_device(0)->info().capability;
     const Expansion expansion = expand_plan(*path, commands.registry, chosen, capability);
     for (const std::string& note : expansion.notes) fmt::print("note: {}\n", note);
     print_plan(expansion, commands.registry, chosen);

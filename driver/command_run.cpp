@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <regex>
@@ -39,12 +39,15 @@ void add_run_command(CLI::App& app, Commands& commands) {
   RunOptions& o = words->options;
   run->add_option("plan", o.plan, "The plan (YAML)")->required();
   run->add_option("-o,--output", o.output, "The run directory; created")->required();
-  run->add_flag("--resume", o.resume, "Go on with the run that the directory holds: only what is not recorded yet");
-  run->add_flag("--retry-failed", o.retry_failed, "As --resume, and repeat crashed, timed-out and oom trials");
+  run->add_flag("--resume", o.resume,
+                "Go on with the run that the directory holds: only what is not recorded yet");
+  run->add_flag("--retry-failed", o.retry_failed,
+                "As --resume, and repeat crashed, timed-out and oom trials");
   run->add_option("--backend", o.backend, "auto: cuda where every rank has a GPU, else emulated")
       ->check(CLI::IsMember({"auto", "cuda", "emulated", "host"}))
       ->capture_default_str();
-  run->add_option("--time-limit", words->time_limit, "Stop in time, exit 5: 90, 10min, 1h30min, HH:MM:SS, D-HH:MM:SS");
+  run->add_option("--time-limit", words->time_limit,
+                  "Stop in time, exit 5: 90, 10min, 1h30min, HH:MM:SS, D-HH:MM:SS");
   run->add_option("--grace", o.grace, "Seconds that running trials get to end after a signal or the limit")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -38,8 +38,8 @@ bool as_expected(const Trial& trial, const std::string& status) {
   return std::find(trial.expect.begin(), trial.expect.end(), status) != trial.expect.end();
 }
 
-Coordinator::Coordinator(World& world, RunDirectory& directory, const Registry& registry, std::vector<Trial> trials,
-                         std::size_t done, RunLimits limits)
+Coordinator::Coordinator(World& world, RunDirectory& directory, const Registry& registry,
+                         std::vector<Trial> trials, std::size_t done, RunLimits limits)
     : world_(world),
       directory_(directory),
       trials_(std::move(trials)),
@@ -58,7 +58,8 @@ void Coordinator::keep(const io::Record& record) {
   directory_.append(record);
   model_.learn(record);
   const auto found = index_.find(record.key);
-  unsynced_.emplace_back(record.status, found == index_.end() || as_expected(trials_[found->second], record.status));
+  unsynced_.emplace_back(record.status,
+                         found == index_.end() || as_expected(trials_[found->second], record.status));
 }
 
 void Coordinator::give(int rank, const std::string& held) {
@@ -116,7 +117,8 @@ void Coordinator::stop(const std::string& reason) {
   if (!stopped_because_.empty()) return;
   stopped_because_ = reason;
   stopping_since_ = now_seconds();
-  spdlog::warn("stopping: {}; {} trials are running, {} are left for --resume", reason, running_.size(), queue_.size());
+  spdlog::warn("stopping: {}; {} trials are running, {} are left for --resume", reason, running_.size(),
+               queue_.size());
 }
 
 void Coordinator::watch_limits() {

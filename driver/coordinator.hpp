@@ -29,8 +29,8 @@ class Coordinator {
  public:
   /// @param trials what is to be done now, nothing that is recorded already
   /// @param done how many trials of the plan are recorded already
-  Coordinator(World& world, RunDirectory& directory, const Registry& registry, std::vector<Trial> trials, std::size_t done,
-              RunLimits limits);
+  Coordinator(World& world, RunDirectory& directory, const Registry& registry, std::vector<Trial> trials,
+              std::size_t done, RunLimits limits);
   /// Does what can be done now. @throws io::StorageError: the medium failed; what was synced is safe
   void step();
   /// True once every supervisor was told to finish (or is retired) and everything is on disk.
@@ -62,9 +62,9 @@ class Coordinator {
     std::size_t trial;
     double since;
   };
-  std::map<int, Handed> running_;            ///< by rank
-  std::map<int, std::string> waiting_;       ///< ranks that asked and got nothing yet, with the matrix they hold
-  std::set<int> gone_;                       ///< told to finish, or retired
+  std::map<int, Handed> running_;       ///< by rank
+  std::map<int, std::string> waiting_;  ///< ranks that asked and got nothing yet, with the matrix they hold
+  std::set<int> gone_;                  ///< told to finish, or retired
   std::vector<std::pair<std::string, bool>> unsynced_;  ///< statuses of records that are not on disk yet
   double last_sync_ = 0;
   double queued_cost_ = 0;

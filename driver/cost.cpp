@@ -36,9 +36,11 @@ double trial_flops(const Method& method, const Shape& shape, const Parameters& p
   return method.flops != nullptr ? method.flops(shape, parameters) : problem_flops(method.problem, shape);
 }
 
-double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters, Precision precision) {
+double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
+                   Precision precision) {
   const std::size_t element = element_bytes(precision);
-  return method.bytes != nullptr ? method.bytes(shape, parameters, element) : problem_bytes(method.problem, shape, element);
+  return method.bytes != nullptr ? method.bytes(shape, parameters, element)
+                                 : problem_bytes(method.problem, shape, element);
 }
 
 void CostModel::learn(const io::Record& record) {
@@ -52,8 +54,9 @@ double CostModel::run_seconds(const Trial& trial) const {
   if (method == nullptr) return 0;
   const double flops = trial_flops(*method, trial.shape, trial.parameters);
   double rate = first_guess(trial.backend, method->vendor);
-  const auto found = seen_.find(group(std::string(to_string(trial.problem)), trial.method,
-                                      std::string(to_string(trial.precision)), std::string(to_string(trial.backend))));
+  const auto found =
+      seen_.find(group(std::string(to_string(trial.problem)), trial.method,
+                       std::string(to_string(trial.precision)), std::string(to_string(trial.backend))));
   if (found != seen_.end()) {
     // the slowest of the rates seen nearest in size: an estimate that errs does so on the careful side
     const double size = std::log(static_cast<double>(std::max<std::int64_t>(trial.shape.n, 1)));
@@ -72,15 +75,18 @@ double CostModel::run_seconds(const Trial& trial) const {
 }
 
 double CostModel::estimate(const Trial& trial) const {
-  const double runs = static_cast<double>(trial.warmup + trial.repeats) * static_cast<double>(trial.inner_repeats) + 1;
-  const double elements = static_cast<double>(std::max(trial.shape.n, trial.shape.m)) * static_cast<double>(trial.shape.n);
+  const double runs =
+      static_cast<double>(trial.warmup + trial.repeats) * static_cast<double>(trial.inner_repeats) + 1;
+  const double elements =
+      static_cast<double>(std::max(trial.shape.n, trial.shape.m)) * static_cast<double>(trial.shape.n);
   return fixed_seconds + runs * run_seconds(trial) + 20e-9 * elements;
 }
 
 Footprint footprint(const Method& method, const Trial& trial) {
   const std::size_t element = element_bytes(trial.precision);
   const int copies = method.overwrites ? static_cast<int>(trial.inner_repeats) : 1;
-  const auto staged = static_cast<double>(staging_bytes(method, trial.shape, trial.parameters, element, copies));
+  const auto staged =
+      static_cast<double>(staging_bytes(method, trial.shape, trial.parameters, element, copies));
   const double operands = problem_bytes(trial.problem, trial.shape, element);
   Footprint result;
   // inputs, the answer, the reference's answer, and a converted copy while verifying

@@ -32,7 +32,8 @@ class CostModel {
 /// Operations of one run, by the method's row or the problem's usual count.
 double trial_flops(const Method& method, const Shape& shape, const Parameters& parameters);
 /// Least traffic of one run in bytes, likewise.
-double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters, Precision precision);
+double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
+                   Precision precision);
 /// Device and host bytes that a trial needs beside what the process holds anyway.
 struct Footprint {
   double device_bytes = 0, host_bytes = 0, disk_bytes = 0;

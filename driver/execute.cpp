@@ -133,7 +133,8 @@ io::Record Executor::run(const Trial& trial) {
     record.message = reason;
     return record;
   }
-  return trial.precision == Precision::float32 ? run_typed<float>(trial, *method) : run_typed<double>(trial, *method);
+  return trial.precision == Precision::float32 ? run_typed<float>(trial, *method)
+                                               : run_typed<double>(trial, *method);
 }
 
 namespace {
@@ -153,7 +154,8 @@ void summarise_samples(io::Record& record, const Peaks& peaks, Precision precisi
   if (!(s.median > 0)) return;
   record.gflops = record.flops / s.median * 1e-9;
   // the share of the roofline: the least time that the measured peaks allow over the time it took
-  const double peak_flops = precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
+  const double peak_flops =
+      precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
   if (peak_flops > 0 && peaks.copy_bytes_per_second > 0) {
     record.peak_share =
         std::max(record.flops / peak_flops, record.bytes / peaks.copy_bytes_per_second) / s.median;
@@ -167,7 +169,8 @@ std::string finding_words(const io::Record& record) {
   std::string words;
   if (record.info > 0) words = fmt::format("zero or non-positive pivot {}; ", record.info);
   if (std::isinf(record.residual_ratio)) return words + "the answer holds NaN or Inf";
-  return words + fmt::format("residual ratio {:.3g}, tolerance {:g}", record.residual_ratio, record.tolerance);
+  return words +
+         fmt::format("residual ratio {:.3g}, tolerance {:g}", record.residual_ratio, record.tolerance);
 }
 
 void note_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
@@ -290,13 +293,14 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
 }
 
 template <class T>
-void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, const Answer<T>& answer,
-                                      io::Record& record, Context& context) {
+void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
+                                      const Answer<T>& answer, io::Record& record, Context& context) {
   const Method* vendor = registry_.reference(trial.problem, trial.backend);
   if (vendor == nullptr) return;
   const bool vendor_on_host = !vendor->runs_on(trial.backend);
   Context& vendor_context = vendor_on_host ? host_context_ : context;
-  const std::string identity = fmt::format("{} {} {}", held.prepared.identity, vendor->id(), to_string(trial.shape.uplo));
+  const std::string identity =
+      fmt::format("{} {} {}", held.prepared.identity, vendor->id(), to_string(trial.shape.uplo));
   if (&method == vendor) {
     held.reference = answer;
     held.reference_seconds = record.seconds_median;

@@ -1,5 +1,6 @@
 #pragma once
-/// Runs one trial in this process: inputs, warm-up, samples, stages, verification, reference. The worker's heart.
+/// Runs one trial in this process: inputs, warm-up, samples, stages, verification, reference. The worker's
+/// heart.
 
 #include <functional>
 #include <memory>
@@ -43,8 +44,8 @@ class Executor {
   template <class T>
   io::Record run_typed(const Trial& trial, const Method& method);
   template <class T>
-  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, const Answer<T>& answer,
-                              io::Record& record, Context& context);
+  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
+                              const Answer<T>& answer, io::Record& record, Context& context);
   template <class T>
   Held<T>& held();
   std::string misfit(const Trial& trial, const Method& method);

@@ -50,7 +50,9 @@ std::vector<std::string> variants_of(const Registry& registry, Problem problem) 
   return names;
 }
 
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, ", "));
+}
 
 template <class E>
 E parse_enum(const Scalar& scalar) {
@@ -58,8 +60,8 @@ E parse_enum(const Scalar& scalar) {
   if (value) return *value;
   std::vector<std::string> names;
   for (const auto& [key, name] : EnumNames<E>::table) names.emplace_back(name);
-  fail_at(scalar.place, fmt::format("'{}' is no {}; allowed: {}{}", scalar.text, EnumNames<E>::what, allowed_names<E>(),
-                                    io::nearest_hint(scalar.text, names)));
+  fail_at(scalar.place, fmt::format("'{}' is no {}; allowed: {}{}", scalar.text, EnumNames<E>::what,
+                                    allowed_names<E>(), io::nearest_hint(scalar.text, names)));
 }
 
 std::vector<const Method*> select_methods(const io::Entry& entry, Problem problem, const Registry& registry) {
@@ -73,14 +75,16 @@ std::vector<const Method*> select_methods(const io::Entry& entry, Problem proble
     }
     if (any) continue;
     const std::vector<std::string> names = variants_of(registry, problem);
-    fail_at(pattern.place, fmt::format("{} has no method '{}'; it has: {}{}", to_string(problem), pattern.text,
-                                       joined(names), io::nearest_hint(pattern.text, names)));
+    fail_at(pattern.place, fmt::format("{} has no method '{}'; it has: {}{}", to_string(problem),
+                                       pattern.text, joined(names), io::nearest_hint(pattern.text, names)));
   }
   return selected;
 }
 
-/// Every axis of an entry must mean something: an axis of the problem, or a parameter of some selected method.
-void check_axis(const std::string& name, const io::Place& place, Problem problem, const std::vector<const Method*>& methods) {
+/// Every axis of an entry must mean something: an axis of the problem, or a parameter of some selected
+/// method.
+void check_axis(const std::string& name, const io::Place& place, Problem problem,
+                const std::vector<const Method*>& methods) {
   if (name == "m" || name == "k") {
     if (problem == Problem::gemm) return;
     fail_at(place, fmt::format("{} is an axis of gemm only; {} has n", name, to_string(problem)));
@@ -89,7 +93,8 @@ void check_axis(const std::string& name, const io::Place& place, Problem problem
     fail_at(place, fmt::format("nrhs is an axis of gesv and trsv only, not of {}", to_string(problem)));
   }
   if (name == "uplo" && problem != Problem::trsv && problem != Problem::potrf && problem != Problem::trtri) {
-    fail_at(place, fmt::format("uplo is an axis of trsv, potrf and trtri only, not of {}", to_string(problem)));
+    fail_at(place,
+            fmt::format("uplo is an axis of trsv, potrf and trtri only, not of {}", to_string(problem)));
   }
   if (is_fixed_axis(name)) return;
   std::set<std::string> known = {"n", "m", "k", "nrhs", "uplo", "precision", "seed"};
@@ -97,12 +102,16 @@ void check_axis(const std::string& name, const io::Place& place, Problem problem
     if (has_parameter(*method, name)) return;
     for (const Parameter& parameter : method->parameters) known.insert(parameter.name);
   }
+  known.insert(io::entry_words().begin(), io::entry_words().end());
   const std::vector<std::string> names(known.begin(), known.end());
-  fail_at(place, fmt::format("'{}' is neither an axis nor a parameter of a selected method; allowed here: {}{}", name,
-                             joined(names), io::nearest_hint(name, names)));
+  fail_at(
+      place,
+      fmt::format("'{}' is neither a key, an axis nor a parameter of a selected method; allowed here: {}{}",
+                  name, joined(names), io::nearest_hint(name, names)));
 }
 
-const std::vector<Scalar>& values_for(const std::string& name, const io::Axis& axis, Backend backend, Backend requested) {
+const std::vector<Scalar>& values_for(const std::string& name, const io::Axis& axis, Backend backend,
+                                      Backend requested) {
   if (axis.by_backend.empty()) return axis.values;
   for (Backend wanted : {backend, requested}) {
     const auto found = axis.by_backend.find(std::string(to_string(wanted)));
@@ -112,9 +121,11 @@ const std::vector<Scalar>& values_for(const std::string& name, const io::Axis& a
 }
 
 /// The dimensions that a method varies over, in the order: precision, then axes by name, then zips.
-std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entry, const Method& method, Backend backend,
-                                     Backend requested) {
-  const auto concerns = [&](const std::string& name) { return is_fixed_axis(name) || has_parameter(method, name); };
+std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entry, const Method& method,
+                                     Backend backend, Backend requested) {
+  const auto concerns = [&](const std::string& name) {
+    return is_fixed_axis(name) || has_parameter(method, name);
+  };
   std::vector<Dimension> dimensions;
   std::set<std::string> named;
   for (const auto& zip : entry.zips) {
@@ -137,7 +148,8 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
   for (const auto& [name, axis] : entry.axes) {
     if (!concerns(name)) continue;
     Dimension dimension;
-    for (const Scalar& value : values_for(name, axis, backend, requested)) dimension.push_back({{name, value}});
+    for (const Scalar& value : values_for(name, axis, backend, requested))
+      dimension.push_back({{name, value}});
     axes.push_back(std::move(dimension));
   }
   dimensions.insert(dimensions.begin(), axes.begin(), axes.end());
@@ -146,7 +158,8 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
 
 /// Calls `visit` with every combination, the last dimension fastest.
 template <class Visit>
-void for_each_combination(const std::vector<Dimension>& dimensions, std::size_t depth, Assignment& current, Visit&& visit) {
+void for_each_combination(const std::vector<Dimension>& dimensions, std::size_t depth, Assignment& current,
+                          Visit&& visit) {
   if (depth == dimensions.size()) {
     visit(current);
     return;
@@ -159,15 +172,16 @@ void for_each_combination(const std::vector<Dimension>& dimensions, std::size_t 
 
 ParameterValue parse_parameter(const Parameter& parameter, const Scalar& scalar) {
   if (std::holds_alternative<std::int64_t>(parameter.fallback)) {
-    return io::parse_integer(scalar, static_cast<std::int64_t>(parameter.low), static_cast<std::int64_t>(parameter.high),
-                             parameter.name);
+    return io::parse_integer(scalar, static_cast<std::int64_t>(parameter.low),
+                             static_cast<std::int64_t>(parameter.high), parameter.name);
   }
   if (std::holds_alternative<double>(parameter.fallback)) {
     return io::parse_real(scalar, parameter.low, parameter.high, parameter.name);
   }
   if (std::find(parameter.choices.begin(), parameter.choices.end(), scalar.text) == parameter.choices.end()) {
-    fail_at(scalar.place, fmt::format("'{}' is no value of {}; allowed: {}{}", scalar.text, parameter.name,
-                                      joined(parameter.choices), io::nearest_hint(scalar.text, parameter.choices)));
+    fail_at(scalar.place,
+            fmt::format("'{}' is no value of {}; allowed: {}{}", scalar.text, parameter.name,
+                        joined(parameter.choices), io::nearest_hint(scalar.text, parameter.choices)));
   }
   return scalar.text;
 }
@@ -204,23 +218,23 @@ std::string value_text(const ParameterValue& value) {
 }
 
 std::map<std::string, std::string> facts_of(const Trial& trial) {
-  std::map<std::string, std::string> facts = {
-      {"method", trial.method},
-      {"n", std::to_string(trial.shape.n)},
-      {"m", std::to_string(trial.shape.m)},
-      {"k", std::to_string(trial.shape.k)},
-      {"nrhs", std::to_string(trial.shape.nrhs)},
-      {"uplo", std::string(to_string(trial.shape.uplo))},
-      {"precision", std::string(to_string(trial.precision))},
-      {"seed", std::to_string(trial.matrix.spec.seed)},
-      {"matrix", trial.matrix.kind},
-      {"backend", std::string(to_string(trial.backend))}};
+  std::map<std::string, std::string> facts = {{"method", trial.method},
+                                              {"n", std::to_string(trial.shape.n)},
+                                              {"m", std::to_string(trial.shape.m)},
+                                              {"k", std::to_string(trial.shape.k)},
+                                              {"nrhs", std::to_string(trial.shape.nrhs)},
+                                              {"uplo", std::string(to_string(trial.shape.uplo))},
+                                              {"precision", std::string(to_string(trial.precision))},
+                                              {"seed", std::to_string(trial.matrix.spec.seed)},
+                                              {"matrix", trial.matrix.kind},
+                                              {"backend", std::string(to_string(trial.backend))}};
   for (const auto& [name, value] : trial.parameters.all()) facts[name] = value_text(value);
   return facts;
 }
 
 void check_excludes(const io::Entry& entry, const std::vector<const Method*>& methods) {
-  std::set<std::string> known = {"method", "n", "m", "k", "nrhs", "uplo", "precision", "seed", "matrix", "backend"};
+  std::set<std::string> known = {"method", "n",         "m",    "k",      "nrhs",
+                                 "uplo",   "precision", "seed", "matrix", "backend"};
   for (const Method* method : methods) {
     for (const Parameter& parameter : method->parameters) known.insert(parameter.name);
   }
@@ -229,7 +243,8 @@ void check_excludes(const io::Entry& entry, const std::vector<const Method*>& me
     for (const auto& [name, values] : exclude.conditions) {
       if (known.count(name) > 0) continue;
       fail_at(values.empty() ? exclude.place : values.front().place,
-              fmt::format("exclude knows no '{}'; allowed: {}{}", name, joined(names), io::nearest_hint(name, names)));
+              fmt::format("exclude knows no '{}'; allowed: {}{}", name, joined(names),
+                          io::nearest_hint(name, names)));
     }
   }
 }
@@ -258,13 +273,14 @@ std::vector<std::string> expected_statuses(const io::Entry& entry, const Method&
 void check_expect(const io::Entry& entry, Problem problem, const Registry& registry) {
   const std::vector<std::string> statuses(std::begin(trial_statuses), std::end(trial_statuses));
   for (const auto& [pattern, expectation] : entry.expect) {
-    const bool any = std::any_of(registry.all().begin(), registry.all().end(), [&, &wanted = pattern](const Method& m) {
-      return m.problem == problem && matches(wanted, m);
-    });
+    const bool any = std::any_of(
+        registry.all().begin(), registry.all().end(),
+        [&, &wanted = pattern](const Method& m) { return m.problem == problem && matches(wanted, m); });
     if (!any) {
       const std::vector<std::string> names = variants_of(registry, problem);
-      fail_at(expectation.first, fmt::format("expect: {} has no method '{}'; it has: {}{}", to_string(problem), pattern,
-                                             joined(names), io::nearest_hint(pattern, names)));
+      fail_at(expectation.first,
+              fmt::format("expect: {} has no method '{}'; it has: {}{}", to_string(problem), pattern,
+                          joined(names), io::nearest_hint(pattern, names)));
     }
     for (const Scalar& status : expectation.second) {
       if (std::find(statuses.begin(), statuses.end(), status.text) == statuses.end()) {
@@ -279,7 +295,8 @@ double tolerance_of(const io::Plan& plan, const io::Entry& entry, Problem proble
   const std::string name(to_string(problem));
   for (const auto* tolerances : {&entry.tolerance, &plan.tolerance}) {
     const auto own = tolerances->find(name);
-    if (own != tolerances->end()) return io::parse_real(own->second, 1e-300, 1e300, "the tolerance of " + name);
+    if (own != tolerances->end())
+      return io::parse_real(own->second, 1e-300, 1e300, "the tolerance of " + name);
     const auto factor = tolerances->find("");
     if (factor != tolerances->end()) {
       return default_tolerance(problem) * io::parse_real(factor->second, 1e-300, 1e300, "tolerance");
@@ -300,10 +317,11 @@ void check_tolerances(const std::map<std::string, Scalar>& tolerances) {
 }
 
 /// Why a trial cannot run here; empty where it can.
-std::string reason_to_skip(const Method& method, const Trial& trial, std::optional<Backend> backend, Backend requested,
-                           int capability) {
+std::string reason_to_skip(const Method& method, const Trial& trial, std::optional<Backend> backend,
+                           Backend requested, int capability) {
   if (!backend) return fmt::format("{} does not run on the backend {}", method.id(), to_string(requested));
-  if (!method.has(trial.precision)) return fmt::format("{} has no {} version", method.id(), to_string(trial.precision));
+  if (!method.has(trial.precision))
+    return fmt::format("{} has no {} version", method.id(), to_string(trial.precision));
   if (*backend == Backend::cuda && capability > 0 && method.capability > capability) {
     return fmt::format("needs compute capability {}.{}, the GPU has {}.{}", method.capability / 10,
                        method.capability % 10, capability / 10, capability % 10);
@@ -356,7 +374,8 @@ struct Maker {
     set_sizes(t, chosen);
     finish_request(t.matrix, t.precision, problem == Problem::gemm ? 1 : t.shape.nrhs);
     if (t.matrix_b) finish_request(*t.matrix_b, t.precision, 1);
-    const auto count = [&](const std::optional<Scalar>& own, const Scalar& otherwise, std::int64_t low, const char* what) {
+    const auto count = [&](const std::optional<Scalar>& own, const Scalar& otherwise, std::int64_t low,
+                           const char* what) {
       return io::parse_integer(own.value_or(otherwise), low, most_repeats, what);
     };
     t.repeats = count(entry.repeats, plan.repeats, 1, "repeats");
@@ -374,7 +393,8 @@ struct Maker {
     Parameters result;
     for (const Parameter& parameter : method.parameters) {
       const auto given = chosen.find(parameter.name);
-      result.set(parameter.name, given == chosen.end() ? parameter.fallback : parse_parameter(parameter, given->second));
+      result.set(parameter.name,
+                 given == chosen.end() ? parameter.fallback : parse_parameter(parameter, given->second));
     }
     return result;
   }
@@ -382,7 +402,8 @@ struct Maker {
   void set_sizes(Trial& t, const Assignment& chosen) const {
     const bool from_file = t.matrix.kind == "file";
     const auto n_given = chosen.find("n");
-    if (!from_file && n_given == chosen.end()) fail_at(entry.place, "n is missing; give a size, a list or a range");
+    if (!from_file && n_given == chosen.end())
+      fail_at(entry.place, "n is missing; give a size, a list or a range");
     if (problem == Problem::gemm) {
       const std::int64_t n = n_given == chosen.end() ? t.matrix.spec.cols : size(chosen, "n", 1);
       t.shape.n = n;
@@ -395,12 +416,12 @@ struct Maker {
     }
     const std::int64_t n = from_file ? t.matrix.spec.rows : size(chosen, "n", 1);
     if (from_file && t.matrix.spec.rows != t.matrix.spec.cols) {
-      fail_at(block.place, fmt::format("{} is {} x {}; {} needs a square matrix", t.matrix.file, t.matrix.spec.rows,
-                                       t.matrix.spec.cols, to_string(problem)));
+      fail_at(block.place, fmt::format("{} is {} x {}; {} needs a square matrix", t.matrix.file,
+                                       t.matrix.spec.rows, t.matrix.spec.cols, to_string(problem)));
     }
     if (from_file && n_given != chosen.end() && size(chosen, "n", 1) != n) {
-      fail_at(n_given->second.place, fmt::format("n = {}, but {} is {} x {}; leave n out", n_given->second.text,
-                                                 t.matrix.file, n, n));
+      fail_at(n_given->second.place, fmt::format("n = {}, but {} is {} x {}; leave n out",
+                                                 n_given->second.text, t.matrix.file, n, n));
     }
     t.shape.m = t.shape.n = t.shape.k = t.matrix.spec.rows = t.matrix.spec.cols = n;
     t.matrix.spec.uplo = t.shape.uplo;
@@ -410,10 +431,12 @@ struct Maker {
   MatrixRequest second_operand(const Trial& t, const Assignment& chosen) const {
     MatrixRequest b = t.matrix;
     if (entry.matrix_b) {
-      b = request_matrix(*entry.matrix_b, nullptr, lookup);
+      io::MatrixBlock own = *entry.matrix_b;
+      if (plan.store) own.values.emplace("store", *plan.store);
+      b = request_matrix(own, nullptr, lookup);
       if (b.kind == "file" && (b.spec.rows != t.shape.k || b.spec.cols != t.shape.n)) {
-        fail_at(entry.matrix_b->place, fmt::format("{} is {} x {}; B must be k x n = {} x {}", b.file, b.spec.rows,
-                                                   b.spec.cols, t.shape.k, t.shape.n));
+        fail_at(entry.matrix_b->place, fmt::format("{} is {} x {}; B must be k x n = {} x {}", b.file,
+                                                   b.spec.rows, b.spec.cols, t.shape.k, t.shape.n));
       }
     } else if (b.kind == "file") {
       fail_at(block.place, "gemm with a matrix from a file needs matrix_b too");
@@ -463,15 +486,18 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
         say_once(fmt::format("{} is no parameter of {}: ignored for it", name, method->id()));
       }
     }
-    std::vector<io::MatrixBlock> blocks = entry.matrices;
-    if (blocks.empty()) blocks.push_back(plan.matrix.value_or(default_matrix_block(entry.place)));
+    std::vector<io::MatrixBlock> blocks = entry.matrices.empty() ? plan.matrices : entry.matrices;
+    if (blocks.empty()) blocks.push_back(default_matrix_block(entry.place));
+    if (plan.store) {
+      for (io::MatrixBlock& block : blocks) block.values.emplace("store", *plan.store);
+    }
     for (const io::MatrixBlock& block : blocks) {
       for (const Method* method : methods) {
         const std::optional<Backend> backend = resolve_backend(*method, requested);
         const Maker maker{plan, entry, *method, problem, backend, requested, capability, lookup, block};
         Assignment current;
-        for_each_combination(dimensions_of(plan, entry, *method, backend.value_or(requested), requested), 0, current,
-                             [&](const Assignment& chosen) {
+        for_each_combination(dimensions_of(plan, entry, *method, backend.value_or(requested), requested), 0,
+                             current, [&](const Assignment& chosen) {
                                Trial trial = maker.make(chosen);
                                if (is_excluded(entry, trial) || !keys.insert(trial.key).second) return;
                                result.trials.push_back(std::move(trial));
@@ -479,7 +505,8 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
       }
     }
   }
-  if (result.trials.empty()) throw io::InputError(plan.file + ": the plan has no trials: everything is excluded");
+  if (result.trials.empty())
+    throw io::InputError(plan.file + ": the plan has no trials: everything is excluded");
   return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Plan → trials: a pure function of the plan, the registry and what is known of the files that the plan names.
+/// Plan → trials: a pure function of the plan, the registry and what is known of the files that the plan
+/// names.
 
 #include <functional>
 #include <string>
@@ -20,15 +21,18 @@ struct FileFacts {
 using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;
 
 struct Expansion {
-  std::vector<Trial> trials;        ///< in the plan's order, keys unique (an exact repetition is dropped)
-  std::vector<std::string> notes;   ///< said once, e.g. "blocks is no parameter of gesv/cusolver: ignored for it"
+  std::vector<Trial> trials;  ///< in the plan's order, keys unique (an exact repetition is dropped)
+  std::vector<std::string>
+      notes;  ///< said once, e.g. "blocks is no parameter of gesv/cusolver: ignored for it"
 };
 
-/// Where a method's trial runs when the user asks for `requested`: there, if it can; a method written for the CPU runs as
-/// `host` (also under cuda and emulated); nothing where it cannot run (the trial is then `skipped`).
+/// Where a method's trial runs when the user asks for `requested`: there, if it can; a method written for the
+/// CPU runs as `host` (also under cuda and emulated); nothing where it cannot run (the trial is then
+/// `skipped`).
 std::optional<Backend> resolve_backend(const Method& method, Backend requested);
 
-/// @param capability of the GPUs that will run it (90), 0 where unknown or none; methods that need more are skipped
+/// @param capability of the GPUs that will run it (90), 0 where unknown or none; methods that need more are
+/// skipped
 /// @throws io::InputError with file:line:column
 Expansion expand(const io::Plan& plan, const Registry& registry, Backend requested, int capability,
                  const FileLookup& lookup);

@@ -43,7 +43,8 @@ std::uint64_t solution_seed(const MatrixRequest& request) {
 }
 
 template <class T>
-void add_system(HostMatrix<T>& a, HostMatrix<T>& b, HostMatrix<T>& x_true, std::int64_t nrhs, std::uint64_t seed) {
+void add_system(HostMatrix<T>& a, HostMatrix<T>& b, HostMatrix<T>& x_true, std::int64_t nrhs,
+                std::uint64_t seed) {
   x_true = generate_solution<T>(a.rows, nrhs, seed);
   b = right_hand_side(a, x_true);
 }
@@ -83,7 +84,8 @@ void require_size(const MatrixRequest& request, std::int64_t rows, std::int64_t 
                   std::int64_t want_cols) {
   if (rows == want_rows && cols == want_cols) return;
   throw io::InputError(fmt::format("{}: the matrix is {} x {}, the trial needs {} x {}",
-                                   request.kind == "file" ? request.file : request.kind, rows, cols, want_rows, want_cols));
+                                   request.kind == "file" ? request.file : request.kind, rows, cols,
+                                   want_rows, want_cols));
 }
 
 }  // namespace
@@ -92,7 +94,8 @@ std::string inputs_identity(const Trial& t) {
   const bool triangle = t.problem == Problem::trsv || t.problem == Problem::trtri;
   return fmt::format("{} {} {} {}x{}x{} {}", t.matrix.digest, t.matrix_b ? t.matrix_b->digest : "",
                      to_string(t.precision), t.shape.m, t.shape.n, t.shape.k, t.shape.nrhs) +
-         (triangle ? fmt::format(" {}", to_string(t.shape.uplo)) : "") + (t.problem == Problem::gemm ? " gemm" : "");
+         (triangle ? fmt::format(" {}", to_string(t.shape.uplo)) : "") +
+         (t.problem == Problem::gemm ? " gemm" : "");
 }
 
 template <class T>
@@ -102,7 +105,9 @@ Prepared<T> prepare_inputs(Context& context, io::MatrixStore& store, const Trial
   auto fetch = [&](const MatrixRequest& request) {
     const double start = now_seconds();
     bool made = true;
-    const std::function<io::StoredMatrix<T>()> maker = [&] { return make<T>(context, request, trial.shape.nrhs); };
+    const std::function<io::StoredMatrix<T>()> maker = [&] {
+      return make<T>(context, request, trial.shape.nrhs);
+    };
     io::StoredMatrix<T> stored = request.store ? store.get<T>(request.digest, maker, &made) : maker();
     double& field = made ? result.generate_seconds : result.load_seconds;
     field = (field > 0 ? field : 0) + (now_seconds() - start);

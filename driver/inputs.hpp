@@ -1,5 +1,6 @@
 #pragma once
-/// The operands of a trial on the host: generated or read, stored once a run directory, held while trials share them.
+/// The operands of a trial on the host: generated or read, stored once a run directory, held while trials
+/// share them.
 
 #include <string>
 

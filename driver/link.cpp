@@ -23,8 +23,8 @@ void check(int code, const char* call) {
 
 /// Set by mpirun, srun and their like in every rank.
 bool started_by_launcher() {
-  static constexpr std::array<const char*, 5> marks = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK", "PMI_SIZE",
-                                                       "MPI_LOCALNRANKS"};
+  static constexpr std::array<const char*, 5> marks = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK",
+                                                       "PMI_SIZE", "MPI_LOCALNRANKS"};
   for (const char* mark : marks) {
     if (std::getenv(mark) != nullptr) return true;
   }
@@ -40,7 +40,8 @@ World::World() : mpi_(started_by_launcher()) {
   check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
   MPI_Comm local = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local), "MPI_Comm_split_type");
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local),
+        "MPI_Comm_split_type");
   check(MPI_Comm_rank(local, &local_rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(local, &local_size_), "MPI_Comm_size");
   MPI_Comm_free(&local);
@@ -96,7 +97,8 @@ void World::send(int to, Mailbox box, const nlohmann::json& message) {
     return;
   }
   const Bytes bytes = nlohmann::json::to_cbor(message);
-  check(MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, box, MPI_COMM_WORLD), "MPI_Send");
+  check(MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, box, MPI_COMM_WORLD),
+        "MPI_Send");
 }
 
 std::optional<World::Arrived> World::receive(Mailbox box) {
@@ -113,7 +115,8 @@ std::optional<World::Arrived> World::receive(Mailbox box) {
   int length = 0;
   check(MPI_Get_count(&status, MPI_BYTE, &length), "MPI_Get_count");
   Bytes bytes(static_cast<std::size_t>(length));
-  check(MPI_Recv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, box, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
+  check(MPI_Recv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, box, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+        "MPI_Recv");
   return Arrived{status.MPI_SOURCE, nlohmann::json::from_cbor(bytes)};
 }
 

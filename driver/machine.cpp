@@ -53,7 +53,9 @@ std::string operating_system() {
   return std::string(names.sysname) + " " + names.release + " " + names.machine;
 }
 
-std::int64_t total_memory_bytes() { return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
+std::int64_t total_memory_bytes() {
+  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
 
 double available_memory_bytes() {
   double available = std::numeric_limits<double>::infinity();
@@ -61,7 +63,8 @@ double available_memory_bytes() {
   if (kilobytes >= 0) available = static_cast<double>(kilobytes) * 1024;
   const std::int64_t limit = number_of("/sys/fs/cgroup/memory.max");
   const std::int64_t used = number_of("/sys/fs/cgroup/memory.current");
-  if (limit >= 0 && used >= 0) available = std::min(available, static_cast<double>(std::max<std::int64_t>(limit - used, 0)));
+  if (limit >= 0 && used >= 0)
+    available = std::min(available, static_cast<double>(std::max<std::int64_t>(limit - used, 0)));
   return available;
 }
 

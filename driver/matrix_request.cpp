@@ -35,8 +35,8 @@ std::vector<std::string> kind_names() {
 void check_keys(const io::MatrixBlock& block, const std::string& of, std::vector<std::string> allowed) {
   for (const auto& [name, value] : block.values) {
     if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
-    fail_at(value.place, fmt::format("a matrix of {} has no '{}'; allowed: {}{}", of, name, fmt::join(allowed, ", "),
-                                     io::nearest_hint(name, allowed)));
+    fail_at(value.place, fmt::format("a matrix of {} has no '{}'; allowed: {}{}", of, name,
+                                     fmt::join(allowed, ", "), io::nearest_hint(name, allowed)));
   }
 }
 
@@ -87,13 +87,15 @@ MatrixRequest request_matrix(const io::MatrixBlock& block, const Scalar* seed, c
     request = request_file(block, lookup);
   } else {
     if (kind_given == block.values.end()) {
-      fail_at(block.place, fmt::format("a matrix needs a kind ({}) or a file", fmt::join(kind_names(), ", ")));
+      fail_at(block.place,
+              fmt::format("a matrix needs a kind ({}) or a file", fmt::join(kind_names(), ", ")));
     }
     const std::string& name = kind_given->second.text;
     const auto kind = from_string<MatrixKind>(name);
     if (!kind) {
-      fail_at(kind_given->second.place, fmt::format("'{}' is no matrix kind; allowed: {}{}", name,
-                                                    fmt::join(kind_names(), ", "), io::nearest_hint(name, kind_names())));
+      fail_at(kind_given->second.place,
+              fmt::format("'{}' is no matrix kind; allowed: {}{}", name, fmt::join(kind_names(), ", "),
+                          io::nearest_hint(name, kind_names())));
     }
     std::vector<std::string> allowed = {"kind", "seed", "store"};
     allowed.insert(allowed.end(), keys_of(*kind).begin(), keys_of(*kind).end());
@@ -110,11 +112,15 @@ MatrixRequest request_matrix(const io::MatrixBlock& block, const Scalar* seed, c
     real("condition", 1, 1e300, spec.condition);
     real("value", -1e300, 1e300, spec.value);
     const auto mode = block.values.find("mode");
-    if (mode != block.values.end()) spec.mode = static_cast<int>(io::parse_integer(mode->second, 1, 5, "mode"));
-    if (!(spec.low < spec.high)) fail_at(block.place, fmt::format("low ({}) must be below high ({})", spec.low, spec.high));
+    if (mode != block.values.end())
+      spec.mode = static_cast<int>(io::parse_integer(mode->second, 1, 5, "mode"));
+    if (!(spec.low < spec.high))
+      fail_at(block.place, fmt::format("low ({}) must be below high ({})", spec.low, spec.high));
   }
   const auto own_seed = block.values.find("seed");
-  const Scalar* chosen = seed != nullptr ? seed : own_seed != block.values.end() ? &own_seed->second : nullptr;
+  const Scalar* chosen = seed != nullptr                  ? seed
+                         : own_seed != block.values.end() ? &own_seed->second
+                                                          : nullptr;
   if (chosen != nullptr) {
     request.spec.seed = static_cast<std::uint64_t>(io::parse_integer(*chosen, 0, INT64_MAX, "seed"));
   }
@@ -125,8 +131,10 @@ MatrixRequest request_matrix(const io::MatrixBlock& block, const Scalar* seed, c
 void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs) {
   const std::string text =
       request.kind == "file"
-          ? fmt::format("file {} {} {} nrhs={}", request.file_sha256, request.dataset, to_string(precision), nrhs)
-          : fmt::format("{} nrhs={}", request.spec.canonical(precision), nrhs);
+          ? fmt::format("file {} {} {} nrhs={}", request.file_sha256, request.dataset, to_string(precision),
+                        nrhs)
+          // The seed decides x_true and b even where it does not decide A.
+          : fmt::format("{} nrhs={} seed={}", request.spec.canonical(precision), nrhs, request.spec.seed);
   request.digest = io::sha256(text);
 }
 

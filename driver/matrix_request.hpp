@@ -8,8 +8,10 @@ namespace gaussweep::driver {
 /// The block that stands for a plan that names no matrix: kind uniform with its defaults.
 io::MatrixBlock default_matrix_block(const io::Place& place);
 
-/// Reads a block. `seed`, where given, overrides the block's. Sizes are set for files only (spec.rows, spec.cols).
-/// @throws io::InputError with the place: unknown kind or key (with the nearest), a value out of range, no such file
+/// Reads a block. `seed`, where given, overrides the block's. Sizes are set for files only (spec.rows,
+/// spec.cols).
+/// @throws io::InputError with the place: unknown kind or key (with the nearest), a value out of range, no
+/// such file
 MatrixRequest request_matrix(const io::MatrixBlock& block, const io::Scalar* seed, const FileLookup& lookup);
 
 /// Completes the digest, once sizes are known.

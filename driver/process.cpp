@@ -27,7 +27,8 @@ constexpr const char* this_program = "/proc/self/exe";
 
 /// What an MPI launcher puts into the environment of its ranks. A worker must not take itself for a rank.
 bool belongs_to_launcher(const std::string& entry) {
-  static constexpr std::array<const char*, 7> prefixes = {"OMPI_", "PMIX_", "PMI_", "PRTE_", "MPI_", "HYDRA_", "ORTE_"};
+  static constexpr std::array<const char*, 7> prefixes = {"OMPI_", "PMIX_",  "PMI_", "PRTE_",
+                                                          "MPI_",  "HYDRA_", "ORTE_"};
   return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* p) { return entry.rfind(p, 0) == 0; });
 }
 
@@ -67,9 +68,11 @@ pid_t spawn_self(const std::vector<std::string>& arguments, const std::vector<st
   std::vector<char*> env = pointers(environment);
   SpawnAttributes attributes;
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, this_program, &actions.value, &attributes.value, argv.data(), env.data());
+  const int error =
+      posix_spawn(&pid, this_program, &actions.value, &attributes.value, argv.data(), env.data());
   if (error != 0) {
-    throw std::runtime_error(fmt::format("cannot start 'gaussweep {}': {}", arguments.front(), std::strerror(error)));
+    throw std::runtime_error(
+        fmt::format("cannot start 'gaussweep {}': {}", arguments.front(), std::strerror(error)));
   }
   return pid;
 }
@@ -141,10 +144,11 @@ bool Process::end() noexcept {
   return gone;
 }
 
-std::string capture_self(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-                         double timeout_seconds) {
+std::string capture_self(const std::vector<std::string>& arguments,
+                         const std::vector<std::string>& environment, double timeout_seconds) {
   int pipe_ends[2];
-  if (::pipe2(pipe_ends, O_CLOEXEC) != 0) throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
+  if (::pipe2(pipe_ends, O_CLOEXEC) != 0)
+    throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
   Channel reading(pipe_ends[0]);
   pid_t pid;
   {
@@ -163,7 +167,8 @@ std::string capture_self(const std::vector<std::string>& arguments, const std::v
     if (ready == 0) {
       ::kill(-pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
-      throw std::runtime_error(fmt::format("'gaussweep {}' did not end within {} s", arguments.front(), timeout_seconds));
+      throw std::runtime_error(
+          fmt::format("'gaussweep {}' did not end within {} s", arguments.front(), timeout_seconds));
     }
     if (ready < 0) continue;
     char buffer[4096];

@@ -18,16 +18,18 @@ struct Ending {
   std::string words() const;
 };
 
-/// The environment of a child: this process's without the MPI launcher's variables, with `changes` ("NAME=value").
+/// The environment of a child: this process's without the MPI launcher's variables, with `changes`
+/// ("NAME=value").
 std::vector<std::string> child_environment(const std::vector<std::string>& changes);
 
-/// A child in a session (and process group) of its own, with one end of a socket pair as descriptor 3, standard input
-/// from /dev/null, output appended to a log file. Its destructor ends it.
+/// A child in a session (and process group) of its own, with one end of a socket pair as descriptor 3,
+/// standard input from /dev/null, output appended to a log file. Its destructor ends it.
 class Process {
  public:
   Process() = default;
   /// Starts this program again with `arguments`. @throws std::runtime_error
-  Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment, const std::string& log);
+  Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+          const std::string& log);
   ~Process() { end(); }
   Process(Process&& other) noexcept { swap(other); }
   Process& operator=(Process&& other) noexcept {
@@ -58,8 +60,8 @@ class Process {
 
 /// Runs this program with `arguments`, returns what it printed on standard output.
 /// @throws std::runtime_error where it cannot start, ends badly, or takes longer than `timeout_seconds`
-std::string capture_self(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-                         double timeout_seconds);
+std::string capture_self(const std::vector<std::string>& arguments,
+                         const std::vector<std::string>& environment, double timeout_seconds);
 
 /// Seconds of a monotonic clock.
 double now_seconds();

@@ -2,7 +2,8 @@
 
 namespace gaussweep::driver {
 
-Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs) : trials_(trials), costs_(costs) {
+Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs)
+    : trials_(trials), costs_(costs) {
   for (std::size_t i = 0; i < trials.size(); ++i) put_back(i);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-/// The order in which trials are handed out: longest first, preferring trials whose matrix the rank already holds.
+/// The order in which trials are handed out: longest first, preferring trials whose matrix the rank already
+/// holds.
 
 #include <cstddef>
 #include <functional>

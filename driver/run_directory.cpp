@@ -7,10 +7,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/assemble.hpp"
 #include "driver/cli.hpp"
@@ -21,7 +21,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double lock_patience = 10;       // seconds
+constexpr double lock_patience = 10;        // seconds
 constexpr double first_results_after = 10;  // seconds
 constexpr double results_share = 0.05;      // of the time may go into writing results.h5
 
@@ -32,16 +32,19 @@ void make_private_folder(const std::filesystem::path& path) {
 
 }  // namespace
 
-RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume) : path_(std::filesystem::absolute(path)) {
+RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume)
+    : path_(std::filesystem::absolute(path)) {
   std::error_code error;
   const bool exists = std::filesystem::exists(path_, error);
   if (exists && !std::filesystem::is_directory(path_, error)) {
-    throw UsageError(fmt::format("-o {}: is a file; give the name of a directory, which will be created", path.string()));
+    throw UsageError(
+        fmt::format("-o {}: is a file; give the name of a directory, which will be created", path.string()));
   }
   if (exists && !resume && !std::filesystem::is_empty(path_, error)) {
-    throw UsageError(fmt::format("-o {}: the directory exists and is not empty; give a new name, or --resume to go on "
-                                 "with the run that it holds",
-                                 path.string()));
+    throw UsageError(
+        fmt::format("-o {}: the directory exists and is not empty; give a new name, or --resume to go on "
+                    "with the run that it holds",
+                    path.string()));
   }
   std::filesystem::create_directories(path_.parent_path(), error);
   make_private_folder(path_);
@@ -67,22 +70,26 @@ RunDirectory::~RunDirectory() {
 void RunDirectory::lock() {
   const std::filesystem::path name = path_ / "lock";
   lock_fd_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock_fd_ < 0) throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), std::strerror(errno)));
+  if (lock_fd_ < 0)
+    throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), std::strerror(errno)));
   const double deadline = now_seconds() + lock_patience;
   while (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       throw io::StorageError(fmt::format("cannot lock {}: {}", name.string(), std::strerror(errno)));
     }
     if (now_seconds() > deadline) {
-      throw UsageError(fmt::format("{}: another run is at work on this directory (it holds {}); wait for its end or "
-                                   "choose another directory",
-                                   path_.string(), name.string()));
+      throw UsageError(
+          fmt::format("{}: another run is at work on this directory (it holds {}); wait for its end or "
+                      "choose another directory",
+                      path_.string(), name.string()));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }
 
-void RunDirectory::save_plan(const std::string& text) { io::write_atomically(path_ / "plan.yaml", text.data(), text.size()); }
+void RunDirectory::save_plan(const std::string& text) {
+  io::write_atomically(path_ / "plan.yaml", text.data(), text.size());
+}
 
 void RunDirectory::append(const io::Record& record) {
   writer_->append(record);
@@ -101,7 +108,9 @@ void RunDirectory::note(const nlohmann::json& note) {
   dirty_ = true;
 }
 
-void RunDirectory::sync() { writer_->sync(); }
+void RunDirectory::sync() {
+  writer_->sync();
+}
 
 void RunDirectory::write_results(bool now) {
   const double start = now_seconds();

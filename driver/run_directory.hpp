@@ -1,5 +1,6 @@
 #pragma once
-/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, lock. One run at a time holds it.
+/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/, lock. One run at a time holds
+/// it.
 
 #include <filesystem>
 #include <memory>
@@ -15,7 +16,8 @@ namespace gaussweep::driver {
 class RunDirectory {
  public:
   /// Creates or opens the directory and takes its lock (waiting up to 10 s for a predecessor that is dying).
-  /// @throws UsageError: it exists and `resume` is false; another run holds it; io::StorageError: it cannot be written.
+  /// @throws UsageError: it exists and `resume` is false; another run holds it; io::StorageError: it cannot
+  /// be written.
   RunDirectory(const std::filesystem::path& path, bool resume);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;

@@ -22,8 +22,8 @@
 #include "driver/supervisor.hpp"
 #include "driver/worker.hpp"
 #include "io/errors.hpp"
-#include "io/results.hpp"
 #include "io/matrix_file.hpp"
+#include "io/results.hpp"
 #include "version.hpp"
 
 namespace gaussweep::driver {
@@ -51,10 +51,17 @@ std::string node_name() {
   return node.empty() ? host_name() : node;
 }
 
-/// What this rank has: its host, and the GPU it will own (the only one it sees, else the one of its local rank).
+/// What this rank has: its host, and the GPU it will own (the only one it sees, else the one of its local
+/// rank).
 json rank_facts(const World& world, const std::string& backend) {
-  json mine = {{"host", host_name()}, {"node", node_name()}, {"uuid", ""},       {"index", -1},
-               {"capability", 0},     {"why", ""},           {"warnings", json::array()}, {"host_row", to_json(host_facts())}};
+  json mine = {{"host", host_name()},
+               {"node", node_name()},
+               {"uuid", ""},
+               {"index", -1},
+               {"capability", 0},
+               {"why", ""},
+               {"warnings", json::array()},
+               {"host_row", to_json(host_facts())}};
   if (backend != "auto" && backend != "cuda") return mine;
   const json devices =
       json::parse(capture_self({"devices", "--format", "json"}, child_environment({}), devices_timeout));
@@ -98,17 +105,20 @@ Backend choose_backend(const std::string& wanted, const std::vector<json>& ranks
   }
   if (with_gpu == 0 && wanted == "auto") return Backend::emulated;
   if (with_gpu < ranks.size()) {
-    throw UsageError(fmt::format("--backend {}: every rank needs a GPU of its own, but {}. Start as many ranks as there "
-                                 "are GPUs, or give --backend emulated or host",
-                                 wanted, without));
+    throw UsageError(
+        fmt::format("--backend {}: every rank needs a GPU of its own, but {}. Start as many ranks as there "
+                    "are GPUs, or give --backend emulated or host",
+                    wanted, without));
   }
   std::set<std::string> seen;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const std::string place = ranks[rank].at("host").get<std::string>() + " " + ranks[rank].at("uuid").get<std::string>();
+    const std::string place =
+        ranks[rank].at("host").get<std::string>() + " " + ranks[rank].at("uuid").get<std::string>();
     if (!seen.insert(place).second) {
-      throw UsageError(fmt::format("rank {} would share GPU {} with another rank: give every rank one GPU of its own "
-                                   "(CUDA_VISIBLE_DEVICES, --gpus-per-task), or start fewer ranks",
-                                   rank, place));
+      throw UsageError(
+          fmt::format("rank {} would share GPU {} with another rank: give every rank one GPU of its own "
+                      "(CUDA_VISIBLE_DEVICES, --gpus-per-task), or start fewer ranks",
+                      rank, place));
     }
   }
   return Backend::cuda;
@@ -116,7 +126,7 @@ Backend choose_backend(const std::string& wanted, const std::vector<json>& ranks
 
 /// The trials that are still to do, with those that are skipped recorded.
 struct Work {
-  std::vector<Trial> all;   ///< of this shard
+  std::vector<Trial> all;  ///< of this shard
   std::vector<Trial> todo;
 };
 
@@ -147,7 +157,8 @@ void note_vanished(RunDirectory& directory, const Expansion& expansion) {
   }
   if (keys.empty() && directory.journal().records.empty()) return;
   directory.note({{"note", "vanished"}, {"keys", keys}});
-  if (!keys.empty()) spdlog::warn("{} recorded trials are no longer in the plan; their records are kept", keys.size());
+  if (!keys.empty())
+    spdlog::warn("{} recorded trials are no longer in the plan; their records are kept", keys.size());
 }
 
 void note_start(RunDirectory& directory, const RunOptions& options, const io::Plan& plan, const Work& work,
@@ -257,8 +268,9 @@ void serve_rank(World& world, const json& mine, const json& decision, const Regi
 }
 
 /// Rank 0's whole sweep, after everybody knows the decision.
-std::string coordinate(World& world, RunDirectory& directory, const json& mine, const json& decision, const Work& work,
-                       const RunOptions& options, double deadline, const Registry& registry) {
+std::string coordinate(World& world, RunDirectory& directory, const json& mine, const json& decision,
+                       const Work& work, const RunOptions& options, double deadline,
+                       const Registry& registry) {
   Coordinator coordinator(world, directory, registry, work.todo, work.all.size() - work.todo.size(),
                           {deadline, options.grace});
   Supervisor supervisor(world, place_of(world, mine, decision), registry);
@@ -292,7 +304,8 @@ std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
   try {
     return std::make_unique<RunDirectory>(options.output, options.resume || options.retry_failed);
   } catch (const io::StorageError& e) {
-    throw UsageError(fmt::format("-o {}: {}; give a directory that can be written", options.output, e.what()));
+    throw UsageError(
+        fmt::format("-o {}: {}; give a directory that can be written", options.output, e.what()));
   }
 }
 
@@ -329,8 +342,8 @@ int lead(World& world, const json& mine, const std::vector<json>& ranks, const R
     note_start(directory, options, plan, work, backend, world, ranks);
     record_skipped(directory, work, registry);
     directory.sync();
-    spdlog::info("{} trials, {} to do, {} rank(s), backend {}, into {}", work.all.size(), work.todo.size(), world.size(),
-                 to_string(backend), directory.path().string());
+    spdlog::info("{} trials, {} to do, {} rank(s), backend {}, into {}", work.all.size(), work.todo.size(),
+                 world.size(), to_string(backend), directory.path().string());
     decision = {{"ok", true},
                 {"backend", to_string(backend)},
                 {"directory", directory.path().string()},
@@ -339,13 +352,15 @@ int lead(World& world, const json& mine, const std::vector<json>& ranks, const R
     world.broadcast(decision);
     told = true;
     const std::string stopped =
-        work.todo.empty() ? "" : coordinate(world, directory, mine, decision, work, options, deadline, registry);
+        work.todo.empty() ? ""
+                          : coordinate(world, directory, mine, decision, work, options, deadline, registry);
     const int code = exit_code_of(work, directory.journal(), stopped);
     directory.note({{"note", "end"}, {"exit_code", code}, {"reason", stopped}, {"time", time_stamp()}});
     directory.sync();
     directory.write_results(true);
     if (code == exit_stopped) {
-      spdlog::warn("stopped early ({}); go on with: gaussweep run {} -o {} --resume", stopped, options.plan, options.output);
+      spdlog::warn("stopped early ({}); go on with: gaussweep run {} -o {} --resume", stopped, options.plan,
+                   options.output);
     }
     return code;
   } catch (...) {
@@ -374,7 +389,8 @@ std::vector<Trial> shard_of(std::vector<Trial> trials, std::int64_t shard, std::
   std::vector<Trial> mine;
   for (Trial& trial : trials) {
     const std::uint64_t number = std::stoull(trial.key.substr(0, 15), nullptr, 16);
-    if (static_cast<std::int64_t>(number % static_cast<std::uint64_t>(shards)) == shard - 1) mine.push_back(std::move(trial));
+    if (static_cast<std::int64_t>(number % static_cast<std::uint64_t>(shards)) == shard - 1)
+      mine.push_back(std::move(trial));
   }
   return mine;
 }

@@ -23,8 +23,8 @@ struct RunOptions {
 Expansion expand_plan(const std::string& path, const Registry& registry, Backend requested, int capability,
                       io::Plan* plan = nullptr);
 
-/// The part of the trials that shard I of N (from 1) does: by the trial's key, so that it needs no coordination and
-/// does not change when other trials are added to the plan.
+/// The part of the trials that shard I of N (from 1) does: by the trial's key, so that it needs no
+/// coordination and does not change when other trials are added to the plan.
 std::vector<Trial> shard_of(std::vector<Trial> trials, std::int64_t shard, std::int64_t shards);
 
 /// "auto" → cuda where every rank has a GPU; collective. @return the exit code

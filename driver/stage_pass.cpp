@@ -7,7 +7,9 @@ namespace {
 constexpr const char* before_first_stage = "";
 }
 
-StagePass::StagePass(Device& device) : device_(device) { mark(before_first_stage); }
+StagePass::StagePass(Device& device) : device_(device) {
+  mark(before_first_stage);
+}
 
 void StagePass::mark(std::string_view name) {
   Mark next;
@@ -37,7 +39,8 @@ std::vector<io::Stage> StagePass::finish() {
     const Event& next = i + 1 < marks_.size() ? *marks_[i + 1].event : *end;
     const double seconds = next.seconds_since(*mark.event);
     total += seconds;
-    auto found = std::find_if(stages.begin(), stages.end(), [&](const io::Stage& s) { return s.kernel == mark.name; });
+    auto found =
+        std::find_if(stages.begin(), stages.end(), [&](const io::Stage& s) { return s.kernel == mark.name; });
     if (found == stages.end()) {
       io::Stage fresh;
       fresh.kernel = mark.name;

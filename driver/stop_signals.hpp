@@ -1,6 +1,6 @@
 #pragma once
-/// SIGTERM, SIGINT and SIGUSR1 as a count that loops look at. (The one global of the program: a signal handler has no
-/// other place to write to.)
+/// SIGTERM, SIGINT and SIGUSR1 as a count that loops look at. (The one global of the program: a signal
+/// handler has no other place to write to.)
 
 namespace gaussweep::driver {
 

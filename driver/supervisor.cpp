@@ -16,9 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int most_ends = 2;              // of one trial, before it is left alone
-constexpr int most_failed_starts = 3;     // in a row, before the rank retires
-constexpr double start_timeout = 120;     // CUDA start-up on a busy node, with the peaks' measurement
+constexpr int most_ends = 2;           // of one trial, before it is left alone
+constexpr int most_failed_starts = 3;  // in a row, before the rank retires
+constexpr double start_timeout = 120;  // CUDA start-up on a busy node, with the peaks' measurement
 
 /// A record of a second try says how the first one ended.
 io::Record with_first_end(io::Record record, const std::string& cause) {
@@ -35,10 +35,13 @@ Supervisor::Supervisor(World& world, WorkerPlace place, const Registry& registry
   ask();
 }
 
-void Supervisor::ask() { world_.send(0, World::coordinator, {{"type", "ready"}, {"held", held_}}); }
+void Supervisor::ask() {
+  world_.send(0, World::coordinator, {{"type", "ready"}, {"held", held_}});
+}
 
 void Supervisor::report(const io::Record& record) {
-  world_.send(0, World::coordinator, {{"type", "record"}, {"key", record.key}, {"record", io::to_json(record)}});
+  world_.send(0, World::coordinator,
+              {{"type", "record"}, {"key", record.key}, {"record", io::to_json(record)}});
   trial_.reset();
   ends_ = 0;
   first_cause_.clear();
@@ -72,7 +75,8 @@ void Supervisor::start_worker() {
 }
 
 void Supervisor::end_worker() {
-  if (!worker_.end()) spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", place_.rank);
+  if (!worker_.end())
+    spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", place_.rank);
   worker_ready_ = false;
 }
 
@@ -214,8 +218,9 @@ void Supervisor::step(int wait_ms) {
     bool ended = false;
     while (!(ended = worker_.ended(how)) && now_seconds() < deadline) ::usleep(1000);
     const bool memory = ended && !how.exited && how.code == SIGKILL && memory_kills() > kills_before_;
-    worker_is_gone(memory ? "oom" : "crashed",
-                   memory ? "killed by the system, host memory ran out" : ended ? how.words() : "closed its channel and hung");
+    worker_is_gone(memory ? "oom" : "crashed", memory  ? "killed by the system, host memory ran out"
+                                               : ended ? how.words()
+                                                       : "closed its channel and hung");
     return;
   } catch (const std::exception& e) {
     worker_is_gone("crashed", fmt::format("its messages cannot be understood any more ({})", e.what()));

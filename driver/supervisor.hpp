@@ -1,10 +1,10 @@
 #pragma once
-/// One a rank: asks the coordinator for a trial, hands it to its worker, watches the worker, ends it for sure where it
-/// crashes, hangs or is to be abandoned, and goes on with a fresh one.
+/// One a rank: asks the coordinator for a trial, hands it to its worker, watches the worker, ends it for sure
+/// where it crashes, hangs or is to be abandoned, and goes on with a fresh one.
 ///
 /// Messages, each an object with "type":
-///   to the coordinator: ready {held}, record {key, record}, given_back {key}, device {row}, retired {reason, key?}
-///   to the supervisor:  trial {trial}, abandon {}, finish {}
+///   to the coordinator: ready {held}, record {key, record}, given_back {key}, device {row}, retired {reason,
+///   key?} to the supervisor:  trial {trial}, abandon {}, finish {}
 
 #include <optional>
 #include <string>
@@ -53,11 +53,11 @@ class Supervisor {
   bool worker_ready_ = false;
   double worker_started_ = 0;
   int failed_starts_ = 0;
-  std::string step_;       ///< the last step that the worker named
+  std::string step_;  ///< the last step that the worker named
   std::optional<Trial> trial_;
-  bool sent_ = false;      ///< the trial was sent to the worker
+  bool sent_ = false;  ///< the trial was sent to the worker
   double sent_at_ = 0;
-  int ends_ = 0;           ///< workers that this trial has ended
+  int ends_ = 0;  ///< workers that this trial has ended
   std::string first_cause_;
   std::string held_;
   std::int64_t kills_before_ = -1;

@@ -11,7 +11,8 @@ using nlohmann::json;
 template <class E>
 E value_of(const json& text) {
   const auto value = from_string<E>(text.get<std::string>());
-  if (!value) throw std::runtime_error(fmt::format("'{}' is no {}", text.get<std::string>(), EnumNames<E>::what));
+  if (!value)
+    throw std::runtime_error(fmt::format("'{}' is no {}", text.get<std::string>(), EnumNames<E>::what));
   return *value;
 }
 
@@ -88,7 +89,11 @@ json to_json(const Trial& t) {
             {"precision", to_string(t.precision)},
             {"backend", to_string(t.backend)},
             {"shape",
-             {{"m", t.shape.m}, {"n", t.shape.n}, {"k", t.shape.k}, {"nrhs", t.shape.nrhs}, {"uplo", to_string(t.shape.uplo)}}},
+             {{"m", t.shape.m},
+              {"n", t.shape.n},
+              {"k", t.shape.k},
+              {"nrhs", t.shape.nrhs},
+              {"uplo", to_string(t.shape.uplo)}}},
             {"parameters", parameters_json(t.parameters)},
             {"matrix", matrix_json(t.matrix)},
             {"repeats", t.repeats},
@@ -124,10 +129,13 @@ Trial trial_from_json(const json& j) {
   return t;
 }
 
-std::string parameters_text(const Parameters& parameters) { return parameters_json(parameters).dump(); }
+std::string parameters_text(const Parameters& parameters) {
+  return parameters_json(parameters).dump();
+}
 
 std::string describe(const Trial& t) {
-  std::string text = fmt::format("{}/{} {} n={}", to_string(t.problem), t.method, to_string(t.precision), t.shape.n);
+  std::string text =
+      fmt::format("{}/{} {} n={}", to_string(t.problem), t.method, to_string(t.precision), t.shape.n);
   if (t.problem == Problem::gemm) text += fmt::format(" m={} k={}", t.shape.m, t.shape.k);
   if (t.shape.nrhs != 1) text += fmt::format(" nrhs={}", t.shape.nrhs);
   for (const auto& [name, value] : t.parameters.all()) {

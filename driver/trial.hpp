@@ -15,23 +15,25 @@ namespace gaussweep::driver {
 
 /// A matrix as a plan asks for it: generated (`spec`), or read from a file.
 struct MatrixRequest {
-  std::string kind;           ///< a MatrixKind's name, or "file": the record's matrix_kind
-  MatrixSpec spec;            ///< kind != "file"
-  std::string file, dataset;  ///< kind == "file": absolute path, and the dataset in it (empty: the default one)
-  std::string file_sha256;    ///< kind == "file": of the file's bytes, so that the key changes with its content
-  bool store = true;          ///< false: never written to DIR/matrices
-  /// SHA-256 (64 hex digits) of everything that decides A, b and x_true: kind and its numbers (or the file's digest
-  /// and dataset), precision, sizes, nrhs, seed. The name of the file in DIR/matrices.
+  std::string kind;  ///< a MatrixKind's name, or "file": the record's matrix_kind
+  MatrixSpec spec;   ///< kind != "file"
+  std::string file,
+      dataset;              ///< kind == "file": absolute path, and the dataset in it (empty: the default one)
+  std::string file_sha256;  ///< kind == "file": of the file's bytes, so that the key changes with its content
+  bool store = true;        ///< false: never written to DIR/matrices
+  /// SHA-256 (64 hex digits) of everything that decides A, b and x_true: kind and its numbers (or the file's
+  /// digest and dataset), precision, sizes, nrhs, seed. The name of the file in DIR/matrices.
   std::string digest;
 };
 
 /// What a status string of a record can be.
-inline constexpr const char* trial_statuses[] = {"pass",    "suspect", "failed",  "diverged", "skipped",
-                                                 "timeout", "crashed", "oom",     "error"};
+inline constexpr const char* trial_statuses[] = {"pass",    "suspect", "failed", "diverged", "skipped",
+                                                 "timeout", "crashed", "oom",    "error"};
 
 struct Trial {
   /// Digest (32 hex digits) of everything that decides the outcome except machine and build: problem, method,
-  /// precision, backend, shape, complete parameters, matrices, repeats, warmup, inner_repeats. Not: tolerance, expect, timeout.
+  /// precision, backend, shape, complete parameters, matrices, repeats, warmup, inner_repeats. Not:
+  /// tolerance, expect, timeout.
   std::string key;
   Problem problem = Problem::gesv;
   std::string method;  ///< the variant

@@ -58,7 +58,8 @@ void probe(Device& device) {
   device.copy(second.data(), first.data(), first.bytes());
   device.to_host(back.data(), second.data(), second.bytes());
   device.synchronize();
-  if (back != there) throw DeviceError("the device returned other bytes than were written", "probeFailed", true);
+  if (back != there)
+    throw DeviceError("the device returned other bytes than were written", "probeFailed", true);
 }
 
 /// The status of what was thrown while a trial ran, and whether this process can go on.
@@ -104,7 +105,8 @@ int serve_trials(int descriptor, const Registry& registry) {
     Peaks peaks;
     if (setup.at("peaks").is_object()) {
       const json& known = setup.at("peaks");
-      peaks = {known.at("copy").get<double>(), known.at("float").get<double>(), known.at("double").get<double>()};
+      peaks = {known.at("copy").get<double>(), known.at("float").get<double>(),
+               known.at("double").get<double>()};
     } else {
       peaks = measure_peaks(executor.context(), peak_seconds);
     }
@@ -180,7 +182,8 @@ io::DeviceRow device_row_from_json(const json& j) {
 }
 
 json to_json(const io::HostRow& r) {
-  return {{"host", r.host}, {"cpu", r.cpu}, {"os", r.os}, {"cores", r.cores}, {"memory_bytes", r.memory_bytes}};
+  return {
+      {"host", r.host}, {"cpu", r.cpu}, {"os", r.os}, {"cores", r.cores}, {"memory_bytes", r.memory_bytes}};
 }
 
 io::HostRow host_row_from_json(const json& j) {

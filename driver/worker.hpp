@@ -1,6 +1,6 @@
 #pragma once
-/// The worker process: owns one GPU (by CUDA_VISIBLE_DEVICES) or CPU cores, runs the trials that its supervisor sends
-/// over descriptor 3, one at a time, and dies with it. No MPI here.
+/// The worker process: owns one GPU (by CUDA_VISIBLE_DEVICES) or CPU cores, runs the trials that its
+/// supervisor sends over descriptor 3, one at a time, and dies with it. No MPI here.
 ///
 /// Messages, each an object with "type":
 ///   to the worker:   setup {backend, site…}, then trial {trial}

@@ -17,7 +17,9 @@ class Digest {
   Digest() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
     require(context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
   }
-  void add(const void* data, std::size_t bytes) { require(EVP_DigestUpdate(context_.get(), data, bytes) == 1); }
+  void add(const void* data, std::size_t bytes) {
+    require(EVP_DigestUpdate(context_.get(), data, bytes) == 1);
+  }
   std::string hex() {
     unsigned char value[EVP_MAX_MD_SIZE];
     unsigned length = 0;

@@ -27,8 +27,8 @@ struct StoredMatrix {
 
 /// What `matrix info` says of any readable file.
 struct MatrixInfo {
-  std::string format;    ///< "gaussweep", "hdf5", "matlab", "matrix market"
-  std::string dataset;   ///< the HDF5 path that would be read
+  std::string format;   ///< "gaussweep", "hdf5", "matlab", "matrix market"
+  std::string dataset;  ///< the HDF5 path that would be read
   std::int64_t rows = 0, cols = 0, stored_entries = 0;
   std::string field, symmetry;  ///< "real", "integer" / "general", "symmetric", "skew-symmetric"
   std::map<std::string, std::string> attributes;
@@ -36,7 +36,8 @@ struct MatrixInfo {
 
 /// Reads A from a Matrix Market, HDF5 or MATLAB v7.3 file, told apart by content, not by name. `dataset`: the
 /// path in an HDF5 or MATLAB file; empty: /A, or the only 2-D dataset of numbers there is.
-/// @throws InputError: unreadable, malformed (file:line for Matrix Market), complex, sparse MATLAB, empty, too large.
+/// @throws InputError: unreadable, malformed (file:line for Matrix Market), complex, sparse MATLAB, empty,
+/// too large.
 Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset = {});
 MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset = {});
 
@@ -53,8 +54,8 @@ StoredMatrix<T> read_matrix(const std::filesystem::path& path);
 std::string sha256(const std::string& bytes);
 std::string sha256_file(const std::filesystem::path& path);
 
-/// DIR/matrices: makes each matrix once, even when several processes ask at the same moment (a lock file that dies
-/// with its holder; the others wait and then read).
+/// DIR/matrices: makes each matrix once, even when several processes ask at the same moment (a lock file that
+/// dies with its holder; the others wait and then read).
 class MatrixStore {
  public:
   explicit MatrixStore(std::filesystem::path directory);
@@ -62,7 +63,8 @@ class MatrixStore {
   /// Reads the matrix of this digest; where it is absent, calls `make`, stores the result and returns it.
   /// A damaged file is made anew. `made` tells which it was.
   template <class T>
-  StoredMatrix<T> get(const std::string& digest, const std::function<StoredMatrix<T>()>& make, bool* made = nullptr);
+  StoredMatrix<T> get(const std::string& digest, const std::function<StoredMatrix<T>()>& make,
+                      bool* made = nullptr);
 
  private:
   std::filesystem::path directory_;

@@ -20,7 +20,8 @@ namespace {
 void require_file(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) fail(path, "there is no such file");
-  if (!std::filesystem::is_regular_file(path, error)) fail(path, "is no file; give a Matrix Market, HDF5 or MATLAB v7.3 file");
+  if (!std::filesystem::is_regular_file(path, error))
+    fail(path, "is no file; give a Matrix Market, HDF5 or MATLAB v7.3 file");
   if (::access(path.c_str(), R_OK) != 0) fail(path, std::string("cannot be read: ") + std::strerror(errno));
 }
 
@@ -114,8 +115,9 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
   try {
     if (info->type == H5O_TYPE_GROUP && search.matlab && std::string(name) != ".") {
       const h5::Object object(H5Oopen(file, name, H5P_DEFAULT), "open " + path);
-      search.why = H5Aexists(object, "MATLAB_sparse") > 0 ? path + " is sparse; allowed: full matrices (use full() in MATLAB)"
-                                                          : path + " is a struct; allowed: a matrix";
+      search.why = H5Aexists(object, "MATLAB_sparse") > 0
+                       ? path + " is sparse; allowed: full matrices (use full() in MATLAB)"
+                       : path + " is a struct; allowed: a matrix";
     }
     Found found;
     if (info->type == H5O_TYPE_DATASET && look_at(file, path, search.matlab, found, search.why)) {
@@ -154,7 +156,8 @@ Found choose(const std::filesystem::path& path, hid_t file, const std::string& d
   if (visited < 0) fail(path, search.why.empty() ? h5::take_error_text() : search.why);
   std::string names;
   for (const Found& matrix : search.matrices) names += (names.empty() ? "" : ", ") + matrix.name;
-  if (!dataset.empty()) fail(path, "has no dataset '" + dataset + "'; it has: " + (names.empty() ? "no matrix" : names));
+  if (!dataset.empty())
+    fail(path, "has no dataset '" + dataset + "'; it has: " + (names.empty() ? "no matrix" : names));
   if (search.matrices.size() == 1) return search.matrices.front();
   if (search.matrices.empty()) fail(path, "holds no matrix" + (search.why.empty() ? "" : ": " + search.why));
   fail(path, "holds several matrices (" + names + "); say which with dataset");
@@ -167,7 +170,8 @@ Dense<double> read_dataset(const std::filesystem::path& path, hid_t file, const 
   if (!why.empty()) fail(path, found.name + ": " + why);
   const h5::Dataset dataset(H5Dopen2(file, found.name.c_str(), H5P_DEFAULT), "open " + found.name);
   std::vector<double> data(static_cast<std::size_t>(rows * cols));
-  h5::check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()), "read " + found.name);
+  h5::check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()),
+            "read " + found.name);
   Dense<double> matrix{rows, cols, {}};
   if (found.column_major) {
     matrix.data = std::move(data);
@@ -185,7 +189,8 @@ Dense<double> read_dataset(const std::filesystem::path& path, hid_t file, const 
 h5::File open_hdf5(const std::filesystem::path& path) {
   if (H5Fis_hdf5(path.c_str()) <= 0) {
     H5Eclear2(H5E_DEFAULT);
-    fail(path, "is neither Matrix Market nor HDF5 nor MATLAB v7.3 (older MATLAB files: save again with -v7.3)");
+    fail(path,
+         "is neither Matrix Market nor HDF5 nor MATLAB v7.3 (older MATLAB files: save again with -v7.3)");
   }
   return h5::open_read_only(path);
 }

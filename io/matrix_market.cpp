@@ -25,7 +25,8 @@ struct Header {
 };
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -82,7 +83,8 @@ class Words {
     if (stop == at_ || (*stop != '\0' && *stop != ' ' && *stop != '\t') || !std::isfinite(value)) {
       lines_.fail(std::string("value: '") + at_ + "'; allowed: a finite number");
     }
-    if (whole && value != std::floor(value)) lines_.fail(std::string("value: '") + at_ + "' is no integer, as the header says");
+    if (whole && value != std::floor(value))
+      lines_.fail(std::string("value: '") + at_ + "' is no integer, as the header says");
     at_ = stop;
     return value;
   }
@@ -101,20 +103,23 @@ class Words {
 
 Header read_header(Lines& lines) {
   std::string line;
-  if (!lines.raw(line)) lines.fail("the file is empty; a Matrix Market file begins with " + std::string(banner));
+  if (!lines.raw(line))
+    lines.fail("the file is empty; a Matrix Market file begins with " + std::string(banner));
   std::istringstream words(line);
   std::string mark, object, format, field, symmetry, more;
   words >> mark >> object >> format >> field >> symmetry;
   if (mark != banner || lower(object) != "matrix" || symmetry.empty() || words >> more) {
-    lines.fail("'" + line.substr(0, 80) + "' is no header; allowed: " + banner + " matrix coordinate|array real|integer " +
-               "general|symmetric|skew-symmetric");
+    lines.fail("'" + line.substr(0, 80) + "' is no header; allowed: " + banner +
+               " matrix coordinate|array real|integer " + "general|symmetric|skew-symmetric");
   }
   Header header;
   format = lower(format);
   field = lower(field);
   symmetry = lower(symmetry);
-  if (format != "coordinate" && format != "array") lines.fail("format '" + format + "'; allowed: coordinate, array");
-  if (field != "real" && field != "integer") lines.fail("field '" + field + "' is not read; allowed: real, integer");
+  if (format != "coordinate" && format != "array")
+    lines.fail("format '" + format + "'; allowed: coordinate, array");
+  if (field != "real" && field != "integer")
+    lines.fail("field '" + field + "' is not read; allowed: real, integer");
   header.coordinate = format == "coordinate";
   header.integer = field == "integer";
   if (symmetry == "symmetric") {
@@ -161,13 +166,16 @@ class Target {
       return;
     }
     if (header_.symmetry == Header::Symmetry::general) return;
-    if (i < j) lines_.fail("a symmetric file stores the lower triangle only; this entry is above the diagonal");
+    if (i < j)
+      lines_.fail("a symmetric file stores the lower triangle only; this entry is above the diagonal");
     at(j, i) += header_.symmetry == Header::Symmetry::symmetric ? value : -value;
   }
   Dense<double> matrix;
 
  private:
-  double& at(std::int64_t i, std::int64_t j) { return matrix.data[static_cast<std::size_t>(i + j * matrix.rows)]; }
+  double& at(std::int64_t i, std::int64_t j) {
+    return matrix.data[static_cast<std::size_t>(i + j * matrix.rows)];
+  }
   const Lines& lines_;
   const Header& header_;
 };
@@ -189,26 +197,31 @@ Dense<double> read_matrix_market(const std::filesystem::path& path) {
   std::int64_t count = 0;
   std::int64_t row = header.symmetry == Header::Symmetry::skew ? 1 : 0, col = 0;  // of the array format
   while (lines.next(line)) {
-    if (++count > header.entries) lines.fail("more entries than the " + std::to_string(header.entries) + " announced");
+    if (++count > header.entries)
+      lines.fail("more entries than the " + std::to_string(header.entries) + " announced");
     Words words(lines, line);
     if (header.coordinate) {
       const std::int64_t i = words.integer("row"), j = words.integer("column");
       if (i < 1 || i > header.rows || j < 1 || j > header.cols) {
         lines.fail("entry (" + std::to_string(i) + ", " + std::to_string(j) + ") is outside the " +
-                   std::to_string(header.rows) + " x " + std::to_string(header.cols) + " matrix; indices begin at 1");
+                   std::to_string(header.rows) + " x " + std::to_string(header.cols) +
+                   " matrix; indices begin at 1");
       }
       target.add(i - 1, j - 1, words.real(header.integer));
     } else {
       target.add(row, col, words.real(header.integer));
       if (++row == header.rows) {
         ++col;
-        row = header.symmetry == Header::Symmetry::general ? 0 : header.symmetry == Header::Symmetry::skew ? col + 1 : col;
+        row = header.symmetry == Header::Symmetry::general ? 0
+              : header.symmetry == Header::Symmetry::skew  ? col + 1
+                                                           : col;
       }
     }
     words.end();
   }
   if (count < header.entries) {
-    lines.fail("the file ends after " + std::to_string(count) + " of " + std::to_string(header.entries) + " entries");
+    lines.fail("the file ends after " + std::to_string(count) + " of " + std::to_string(header.entries) +
+               " entries");
   }
   return std::move(target.matrix);
 }
@@ -223,9 +236,15 @@ MatrixInfo matrix_market_info(const std::filesystem::path& path) {
   info.stored_entries = header.entries;
   info.field = header.integer ? "integer" : "real";
   switch (header.symmetry) {
-    case Header::Symmetry::general: info.symmetry = "general"; break;
-    case Header::Symmetry::symmetric: info.symmetry = "symmetric"; break;
-    case Header::Symmetry::skew: info.symmetry = "skew-symmetric"; break;
+    case Header::Symmetry::general:
+      info.symmetry = "general";
+      break;
+    case Header::Symmetry::symmetric:
+      info.symmetry = "symmetric";
+      break;
+    case Header::Symmetry::skew:
+      info.symmetry = "skew-symmetric";
+      break;
   }
   return info;
 }

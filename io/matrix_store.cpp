@@ -31,14 +31,17 @@ template <class T>
 void write_dense(hid_t file, const std::string& name, const Dense<T>& matrix) {
   const hsize_t dims[2] = {static_cast<hsize_t>(matrix.cols), static_cast<hsize_t>(matrix.rows)};
   const hsize_t chunk_rows = std::min(dims[1], chunk_bytes / sizeof(T));
-  const hsize_t chunk[2] = {std::clamp<hsize_t>(chunk_bytes / sizeof(T) / chunk_rows, 1, dims[0]), chunk_rows};
+  const hsize_t chunk[2] = {std::clamp<hsize_t>(chunk_bytes / sizeof(T) / chunk_rows, 1, dims[0]),
+                            chunk_rows};
   const h5::Space space(H5Screate_simple(2, dims, nullptr), "make a space for " + name);
   const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make dataset properties");
   h5::check(H5Pset_chunk(properties, 2, chunk), "set chunks of " + name);
   h5::check(H5Pset_fletcher32(properties), "set the checksum of " + name);
   const h5::Dataset dataset(
-      H5Dcreate2(file, name.c_str(), file_type<T>(), space, H5P_DEFAULT, properties, H5P_DEFAULT), "create " + name);
-  h5::check(H5Dwrite(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data.data()), "write " + name);
+      H5Dcreate2(file, name.c_str(), file_type<T>(), space, H5P_DEFAULT, properties, H5P_DEFAULT),
+      "create " + name);
+  h5::check(H5Dwrite(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data.data()),
+            "write " + name);
   h5::write_attribute(dataset, "column_major", 1LL);
 }
 
@@ -59,11 +62,13 @@ Dense<T> read_dense(hid_t file, const std::string& name) {
   // a damaged header must not make us allocate what the file cannot hold
   hsize_t file_bytes = 0;
   h5::check(H5Fget_filesize(file, &file_bytes), "read the size of the file");
-  if (dims[0] != 0 && dims[1] > file_bytes / sizeof(T) / dims[0]) throw h5::Error(name + " is larger than its file");
+  if (dims[0] != 0 && dims[1] > file_bytes / sizeof(T) / dims[0])
+    throw h5::Error(name + " is larger than its file");
   matrix.rows = static_cast<std::int64_t>(dims[1]);
   matrix.cols = static_cast<std::int64_t>(dims[0]);
   matrix.data.resize(dims[0] * dims[1]);
-  h5::check(H5Dread(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data.data()), "read " + name);
+  h5::check(H5Dread(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data.data()),
+            "read " + name);
   return matrix;
 }
 
@@ -142,8 +147,8 @@ StoredMatrix<T> read_matrix(const std::filesystem::path& path) {
     matrix.attributes = read_attributes(file);
     return matrix;
   } catch (const h5::Error& e) {
-    throw InputError(path.string() + ": is no whole matrix file of " + std::to_string(8 * sizeof(T)) + "-bit elements: " +
-                     e.what());
+    throw InputError(path.string() + ": is no whole matrix file of " + std::to_string(8 * sizeof(T)) +
+                     "-bit elements: " + e.what());
   }
 }
 
@@ -151,12 +156,14 @@ MatrixStore::MatrixStore(std::filesystem::path directory) : directory_(std::move
 
 std::filesystem::path MatrixStore::path_of(const std::string& digest) const {
   const bool hex = !digest.empty() && digest.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!hex || digest.size() > 128) throw InputError("'" + digest + "' is no digest: hexadecimal digits are allowed");
+  if (!hex || digest.size() > 128)
+    throw InputError("'" + digest + "' is no digest: hexadecimal digits are allowed");
   return directory_ / (digest + ".h5");
 }
 
 template <class T>
-StoredMatrix<T> MatrixStore::get(const std::string& digest, const std::function<StoredMatrix<T>()>& make, bool* made) {
+StoredMatrix<T> MatrixStore::get(const std::string& digest, const std::function<StoredMatrix<T>()>& make,
+                                 bool* made) {
   const std::filesystem::path path = path_of(digest);
   const auto stored = [&](StoredMatrix<T>& matrix) {
     if (!std::filesystem::exists(path)) return false;
@@ -184,9 +191,9 @@ template void write_matrix<float>(const std::filesystem::path&, const StoredMatr
 template void write_matrix<double>(const std::filesystem::path&, const StoredMatrix<double>&);
 template StoredMatrix<float> read_matrix<float>(const std::filesystem::path&);
 template StoredMatrix<double> read_matrix<double>(const std::filesystem::path&);
-template StoredMatrix<float> MatrixStore::get<float>(const std::string&, const std::function<StoredMatrix<float>()>&,
-                                                     bool*);
-template StoredMatrix<double> MatrixStore::get<double>(const std::string&, const std::function<StoredMatrix<double>()>&,
-                                                       bool*);
+template StoredMatrix<float> MatrixStore::get<float>(const std::string&,
+                                                     const std::function<StoredMatrix<float>()>&, bool*);
+template StoredMatrix<double> MatrixStore::get<double>(const std::string&,
+                                                       const std::function<StoredMatrix<double>()>&, bool*);
 
 }  // namespace gaussweep::io

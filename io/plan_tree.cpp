@@ -34,7 +34,8 @@ class TreeBuilder : public YAML::EventHandler {
     count(mark);
     add(target);
   }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
     auto node = make(YamlNode::Kind::scalar, mark, tag, anchor);
     node->text = value;
     add(node);
@@ -68,7 +69,8 @@ class TreeBuilder : public YAML::EventHandler {
                                  YAML::anchor_t anchor) {
     // "?" is a plain value and "!" a quoted one.
     if (!tag.empty() && tag != "?" && tag != "!") {
-      fail_at(place(mark), "the tag '" + tag + "' is not understood; plain values, lists and mappings are allowed");
+      fail_at(place(mark),
+              "the tag '" + tag + "' is not understood; plain values, lists and mappings are allowed");
     }
     count(mark);
     auto node = std::make_shared<YamlNode>();
@@ -82,18 +84,20 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void begin(std::shared_ptr<YamlNode> node) {
     if (open_.size() >= max_plan_depth) {
-      fail_at(node->place, "nested too deeply; a plan has at most " + std::to_string(max_plan_depth) + " levels");
+      fail_at(node->place,
+              "nested too deeply; a plan has at most " + std::to_string(max_plan_depth) + " levels");
     }
     add_key_check(*node);
     open_.push_back({std::move(node), {}, nullptr});
   }
   void end() {
-    YamlPointer node = open_.back().node;
+    const YamlPointer node = open_.back().node;
     open_.pop_back();
     add(node);
   }
   void add_key_check(const YamlNode& node) const {
-    if (open_.empty() || open_.back().node->kind != YamlNode::Kind::map || open_.back().key != nullptr) return;
+    if (open_.empty() || open_.back().node->kind != YamlNode::Kind::map || open_.back().key != nullptr)
+      return;
     if (node.kind != YamlNode::Kind::scalar) {
       fail_at(node.place, "a key is " + kind_words(node) + "; a key is a word");
     }
@@ -104,6 +108,7 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     Frame& frame = open_.back();
+    grow(*frame.node, *node);
     if (frame.node->kind == YamlNode::Kind::sequence) {
       frame.node->items.push_back(node);
     } else if (frame.key == nullptr) {
@@ -118,6 +123,21 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
+  /// A complete node becomes part of `parent`. Aliases that multiply or deepen what they stand in end here,
+  /// before anything walks (or frees) the tree.
+  static void grow(YamlNode& parent, const YamlNode& node) {
+    parent.weight += node.weight;
+    parent.depth = std::max(parent.depth, node.depth + 1);
+    if (parent.weight > max_plan_nodes) {
+      fail_at(parent.place, "too many values once aliases are written out; a plan holds at most " +
+                                std::to_string(max_plan_nodes));
+    }
+    if (parent.depth > max_plan_depth) {
+      fail_at(parent.place,
+              "nested too deeply; a plan has at most " + std::to_string(max_plan_depth) + " levels");
+    }
+  }
+
   std::string file_;
   YamlPointer root_;
   std::vector<Frame> open_;
@@ -125,12 +145,15 @@ class TreeBuilder : public YAML::EventHandler {
   std::size_t nodes_ = 0;
 };
 
-/// Length of the UTF-8 sequence at `text[i]`, 0 where it is malformed or a control character (which the parser would
-/// take for its own end mark).
+/// Length of the UTF-8 sequence at `text[i]`, 0 where it is malformed or a control character (which the
+/// parser would take for its own end mark).
 std::size_t character_bytes(const std::string& text, std::size_t i) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(at < text.size() ? text[at] : 0); };
+  const auto byte = [&](std::size_t at) {
+    return static_cast<unsigned char>(at < text.size() ? text[at] : 0);
+  };
   const unsigned first = byte(i);
-  if (first < 0x80) return (first >= 0x20 && first != 0x7f) || first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
+  if (first < 0x80)
+    return (first >= 0x20 && first != 0x7f) || first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
   const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
   if (first < 0xc2 || first > 0xf4) return 0;
   for (std::size_t j = 1; j < length; ++j) {

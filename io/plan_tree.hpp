@@ -18,19 +18,22 @@ using YamlPointer = std::shared_ptr<const YamlNode>;
 struct YamlNode {
   enum class Kind { null, scalar, sequence, map };
   Kind kind = Kind::null;
-  std::string text;                                        ///< of a scalar
-  std::vector<YamlPointer> items;                          ///< of a sequence
-  std::vector<std::pair<Scalar, YamlPointer>> entries;     ///< of a map, in the order of the file; keys are unique
+  std::string text;                ///< of a scalar
+  std::vector<YamlPointer> items;  ///< of a sequence
+  std::vector<std::pair<Scalar, YamlPointer>>
+      entries;  ///< of a map, in the order of the file; keys are unique
   Place place;
+  std::size_t weight = 1;  ///< nodes from here down, aliases counted each time they are used
+  std::size_t depth = 1;   ///< levels from here down, through aliases too
 };
 
 /// What a plan may hold at most; beyond it the file is refused.
 constexpr std::size_t max_plan_bytes = 10u << 20;
-constexpr std::size_t max_plan_nodes = 1000000;
+constexpr std::size_t max_plan_nodes = 1000000;  ///< with aliases and ranges written out
 constexpr std::size_t max_plan_depth = 32;
 
-/// The document's root. @throws InputError "file:line:column: …": not text, not YAML, more than one document, a key
-/// twice, a key that is no word, a tag, an alias inside its own anchor, too deep, too many values.
+/// The document's root. @throws InputError "file:line:column: …": not text, not YAML, more than one document,
+/// a key twice, a key that is no word, a tag, an alias inside its own anchor, too deep, too many values.
 YamlPointer parse_yaml(const std::string& text, const std::string& file);
 
 /// "a mapping", "a list", "a value", "nothing", for messages.

@@ -50,7 +50,9 @@ std::string printed(double value) {
 }  // namespace
 
 void fail_at(const Place& place, const std::string& message) {
-  throw InputError(place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " + message);
+  if (place.line < 1) throw InputError(place.file + ": " + message);
+  throw InputError(place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
+                   message);
 }
 
 std::string nearest_hint(const std::string& word, const std::vector<std::string>& candidates) {
@@ -68,23 +70,29 @@ std::string nearest_hint(const std::string& word, const std::vector<std::string>
   return nearest.empty() ? "" : " (nearest: " + nearest + ")";
 }
 
-std::int64_t parse_integer(const Scalar& scalar, std::int64_t low, std::int64_t high, const std::string& what) {
+std::int64_t parse_integer(const Scalar& scalar, std::int64_t low, std::int64_t high,
+                           const std::string& what) {
   const std::optional<std::int64_t> value = integer_of(scalar.text);
   if (value && low <= *value && *value <= high) return *value;
-  fail_at(scalar.place, what + ": '" + scalar.text + "'; allowed: a whole number from " + std::to_string(low) + " to " +
-                            std::to_string(high) + " (1k = 1024)");
+  fail_at(scalar.place, what + ": '" + scalar.text + "'; allowed: a whole number from " +
+                            std::to_string(low) + " to " + std::to_string(high) + " (1k = 1024)");
 }
 
 double parse_real(const Scalar& scalar, double low, double high, const std::string& what) {
-  char* end = nullptr;
-  const double value = std::strtod(scalar.text.c_str(), &end);
-  const bool number = !scalar.text.empty() && *end == '\0' && std::isfinite(value) && std::isspace(scalar.text[0]) == 0;
-  if (number && low <= value && value <= high) return value;
-  fail_at(scalar.place, what + ": '" + scalar.text + "'; allowed: a number from " + printed(low) + " to " + printed(high));
+  const char* begin = scalar.text.data();
+  const char* end = begin + scalar.text.size();
+  if (scalar.text.size() > 1 && *begin == '+' && begin[1] != '-') ++begin;
+  double value = 0;
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  if (error == std::errc() && stop == end && std::isfinite(value) && low <= value && value <= high)
+    return value;
+  fail_at(scalar.place,
+          what + ": '" + scalar.text + "'; allowed: a number from " + printed(low) + " to " + printed(high));
 }
 
 double parse_duration(const Scalar& scalar, const std::string& what) {
-  static const std::regex form(R"((?:(\d{1,6}(?:\.\d{1,6})?)h)?(?:(\d{1,6}(?:\.\d{1,6})?)min)?(?:(\d{1,9}(?:\.\d{1,6})?)s?)?)");
+  static const std::regex form(
+      R"((?:(\d{1,6}(?:\.\d{1,6})?)h)?(?:(\d{1,6}(?:\.\d{1,6})?)min)?(?:(\d{1,9}(?:\.\d{1,6})?)s?)?)");
   std::smatch match;
   double seconds = 0;
   if (scalar.text.size() < 40 && std::regex_match(scalar.text, match, form)) {
@@ -94,7 +102,8 @@ double parse_duration(const Scalar& scalar, const std::string& what) {
     }
   }
   if (seconds > 0) return seconds;
-  fail_at(scalar.place, what + ": '" + scalar.text + "'; allowed: a duration above 0 as 90s, 10min, 1h30min, or seconds");
+  fail_at(scalar.place,
+          what + ": '" + scalar.text + "'; allowed: a duration above 0 as 90s, 10min, 1h30min, or seconds");
 }
 
 std::vector<Scalar> expand_range(const Scalar& scalar) {
@@ -103,12 +112,18 @@ std::vector<Scalar> expand_range(const Scalar& scalar) {
   std::smatch match;
   if (scalar.text.size() > 100 || !std::regex_match(scalar.text, looks_like)) return {scalar};
   if (!std::regex_match(scalar.text, match, form)) {
-    fail_at(scalar.place, "'" + scalar.text + "' is no range; allowed: start:stop:step (500:5500:500) or start:stop:*factor (64:4096:*2)");
+    fail_at(scalar.place,
+            "'" + scalar.text +
+                "' is no range; allowed: start:stop:step (500:5500:500) or start:stop:*factor (64:4096:*2)");
   }
-  const auto part = [&](std::size_t i) { return parse_integer({match[i], scalar.place}, INT64_MIN, INT64_MAX, "range"); };
+  const auto part = [&](std::size_t i) {
+    return parse_integer({match[i], scalar.place}, INT64_MIN, INT64_MAX, "range");
+  };
   const std::int64_t start = part(1), stop = part(2), step = part(4);
   const bool geometric = match[3].length() > 0;
-  const auto bad = [&](const std::string& why) { fail_at(scalar.place, "the range '" + scalar.text + "' " + why); };
+  const auto bad = [&](const std::string& why) {
+    fail_at(scalar.place, "the range '" + scalar.text + "' " + why);
+  };
   if (stop < start) bad("ends before it starts; allowed: stop >= start");
   if (!geometric && step < 1) bad("has no positive step; allowed: a step of at least 1");
   if (geometric && step < 2) bad("would not end; allowed: a factor of at least 2");

@@ -5,8 +5,9 @@
 
 namespace gaussweep::io {
 
-/// start:stop:step (inclusive) and start:stop:*factor as a list of whole numbers; anything that does not begin like a
-/// range stands for itself. @throws InputError with the place: no range after all, would not end, too many values
+/// start:stop:step (inclusive) and start:stop:*factor as a list of whole numbers; anything that does not
+/// begin like a range stands for itself. @throws InputError with the place: no range after all, would not
+/// end, too many values
 std::vector<Scalar> expand_range(const Scalar& scalar);
 
 }  // namespace gaussweep::io

@@ -47,8 +47,8 @@ struct Record {
   double seconds_min = unknown, seconds_q1 = unknown, seconds_median = unknown, seconds_mean = unknown,
          seconds_q3 = unknown, seconds_max = unknown, seconds_stdev = unknown;
   std::int64_t samples = 0, inner_repeats = 1, warmup = 0;
-  double load_seconds = unknown, generate_seconds = unknown, allocate_seconds = unknown, h2d_seconds = unknown,
-         d2h_seconds = unknown, verify_seconds = unknown;
+  double load_seconds = unknown, generate_seconds = unknown, allocate_seconds = unknown,
+         h2d_seconds = unknown, d2h_seconds = unknown, verify_seconds = unknown;
   double flops = unknown, gflops = unknown, bytes = unknown, peak_share = unknown;
   double residual_ratio = unknown, tolerance = unknown, backward_error = unknown, forward_error = unknown,
          pivot_growth = unknown, first_row_percent = unknown;
@@ -76,8 +76,8 @@ struct Field {
 /// All columns of `/records`, in order.
 const std::vector<Field>& record_fields();
 
-/// A record as one JSON object: every field by name (NaN and infinities as null, "inf", "-inf"), `sample_list`,
-/// `stages`, `history`. @throws std::runtime_error on a missing or mistyped field, naming it.
+/// A record as one JSON object: every field by name (NaN and infinities as null, "inf", "-inf"),
+/// `sample_list`, `stages`, `history`. @throws std::runtime_error on a missing or mistyped field, naming it.
 nlohmann::json to_json(const Record& record);
 Record record_from_json(const nlohmann::json& json);
 

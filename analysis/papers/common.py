@@ -47,16 +47,3 @@ def heads(rows):
 def on(rows, device):
     """What belongs in a device's panel: its own records and those of the CPU."""
     return rows[rows["device"].isin([device, "CPU"])]
-
-
-def one_kind(rows):
-    """Of each problem the matrix kind that covers most (method, size) pairs; methods that never saw it keep theirs. So that
-    a table does not compare one matrix with another."""
-    kept = []
-    for _, group in rows.groupby("problem"):
-        pairs = group.drop_duplicates(["matrix_kind", "method", "size", "parameters"])["matrix_kind"].value_counts()
-        if len(pairs) > 1:
-            has = group[group["matrix_kind"] == pairs.index[0]]
-            group = pd.concat([has, group[~group["method"].isin(has["method"])]])
-        kept.append(group)
-    return pd.concat(kept).sort_index() if kept else rows

@@ -141,7 +141,7 @@ def first_row(page, night, experiment, drawing, rows):
 
 def devices(page, night, experiment, drawing, rows):
     theirs = table_of(drawing["csv"])
-    ours = night.devices[night.devices["gpu_name"] != ""].drop_duplicates("gpu_name")
+    ours = night.devices[night.devices["capability"] > 0].drop_duplicates("gpu_name", keep="last")
     if not len(ours):
         return False
     published = pd.DataFrame({"gpu": theirs["gpu"], "from": "published peak", "sms": theirs["multiprocessors"], "fp32": theirs["peak_fp32_tflops"],

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 from ..fits import cubic, reciprocal
-from ..frames import answered, best, many, slug, speedups, without
+from ..frames import answered, best, many, one_kind, slug, speedups, without
 from ..loader import parameter
 from ..page import factor, number, seconds, whole
 from ..plots import Plot, Series
-from .common import claims, heads, on, one_kind, pick, source_of, table_of
+from .common import claims, heads, on, pick, source_of, table_of
 
 
 def published(page, night, experiment, drawing, rows):
@@ -133,6 +133,8 @@ def over_parameter(page, night, experiment, drawing, rows):
             label = " ".join(w for w in (method, rest, kind if several else "") if w)
             series += _one(what, label, group, i, fits, dict(precision=precision, device=device, size=size))
         ylabel = {"seconds": "median time", "speedup": "speedup", "reciprocal": "1 / (t − K) [1/s]"}[what]
+        if not series:
+            continue
         figures.append(Plot(slug(experiment["id"], what, precision, device), f"{ylabel.capitalize() if what != 'reciprocal' else ylabel} over {name}: n = {size}, {precision}, {device}",
                             name, ylabel, series, seconds=what == "seconds", xlog=False if what == "reciprocal" else None))
     drawn = page.plots(figures, most=4)
@@ -144,6 +146,7 @@ def over_parameter(page, night, experiment, drawing, rows):
                    caption="t = K + c / blocks by least squares; his hypothesis is that time falls as 1 / blocks. R² well below 1 speaks against it.")
     elif what == "reciprocal" and drawn == 0 and len(rows):
         page.nothing("Fewer than three numbers of blocks: nothing to fit.")
+        return True
     return bool(drawn)
 
 
@@ -248,7 +251,8 @@ def verdict(page, night, experiment, drawing, rows):
                     f"{len(part) - faster - slower}; {factor(float(part['ratio'].median()))} the time in the middle pair")
     overall = float(both["ratio"].median())
     won = int((both["high"] < 1).sum()), int((both["low"] > 1).sum())
-    words = "pays" if won[0] > won[1] and overall < 1 else "does not pay" if won[1] >= won[0] and overall >= 1 else "makes no clear difference"
+    clear = max(won) * 4 >= len(both)  # of four pairs one at least must tell them apart
+    words = "makes no clear difference" if not clear or won[0] == won[1] else "pays" if won[0] > won[1] else "does not pay"
     page.add(f"Verdict: {drawing['first']} {words}: in {len(both)} pairs it is faster in {won[0]}, slower in {won[1]}; "
              f"{factor(overall)} the time of {drawing['second']} in the middle pair.")
     page.add(f"{drawing['first']} against {drawing['second']}, trial by trial (told apart where the quartiles do not overlap):")

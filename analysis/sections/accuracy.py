@@ -1,9 +1,8 @@
 """How right: errors against the condition number, judged ratios by matrix, residual histories."""
 
 import numpy as np
-import pandas as pd
 
-from ..frames import answered, method_styles, slug
+from ..frames import method_styles, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 

@@ -19,6 +19,8 @@ def overview(page, night):
     devices = [d for d in sorted(records["device"].unique())]
     page.add(f"{len(records)} trials in {len(night.files)} file{'s' * (len(night.files) != 1)}, "
              f"{len(night.samples)} samples, on {', '.join(devices)}: " + ", ".join(f"{status[s]} {s}" for s in known) + ".")
+    if (records["backend"] == "emulated").any():
+        page.add("Trials of the backend emulated ran the GPU's kernels on the CPU: they say what is right, and nothing of how fast a GPU is.")
     if night.warnings:
         page.items(night.warnings[:20])
         if len(night.warnings) > 20:

@@ -40,7 +40,7 @@ def papers(page, night):
     absent = []
     for experiment in experiments():
         rows = matching(night.records, experiment)
-        if experiment.get("needs_devices") and not (night.devices["gpu_name"] != "").any():
+        if experiment.get("needs_devices") and not (night.devices["capability"] > 0).any():
             rows = rows.iloc[:0]
         if not len(rows):
             absent.append(experiment["id"])

@@ -30,7 +30,7 @@ def night_index(night, path):
 def _machines(page, night):
     page.heading("Devices and hosts")
     if len(night.devices):
-        page.table("devices", night.devices,
+        page.table("devices", night.devices.drop_duplicates(keep="last"),
                    [("gpu_name", "device", None), ("gpu_uuid", "UUID", None), ("host", "host", None), ("capability", "capability", whole),
                     ("multiprocessors", "SMs", whole), ("total_bytes", "memory [bytes]", whole), ("ecc", "ECC", whole),
                     ("driver_version", "driver", whole), ("runtime_version", "runtime", whole),

@@ -33,7 +33,7 @@ def stages(page, night):
              "the launch: warps that fit on a multiprocessor over the most it can hold; unknown outside a GPU.")
     rows = rows[rows["trial"].isin(telling_trials(night)["trial"])]
     rows = rows.sort_values(["problem", "precision", "device", "method", "seconds"], ascending=[True] * 4 + [False], kind="stable")
-    if rows["occupancy"].notna().any() is False:
+    if not rows["occupancy"].notna().any():
         page.nothing("No occupancy is recorded.")
     page.plots(_profile(*key, group) for key, group in rows.groupby(["problem", "precision", "device"]))
     page.table("stages", rows[["problem", "precision", "device", "method", "config", "size", "kernel", "calls", "mean", "seconds", "share",

@@ -1,9 +1,8 @@
 """Time and rate over size, speedup over a parameter, share of the device's peak, transfer against compute."""
 
 import numpy as np
-import pandas as pd
 
-from ..frames import answered, best, curves, method_styles, numeric_parameters, over_size, panels, slug, speedups
+from ..frames import answered, best, curves, kinds_in_words, method_styles, numeric_parameters, one_kind, over_size, panels, slug, speedups
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -22,10 +21,12 @@ def time_over_size(page, night):
     rows = rows.assign(rate_low=_rate(rows, "seconds_q3"), rate_high=_rate(rows, "seconds_q1"))
     for problem, precision, device, group in panels(rows):
         words = f"{problem}, {precision}, {device}"
+        drawn = one_kind(group)
+        note = kinds_in_words(drawn, group)
         figures.append(over_size(slug("time", problem, precision, device), f"Time: {words}", "median time",
-                                 curves(group, "seconds_median", "seconds_q1", "seconds_q3", styles), ylog=True, seconds=True))
+                                 curves(drawn, "seconds_median", "seconds_q1", "seconds_q3", styles), ylog=True, seconds=True, note=note))
         figures.append(over_size(slug("rate", problem, precision, device), f"Rate: {words}", "GFLOP/s",
-                                 curves(group, "gflops", "rate_low", "rate_high", styles), ylog=True))
+                                 curves(drawn, "gflops", "rate_low", "rate_high", styles), ylog=True, note=note))
     page.plots(figures, most=24)
 
 
@@ -86,12 +87,11 @@ def _speedup_table(page, rows, name):
 def shares(night):
     """Records with their shares of the measured copy bandwidth and of the GEMM rate, from /devices."""
     rows = answered(night.records)
-    rows = rows[rows["backend"] == "cuda"] if (rows["backend"] == "cuda").any() else rows
-    peaks = night.devices.drop_duplicates("gpu_uuid", keep="last").set_index("gpu_uuid")
-    found = rows["gpu_uuid"].map(peaks["copy_bytes_per_second"]) if len(peaks) else np.nan
-    rate = np.where(rows["precision"] == "float", rows["gpu_uuid"].map(peaks["gemm_flops_float"]),
-                    rows["gpu_uuid"].map(peaks["gemm_flops_double"])) if len(peaks) else np.nan
-    return rows.assign(copy_share=rows["bytes"] / rows["seconds_median"] / found, rate_share=rows["gflops"] * 1e9 / rate)
+    where = ["file", "gpu_uuid", "host"]
+    peaks = night.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(where, keep="last")
+    found = rows[where].merge(peaks, on=where, how="left").set_index(rows.index)
+    rate = np.where(rows["precision"] == "float", found["gemm_flops_float"], found["gemm_flops_double"])
+    return rows.assign(copy_share=rows["bytes"] / rows["seconds_median"] / found["copy_bytes_per_second"], rate_share=rows["gflops"] * 1e9 / rate)
 
 
 def roofline(page, night):
@@ -102,10 +102,12 @@ def roofline(page, night):
         page.nothing("No record carries a share of the peak: the devices' peaks were not measured, or nothing came to an answer.")
         return
     page.add("The share as recorded: least time that the measured peaks allow, over the measured time. Beside it the two limits apart: the "
-             "least traffic of the algorithm over the measured copy bandwidth, and the operations over the measured GEMM rate.")
+             "least traffic of the algorithm over the measured copy bandwidth, and the operations over the measured GEMM rate. More than 100 % means that the operands stayed in a cache, which is faster than the copy "
+             "that was measured.")
     styles = method_styles(night.records)
     page.plots([over_size(slug("peak", problem, precision, device), f"Share of peak: {problem}, {precision}, {device}", "share of peak",
-                          curves(group, "peak_share", styles=styles), ylog=True, percent=True, note=HOLLOW)
+                          curves(one_kind(group), "peak_share", styles=styles), ylog=True, percent=True,
+                          note=f"{HOLLOW} {kinds_in_words(one_kind(group), group)}".strip())
                 for problem, precision, device, group in panels(rows)])
     largest = best(rows.sort_values("size"), ["problem", "precision", "device", "method", "size"])
     largest = largest.sort_values("size", kind="stable").drop_duplicates(["problem", "precision", "device", "method"], keep="last")
@@ -133,7 +135,8 @@ def transfer(page, night):
              "more than computing with it.")
     styles = method_styles(night.records)
     page.plots([over_size(slug("transfer", problem, precision, device), f"Transfer over compute: {problem}, {precision}, {device}",
-                          "transfer / compute", curves(group, "transfer_share", styles=styles), ylog=True, lines_at=[(1, "as long")])
+                          "transfer / compute", curves(one_kind(group), "transfer_share", styles=styles), ylog=True, lines_at=[(1, "as long")],
+                          note=kinds_in_words(one_kind(group), group))
                 for problem, precision, device, group in panels(rows)])
     last = best(rows, ["problem", "precision", "device", "method", "size"]).sort_values("size", kind="stable")
     last = last.drop_duplicates(["problem", "precision", "device", "method"], keep="last")

@@ -35,8 +35,7 @@ class EverythingTest(unittest.TestCase):
     def test_every_section_is_there_with_data(self):
         self.assertEqual(list(self.page.sections), SECTIONS)
         for name in SECTIONS:
-            shown = len(self.page.figures[name]) + sum(1 for t in self.page.tables)
-            self.assertTrue(shown, name)
+            self.assertFalse([w for w in self.page.none[name] if w.startswith("No ")], name)
         for name in ("time", "speedup", "roofline", "stages", "accuracy", "convergence", "transfer", "architectures", "failures", "papers"):
             self.assertTrue(self.page.figures[name], f"no figure in {name}")
 

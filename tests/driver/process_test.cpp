@@ -42,8 +42,7 @@ TEST(Channel, SaysWhenTheOtherEndIsGone) {
   pair.left.close();
   EXPECT_TRUE(pair.right.receive(100).has_value()) << "what was sent before the end is still read";
   EXPECT_THROW(pair.right.receive(100), ChannelClosed);
-  EXPECT_THROW(
-      for (int i = 0; i < 3; ++i) pair.right.send({{"type", "to nobody"}}), ChannelClosed);
+  EXPECT_THROW(for (int i = 0; i < 3; ++i) pair.right.send({{"type", "to nobody"}}), ChannelClosed);
 }
 
 TEST(Process, ChildEnvironmentLeavesTheLauncherOut) {

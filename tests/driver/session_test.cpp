@@ -23,7 +23,8 @@ TEST(TimeLimit, ReadsDurationsAndSlurmsForms) {
 
 std::vector<Trial> many_trials(int count) {
   std::vector<Trial> trials(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) trials[static_cast<std::size_t>(i)].key = io::sha256(std::to_string(i)).substr(0, 32);
+  for (int i = 0; i < count; ++i)
+    trials[static_cast<std::size_t>(i)].key = io::sha256(std::to_string(i)).substr(0, 32);
   return trials;
 }
 

@@ -9,7 +9,8 @@ namespace gaussweep::driver {
 namespace {
 
 TEST(Statistics, EqualsWhatNumpySays) {
-  // numpy.quantile([3, 1, 4, 1.5, 9, 2.6], [.25, .5, .75]) = [1.775, 2.8, 3.75]; std(ddof=1) = 2.8916546589568171
+  // numpy.quantile([3, 1, 4, 1.5, 9, 2.6], [.25, .5, .75]) = [1.775, 2.8, 3.75]; std(ddof=1)
+  // = 2.8916546589568171
   const Statistics s = summarise({3, 1, 4, 1.5, 9, 2.6});
   EXPECT_DOUBLE_EQ(s.min, 1);
   EXPECT_DOUBLE_EQ(s.q1, 1.775);

@@ -1,0 +1,20 @@
+#pragma once
+/// Methods that misbehave, one way each: for tests of what the pipeline does then. They exist only in the
+/// executable `gaussweep_faulty`, never in `gaussweep`.
+
+#include <vector>
+
+#include "kernels/core/method.hpp"
+
+namespace gaussweep::faults {
+
+/// gesv rows on the backend host: `fault_none` (a good answer after `milliseconds`), `fault_abort`,
+/// `fault_segfault`, `fault_exit`, `fault_hang`, `fault_throw`, `fault_leak`, `fault_nan`, `fault_lie`,
+/// `fault_once` (dies the first time, works the second).
+std::vector<Method> host_methods();
+
+/// gesv rows on the backends emulated and cuda: `fault_endless_kernel`, `fault_illegal_address` (cuda only),
+/// `fault_device_memory`, `fault_barrier` (emulated only), `fault_good_kernel`.
+std::vector<Method> device_methods();
+
+}  // namespace gaussweep::faults

@@ -1,0 +1,79 @@
+"""Runs gaussweep as a user would: with and without mpirun, in folders of its own."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["GAUSSWEEP_BUILD"])
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+GAUSSWEEP = BUILD / "gaussweep"
+FAULTY = BUILD / "gaussweep_faulty"
+
+MPI_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+}
+
+
+def environment(**changes):
+    result = {**os.environ, **MPI_ENVIRONMENT, "CUDA_VISIBLE_DEVICES": ""}
+    result.update(changes)
+    return result
+
+
+def command(arguments, ranks=0, program=GAUSSWEEP):
+    """The argument list: under mpirun where ranks > 0, else without it."""
+    launcher = ["mpirun", "-n", str(ranks)] if ranks > 0 else []
+    return launcher + [str(program)] + [str(a) for a in arguments]
+
+
+def run(arguments, ranks=0, program=GAUSSWEEP, timeout=300, **changes):
+    return subprocess.run(command(arguments, ranks, program), env=environment(**changes), stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=timeout)
+
+
+def journal(directory):
+    """The journal's records and notes, torn or damaged lines left out."""
+    records, notes = [], []
+    for line in (pathlib.Path(directory) / "journal.jsonl").read_text(errors="replace").splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        (notes if "note" in entry else records).append(entry)
+    return records, notes
+
+
+class SweepTest(unittest.TestCase):
+    """A test with a folder of its own and plans written into it."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gaussweep-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def plan(self, text, name="plan.yaml"):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def sweep(self, plan, *options, ranks=0, output="run", program=GAUSSWEEP, code=0, **changes):
+        """Runs a plan and checks the exit code; returns the run directory."""
+        directory = self.folder / output
+        done = run(["run", plan, "-o", directory, *options], ranks, program, **changes)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.stderr = done.stderr
+        return directory
+
+    def records(self, directory):
+        import h5py
+        with h5py.File(directory / "results.h5", "r") as file:
+            table = file["records"][:]
+        names = table.dtype.names
+        return [{name: (row[name].decode() if isinstance(row[name], bytes) else row[name].item()) for name in names}
+                for row in table]

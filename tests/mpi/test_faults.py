@@ -1,0 +1,172 @@
+"""Methods that crash, hang, leak and lie cost exactly their own trial."""
+
+import os
+import resource
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+from harness import FAULTY, SweepTest
+
+GOOD = "  - {{problem: gesv, method: fault_none, n: 8, seed: {seeds}}}\n"
+
+
+def plan_with(*methods, good=10, extra=""):
+    bad = ", ".join(methods)
+    return (f"name: faults\nrepeats: 1\nwarmup: 0\ntimeout: 2s\nmatrix: {{kind: diagonally_dominant}}\nsweep:\n"
+            f"  - {{problem: gesv, method: [{bad}], n: 6{extra}}}\n" + GOOD.format(seeds=list(range(1, good + 1))))
+
+
+class Isolation(SweepTest):
+    def one(self, method, ranks=0, code=3, **changes):
+        """The record of a sweep's only bad method; all good ones must pass."""
+        directory = self.sweep(self.plan(plan_with(method)), ranks=ranks, program=FAULTY, code=code, **changes)
+        records = self.records(directory)
+        good = [r for r in records if r["method"] == "fault_none"]
+        self.assertEqual([r["status"] for r in good], ["pass"] * 10)
+        (bad,) = [r for r in records if r["method"] == method]
+        return bad
+
+    def test_abort(self):
+        bad = self.one("fault_abort", ranks=2)
+        self.assertEqual(bad["status"], "crashed")
+        self.assertIn("Aborted", bad["message"])
+        self.assertIn("tried 2 times", bad["message"])
+
+    def test_segmentation_fault(self):
+        bad = self.one("fault_segfault")
+        self.assertEqual(bad["status"], "crashed")
+        self.assertIn("Segmentation fault", bad["message"])
+
+    def test_exit(self):
+        bad = self.one("fault_exit")
+        self.assertEqual(bad["status"], "crashed")
+        self.assertIn("exit status 0", bad["message"])
+
+    def test_hang_and_the_next_trial_within_five_seconds(self):
+        start = time.monotonic()
+        bad = self.one("fault_hang")
+        self.assertEqual(bad["status"], "timeout")
+        self.assertIn("2 s", bad["message"])
+        # two tries of 2 s each; the rest of the sweep is short
+        self.assertLess(time.monotonic() - start, 2 * 2 + 5)
+
+    def test_exception(self):
+        bad = self.one("fault_throw")
+        self.assertEqual(bad["status"], "error")
+        self.assertIn("the method threw this", bad["message"])
+
+    def test_host_memory(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
+
+        directory = self.folder / "run"
+        done = subprocess.run(harness.command(["run", self.plan(plan_with("fault_leak")), "-o", directory], program=FAULTY),
+                              env=harness.environment(), capture_output=True, text=True, preexec_fn=limited, timeout=120)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        statuses = {r["method"]: r["status"] for r in self.records(directory)}
+        self.assertEqual(statuses, {"fault_leak": "oom", "fault_none": "pass"})
+
+    def test_nan_and_lies_are_failed(self):
+        for method in ("fault_nan", "fault_lie"):
+            directory = self.sweep(self.plan(plan_with(method)), program=FAULTY, code=1, output=method)
+            (bad,) = [r for r in self.records(directory) if r["method"] == method]
+            self.assertEqual(bad["status"], "failed")
+
+    def test_a_second_try_may_pass_and_says_so(self):
+        bad = self.one("fault_once", code=0, GAUSSWEEP_FAULT_MARK=str(self.folder / "mark"))
+        self.assertEqual(bad["status"], "pass")
+        self.assertIn("second try", bad["message"])
+
+    def test_emulated_kernels(self):
+        plan = plan_with("fault_barrier", "fault_device_memory", "fault_endless_kernel")
+        directory = self.sweep(self.plan(plan), program=FAULTY, code=3, ranks=2)
+        records = {r["method"]: r for r in self.records(directory)}
+        self.assertEqual(records["fault_barrier"]["status"], "error")
+        self.assertIn("barrier", records["fault_barrier"]["message"].lower())
+        self.assertEqual(records["fault_device_memory"]["status"], "oom")
+        self.assertEqual(records["fault_endless_kernel"]["status"], "timeout")
+
+    def test_retry_failed(self):
+        mark = str(self.folder / "mark")
+        plan = self.plan(plan_with("fault_hang", "fault_abort", "fault_lie", good=2))
+        directory = self.sweep(plan, program=FAULTY, code=3)
+        before, _ = harness.journal(directory)
+        self.sweep(plan, "--retry-failed", program=FAULTY, code=3, GAUSSWEEP_FAULT_MARK=mark)
+        after, _ = harness.journal(directory)
+        again = sorted(r["method"] for r in after[len(before):])
+        self.assertEqual(again, ["fault_abort", "fault_hang"], "a wrong answer is no broken trial")
+        self.assertEqual(len(self.records(directory)), len(before), "no record twice")
+
+
+class Stopping(SweepTest):
+    def slow_plan(self, milliseconds=300, count=20):
+        return self.plan("name: slow\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+                         f"  - {{problem: gesv, method: fault_none, n: 4, seed: {list(range(1, count + 1))}, "
+                         f"milliseconds: {milliseconds}}}\n")
+
+    def started(self, plan, directory, *options, ranks=0):
+        process = subprocess.Popen(harness.command(["run", plan, "-o", directory, *options], ranks, FAULTY),
+                                   env=harness.environment(), stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if (directory / "journal.jsonl").exists() and harness.journal(directory)[0]:
+                return process
+            time.sleep(0.01)
+        self.fail("no record within 30 s")
+
+    def test_a_signal_drains(self):
+        for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT):
+            directory = self.folder / number.name
+            process = self.started(self.slow_plan(), directory)
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=30)
+            self.assertEqual(process.returncode, 5, errors)
+            done = len(self.records(directory))
+            self.assertGreater(done, 0)
+            self.assertLess(done, 20)
+        self.sweep(self.slow_plan(), "--resume", program=FAULTY, output=signal.SIGTERM.name)
+        self.assertEqual(len(self.records(self.folder / signal.SIGTERM.name)), 20)
+
+    def test_grace_is_limited_and_a_second_signal_ends_at_once(self):
+        plan = self.slow_plan(milliseconds=60000, count=3)
+        plan.write_text(plan.read_text() + "  - {problem: gesv, method: fault_none, n: 4}\n")
+        for how in ("grace", "second"):
+            directory = self.folder / how
+            process = subprocess.Popen(
+                harness.command(["run", plan, "-o", directory, "--grace", "1" if how == "grace" else "600"], 2, FAULTY),
+                env=harness.environment(), stderr=subprocess.PIPE, text=True)
+            deadline = time.monotonic() + 30
+            while not (directory / "logs/worker-1.log").exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(2)
+            start = time.monotonic()
+            process.send_signal(signal.SIGUSR1)  # mpirun passes it on
+            if how == "second":
+                time.sleep(0.5)
+                process.send_signal(signal.SIGUSR1)
+            _, errors = process.communicate(timeout=30)
+            self.assertLess(time.monotonic() - start, 10)
+            self.assertEqual(process.returncode, 5, errors)
+
+    def test_the_time_limit(self):
+        directory = self.sweep(self.slow_plan(), "--time-limit", "2s", program=FAULTY, code=5)
+        self.assertGreater(len(self.records(directory)), 0)
+        self.assertIn("time limit", self.stderr)
+        self.sweep(self.slow_plan(), "--resume", program=FAULTY)
+        self.assertEqual(len(self.records(directory)), 20)
+
+    def test_a_trial_that_will_not_fit_is_not_started(self):
+        # what was measured for the first sizes teaches that the rest takes longer than the limit
+        self.sweep(self.slow_plan(milliseconds=1500, count=2), program=FAULTY)
+        start = time.monotonic()
+        self.sweep(self.slow_plan(milliseconds=1500, count=6), "--resume", "--time-limit", "1s", program=FAULTY, code=5)
+        self.assertIn("no trial that is left fits", self.stderr)
+        self.assertLess(time.monotonic() - start, 5)
+
+
+if __name__ == "__main__":
+    os.chdir("/")
+    unittest.main()

@@ -1,0 +1,211 @@
+"""Whole sweeps over one and several ranks: records, files, exit codes, bad input."""
+
+import os
+import stat
+import subprocess
+import unittest
+
+import harness
+from harness import SweepTest, run
+
+SMALL = """
+name: small
+precision: [float, double]
+repeats: 3
+matrix: {kind: cauchy}
+sweep:
+  - problem: gesv
+    method: [gauss_serial, gauss_block, gauss_cyclic_halving, lapack]
+    n: [5, 33]
+    blocks: [1, 3]
+    back_substitution: [reduction, pipelined]
+"""
+
+
+class Sweeps(SweepTest):
+    def test_three_ranks_do_what_one_does(self):
+        plan = self.plan(SMALL)
+        one = self.records(self.sweep(plan, output="one"))
+        three = self.records(self.sweep(plan, output="three", ranks=3))
+        self.assertEqual({r["key"]: (r["status"], r["matrix_digest"]) for r in one},
+                         {r["key"]: (r["status"], r["matrix_digest"]) for r in three})
+        # 2 precisions x 2 sizes x (serial, block, lapack + halving with 2 x 2 parameters)
+        self.assertEqual(len(one), 2 * 2 * (3 + 4))
+        self.assertEqual({r["status"] for r in one}, {"pass"})
+        self.assertEqual({r["rank"] for r in three} - {0, 1, 2}, set())
+        self.assertGreater(len({r["rank"] for r in three}), 1, "more than one rank worked")
+
+    def test_records_hold_what_was_measured(self):
+        records = self.records(self.sweep(self.plan(SMALL), ranks=2))
+        for record in records:
+            self.assertEqual(record["samples"], 3)
+            self.assertGreater(record["seconds_median"], 0)
+            self.assertLessEqual(record["seconds_min"], record["seconds_median"])
+            self.assertLessEqual(record["residual_ratio"], record["tolerance"])
+            self.assertEqual(record["reference_method"], "lapack")
+            self.assertGreaterEqual(record["reference_difference"], 0)
+            self.assertEqual(record["backend"], "host" if record["method"] in ("gauss_serial", "lapack") else "emulated")
+            self.assertGreater(record["gflops"], 0)
+            self.assertGreater(record["peak_share"], 0)
+
+    def test_samples_stages_and_provenance(self):
+        import h5py
+        directory = self.sweep(self.plan(SMALL), ranks=2)
+        with h5py.File(directory / "results.h5", "r") as file:
+            self.assertEqual(len(file["samples"]), 3 * len(file["records"]))
+            stages = {kernel.decode() for kernel in file["stages"]["kernel"]}
+            self.assertIn("eliminate", stages)
+            self.assertGreaterEqual(len(file["devices"]), 1)
+            self.assertEqual(len(file["hosts"]), 1)
+            for name in ("version", "commit", "command_line", "hdf5_version", "mpi_version", "plan_name"):
+                self.assertIn(name, file.attrs)
+
+    def test_matrices_are_made_once_and_shared(self):
+        directory = self.sweep(self.plan(SMALL), ranks=3)
+        digests = {r["matrix_digest"] for r in self.records(directory)}
+        stored = {path.stem for path in (directory / "matrices").glob("*.h5")}
+        self.assertEqual(stored, digests)
+
+    def test_nothing_but_the_user_can_read_the_run_directory(self):
+        directory = self.sweep(self.plan(SMALL))
+        for path in [directory, *directory.rglob("*")]:
+            self.assertEqual(stat.S_IMODE(path.stat().st_mode) & 0o077, 0, path)
+
+    def test_resume_does_nothing_twice(self):
+        plan = self.plan(SMALL)
+        directory = self.sweep(plan)
+        before = (directory / "journal.jsonl").read_text()
+        self.sweep(plan, "--resume", ranks=2)
+        records, _ = harness.journal(directory)
+        self.assertEqual(len(records), len([line for line in before.splitlines() if '"key"' in line and '"note"' not in line]))
+
+    def test_an_edited_plan_adds_and_keeps(self):
+        directory = self.sweep(self.plan(SMALL))
+        first = {r["key"] for r in self.records(directory)}
+        self.sweep(self.plan(SMALL.replace("n: [5, 33]", "n: [5, 8]")), "--resume")
+        after = self.records(directory)
+        self.assertLess(first, {r["key"] for r in after})
+        vanished = [r for r in after if "no longer in the plan" in r["message"]]
+        self.assertEqual({r["n"] for r in vanished}, {33})
+
+    def test_resume_on_an_absent_directory_starts(self):
+        self.sweep(self.plan(SMALL), "--resume")
+
+    def test_shards_make_the_whole(self):
+        plan = self.plan(SMALL)
+        whole = {r["key"] for r in self.records(self.sweep(plan, output="whole"))}
+        parts = [{r["key"] for r in self.records(self.sweep(plan, f"--shard={i}/3", output=f"part{i}"))} for i in (1, 2, 3)]
+        self.assertEqual(set.union(*parts), whole)
+        self.assertEqual(sum(map(len, parts)), len(whole))
+
+    def test_a_wrong_answer_is_exit_1_unless_expected(self):
+        plan = """
+name: unstable
+repeats: 1
+matrix: {kind: wilkinson}
+sweep:
+  - problem: gesv
+    method: gauss_cyclic_decrement
+    n: 64
+    blocks: 8
+"""
+        directory = self.sweep(self.plan(plan), code=1)
+        self.assertEqual({r["status"] for r in self.records(directory)}, {"failed"})
+        expecting = plan + "    expect: {gauss_cyclic_decrement: [pass, suspect, failed]}\n"
+        self.sweep(self.plan(expecting), output="expected", code=0)
+
+    def test_vendor_rows_are_skipped_without_a_gpu(self):
+        plan = "name: v\nrepeats: 1\nsweep:\n  - {problem: gesv, method: [cusolver, lapack], n: 8}\n"
+        directory = self.sweep(self.plan(plan))
+        self.assertEqual({r["method"]: r["status"] for r in self.records(directory)},
+                         {"cusolver": "skipped", "lapack": "pass"})
+
+    def test_dry_run_creates_nothing(self):
+        plan = self.plan(SMALL)
+        done = run(["run", plan, "-o", self.folder / "none", "--dry-run"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("28 trials", done.stdout)
+        self.assertFalse((self.folder / "none").exists())
+
+
+class BadInput(SweepTest):
+    def refuse(self, text, *words, options=(), ranks=0):
+        plan = self.plan(text) if isinstance(text, str) else text
+        directory = self.folder / "out"
+        done = run(["run", plan, "-o", directory, *options], ranks)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertFalse(directory.exists(), "nothing half-written")
+        return done.stderr
+
+    def test_plans(self):
+        good = "name: p\nsweep:\n  - problem: gesv\n    method: lapack\n    n: 8\n"
+        self.refuse(good + "    blocs: 3\n", ":6:", "blocs")
+        self.refuse(good.replace("lapack", "lapak"), ":4:13", "lapak", "lapack")
+        self.refuse(good.replace("gesv", "gesw"), ":3:14", "gesw", "gesv")
+        self.refuse(good.replace("n: 8", "n: 8:4:1"), ":5:8")
+        self.refuse(good.replace("n: 8", "n: 0"), ":5:8")
+        self.refuse("name: p\nsweep: []\n", ":2:")
+        self.refuse("{{{ not yaml", "plan.yaml")
+        self.refuse("just words", "plan.yaml")
+        self.refuse(self.folder / "absent.yaml", "absent.yaml")
+        self.refuse(good + "    matrix: {file: absent.mtx}\n", ":6:", "absent.mtx")
+        self.refuse(good + "    matrix: {kind: unifrom}\n", ":6:", "uniform")
+        self.refuse(good + "nmae: x\n", ":6:1", "name")
+
+    def test_a_malformed_matrix_file_is_refused_with_its_line(self):
+        (self.folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n")
+        self.refuse("name: p\nsweep:\n  - {problem: gesv, method: lapack, matrix: {file: bad.mtx}}\n", "bad.mtx")
+
+    def test_under_mpirun_too(self):
+        self.refuse("name: p\nsweep: []\n", ":2:", ranks=3)
+
+    def test_unwritable_output(self):
+        plan = self.plan(SMALL)
+        file = self.folder / "file"
+        file.write_text("x")
+        for output in (file, file / "below", "/proc/nowhere/run"):
+            done = run(["run", plan, "-o", output])
+            self.assertEqual(done.returncode, 2, f"{output}: {done.stderr}")
+
+    def test_an_existing_directory_needs_resume(self):
+        directory = self.sweep(self.plan(SMALL))
+        before = sorted(path.name for path in directory.iterdir())
+        done = run(["run", self.plan(SMALL), "-o", directory])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--resume", done.stderr)
+        self.assertEqual(sorted(path.name for path in directory.iterdir()), before)
+
+    def test_usage(self):
+        for arguments in ([], ["run"], ["nonsense"], ["run", "x", "-o", "y", "--backend", "gpu"],
+                          ["run", "x", "-o", "y", "--shard", "5/4"], ["run", "x", "-o", "y", "--time-limit", "soon"]):
+            self.assertEqual(run(arguments).returncode, 2, arguments)
+
+    def test_a_plan_s_words_never_reach_a_shell(self):
+        marker = self.folder / "pwned"
+        evil = f"$(touch {marker}); `touch {marker}` | touch {marker}"
+        plan = f"name: '{evil}'\nrepeats: 1\nsweep:\n  - {{problem: gesv, method: lapack, n: 4}}\n"
+        self.sweep(self.plan(plan), ranks=2)
+        self.assertFalse(marker.exists())
+
+
+class Locking(SweepTest):
+    def test_two_runs_on_one_directory(self):
+        slow = ("name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
+                "  - {problem: gesv, method: fault_none, n: 4, seed: [1, 2, 3, 4], milliseconds: 5000}\n")
+        plan = self.plan(slow)
+        directory = self.folder / "run"
+        with subprocess.Popen(harness.command(["run", plan, "-o", directory], program=harness.FAULTY),
+                              env=harness.environment(), stderr=subprocess.DEVNULL) as first:
+            while not (directory / "journal.jsonl").exists():
+                self.assertIsNone(first.poll())
+            second = run(["run", plan, "-o", directory, "--resume"], program=harness.FAULTY)
+            self.assertEqual(second.returncode, 2, second.stderr)
+            self.assertIn("another run", second.stderr)
+            first.kill()
+
+
+if __name__ == "__main__":
+    os.chdir("/")
+    unittest.main()
