@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -376,10 +377,17 @@ Expansion expand_plan(const std::string& path, const Registry& registry, Backend
   const io::Plan plan = io::read_plan(path);
   if (plan_out != nullptr) *plan_out = plan;
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  std::map<std::pair<std::string, std::string>, FileFacts> known;  // many trials name the same file
   const FileLookup lookup = [&](const std::string& file, const std::string& dataset) {
-    const std::filesystem::path place = folder / file;  // an absolute `file` stands alone
-    const io::MatrixInfo info = io::matrix_info(place, dataset);
-    return FileFacts{place.lexically_normal().string(), info.rows, info.cols, io::sha256_file(place)};
+    const auto [entry, fresh] = known.try_emplace({file, dataset});
+    if (fresh) {
+      const std::filesystem::path place = folder / file;  // an absolute `file` stands alone
+      const io::MatrixInfo info = io::matrix_info(place, dataset);
+      // a text file is read to its end now: better a refusal tonight than a broken trial tomorrow
+      if (info.format == "matrix market") io::import_matrix(place);
+      entry->second = {place.lexically_normal().string(), info.rows, info.cols, io::sha256_file(place)};
+    }
+    return entry->second;
   };
   return expand(plan, registry, requested, capability, lookup);
 }
