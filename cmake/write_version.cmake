@@ -9,6 +9,12 @@ if(failed EQUAL 0)
   if(NOT changes STREQUAL "")
     set(dirty true)
   endif()
+else()
+  # an archive made by git archive carries its commit
+  file(STRINGS ${SOURCE}/cmake/commit.txt line LIMIT_COUNT 1)
+  if(line MATCHES "^[0-9a-f]+$")
+    set(commit ${line})
+  endif()
 endif()
 set(text "#pragma once
 /// Written by cmake/write_version.cmake.
