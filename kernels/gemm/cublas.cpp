@@ -1,0 +1,21 @@
+/// gemm/cublas: the GPU's vendor row, cuBLAS's xgemm in the operands' own precision.
+///
+/// Layout: column-major; the answer is a matrix of its own. Cost: 2 m n k operations. Workspace: cuBLAS's
+/// own. Takes any matrix of any shape with sizes below 2^31.
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/cuda_blas.hpp"
+
+namespace gaussweep::cuda {
+
+template <class T>
+void gemm_cublas(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("gemm");
+  vendor::gemm(vendor_handles(context), vendor::Op::none, vendor::Op::none, op.shape.m, op.shape.n,
+               op.shape.k, T(1), op.a.data, op.a.ld, op.b.data, op.b.ld, T(0), op.x.data, op.x.ld);
+}
+
+GAUSSWEEP_INSTANTIATE(gemm_cublas)
+
+}  // namespace gaussweep::cuda

@@ -1,0 +1,47 @@
+/// gemm/global: C = A B from global memory, one thread an element of C.
+///
+/// L. Čejka, ČVUT 2022, section 1.2.6 (listing 1.10), and J. Soriano, IIT 2011, section 5.3: each thread
+/// multiplies its row of A with its column of B. Neighbouring threads have neighbouring columns, so that B
+/// and C are read and written coalesced and A is the same for all of them. Here for any m, n and k: threads
+/// beyond the edge do nothing.
+///
+/// Layout: row-major; the answer is a matrix of its own. Cost: 2 m n k operations; every thread loads 2 k
+/// elements, which only the caches make less. Workspace: none. Takes any matrix of any shape.
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "kernels/core/method.hpp"
+#include "kernels/simt/simt.hpp"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+template <class T>
+__global__ void multiply_elements(MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (row >= c.rows || column >= c.cols) return;
+  const T* left = a.data + row * a.ld;
+  const T* top = b.data + column;
+  T sum = 0;
+  for (std::int64_t k = 0; k < a.cols; ++k, top += b.ld) sum = std::fma(left[k], *top, sum);
+  c.data[row * c.ld + column] = sum;
+}
+
+}  // namespace
+
+template <class T>
+void gemm_global(Context& context, Operands<T>& op, const Parameters& parameters) {
+  const auto tile = static_cast<unsigned>(std::stoi(parameters.choice("tile")));
+  const dim3 grid(static_cast<unsigned>((op.shape.n + tile - 1) / tile),
+                  static_cast<unsigned>((op.shape.m + tile - 1) / tile));
+  context.stage("multiply");
+  simt::launch(context, multiply_elements<T>, grid, dim3(tile, tile), 0, op.a, op.b, op.x);
+}
+
+GAUSSWEEP_INSTANTIATE(gemm_global)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,21 @@
+/// gemm/openblas: the CPU's vendor row, OpenBLAS's xGEMM on all cores that the process may use.
+///
+/// Layout: column-major; the answer is a matrix of its own. Cost: 2 m n k operations. Workspace: none of
+/// ours. Takes any matrix of any shape with sizes below 2^31.
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/blas.hpp"
+
+namespace gaussweep::host {
+
+template <class T>
+void gemm_openblas(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("gemm");
+  vendor::gemm(vendor::Op::none, vendor::Op::none, op.shape.m, op.shape.n, op.shape.k, T(1), op.a.data,
+               op.a.ld, op.b.data, op.b.ld, T(0), op.x.data, op.x.ld);
+}
+
+GAUSSWEEP_INSTANTIATE(gemm_openblas)
+
+}  // namespace gaussweep::host

@@ -1,0 +1,34 @@
+/// gemm/serial: C = A B in three loops on one CPU core.
+///
+/// The plain reference of the products that L. Čejka (ČVUT 2022, section 1.2.6) and J. Soriano (IIT 2011,
+/// section 5.3) measure. Column by column of C, the columns of A are added up with the factors of B, k in
+/// ascending order, one fma each: gemm/global and gemm/shared give the same bits.
+///
+/// Layout: column-major; the answer is a matrix of its own. Cost: 2 m n k operations. Workspace: none. Takes
+/// any matrix of any shape.
+
+#include <algorithm>
+
+#include "kernels/core/method.hpp"
+#include "kernels/gemm/fma_loops.hpp"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::host {
+
+template <class T>
+void gemm_serial(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("multiply");
+  const FmaLoops<T> loops = fma_loops<T>();
+  for (std::int64_t j = 0; j < op.shape.n; ++j) {
+    T* c = op.x.data + j * op.x.ld;
+    const T* b = op.b.data + j * op.b.ld;
+    std::fill(c, c + op.shape.m, T(0));
+    for (std::int64_t k = 0; k < op.shape.k; ++k) {
+      loops.subtract_multiple(c, op.a.data + k * op.a.ld, -b[k], op.shape.m);
+    }
+  }
+}
+
+GAUSSWEEP_INSTANTIATE(gemm_serial)
+
+}  // namespace gaussweep::host
