@@ -102,29 +102,37 @@ bool look_at(hid_t file, const std::string& name, bool matlab, Found& found, std
   return true;
 }
 
+/// What a group of a MATLAB file is.
+std::string group_words(hid_t object, const std::string& path) {
+  return path + (H5Aexists(object, "MATLAB_sparse") > 0
+                     ? " is sparse; allowed: full matrices (use full() in MATLAB)"
+                     : " is a struct; allowed: a full matrix");
+}
+
 struct Search {
   bool matlab;
   std::vector<Found> matrices;
-  std::string why;  ///< of the last dataset that was no matrix
+  std::string why;  ///< of the first dataset that was no matrix
 };
 
 herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
   auto& search = *static_cast<Search*>(out);
   const std::string path = std::string("/") + name;
-  if (path.rfind("/#", 0) == 0) return 0;  // MATLAB's own (#refs#, #subsystem#)
+  // MATLAB's own (#refs#, #subsystem#), and the parts of sparse matrices and structs.
+  if (search.matlab && path.find_first_of("#/", 1) != std::string::npos) return 0;
   try {
+    std::string why;
     if (info->type == H5O_TYPE_GROUP && search.matlab && std::string(name) != ".") {
       const h5::Object object(H5Oopen(file, name, H5P_DEFAULT), "open " + path);
-      search.why = H5Aexists(object, "MATLAB_sparse") > 0
-                       ? path + " is sparse; allowed: full matrices (use full() in MATLAB)"
-                       : path + " is a struct; allowed: a matrix";
+      why = group_words(object, path);
     }
     Found found;
-    if (info->type == H5O_TYPE_DATASET && look_at(file, path, search.matlab, found, search.why)) {
+    if (info->type == H5O_TYPE_DATASET && look_at(file, path, search.matlab, found, why)) {
       search.matrices.push_back(found);
     }
+    if (search.why.empty()) search.why = why;
     return 0;
-  } catch (const h5::Error& e) {
+  } catch (const std::exception& e) {  // whatever it is must not pass through HDF5's frames
     search.why = e.what();
     return -1;
   }
@@ -147,9 +155,7 @@ Found choose(const std::filesystem::path& path, hid_t file, const std::string& d
     }
     if (!dataset.empty() || matlab) {
       const h5::Object object(H5Oopen(file, wanted.c_str(), H5P_DEFAULT), "open " + wanted);
-      fail(path, wanted + (H5Aexists(object, "MATLAB_sparse") > 0
-                               ? " is sparse; allowed: full matrices (use full() in MATLAB)"
-                               : " is a group, not a dataset"));
+      fail(path, matlab ? group_words(object, wanted) : wanted + " is a group; allowed: a dataset");
     }
   }
   const herr_t visited = H5Ovisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &search);

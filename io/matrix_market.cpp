@@ -17,6 +17,7 @@ namespace gaussweep::io {
 namespace {
 
 constexpr const char* banner = "%%MatrixMarket";
+constexpr std::size_t longest_line = 1 << 16;  // the format says 1024; comments are written by hand
 
 struct Header {
   bool coordinate = false, integer = false;
@@ -30,16 +31,40 @@ std::string lower(std::string text) {
   return text;
 }
 
+/// For messages: in quotes, not too long, and without bytes that a terminal or JSON would trip over.
+std::string in_quotes(const std::string& text) {
+  std::string safe = text.substr(0, 60);
+  std::replace_if(
+      safe.begin(), safe.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
+  return "'" + safe + (text.size() > safe.size() ? "…'" : "'");
+}
+
 /// Lines with their numbers; comments and blank lines are passed over.
 class Lines {
  public:
   explicit Lines(const std::filesystem::path& path) : path_(path), file_(path, std::ios::binary) {
     if (!file_) throw InputError(path.string() + ": cannot be opened: " + std::strerror(errno));
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    bytes_ = error ? INT64_MAX : static_cast<std::int64_t>(size);
   }
+  /// The size of the file.
+  std::int64_t bytes() const { return bytes_; }
   /// The next line as it is.
   bool raw(std::string& line) {
-    if (!std::getline(file_, line)) return false;
+    line.clear();
+    std::streambuf& in = *file_.rdbuf();
+    int c = in.sbumpc();
+    if (c == EOF) return false;
     ++number_;
+    for (; c != EOF && c != '\n'; c = in.sbumpc()) {
+      if (c == '\0') fail("a NUL byte; Matrix Market is a text format");
+      if (line.size() == longest_line) {
+        fail("the line is longer than " + std::to_string(longest_line) +
+             " characters; allowed: one entry a line");
+      }
+      line += static_cast<char>(c);
+    }
     if (!line.empty() && line.back() == '\r') line.pop_back();
     return true;
   }
@@ -58,47 +83,52 @@ class Lines {
  private:
   std::filesystem::path path_;
   std::ifstream file_;
-  std::int64_t number_ = 0;
+  std::int64_t number_ = 0, bytes_ = 0;
 };
 
 /// The words of a line, read one after the other.
 class Words {
  public:
-  Words(const Lines& lines, const std::string& line) : lines_(lines), at_(line.c_str()) {}
+  Words(const Lines& lines, const std::string& line)
+      : lines_(lines), at_(line.c_str()), end_(at_ + line.size()) {}
   std::int64_t integer(const char* what) {
     skip();
     std::int64_t value = 0;
-    const char* end = at_ + std::strlen(at_);
-    const auto [stop, error] = std::from_chars(at_, end, value);
-    if (error != std::errc() || (*stop != '\0' && *stop != ' ' && *stop != '\t')) {
-      lines_.fail(std::string(what) + ": '" + at_ + "'; allowed: a whole number");
+    const auto [stop, error] = std::from_chars(at_, end_, value);
+    if (error != std::errc() || !ends_word(stop)) {
+      lines_.fail(std::string(what) + ": " + in_quotes(at_) + "; allowed: a whole number");
     }
     at_ = stop;
     return value;
   }
   double real(bool whole) {
     skip();
-    char* stop = nullptr;
-    const double value = std::strtod(at_, &stop);
-    if (stop == at_ || (*stop != '\0' && *stop != ' ' && *stop != '\t') || !std::isfinite(value)) {
-      lines_.fail(std::string("value: '") + at_ + "'; allowed: a finite number");
+    const char* begin = at_[0] == '+' && at_[1] != '-' ? at_ + 1 : at_;
+    double value = 0;
+    const auto [stop, error] = std::from_chars(begin, end_, value);
+    // Too small a number counts as 0, too large a one becomes infinite.
+    if (error == std::errc::result_out_of_range) value = std::strtod(begin, nullptr);
+    if (error == std::errc::invalid_argument || !ends_word(stop) || !std::isfinite(value)) {
+      lines_.fail("value: " + in_quotes(at_) + "; allowed: a finite number");
     }
     if (whole && value != std::floor(value))
-      lines_.fail(std::string("value: '") + at_ + "' is no integer, as the header says");
+      lines_.fail("value: " + in_quotes(at_) + " is no integer, as the header says");
     at_ = stop;
     return value;
   }
   void end() {
     skip();
-    if (*at_ != '\0') lines_.fail(std::string("'") + at_ + "' is more than a line should hold");
+    if (at_ != end_) lines_.fail(in_quotes(at_) + " is more than a line should hold");
   }
 
  private:
   void skip() {
     while (*at_ == ' ' || *at_ == '\t') ++at_;
   }
+  static bool ends_word(const char* c) { return *c == '\0' || *c == ' ' || *c == '\t'; }
   const Lines& lines_;
   const char* at_;
+  const char* end_;
 };
 
 Header read_header(Lines& lines) {
@@ -109,17 +139,17 @@ Header read_header(Lines& lines) {
   std::string mark, object, format, field, symmetry, more;
   words >> mark >> object >> format >> field >> symmetry;
   if (mark != banner || lower(object) != "matrix" || symmetry.empty() || words >> more) {
-    lines.fail("'" + line.substr(0, 80) + "' is no header; allowed: " + banner +
-               " matrix coordinate|array real|integer " + "general|symmetric|skew-symmetric");
+    lines.fail(in_quotes(line) + " is no header; allowed: " + banner +
+               " matrix coordinate|array real|integer general|symmetric|skew-symmetric");
   }
   Header header;
   format = lower(format);
   field = lower(field);
   symmetry = lower(symmetry);
   if (format != "coordinate" && format != "array")
-    lines.fail("format '" + format + "'; allowed: coordinate, array");
+    lines.fail("format " + in_quotes(format) + "; allowed: coordinate, array");
   if (field != "real" && field != "integer")
-    lines.fail("field '" + field + "' is not read; allowed: real, integer");
+    lines.fail("field " + in_quotes(field) + " is not read; allowed: real, integer");
   header.coordinate = format == "coordinate";
   header.integer = field == "integer";
   if (symmetry == "symmetric") {
@@ -127,7 +157,8 @@ Header read_header(Lines& lines) {
   } else if (symmetry == "skew-symmetric") {
     header.symmetry = Header::Symmetry::skew;
   } else if (symmetry != "general") {
-    lines.fail("symmetry '" + symmetry + "' is not read; allowed: general, symmetric, skew-symmetric");
+    lines.fail("symmetry " + in_quotes(symmetry) +
+               " is not read; allowed: general, symmetric, skew-symmetric");
   }
   if (!lines.next(line)) lines.fail("the line with the sizes is missing");
   Words sizes(lines, line);
@@ -148,19 +179,23 @@ Header read_header(Lines& lines) {
     header.entries = header.rows * (header.rows + (skew ? -1 : 1)) / 2;
   }
   sizes.end();
+  // Before memory is taken: "1 1 1" and "1", each with the end of its line, are the shortest entries.
+  if (header.entries > lines.bytes() / (header.coordinate ? 6 : 2) + 1) {
+    lines.fail("the file is too short for the " + std::to_string(header.entries) + " entries announced");
+  }
   return header;
 }
 
-/// Stores an entry and its mirror image.
+/// Checks an entry, and stores it and its mirror image where the matrix is kept.
 class Target {
  public:
-  Target(const Lines& lines, const Header& header) : lines_(lines), header_(header) {
+  Target(const Lines& lines, const Header& header, bool keep) : lines_(lines), header_(header), keep_(keep) {
     matrix.rows = header.rows;
     matrix.cols = header.cols;
-    matrix.data.assign(static_cast<std::size_t>(header.rows * header.cols), 0.0);
+    if (keep) matrix.data.assign(static_cast<std::size_t>(header.rows * header.cols), 0.0);
   }
   void add(std::int64_t i, std::int64_t j, double value) {
-    at(i, j) += value;
+    store(i, j, value);
     if (i == j) {
       if (header_.symmetry == Header::Symmetry::skew) lines_.fail("a skew-symmetric file stores no diagonal");
       return;
@@ -168,31 +203,25 @@ class Target {
     if (header_.symmetry == Header::Symmetry::general) return;
     if (i < j)
       lines_.fail("a symmetric file stores the lower triangle only; this entry is above the diagonal");
-    at(j, i) += header_.symmetry == Header::Symmetry::symmetric ? value : -value;
+    store(j, i, header_.symmetry == Header::Symmetry::symmetric ? value : -value);
   }
   Dense<double> matrix;
 
  private:
-  double& at(std::int64_t i, std::int64_t j) {
-    return matrix.data[static_cast<std::size_t>(i + j * matrix.rows)];
+  void store(std::int64_t i, std::int64_t j, double value) {
+    if (!keep_) return;
+    double& element = matrix.data[static_cast<std::size_t>(i + j * matrix.rows)];
+    element += value;
+    if (!std::isfinite(element)) lines_.fail("the entries of this place add up to more than a double holds");
   }
   const Lines& lines_;
   const Header& header_;
+  bool keep_;
 };
 
-}  // namespace
-
-bool is_matrix_market(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string start(std::strlen(banner), '\0');
-  file.read(start.data(), static_cast<std::streamsize>(start.size()));
-  return file && start == banner;
-}
-
-Dense<double> read_matrix_market(const std::filesystem::path& path) {
-  Lines lines(path);
-  const Header header = read_header(lines);
-  Target target(lines, header);
+/// All entries, each checked; the elements only where they are kept.
+Dense<double> read_entries(Lines& lines, const Header& header, bool keep) {
+  Target target(lines, header, keep);
   std::string line;
   std::int64_t count = 0;
   std::int64_t row = header.symmetry == Header::Symmetry::skew ? 1 : 0, col = 0;  // of the array format
@@ -226,9 +255,25 @@ Dense<double> read_matrix_market(const std::filesystem::path& path) {
   return std::move(target.matrix);
 }
 
+}  // namespace
+
+bool is_matrix_market(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string start(std::strlen(banner), '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return file && start == banner;
+}
+
+Dense<double> read_matrix_market(const std::filesystem::path& path) {
+  Lines lines(path);
+  const Header header = read_header(lines);
+  return read_entries(lines, header, true);
+}
+
 MatrixInfo matrix_market_info(const std::filesystem::path& path) {
   Lines lines(path);
   const Header header = read_header(lines);
+  read_entries(lines, header, false);
   MatrixInfo info;
   info.format = "matrix market";
   info.rows = header.rows;

@@ -9,7 +9,7 @@ namespace gaussweep::io {
 bool is_matrix_market(const std::filesystem::path& path);
 /// @throws InputError "file:line: …"
 Dense<double> read_matrix_market(const std::filesystem::path& path);
-/// Reads the header and the size line only.
+/// Reads and checks the whole file, but keeps no element. @throws InputError "file:line: …"
 MatrixInfo matrix_market_info(const std::filesystem::path& path);
 
 }  // namespace gaussweep::io

@@ -11,6 +11,7 @@
 #include "io/errors.hpp"
 #include "io/hdf5_handles.hpp"
 #include "io/matrix_file.hpp"
+#include "io/seal.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -80,8 +81,8 @@ herr_t collect_attribute(hid_t object, const char* name, const H5A_info_t*, void
       (*static_cast<std::map<std::string, std::string>*>(out))[name] = h5::read_text(attribute, name);
     }
     return 0;
-  } catch (const h5::Error&) {
-    return -1;  // HDF5 hands it on as the iteration's failure
+  } catch (const std::exception&) {  // whatever it is must not pass through HDF5's frames
+    return -1;                       // HDF5 hands it on as the iteration's failure
   }
 }
 
@@ -117,10 +118,13 @@ class FileLock {
 
 template <class T>
 void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix) {
+  if (matrix.a.data.empty()) throw std::invalid_argument("write_matrix: A is empty");
   const h5::Quiet quiet;
   AtomicFile target(path);
   try {
-    h5::File file(H5Fcreate(target.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, h5::access_properties()),
+    const h5::Properties creation(H5Pcreate(H5P_FILE_CREATE), "make file creation properties");
+    h5::check(H5Pset_userblock(creation, seal_bytes), "leave room for the seal");
+    h5::File file(H5Fcreate(target.temporary().c_str(), H5F_ACC_TRUNC, creation, h5::access_properties()),
                   "create '" + path.string() + "'");
     h5::write_attribute(file, "gaussweep", std::string("matrix"));
     for (const auto& [name, value] : matrix.attributes) h5::write_attribute(file, name, value);
@@ -131,11 +135,15 @@ void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matr
   } catch (const h5::Error& e) {
     throw StorageError(path.string() + ": cannot be written: " + e.what());
   }
+  const std::string seal = make_seal(target.temporary());
+  target.write(seal.data(), seal.size());
   target.commit();
 }
 
 template <class T>
 StoredMatrix<T> read_matrix(const std::filesystem::path& path) {
+  const std::string why = broken_seal(path);
+  if (!why.empty()) throw InputError(path.string() + ": is no whole file of the matrix store: " + why);
   const h5::Quiet quiet;
   try {
     const h5::File file = h5::open_read_only(path);
@@ -166,7 +174,8 @@ StoredMatrix<T> MatrixStore::get(const std::string& digest, const std::function<
                                  bool* made) {
   const std::filesystem::path path = path_of(digest);
   const auto stored = [&](StoredMatrix<T>& matrix) {
-    if (!std::filesystem::exists(path)) return false;
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return false;  // opening the lock says what else is wrong
     try {
       matrix = read_matrix<T>(path);
       return true;

@@ -56,6 +56,15 @@ void check_axes_once(const Entry& entry) {
   }
 }
 
+/// Where a key may have been meant as `word`, "; is 'methods' at line 7 meant to be it?", else nothing.
+std::string miswritten(const Entry& entry, const std::string& word) {
+  for (const auto& [name, axis] : entry.axes) {
+    if (nearest_hint(name, {word}).empty()) continue;
+    return "; is '" + name + "' at line " + std::to_string(axis.place.line) + " meant to be it?";
+  }
+  return {};
+}
+
 Entry entry_of(const YamlNode& node, RangeBudget& budget) {
   if (node.kind != Kind::map)
     fail_kind(node, "an entry of sweep", "a mapping with problem, method and sizes");
@@ -74,11 +83,13 @@ Entry entry_of(const YamlNode& node, RangeBudget& budget) {
   if (entry.problem.text.empty()) {
     fail_at(node.place,
             "problem is missing in this entry of sweep; allowed: gemm, trsv, gesv, getrf, potrf, trtri, "
-            "geinv, poinv");
+            "geinv, poinv" +
+                miswritten(entry, "problem"));
   }
   if (entry.methods.empty()) {
     fail_at(node.place,
-            "method is missing in this entry of sweep; allowed: a method, a list, a glob, or all");
+            "method is missing in this entry of sweep; allowed: a method, a list, a glob, or all" +
+                miswritten(entry, "method"));
   }
   check_axes_once(entry);
   return entry;

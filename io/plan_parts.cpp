@@ -12,6 +12,7 @@ using Kind = YamlNode::Kind;
 
 constexpr std::int64_t largest_size = 1000000;
 constexpr std::int64_t largest_count = 1000000;
+constexpr std::size_t most_matrices = 10000;  ///< that the lists of one `matrix` may stand for
 constexpr double least_tolerance = 1e-300, largest_tolerance = 1e300;
 
 /// Every word that a matrix of some kind may have; which of them suit its kind is decided where the kinds are
@@ -63,7 +64,7 @@ std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what
     require_word(key, matrix_words, what + " has no");
     const std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
     if (key.text == "store") store_of(*value);
-    if (blocks.size() * choices.size() > max_plan_nodes / node.entries.size()) {
+    if (blocks.size() * choices.size() > most_matrices) {
       fail_at(value->place, what + ": the lists have too many combinations");
     }
     std::vector<MatrixBlock> more;
@@ -87,7 +88,9 @@ void check_condition(const Scalar& condition, const std::string& name) {
     fail_at(condition.place, name + ": '" + condition.text +
                                  "' is no condition; allowed: a value, or a number after <, <=, > or >=");
   }
-  const Scalar number{condition.text.substr(begin), condition.place};
+  const Scalar number{
+      condition.text.substr(std::min(condition.text.find_first_not_of(' ', begin), condition.text.size())),
+      condition.place};
   if (!number.text.empty() && (number.text.back() == 'k' || number.text.back() == 'K')) {
     parse_integer(number, INT64_MIN, INT64_MAX, name);
   } else {
@@ -109,7 +112,8 @@ void require_word(const Scalar& word, const std::vector<std::string>& allowed, c
 }
 
 Scalar scalar_of(const YamlNode& node, const std::string& what) {
-  if (node.kind != Kind::scalar || node.text.empty()) fail_kind(node, what, "one value");
+  if (node.kind != Kind::scalar) fail_kind(node, what, "one value");
+  if (node.text.empty()) fail_at(node.place, what + " is an empty text; allowed: one value");
   return {node.text, node.place};
 }
 
@@ -148,7 +152,9 @@ Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
     return axis;
   }
   if (!has_backends(name.text)) {
-    fail_kind(node, name.text, "a value or a list (only n, m and k may differ by backend)");
+    fail_kind(
+        node, name.text,
+        "a value or a list (only n, m and k may differ by backend)" + nearest_hint(name.text, entry_words()));
   }
   for (const auto& [backend, value] : node.entries) {
     require_word(backend, backend_words, name.text + ": no backend");
@@ -193,7 +199,7 @@ std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& wh
   std::vector<MatrixBlock> blocks;
   for (const YamlPointer& item : node.items) {
     for (MatrixBlock& block : blocks_of(*item, "an entry of " + what)) blocks.push_back(std::move(block));
-    if (blocks.size() > max_plan_nodes) fail_at(item->place, what + ": the lists have too many combinations");
+    if (blocks.size() > most_matrices) fail_at(item->place, what + ": the lists have too many combinations");
   }
   return blocks;
 }

@@ -18,7 +18,7 @@ std::optional<std::int64_t> integer_of(std::string text) {
     factor = 1024;
     text.pop_back();
   }
-  if (!text.empty() && text.front() == '+') text.erase(0, 1);
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.erase(0, 1);
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -91,11 +91,16 @@ double parse_real(const Scalar& scalar, double low, double high, const std::stri
 }
 
 double parse_duration(const Scalar& scalar, const std::string& what) {
+  // Seconds may leave out their unit where they stand alone: "1h30" could mean minutes.
+  static const std::regex plain(R"(\d{1,9}(?:\.\d{1,6})?)");
   static const std::regex form(
-      R"((?:(\d{1,6}(?:\.\d{1,6})?)h)?(?:(\d{1,6}(?:\.\d{1,6})?)min)?(?:(\d{1,9}(?:\.\d{1,6})?)s?)?)");
+      R"((?:(\d{1,6}(?:\.\d{1,6})?)h)?(?:(\d{1,6}(?:\.\d{1,6})?)min)?(?:(\d{1,9}(?:\.\d{1,6})?)s)?)");
   std::smatch match;
   double seconds = 0;
-  if (scalar.text.size() < 40 && std::regex_match(scalar.text, match, form)) {
+  const bool readable = scalar.text.size() < 40;
+  if (readable && std::regex_match(scalar.text, plain)) {
+    seconds = std::strtod(scalar.text.c_str(), nullptr);
+  } else if (readable && std::regex_match(scalar.text, match, form)) {
     const double units[] = {3600, 60, 1};
     for (std::size_t i = 0; i < 3; ++i) {
       if (match[i + 1].matched) seconds += units[i] * std::strtod(match[i + 1].str().c_str(), nullptr);
@@ -132,7 +137,9 @@ std::vector<Scalar> expand_range(const Scalar& scalar) {
   for (std::int64_t value = start;;) {
     values.push_back({std::to_string(value), scalar.place});
     if (values.size() > most_values) bad("has more than " + std::to_string(most_values) + " values");
-    if (geometric ? value > stop / step : value > stop - step) break;
+    // Unsigned, for the distance between two values may be beyond the signed numbers.
+    const std::uint64_t left = static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(value);
+    if (geometric ? value > stop / step : left < static_cast<std::uint64_t>(step)) break;
     value = geometric ? value * step : value + step;
   }
   return values;

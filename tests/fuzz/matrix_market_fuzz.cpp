@@ -1,0 +1,33 @@
+/// The Matrix Market reader on anything: a matrix of the announced size, or an InputError.
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+
+#include "io/errors.hpp"
+#include "io/matrix_market.hpp"
+#include "tests/fuzz/memory_file.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace gaussweep;
+  const fuzz::MemoryFile file(data, size);
+  io::MatrixInfo info;
+  bool readable = false;
+  try {
+    info = io::matrix_market_info(file.path());
+    readable = true;
+    // A few bytes may well announce a sparse matrix of gigabytes: memory is not what is tried here.
+    constexpr std::int64_t most_elements = 1 << 16;
+    if (info.rows > most_elements / info.cols) return 0;
+    const io::Dense<double> matrix = io::read_matrix_market(file.path());
+    if (matrix.rows != info.rows || matrix.cols != info.cols) std::abort();
+    if (static_cast<std::int64_t>(matrix.data.size()) != info.rows * info.cols) std::abort();
+    for (const double element : matrix.data) {
+      if (!std::isfinite(element)) std::abort();
+    }
+  } catch (const io::InputError&) {
+    // What passes the check may still overflow where entries of one place are added, and in nothing else.
+    if (readable && info.stored_entries < 2) std::abort();
+  }
+  return 0;
+}

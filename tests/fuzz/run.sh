@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Fuzzes the readers of plans, Matrix Market files, journals and HDF5 matrices with libFuzzer, under address and
+# undefined-behaviour sanitizers. Exit code 0: nothing was found.
+#
+#   tests/fuzz/run.sh [--seconds S] [--build FOLDER] [TARGET…]
+#
+#   --seconds S      a target (default 60)
+#   --build FOLDER   where the targets are built, and what was found is kept (default build-fuzz)
+#   TARGET           plan, matrix_market, journal, hdf5_matrix (default: all, one after the other)
+#
+# It begins with the inputs in tests/fuzz/corpus/TARGET and leaves them as they are; new inputs stay in
+# FOLDER/corpus, what crashes in FOLDER/found. What was found and mended belongs into tests/fuzz/corpus, where the
+# unit tests fuzz.TARGET replay it. Needs clang-14 and libclang-rt-14-dev.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+seconds=60
+build=build-fuzz
+targets=()
+while (($#)); do
+  case "$1" in
+    --seconds) seconds=$2; shift ;;
+    --build) build=$2; shift ;;
+    -h | --help) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+    plan | matrix_market | journal | hdf5_matrix) targets+=("$1") ;;
+    *) echo "run.sh: unknown '$1'; allowed: --seconds, --build, plan, matrix_market, journal, hdf5_matrix" >&2; exit 2 ;;
+  esac
+  shift
+done
+((${#targets[@]})) || targets=(plan matrix_market journal hdf5_matrix)
+
+mkdir -p "$build/objects" "$build/found"
+compiler=${CXX:-clang++-14}
+flags=(-std=c++17 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+  -I. -isystem /usr/include/hdf5/serial)
+# compile SOURCE OBJECT FLAG…: unless the object is newer than every file that it was made of.
+compile() {
+  local source=$1 object=$2
+  shift 2
+  if [[ -f $object && -f $object.d ]]; then
+    local newer
+    newer=$(sed -e 's/^[^:]*://' -e 's/\\$//' "$object.d" | tr -s ' ' '\n' | while read -r file; do
+      [[ -z $file || ! $file -nt $object ]] || { echo "$file"; break; }
+    done)
+    [[ -n $newer ]] || return 0
+  fi
+  "$compiler" "${flags[@]}" "$@" -MD -MF "$object.d" -c "$source" -o "$object"
+}
+objects=()
+for source in io/*.cpp; do
+  object=$build/objects/$(basename "$source" .cpp).o
+  compile "$source" "$object" -fsanitize=fuzzer-no-link
+  objects+=("$object")
+done
+
+failed=()
+for target in "${targets[@]}"; do
+  compile "tests/fuzz/${target}_fuzz.cpp" "$build/objects/${target}_fuzz.o" -fsanitize=fuzzer-no-link
+  "$compiler" "${flags[@]}" -fsanitize=fuzzer "$build/objects/${target}_fuzz.o" "${objects[@]}" -o "$build/$target" \
+    -L/usr/lib/x86_64-linux-gnu/hdf5/serial -lyaml-cpp -lhdf5 -lcrypto -lz
+  mkdir -p "$build/corpus/$target"
+  echo "== $target, $seconds s"
+  options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
+    -artifact_prefix="$build/found/$target-")
+  [[ -f tests/fuzz/$target.dict ]] && options+=(-dict="tests/fuzz/$target.dict")
+  [[ $target == journal ]] && options+=(-max_len=8192)
+  "$build/$target" "${options[@]}" "$build/corpus/$target" "tests/fuzz/corpus/$target" >"$build/$target.log" 2>&1 ||
+    failed+=("$target")
+  grep -E '^(==.*(ERROR|WARNING)|SUMMARY|stat::number_of_executed_units|stat::peak_rss|Done)|runtime error' "$build/$target.log" || true
+done
+if ((${#failed[@]})); then
+  echo "found something: ${failed[*]}; see $build/TARGET.log and $build/found"
+  exit 1
+fi
