@@ -25,7 +25,7 @@ namespace {
 template <class T, int tile>
 __global__ void __launch_bounds__(tile* tile)
     multiply_tiles(MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
-  __shared__ T a_tile[tile][tile];
+  alignas(16) __shared__ T a_tile[tile][tile];  // so that several elements of a row are one load
   __shared__ T b_tile[tile][tile];
   const int tx = static_cast<int>(threadIdx.x);
   const int ty = static_cast<int>(threadIdx.y);

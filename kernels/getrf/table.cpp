@@ -1,7 +1,78 @@
 #include "kernels/tables.hpp"
 
-namespace gaussweep {
+#include "kernels/getrf/fixed_point_parameters.hpp"
 
-std::vector<Method> getrf_methods() { return {}; }
+GAUSSWEEP_DECLARE_IN(host, getrf_crout_serial)
+GAUSSWEEP_DECLARE_PORTABLE(getrf_fixed_point)
+GAUSSWEEP_DECLARE_IN(host, getrf_lapack)
+GAUSSWEEP_DECLARE_CUDA(getrf_cusolver)
+
+namespace gaussweep {
+namespace {
+
+Method getrf_method(std::string variant, std::string summary, std::string source) {
+  Method method;
+  method.problem = Problem::getrf;
+  method.variant = std::move(variant);
+  method.summary = std::move(summary);
+  method.source = std::move(source);
+  method.answer = AnswerIn::a;
+  return method;
+}
+
+/// What the methods of the paper have in common: no pivoting, ones on U's diagonal.
+Method cejka_method(std::string variant, std::string summary) {
+  Method method = getrf_method(std::move(variant), std::move(summary),
+                               "L. Čejka, Parallel LU Decomposition for the GPU, ČVUT 2022");
+  method.needs = {Need::strongly_regular};
+  method.unit_diagonal = UnitDiagonal::upper;
+  return method;
+}
+
+Method crout_serial() {
+  Method method = cejka_method("crout_serial", "Crout's factorisation on one CPU core, no pivoting");
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return workspace_piece(shape.n, element);
+  };
+  method.backends = {Backend::host};
+  method.host = GAUSSWEEP_ENTRY(host, getrf_crout_serial);
+  return method;
+}
+
+Method fixed_point() {
+  Method method = cejka_method("fixed_point", "all elements of L and U at once, iterated to a fixed point");
+  method.capability = 35;
+  method.answer = AnswerIn::x;
+  method.overwrites = false;
+  method.parameters = fixed_point_parameters();
+  method.workspace_bytes = fixed_point_workspace;
+  method.backends = {Backend::cuda, Backend::emulated};
+  method.cuda = GAUSSWEEP_CUDA_ENTRY(getrf_fixed_point);
+  method.emulated = GAUSSWEEP_ENTRY(emulated, getrf_fixed_point);
+  return method;
+}
+
+Method lapack() {
+  Method method = getrf_method("lapack", "LU with partial pivoting on the CPU", "LAPACK");
+  method.vendor = true;
+  method.backends = {Backend::host};
+  method.host = GAUSSWEEP_ENTRY(host, getrf_lapack);
+  return method;
+}
+
+Method cusolver() {
+  Method method = getrf_method("cusolver", "LU with partial pivoting on the GPU", "NVIDIA cuSOLVER");
+  method.vendor = true;
+  method.capability = 35;
+  method.backends = {Backend::cuda};
+  method.cuda = GAUSSWEEP_CUDA_ENTRY(getrf_cusolver);
+  return method;
+}
+
+}  // namespace
+
+std::vector<Method> getrf_methods() {
+  return {crout_serial(), fixed_point(), lapack(), cusolver()};
+}
 
 }  // namespace gaussweep

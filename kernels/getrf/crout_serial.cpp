@@ -1,0 +1,25 @@
+/// getrf/crout_serial: Crout's factorisation A = L U on one CPU core, U with the unit diagonal.
+///
+/// L. Čejka, ČVUT 2022, section 1.3.1 (listing 1.12): for every j, column j of L and then row j of U, from
+/// the columns and rows before. No pivoting.
+///
+/// Layout: column-major; L and U take the place of A, the ones on U's diagonal are not stored. Cost: 2/3 n^3
+/// operations. Workspace: n elements. Needs a strongly regular matrix: a leading minor that is 0 gives
+/// info > 0, a small one inaccurate factors.
+
+#include "kernels/core/method.hpp"
+#include "kernels/getrf/crout_steps.hpp"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::host {
+
+template <class T>
+void getrf_crout_serial(Context& context, Operands<T>& op, const Parameters&) {
+  T* row_copy = op.workspace.template take<T>(op.shape.n);
+  context.stage("factorise");
+  *op.info = static_cast<int>(crout_factorise(op.a, row_copy));
+}
+
+GAUSSWEEP_INSTANTIATE(getrf_crout_serial)
+
+}  // namespace gaussweep::host

@@ -1,0 +1,25 @@
+/// getrf/cusolver: LU with partial pivoting on the GPU, cuSOLVER's xgetrf.
+///
+/// Layout: column-major; L (unit diagonal) and U take the place of A. Cost: 2/3 n^3 operations. Workspace:
+/// what xgetrf asks for is kept with the handles (VendorHandles), because only cuSOLVER itself, on a GPU, can
+/// say how much that is: the first run of a size allocates it, which the warm-up does. Takes any matrix: a
+/// pivot that is exactly 0 gives info > 0.
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/cuda_blas.hpp"
+#include "kernels/vendor/fixups.hpp"
+
+namespace gaussweep::cuda {
+
+template <class T>
+void getrf_cusolver(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("getrf");
+  vendor::getrf(vendor_handles(context), op.shape.n, op.shape.n, op.a.data, op.a.ld, op.pivots, op.info);
+  context.stage("pivots");
+  pivots_from_zero(context, op.pivots, op.shape.n);
+}
+
+GAUSSWEEP_INSTANTIATE(getrf_cusolver)
+
+}  // namespace gaussweep::cuda

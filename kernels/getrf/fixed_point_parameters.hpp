@@ -1,0 +1,27 @@
+#pragma once
+/// What the rows of getrf/fixed_point and gesv/lu_fixed_point have in common.
+
+#include <vector>
+
+#include "kernels/core/method.hpp"
+
+namespace gaussweep {
+
+inline std::vector<Parameter> fixed_point_parameters() {
+  return {choice_parameter("update", {"double_buffered", "in_place"},
+                           "every element from the last iterate, or from whatever stands there by now"),
+          real_parameter("tolerance", 0, 0, 1e300,
+                         "ends where no element changes by more than this; 0: where none changes at all"),
+          integer_parameter("max_iterations", 0, 0, 1 << 30,
+                            "most iterations; 0: 2 n, after which nothing can change any more")};
+}
+
+/// The changes of an iteration, and a second iterate where it is double-buffered.
+inline std::size_t fixed_point_workspace(const Shape& shape, const Parameters& parameters,
+                                         std::size_t element) {
+  const std::size_t changes = workspace_piece(2, sizeof(unsigned long long));
+  if (parameters.choice("update") == "in_place") return changes;
+  return changes + workspace_piece(shape.n * shape.n, element);
+}
+
+}  // namespace gaussweep

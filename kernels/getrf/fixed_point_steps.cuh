@@ -1,0 +1,134 @@
+#pragma once
+/// The iterative LU decomposition of L. Čejka, ČVUT 2022, section 1.3.2 (after ParILU, without a sparsity
+/// pattern), as getrf/fixed_point and gesv/lu_fixed_point share it.
+///
+/// L and U lie in one column-major matrix, U's unit diagonal is not stored. The first iterate is A itself.
+/// An iteration computes every element from Crout's formulas and the iterate before:
+///   l(i, j) = a(i, j) - sum over k < j of l(i, k) u(k, j)                for i >= j
+///   u(i, j) = (a(i, j) - sum over k < i of l(i, k) u(k, j)) / l(i, i)    for i < j
+/// Since these look only at elements above and to the left, each iteration makes at least one more column of
+/// L, or row of U, right for good: after 2 n - 2 all are what Crout's method computes, to the bit, because
+/// the products are subtracted in the same order. Until then elements may grow without bound, or become NaN,
+/// and that passes too. On a matrix with a strong diagonal a few iterations are enough.
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "kernels/core/method.hpp"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+/// What an iteration did. Changes are not negative, so that their bits are ordered as they are; NaN, which
+/// says that some element is not finite, is above all.
+struct FixedPointChanges {
+  unsigned long long largest_bits;  ///< of the largest change, a double
+  unsigned long long any;           ///< not 0 where an element changed at all
+};
+static_assert(sizeof(FixedPointChanges) == 2 * sizeof(unsigned long long));
+
+template <class T>
+__device__ double change_of(T before, T after) {
+  const double change = std::fabs(static_cast<double>(after) - static_cast<double>(before));
+  return change <= std::numeric_limits<double>::max() ? change : std::numeric_limits<double>::quiet_NaN();
+}
+
+template <class T>
+__device__ bool differs(T before, T after) {
+  return before != after && !(before != before && after != after);  // NaN is the same as NaN
+}
+
+/// A thread an element; neighbouring threads have neighbouring rows. `before` and `after` may be the same
+/// matrix: then a thread sees of the others what they have written by then.
+template <class T>
+__global__ void fixed_point_update(MatrixView<T> a, MatrixView<T> before, MatrixView<T> after,
+                                   FixedPointChanges* changes) {
+  __shared__ unsigned long long largest_bits;
+  __shared__ int any;
+  const bool first_thread = threadIdx.x == 0 && threadIdx.y == 0;
+  if (first_thread) {
+    largest_bits = 0;
+    any = 0;
+  }
+  __syncthreads();
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t j = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
+  if (i < a.rows && j < a.cols) {
+    const T* row = before.data + i;
+    const T* column = before.data + j * before.ld;
+    const std::int64_t products = i < j ? i : j;
+    T value = a.data[i + j * a.ld];
+    for (std::int64_t k = 0; k < products; ++k) value = std::fma(-row[k * before.ld], column[k], value);
+    if (i < j) value /= row[i * before.ld];
+    const T old = column[i];
+    after.data[i + j * after.ld] = value;
+    if (differs(old, value) || !(std::fabs(value) <= std::numeric_limits<T>::max())) {
+      const double change = change_of(old, value);
+      unsigned long long bits = 0;
+      memcpy(&bits, &change, sizeof(bits));
+      atomicMax(&largest_bits, bits);
+      if (differs(old, value)) atomicMax(&any, 1);
+    }
+  }
+  __syncthreads();
+  if (first_thread && (largest_bits != 0 || any != 0)) {
+    atomicMax(&changes->largest_bits, largest_bits);
+    if (any != 0) atomicMax(&changes->any, 1ULL);
+  }
+}
+
+/// Iterates from op.a, which stays as it is; the factors end in `lu`. @pre both n x n with ld = n. The host
+/// reads the changes after every iteration. Fills context.report: converged where no element changed by more
+/// than the tolerance, diverged where the last iterate is not finite or changed more than the first, else
+/// max_iterations. It cannot stagnate: what does not change any more is the end.
+template <class T>
+void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& parameters,
+                           MatrixView<T> lu) {
+  const std::int64_t n = op.shape.n;
+  const double tolerance = parameters.real("tolerance");
+  const std::int64_t asked = parameters.integer("max_iterations");
+  const std::int64_t most = asked > 0 ? asked : 2 * n;
+  const bool in_place = parameters.choice("update") == "in_place";
+  Device& device = context.device;
+  auto* changes = reinterpret_cast<FixedPointChanges*>(op.workspace.template take<unsigned long long>(2));
+  MatrixView<T> before = lu;
+  MatrixView<T> after = lu;
+  if (!in_place) after = {op.workspace.template take<T>(n * n), n, n, n};
+
+  const dim3 block(32, 8);
+  const dim3 grid(static_cast<unsigned>((n + block.x - 1) / block.x),
+                  static_cast<unsigned>((n + block.y - 1) / block.y));
+  context.stage("start");
+  device.copy(lu.data, op.a.data, static_cast<std::size_t>(n * n) * sizeof(T));
+  IterationReport& report = context.report;
+  report = {};
+  report.convergence = Convergence::max_iterations;
+  context.stage("update");
+  while (report.iterations < most) {
+    device.fill(changes, 0, sizeof(FixedPointChanges));
+    simt::launch(context, fixed_point_update<T>, grid, block, 0, op.a, before, after, changes);
+    std::swap(before, after);  // `before` is the newest from here on
+    FixedPointChanges seen{};
+    device.to_host(&seen, changes, sizeof(seen));
+    double largest = 0;
+    std::memcpy(&largest, &seen.largest_bits, sizeof(largest));
+    ++report.iterations;
+    report.history.push_back(largest);
+    if (largest <= tolerance) report.convergence = Convergence::converged;
+    if (report.convergence == Convergence::converged || seen.any == 0) break;
+  }
+  const double last = report.history.back();
+  if (report.convergence != Convergence::converged &&
+      (!std::isfinite(last) || last > report.history.front())) {
+    report.convergence = Convergence::diverged;
+  }
+  if (before.data != lu.data) {
+    context.stage("copy");
+    device.copy(lu.data, before.data, static_cast<std::size_t>(n * n) * sizeof(T));
+  }
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

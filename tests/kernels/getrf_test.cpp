@@ -1,0 +1,178 @@
+// getrf by hand, and the fixed-point iteration: how it ends, and that it ends with Crout's bits.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "kernels/check/check.hpp"
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+template <class T>
+struct Run {
+  Answer<T> answer;
+  IterationReport report;
+};
+
+struct Asked {
+  std::string update = "double_buffered";
+  double tolerance = 0;
+  std::int64_t max_iterations = 0;
+  std::uint64_t shuffle_seed = 0;
+};
+
+template <class T>
+Run<T> factorise(const char* variant, const Inputs<T>& inputs, const Asked& asked = {}) {
+  const Registry registry = builtin_registry();
+  const Method& method = *registry.find(Problem::getrf, variant);
+  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
+  Context context(*device);
+  context.emulation.shuffle_seed = asked.shuffle_seed;
+  Parameters parameters = defaults(method);
+  if (has_parameter(method, "update")) {
+    parameters.set("update", asked.update);
+    parameters.set("tolerance", asked.tolerance);
+    parameters.set("max_iterations", asked.max_iterations);
+  }
+  Run<T> run;
+  run.answer = run_method(context, method, inputs, parameters);
+  run.report = context.report;
+  return run;
+}
+
+template <class T>
+Inputs<T> matrix(std::int64_t n, std::vector<T> columns) {
+  Inputs<T> inputs;
+  inputs.shape = {n, n, n, 1, Uplo::lower};
+  inputs.a = HostMatrix<T>(n, n);
+  inputs.a.data = std::move(columns);
+  return inputs;
+}
+
+template <class T>
+Inputs<T> of_kind(MatrixKind kind, std::int64_t n) {
+  return make_inputs<T>(Problem::getrf, {n, n, n, 1, Uplo::lower}, kind, 3);
+}
+
+template <class T>
+bool same_bits(const Answer<T>& one, const Answer<T>& other) {
+  return std::memcmp(one.x.data.data(), other.x.data.data(), one.x.data.size() * sizeof(T)) == 0;
+}
+
+template <class T>
+class Getrf : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(Getrf, Precisions);
+
+TYPED_TEST(Getrf, ByHand) {
+  // (2 4 6; 3 8 13; 1 4 11) = (2 0 0; 3 2 0; 1 2 4) (1 2 3; 0 1 2; 0 0 1).
+  const auto inputs = matrix<TypeParam>(3, {2, 3, 1, 4, 8, 4, 6, 13, 11});
+  const std::vector<TypeParam> right{2, 3, 1, 2, 2, 2, 3, 2, 4};
+  EXPECT_EQ(factorise("crout_serial", inputs).answer.x.data, right);
+  EXPECT_EQ(factorise("fixed_point", inputs).answer.x.data, right);
+  EXPECT_EQ(factorise("fixed_point", inputs, {"in_place", 0, 0, 0}).answer.x.data, right);
+  // With pivoting 3 is the first pivot: rows 0 and 1 change places.
+  const auto pivoted = factorise("lapack", inputs).answer;
+  ASSERT_EQ(pivoted.pivots.size(), 3u);
+  EXPECT_EQ(pivoted.pivots[0], 1);
+}
+
+TYPED_TEST(Getrf, OneIsOneIteration) {
+  const auto run = factorise("fixed_point", matrix<TypeParam>(1, {5}));
+  EXPECT_EQ(run.answer.x.data, (std::vector<TypeParam>{5}));
+  EXPECT_EQ(run.report.convergence, Convergence::converged);
+  EXPECT_EQ(run.report.iterations, 1);
+  EXPECT_EQ(run.report.history, std::vector<double>{0});
+}
+
+// Even where elements grow beyond all bounds on the way.
+TYPED_TEST(Getrf, FixedPointEndsWithCroutsBits) {
+  for (const MatrixKind kind :
+       {MatrixKind::diagonally_dominant, MatrixKind::cauchy, MatrixKind::uniform, MatrixKind::spd}) {
+    for (const std::int64_t n : {2, 7, 33, 70}) {
+      const auto inputs = of_kind<TypeParam>(kind, n);
+      const auto crout = factorise("crout_serial", inputs);
+      ASSERT_EQ(crout.answer.info, 0);
+      for (const char* update : {"double_buffered", "in_place"}) {
+        const auto run = factorise("fixed_point", inputs, {update, 0, 0, 11});
+        const std::string what =
+            std::string(update) + ", " + std::string(to_string(kind)) + ", n " + std::to_string(n);
+        EXPECT_TRUE(same_bits(run.answer, crout.answer)) << what;
+        EXPECT_EQ(run.report.convergence, Convergence::converged) << what;
+        EXPECT_LE(run.report.iterations, 2 * n) << what;
+        EXPECT_EQ(run.report.history.size(), static_cast<std::size_t>(run.report.iterations)) << what;
+        EXPECT_EQ(run.report.history.back(), 0) << what;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Getrf, DominantDiagonalNeedsFewIterations) {
+  const auto run = factorise("fixed_point", of_kind<TypeParam>(MatrixKind::diagonally_dominant, 97));
+  EXPECT_EQ(run.report.convergence, Convergence::converged);
+  EXPECT_LT(run.report.iterations, 40);
+}
+
+TYPED_TEST(Getrf, ToleranceStopsEarlierAndIsLessAccurate) {
+  const auto inputs = of_kind<TypeParam>(MatrixKind::diagonally_dominant, 64);
+  const auto exact = factorise("fixed_point", inputs);
+  const auto rough = factorise("fixed_point", inputs, {"double_buffered", 0.001, 0, 0});
+  EXPECT_EQ(rough.report.convergence, Convergence::converged);
+  EXPECT_LT(rough.report.iterations, exact.report.iterations);
+  EXPECT_LE(rough.report.history.back(), 0.001);
+  EXPECT_GT(rough.report.history[rough.report.history.size() - 2], 0.001);
+  EXPECT_FALSE(same_bits(rough.answer, exact.answer));
+}
+
+TYPED_TEST(Getrf, MaxIterationsIsKept) {
+  const auto inputs = of_kind<TypeParam>(MatrixKind::diagonally_dominant, 64);
+  const auto run = factorise("fixed_point", inputs, {"double_buffered", 0, 5, 0});
+  EXPECT_EQ(run.report.convergence, Convergence::max_iterations);
+  EXPECT_EQ(run.report.iterations, 5);
+  // An odd number ends in the second iterate: the answer is it all the same.
+  const auto next = factorise("fixed_point", inputs, {"double_buffered", 0, 6, 0});
+  EXPECT_FALSE(same_bits(run.answer, next.answer));
+  const auto exact = factorise("crout_serial", inputs).answer;
+  double far = 0, near = 0;
+  for (std::size_t k = 0; k < exact.x.data.size(); ++k) {
+    far = std::max(far, std::fabs(double(run.answer.x.data[k]) - double(exact.x.data[k])));
+    near = std::max(near, std::fabs(double(next.answer.x.data[k]) - double(exact.x.data[k])));
+  }
+  EXPECT_LT(near, far);
+}
+
+TYPED_TEST(Getrf, GrowthIsSeenAsDivergence) {
+  const auto run =
+      factorise("fixed_point", of_kind<TypeParam>(MatrixKind::uniform, 64), {"double_buffered", 0, 10, 0});
+  EXPECT_EQ(run.report.convergence, Convergence::diverged);
+  EXPECT_EQ(run.report.iterations, 10);
+}
+
+TYPED_TEST(Getrf, ZeroPivotIsInfo) {
+  // The second pivot is 4 - 2 * 2 = 0; u(1, 2) is then 1 / 0.
+  const auto inputs = matrix<TypeParam>(3, {1, 2, 1, 2, 4, 1, 3, 7, 1});
+  EXPECT_EQ(factorise("crout_serial", inputs).answer.info, 2);
+  const auto run = factorise("fixed_point", inputs);
+  EXPECT_EQ(run.answer.info, 2);
+  EXPECT_EQ(run.report.convergence, Convergence::diverged);
+  EXPECT_LE(run.report.iterations, 6);
+  EXPECT_EQ(factorise("lapack", matrix<TypeParam>(2, {0, 0, 1, 1})).answer.info, 1);
+}
+
+TYPED_TEST(Getrf, NanStaysAndIsDivergence) {
+  auto inputs = of_kind<TypeParam>(MatrixKind::diagonally_dominant, 20);
+  inputs.a(4, 5) = std::numeric_limits<TypeParam>::quiet_NaN();
+  const auto run = factorise("fixed_point", inputs);
+  EXPECT_EQ(run.report.convergence, Convergence::diverged);
+  EXPECT_TRUE(std::isnan(run.report.history.back()));
+}
+
+}  // namespace
+}  // namespace gaussweep
