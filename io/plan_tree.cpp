@@ -23,7 +23,10 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    add(make(YamlNode::Kind::null, mark, "", anchor));
+    const auto node = make(YamlNode::Kind::null, mark, "", anchor);
+    // The parser's place of nothing is the next thing in the file; what misses its value is the key.
+    if (!open_.empty() && open_.back().key != nullptr) node->place = open_.back().key->place;
+    add(node);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const YamlPointer target = anchor < anchors_.size() ? anchors_[anchor] : nullptr;
