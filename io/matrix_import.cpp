@@ -42,14 +42,26 @@ std::string text_attribute(hid_t object, const char* name) {
   return H5Tget_class(type) == H5T_STRING ? h5::read_text(attribute, name) : std::string();
 }
 
+/// An absent flag is false. One that is no number (or h5py's bool) is an error: it would turn the matrix
+/// over.
 bool flag_attribute(hid_t object, const char* name) {
   if (H5Aexists(object, name) <= 0) return false;
   const h5::Attribute attribute(H5Aopen(object, name, H5P_DEFAULT), std::string("open ") + name);
   const h5::Space space(H5Aget_space(attribute), std::string("read the shape of ") + name);
   const h5::Type type(H5Aget_type(attribute), std::string("read the type of ") + name);
-  if (H5Sget_simple_extent_npoints(space) != 1 || H5Tget_class(type) != H5T_INTEGER) return false;
+  const H5T_class_t type_class = H5Tget_class(type);
+  const bool boolean = type_class == H5T_ENUM && H5Tget_size(type) == 1;
+  if (H5Sget_simple_extent_npoints(space) != 1 || (type_class != H5T_INTEGER && !boolean)) {
+    throw h5::Error(std::string("the attribute ") + name + " is no single integer; allowed: 0 or 1");
+  }
   long long value = 0;
-  h5::check(H5Aread(attribute, H5T_NATIVE_LLONG, &value), std::string("read ") + name);
+  if (boolean) {
+    signed char byte = 0;
+    h5::check(H5Aread(attribute, type, &byte), std::string("read ") + name);
+    value = byte;
+  } else {
+    h5::check(H5Aread(attribute, H5T_NATIVE_LLONG, &value), std::string("read ") + name);
+  }
   return value != 0;
 }
 

@@ -113,6 +113,9 @@ class Words {
     }
     if (whole && value != std::floor(value))
       lines_.fail("value: " + in_quotes(at_) + " is no integer, as the header says");
+    constexpr double largest_exact = 9007199254740992;  // 2^53
+    if (whole && std::abs(value) > largest_exact)
+      lines_.fail("value: " + in_quotes(at_) + " may not be exact as a double; allowed: integers up to 2^53");
     at_ = stop;
     return value;
   }
@@ -211,7 +214,7 @@ class Target {
   void store(std::int64_t i, std::int64_t j, double value) {
     if (!keep_) return;
     double& element = matrix.data[static_cast<std::size_t>(i + j * matrix.rows)];
-    element += value;
+    element = element == 0 ? value : element + value;  // 0 + -0 would lose the sign
     if (!std::isfinite(element)) lines_.fail("the entries of this place add up to more than a double holds");
   }
   const Lines& lines_;
@@ -295,6 +298,9 @@ MatrixInfo matrix_market_info(const std::filesystem::path& path) {
 }
 
 void export_matrix_market(const std::filesystem::path& path, const Dense<double>& a) {
+  if (!std::all_of(a.data.begin(), a.data.end(), [](double x) { return std::isfinite(x); })) {
+    throw InputError(path.string() + ": the matrix holds NaN or Inf, which Matrix Market has no words for");
+  }
   AtomicFile file(path);
   std::string text = std::string(banner) + " matrix array real general\n" + std::to_string(a.rows) + " " +
                      std::to_string(a.cols) + "\n";
