@@ -54,7 +54,9 @@ test_in() {
   ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" --output-junit tests.xml "$@" \
     >"$folder/tests.log" 2>&1 || {
     failures+=("tests in $folder")
-    grep -v -E '^ +Start +[0-9]+:|\.\.\. +Passed ' "$folder/tests.log"
+    # What passed or was skipped is in the log and in the summary.
+    awk '/^The following tests did not run:/ {listing = 1} /^$/ {listing = 0}
+      !listing && !/^ +Start +[0-9]+:|\.\.\.+ +Passed |\*\*\*Skipped/' "$folder/tests.log"
   }
 }
 
