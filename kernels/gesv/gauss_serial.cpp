@@ -1,61 +1,39 @@
-/// gesv/gauss_serial: Gaussian elimination without pivoting on one CPU core.
+/// gesv/gauss_serial: Gaussian elimination on one CPU core, without pivoting or with partial pivoting.
 ///
 /// F. Fuhrmann, TU Wien 2017, algorithms 4.1 and 4.2, meant right: row k is divided by its diagonal element,
 /// and a multiple of it is subtracted from every row below, over all columns; a row whose factor is 0 is
-/// skipped. Then back substitution row by row from the last. Xia and Lee's "traditional" serial code is the
-/// same elimination.
+/// skipped. Then back substitution row by row from the last. X. Xia and J. C. Lee's "traditional" serial code
+/// is the same elimination; with `pivoting` partial, the row with the largest element in column k is
+/// exchanged for row k first.
 ///
-/// Cost: n^3 multiply-adds. Workspace: none. Needs a strongly regular matrix: a leading minor that is 0 gives
-/// info > 0, a small one an inaccurate answer.
+/// Cost: n^3 multiply-adds (the paper's choice to subtract over all columns from 0). Workspace: none. Without
+/// pivoting it needs a strongly regular matrix: a leading minor that is 0 gives info > 0, a small one an
+/// inaccurate answer. With pivoting, only a singular matrix gives info > 0.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "kernels/core/method.hpp"
+#include "kernels/gemm/fma_loops.hpp"
+#include "kernels/gesv/pivot_search.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::host {
-namespace {
-
-/// target[j] -= factor * row[j] as one fma each, for all columns.
-template <class T>
-using Subtract = void (*)(T* target, const T* row, T factor, std::int64_t columns);
 
 template <class T>
-void subtract_anywhere(T* target, const T* row, T factor, std::int64_t columns) {
-  for (std::int64_t j = 0; j < columns; ++j) target[j] = std::fma(-factor, row[j], target[j]);
-}
-
-// Without the processor's own instruction every fma is a call: the same bits, ten times slower.
-#if defined(__x86_64__) && defined(__GNUC__)
-template <class T>
-__attribute__((target("avx2,fma"))) void subtract_avx2(T* target, const T* row, T factor,
-                                                       std::int64_t columns) {
-  for (std::int64_t j = 0; j < columns; ++j) target[j] = std::fma(-factor, row[j], target[j]);
-}
-
-template <class T>
-Subtract<T> best_subtract() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? subtract_avx2<T>
-                                                                         : subtract_anywhere<T>;
-}
-#else
-template <class T>
-Subtract<T> best_subtract() {
-  return subtract_anywhere<T>;
-}
-#endif
-
-}  // namespace
-
-template <class T>
-void gesv_gauss_serial(Context& context, Operands<T>& op, const Parameters&) {
+void gesv_gauss_serial(Context& context, Operands<T>& op, const Parameters& parameters) {
   const std::int64_t n = op.shape.n;
   const std::int64_t columns = op.a.cols;
-  const Subtract<T> subtract = best_subtract<T>();
+  const bool pivoting = parameters.choice("pivoting") == "partial";
+  const FmaLoops<T> loops = fma_loops<T>();
   context.stage("eliminate");
   for (std::int64_t k = 0; k < n; ++k) {
     T* pivot_row = op.a.data + k * op.a.ld;
+    if (pivoting) {
+      const std::int64_t below = find_pivot(pivot_row + k, op.a.ld, n - k);
+      if (below > 0) std::swap_ranges(pivot_row, pivot_row + columns, pivot_row + below * op.a.ld);
+    }
     const T divisor = pivot_row[k];
     if (divisor == T(0)) {
       *op.info = static_cast<int>(k + 1);
@@ -66,7 +44,7 @@ void gesv_gauss_serial(Context& context, Operands<T>& op, const Parameters&) {
       T* row = op.a.data + y * op.a.ld;
       const T factor = row[k];
       if (factor == T(0)) continue;
-      subtract(row, pivot_row, factor, columns);
+      loops.subtract_multiple(row, pivot_row, factor, columns);
     }
   }
   context.stage("back_substitute");

@@ -1,9 +1,17 @@
 #include "kernels/tables.hpp"
 
+#include "kernels/getrf/fixed_point_parameters.hpp"
+
 GAUSSWEEP_DECLARE_IN(host, gesv_gauss_serial)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_block)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_cyclic_halving)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_cyclic_decrement)
+GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_cyclic_shared)
+GAUSSWEEP_DECLARE_IN(host, gesv_gauss_jordan_serial)
+GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_jordan_global)
+GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_jordan_shared)
+GAUSSWEEP_DECLARE_IN(host, gesv_crout)
+GAUSSWEEP_DECLARE_PORTABLE(gesv_lu_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, gesv_lapack)
 GAUSSWEEP_DECLARE_CUDA(gesv_cusolver)
 
@@ -12,6 +20,8 @@ namespace {
 
 constexpr const char* fuhrmann =
     "F. Fuhrmann, Solving Linear Equations With the GPU Architecture, TU Wien 2017";
+constexpr const char* xia_lee = "X. Xia, J. C. Lee, Modified CUDA Gaussian Elimination";
+constexpr const char* cejka = "L. Čejka, Parallel LU Decomposition for the GPU, ČVUT 2022";
 
 Parameter threads() {
   return integer_parameter("threads", 0, 0, 1024,
@@ -45,7 +55,9 @@ Method fuhrmann_method(std::string variant, std::string summary) {
 }
 
 Method gauss_serial() {
-  Method method = fuhrmann_method("gauss_serial", "Gaussian elimination on one CPU core, no pivoting");
+  Method method = fuhrmann_method("gauss_serial", "Gaussian elimination on one CPU core");
+  method.parameters = {choice_parameter("pivoting", {"none", "partial"},
+                                        "row exchanges: none, or for the largest element of the column")};
   method.backends = {Backend::host};
   method.host = GAUSSWEEP_ENTRY(host, gesv_gauss_serial);
   return method;
@@ -71,6 +83,92 @@ Method cyclic(std::string variant, std::string summary, Entry cuda, Entry emulat
   method.backends = {Backend::cuda, Backend::emulated};
   method.cuda = cuda;
   method.emulated = emulated;
+  return method;
+}
+
+Method cyclic_shared() {
+  Method method = cyclic(
+      "gauss_cyclic_shared", "row-cyclic Gaussian elimination, the row that is subtracted in shared memory",
+      GAUSSWEEP_CUDA_ENTRY(gesv_gauss_cyclic_shared), GAUSSWEEP_ENTRY(emulated, gesv_gauss_cyclic_shared));
+  method.parameters.push_back(
+      choice_parameter("schedule", {"decrement", "halving"}, "one block less each stage, or half as many"));
+  return method;
+}
+
+/// What the methods of Xia and Lee have in common: partial pivoting, the answer in place of B.
+Method xia_lee_method(std::string variant, std::string summary) {
+  Method method;
+  method.problem = Problem::gesv;
+  method.variant = std::move(variant);
+  method.summary = std::move(summary);
+  method.source = xia_lee;
+  method.layout = Layout::augmented;
+  method.answer = AnswerIn::b;
+  return method;
+}
+
+Method gauss_jordan_serial() {
+  Method method =
+      xia_lee_method("gauss_jordan_serial", "Gauss-Jordan elimination with partial pivoting on one CPU core");
+  method.backends = {Backend::host};
+  method.host = GAUSSWEEP_ENTRY(host, gesv_gauss_jordan_serial);
+  return method;
+}
+
+/// Iteration i reads and writes what lies right of column i, but for row i.
+double gauss_jordan_bytes(const Shape& shape, const Parameters&, std::size_t element) {
+  const auto n = static_cast<double>(shape.n);
+  const double elements = (n - 1) * (n * (n - 1) / 2 + n * static_cast<double>(shape.nrhs));
+  return 2 * elements * static_cast<double>(element);
+}
+
+Method gauss_jordan(std::string variant, std::string summary, Entry cuda, Entry emulated) {
+  Method method = xia_lee_method(std::move(variant), std::move(summary));
+  method.capability = 35;
+  method.parameters = {choice_parameter("tile", {"16", "32"}, "a block is tile x tile threads")};
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return workspace_piece(shape.n, element);
+  };
+  method.bytes = gauss_jordan_bytes;
+  method.backends = {Backend::cuda, Backend::emulated};
+  method.cuda = cuda;
+  method.emulated = emulated;
+  return method;
+}
+
+/// What the methods of Čejka have in common: no pivoting, one factorisation for all right-hand sides.
+Method cejka_method(std::string variant, std::string summary) {
+  Method method;
+  method.problem = Problem::gesv;
+  method.variant = std::move(variant);
+  method.summary = std::move(summary);
+  method.source = cejka;
+  method.needs = {Need::strongly_regular};
+  method.layout = Layout::column_major;
+  method.answer = AnswerIn::b;
+  return method;
+}
+
+Method crout() {
+  Method method = cejka_method("crout", "Crout's factorisation and substitutions on one CPU core");
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return workspace_piece(shape.n, element);
+  };
+  method.backends = {Backend::host};
+  method.host = GAUSSWEEP_ENTRY(host, gesv_crout);
+  return method;
+}
+
+Method lu_fixed_point() {
+  Method method = cejka_method("lu_fixed_point", "L and U by fixed-point iteration, then substitutions");
+  method.capability = 35;
+  method.parameters = fixed_point_parameters();
+  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
+    return workspace_piece(shape.n * shape.n, element) + fixed_point_workspace(shape, parameters, element);
+  };
+  method.backends = {Backend::cuda, Backend::emulated};
+  method.cuda = GAUSSWEEP_CUDA_ENTRY(gesv_lu_fixed_point);
+  method.emulated = GAUSSWEEP_ENTRY(emulated, gesv_lu_fixed_point);
   return method;
 }
 
@@ -113,6 +211,18 @@ std::vector<Method> gesv_methods() {
           cyclic("gauss_cyclic_decrement", "row-cyclic Gaussian elimination, one block less each stage",
                  GAUSSWEEP_CUDA_ENTRY(gesv_gauss_cyclic_decrement),
                  GAUSSWEEP_ENTRY(emulated, gesv_gauss_cyclic_decrement)),
+          cyclic_shared(),
+          gauss_jordan_serial(),
+          gauss_jordan("gauss_jordan_global",
+                       "Gauss-Jordan elimination with partial pivoting, from global memory",
+                       GAUSSWEEP_CUDA_ENTRY(gesv_gauss_jordan_global),
+                       GAUSSWEEP_ENTRY(emulated, gesv_gauss_jordan_global)),
+          gauss_jordan("gauss_jordan_shared",
+                       "Gauss-Jordan elimination with partial pivoting, by tiles in shared memory",
+                       GAUSSWEEP_CUDA_ENTRY(gesv_gauss_jordan_shared),
+                       GAUSSWEEP_ENTRY(emulated, gesv_gauss_jordan_shared)),
+          crout(),
+          lu_fixed_point(),
           lapack(),
           cusolver()};
 }

@@ -75,6 +75,11 @@ inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters&
   if (needs(method, Need::spd)) return {MatrixKind::spd};
   if (needs(method, Need::triangular)) return {MatrixKind::triangular};
   if (needs(method, Need::diagonally_dominant)) return {MatrixKind::diagonally_dominant};
+  // The residual of Gauss-Jordan elimination grows with the condition, whatever the pivots (Higham, "Accuracy
+  // and Stability of Numerical Algorithms", 14.4); on a Cauchy matrix it is far too large.
+  if (method.problem == Problem::gesv && method.variant.rfind("gauss_jordan", 0) == 0) {
+    return {MatrixKind::uniform, MatrixKind::diagonally_dominant};
+  }
   // Methods that divide by off-diagonal elements gain nothing from a large diagonal (README, "Right or
   // wrong").
   const bool stripes = needs(method, Need::nonzero_elements) && has_parameter(method, "blocks") &&

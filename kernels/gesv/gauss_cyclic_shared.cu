@@ -1,0 +1,74 @@
+/// gesv/gauss_cyclic_shared: row-cyclic Gaussian elimination, the row that is subtracted in shared memory.
+///
+/// F. Fuhrmann, TU Wien 2017: his appendix declares this kernel beside the one that
+/// gesv/gauss_cyclic_halving and gesv/gauss_cyclic_decrement use, and does not show it. Here the stages are
+/// theirs (`schedule` says whose), but a block copies the row that it has just normalised into shared memory
+/// and subtracts it from there. What does not fit is read from global memory.
+///
+/// Cost: about n^3 multiply-adds. Workspace: n + 1 ints where the back substitution is pipelined; shared
+/// memory for a row. What it needs of the matrix and how it fails: as gesv/gauss_cyclic_halving; the answers
+/// are the same to the bit.
+
+#include <algorithm>
+
+#include "kernels/gesv/gauss_steps.cuh"
+#include "kernels/gesv/gauss_substitution.cuh"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+/// One stage, as eliminate_stripe. The first `cached` elements of a row have room in shared memory.
+template <class T>
+__global__ void eliminate_stripe_shared(T* a, std::int64_t ld, int n, int columns, int cached, int* info) {
+  T* copy = simt::dynamic_shared<T>();
+  __shared__ int failed;
+  if (threadIdx.x == 0) failed = simt::load_volatile(info);
+  __syncthreads();
+  if (failed != 0) return;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int threads = static_cast<int>(blockDim.x);
+  const std::int64_t stride = gridDim.x;
+  int column = 0;
+  for (std::int64_t i = blockIdx.x; i < n; i += stride, ++column) {
+    T* row = a + i * ld;
+    if (!normalise_row(row, column, columns, static_cast<int>(i), info)) return;
+    __syncthreads();  // the row was normalised by other threads; the last copy is no longer read
+    for (int j = thread; j < cached; j += threads) copy[j] = row[j];
+    for (std::int64_t y = i + stride; y < n; y += stride) {
+      T* target = a + y * ld;
+      const T factor = target[column];
+      __syncthreads();  // all have read the factor before its place is overwritten; and the copy is complete
+      if (factor == T(0)) break;  // the rest of the stripe was done in an earlier stage
+      for (int j = thread; j < cached; j += threads) target[j] = std::fma(-factor, copy[j], target[j]);
+      for (int j = cached + thread; j < columns; j += threads) {
+        target[j] = std::fma(-factor, row[j], target[j]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void gesv_gauss_cyclic_shared(Context& context, Operands<T>& op, const Parameters& parameters) {
+  const int threads = thread_count(parameters, op.shape.n);
+  const auto most = static_cast<int>(parameters.integer("blocks"));
+  const bool halving = parameters.choice("schedule") == "halving";
+  const auto columns = static_cast<int>(op.a.cols);
+  // What the kernel declares itself, one int, comes on top.
+  const std::size_t room = (simt::max_shared_bytes(context) - 1024) / sizeof(T);
+  const int cached = static_cast<int>(std::min<std::size_t>(room, static_cast<std::size_t>(columns)));
+  context.stage("eliminate");
+  for (int blocks = most; blocks >= 1; blocks = halving && blocks > 1 ? (blocks + 1) / 2 : blocks - 1) {
+    simt::launch(context, eliminate_stripe_shared<T>, dim3(static_cast<unsigned>(blocks)),
+                 dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(cached) * sizeof(T),
+                 op.a.data, op.a.ld, static_cast<int>(op.shape.n), columns, cached, op.info);
+  }
+  context.stage("back_substitute");
+  back_substitute(context, op, parameters.choice("back_substitution") == "pipelined", most, threads);
+}
+
+GAUSSWEEP_INSTANTIATE(gesv_gauss_cyclic_shared)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,108 @@
+#pragma once
+/// Gauss-Jordan elimination with partial pivoting, as gesv/gauss_jordan_global and gesv/gauss_jordan_shared
+/// share it, after X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination".
+///
+/// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. Iteration i: column i is copied to
+/// the host, the host finds the pivot, the device exchanges the rows, computes the multipliers and subtracts
+/// the pivot row from all others. At the end the right-hand sides are divided by the diagonal. Columns up to
+/// i are done and are left as they stand.
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/core/method.hpp"
+#include "kernels/gesv/pivot_search.hpp"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+/// The index of this thread in a 1D grid.
+__device__ inline std::int64_t line_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+/// to[j] = a(j, column) for j from `first` on, a thread a row.
+template <class T>
+__global__ void copy_column(MatrixView<T> a, std::int64_t column, std::int64_t first, T* to) {
+  const std::int64_t j = first + line_index();
+  if (j < a.rows) to[j] = a.data[j * a.ld + column];
+}
+
+/// Exchanges two rows from `first` on, a thread a column.
+template <class T>
+__global__ void switch_rows(MatrixView<T> a, std::int64_t one, std::int64_t other, std::int64_t first) {
+  const std::int64_t c = first + line_index();
+  if (c >= a.cols) return;
+  const T kept = a.data[one * a.ld + c];
+  a.data[one * a.ld + c] = a.data[other * a.ld + c];
+  a.data[other * a.ld + c] = kept;
+}
+
+/// multipliers[j] = a(j, i) / a(i, i), a thread a row.
+template <class T>
+__global__ void find_multipliers(MatrixView<T> a, std::int64_t i, T* multipliers) {
+  const std::int64_t j = line_index();
+  if (j < a.rows) multipliers[j] = a.data[j * a.ld + i] / a.data[i * a.ld + i];
+}
+
+/// Divides the right-hand sides by the diagonal, a thread a row.
+template <class T>
+__global__ void normalise(MatrixView<T> a) {
+  const std::int64_t j = line_index();
+  if (j >= a.rows) return;
+  T* row = a.data + j * a.ld;
+  for (std::int64_t c = a.rows; c < a.cols; ++c) row[c] /= row[j];
+}
+
+/// What iteration i subtracts: a thread an element of the columns from `first` on, of which those up to i are
+/// left out. `first` is the beginning of a tile, so that warps load whole lines.
+template <class T>
+struct Elimination {
+  MatrixView<T> a;
+  std::int64_t i;
+  std::int64_t first;
+  const T* multipliers;
+};
+
+template <class T>
+using EliminationKernel = void (*)(Elimination<T>);
+
+template <class T>
+void gauss_jordan(Context& context, Operands<T>& op, EliminationKernel<T> eliminate, int tile) {
+  const std::int64_t n = op.shape.n;
+  const MatrixView<T> a = op.a;
+  T* scratch = op.workspace.template take<T>(n);  // the column, then the multipliers
+  std::vector<T> column(static_cast<std::size_t>(n));
+  constexpr unsigned threads = 256;
+  const auto line = [](std::int64_t count) {
+    return dim3(static_cast<unsigned>((count + threads - 1) / threads));
+  };
+  const auto tiles = [tile](std::int64_t count) { return static_cast<unsigned>((count + tile - 1) / tile); };
+  for (std::int64_t i = 0; i < n; ++i) {
+    context.stage("copy_column");
+    simt::launch(context, copy_column<T>, line(n - i), dim3(threads), 0, a, i, i, scratch);
+    context.device.to_host(column.data() + i, scratch + i, static_cast<std::size_t>(n - i) * sizeof(T));
+    const std::int64_t pivot = i + find_pivot(column.data() + i, 1, n - i);
+    if (column[static_cast<std::size_t>(pivot)] == T(0)) {
+      const int info = static_cast<int>(i + 1);
+      context.device.to_device(op.info, &info, sizeof(info));
+      return;
+    }
+    if (pivot != i) {
+      context.stage("switch_rows");
+      simt::launch(context, switch_rows<T>, line(a.cols - i), dim3(threads), 0, a, i, pivot, i);
+    }
+    context.stage("multipliers");
+    simt::launch(context, find_multipliers<T>, line(n), dim3(threads), 0, a, i, scratch);
+    context.stage("eliminate");
+    const std::int64_t first = (i + 1) / tile * tile;
+    simt::launch(context, eliminate, dim3(tiles(a.cols - first), tiles(n)),
+                 dim3(static_cast<unsigned>(tile), static_cast<unsigned>(tile)), 0,
+                 Elimination<T>{a, i, first, scratch});
+  }
+  context.stage("normalise");
+  simt::launch(context, normalise<T>, line(n), dim3(threads), 0, a);
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

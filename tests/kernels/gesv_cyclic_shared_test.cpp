@@ -1,0 +1,69 @@
+// gesv/gauss_cyclic_shared against the plain-loop twins of its two schedules, to the bit.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/twins.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+template <class T>
+void compare(MatrixKind kind, std::int64_t n, std::int64_t nrhs) {
+  const Registry registry = builtin_registry();
+  const Method& method = *registry.find(Problem::gesv, "gauss_cyclic_shared");
+  const auto device = cpu(Backend::emulated);
+  Context context(*device);
+  const Inputs<T> inputs = make_inputs<T>(Problem::gesv, {n, n, n, nrhs, Uplo::lower}, kind, 6);
+  for (const std::int64_t threads : {0, 7, 32}) {
+    for (const std::int64_t blocks : {1, 2, 5, 14}) {
+      for (const char* schedule : {"decrement", "halving"}) {
+        const bool halving = std::string(schedule) == "halving";
+        const Answer<T> twin = halving ? twins::gauss_cyclic_halving(inputs, blocks, threads)
+                                       : twins::gauss_cyclic_decrement(inputs, blocks, threads);
+        for (const char* substitution : {"reduction", "pipelined"}) {
+          Parameters parameters = defaults(method);
+          parameters.set("threads", threads);
+          parameters.set("blocks", blocks);
+          parameters.set("schedule", std::string(schedule));
+          parameters.set("back_substitution", std::string(substitution));
+          ++context.emulation.shuffle_seed;
+          EXPECT_TRUE(twins::same_bits(run_method(context, method, inputs, parameters), twin))
+              << describe(method, Backend::emulated, inputs.shape, parameters, to_string(kind),
+                          to_string(precision_of<T>));
+        }
+      }
+    }
+  }
+}
+
+TEST(GaussCyclicShared, SameBitsAsItsTwins) {
+  for (const MatrixKind kind : {MatrixKind::uniform, MatrixKind::cauchy, MatrixKind::diagonally_dominant}) {
+    for (const std::int64_t n : {1, 2, 5, 33, 64}) {
+      compare<float>(kind, n, 1);
+      compare<double>(kind, n, 3);
+    }
+  }
+}
+
+// More right-hand sides than shared memory holds: the rest of the row comes from global memory.
+TEST(GaussCyclicShared, RowLongerThanSharedMemory) {
+  const Registry registry = builtin_registry();
+  const Method& method = *registry.find(Problem::gesv, "gauss_cyclic_shared");
+  const auto device = cpu(Backend::emulated);
+  Context context(*device);
+  const std::int64_t nrhs = 7000;  // 56 000 bytes of double, of the 48 KiB that emulated blocks have
+  const auto inputs = make_inputs<double>(Problem::gesv, {3, 3, 3, nrhs, Uplo::lower}, MatrixKind::cauchy);
+  Parameters parameters = defaults(method);
+  parameters.set("blocks", std::int64_t{2});
+  parameters.set("threads", std::int64_t{64});
+  const auto answer = run_method(context, method, inputs, parameters);
+  EXPECT_TRUE(twins::same_bits(answer, twins::gauss_cyclic_decrement(inputs, 2, 64)));
+}
+
+}  // namespace
+}  // namespace gaussweep
