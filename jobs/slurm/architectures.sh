@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Runs one plan on several architectures, each with a toolchain and build directory of its own, then merges, compares and
+# reports across them.
+#
+#   jobs/slurm/architectures.sh PLAN -o DIR --feature NAME=ENV [--feature …] [--gres TYPE=ENV …] [OPTION…] [-- SBATCH-OPTION…]
+#
+#   -o DIR             gets a run directory an architecture (DIR/NAME), results.h5, compare-FIRST-OTHER.txt, report/
+#   --feature NAME=ENV nodes with the feature NAME (--constraint), with the environment file ENV: a path or the name of
+#                      one in jobs/env, e.g. --feature kepler=cuda-11.8 --feature hopper=cuda-13
+#   --gres TYPE=ENV    nodes with GPUs of this GRES type, e.g. --gres h200=cuda-13
+#   --gpus N           how many of them a node, with --gres (default 1)
+#   --resume           fill the gaps that an earlier call left, then merge, compare and report again
+#   --dry-run          print what would be submitted
+#
+# And what the sweeps take: --nodes N, --ranks-per-node N, --time T, --requeues N, --notice SECONDS, --backend B,
+# --retry-failed. SBATCH-OPTIONs go to each sweep. The first architecture is the one that the others are compared with.
+
+script=architectures.sh
+jobs=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
+source "$jobs/slurm/common.sh"
+values="feature gres gpus nodes ranks-per-node time requeues notice backend"
+lists="feature gres"
+flags="resume retry-failed dry-run"
+read_options "$@"
+read_plan
+
+names=()
+environments=()
+requests=()
+# add WHAT REQUEST-PREFIX REQUEST-SUFFIX LINES
+add() {
+  local line name file
+  while IFS= read -r line; do
+    [[ -n $line ]] || continue
+    [[ $line == ?*=?* ]] || fail "--$1 $line: give NAME=ENV, the $1 and its environment file"
+    name=${line%%=*}
+    [[ $name =~ ^[A-Za-z0-9_.-]+$ ]] || fail "--$1 $line: a name has letters, digits, '_', '.', '-'"
+    [[ " ${names[*]} " != *" $name "* ]] || fail "--$1 $line: $name was given twice"
+    file=$(environment_file "${line#*=}") || exit 2
+    names+=("$name")
+    environments+=("$file")
+    requests+=("$2$name$3")
+  done <<<"$4"
+}
+add feature --constraint= "" "${value[feature]:-}"
+add gres --gres=gpu: ":${value[gpus]:-1}" "${value[gres]:-}"
+[[ ${#names[@]} -ge 2 ]] || fail "give at least two architectures: --feature NAME=ENV or --gres TYPE=ENV each"
+
+common=()
+for name in nodes ranks-per-node time requeues notice backend; do
+  if [[ -n ${value[$name]:-} ]]; then common+=("--$name" "${value[$name]}"); fi
+done
+for name in resume retry-failed dry-run; do
+  if [[ -n ${flag[$name]:-} ]]; then common+=("--$name"); fi
+done
+
+# The refusal of one must not leave the others without a merge: what was submitted before it is named.
+sweeps=()
+directories=()
+for i in "${!names[@]}"; do
+  id=$("$jobs/slurm/sweep.sbatch" "$plan" -o "$output/${names[$i]}" --parsable --env "${environments[$i]}" "${common[@]}" \
+    -- --job-name="gaussweep-${names[$i]}" "${requests[$i]}" "${sbatch_options[@]}") || {
+    say "the sweep on ${names[$i]} was not submitted${sweeps[*]:+; these were: ${sweeps[*]} (scancel them, or call again with --resume)}"
+    exit 1
+  }
+  sweeps+=("$id")
+  directories+=("$output/${names[$i]}")
+done
+finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable --compare --env "${environments[0]}" \
+  --after "$(IFS=:; echo "${sweeps[*]}")" ${flag[dry-run]:+--dry-run} "${directories[@]}") || exit
+if [[ -n ${flag[dry-run]:-} ]]; then
+  echo "dry run: nothing was submitted"
+else
+  echo "submitted sweeps ${sweeps[*]} (${names[*]}) and comparison $finish_id into $output"
+fi

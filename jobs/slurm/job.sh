@@ -1,0 +1,129 @@
+# Sourced by sweep.sbatch and array.sbatch inside a job: starts gaussweep on every rank, passes Slurm's notice on to it,
+# requeues the job until the sweep is done.
+
+# Keeps what the sweep ran with in DIR/logs/environment-JOB[_TASK]-START.txt; values that look like secrets are left out.
+save_environment() {
+  local file=$1/logs/environment-${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_}${SLURM_ARRAY_TASK_ID:-$SLURM_JOB_ID}-${SLURM_RESTART_COUNT:-0}.txt
+  make_private_folder "$1/logs"
+  {
+    echo "# $(date -u +%FT%TZ) on $(hostname), job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}"
+    echo "# --- program"
+    "$gaussweep" --version
+    echo "$gaussweep"
+    echo "# --- modules (GAUSSWEEP_MODULES=${GAUSSWEEP_MODULES:-})"
+    if type module >/dev/null 2>&1; then module -t list 2>&1; else echo "no command 'module' here"; fi
+    echo "# --- environment file ${env_file:-(none)}"
+    if [[ -n $env_file ]]; then cat "$env_file"; fi
+    echo "# --- tools"
+    local tool
+    for tool in "${CXX:-g++}" nvcc mpirun srun; do
+      command -v "$tool" && "$tool" --version 2>&1 | head -n 4
+    done
+    if command -v nvidia-smi >/dev/null; then nvidia-smi -L; else echo "no nvidia-smi here"; fi
+    echo "# --- job"
+    scontrol show job "$SLURM_JOB_ID" 2>&1
+    echo "# --- variables"
+    env | LC_ALL=C sort | grep -E '^[A-Za-z_][A-Za-z0-9_]*=' | grep -viE '^[^=]*(token|secret|passw|credential|api_?key|private|_proxy)[^=]*='
+  } >"$file" 2>&1
+  # Slurm tells a job its GPUs, but not which GRES it asked for.
+  if [[ -z ${SLURM_JOB_GRES:-} ]]; then
+    SLURM_JOB_GRES=$(scontrol show job "$SLURM_JOB_ID" | sed -n 's/^ *\(TresPerNode\|TresPerJob\|TresPerTask\|Gres\)=\(.*gpu.*\)/\2/p' | head -n 1)
+    if [[ -z $SLURM_JOB_GRES && -n ${SLURM_GPUS_ON_NODE:-} ]]; then SLURM_JOB_GRES=gpu:$SLURM_GPUS_ON_NODE; fi
+    export SLURM_JOB_GRES
+  fi
+}
+
+# How many ranks a node gets: what the user said, else one a GPU, else one.
+ranks_per_node() {
+  local gpus
+  if [[ -n ${value[ranks-per-node]:-} ]]; then echo "${value[ranks-per-node]}"; return; fi
+  if [[ ${SLURM_NTASKS_PER_NODE:-} =~ ^[0-9]+$ ]]; then echo "$SLURM_NTASKS_PER_NODE"; return; fi
+  if [[ ${SLURM_GPUS_ON_NODE:-} =~ ^[0-9]+$ && ${SLURM_GPUS_ON_NODE:-0} -gt 0 ]]; then echo "$SLURM_GPUS_ON_NODE"; return; fi
+  gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+  echo $((gpus > 0 ? gpus : 1))
+}
+
+# launch RANKS_PER_NODE WORD…: in the background, its process in launched. An environment file may bring its own
+# gaussweep_launch for an MPI whose mpirun takes other options.
+launch() {
+  local ranks=$1
+  shift
+  if declare -F gaussweep_launch >/dev/null; then
+    gaussweep_launch "$ranks" "$@" &
+  elif [[ $GAUSSWEEP_LAUNCHER == srun ]]; then
+    # A step may have more tasks than Slurm counted CPUs for; rank.sh binds them.
+    srun --ntasks-per-node="$ranks" --ntasks=$((ranks * SLURM_JOB_NUM_NODES)) --overcommit --cpu-bind=none --kill-on-bad-exit=0 \
+      "${GAUSSWEEP_LAUNCHER_OPTIONS[@]}" "$@" &
+  elif [[ $GAUSSWEEP_LAUNCHER == mpirun ]]; then
+    mpirun --map-by "ppr:$ranks:node" --bind-to none "${GAUSSWEEP_LAUNCHER_OPTIONS[@]}" "$@" &
+  else
+    fail "GAUSSWEEP_LAUNCHER=$GAUSSWEEP_LAUNCHER in $env_file: allowed are mpirun and srun, or a function gaussweep_launch"
+  fi
+  launched=$!
+}
+
+# requeue DIR DONE_BEFORE: the same job again, so that the sweep goes on; returns only where that shall not be.
+requeue() {
+  local restarts=${SLURM_RESTART_COUNT:-0} name=$SLURM_JOB_ID fruitless=$1/logs/fruitless-starts
+  # The number of an array's last task is the number of the whole array.
+  if [[ -n ${SLURM_ARRAY_JOB_ID:-} ]]; then name=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID; fi
+  if ((restarts >= requeues)); then
+    say "started $((restarts + 1)) times, which is all that --requeues $requeues allows; go on by submitting again with --resume"
+    return
+  fi
+  if [[ $(status_number "$1" done) -le $2 ]]; then
+    echo "start $restarts" >>"$fruitless"
+    if (($(wc -l <"$fruitless") >= 2)); then
+      rm -f "$fruitless"
+      say "no trial ended in two starts: each takes longer than the job's time; not requeued. Give more --time, or a smaller plan, and --resume"
+      return
+    fi
+  else
+    rm -f "$fruitless"
+  fi
+  trap '' TERM  # the requeue ends this script too
+  if ! scontrol requeue "$name"; then
+    say "Slurm does not requeue job $name; go on by submitting again with --resume"
+    return
+  fi
+  say "job $name was requeued (${restarts} of $requeues requeues before); the sweep goes on at its next start"
+  exit 5
+}
+
+# run_sweep DIR WORD…: `gaussweep run PLAN -o DIR --resume WORD…` on all ranks of the job. Ends the script with its exit code.
+run_sweep() {
+  local directory=$1 ranks code before told=false stopped= interrupted=false
+  shift
+  check_directory "$directory"
+  load_modules
+  source "$jobs/mpi_environment.sh"
+  export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}  # so that CUDA counts as nvidia-smi does
+  save_environment "$directory"
+  # After a node's death its processes may live on for a while, out of Slurm's reach.
+  if [[ -f $directory/lock ]]; then
+    flock --timeout 600 "$directory/lock" true || { say "another run still holds $directory/lock"; exit 5; }
+  fi
+  before=$(status_number "$directory" done)
+  ranks=$(ranks_per_node)
+  local -a words=(run "$plan" -o "$directory" --grace $((notice / 2)) --backend "${value[backend]:-auto}")
+  if [[ -n ${flag[retry-failed]:-} && ${SLURM_RESTART_COUNT:-0} -eq 0 ]]; then words+=(--retry-failed); else words+=(--resume); fi
+  # mpirun passes USR1 on to the ranks; on TERM it would end them.
+  trap 'stopped=notice; interrupted=true; kill -USR1 "$launched" 2>/dev/null' USR1
+  trap 'stopped=${stopped:-ended}; interrupted=true; kill -USR1 "$launched" 2>/dev/null' TERM
+  say "job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) a node, ${before:-0} trials are recorded"
+  launch "$ranks" "$jobs/slurm/rank.sh" "$gaussweep" "${words[@]}" "$@"
+  while :; do
+    interrupted=false
+    wait "$launched"
+    code=$?
+    if ! $interrupted; then break; fi
+    $told || say "signalled: $(if [[ $stopped == notice ]]; then echo "Slurm's notice"; else echo "the job is being ended"; fi); draining"
+    told=true
+  done
+  # A launcher that is told to stop while it starts dies of the signal.
+  if [[ -n $stopped && $code -gt 5 ]]; then code=5; fi
+  say "gaussweep ended with exit code $code"
+  # Who ends a job by scancel or preemption decides himself whether it starts again.
+  if [[ $code -eq 5 && $stopped != ended ]]; then requeue "$directory" "${before:-0}"; fi
+  exit "$code"
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Submits a sweep, and after it, however it ended, a job that merges what there is and writes the report. For crontab or
+# scrontab; needs nobody to be there.
+#
+#   jobs/slurm/nightly.sh PLAN -o DIR [OPTION…] [-- SBATCH-OPTION…]
+#
+#   -o DIR        gets the sweep's run directories, results.h5, missing.txt and report/
+#   --dated       into DIR/YYYY-MM-DD instead: a directory a night
+#   --shards N    as a job array of N shards (array.sbatch); without it as one job on whole nodes (sweep.sbatch)
+#   --resume      fill the gaps that an earlier call left, then merge and report again
+#   --dry-run     print what would be submitted
+#
+# And what the sweep takes: --env FILE, --time T, --ranks-per-node N, --requeues N, --notice SECONDS, --backend B,
+# --retry-failed; --nodes N without --shards; --at-once M with it. SBATCH-OPTIONs go to the sweep, not to the merge.
+
+script=nightly.sh
+jobs=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
+source "$jobs/slurm/common.sh"
+values="shards at-once nodes env ranks-per-node time requeues notice backend"
+flags="dated resume retry-failed dry-run"
+read_options "$@"
+read_plan
+read_environment
+if [[ -n ${flag[dated]:-} ]]; then output=$output/$(date +%F); fi
+
+common=()
+for name in env ranks-per-node time requeues notice backend; do
+  if [[ -n ${value[$name]:-} ]]; then common+=("--$name" "${value[$name]}"); fi
+done
+for name in resume retry-failed dry-run; do
+  if [[ -n ${flag[$name]:-} ]]; then common+=("--$name"); fi
+done
+if [[ -n ${value[shards]:-} ]]; then
+  [[ -z ${value[nodes]:-} ]] || fail "--nodes does not go with --shards: a shard runs on one node"
+  sweep_id=$("$jobs/slurm/array.sbatch" "$plan" -o "$output" --parsable --shards "${value[shards]}" \
+    ${value[at-once]:+--at-once "${value[at-once]}"} "${common[@]}" -- "${sbatch_options[@]}") || exit
+  directories=()
+  for ((shard = 1; shard <= value[shards]; ++shard)); do directories+=("$output/shard-$shard-of-${value[shards]}"); done
+else
+  [[ -z ${value[at-once]:-} ]] || fail "--at-once goes with --shards"
+  sweep_id=$("$jobs/slurm/sweep.sbatch" "$plan" -o "$output/sweep" --parsable ${value[nodes]:+--nodes "${value[nodes]}"} \
+    "${common[@]}" -- "${sbatch_options[@]}") || exit
+  directories=("$output/sweep")
+fi
+finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable ${env_file:+--env "$env_file"} \
+  ${sweep_id:+--after "$sweep_id"} ${flag[dry-run]:+--dry-run} "${directories[@]}") || exit
+if [[ -n ${flag[dry-run]:-} ]]; then
+  echo "dry run: nothing was submitted"
+else
+  echo "submitted ${sweep_id:+sweep $sweep_id and }merge and report $finish_id into $output"
+fi

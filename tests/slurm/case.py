@@ -1,0 +1,120 @@
+"""What the Slurm tests share: one cluster a test file, plans, an environment file, results by h5py."""
+
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+import unittest
+
+import cluster
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+JOBS = SOURCE / "jobs/slurm"
+BUILD = pathlib.Path(os.environ["GAUSSWEEP_BUILD"]).resolve()
+FAULTY = BUILD / "gaussweep_faulty"
+
+# What may differ between two sweeps of the same plan: when, where and how fast.
+DECIDED = ("key", "problem", "method", "backend", "precision", "n", "parameters", "matrix_digest", "status", "info", "samples",
+           "residual_ratio", "backward_error", "forward_error", "reference_difference", "tolerance")
+
+
+class SlurmTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cluster.Cluster()
+        cls.addClassCleanup(cls.cluster.stop)
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gaussweep-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.addCleanup(self.show_logs)
+        # Two nodes on one host: Open MPI's shared memory would take ranks of both for neighbours with the same name.
+        self.site = self.environment_file("site")
+
+    def environment_file(self, name, *lines):
+        path = self.folder / f"{name}.sh"
+        path.write_text("\n".join([f"GAUSSWEEP={FAULTY}", "export OMPI_MCA_btl=tcp,self", *lines]) + "\n")
+        return path
+
+    def show_logs(self):
+        """The jobs' output, where a test failed."""
+        outcome = getattr(self._outcome, "result", None)
+        broken = [text for case, text in [*outcome.failures, *outcome.errors] if case is self] if outcome else []
+        if broken or sys.exc_info()[0]:
+            for log in sorted(self.folder.rglob("slurm-*.out")):
+                print(f"--- {log.name}\n{log.read_text(errors='replace')[-4000:]}", file=sys.stderr)
+
+    def plan(self, count=20, milliseconds=200, name="plan.yaml"):
+        """Slow trials of one length, and a few of the methods that users run."""
+        seeds = ", ".join(map(str, range(1, count + 1)))
+        path = self.folder / name
+        path.write_text(f"name: slow\nrepeats: 1\nwarmup: 0\nmatrix: {{kind: diagonally_dominant, seed: 5}}\nsweep:\n"
+                        f"  - {{problem: gesv, method: fault_none, n: 4, seed: [{seeds}], milliseconds: {milliseconds}}}\n"
+                        f"  - {{problem: gesv, method: [gauss_block, lapack], n: [4, 9]}}\n")
+        return path
+
+    def script(self, name, *arguments, code=0, cwd="/"):
+        """Calls a script of jobs/slurm from a folder that has nothing to do with it; returns what it said on stdout."""
+        done = self.cluster.run(JOBS / name, *arguments, cwd=cwd)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.stderr = done.stderr
+        return done.stdout
+
+    def submit(self, name, *arguments):
+        """The number of the job that a script submitted."""
+        return self.script(name, *arguments, "--backend", "emulated", "--env", self.site, "--parsable").strip()
+
+    def gaussweep(self, *arguments, code=0):
+        done = self.cluster.run(FAULTY, *arguments)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout
+
+    def undisturbed(self, plan):
+        """The run directory of the same plan without Slurm."""
+        directory = self.folder / "undisturbed"
+        self.gaussweep("run", plan, "-o", directory, "--backend", "emulated")
+        return directory
+
+    def records(self, path):
+        """Of a run directory or a results file: a dictionary a record."""
+        import h5py
+        path = pathlib.Path(path)
+        with h5py.File(path / "results.h5" if path.is_dir() else path, "r") as file:
+            table = file["records"][:]
+        return [{name: (row[name].decode() if isinstance(row[name], bytes) else row[name].item()) for name in table.dtype.names} for row in table]
+
+    def assert_same_records(self, one, other):
+        def decided(path):
+            return {r["key"]: {name: repr(r[name]) for name in DECIDED} for r in self.records(path)}
+
+        self.assertEqual(len(self.records(one)), len(self.records(other)))
+        self.assertEqual(decided(one), decided(other))
+
+    def journal(self, directory):
+        """Records and notes in the order in which they were written."""
+        file = pathlib.Path(directory) / "journal.jsonl"
+        entries = []
+        for line in file.read_text().splitlines() if file.exists() else []:
+            try:
+                entries.append(json.loads(line))
+            except ValueError:
+                continue  # a line that is being written
+        return [e for e in entries if "note" not in e], [e for e in entries if "note" in e]
+
+    def wait_for_records(self, directory, count, seconds=60):
+        self.cluster.wait_for(lambda: len(self.journal(directory)[0]) >= count, seconds, f"{count} records in {directory}")
+
+    def output_of(self, directory):
+        return "".join(p.read_text() for p in sorted(pathlib.Path(directory).glob("logs/slurm-*.out")))
+
+
+def main():
+    cluster.skip_or_fail()
+    start = time.monotonic()
+    try:
+        unittest.main(verbosity=2)
+    finally:
+        print(f"took {time.monotonic() - start:.0f} s", file=sys.stderr)

@@ -1,0 +1,207 @@
+"""A Slurm cluster of two virtual nodes on this machine's loopback, for as long as a test runs.
+
+n1 has the feature kepler and two GPUs of GRES type kepler, n2 the same with hopper: pretended ones, plain files.
+"""
+
+import atexit
+import ctypes
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch", "scontrol", "mpirun")
+SKIPPED = 77
+PR_SET_PDEATHSIG = 1
+
+CONFIGURATION = """\
+ClusterName=gaussweep
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={ports[0]}
+SlurmUser=root
+AuthType=auth/munge
+# A requeued job may start again when its credential has expired: 120 s by default.
+AuthInfo=socket={folder}/munge/socket,cred_expire=5
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmdLogFile={folder}/slurmd.%n.log
+SlurmdSpoolDir={folder}/spool.%n
+# PMIx puts its sockets here; two nodes on one machine must not meet.
+TmpFS={folder}/tmp.%n
+StateSaveLocation={folder}/state
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+MailProg=/bin/true
+SlurmdParameters=config_overrides
+ReturnToService=2
+KillWait=5
+GresTypes=gpu
+SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=2,sched_min_interval=0
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=1000 Feature=kepler Gres=gpu:kepler:2
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=1000 Feature=hopper Gres=gpu:hopper:2
+PartitionName=all Nodes=n1,n2 Default=YES MaxTime=60 State=UP
+"""
+GPUS = """\
+NodeName=n1 Name=gpu Type=kepler File={folder}/gpu[0-1]
+NodeName=n2 Name=gpu Type=hopper File={folder}/gpu[0-1]
+"""
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def why_not():
+    """Why no cluster can be started here, or ''."""
+    missing = [p for p in PROGRAMS if shutil.which(p, path=os.environ["PATH"] + ":/usr/sbin") is None]
+    if missing:
+        return f"not installed: {', '.join(missing)} (Debian: slurm-wlm munge openmpi-bin)"
+    return "" if os.geteuid() == 0 else "slurmd must be started by root"
+
+
+def skip_or_fail():
+    """Without Slurm a test skips, except in CI, where that would hide everything."""
+    reason = why_not()
+    if not reason:
+        return
+    print(f"{'FAILED' if os.environ.get('CI') == 'true' else 'SKIPPED'}: {reason}")
+    sys.exit(1 if os.environ.get("CI") == "true" else SKIPPED)
+
+
+class Cluster:
+    """Starts in the constructor, or raises with the daemons' logs; `stop` ends everything, and so does the end of Python."""
+
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gaussweep-slurm-", dir="/tmp"))
+        self.folder.chmod(0o755)
+        self.configuration = self.folder / "slurm.conf"
+        self.daemons = []
+        atexit.register(self.stop)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+        self._write()
+        try:
+            self._start()
+        except Exception as error:
+            logs = "".join(f"--- {log.name}\n{log.read_text()[-3000:]}" for log in sorted(self.folder.glob("*.log")))
+            self.stop()
+            raise RuntimeError(f"Slurm does not start: {error}\n{logs}") from error
+
+    def _write(self):
+        host = socket.gethostname().split(".")[0]
+        self.configuration.write_text(CONFIGURATION.format(host=host, folder=self.folder, ports=free_ports(3)))
+        (self.folder / "gres.conf").write_text(GPUS.format(folder=self.folder))
+        for name in ("state", "munge", "tmp.n1", "tmp.n2", "spool.n1", "spool.n2"):
+            (self.folder / name).mkdir()
+        for name in ("gpu0", "gpu1"):
+            (self.folder / name).touch()
+        key = self.folder / "munge/key"
+        key.write_bytes(os.urandom(64))
+        key.chmod(0o600)
+        user = pwd.getpwnam("munge")
+        for path in (key.parent, key):
+            os.chown(path, user.pw_uid, user.pw_gid)
+
+    def _daemon(self, name, *arguments, **options):
+        with open(self.folder / f"{name}.out.log", "w", encoding="utf-8") as log:
+            self.daemons.append(subprocess.Popen([shutil.which(arguments[0]) or f"/usr/sbin/{arguments[0]}", *map(str, arguments[1:])],
+                                                 env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                                 preexec_fn=die_with_parent, start_new_session=True, **options))
+
+    def _start(self):
+        munge = self.folder / "munge"
+        self._daemon("munged", "munged", "--foreground", f"--socket={munge}/socket", f"--key-file={munge}/key",
+                     f"--pid-file={munge}/pid", f"--log-file={munge}/log", f"--seed-file={munge}/seed",
+                     user="munge", group="munge", extra_groups=[])
+        self.wait_for(lambda: (munge / "socket").exists(), 10, "munged opens its socket")
+        self._daemon("slurmctld", "slurmctld", "-D", "-f", self.configuration)
+        for node in ("n1", "n2"):
+            self._daemon(node, "slurmd", "-D", "-N", node, "-f", self.configuration)
+        self.wait_for(lambda: self.output("sinfo", "-h", "-N", "-o", "%T", check=False).split() == ["idle", "idle"], 60, "both nodes are idle")
+
+    def environment(self, **changes):
+        # Nothing of the batch job that these tests may themselves run in.
+        outer = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "SBATCH_", "OMPI_", "PMIX_"))}
+        return {**outer, "PATH": os.environ["PATH"] + ":/usr/sbin", "SLURM_CONF": str(self.configuration), "CUDA_VISIBLE_DEVICES": "", **changes}
+
+    def run(self, *command, **options):
+        options = {"env": self.environment(), "stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 60, **options}
+        return subprocess.run([str(c) for c in command], check=False, **options)
+
+    def output(self, *command, check=True):
+        done = self.run(*command)
+        if check and done.returncode != 0:
+            raise RuntimeError(f"{' '.join(map(str, command))}: exit code {done.returncode}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def wait_for(self, condition, seconds, what):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            for daemon in self.daemons:
+                if daemon.poll() is not None:
+                    raise RuntimeError(f"{' '.join(daemon.args)} ended with {daemon.returncode}")
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not within {seconds} s: {what}\n{self.output('scontrol', 'show', 'job', check=False)}")
+            time.sleep(0.1)
+
+    def job(self, number):
+        """The fields of a job, by Slurm's names."""
+        text = self.output("scontrol", "show", "job", number, "-o").splitlines()[0]
+        return dict(word.split("=", 1) for word in text.split() if "=" in word)
+
+    def wait_for_end(self, number, seconds):
+        """The job's exit code, once it is in a state that it does not leave."""
+        last = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "DEADLINE")
+        self.wait_for(lambda: self.job(number)["JobState"] in last, seconds, f"the end of job {number}")
+        return int(self.job(number)["ExitCode"].split(":")[0])
+
+    def _own_processes(self):
+        """Job steps and what runs in them carry this cluster's configuration in their environment."""
+        mark = f"SLURM_CONF={self.configuration}".encode()
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
+                    yield int(entry.name)
+            except OSError:
+                continue  # it has ended
+
+    def stop(self):
+        if self.daemons:
+            self.run("scancel", "--user=root", timeout=10)
+            time.sleep(1)
+        daemons, self.daemons = self.daemons, []
+        for daemon in reversed(daemons):
+            daemon.terminate()
+        for daemon in daemons:
+            try:
+                daemon.wait(10)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+        for process in self._own_processes():
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,120 @@
+"""array.sbatch, nightly.sh and architectures.sh: merge and report come however the sweeps ended, and name what is missing."""
+
+import case
+
+
+class Nightly(case.SlurmTest):
+    def jobs_of(self, words):
+        """(sweep, finish) in what nightly.sh said; the sweep is None where there was nothing to do."""
+        words = words.split()
+        self.assertEqual(words[0], "submitted", words)
+        numbers = [w for w in words if w.isdigit()]
+        return (None, *numbers)[-2:] if len(numbers) == 1 else tuple(numbers)
+
+    def nightly(self, plan, *options):
+        return self.jobs_of(self.script("nightly.sh", plan, "-o", self.folder / "night", "--shards", 4, "--env", self.site, "--time", 5,
+                                        "--backend", "emulated", *options, "--", "--ntasks=1", "--cpus-per-task=1"))
+
+    def test_an_array_with_a_killed_shard(self):
+        night = self.folder / "night"
+        plan = self.plan(count=60, milliseconds=400)
+        total = len(self.gaussweep("run", plan, "-o", "x", "--dry-run", "--backend", "emulated").splitlines()) - 1
+        sweep, finish = self.nightly(plan)
+        killed = night / "shard-3-of-4"
+        self.wait_for_records(killed, 2)
+        self.cluster.output("scancel", f"{sweep}_3")
+        self.assertEqual(self.cluster.wait_for_end(finish, 120), 5)
+
+        # What came of it: merge and report, and what is missing.
+        merged = self.records(night / "results.h5")
+        self.assertEqual({r["status"] for r in merged}, {"pass"})
+        ids = {r["job_id"] for r in merged}
+        self.assertEqual(ids, {f"{sweep}_{task}" for task in range(1, 5)})
+        have = len(self.records(killed))
+        should = self.gaussweep("run", plan, "-o", "x", "--dry-run", "--backend", "emulated", "--shard", "3/4")
+        should = len(should.splitlines()) - 1
+        self.assertEqual(len(merged), total - should + have)
+        self.assertLess(have, should)
+        said = (night / "missing.txt").read_text()
+        self.assertIn(f"shard-3-of-4: {should - have} of {should} trials are missing", said)
+        self.assertEqual(said.count("shard-"), 1, said)
+        self.assertIn(said.splitlines()[0], self.output_of(night))
+        page = (night / "report/index.html").stat()
+        self.assertGreater(page.st_size, 1000)
+
+        # A cancelled task stays cancelled; a resubmission runs the gap and nothing else.
+        self.assertEqual(self.cluster.output("squeue", "-h"), "")
+        before = {shard: self.journal(night / f"shard-{shard}-of-4") for shard in range(1, 5)}
+        again, finish = self.nightly(plan, "--resume")
+        self.assertIn("--array=3 ", self.stderr)
+        self.assertEqual(self.cluster.wait_for_end(finish, 120), 0)
+        for shard in (1, 2, 4):
+            self.assertEqual(self.journal(night / f"shard-{shard}-of-4"), before[shard])
+        records, _ = self.journal(killed)
+        self.assertEqual(records[:have], before[3][0])
+        self.assertEqual({r["job_id"] for r in records[have:]}, {f"{again}_3"})
+        self.assertEqual(len({r["key"] for r in records}), len(records))
+        self.assertEqual(len(records), should)
+        self.assertEqual((night / "missing.txt").read_text(), "")
+        self.assertEqual(len(self.records(night / "results.h5")), total)
+        self.assertNotEqual((night / "report/index.html").stat().st_mtime_ns, page.st_mtime_ns)
+
+        # With nothing missing no sweep is submitted.
+        none, finish = self.nightly(plan, "--resume")
+        self.assertIsNone(none)
+        self.cluster.output("scancel", finish)
+        self.script("array.sbatch", plan, "-o", night, "--shards", 5, "--env", self.site, "--resume", code=2)
+        self.assertIn("another number of shards", self.stderr)
+
+    def test_a_sweep_that_never_started(self):
+        """Only the merge is there to say so; and a whole-node sweep by nightly.sh, into a directory with today's date."""
+        plan = self.plan(count=2, milliseconds=1)
+        words = self.script("nightly.sh", plan, "-o", self.folder / "nights", "--dated", "--env", self.site, "--backend", "emulated",
+                            "--", "--hold")
+        sweep, finish = self.jobs_of(words)
+        (night,) = (self.folder / "nights").iterdir()
+        self.assertRegex(night.name, r"^\d{4}-\d\d-\d\d$")
+        self.cluster.output("scancel", sweep)
+        self.assertEqual(self.cluster.wait_for_end(finish, 60), 1)
+        self.assertIn("sweep: never started", (night / "missing.txt").read_text())
+        self.assertFalse((night / "results.h5").exists())
+
+        sweep, finish = self.jobs_of(self.script("nightly.sh", plan, "-o", self.folder / "nights", "--dated", "--env", self.site,
+                                                 "--backend", "emulated", "--resume"))
+        self.assertEqual(self.cluster.wait_for_end(finish, 90), 0, self.output_of(night))
+        self.assertEqual(len(self.records(night / "results.h5")), 6)
+        self.assertTrue((night / "report/index.html").exists())
+
+
+class Architectures(case.SlurmTest):
+    def test_two_features(self):
+        """Each with an environment file of its own; one comparison out."""
+        kepler = self.environment_file("old", "export GAUSSWEEP_TEST_SITE=old")
+        hopper = self.environment_file("new", "export GAUSSWEEP_TEST_SITE=new")
+        output, plan = self.folder / "across", self.plan(count=4, milliseconds=20)
+        words = self.script("architectures.sh", plan, "-o", output, "--feature", f"kepler={kepler}", "--gres", f"hopper={hopper}",
+                            "--gpus", 2, "--backend", "emulated", "--time", 5).split()
+        finish = [w for w in words if w.isdigit()][-1]
+        self.assertEqual(self.cluster.wait_for_end(finish, 90), 0)
+        for name, node, site in (("kepler", "n1", "old"), ("hopper", "n2", "new")):
+            records = self.records(output / name)
+            self.assertEqual(len(records), 8)
+            self.assertEqual({(r["node"], r["status"]) for r in records}, {(node, "pass")})
+            (environment,) = (output / name / "logs").glob("environment-*.txt")
+            self.assertIn(f"GAUSSWEEP_TEST_SITE={site}\n", environment.read_text())
+        (note,) = [n for n in self.journal(output / "hopper")[1] if n["note"] == "run"]
+        self.assertIn("gpu:hopper:2", note["SLURM_JOB_GRES"])
+        # The same trials on two architectures stay two records each.
+        merged = self.records(output / "results.h5")
+        self.assertEqual(len(merged), 16)
+        self.assertEqual(len({r["key"] for r in merged}), 8)
+        comparisons = list(output.glob("compare-*.txt"))
+        self.assertEqual([c.name for c in comparisons], ["compare-kepler-hopper.txt"])
+        text = comparisons[0].read_text()
+        for method in ("gesv/fault_none", "gesv/gauss_block", "gesv/lapack"):
+            self.assertIn(method, text)
+        self.assertTrue((output / "report/index.html").exists())
+
+
+if __name__ == "__main__":
+    case.main()

@@ -1,0 +1,111 @@
+"""Time limits, notices, cancelled jobs and dying nodes: the sweep goes on where it was and nothing is lost."""
+
+import time
+
+import case
+
+
+class TimeLimit(case.SlurmTest):
+    def test_a_sweep_longer_than_its_time_limit(self):
+        plan, directory = self.plan(count=130, milliseconds=500), self.folder / "run"
+        # A minute is the shortest limit that Slurm knows; the notice comes 10 to 40 s after the start.
+        job = self.submit("sweep.sbatch", plan, "-o", directory, "--ranks-per-node", 1, "--time", 1, "--notice", 50)
+        other = self.undisturbed(plan)
+        self.assertEqual(self.cluster.wait_for_end(job, 240), 0)
+        requeues = int(self.cluster.job(job)["Restarts"])
+        self.assertGreaterEqual(requeues, 1)
+        _, notes = self.journal(directory)
+        ends = [n["exit_code"] for n in notes if n["note"] == "end"]
+        self.assertEqual(ends, [5] * requeues + [0])
+        self.assertEqual(len(list(directory.glob("logs/environment-*.txt"))), requeues + 1)
+        output = self.output_of(directory)
+        self.assertEqual(output.count("Slurm's notice; draining"), requeues)
+        self.assertEqual(output.count("was requeued"), requeues)
+        self.assert_same_records(directory, other)
+
+
+class Notices(case.SlurmTest):
+    """The notice is sent by hand, so that nobody waits for a minute to pass."""
+
+    def notice(self, job, directory, records):
+        self.wait_for_records(directory, records)
+        self.cluster.output("scancel", "--batch", "--signal=USR1", job)
+
+    def test_requeues_are_counted(self):
+        plan, directory = self.plan(count=60, milliseconds=300), self.folder / "run"
+        job = self.submit("sweep.sbatch", plan, "-o", directory, "--requeues", 1)
+        self.notice(job, directory, 1)
+        self.cluster.wait_for(lambda: self.cluster.job(job)["Restarts"] == "1", 30, "a requeue")
+        have = len(self.journal(directory)[0])
+        self.notice(job, directory, have + 1)
+        self.assertEqual(self.cluster.wait_for_end(job, 60), 5)
+        self.assertIn("all that --requeues 1 allows", self.output_of(directory))
+        again = self.submit("sweep.sbatch", plan, "-o", directory, "--resume")
+        self.assertEqual(self.cluster.wait_for_end(again, 60), 0)
+        self.assert_same_records(directory, self.undisturbed(plan))
+
+    def test_starts_without_fruit_end(self):
+        """A trial longer than the job's time would be started for ever."""
+        plan, directory = self.folder / "long.yaml", self.folder / "run"
+        plan.write_text("name: long\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+                        "  - {problem: gesv, method: fault_none, n: 4, milliseconds: 60000}\n")
+        job = self.submit("sweep.sbatch", plan, "-o", directory, "--notice", 2)
+        for start in range(2):
+            self.cluster.wait_for(lambda: len([n for n in self.journal(directory)[1] if n["note"] == "run"]) == start + 1, 60, "a start")
+            time.sleep(1)
+            self.notice(job, directory, 0)
+        self.assertEqual(self.cluster.wait_for_end(job, 60), 5)
+        self.assertIn("no trial ended in two starts", self.output_of(directory))
+
+    def test_a_cancelled_job_stays_cancelled(self):
+        directory = self.folder / "run"
+        job = self.submit("sweep.sbatch", self.plan(), "-o", directory)
+        self.wait_for_records(directory, 1)
+        self.cluster.output("scancel", job)
+        self.cluster.wait_for_end(job, 30)
+        self.assertEqual(self.cluster.job(job)["JobState"], "CANCELLED")
+        self.assertNotIn("was requeued", self.output_of(directory))
+
+
+class NodeDown(case.SlurmTest):
+    def down(self, node):
+        self.cluster.output("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+        self.addCleanup(self.up, node)
+
+    def up(self, node):
+        if "DOWN" in self.cluster.output("scontrol", "show", "node", node):
+            self.cluster.output("scontrol", "update", f"nodename={node}", "state=resume")
+
+    def check_complete(self, directory, plan, before):
+        records, _ = self.journal(directory)
+        self.assertEqual(records[:len(before)], before, "a record was lost")
+        self.assertEqual(len({r["key"] for r in records}), len(records), "a trial was repeated")
+        self.assert_same_records(directory, self.undisturbed(plan))
+
+    def test_the_only_node_goes_down(self):
+        plan, directory = self.plan(count=60, milliseconds=300), self.folder / "run"
+        job = self.submit("sweep.sbatch", plan, "-o", directory)
+        self.wait_for_records(directory, 4)
+        before, _ = self.journal(directory)
+        node = self.cluster.job(job)["NodeList"]
+        self.down(node)
+        self.assertEqual(self.cluster.wait_for_end(job, 120), 0)
+        self.assertEqual(self.cluster.job(job)["Restarts"], "1")
+        self.assertEqual({r["node"] for r in self.records(directory)}, {"n1", "n2"})
+        self.check_complete(directory, plan, before)
+
+    def test_one_of_two_nodes_goes_down(self):
+        plan, directory = self.plan(count=60, milliseconds=300), self.folder / "run"
+        job = self.submit("sweep.sbatch", plan, "-o", directory, "--nodes", 2, "--ranks-per-node", 2)
+        self.wait_for_records(directory, 4)
+        before, _ = self.journal(directory)
+        self.down("n2")
+        self.cluster.wait_for(lambda: self.cluster.job(job)["JobState"] == "PENDING", 30, "the job waits for its node")
+        self.up("n2")
+        self.assertEqual(self.cluster.wait_for_end(job, 120), 0)
+        self.assertEqual(self.cluster.job(job)["Restarts"], "1")
+        self.check_complete(directory, plan, before)
+
+
+if __name__ == "__main__":
+    case.main()

@@ -1,0 +1,167 @@
+"""sweep.sbatch: ranks on every node, what the records and the run directory tell of the job, both launchers."""
+
+import os
+import pathlib
+import shlex
+import subprocess
+import unittest
+
+import case
+
+
+class Sweep(case.SlurmTest):
+    def check_two_nodes(self, directory, job):
+        records = self.records(directory)
+        self.assertEqual({r["status"] for r in records}, {"pass"})
+        self.assertEqual(len(records), 24)
+        self.assertEqual({r["node"] for r in records}, {"n1", "n2"})
+        self.assertEqual({r["rank"] for r in records}, {0, 1, 2, 3})
+        self.assertEqual({r["job_id"] for r in records}, {job})
+
+    def test_two_nodes_with_two_ranks_each(self):
+        directory = self.folder / "run"
+        # One rank a GPU: the nodes have two each.
+        job = self.submit("sweep.sbatch", self.plan(), "-o", directory, "--nodes", 2, "--time", 5)
+        self.assertEqual(self.cluster.wait_for_end(job, 60), 0)
+        self.check_two_nodes(directory, job)
+
+        (note,) = [n for n in self.journal(directory)[1] if n["note"] == "run"]
+        self.assertEqual(note["SLURM_JOB_PARTITION"], "all")
+        self.assertEqual(note["SLURM_JOB_NODELIST"], "n[1-2]")
+        self.assertEqual(note["SLURM_JOB_GRES"], "gpu:2")
+
+        environment = (directory / f"logs/environment-{job}-0.txt").read_text()
+        for expected in (f"GAUSSWEEP={case.FAULTY}", "SLURM_JOB_PARTITION=all", f"JobId={job}", "# --- modules", "gaussweep 0."):
+            self.assertIn(expected, environment)
+        self.assertEqual((directory / "logs").stat().st_mode & 0o077, 0)
+
+    def test_srun_starts_the_ranks_too(self):
+        self.site = self.environment_file("srun", "GAUSSWEEP_LAUNCHER=srun", "GAUSSWEEP_LAUNCHER_OPTIONS=(--mpi=pmix)")
+        directory = self.folder / "run"
+        job = self.submit("sweep.sbatch", self.plan(), "-o", directory, "--nodes", 2, "--ranks-per-node", 2, "--time", 5)
+        self.assertEqual(self.cluster.wait_for_end(job, 60), 0)
+        self.check_two_nodes(directory, job)
+
+    def test_a_plain_sbatch_of_the_script(self):
+        plan = self.plan(count=3, milliseconds=1)
+        done = self.cluster.run("sbatch", "--parsable", "--time=5", "--output=out.txt", case.JOBS / "sweep.sbatch", plan.name, "-o", "run",
+                                "--env", "site.sh", "--backend", "emulated", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        job = done.stdout.strip()
+        self.assertEqual(self.cluster.wait_for_end(job, 60), 0, (self.folder / "out.txt").read_text())
+        self.assertEqual({r["job_id"] for r in self.records(self.folder / "run")}, {job})
+
+        # The directory holds a sweep: nobody overwrites it by mistake.
+        self.script("sweep.sbatch", plan, "-o", self.folder / "run", "--env", self.site, code=2)
+        self.assertIn("--resume", self.stderr)
+
+    def test_exit_codes_and_environment_hooks(self):
+        plan = self.folder / "crash.yaml"
+        plan.write_text("name: crash\nrepeats: 1\nwarmup: 0\nsweep:\n  - {problem: gesv, method: fault_abort, n: 4}\n")
+        self.site = self.environment_file("hooks", "gaussweep_setup() { export FROM_SETUP=yes A_TOKEN=hidden-$(echo words); }",
+                                          'gaussweep_launch() { echo "launching $1"; shift; exec "$@"; }')
+        job = self.submit("sweep.sbatch", plan, "-o", self.folder / "run")
+        self.assertEqual(self.cluster.wait_for_end(job, 60), 3)
+        self.assertIn("launching 2", self.output_of(self.folder / "run"))
+        environment = (self.folder / f"run/logs/environment-{job}-0.txt").read_text()
+        self.assertIn("FROM_SETUP=yes", environment)
+        self.assertNotIn("hidden-words", environment)
+
+    def test_modules(self):
+        """`module` is played by a function of the environment file."""
+        played = 'module() { case "$1 ${2:-}" in "-t list") echo listed-module ;; "load cuda/11.8") touch "$GAUSSWEEP_TEST_MARK" ;; esac; }'
+        self.site = self.environment_file("modules", "GAUSSWEEP_MODULES=cuda/11.8", f"export GAUSSWEEP_TEST_MARK={self.folder}/loaded", played)
+        job = self.submit("sweep.sbatch", self.plan(count=1, milliseconds=1), "-o", self.folder / "run")
+        self.assertEqual(self.cluster.wait_for_end(job, 60), 0)
+        self.assertTrue((self.folder / "loaded").exists())
+        self.assertIn("listed-module", (self.folder / f"run/logs/environment-{job}-0.txt").read_text())
+
+
+class Words(case.SlurmTest):
+    """What the scripts say and refuse, without a job."""
+
+    def test_help_from_anywhere(self):
+        for script in ("sweep.sbatch", "array.sbatch", "finish.sbatch", "nightly.sh", "architectures.sh"):
+            text = self.script(script, "--help")
+            self.assertIn("--dry-run", text)
+            self.assertIn("-o DIR", text)
+            self.assertNotIn("SBATCH --", text)
+
+    def test_dry_run_submits_nothing(self):
+        plan, output = self.plan(), self.folder / "out"
+        calls = {"sweep.sbatch": [], "array.sbatch": ["--shards", 4], "nightly.sh": ["--shards", 4],
+                 "architectures.sh": ["--feature", f"kepler={self.site}", "--gres", f"hopper={self.site}"]}
+        for script, more in calls.items():
+            words = self.script(script, plan.name, "-o", "out", *more, "--dry-run", "--time", 7, "--", "--account=a b", cwd=self.folder)
+            self.assertIn("nothing was submitted", words)
+            commands = [shlex.split(line.split(": ", 1)[1]) for line in self.stderr.splitlines() if ": sbatch" in line]
+            for command in commands:
+                self.assertEqual(command[0], "sbatch")
+                self.assertIn(str(output), " ".join(command))
+            self.assertIn("--account=a b", commands[0])
+            self.assertIn("--time=7", commands[0])
+            if script == "nightly.sh":
+                self.assertIn("--dependency=afterany:JOB", commands[1])
+            if script == "architectures.sh":
+                self.assertIn("--constraint=kepler", commands[0])
+                self.assertIn("--gres=gpu:hopper:1", commands[1])
+                self.assertIn("--dependency=afterany:JOB:JOB", commands[2])
+            self.assertFalse(output.exists())
+        self.assertEqual(self.cluster.output("squeue", "-h"), "")
+
+    def test_refusals(self):
+        plan, output = self.plan(), self.folder / "out"
+        wrong = self.folder / "wrong.yaml"
+        wrong.write_text("name: wrong\nsweep:\n  - {problem: gesv, method: all, n: 4, timez: 3}\n")
+        for script, arguments, said in (
+                ("sweep.sbatch", [plan, "-o", output, "--ndoes", 2], "unknown option '--ndoes'; allowed:"),
+                ("sweep.sbatch", [plan], "-o DIR"),
+                ("sweep.sbatch", [self.folder / "absent.yaml", "-o", output], "absent.yaml cannot be read"),
+                ("sweep.sbatch", [plan, "-o", output, "--nodes", "two"], "--nodes two: not a whole number"),
+                ("sweep.sbatch", [plan, "-o", output, "--env", "nowhere"], "no environment file 'nowhere'"),
+                ("sweep.sbatch", [wrong, "-o", output, "--env", self.site], "timez"),
+                ("sweep.sbatch", [plan, "-o", output, "--env", self.environment_file("none", "GAUSSWEEP=/nowhere/gaussweep")], "build it with"),
+                ("array.sbatch", [plan, "-o", output], "--shards N"),
+                ("finish.sbatch", ["-o", output], "run directories"),
+                ("nightly.sh", [plan, "-o", output, "--shards", 2, "--nodes", 2], "does not go with --shards"),
+                ("architectures.sh", [plan, "-o", output, "--feature", f"kepler={self.site}"], "at least two"),
+                ("architectures.sh", [plan, "-o", output, "--feature", "kepler"], "NAME=ENV")):
+            self.script(script, *arguments, code=2)
+            self.assertIn(said, self.stderr)
+
+    def test_ready_environments(self):
+        for name, architectures in (("cuda-11.8", "35"), ("cuda-12", "90"), ("cuda-13", "120"), ("template", None)):
+            done = self.cluster.run(case.SOURCE / "jobs/env/build.sh", "--env", name, "--dry-run", cwd="/")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("cmake --preset cluster", done.stdout)
+            if architectures:
+                self.assertRegex(done.stdout, rf"module load .*cuda/{name[5:]}")
+                self.assertRegex(done.stdout, rf"CUDA_ARCHITECTURES=\S*{architectures}")
+                self.assertIn(f"build-{name} ", done.stdout)
+
+    def test_ranks_are_bound_beside_their_gpu(self):
+        """GPUs 2 and 3 of a played machine, beside CPU 0 and beside the machine's last CPU."""
+        last = max(os.sched_getaffinity(0))
+        (self.folder / "nvidia-smi").write_text('#!/bin/sh\nfor word; do gpu=$word; done\necho "00000000:0$gpu:00.0"\n')
+        (self.folder / "nvidia-smi").chmod(0o755)
+        for gpu, cpu in ((2, min(os.sched_getaffinity(0))), (3, last)):
+            folder = self.folder / f"sys/bus/pci/devices/0000:0{gpu}:00.0"
+            folder.mkdir(parents=True)
+            (folder / "local_cpulist").write_text(f"{cpu}\n")
+
+        def cpus(**changes):
+            environment = self.cluster.environment(PATH=f"{self.folder}:{os.environ['PATH']}", GAUSSWEEP_SYSFS=str(self.folder / "sys"), **changes)
+            done = subprocess.run([case.JOBS / "rank.sh", "grep", "Cpus_allowed_list", "/proc/self/status"], env=environment,
+                                  capture_output=True, text=True, check=True)
+            return done.stdout.split()[1]
+
+        unbound = pathlib.Path("/proc/self/status").read_text().split("Cpus_allowed_list:")[1].split()[0]
+        self.assertEqual(cpus(CUDA_VISIBLE_DEVICES="2,3", SLURM_LOCALID="0"), str(min(os.sched_getaffinity(0))))
+        self.assertEqual(cpus(CUDA_VISIBLE_DEVICES="2,3", SLURM_LOCALID="0", OMPI_COMM_WORLD_LOCAL_RANK="1"), str(last))
+        self.assertEqual(cpus(CUDA_VISIBLE_DEVICES="3", SLURM_LOCALID="1"), str(last))  # --gpus-per-task
+        self.assertEqual(cpus(CUDA_VISIBLE_DEVICES="2,3", SLURM_LOCALID="7"), unbound)
+        self.assertEqual(cpus(CUDA_VISIBLE_DEVICES="3", SLURM_LOCALID="0", GAUSSWEEP_BIND="none"), unbound)
+
+
+if __name__ == "__main__":
+    case.main()
