@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -17,11 +18,9 @@ namespace gaussweep::io {
 class MatrixFolder : public testing::Test {
  protected:
   MatrixFolder() {
-    const testing::TestInfo& info = *testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() / (std::string("gaussweep_") + info.test_suite_name() +
-                                                        "_" + info.name() + "_" + std::to_string(getpid()));
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directory(folder_);
+    std::string name = (std::filesystem::temp_directory_path() / "gaussweep-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+    folder_ = name;
   }
   ~MatrixFolder() override {
     std::error_code error;

@@ -1,0 +1,113 @@
+"""Writes the HDF5 and MATLAB v7.3 files that matrix_import_test.cpp reads: matrix_files.py FOLDER; or, with
+`check FILE`, reads a file of the matrix store as SCHEMA.md says it is read."""
+
+import sys
+
+import h5py
+import numpy as np
+
+A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+def matlab(path, fill):
+    """A MATLAB v7.3 file is an HDF5 file behind 512 bytes; its arrays lie column by column."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        fill(file)
+    words = b"MATLAB 7.3 MAT-file, Platform: GLNXA64, HDF5 schema 1.00 ."
+    with open(path, "r+b") as file:
+        file.write(words.ljust(116, b" ").ljust(124, b"\0") + b"\x00\x02IM")
+
+
+def variable(file, name, data, matlab_class):
+    data = np.asarray(data)
+    dataset = file.create_dataset(name, data=data.T if data.ndim > 1 else data)
+    dataset.attrs["MATLAB_class"] = np.bytes_(matlab_class)
+    return dataset
+
+
+def plain_files(folder):
+    def make(name, **datasets):
+        with h5py.File(f"{folder}/{name}", "w") as file:
+            for key, data in datasets.items():
+                file[key] = data
+
+    make("rows.h5", A=A)
+    make("named.h5", **{"deep/er/matrix": A})
+    make("float.h5", A=A.astype("f4"))
+    make("big_endian.h5", A=A.astype(">f8"))
+    make("int.h5", A=A.astype("i4"))
+    make("beside.h5", A=A, B=2 * A)
+    make("two.h5", B=A, C=A)
+    make("vector.h5", A=np.ones(3))
+    make("cube.h5", A=np.ones((2, 2, 2)))
+    make("scalar.h5", A=3.0)
+    make("complex.h5", A=A + 1j)
+    make("text.h5", A=np.array([[b"a", b"b"]]))
+    make("bool.h5", A=np.array([[True, False]]))
+    make("empty.h5", A=np.ones((0, 3)))
+    make("nothing.h5")
+    make("group.h5", **{"A/x": A})
+    for name, flag in (("columns", 1), ("not_columns", 0), ("bool_columns", True), ("bad_flag", "yes")):
+        with h5py.File(f"{folder}/{name}.h5", "w") as file:
+            file["A"] = A.T if flag in (1, True) else A
+            file["A"].attrs["column_major"] = flag
+    with h5py.File(f"{folder}/packed.h5", "w") as file:
+        file.create_dataset("A", data=A, chunks=(1, 2), compression="gzip", shuffle=True, fletcher32=True)
+    with h5py.File(f"{folder}/huge.h5", "w") as file:
+        file.create_dataset("A", shape=(2**40, 2**20), chunks=(64, 64), dtype="f8")
+    with h5py.File(f"{folder}/checked.h5", "w", libver="latest") as file:
+        file.create_dataset("A", data=np.arange(4096.0).reshape(64, 64), chunks=(64, 64), fletcher32=True)
+
+
+def matlab_files(folder):
+    matlab(f"{folder}/double.mat", lambda f: variable(f, "A", A, "double"))
+    matlab(f"{folder}/single.mat", lambda f: variable(f, "H", A.astype("f4"), "single"))
+    matlab(f"{folder}/int32.mat", lambda f: variable(f, "A", A.astype("i4"), "int32"))
+    matlab(f"{folder}/char.mat", lambda f: variable(f, "A", np.array([[65, 66]], "u2"), "char"))
+    matlab(f"{folder}/cube.mat", lambda f: variable(f, "A", np.ones((2, 3, 4)), "double"))
+
+    def two(file):
+        variable(file, "X", A, "double")
+        variable(file, "Y", 2 * A, "double")
+
+    def complex_one(file):
+        pair = np.zeros(A.T.shape, dtype=[("real", "f8"), ("imag", "f8")])
+        file.create_dataset("A", data=pair).attrs["MATLAB_class"] = np.bytes_("double")
+
+    def empty(file):
+        variable(file, "A", np.array([0, 0], "u8"), "double").attrs["MATLAB_empty"] = np.uint8(1)
+
+    def sparse(file):
+        group = file.create_group("A")
+        group.attrs["MATLAB_class"] = np.bytes_("double")
+        group.attrs["MATLAB_sparse"] = np.uint64(3)
+        group["data"] = np.ones(3)
+        group["ir"] = np.arange(3, dtype="u8")
+        group["jc"] = np.arange(4, dtype="u8")
+
+    def structure(file):
+        file.create_group("A").attrs["MATLAB_class"] = np.bytes_("struct")
+        variable(file["A"], "field", A, "double")
+
+    for name, fill in (("two", two), ("complex", complex_one), ("empty", empty), ("sparse", sparse), ("struct", structure)):
+        matlab(f"{folder}/{name}.mat", fill)
+
+
+def check(path):
+    with h5py.File(path, "r") as file:
+        assert file.attrs["gaussweep"] == "matrix", dict(file.attrs)
+        assert file.attrs["kind"] == "uniform"
+        assert file["A"].attrs["column_major"] == 1
+        assert file["A"].fletcher32
+        assert file["A"].shape == (3, 2), file["A"].shape
+        assert np.array_equal(file["A"][:].T, A), file["A"][:]
+        assert np.array_equal(file["b"][:].T, [[7.0], [8.0]])
+        assert "x_true" not in file
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "check":
+        check(sys.argv[2])
+    else:
+        plain_files(sys.argv[1])
+        matlab_files(sys.argv[1])
