@@ -1,6 +1,7 @@
 #include "driver/matrix_request.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -91,6 +92,8 @@ MatrixRequest request_matrix(const io::MatrixBlock& block, const Scalar* seed, c
               fmt::format("a matrix needs a kind ({}) or a file", fmt::join(kind_names(), ", ")));
     }
     const std::string& name = kind_given->second.text;
+    if (name == "file")
+      fail_at(kind_given->second.place, "a matrix of kind file needs the file: {file: a.mtx}");
     const auto kind = from_string<MatrixKind>(name);
     if (!kind) {
       fail_at(kind_given->second.place,
@@ -107,15 +110,21 @@ MatrixRequest request_matrix(const io::MatrixBlock& block, const Scalar* seed, c
       const auto given = block.values.find(key);
       if (given != block.values.end()) field = io::parse_real(given->second, low, high, key);
     };
-    real("low", -1e300, 1e300, spec.low);
-    real("high", -1e300, 1e300, spec.high);
+    // The generator's own limits: within them nothing overflows in float, and nothing becomes 0.
+    real("low", -1e30, 1e30, spec.low);
+    real("high", -1e30, 1e30, spec.high);
     real("condition", 1, 1e300, spec.condition);
-    real("value", -1e300, 1e300, spec.value);
+    real("value", -1e30, 1e30, spec.value);
     const auto mode = block.values.find("mode");
     if (mode != block.values.end())
       spec.mode = static_cast<int>(io::parse_integer(mode->second, 1, 5, "mode"));
     if (!(spec.low < spec.high))
       fail_at(block.place, fmt::format("low ({}) must be below high ({})", spec.low, spec.high));
+    if (std::max(std::abs(spec.low), std::abs(spec.high)) < 1e-20) {
+      fail_at(block.place,
+              fmt::format("low ({}) and high ({}): one of them must be at least 1e-20 in magnitude", spec.low,
+                          spec.high));
+    }
   }
   const auto own_seed = block.values.find("seed");
   const Scalar* chosen = seed != nullptr                  ? seed
@@ -126,6 +135,20 @@ MatrixRequest request_matrix(const io::MatrixBlock& block, const Scalar* seed, c
   }
   request.store = parse_store(block);
   return request;
+}
+
+bool may_be_rectangular(MatrixKind kind) {
+  return kind == MatrixKind::uniform || kind == MatrixKind::ones || kind == MatrixKind::hilbert ||
+         kind == MatrixKind::cauchy;
+}
+
+void check_request(const MatrixRequest& request, const io::Place& place) {
+  const MatrixSpec& spec = request.spec;
+  if (request.kind != "file" && spec.kind == MatrixKind::condition && spec.rows == 1 && spec.condition != 1) {
+    fail_at(place,
+            fmt::format("a 1 x 1 matrix has condition 1, not {}; allowed: n of at least 2, or condition: 1",
+                        spec.condition));
+  }
 }
 
 void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs) {

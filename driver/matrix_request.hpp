@@ -14,6 +14,12 @@ io::MatrixBlock default_matrix_block(const io::Place& place);
 /// such file
 MatrixRequest request_matrix(const io::MatrixBlock& block, const io::Scalar* seed, const FileLookup& lookup);
 
+/// Kinds whose matrices need not be square.
+bool may_be_rectangular(MatrixKind kind);
+
+/// Checks what depends on the size, once it is known. @throws io::InputError at `place`
+void check_request(const MatrixRequest& request, const io::Place& place);
+
 /// Completes the digest, once sizes are known.
 void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs);
 

@@ -37,11 +37,11 @@ compile() {
   local source=$1 object=$2
   shift 2
   if [[ -f $object && -f $object.d ]]; then
-    local newer
-    newer=$(sed -e 's/^[^:]*://' -e 's/\\$//' "$object.d" | tr -s ' ' '\n' | while read -r file; do
-      [[ -z $file || ! $file -nt $object ]] || { echo "$file"; break; }
-    done)
-    [[ -n $newer ]] || return 0
+    local stale=false file
+    for file in $(sed -e 's/^[^:]*://' -e 's/\\$//' "$object.d"); do
+      [[ ! -e $file || $file -nt $object ]] && stale=true
+    done
+    $stale || return 0
   fi
   "$compiler" "${flags[@]}" "$@" -MD -MF "$object.d" -c "$source" -o "$object"
 }
