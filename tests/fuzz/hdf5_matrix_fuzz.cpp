@@ -36,9 +36,23 @@ void read_stored(const std::filesystem::path& path) {
   }
 }
 
+/// What is open of the types that the readers open.
+hsize_t open_ids() {
+  hsize_t all = 0;
+  for (const H5I_type_t type : {H5I_FILE, H5I_GROUP, H5I_DATATYPE, H5I_DATASPACE, H5I_DATASET, H5I_ATTR}) {
+    hsize_t count = 0;
+    if (H5Inmembers(type, &count) >= 0) all += count;
+  }
+  return all;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const hsize_t at_first = [] {
+    H5open();
+    return open_ids();
+  }();
   if (size > io::seal_bytes) {
     const fuzz::MemoryFile file(data, size);
     const std::string seal = io::make_seal(file.path());
@@ -49,5 +63,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const fuzz::MemoryFile file(data, size);
   import(file.path());
+  if (open_ids() != at_first) std::abort();
   return 0;
 }

@@ -52,6 +52,7 @@ for source in io/*.cpp; do
   objects+=("$object")
 done
 
+export LSAN_OPTIONS=suppressions=$PWD/tests/fuzz/leaks.supp:print_suppressions=0
 failed=()
 for target in "${targets[@]}"; do
   compile "tests/fuzz/${target}_fuzz.cpp" "$build/objects/${target}_fuzz.o" -fsanitize=fuzzer-no-link
