@@ -39,11 +39,14 @@ packages_to_build_and_run=(
   "python3-matplotlib  module:matplotlib"
   "python3-pandas      module:pandas"
 )
-# g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh); git tells the tests which files are ours.
+# g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh); git tells the tests which files are ours;
+# the Slurm tests start a cluster of their own.
 packages_for_tests=(
   "g++-11              command:g++-11"
   "clang-format-14     command:clang-format-14"
   "git                 command:git"
+  "slurm-wlm           command:slurmctld"
+  "munge               command:munged"
 )
 
 for_tests=false

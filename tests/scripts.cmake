@@ -15,4 +15,10 @@ if(NOT GAUSSWEEP_SANITIZE)
   add_test(NAME quickstart
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quickstart_test.sh ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/quickstart_test)
   set_tests_properties(quickstart PROPERTIES LABELS mpi TIMEOUT 900 RUN_SERIAL TRUE)
+  add_test(NAME analysis.report
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/analysis/run.py)
+  set_tests_properties(analysis.report PROPERTIES LABELS analysis TIMEOUT 600 COST 100)
+  if(NOT TEST slurm.limits)
+    include(slurm/slurm.cmake)
+  endif()
 endif()
