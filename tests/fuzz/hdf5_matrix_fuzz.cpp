@@ -1,5 +1,7 @@
 /// The readers of HDF5 matrices on damaged files: as a foreign file, and, behind a seal that fits, as one of
-/// the store's.
+/// the store's. No id stays open.
+
+#include <hdf5.h>
 
 #include <cstdint>
 #include <cstdlib>
