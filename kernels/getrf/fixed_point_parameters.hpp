@@ -10,7 +10,7 @@ namespace gaussweep {
 inline std::vector<Parameter> fixed_point_parameters() {
   return {choice_parameter("update", {"double_buffered", "in_place"},
                            "every element from the last iterate, or from whatever stands there by now"),
-          real_parameter("tolerance", 0, 0, 1e300,
+          real_parameter("change_tolerance", 0, 0, 1e300,
                          "ends where no element changes by more than this; 0: where none changes at all"),
           integer_parameter("max_iterations", 0, 0, 1 << 30,
                             "most iterations; 0: 2 n, after which nothing can change any more")};

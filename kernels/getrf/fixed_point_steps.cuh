@@ -42,7 +42,8 @@ __device__ bool differs(T before, T after) {
 }
 
 /// A thread an element; neighbouring threads have neighbouring rows. `before` and `after` may be the same
-/// matrix: then a thread sees of the others what they have written by then.
+/// matrix: then a thread sees of the others what they have written by then, which differs from run to run on
+/// a GPU; the end does not. (In order, as emulated threads run, one sweep is all of Crout's method.)
 template <class T>
 __global__ void fixed_point_update(MatrixView<T> a, MatrixView<T> before, MatrixView<T> after,
                                    FixedPointChanges* changes) {
@@ -88,7 +89,7 @@ template <class T>
 void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& parameters,
                            MatrixView<T> lu) {
   const std::int64_t n = op.shape.n;
-  const double tolerance = parameters.real("tolerance");
+  const double tolerance = parameters.real("change_tolerance");
   const std::int64_t asked = parameters.integer("max_iterations");
   const std::int64_t most = asked > 0 ? asked : 2 * n;
   const bool in_place = parameters.choice("update") == "in_place";

@@ -31,7 +31,7 @@ Run<T> solve(const char* variant, const Inputs<T>& inputs, const char* update = 
   Parameters parameters = defaults(method);
   if (has_parameter(method, "update")) {
     parameters.set("update", std::string(update));
-    parameters.set("tolerance", tolerance);
+    parameters.set("change_tolerance", tolerance);
     parameters.set("max_iterations", max_iterations);
   }
   Run<T> run;

@@ -38,7 +38,7 @@ Run<T> factorise(const char* variant, const Inputs<T>& inputs, const Asked& aske
   Parameters parameters = defaults(method);
   if (has_parameter(method, "update")) {
     parameters.set("update", asked.update);
-    parameters.set("tolerance", asked.tolerance);
+    parameters.set("change_tolerance", asked.tolerance);
     parameters.set("max_iterations", asked.max_iterations);
   }
   Run<T> run;
