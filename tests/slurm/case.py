@@ -75,7 +75,9 @@ class SlurmTest(unittest.TestCase):
     def undisturbed(self, plan):
         """The run directory of the same plan without Slurm."""
         directory = self.folder / "undisturbed"
-        self.gaussweep("run", plan, "-o", directory, "--backend", "emulated")
+        done = self.cluster.run("bash", "-c", f"source {SOURCE}/jobs/mpi_environment.sh && mpirun -n 4 {FAULTY} run {plan} -o {directory} --backend emulated",
+                                timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
         return directory
 
     def records(self, path):

@@ -44,7 +44,8 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 MailProg=/bin/true
 SlurmdParameters=config_overrides
-ReturnToService=2
+# A node that is set down stays down until it is resumed.
+ReturnToService=0
 KillWait=5
 GresTypes=gpu
 SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=2,sched_min_interval=0
