@@ -89,10 +89,14 @@ using Space = Handle<H5Sclose>;
 using Properties = Handle<H5Pclose>;
 using Object = Handle<H5Oclose>;
 
-/// Keeps HDF5 from printing its error stack; restores the old setting.
+/// Keeps HDF5 from printing its error stack; restores the old setting. Comes before every other call: HDF5's
+/// tidying up at exit is switched off, for after a damaged file it may never come to an end and says so on
+/// stderr. There is nothing to tidy up: our handles close what they opened.
 class Quiet {
  public:
   Quiet() {
+    static const herr_t without_exit_handler = H5dont_atexit();
+    (void)without_exit_handler;
     H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
