@@ -15,6 +15,21 @@
 
 namespace gaussweep::io {
 
+/// Starts `work` in another process, whose exit status it becomes.
+template <class Work>
+inline pid_t start(Work work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int status = 9;
+    try {
+      status = work();
+    } catch (...) {
+    }
+    _exit(status);
+  }
+  return child;
+}
+
 class MatrixFolder : public testing::Test {
  protected:
   MatrixFolder() {

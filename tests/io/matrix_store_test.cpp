@@ -164,21 +164,6 @@ TEST_F(MatrixStoreFiles, NoDigestEscapesTheFolder) {
   EXPECT_EQ(entries(), 0u);
 }
 
-/// Starts `work` in another process, whose exit status it becomes.
-template <class Work>
-pid_t start(Work work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    int status = 9;
-    try {
-      status = work();
-    } catch (...) {
-    }
-    _exit(status);
-  }
-  return child;
-}
-
 TEST_F(MatrixStoreFiles, ManyProcessesAtOnceMakeItOnce) {
   constexpr int processes = 6;
   std::vector<pid_t> children;
