@@ -164,6 +164,15 @@ TEST_F(MatrixMarket, EntriesThatAreWrong) {
       << "nothing reaches the terminal unasked";
 }
 
+TEST_F(MatrixMarket, InfoReadsTheWholeFile) {
+  const auto said = [&](const std::string& text) {
+    return failure_of([&] { matrix_info(put("a.mtx", text)); });
+  };
+  EXPECT_EQ(said(coordinate + "2 2 1\n1 1 1\n"), "");
+  EXPECT_THAT(said(coordinate + "2 2 2\n1 1 1\n3 1 1\n"), HasSubstr("a.mtx:4: entry (3, 1) is outside"));
+  EXPECT_THAT(said(array + "2 2\n1\n1\n1\n"), HasSubstr("a.mtx:5: the file ends after 3 of 4"));
+}
+
 TEST_F(MatrixMarket, TooSmallForADoubleIsZero) {
   EXPECT_THAT(read(array + "1 2\n1e-999\n4.9e-324\n").data, ElementsAre(0, 4.9e-324));
 }

@@ -223,6 +223,7 @@ TEST(PlanErrors, WrongTypes) {
       {"sweep:\n  - problem: gesv\n    method: {a: b}\n", "3:13", "method is a mapping"},
       {"sweep:\n  - problem: gesv\n    method: all\n    blocks: {cuda: 1}\n", "4:13", "only n, m and k"},
       {"sweep:\n  - problem: gesv\n    method: all\n    n: [[1]]\n", "4:9", "an entry of n is a list"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    expects: {a: pass}\n", "4:14", "(nearest: expect)"},
       {"sweep:\n  - problem: gesv\n    method: all\n    zip: [[{n: 1}]]\n", "4:11",
        "an entry of zip is a list"},
       {"sweep:\n  - problem: gesv\n    method: all\n    exclude: {n: 1}\n", "4:14", "exclude is a mapping"},
@@ -280,6 +281,8 @@ TEST(PlanErrors, Ranges) {
   EXPECT_THAT(n("1:5:1:1"), HasSubstr("is no range"));
   EXPECT_THAT(n("1:2000000:1"), HasSubstr("more than 1000000 values"));
   EXPECT_THAT(n("1:900000000000000000:1"), HasSubstr("more than 1000000 values"));
+  EXPECT_THAT(n("-9007199254740991k:-9007199254740991k:9007199254740991k"),
+              HasSubstr("4:12: n: '-9223372036854774784'"));
   EXPECT_THAT(n("1:999999999999999999k:1"), HasSubstr("4:12: range: '999999999999999999k'"));
   EXPECT_THAT(failure(with("a: 1:900000:1\n    b: 1:900000:1")),
               HasSubstr("5:8: the ranges of this plan have more than"));
@@ -291,6 +294,11 @@ TEST(PlanErrors, Missing) {
       {"sweep: []\n", "1:8", "sweep is empty"},
       {"sweep:\n  - method: all\n", "2:5", "problem is missing"},
       {"sweep:\n  - problem: gesv\n    n: 4\n", "2:5", "method is missing"},
+      {"sweep:\n  - problem: gesv\n    n: 4\n    methods: all\n", "2:5",
+       "is 'methods' at line 4 meant to be it?"},
+      {"sweep:\n  - prolbem: gesv\n    method: all\n", "2:5", "is 'prolbem' at line 2 meant to be it?"},
+      {"name: \"\"\n", "1:7", "name is an empty text; allowed: one value"},
+      {"precision: [double, '']\n", "1:21", "an entry of precision is an empty text"},
       {"sweep:\n  - problem: gesv\n    method: []\n", "3:13", "method is an empty list"},
       {"sweep:\n  - problem: gesv\n    method: all\n    n: []\n", "4:8", "n is an empty list"},
       {"sweep:\n  - problem: gesv\n    method: all\n    n:\n", "4:5", "n is nothing"},
@@ -332,6 +340,11 @@ TEST(PlanErrors, NotYaml) {
 }
 
 TEST(PlanErrors, LimitsHoldBeforeMemoryIsTaken) {
+  std::string lists = "matrix: {kind: ones";
+  for (const char* word : {"low", "high", "value", "mode", "seed"}) {
+    lists += std::string(", ") + word + ": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
+  }
+  EXPECT_THAT(failure(lists + "}\n"), HasSubstr("matrix: the lists have too many combinations"));
   EXPECT_THAT(failure(std::string((10u << 20) + 1, ' ')), HasSubstr("larger than 10 MiB"));
   EXPECT_THAT(failure(std::string(40, '[') + std::string(40, ']')),
               StartsWith("p.yaml:1:33: nested too deeply; a plan has at most 32 levels"));
@@ -413,8 +426,9 @@ TEST(PlanNumbers, IntegersRealsAndDurations) {
   EXPECT_EQ(parse_integer(scalar("64"), 0, 100, "x"), 64);
   EXPECT_EQ(parse_integer(scalar("16k"), 0, 100000, "x"), 16384);
   EXPECT_EQ(parse_integer(scalar("-4"), -5, 100, "x"), -4);
+  EXPECT_EQ(parse_integer(scalar("+4"), -5, 100, "x"), 4);
   for (const char* bad :
-       {"", "k", "1e3", "4.0", "0x10", "1_000", " 4", "4 ", "--4", "9223372036854775807k", "٣"}) {
+       {"", "k", "1e3", "4.0", "0x10", "1_000", " 4", "4 ", "--4", "+-4", "9223372036854775807k", "٣"}) {
     EXPECT_THROW(parse_integer(scalar(bad), INT64_MIN, INT64_MAX, "x"), InputError) << bad;
   }
   EXPECT_EQ(parse_real(scalar("1e-3"), 0, 1, "x"), 1e-3);
@@ -429,7 +443,7 @@ TEST(PlanNumbers, IntegersRealsAndDurations) {
   EXPECT_EQ(parse_duration(scalar("10min"), "x"), 600);
   EXPECT_EQ(parse_duration(scalar("1h30min"), "x"), 5400);
   EXPECT_EQ(parse_duration(scalar("1.5h"), "x"), 5400);
-  for (const char* bad : {"", "0", "0min", "-1s", "1 h", "h", "10m", "30min1h", "1e3", "inf"}) {
+  for (const char* bad : {"", "0", "0min", "-1s", "1 h", "h", "10m", "30min1h", "1h30", "1e3", "inf"}) {
     EXPECT_THROW(parse_duration(scalar(bad), "x"), InputError) << bad;
   }
   try {
