@@ -47,8 +47,6 @@ packages_for_tests=(
   "git                 command:git"
   "slurm-wlm           command:slurmctld"
   "munge               command:munged"
-  "slurm-wlm           command:slurmctld"
-  "munge               command:munged"
 )
 
 for_tests=false

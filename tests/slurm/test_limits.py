@@ -7,7 +7,7 @@ import case
 
 class TimeLimit(case.SlurmTest):
     def test_a_sweep_longer_than_its_time_limit(self):
-        plan, directory = self.plan(count=90, milliseconds=500), self.folder / "run"
+        plan, directory = self.plan(count=90, milliseconds=250), self.folder / "run"
         # A minute is the shortest limit that Slurm knows; the notice comes 10 to 40 s after the start.
         job = self.submit("sweep.sbatch", plan, "-o", directory, "--ranks-per-node", 1, "--time", 1, "--notice", 50)
         other = self.undisturbed(plan)
@@ -32,7 +32,7 @@ class Notices(case.SlurmTest):
         self.cluster.output("scancel", "--batch", "--signal=USR1", job)
 
     def test_requeues_are_counted(self):
-        plan, directory = self.plan(count=60, milliseconds=300), self.folder / "run"
+        plan, directory = self.plan(count=50, milliseconds=200), self.folder / "run"
         job = self.submit("sweep.sbatch", plan, "-o", directory, "--requeues", 1)
         self.notice(job, directory, 1)
         self.cluster.wait_for(lambda: self.cluster.job(job)["Restarts"] == "1", 30, "a requeue")
