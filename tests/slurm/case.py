@@ -21,6 +21,10 @@ DECIDED = ("key", "problem", "method", "backend", "precision", "n", "parameters"
            "residual_ratio", "backward_error", "forward_error", "reference_difference", "tolerance")
 
 
+def text(value):
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
 class SlurmTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -86,7 +90,7 @@ class SlurmTest(unittest.TestCase):
         path = pathlib.Path(path)
         with h5py.File(path / "results.h5" if path.is_dir() else path, "r") as file:
             table = file["records"][:]
-        return [{name: (row[name].decode() if isinstance(row[name], bytes) else row[name].item()) for name in table.dtype.names} for row in table]
+        return [{name: (text(row[name]) if isinstance(row[name], bytes) else row[name].item()) for name in table.dtype.names} for row in table]
 
     def assert_same_records(self, one, other):
         def decided(path):

@@ -91,6 +91,33 @@ def skip_or_fail():
     sys.exit(1 if os.environ.get("CI") == "true" else SKIPPED)
 
 
+def own_processes(configuration):
+    """Job steps and what runs in them carry their cluster's configuration in their environment."""
+    mark = f"SLURM_CONF={configuration}".encode()
+    for entry in pathlib.Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and int(entry.name) != os.getpid() and mark in (entry / "environ").read_bytes().split(b"\0"):
+                yield int(entry.name)
+        except OSError:
+            continue  # it has ended
+
+
+def reap(configuration):
+    """Waits for the test's end, whatever end that is, and ends what it left behind."""
+    sys.stdin.read()
+    for _ in range(20):  # what is killed may just have started another
+        left = list(own_processes(configuration))
+        for process in left:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if not left:
+            break
+        time.sleep(0.1)
+    shutil.rmtree(pathlib.Path(configuration).parent, ignore_errors=True)
+
+
 class Cluster:
     """Starts in the constructor, or raises with the daemons' logs; `stop` ends everything, and so does the end of Python."""
 
@@ -99,6 +126,7 @@ class Cluster:
         self.folder.chmod(0o755)
         self.configuration = self.folder / "slurm.conf"
         self.daemons = []
+        self.reaper = subprocess.Popen([sys.executable, "-B", __file__, str(self.configuration)], stdin=subprocess.PIPE, start_new_session=True)
         atexit.register(self.stop)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
         self._write()
@@ -177,16 +205,6 @@ class Cluster:
         self.wait_for(lambda: self.job(number)["JobState"] in last, seconds, f"the end of job {number}")
         return int(self.job(number)["ExitCode"].split(":")[0])
 
-    def _own_processes(self):
-        """Job steps and what runs in them carry this cluster's configuration in their environment."""
-        mark = f"SLURM_CONF={self.configuration}".encode()
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
-                    yield int(entry.name)
-            except OSError:
-                continue  # it has ended
-
     def stop(self):
         if self.daemons:
             self.run("scancel", "--user=root", timeout=10)
@@ -200,9 +218,9 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
-        for process in self._own_processes():
-            try:
-                os.kill(process, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.reaper.stdin.close()
+        self.reaper.wait()
+
+
+if __name__ == "__main__":
+    reap(sys.argv[1])

@@ -29,6 +29,11 @@ class Sweep(case.SlurmTest):
         self.assertEqual(note["SLURM_JOB_PARTITION"], "all")
         self.assertEqual(note["SLURM_JOB_NODELIST"], "n[1-2]")
         self.assertEqual(note["SLURM_JOB_GRES"], "gpu:2")
+        import h5py
+        with h5py.File(directory / "results.h5", "r") as file:
+            attributes = dict(file.attrs)
+        self.assertEqual(case.text(attributes["SLURM_JOB_PARTITION"]), "all")
+        self.assertEqual(case.text(attributes["SLURM_JOB_GRES"]), "gpu:2")
 
         environment = (directory / f"logs/environment-{job}-0.txt").read_text()
         for expected in (f"GAUSSWEEP={case.FAULTY}", "SLURM_JOB_PARTITION=all", f"JobId={job}", "# --- modules", "gaussweep 0."):

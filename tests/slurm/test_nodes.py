@@ -1,0 +1,47 @@
+"""Nodes that go down in the middle of a sweep: it is requeued, completes, and nothing is lost."""
+
+import case
+
+
+class NodeDown(case.SlurmTest):
+    def down(self, node):
+        self.cluster.output("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+        self.addCleanup(self.up, node)
+
+    def up(self, node):
+        if "DOWN" in self.cluster.output("scontrol", "show", "node", node):
+            self.cluster.output("scontrol", "update", f"nodename={node}", "state=resume")
+
+    def check_complete(self, directory, plan, before):
+        records, _ = self.journal(directory)
+        self.assertEqual(records[:len(before)], before, "a record was lost")
+        self.assertEqual(len({r["key"] for r in records}), len(records), "a trial was repeated")
+        self.assert_same_records(directory, self.undisturbed(plan))
+
+    def test_the_only_node_goes_down(self):
+        plan, directory = self.plan(count=50, milliseconds=200), self.folder / "run"
+        job = self.submit("sweep.sbatch", plan, "-o", directory)
+        self.wait_for_records(directory, 4)
+        before, _ = self.journal(directory)
+        node = self.cluster.job(job)["NodeList"]
+        self.down(node)
+        self.assertEqual(self.cluster.wait_for_end(job, 120), 0)
+        self.assertEqual(self.cluster.job(job)["Restarts"], "1")
+        self.assertEqual({r["node"] for r in self.records(directory)}, {"n1", "n2"})
+        self.check_complete(directory, plan, before)
+
+    def test_one_of_two_nodes_goes_down(self):
+        plan, directory = self.plan(count=50, milliseconds=200), self.folder / "run"
+        job = self.submit("sweep.sbatch", plan, "-o", directory, "--nodes", 2, "--ranks-per-node", 2)
+        self.wait_for_records(directory, 4)
+        before, _ = self.journal(directory)
+        self.down("n2")
+        self.cluster.wait_for(lambda: self.cluster.job(job)["JobState"] == "PENDING", 30, "the job waits for its node")
+        self.up("n2")
+        self.assertEqual(self.cluster.wait_for_end(job, 120), 0)
+        self.assertEqual(self.cluster.job(job)["Restarts"], "1")
+        self.check_complete(directory, plan, before)
+
+
+if __name__ == "__main__":
+    case.main()
