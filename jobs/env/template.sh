@@ -1,7 +1,7 @@
 # An environment file: what differs between clusters. Copy it (my-cluster.sh), change it, name it with --env or in
 # GAUSSWEEP_ENV. The scripts of jobs/slurm source it on the login node (to submit) and in the job; jobs/env/build.sh
 # sources it to build. It is bash. Everything may be left out; the values here are the defaults. GAUSSWEEP_SOURCE is
-# the source folder.
+# the source folder. Every run directory keeps a copy of this file: no passwords in it.
 
 # Modules that are loaded in the job and for the build, after `module purge`. Empty: none, no `module` needed.
 GAUSSWEEP_MODULES=""

@@ -32,7 +32,7 @@ class SlurmTest(unittest.TestCase):
         cls.addClassCleanup(cls.cluster.stop)
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gaussweep-test-"))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="test-", dir=self.cluster.folder))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.addCleanup(self.show_logs)
         # Two nodes on one host: Open MPI's shared memory would take ranks of both for neighbours with the same name.
@@ -110,7 +110,7 @@ class SlurmTest(unittest.TestCase):
                 continue  # a line that is being written
         return [e for e in entries if "note" not in e], [e for e in entries if "note" in e]
 
-    def wait_for_records(self, directory, count, seconds=60):
+    def wait_for_records(self, directory, count, seconds=120):
         self.cluster.wait_for(lambda: len(self.journal(directory)[0]) >= count, seconds, f"{count} records in {directory}")
 
     def output_of(self, directory):

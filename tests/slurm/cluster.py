@@ -175,7 +175,7 @@ class Cluster:
         return {**outer, "PATH": os.environ["PATH"] + ":/usr/sbin", "SLURM_CONF": str(self.configuration), "CUDA_VISIBLE_DEVICES": "", **changes}
 
     def run(self, *command, **options):
-        options = {"env": self.environment(), "stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 60, **options}
+        options = {"env": self.environment(), "stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 120, **options}
         return subprocess.run([str(c) for c in command], check=False, **options)
 
     def output(self, *command, check=True):

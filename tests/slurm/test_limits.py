@@ -11,7 +11,7 @@ class TimeLimit(case.SlurmTest):
         # A minute is the shortest limit that Slurm knows; the notice comes 10 to 40 s after the start.
         job = self.submit("sweep.sbatch", plan, "-o", directory, "--ranks-per-node", 1, "--time", 1, "--notice", 50)
         other = self.undisturbed(plan)
-        self.assertEqual(self.cluster.wait_for_end(job, 240), 0)
+        self.assertEqual(self.cluster.wait_for_end(job, 420), 0)
         requeues = int(self.cluster.job(job)["Restarts"])
         self.assertGreaterEqual(requeues, 1)
         _, notes = self.journal(directory)
@@ -39,10 +39,10 @@ class Notices(case.SlurmTest):
         self.cluster.wait_for(lambda: self.cluster.job(job)["Restarts"] == "1", 30, "a requeue")
         have = len(self.journal(directory)[0])
         self.notice(job, directory, have + 1)
-        self.assertEqual(self.cluster.wait_for_end(job, 60), 5)
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 5)
         self.assertIn("all that --requeues 1 allows", self.output_of(directory))
         again = self.submit("sweep.sbatch", plan, "-o", directory, "--resume")
-        self.assertEqual(self.cluster.wait_for_end(again, 60), 0)
+        self.assertEqual(self.cluster.wait_for_end(again, 180), 0)
         self.assert_same_records(directory, self.undisturbed(plan))
 
     def test_starts_without_fruit_end(self):
@@ -55,7 +55,7 @@ class Notices(case.SlurmTest):
             self.cluster.wait_for(lambda: len([n for n in self.journal(directory)[1] if n["note"] == "run"]) == start + 1, 60, "a start")
             time.sleep(1)
             self.notice(job, directory, 0)
-        self.assertEqual(self.cluster.wait_for_end(job, 60), 5)
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 5)
         self.assertIn("no trial ended in two starts", self.output_of(directory))
 
     def test_a_cancelled_job_stays_cancelled(self):

@@ -25,7 +25,7 @@ class NodeDown(case.SlurmTest):
         before, _ = self.journal(directory)
         node = self.cluster.job(job)["NodeList"]
         self.down(node)
-        self.assertEqual(self.cluster.wait_for_end(job, 120), 0)
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.assertEqual(self.cluster.job(job)["Restarts"], "1")
         self.assertEqual({r["node"] for r in self.records(directory)}, {"n1", "n2"})
         self.check_complete(directory, plan, before)
@@ -38,7 +38,7 @@ class NodeDown(case.SlurmTest):
         self.down("n2")
         self.cluster.wait_for(lambda: self.cluster.job(job)["JobState"] == "PENDING", 30, "the job waits for its node")
         self.up("n2")
-        self.assertEqual(self.cluster.wait_for_end(job, 120), 0)
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.assertEqual(self.cluster.job(job)["Restarts"], "1")
         self.check_complete(directory, plan, before)
 

@@ -22,7 +22,7 @@ class Sweep(case.SlurmTest):
         directory = self.folder / "run"
         # One rank a GPU: the nodes have two each.
         job = self.submit("sweep.sbatch", self.plan(), "-o", directory, "--nodes", 2, "--time", 5)
-        self.assertEqual(self.cluster.wait_for_end(job, 60), 0)
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.check_two_nodes(directory, job)
 
         (note,) = [n for n in self.journal(directory)[1] if n["note"] == "run"]
@@ -44,7 +44,7 @@ class Sweep(case.SlurmTest):
         self.site = self.environment_file("srun", "GAUSSWEEP_LAUNCHER=srun", "GAUSSWEEP_LAUNCHER_OPTIONS=(--mpi=pmix)")
         directory = self.folder / "run"
         job = self.submit("sweep.sbatch", self.plan(), "-o", directory, "--nodes", 2, "--ranks-per-node", 2, "--time", 5)
-        self.assertEqual(self.cluster.wait_for_end(job, 60), 0)
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.check_two_nodes(directory, job)
 
     def test_a_plain_sbatch_of_the_script(self):
@@ -53,7 +53,7 @@ class Sweep(case.SlurmTest):
                                 "--env", "site.sh", "--backend", "emulated", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         job = done.stdout.strip()
-        self.assertEqual(self.cluster.wait_for_end(job, 60), 0, (self.folder / "out.txt").read_text())
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 0, (self.folder / "out.txt").read_text())
         self.assertEqual({r["job_id"] for r in self.records(self.folder / "run")}, {job})
 
         # The directory holds a sweep: nobody overwrites it by mistake.
@@ -66,7 +66,7 @@ class Sweep(case.SlurmTest):
         self.site = self.environment_file("hooks", "gaussweep_setup() { export FROM_SETUP=yes A_TOKEN=hidden-$(echo words); }",
                                           'gaussweep_launch() { echo "launching $1"; shift; exec "$@"; }')
         job = self.submit("sweep.sbatch", plan, "-o", self.folder / "run")
-        self.assertEqual(self.cluster.wait_for_end(job, 60), 3)
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 3)
         self.assertIn("launching 2", self.output_of(self.folder / "run"))
         environment = (self.folder / f"run/logs/environment-{job}-0.txt").read_text()
         self.assertIn("FROM_SETUP=yes", environment)
@@ -77,7 +77,7 @@ class Sweep(case.SlurmTest):
         played = 'module() { case "$1 ${2:-}" in "-t list") echo listed-module ;; "load cuda/11.8") touch "$GAUSSWEEP_TEST_MARK" ;; esac; }'
         self.site = self.environment_file("modules", "GAUSSWEEP_MODULES=cuda/11.8", f"export GAUSSWEEP_TEST_MARK={self.folder}/loaded", played)
         job = self.submit("sweep.sbatch", self.plan(count=1, milliseconds=1), "-o", self.folder / "run")
-        self.assertEqual(self.cluster.wait_for_end(job, 60), 0)
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.assertTrue((self.folder / "loaded").exists())
         self.assertIn("listed-module", (self.folder / f"run/logs/environment-{job}-0.txt").read_text())
 
