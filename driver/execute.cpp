@@ -151,7 +151,8 @@ void summarise_samples(io::Record& record, const Peaks& peaks, Precision precisi
   record.seconds_max = s.max;
   record.seconds_stdev = s.stdev;
   record.samples = static_cast<std::int64_t>(seconds.size());
-  if (!(s.median > 0)) return;
+  // a method that stopped early did not do the work that a rate would claim
+  if (!(s.median > 0) || record.info != 0 || !std::isfinite(record.residual_ratio)) return;
   record.gflops = record.flops / s.median * 1e-9;
   // the share of the roofline: the least time that the measured peaks allow over the time it took
   const double peak_flops =

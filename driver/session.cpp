@@ -381,10 +381,8 @@ Expansion expand_plan(const std::string& path, const Registry& registry, Backend
   const FileLookup lookup = [&](const std::string& file, const std::string& dataset) {
     const auto [entry, fresh] = known.try_emplace({file, dataset});
     if (fresh) {
-      const std::filesystem::path place = folder / file;  // an absolute `file` stands alone
-      const io::MatrixInfo info = io::matrix_info(place, dataset);
-      // a text file is read to its end now: better a refusal tonight than a broken trial tomorrow
-      if (info.format == "matrix market") io::import_matrix(place);
+      const std::filesystem::path place = folder / file;            // an absolute `file` stands alone
+      const io::MatrixInfo info = io::matrix_info(place, dataset);  // a text file is read to its end
       entry->second = {place.lexically_normal().string(), info.rows, info.cols, io::sha256_file(place)};
     }
     return entry->second;

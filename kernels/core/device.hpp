@@ -21,9 +21,9 @@ class Event {
 
 /// What is known of a device; 0 or empty where it does not apply.
 struct DeviceInfo {
-  std::string name;              ///< "NVIDIA H200", or the CPU's model name
-  std::string uuid;              ///< "GPU-…"; empty on the CPU
-  int capability = 0;            ///< 90 for 9.0; 0 on the CPU
+  std::string name;    ///< "NVIDIA H200", or the CPU's model name
+  std::string uuid;    ///< "GPU-…"; empty on the CPU
+  int capability = 0;  ///< 90 for 9.0; 0 on the CPU
   int multiprocessors = 0;
   int max_threads_per_block = 0;
   std::size_t shared_bytes_per_block = 0;
@@ -31,13 +31,14 @@ struct DeviceInfo {
   std::size_t free_bytes = 0;
   int sm_clock_khz = 0;
   int memory_clock_khz = 0;
-  int driver_version = 0;        ///< CUDA's numbers, 13000 for 13.0
+  int driver_version = 0;  ///< CUDA's numbers, 13000 for 13.0
   int runtime_version = 0;
   bool ecc = false;
 };
 
 /// One device and one stream on it. All copies and fills are ordered on that stream; copies to and from the
-/// host have completed when the call returns. Every function throws DeviceError; `allocate` throws OutOfMemory.
+/// host have completed when the call returns. Every function throws DeviceError; `allocate` throws
+/// OutOfMemory.
 class Device {
  public:
   virtual ~Device() = default;
@@ -66,7 +67,8 @@ class Device {
 class Buffer {
  public:
   Buffer() = default;
-  Buffer(Device& device, std::size_t bytes) : device_(&device), data_(device.allocate(bytes)), bytes_(bytes) {}
+  Buffer(Device& device, std::size_t bytes)
+      : device_(&device), data_(device.allocate(bytes)), bytes_(bytes) {}
   ~Buffer() { reset(); }
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept {

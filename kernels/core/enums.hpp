@@ -16,7 +16,14 @@ enum class Precision { float32, float64 };
 enum class Backend { cuda, emulated, host };
 enum class Uplo { lower, upper };
 /// What a method asks of its matrix. A method may run on others; its answer is then a finding.
-enum class Need { spd, strongly_regular, diagonally_dominant, triangular, nonzero_elements, nonzero_diagonal };
+enum class Need {
+  spd,
+  strongly_regular,
+  diagonally_dominant,
+  triangular,
+  nonzero_elements,
+  nonzero_diagonal
+};
 enum class Convergence { none, converged, stagnated, diverged, max_iterations };
 
 /// One table an enum: every value with its string, in declaration order.
@@ -27,13 +34,13 @@ template <>
 struct EnumNames<Problem> {
   static constexpr std::string_view what = "problem";
   static constexpr std::array<std::pair<Problem, std::string_view>, 8> table{{{Problem::gemm, "gemm"},
-                                                                            {Problem::trsv, "trsv"},
-                                                                            {Problem::gesv, "gesv"},
-                                                                            {Problem::getrf, "getrf"},
-                                                                            {Problem::potrf, "potrf"},
-                                                                            {Problem::trtri, "trtri"},
-                                                                            {Problem::geinv, "geinv"},
-                                                                            {Problem::poinv, "poinv"}}};
+                                                                              {Problem::trsv, "trsv"},
+                                                                              {Problem::gesv, "gesv"},
+                                                                              {Problem::getrf, "getrf"},
+                                                                              {Problem::potrf, "potrf"},
+                                                                              {Problem::trtri, "trtri"},
+                                                                              {Problem::geinv, "geinv"},
+                                                                              {Problem::poinv, "poinv"}}};
 };
 template <>
 struct EnumNames<Precision> {
@@ -105,7 +112,9 @@ std::string allowed_names() {
 }
 
 /// Bytes of one element.
-constexpr std::size_t element_bytes(Precision precision) { return precision == Precision::float32 ? 4 : 8; }
+constexpr std::size_t element_bytes(Precision precision) {
+  return precision == Precision::float32 ? 4 : 8;
+}
 /// The precision of a C++ type.
 template <class T>
 constexpr Precision precision_of = sizeof(T) == 4 ? Precision::float32 : Precision::float64;

@@ -27,7 +27,9 @@ struct HostMatrix {
   HostMatrix() = default;
   HostMatrix(std::int64_t r, std::int64_t c) : rows(r), cols(c), data(static_cast<std::size_t>(r * c)) {}
   T& operator()(std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i + j * rows)]; }
-  const T& operator()(std::int64_t i, std::int64_t j) const { return data[static_cast<std::size_t>(i + j * rows)]; }
+  const T& operator()(std::int64_t i, std::int64_t j) const {
+    return data[static_cast<std::size_t>(i + j * rows)];
+  }
   bool empty() const { return data.empty(); }
 
   std::int64_t rows = 0;
@@ -63,7 +65,8 @@ template <class T>
 struct Answer {
   HostMatrix<T> x;
   std::vector<int> pivots;  ///< getrf: row i was exchanged with row pivots[i] (from 0); empty: no exchanges
-  std::int64_t info = 0;    ///< LAPACK's info: 0, or i > 0 where the i-th pivot (from 1) is zero or not positive
+  std::int64_t info =
+      0;  ///< LAPACK's info: 0, or i > 0 where the i-th pivot (from 1) is zero or not positive
 };
 
 }  // namespace gaussweep

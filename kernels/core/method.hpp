@@ -77,23 +77,26 @@ enum class UnitDiagonal { lower, upper };
 /// One row of the registry. A method does not time itself, print, or know the driver.
 struct Method {
   Problem problem = Problem::gesv;
-  std::string variant;              ///< the stem of the method's file
-  std::string summary;              ///< one line for `gaussweep methods`
-  std::string source;               ///< the paper or library it comes from
-  std::vector<Need> needs;          ///< of the matrix
-  int capability = 0;               ///< least compute capability, 35 for 3.5; 0: no GPU needed, or any
+  std::string variant;      ///< the stem of the method's file
+  std::string summary;      ///< one line for `gaussweep methods`
+  std::string source;       ///< the paper or library it comes from
+  std::vector<Need> needs;  ///< of the matrix
+  int capability = 0;       ///< least compute capability, 35 for 3.5; 0: no GPU needed, or any
   std::vector<Parameter> parameters;
   Layout layout = Layout::column_major;
   AnswerIn answer = AnswerIn::x;
-  bool overwrites = true;           ///< false: the inputs survive a run, so that it can be repeated as it is
-  bool vendor = false;              ///< the reference that others are compared with, where it runs
+  bool overwrites = true;  ///< false: the inputs survive a run, so that it can be repeated as it is
+  bool vendor = false;     ///< the reference that others are compared with, where it runs
   std::int64_t max_nrhs = 1 << 30;
   UnitDiagonal unit_diagonal = UnitDiagonal::lower;
   bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape
-  std::size_t (*workspace_bytes)(const Shape&, const Parameters&, std::size_t element) = nullptr;  ///< null: none
-  double (*flops)(const Shape&, const Parameters&) = nullptr;  ///< null: the problem's usual count
-  double (*bytes)(const Shape&, const Parameters&, std::size_t element) = nullptr;  ///< least traffic; null: every operand once
-  std::vector<Backend> backends;    ///< where it is meant to run; a build without CUDA lacks the entry for `cuda`
+  std::size_t (*workspace_bytes)(const Shape&, const Parameters&,
+                                 std::size_t element) = nullptr;  ///< null: none
+  double (*flops)(const Shape&, const Parameters&) = nullptr;     ///< null: the problem's usual count
+  double (*bytes)(const Shape&, const Parameters&,
+                  std::size_t element) = nullptr;  ///< least traffic; null: every operand once
+  std::vector<Backend>
+      backends;  ///< where it is meant to run; a build without CUDA lacks the entry for `cuda`
   Entry cuda;
   Entry emulated;
   Entry host;
@@ -105,8 +108,8 @@ struct Method {
   bool has(Precision precision) const;
 };
 
-/// The usual operation count of a problem (LAPACK Working Note 41, all terms), e.g. 2/3 n^3 + 2 n^2 nrhs and lower
-/// terms for gesv.
+/// The usual operation count of a problem (LAPACK Working Note 41, all terms), e.g. 2/3 n^3 + 2 n^2 nrhs and
+/// lower terms for gesv.
 double problem_flops(Problem problem, const Shape& shape);
 /// Every operand read or written once, in bytes: the least traffic of a problem.
 double problem_bytes(Problem problem, const Shape& shape, std::size_t element);
@@ -119,7 +122,8 @@ class Registry {
   const std::vector<Method>& all() const&& = delete;  // rows end with their registry
   /// The row of (problem, variant), or null.
   const Method* find(Problem problem, std::string_view variant) const;
-  /// The vendor's method for this problem on this backend (LAPACK or OpenBLAS on `emulated` and `host`), or null.
+  /// The vendor's method for this problem on this backend (LAPACK or OpenBLAS on `emulated` and `host`), or
+  /// null.
   const Method* reference(Problem problem, Backend backend) const;
   void add(Method method);
 

@@ -23,12 +23,14 @@ struct Parameter {
 };
 
 /// An integer parameter in [low, high].
-inline Parameter integer_parameter(std::string name, std::int64_t fallback, std::int64_t low, std::int64_t high,
-                                   std::string help) {
-  return {std::move(name), fallback, static_cast<double>(low), static_cast<double>(high), {}, std::move(help)};
+inline Parameter integer_parameter(std::string name, std::int64_t fallback, std::int64_t low,
+                                   std::int64_t high, std::string help) {
+  return {std::move(name),           fallback, static_cast<double>(low),
+          static_cast<double>(high), {},       std::move(help)};
 }
 /// A real parameter in [low, high].
-inline Parameter real_parameter(std::string name, double fallback, double low, double high, std::string help) {
+inline Parameter real_parameter(std::string name, double fallback, double low, double high,
+                                std::string help) {
   return {std::move(name), fallback, low, high, {}, std::move(help)};
 }
 /// A parameter that is one of `choices`; the first is the default.

@@ -9,8 +9,8 @@
 namespace gaussweep {
 
 /// Device bytes that a trial takes: pristine inputs, `copies` working sets, workspace.
-std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters, std::size_t element,
-                          int copies);
+std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
+                          std::size_t element, int copies);
 
 /// The operands of one trial. Each step is a call of its own so that the driver can time it.
 /// `copies` working sets serve inner repeats: methods that overwrite their inputs need one set a repeat.

@@ -2,6 +2,8 @@
 
 namespace gaussweep {
 
-std::vector<Method> geinv_methods() { return {}; }
+std::vector<Method> geinv_methods() {
+  return {};
+}
 
 }  // namespace gaussweep

@@ -2,6 +2,8 @@
 
 namespace gaussweep {
 
-std::vector<Method> poinv_methods() { return {}; }
+std::vector<Method> poinv_methods() {
+  return {};
+}
 
 }  // namespace gaussweep

@@ -2,6 +2,8 @@
 
 namespace gaussweep {
 
-std::vector<Method> potrf_methods() { return {}; }
+std::vector<Method> potrf_methods() {
+  return {};
+}
 
 }  // namespace gaussweep

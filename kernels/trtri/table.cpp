@@ -2,6 +2,8 @@
 
 namespace gaussweep {
 
-std::vector<Method> trtri_methods() { return {}; }
+std::vector<Method> trtri_methods() {
+  return {};
+}
 
 }  // namespace gaussweep

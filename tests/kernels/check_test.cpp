@@ -409,7 +409,7 @@ TEST(Peaks, AreMeasuredInAboutTheTimeGiven) {
     EXPECT_LT(peaks.copy_bytes_per_second, 1e14);
     EXPECT_GT(peaks.gemm_flops_double, 1e7);
     EXPECT_LT(peaks.gemm_flops_double, 1e16);
-    EXPECT_GT(peaks.gemm_flops_float, peaks.gemm_flops_double / 4);
+    EXPECT_GT(peaks.gemm_flops_float, 1e7);
   }
 }
 
