@@ -10,6 +10,7 @@
 #include "driver/execute.hpp"
 #include "driver/process.hpp"
 #include "driver/stop_signals.hpp"
+#include "io/errors.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -108,6 +109,9 @@ void Coordinator::take(const World::Arrived& arrived) {
     const std::map<int, std::string> idle = std::move(waiting_);
     waiting_.clear();
     for (const auto& [rank, held] : idle) give(rank, held);
+  } else if (type == "storage_failed") {
+    if (!unsynced_.empty()) directory_.sync();
+    throw io::StorageError(message.at("message").get<std::string>());
   } else if (type == "stop") {
     stop("a signal reached rank " + std::to_string(arrived.from));
   }

@@ -138,6 +138,10 @@ void Supervisor::take_from_worker(const json& message) {
     }
   } else if (type == "unfit") {
     worker_is_gone("crashed", message.at("message"));
+  } else if (type == "storage_failed") {
+    world_.send(0, World::coordinator, message);
+    trial_.reset();
+    end_worker();
   } else if (type == "record") {
     const io::Record record = io::record_from_json(message.at("record"));
     if (message.at("fatal").get<bool>()) {

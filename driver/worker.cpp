@@ -123,6 +123,10 @@ int serve_trials(int descriptor, const Registry& registry) {
         record = executor.run(trial);
       } catch (const ChannelClosed&) {
         throw;
+      } catch (const io::StorageError& e) {
+        // the medium failed, not the method: the run ends, and the trial is done by the next --resume
+        channel.send({{"type", "storage_failed"}, {"message", e.what()}});
+        return 1;
       } catch (...) {
         const Failure failure = failure_of(std::current_exception());
         record = executor.blank(trial);

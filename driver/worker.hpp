@@ -4,7 +4,8 @@
 ///
 /// Messages, each an object with "type":
 ///   to the worker:   setup {backend, site…}, then trial {trial}
-///   from the worker: hello {device row}, at {step}, record {record, fatal}
+///   from the worker: hello {device row}, at {step}, record {record, fatal}, storage_failed {message}, unfit
+///   {message}
 /// `fatal`: the worker's process can do no more work and ends.
 
 #include <nlohmann/json.hpp>
