@@ -1,11 +1,17 @@
 #include "kernels/tables.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, trsv_serial)
+GAUSSWEEP_DECLARE_PORTABLE(trsv_column_sweep)
+GAUSSWEEP_DECLARE_PORTABLE(trsv_pair_sweep)
+GAUSSWEEP_DECLARE_PORTABLE(trsv_doubling)
+GAUSSWEEP_DECLARE_PORTABLE(trsv_doubling_shared)
 GAUSSWEEP_DECLARE_IN(host, trsv_openblas)
 GAUSSWEEP_DECLARE_CUDA(trsv_cublas)
 
 namespace gaussweep {
 namespace {
+
+constexpr const char* report = "Algorithmic Techniques: Dense Lower Triangular Solver (course report)";
 
 /// What all rows of this problem have in common: [A, b] in columns, the answer in b.
 Method trsv_method(std::string variant, std::string summary, std::string source) {
@@ -21,10 +27,20 @@ Method trsv_method(std::string variant, std::string summary, std::string source)
 }
 
 Method serial() {
-  Method method = trsv_method("serial", "substitution by columns on one CPU core",
-                              "Algorithmic Techniques: Dense Lower Triangular Solver (course report)");
+  Method method = trsv_method("serial", "substitution by columns on one CPU core", report);
   method.backends = {Backend::host};
   method.host = GAUSSWEEP_ENTRY(host, trsv_serial);
+  return method;
+}
+
+/// The report's solvers for the GPU.
+Method report_method(std::string variant, std::string summary, Entry cuda, Entry emulated) {
+  Method method = trsv_method(std::move(variant), std::move(summary), report);
+  method.capability = 35;
+  method.max_nrhs = 65535;  // a row of blocks each
+  method.backends = {Backend::cuda, Backend::emulated};
+  method.cuda = cuda;
+  method.emulated = emulated;
   return method;
 }
 
@@ -49,7 +65,20 @@ Method cublas() {
 }  // namespace
 
 std::vector<Method> trsv_methods() {
-  return {serial(), openblas(), cublas()};
+  return {
+      serial(),
+      report_method("column_sweep", "substitution, a launch a column and a thread a row",
+                    GAUSSWEEP_CUDA_ENTRY(trsv_column_sweep), GAUSSWEEP_ENTRY(emulated, trsv_column_sweep)),
+      report_method("pair_sweep", "2 x 2 triangles solved first, then substitution by two columns a launch",
+                    GAUSSWEEP_CUDA_ENTRY(trsv_pair_sweep), GAUSSWEEP_ENTRY(emulated, trsv_pair_sweep)),
+      report_method("doubling",
+                    "2 x 2 triangles solved first, then blocks of doubling size by row operations",
+                    GAUSSWEEP_CUDA_ENTRY(trsv_doubling), GAUSSWEEP_ENTRY(emulated, trsv_doubling)),
+      report_method("doubling_shared", "doubling with tiles in shared memory, from blocks of 32 on",
+                    GAUSSWEEP_CUDA_ENTRY(trsv_doubling_shared),
+                    GAUSSWEEP_ENTRY(emulated, trsv_doubling_shared)),
+      openblas(),
+      cublas()};
 }
 
 }  // namespace gaussweep

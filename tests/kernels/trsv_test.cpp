@@ -1,5 +1,5 @@
-// The rows of trsv that are written for the CPU, and gesv/lapack: by hand, on every size, and where they
-// fail. The rows for GPUs: tests/gpu.
+// The rows of trsv that run on a CPU, the GPU's kernels emulated, and gesv/lapack: by hand, on every size,
+// and where they fail. The same on a GPU: tests/gpu.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,8 +24,17 @@ const Method& row(Problem problem, const std::string& variant) {
   return *method;
 }
 
+constexpr const char* trsv_rows[] = {"serial",     "openblas", "column_sweep",
+                                     "pair_sweep", "doubling", "doubling_shared"};
+
 std::vector<const Method*> cpu_rows() {
-  return {&row(Problem::trsv, "serial"), &row(Problem::trsv, "openblas"), &row(Problem::gesv, "lapack")};
+  std::vector<const Method*> rows{&row(Problem::gesv, "lapack")};
+  for (const char* variant : trsv_rows) rows.push_back(&row(Problem::trsv, variant));
+  return rows;
+}
+
+Backend backend_of(const Method& method) {
+  return method.runs_on(Backend::host) ? Backend::host : Backend::emulated;
 }
 
 template <class T>
@@ -43,10 +52,17 @@ template <class T>
 class CpuSolvers : public testing::Test {
  protected:
   Answer<T> run(const Method& method, const Inputs<T>& inputs) {
-    return run_method(context_, method, inputs, testing_help::defaults(method));
+    return run_method(context_of(method), method, inputs, testing_help::defaults(method));
   }
-  std::unique_ptr<Device> device_ = testing_help::cpu(Backend::host);
-  Context context_{*device_};
+  Context& context_of(const Method& method) {
+    return backend_of(method) == Backend::host ? on_host_ : emulated_;
+  }
+
+ private:
+  std::unique_ptr<Device> host_device_ = testing_help::cpu(Backend::host);
+  std::unique_ptr<Device> emulated_device_ = testing_help::cpu(Backend::emulated);
+  Context on_host_{*host_device_};
+  Context emulated_{*emulated_device_};
 };
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(CpuSolvers, Precisions);
@@ -55,7 +71,7 @@ TYPED_TEST_SUITE(CpuSolvers, Precisions);
 // (9) must not matter.
 TYPED_TEST(CpuSolvers, TriangularByHand) {
   using T = TypeParam;
-  for (const char* variant : {"serial", "openblas"}) {
+  for (const char* variant : trsv_rows) {
     const Method& method = row(Problem::trsv, variant);
     const auto lower = inputs_of<T>(3, 2, Uplo::lower, {2, 1, 3, 9, 4, 2, 9, 9, 1}, {2, 9, 10, 2, 1, 2});
     const Answer<T> forward = this->run(method, lower);
@@ -98,7 +114,7 @@ TYPED_TEST(CpuSolvers, EverySizeIsRight) {
 
 TYPED_TEST(CpuSolvers, ZeroOnTheDiagonalIsAResult) {
   using T = TypeParam;
-  for (const char* variant : {"serial", "openblas"}) {
+  for (const char* variant : trsv_rows) {
     const Method& method = row(Problem::trsv, variant);
     EXPECT_EQ(this->run(method, inputs_of<T>(3, 1, Uplo::lower, {2, 1, 3, 0, 0, 2, 0, 0, 1}, {1, 1, 1})).info,
               2);
@@ -131,6 +147,67 @@ TYPED_TEST(CpuSolvers, VendorRowsAreTheReferences) {
   }
 }
 
+// Of several zeros, all but the row that stops at the first one it meets name the first from the top, as
+// LAPACK's xTRTRS does.
+TYPED_TEST(CpuSolvers, TheFirstZeroIsNamed) {
+  using T = TypeParam;
+  for (const char* variant : trsv_rows) {
+    const Method& method = row(Problem::trsv, variant);
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      auto inputs =
+          testing_help::make_inputs<T>(Problem::trsv, {40, 40, 40, 1, uplo}, MatrixKind::triangular);
+      inputs.a(7, 7) = inputs.a(33, 33) = 0;
+      const bool from_below = std::string(variant) == "serial" && uplo == Uplo::upper;
+      EXPECT_EQ(this->run(method, inputs).info, from_below ? 34 : 8) << variant;
+    }
+  }
+}
+
+// What the groups of doubling can look like where the matrix ends: no lower rows at all, one, all but one, a
+// group cut off in the middle of a tile; and more right-hand sides than a tile has columns.
+TYPED_TEST(CpuSolvers, WhereGroupsAreCutOff) {
+  using T = TypeParam;
+  for (const char* variant : {"pair_sweep", "doubling", "doubling_shared"}) {
+    const Method& method = row(Problem::trsv, variant);
+    for (const std::int64_t n : {3, 4, 5, 7, 63, 64, 65, 95, 127, 129, 200}) {
+      const Shape shape{n, n, n, n == 129 ? 33 : 1, n % 2 == 1 ? Uplo::upper : Uplo::lower};
+      const auto inputs = testing_help::make_inputs<T>(Problem::trsv, shape, MatrixKind::triangular);
+      const Answer<T> answer = this->run(method, inputs);
+      EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(Problem::trsv)) << variant << " " << n;
+    }
+  }
+}
+
+/// Counts launches, stage by stage.
+struct Launches final : StageSink {
+  void mark(std::string_view name) override { counts.emplace_back(name, 0); }
+  void launched(double) override { ++counts.back().second; }
+  std::vector<std::pair<std::string, int>> counts;
+};
+
+// The report's launches: n columns, n / 2 - 1 pairs of columns, log2(n) - 1 doublings; one more for the
+// diagonal, and matrix and right-hand sides apart (the last doubling has no matrix to work on).
+TYPED_TEST(CpuSolvers, LaunchesAreThoseOfTheReport) {
+  using T = TypeParam;
+  using Counts = std::vector<std::pair<std::string, int>>;
+  const std::vector<std::pair<const char*, Counts>> expected{
+      {"column_sweep", {{"diagonal", 1}, {"columns", 128}}},
+      {"pair_sweep", {{"diagonal", 1}, {"triangles", 2}, {"columns", 63}}},
+      {"doubling", {{"diagonal", 1}, {"triangles", 2}, {"row_operations", 11}}},
+      {"doubling_shared",
+       {{"diagonal", 1}, {"triangles", 2}, {"row_operations", 8}, {"row_operations_in_tiles", 3}}}};
+  const auto inputs =
+      testing_help::make_inputs<T>(Problem::trsv, {128, 128, 128, 1, Uplo::lower}, MatrixKind::triangular);
+  for (const auto& [variant, counts] : expected) {
+    const Method& method = row(Problem::trsv, variant);
+    Launches launches;
+    this->context_of(method).stages = &launches;
+    this->run(method, inputs);
+    this->context_of(method).stages = nullptr;
+    EXPECT_EQ(launches.counts, counts) << variant;
+  }
+}
+
 // Strides larger than n, as a caller other than Staging may have them.
 TYPED_TEST(CpuSolvers, LeadingDimensionsBeyondN) {
   using T = TypeParam;
@@ -143,7 +220,8 @@ TYPED_TEST(CpuSolvers, LeadingDimensionsBeyondN) {
     op.a = {a.data(), 2, 2, 3};
     op.b = {b.data(), 2, 2, 3};
     op.info = &info;
-    method->host.template get<T>()(this->context_, op, {});
+    method->entry(backend_of(*method)).template get<T>()(this->context_of(*method), op, {});
+    this->context_of(*method).device.synchronize();
     EXPECT_THAT(b, ElementsAre(1, 2, -7, 2, 0, -7)) << method->id();
     EXPECT_EQ(info, 0);
   }

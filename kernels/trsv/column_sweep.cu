@@ -1,0 +1,47 @@
+/// trsv/column_sweep: substitution with one launch a column and one thread a row ("GPU Simple").
+///
+/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver": launch i subtracts
+/// unknown i - 1 times its column from the right-hand side, and the thread of row i then divides by the
+/// diagonal. An unknown takes the place of its right-hand side, since no thread of launch i reads b(i) but
+/// the one that writes it. Here for any n, both triangles and several right-hand sides (a row of blocks
+/// each).
+///
+/// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations a right-hand side in
+/// n launches, whose overhead is most of the time up to some thousand unknowns. Workspace: none. Needs a
+/// triangular matrix without a 0 on the diagonal: the diagonal is read first (stage "diagonal"), the first 0
+/// from the top gives info > 0, and the answer is then not finite.
+
+#include "kernels/tables.hpp"
+#include "kernels/trsv/triangle_steps.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+template <class T>
+__global__ void sweep_column(LowerSystem<T> s, std::int64_t i) {
+  const std::int64_t y = i + index_x();
+  if (y >= s.n) return;
+  T value = s.b(y, blockIdx.y);
+  if (i > 0) value = std::fma(-s.l(y, i - 1), s.b(i - 1, blockIdx.y), value);
+  if (y == i) value /= s.l(i, i);
+  s.b(y, blockIdx.y) = value;
+}
+
+}  // namespace
+
+template <class T>
+void trsv_column_sweep(Context& context, Operands<T>& op, const Parameters&) {
+  constexpr unsigned threads = 128;
+  context.stage("diagonal");
+  find_zero_diagonal(context, op.a, op.info);
+  context.stage("columns");
+  const LowerSystem<T> s(op);
+  for (std::int64_t i = 0; i < s.n; ++i) {
+    simt::launch(context, sweep_column<T>, dim3(blocks_of(s.n - i, threads), static_cast<unsigned>(s.nrhs)),
+                 dim3(threads), 0, s, i);
+  }
+}
+
+GAUSSWEEP_INSTANTIATE(trsv_column_sweep)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

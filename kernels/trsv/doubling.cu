@@ -1,0 +1,35 @@
+/// trsv/doubling: 2 x 2 triangles, then blocks of doubling size by row operations ("GPU Complex 2").
+///
+/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver": the 2 x 2 triangles on
+/// the diagonal become identities (triangle_steps.cuh), then 4 x 4, 8 x 8, … (doubling_steps.cuh), a launch
+/// each, with one thread an element that keeps its sum in a register and reads everything else from global
+/// memory. Here for any n (the last group may be cut off), both triangles and several right-hand sides.
+///
+/// Layout: column-major; the answer replaces b, and A is overwritten. Cost: log2(n) steps, n^3 / 6 operations
+/// and as many loads, where substitution takes n^2: the report's point is that the parallelism does not pay
+/// for them. Workspace: none. Needs a triangular matrix without a 0 on the diagonal: the diagonal is read
+/// first (stage "diagonal"), the first 0 from the top gives info > 0, and the answer is then not finite. The
+/// rows that it combines amount to products with inverted blocks, so the residual may grow with their
+/// condition.
+
+#include "kernels/tables.hpp"
+#include "kernels/trsv/doubling_steps.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void trsv_doubling(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("diagonal");
+  find_zero_diagonal(context, op.a, op.info);
+  context.stage("triangles");
+  const LowerSystem<T> s(op);
+  solve_all_pairs(context, s);
+  context.stage("row_operations");
+  for (std::int64_t i = 2; i < s.n; i *= 2) {
+    launch_row_operations(context, s, i, operate_on_rows<T>, patch_rows, patch_columns);
+  }
+}
+
+GAUSSWEEP_INSTANTIATE(trsv_doubling)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

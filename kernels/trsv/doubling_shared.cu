@@ -1,0 +1,69 @@
+/// trsv/doubling_shared: doubling with tiles of 32 x 32 in shared memory.
+///
+/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", its optimisation of
+/// doubling.cu: a step is a matrix product of multipliers and rows, so a block loads a tile of either into
+/// shared memory, adds up what they contribute to its 32 x 32 elements, and goes on to the next pair of
+/// tiles. From step 32 on: a tile then lies within one group of rows, and left of its multipliers or not at
+/// all. The steps before have short sums and read global memory.
+///
+/// Layout: column-major; the answer replaces b, and A is overwritten. Cost: as doubling, n^3 / 6 operations,
+/// but n^3 / 192 loads from global memory. Workspace: none; shared memory for two tiles. Needs a triangular
+/// matrix without a 0 on the diagonal: the diagonal is read first (stage "diagonal"), the first 0 from the
+/// top gives info > 0, and the answer is then not finite. The residual is that of doubling.
+
+#include "kernels/tables.hpp"
+#include "kernels/trsv/doubling_steps.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+constexpr int tile = 32;
+
+template <class T>
+__global__ void __launch_bounds__(tile* tile) operate_on_tiles(RowOperations<T> o) {
+  __shared__ T multipliers[tile][tile];  // [column][row]
+  __shared__ T rows_above[tile][tile];   // [column][row]
+  const int tx = static_cast<int>(threadIdx.x);
+  const int ty = static_cast<int>(threadIdx.y);
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile;  // the tile's first lower row
+  const std::int64_t columns = o.columns(first);
+  if (static_cast<std::int64_t>(blockIdx.y) * tile >= columns) return;  // the whole block does
+  const Lines<T> target = o.target();
+  const std::int64_t x = index_y();
+  const std::int64_t y = o.row(first) + tx;
+  const std::int64_t g = o.group(first);
+  const bool row_inside = y < o.s.n;
+  const bool column_inside = x < columns;
+  T value = row_inside && column_inside ? target(y, x) : T(0);
+  for (std::int64_t d = g; d < g + o.i; d += tile) {
+    multipliers[ty][tx] = row_inside ? o.s.l(y, d + ty) : T(0);
+    rows_above[ty][tx] = column_inside ? target(d + tx, x) : T(0);
+    __syncthreads();
+    for (int k = 0; k < tile; ++k) value = std::fma(-multipliers[k][tx], rows_above[ty][k], value);
+    __syncthreads();  // all are done with these tiles before the next overwrite them
+  }
+  if (row_inside && column_inside) target(y, x) = value;
+}
+
+}  // namespace
+
+template <class T>
+void trsv_doubling_shared(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("diagonal");
+  find_zero_diagonal(context, op.a, op.info);
+  context.stage("triangles");
+  const LowerSystem<T> s(op);
+  solve_all_pairs(context, s);
+  context.stage("row_operations");
+  for (std::int64_t i = 2; i < s.n && i < tile; i *= 2) {
+    launch_row_operations(context, s, i, operate_on_rows<T>, patch_rows, patch_columns);
+  }
+  context.stage("row_operations_in_tiles");
+  for (std::int64_t i = tile; i < s.n; i *= 2) {
+    launch_row_operations(context, s, i, operate_on_tiles<T>, tile, tile);
+  }
+}
+
+GAUSSWEEP_INSTANTIATE(trsv_doubling_shared)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

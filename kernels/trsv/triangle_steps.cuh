@@ -1,0 +1,94 @@
+#pragma once
+/// What the GPU's triangular solvers share, after the course report "Algorithmic Techniques: Dense Lower
+/// Triangular Solver": both triangles as a lower one, and the report's first kernel, which solves the 2 x 2
+/// triangles on the diagonal.
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/method.hpp"
+#include "kernels/simt/simt.hpp"
+#include "kernels/vendor/fixups.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+/// A column-major matrix whose rows, or rows and columns, may run backwards: counted from its last corner, an
+/// upper triangle is a lower one.
+template <class T>
+struct Lines {
+  T* first;
+  std::int64_t row_step;
+  std::int64_t column_step;
+  __device__ T& operator()(std::int64_t i, std::int64_t j) const {
+    return first[i * row_step + j * column_step];
+  }
+};
+
+/// L x = b with a lower triangle, whatever `uplo` was.
+template <class T>
+struct LowerSystem {
+  explicit LowerSystem(const Operands<T>& op) : n(op.shape.n), nrhs(op.shape.nrhs) {
+    const bool lower = op.shape.uplo == Uplo::lower;
+    const std::int64_t step = lower ? 1 : -1;
+    const std::int64_t last = lower ? 0 : n - 1;
+    l = {op.a.data + last * (op.a.ld + 1), step, step * op.a.ld};
+    b = {op.b.data + last, step, op.b.ld};
+  }
+  std::int64_t n;
+  std::int64_t nrhs;
+  Lines<T> l;
+  Lines<T> b;
+};
+
+/// The index of this thread along x and along y of the grid.
+__device__ inline std::int64_t index_x() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline std::int64_t index_y() {
+  return static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
+}
+
+/// Blocks of `threads` for `count` elements.
+inline unsigned blocks_of(std::int64_t count, unsigned threads) {
+  return static_cast<unsigned>((count + threads - 1) / threads);
+}
+
+/// The shape of kernels with a thread an element: a warp goes down a column, as the elements lie in memory.
+constexpr unsigned patch_rows = 32;
+constexpr unsigned patch_columns = 8;
+
+/// Makes every 2 x 2 triangle of `l` an identity by operations on its two rows, and does the same to
+/// `target`, a thread a 2 x 2 block of it. `target` is either the part of `l` left of the triangles
+/// (below_diagonal) or the right-hand sides. The triangles themselves, which become 1 0 1, are read by all
+/// other threads of their rows: they are left as they stand, and nobody reads them afterwards.
+template <class T>
+__global__ void solve_pairs(LowerSystem<T> s, Lines<T> target, std::int64_t columns, bool below_diagonal) {
+  const std::int64_t y = 2 * index_x();
+  const std::int64_t x = 2 * index_y();
+  if (y >= s.n || x >= (below_diagonal ? y : columns)) return;
+  const bool whole = y + 1 < s.n;  // the last row of an odd n is alone
+  const T upper = s.l(y, y);
+  const T lower = whole ? s.l(y + 1, y + 1) : T(1);
+  const T factor = whole ? s.l(y + 1, y) / upper : T(0);
+  for (std::int64_t c = x; c < x + 2 && c < columns; ++c) {
+    const T above = target(y, c);
+    target(y, c) = above / upper;
+    if (whole) target(y + 1, c) = std::fma(-factor, above, target(y + 1, c)) / lower;
+  }
+}
+
+/// solve_pairs for the whole system: matrix, then right-hand sides.
+template <class T>
+void solve_all_pairs(Context& context, const LowerSystem<T>& s) {
+  const dim3 block(patch_rows, patch_columns);
+  const auto pairs = [](std::int64_t count) { return (count + 1) / 2; };
+  const unsigned down = blocks_of(pairs(s.n), patch_rows);
+  if (s.n > 2) {
+    simt::launch(context, solve_pairs<T>, dim3(down, blocks_of(pairs(s.n), patch_columns)), block, 0, s, s.l,
+                 s.n, true);
+  }
+  simt::launch(context, solve_pairs<T>, dim3(down, blocks_of(pairs(s.nrhs), patch_columns)), block, 0, s, s.b,
+               s.nrhs, false);
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND
