@@ -100,8 +100,7 @@ io::Record blank_record(const Trial& trial, const Method* method, const Site& si
     r.bytes = trial_bytes(*method, trial.shape, trial.parameters, trial.precision);
   }
   r.host = site.host;
-  r.node = site.node;
-  r.job_id = site.job_id;
+  stamp(r, site.job);
   r.commit = site.commit;
   r.rank = site.rank;
   r.start_time = time_stamp();

@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "driver/batch_job.hpp"
 #include "driver/inputs.hpp"
 #include "driver/nvml.hpp"
 #include "driver/trial.hpp"
@@ -18,7 +19,8 @@ namespace gaussweep::driver {
 
 /// What an executor knows of where it runs.
 struct Site {
-  std::string host, node, job_id, run_id, commit;
+  std::string host, run_id, commit;
+  BatchJob job;
   std::int64_t rank = 0, device_index = -1;
   Peaks peaks;
 };

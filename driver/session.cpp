@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "driver/batch_job.hpp"
 #include "driver/coordinator.hpp"
 #include "driver/devices_listing.hpp"
 #include "driver/execute.hpp"
@@ -40,23 +41,11 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// The batch system's job: "4711", or "4711_3" for a task of an array.
-std::string job_id() {
-  const std::string array = environment("SLURM_ARRAY_JOB_ID");
-  if (!array.empty()) return array + "_" + environment("SLURM_ARRAY_TASK_ID");
-  return environment("SLURM_JOB_ID");
-}
-
-std::string node_name() {
-  const std::string node = environment("SLURMD_NODENAME");
-  return node.empty() ? host_name() : node;
-}
-
 /// What this rank has: its host, and the GPU it will own (the only one it sees, else the one of its local
 /// rank).
 json rank_facts(const World& world, const std::string& backend) {
   json mine = {{"host", host_name()},
-               {"node", node_name()},
+               {"node", batch_job().node},
                {"uuid", ""},
                {"index", -1},
                {"capability", 0},
@@ -181,7 +170,7 @@ void note_start(RunDirectory& directory, const RunOptions& options, const io::Pl
                {"shard", fmt::format("{}/{}", options.shard, options.shards)},
                {"mpi_version", world.mpi_version()},
                {"hdf5_version", io::hdf5_version()},
-               {"job_id", job_id()}};
+               {"job_id", batch_job().id}};
   for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST",
                            "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_GPUS", "SLURM_JOB_GRES",
                            "SLURM_RESTART_COUNT", "SLURM_CLUSTER_NAME", "CUDA_VISIBLE_DEVICES"}) {
@@ -201,8 +190,7 @@ void note_start(RunDirectory& directory, const RunOptions& options, const io::Pl
 void record_skipped(RunDirectory& directory, Work& work, const Registry& registry) {
   Site site;
   site.host = host_name();
-  site.node = node_name();
-  site.job_id = job_id();
+  site.job = batch_job();
   site.run_id = directory.run_id();
   site.commit = version_commit;
   std::vector<Trial> rest;
@@ -249,8 +237,7 @@ WorkerPlace place_of(const World& world, const json& mine, const json& decision)
   place.threads = std::max(1, bound ? cpus : cpus / world.local_size());
   place.directory = decision.at("directory");
   place.host = host_name();
-  place.node = node_name();
-  place.job_id = job_id();
+  place.job = batch_job();
   place.run_id = decision.at("run_id");
   return place;
 }

@@ -63,8 +63,7 @@ void Supervisor::start_worker() {
                             {"backend", to_string(place_.backend)},
                             {"matrices", place_.directory + "/matrices"},
                             {"host", place_.host},
-                            {"node", place_.node},
-                            {"job_id", place_.job_id},
+                            {"job", to_json(place_.job)},
                             {"run_id", place_.run_id},
                             {"rank", place_.rank},
                             {"device_index", place_.device_index},
@@ -99,8 +98,7 @@ void Supervisor::worker_is_gone(const std::string& status, const std::string& ca
     if (ends_ >= most_ends) {
       Site site;
       site.host = place_.host;
-      site.node = place_.node;
-      site.job_id = place_.job_id;
+      site.job = place_.job;
       site.run_id = place_.run_id;
       site.commit = version_commit;
       site.rank = place_.rank;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "driver/batch_job.hpp"
 #include "driver/link.hpp"
 #include "driver/process.hpp"
 #include "driver/trial.hpp"
@@ -23,7 +24,8 @@ struct WorkerPlace {
   int device_index = -1;
   int rank = 0;
   int threads = 1;  ///< for OpenBLAS
-  std::string directory, host, node, job_id, run_id;
+  std::string directory, host, run_id;
+  BatchJob job;
 };
 
 class Supervisor {

@@ -23,8 +23,7 @@ constexpr double peak_seconds = 0.2;
 Site site_from(const json& setup) {
   Site site;
   site.host = setup.at("host");
-  site.node = setup.at("node");
-  site.job_id = setup.at("job_id");
+  site.job = batch_job_from_json(setup.at("job"));
   site.run_id = setup.at("run_id");
   site.commit = version_commit;
   site.rank = setup.at("rank");

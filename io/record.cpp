@@ -203,6 +203,8 @@ const std::vector<Field>& record_fields() {
       {"commit", &R::commit},
       {"job_id", &R::job_id},
       {"node", &R::node},
+      {"partition", &R::partition},
+      {"gres", &R::gres},
   };
   return fields;
 }

@@ -60,7 +60,7 @@ struct Record {
   std::int64_t throttled = 0;
   std::string throttle_reason, host;
   std::int64_t rank = 0, device_index = -1;
-  std::string start_time, commit, job_id, node;
+  std::string start_time, commit, job_id, node, partition, gres;
 
   std::vector<Sample> sample_list;
   std::vector<Stage> stages;

@@ -43,9 +43,10 @@ def _machines(page, night):
                                           ("memory_bytes", "memory [bytes]", whole)])
     records = night.records
     if len(records):
-        runs = records.groupby(["commit", "run_id", "host", "job_id", "device"], dropna=False).agg(
+        runs = records.groupby(["commit", "run_id", "host", "job_id", "partition", "gres", "device"], dropna=False).agg(
             records=("key", "size"), ranks=("rank", "nunique"), first=("start_time", "min"), last=("start_time", "max")).reset_index()
         page.table("runs", runs, [("commit", "commit", None), ("run_id", "run", None), ("host", "host", None), ("job_id", "job", None),
+                                  ("partition", "partition", None), ("gres", "GRES", None),
                                   ("device", "device", None), ("records", "records", whole), ("ranks", "ranks", whole),
                                   ("first", "first start", None), ("last", "last start", None)], caption="Runs in these files.")
 

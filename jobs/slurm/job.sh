@@ -27,7 +27,9 @@ save_environment() {
   } >"$file" 2>&1
   # Slurm tells a job its GPUs, but not which GRES it asked for.
   if [[ -z ${SLURM_JOB_GRES:-} ]]; then
-    SLURM_JOB_GRES=$(scontrol show job "$SLURM_JOB_ID" | sed -n 's/^ *\(TresPerNode\|TresPerJob\|TresPerTask\|Gres\)=\(.*gpu.*\)/\2/p' | head -n 1)
+    # Versions of Slurm write gpu:2, gres:gpu:2 or gres/gpu:2.
+    SLURM_JOB_GRES=$(scontrol show job "$SLURM_JOB_ID" |
+      sed -n 's/^ *\(TresPerNode\|TresPerJob\|TresPerTask\|Gres\)=\(.*gpu.*\)/\2/; T; s/gres[:/]//g; p' | head -n 1)
     if [[ -z $SLURM_JOB_GRES && -n ${SLURM_GPUS_ON_NODE:-} ]]; then SLURM_JOB_GRES=gpu:$SLURM_GPUS_ON_NODE; fi
     export SLURM_JOB_GRES
   fi

@@ -16,7 +16,7 @@ RECORD = [(name, kind) for kind, names in [
            "residual_ratio tolerance backward_error forward_error pivot_growth first_row_percent"),
     ("S", "reference_method"), ("f8", "reference_seconds reference_difference"), ("S", "gpu_uuid gpu_name"), ("i8", "capability"),
     ("f8", "sm_clock_mhz power_w temperature_c"), ("i8", "throttled"), ("S", "throttle_reason host"), ("i8", "rank device_index"),
-    ("S", "start_time commit job_id node")] for name in names.split()]
+    ("S", "start_time commit job_id node partition gres")] for name in names.split()]
 SAMPLE = [("trial", "i8"), ("index", "i8"), ("seconds", "f8"), ("clock", "f8"), ("throttled", "i8")]
 STAGE = [("trial", "i8"), ("kernel", "S"), ("calls", "i8"), ("seconds", "f8"), ("mean", "f8"), ("occupancy", "f8"), ("share", "f8")]
 ITERATION = [("trial", "i8"), ("iteration", "i8"), ("residual", "f8")]

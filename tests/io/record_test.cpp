@@ -28,7 +28,7 @@ constexpr const char* contract =
     "forward_error pivot_growth first_row_percent reference_method reference_seconds reference_difference "
     "gpu_uuid "
     "gpu_name capability sm_clock_mhz power_w temperature_c throttled throttle_reason host rank device_index "
-    "start_time commit job_id node";
+    "start_time commit job_id node partition gres";
 
 Record round_trip(const Record& record) {
   return record_from_json(Json::parse(to_json(record).dump()));
@@ -132,7 +132,9 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(commit);
   EXPECT_OWN_MEMBER(job_id);
   EXPECT_OWN_MEMBER(node);
-  EXPECT_EQ(record_fields().size(), 64u);
+  EXPECT_OWN_MEMBER(partition);
+  EXPECT_OWN_MEMBER(gres);
+  EXPECT_EQ(record_fields().size(), 66u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {
@@ -179,6 +181,15 @@ TEST(Record, UnknownKeysArePassedOverAndAbsentOnesKeepDefaults) {
   EXPECT_EQ(record.device_index, -1);
   EXPECT_TRUE(std::isnan(record.seconds_min));
   EXPECT_TRUE(record.sample_list.empty());
+}
+
+TEST(Record, LinesFromBeforeTheColumnsOfTheQueueAreRead) {
+  Json old = to_json(full_record(1));
+  old.erase("partition");
+  old.erase("gres");
+  Record expected = full_record(1);
+  expected.partition = expected.gres = "";
+  expect_same(record_from_json(old), expected);
 }
 
 TEST(Record, RequiredFieldsAreNamedWhereTheyLack) {

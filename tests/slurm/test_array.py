@@ -103,7 +103,8 @@ class Architectures(case.SlurmTest):
             (environment,) = (output / name / "logs").glob("environment-*.txt")
             self.assertIn(f"GAUSSWEEP_TEST_SITE={site}\n", environment.read_text())
         (note,) = [n for n in self.journal(output / "hopper")[1] if n["note"] == "run"]
-        self.assertIn("gpu:hopper:2", note["SLURM_JOB_GRES"])
+        self.assertEqual(note["SLURM_JOB_GRES"], "gpu:hopper:2")
+        self.assertEqual({r["gres"] for r in self.records(output / "hopper")}, {"gpu:hopper:2"})
         # The same trials on two architectures stay two records each.
         merged = self.records(output / "results.h5")
         self.assertEqual(len(merged), 16)

@@ -17,6 +17,8 @@ class Sweep(case.SlurmTest):
         self.assertEqual({r["node"] for r in records}, {"n1", "n2"})
         self.assertEqual({r["rank"] for r in records}, {0, 1, 2, 3})
         self.assertEqual({r["job_id"] for r in records}, {job})
+        self.assertEqual({r["partition"] for r in records}, {"all"})
+        self.assertEqual({r["gres"] for r in records}, {"gpu:2"})
 
     def test_two_nodes_with_two_ranks_each(self):
         directory = self.folder / "run"
