@@ -1,9 +1,46 @@
 #include "kernels/tables.hpp"
 
+GAUSSWEEP_DECLARE_IN(host, potrf_lapack)
+GAUSSWEEP_DECLARE_CUDA(potrf_cusolver)
+
 namespace gaussweep {
+namespace {
+
+/// What all rows of this problem have in common: the Cholesky factor in place of the triangle of A that was
+/// asked for.
+Method potrf_method(std::string variant, std::string summary, std::string source) {
+  Method method;
+  method.problem = Problem::potrf;
+  method.variant = std::move(variant);
+  method.summary = std::move(summary);
+  method.source = std::move(source);
+  method.needs = {Need::spd};
+  method.layout = Layout::column_major;
+  method.answer = AnswerIn::a;
+  return method;
+}
+
+Method lapack() {
+  Method method = potrf_method("lapack", "Cholesky factorisation on the CPU (potrf)", "LAPACK");
+  method.vendor = true;
+  method.backends = {Backend::host};
+  method.host = GAUSSWEEP_ENTRY(host, potrf_lapack);
+  return method;
+}
+
+Method cusolver() {
+  Method method = potrf_method("cusolver", "Cholesky factorisation on the GPU (potrf)", "NVIDIA cuSOLVER");
+  method.vendor = true;
+  method.capability = 35;
+  method.backends = {Backend::cuda};
+  method.cuda = GAUSSWEEP_CUDA_ENTRY(potrf_cusolver);
+  return method;
+}
+
+}  // namespace
 
 std::vector<Method> potrf_methods() {
-  return {};
+  return {lapack(), cusolver()};
 }
 
 }  // namespace gaussweep

@@ -69,6 +69,12 @@ inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters&
     case Problem::potrf:
     case Problem::poinv:
       return {MatrixKind::spd};
+    // On an ill-conditioned matrix an inverse X has a small A X - I or a small X A - I, rarely both (Higham,
+    // "Accuracy and Stability of Numerical Algorithms", 14.3): LAPACK's is right from the other side than is
+    // judged.
+    case Problem::geinv:
+      if (needs(method, Need::strongly_regular)) return {MatrixKind::spd, MatrixKind::diagonally_dominant};
+      return {MatrixKind::uniform, MatrixKind::diagonally_dominant};
     default:
       break;
   }

@@ -1,0 +1,31 @@
+/// geinv/cusolver: the inverse on the GPU, cuSOLVER's xgetrf, then xgetrs with the identity on the right
+/// (cuSOLVER has no xgetri).
+///
+/// Layout: column-major; the inverse is a matrix of its own. Cost: 8/3 n^3 operations. Workspace: n pivots
+/// and what xgetrf asks for, kept with the handles (VendorHandles): the first run of a size allocates it,
+/// which the warm-up does. Needs a nonsingular matrix: a pivot that is exactly 0 gives info > 0, and the
+/// answer is then not finite.
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/cuda_blas.hpp"
+#include "kernels/vendor/fixups.hpp"
+
+namespace gaussweep::cuda {
+
+template <class T>
+void geinv_cusolver(Context& context, Operands<T>& op, const Parameters&) {
+  VendorHandles& handles = vendor_handles(context);
+  const std::int64_t n = op.shape.n;
+  int* pivots = handles.pivots(n);
+  context.stage("identity");
+  set_identity(context, op.x);
+  context.stage("getrf");
+  vendor::getrf(handles, n, n, op.a.data, op.a.ld, pivots, op.info);
+  context.stage("getrs");
+  vendor::getrs(handles, vendor::Op::none, n, n, op.a.data, op.a.ld, pivots, op.x.data, op.x.ld);
+}
+
+GAUSSWEEP_INSTANTIATE(geinv_cusolver)
+
+}  // namespace gaussweep::cuda

@@ -1,0 +1,46 @@
+/// poinv/lapack: the inverse of a symmetric positive definite matrix on the CPU, LAPACK's xPOTRF and xPOTRI
+/// as OpenBLAS implements them, on all cores that the process may use; then the other triangle is filled.
+///
+/// Layout: column-major; the inverse takes the place of A, of which the lower triangle is read. Cost: n^3
+/// operations. Workspace: OpenBLAS's own. A pivot that is not positive gives info > 0, and A then holds an
+/// unfinished factor.
+
+#include <algorithm>
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/blas.hpp"
+
+namespace gaussweep::host {
+namespace {
+
+/// Copies the lower triangle to the upper one, tile by tile, so that both sides stay in cache.
+template <class T>
+void mirror_lower(MatrixView<T> a) {
+  constexpr std::int64_t tile = 32;
+  for (std::int64_t j0 = 0; j0 < a.cols; j0 += tile) {
+    for (std::int64_t i0 = j0; i0 < a.rows; i0 += tile) {
+      const std::int64_t i1 = std::min(i0 + tile, a.rows);
+      for (std::int64_t j = j0; j < std::min(j0 + tile, a.cols); ++j) {
+        for (std::int64_t i = std::max(i0, j + 1); i < i1; ++i) a.data[j + i * a.ld] = a.data[i + j * a.ld];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void poinv_lapack(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("potrf");
+  *op.info = vendor::potrf(Uplo::lower, op.shape.n, op.a.data, op.a.ld);
+  if (*op.info != 0) return;
+  context.stage("potri");
+  *op.info = vendor::potri(Uplo::lower, op.shape.n, op.a.data, op.a.ld);
+  context.stage("mirror");
+  mirror_lower(op.a);
+}
+
+GAUSSWEEP_INSTANTIATE(poinv_lapack)
+
+}  // namespace gaussweep::host

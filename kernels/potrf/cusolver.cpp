@@ -1,0 +1,22 @@
+/// potrf/cusolver: the Cholesky factor on the GPU, cuSOLVER's xpotrf.
+///
+/// Layout: column-major; the factor takes the place of the triangle `uplo` of A. Cost: 1/3 n^3 operations.
+/// Workspace: what xpotrf asks for is kept with the handles (VendorHandles), because only cuSOLVER itself, on
+/// a GPU, can say how much that is: the first run of a size allocates it, which the warm-up does. Needs a
+/// symmetric positive definite matrix: a pivot that is not positive gives info > 0.
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/cuda_blas.hpp"
+
+namespace gaussweep::cuda {
+
+template <class T>
+void potrf_cusolver(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("potrf");
+  vendor::potrf(vendor_handles(context), op.shape.uplo, op.shape.n, op.a.data, op.a.ld, op.info);
+}
+
+GAUSSWEEP_INSTANTIATE(potrf_cusolver)
+
+}  // namespace gaussweep::cuda

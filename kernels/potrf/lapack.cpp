@@ -1,0 +1,22 @@
+/// potrf/lapack: the Cholesky factor on the CPU, LAPACK's xPOTRF as OpenBLAS implements it, on all cores that
+/// the process may use.
+///
+/// Layout: column-major; the factor takes the place of the triangle `uplo` of A, the other one is neither
+/// read nor written. Cost: 1/3 n^3 operations. Workspace: OpenBLAS's own. Needs a symmetric positive definite
+/// matrix: a pivot that is not positive gives info > 0.
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/blas.hpp"
+
+namespace gaussweep::host {
+
+template <class T>
+void potrf_lapack(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("potrf");
+  *op.info = vendor::potrf(op.shape.uplo, op.shape.n, op.a.data, op.a.ld);
+}
+
+GAUSSWEEP_INSTANTIATE(potrf_lapack)
+
+}  // namespace gaussweep::host

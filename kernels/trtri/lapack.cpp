@@ -1,0 +1,22 @@
+/// trtri/lapack: the inverse of a triangular matrix on the CPU, LAPACK's xTRTRI as OpenBLAS implements it, on
+/// all cores that the process may use.
+///
+/// Layout: column-major; the inverse takes the place of the triangle `uplo` of A, the other one is neither
+/// read nor written. Cost: 1/3 n^3 operations. Workspace: OpenBLAS's own. A 0 on the diagonal gives info > 0,
+/// and A is left as it was.
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/blas.hpp"
+
+namespace gaussweep::host {
+
+template <class T>
+void trtri_lapack(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("trtri");
+  *op.info = vendor::trtri(op.shape.uplo, vendor::Diagonal::stored, op.shape.n, op.a.data, op.a.ld);
+}
+
+GAUSSWEEP_INSTANTIATE(trtri_lapack)
+
+}  // namespace gaussweep::host
