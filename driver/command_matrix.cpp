@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "driver/blur_options.hpp"
+#include "driver/blur_request.hpp"
 #include "driver/cli.hpp"
 #include "driver/matrix_files.hpp"
 #include "driver/table.hpp"
@@ -19,6 +21,7 @@ void add_generate(CLI::App& parent) {
     MatrixSpec spec;
     std::int64_t n = 0, nrhs = 0;
     bool force = false;
+    BlurOptions blur;
   };
   auto options = std::make_shared<Options>();
   CLI::App* sub = parent.add_subcommand("generate", "Make a matrix and write it to a file");
@@ -36,6 +39,8 @@ void add_generate(CLI::App& parent) {
   sub->add_option("--mode", spec.mode, "condition: how singular values fall, 1 to 5")->capture_default_str();
   sub->add_option("--value", spec.value, "ones: every element")->capture_default_str();
   sub->add_option("--uplo", options->uplo, "triangular: lower or upper")->capture_default_str();
+  add_blur_options(*sub, options->blur);
+  add_blur_image_options(*sub, options->blur);
   sub->add_option("--nrhs", options->nrhs, "Write x_true and b = A x_true with so many columns too")
       ->capture_default_str();
   sub->add_option("-o,--output", options->output, "FILE.h5 or FILE.mtx")->required();
@@ -47,10 +52,18 @@ void add_generate(CLI::App& parent) {
     if (!uplo)
       throw UsageError(fmt::format("--uplo {}: allowed are {}", options->uplo, allowed_names<Uplo>()));
     wanted.uplo = *uplo;
+    if (wanted.kind == MatrixKind::blur) {
+      wanted.blur = blur_of(options->blur);
+      if (options->n == 0) options->n = blur_order(wanted.blur);
+    } else if (!options->blur.words.empty()) {
+      throw UsageError(fmt::format("--{}: is for --kind blur only, not for {}",
+                                   options->blur.words.begin()->first, options->kind));
+    }
     if (wanted.rows == 0) wanted.rows = options->n;
     if (wanted.cols == 0) wanted.cols = options->n;
     if (wanted.rows == 0 || wanted.cols == 0)
       throw UsageError("matrix generate: give -n, or --rows and --cols");
+    if (wanted.kind == MatrixKind::blur) settle_image(wanted.blur, wanted.rows, {"matrix generate", 0, 0});
     const Precision precision = parse_precision(options->precision);
     matrix_format(options->output);
     check_output(options->output, options->force);

@@ -16,6 +16,7 @@ struct FileFacts {
   std::string path;  ///< absolute
   std::int64_t rows = 0, cols = 0;
   std::string sha256;
+  std::vector<double> values = {};  ///< column-major; only of files as small as a point-spread function
 };
 /// Looks a file up (relative paths: beside the plan). @throws io::InputError
 using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;

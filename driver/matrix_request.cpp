@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/blur_request.hpp"
 #include "io/matrix_file.hpp"
 
 namespace gaussweep::driver {
@@ -21,6 +22,7 @@ const std::vector<std::string>& keys_of(MatrixKind kind) {
       {MatrixKind::symmetric, {"low", "high"}},
       {MatrixKind::condition, {"condition", "mode"}},
       {MatrixKind::ones, {"value"}},
+      {MatrixKind::blur, blur_words()},
   };
   static const std::vector<std::string> none;
   const auto found = table.find(kind);
@@ -115,6 +117,7 @@ MatrixRequest request_matrix(const io::MatrixBlock& block, const Scalar* seed, c
     real("high", -1e30, 1e30, spec.high);
     real("condition", 1, 1e300, spec.condition);
     real("value", -1e30, 1e30, spec.value);
+    if (*kind == MatrixKind::blur) spec.blur = read_blur(block, lookup);
     const auto mode = block.values.find("mode");
     if (mode != block.values.end())
       spec.mode = static_cast<int>(io::parse_integer(mode->second, 1, 5, "mode"));
@@ -142,13 +145,23 @@ bool may_be_rectangular(MatrixKind kind) {
          kind == MatrixKind::cauchy;
 }
 
-void check_request(const MatrixRequest& request, const io::Place& place) {
-  const MatrixSpec& spec = request.spec;
-  if (request.kind != "file" && spec.kind == MatrixKind::condition && spec.rows == 1 && spec.condition != 1) {
+void settle_size(MatrixRequest& request, const io::Place& place) {
+  MatrixSpec& spec = request.spec;
+  if (request.kind == "file") return;
+  if (spec.kind == MatrixKind::blur) settle_image(spec.blur, spec.rows, place);
+  if (spec.kind == MatrixKind::condition && spec.rows == 1 && spec.condition != 1) {
     fail_at(place,
             fmt::format("a 1 x 1 matrix has condition 1, not {}; allowed: n of at least 2, or condition: 1",
                         spec.condition));
   }
+}
+
+FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset) {
+  constexpr std::int64_t most = 2 * largest_blur_radius + 1;
+  const io::MatrixInfo info = io::matrix_info(path, dataset);  // a text file is read to its end
+  FileFacts facts{path.lexically_normal().string(), info.rows, info.cols, io::sha256_file(path)};
+  if (info.rows <= most && info.cols <= most) facts.values = io::import_matrix(path, dataset).data;
+  return facts;
 }
 
 void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs) {

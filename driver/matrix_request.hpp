@@ -1,6 +1,8 @@
 #pragma once
 /// From a plan's `matrix:` block to a MatrixRequest.
 
+#include <filesystem>
+
 #include "driver/expand.hpp"
 
 namespace gaussweep::driver {
@@ -9,7 +11,7 @@ namespace gaussweep::driver {
 io::MatrixBlock default_matrix_block(const io::Place& place);
 
 /// Reads a block. `seed`, where given, overrides the block's. Sizes are set for files only (spec.rows,
-/// spec.cols).
+/// spec.cols) and, in spec.blur, as far as a block of kind blur says its image's.
 /// @throws io::InputError with the place: unknown kind or key (with the nearest), a value out of range, no
 /// such file
 MatrixRequest request_matrix(const io::MatrixBlock& block, const io::Scalar* seed, const FileLookup& lookup);
@@ -17,8 +19,11 @@ MatrixRequest request_matrix(const io::MatrixBlock& block, const io::Scalar* see
 /// Kinds whose matrices need not be square.
 bool may_be_rectangular(MatrixKind kind);
 
-/// Checks what depends on the size, once it is known. @throws io::InputError at `place`
-void check_request(const MatrixRequest& request, const io::Place& place);
+/// Checks and completes what depends on the size, once it is known. @throws io::InputError at `place`
+void settle_size(MatrixRequest& request, const io::Place& place);
+
+/// What is to know of a matrix file. @throws io::InputError
+FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset);
 
 /// Completes the digest, once sizes are known.
 void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs);

@@ -19,6 +19,7 @@
 #include "driver/judge.hpp"
 #include "driver/link.hpp"
 #include "driver/machine.hpp"
+#include "driver/matrix_request.hpp"
 #include "driver/process.hpp"
 #include "driver/stop_signals.hpp"
 #include "driver/supervisor.hpp"
@@ -368,9 +369,7 @@ Expansion expand_plan(const std::string& path, const Registry& registry, Backend
   const FileLookup lookup = [&](const std::string& file, const std::string& dataset) {
     const auto [entry, fresh] = known.try_emplace({file, dataset});
     if (fresh) {
-      const std::filesystem::path place = folder / file;            // an absolute `file` stands alone
-      const io::MatrixInfo info = io::matrix_info(place, dataset);  // a text file is read to its end
-      entry->second = {place.lexically_normal().string(), info.rows, info.cols, io::sha256_file(place)};
+      entry->second = facts_of_file(folder / file, dataset);  // an absolute `file` stands alone
     }
     return entry->second;
   };

@@ -38,6 +38,39 @@ Parameters parameters_from(const json& object) {
   return result;
 }
 
+json blur_json(const BlurSpec& b) {
+  return {{"psf", to_string(b.psf)},
+          {"sigma", b.sigma},
+          {"radius", b.radius},
+          {"length", b.length},
+          {"angle", b.angle},
+          {"amount", b.amount},
+          {"weights", {{"rows", b.weights.rows}, {"cols", b.weights.cols}, {"data", b.weights.data}}},
+          {"width", b.width},
+          {"height", b.height},
+          {"what", to_string(b.what)},
+          {"lambda", b.lambda}};
+}
+
+BlurSpec blur_from(const json& j) {
+  BlurSpec b;
+  b.psf = value_of<PointSpread>(j.at("psf"));
+  b.sigma = j.at("sigma");
+  b.radius = j.at("radius");
+  b.length = j.at("length");
+  b.angle = j.at("angle");
+  b.amount = j.at("amount");
+  const json& weights = j.at("weights");
+  b.weights.rows = weights.at("rows");
+  b.weights.cols = weights.at("cols");
+  b.weights.data = weights.at("data").get<std::vector<double>>();
+  b.width = j.at("width");
+  b.height = j.at("height");
+  b.what = value_of<BlurMatrix>(j.at("what"));
+  b.lambda = j.at("lambda");
+  return b;
+}
+
 json matrix_json(const MatrixRequest& m) {
   return {{"kind", m.kind},
           {"spec",
@@ -50,7 +83,8 @@ json matrix_json(const MatrixRequest& m) {
             {"condition", m.spec.condition},
             {"mode", m.spec.mode},
             {"value", m.spec.value},
-            {"uplo", to_string(m.spec.uplo)}}},
+            {"uplo", to_string(m.spec.uplo)},
+            {"blur", m.spec.kind == MatrixKind::blur ? blur_json(m.spec.blur) : json()}}},
           {"file", m.file},
           {"dataset", m.dataset},
           {"file_sha256", m.file_sha256},
@@ -72,6 +106,7 @@ MatrixRequest matrix_from(const json& j) {
   m.spec.mode = s.at("mode");
   m.spec.value = s.at("value");
   m.spec.uplo = value_of<Uplo>(s.at("uplo"));
+  if (m.spec.kind == MatrixKind::blur) m.spec.blur = blur_from(s.at("blur"));
   m.file = j.at("file");
   m.dataset = j.at("dataset");
   m.file_sha256 = j.at("file_sha256");

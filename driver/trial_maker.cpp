@@ -1,5 +1,6 @@
 #include "driver/trial_maker.hpp"
 
+#include "driver/blur_request.hpp"
 #include "driver/expand_words.hpp"
 #include "driver/matrix_request.hpp"
 #include "io/matrix_file.hpp"
@@ -157,17 +158,18 @@ Trial TrialMaker::make(const Assignment& chosen) const {
 
 void TrialMaker::set_square(Trial& t, const Assignment& chosen) const {
   const bool from_file = is_file(t.matrix);
-  if (!from_file && chosen.count("n") == 0)
+  const std::int64_t implied = t.matrix.spec.kind == MatrixKind::blur ? blur_order(t.matrix.spec.blur) : 0;
+  if (!from_file && implied == 0 && chosen.count("n") == 0)
     io::fail_at(entry.place, "n is missing; give a size, a list or a range");
   if (from_file && t.matrix.spec.rows != t.matrix.spec.cols) {
     io::fail_at(block.place, fmt::format("{} is {} x {}; {} needs a square matrix", t.matrix.file,
                                          t.matrix.spec.rows, t.matrix.spec.cols, to_string(t.problem)));
   }
   if (from_file) require_size(chosen, "n", t.matrix.spec.rows, t.matrix);
-  const std::int64_t n = from_file ? t.matrix.spec.rows : size(chosen, "n", 1);
+  const std::int64_t n = from_file ? t.matrix.spec.rows : size(chosen, "n", implied);
   t.shape.m = t.shape.n = t.shape.k = t.matrix.spec.rows = t.matrix.spec.cols = n;
   t.matrix.spec.uplo = t.shape.uplo;
-  check_request(t.matrix, block.place);
+  settle_size(t.matrix, block.place);
 }
 
 /// A is m x k, B is k x n: `matrix_b`, or the kind of A with the next seed. Files say their own sizes; m and
@@ -208,8 +210,8 @@ void TrialMaker::set_gemm(Trial& t, const Assignment& chosen) const {
   }
   set_size(a, s.m, s.k, block.place);
   set_size(b, s.k, s.n, place_of_b);
-  check_request(a, block.place);
-  check_request(b, place_of_b);
+  settle_size(a, block.place);
+  settle_size(b, place_of_b);
   t.matrix_b = b;
 }
 

@@ -16,7 +16,7 @@ GAUSSWEEP_SHARED_INLINE double signed_unit(std::uint64_t seed, RandomStream stre
 
 /// Uniform in (low, high), never 0: where rounding makes a 0, the place draws again.
 /// @pre the spec was validated, so that not all draws can be 0
-GAUSSWEEP_SHARED_INLINE double uniform_element(const MatrixSpec& spec, std::int64_t i, std::int64_t j) {
+GAUSSWEEP_SHARED_INLINE double uniform_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   double value = 0;
   for (std::uint32_t attempt = 0; value == 0; ++attempt) {
     value = spec.low +
@@ -26,7 +26,7 @@ GAUSSWEEP_SHARED_INLINE double uniform_element(const MatrixSpec& spec, std::int6
 }
 
 /// Off-diagonal element of `spd` (symmetric) and `diagonally_dominant`.
-GAUSSWEEP_SHARED_INLINE double off_diagonal(const MatrixSpec& spec, std::int64_t i, std::int64_t j) {
+GAUSSWEEP_SHARED_INLINE double off_diagonal(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   const bool mirrored = spec.kind == MatrixKind::spd && i < j;
   return mirrored ? signed_unit(spec.seed, RandomStream::matrix, j, i)
                   : signed_unit(spec.seed, RandomStream::matrix, i, j);
@@ -35,7 +35,7 @@ GAUSSWEEP_SHARED_INLINE double off_diagonal(const MatrixSpec& spec, std::int64_t
 /// The absolute value of a diagonal element that dominates its row: the sum of the others' absolute values
 /// from left to right, and a bit. The bit, 1 and 2^-16 of the sum, is much more than rounding the row to
 /// float takes away (2^-24 of the sum, twice).
-GAUSSWEEP_SHARED_INLINE double dominant_diagonal(const MatrixSpec& spec, std::int64_t i) {
+GAUSSWEEP_SHARED_INLINE double dominant_diagonal(const ElementSpec& spec, std::int64_t i) {
   double sum = 0;
   for (std::int64_t j = 0; j < spec.cols; ++j) {
     if (j == i) continue;
@@ -46,7 +46,7 @@ GAUSSWEEP_SHARED_INLINE double dominant_diagonal(const MatrixSpec& spec, std::in
 }
 
 /// Triangular and well conditioned: the diagonal in ±[1, 2), the others in (-1/n, 1/n).
-GAUSSWEEP_SHARED_INLINE double triangular_element(const MatrixSpec& spec, std::int64_t i, std::int64_t j) {
+GAUSSWEEP_SHARED_INLINE double triangular_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   if (i == j) {
     const RandomElement random = random_element(spec.seed, RandomStream::matrix, i, j);
     return random.negative ? -(1 + random.unit) : 1 + random.unit;
@@ -55,8 +55,9 @@ GAUSSWEEP_SHARED_INLINE double triangular_element(const MatrixSpec& spec, std::i
   return signed_unit(spec.seed, RandomStream::matrix, i, j) / static_cast<double>(spec.cols);
 }
 
-/// Element (i, j), from 0, of every kind but `condition`. O(1), on the diagonal of the dominant kinds O(n).
-GAUSSWEEP_SHARED_INLINE double element(const MatrixSpec& spec, std::int64_t i, std::int64_t j) {
+/// Element (i, j), from 0, of every kind but `condition` and `blur`. O(1), on the diagonal of the dominant
+/// kinds O(n).
+GAUSSWEEP_SHARED_INLINE double element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   switch (spec.kind) {
     case MatrixKind::uniform:
       return uniform_element(spec, i, j);
@@ -82,7 +83,8 @@ GAUSSWEEP_SHARED_INLINE double element(const MatrixSpec& spec, std::int64_t i, s
       if (i > j) return -1;
       return i == j || j == spec.cols - 1 ? 1 : 0;
     case MatrixKind::condition:
-      break;  // not elementwise: condition.hpp
+    case MatrixKind::blur:
+      break;  // not elementwise: condition.hpp, blur.hpp
   }
   return 0;
 }

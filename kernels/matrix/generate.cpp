@@ -1,6 +1,5 @@
 #include "kernels/matrix/generate.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
 
@@ -8,6 +7,7 @@
 #include "kernels/matrix/element.hpp"
 #include "kernels/matrix/generate_kernel.hpp"
 #include "kernels/matrix/parallel_rows.hpp"
+#include "kernels/matrix/shortest.hpp"
 
 namespace gaussweep {
 namespace {
@@ -15,12 +15,6 @@ namespace {
 /// Changes whenever the same spec would give other bits, so that stored matrices are not mistaken for new
 /// ones.
 constexpr int generator_version = 1;
-
-/// The shortest text that reads back as the same number, in no locale.
-std::string shortest(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
 
 bool may_be_rectangular(MatrixKind kind) {
   return kind == MatrixKind::uniform || kind == MatrixKind::ones || kind == MatrixKind::hilbert ||
@@ -75,6 +69,11 @@ void validate(const MatrixSpec& spec) {
         reject(spec, "value must be -1e30 to 1e30, not " + shortest(spec.value));
       }
       break;
+    case MatrixKind::blur: {
+      const std::string fault = blur_fault(spec.blur, spec.rows);
+      if (!fault.empty()) reject(spec, fault);
+      break;
+    }
     default:
       break;
   }
@@ -109,6 +108,9 @@ std::string MatrixSpec::canonical(Precision precision) const {
     case MatrixKind::ones:
       text += " value=" + shortest(value);
       break;
+    case MatrixKind::blur:
+      text += " " + blur.canonical();
+      break;
     case MatrixKind::identity:
     case MatrixKind::hilbert:
     case MatrixKind::cauchy:
@@ -121,6 +123,7 @@ std::string MatrixSpec::canonical(Precision precision) const {
 template <class T>
 HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
   validate(spec);
+  if (spec.kind == MatrixKind::blur) return blur_matrix<T>(spec.blur, threads);
   HostMatrix<T> a(spec.rows, spec.cols);
   if (spec.kind == MatrixKind::condition) {
     const HostMatrix<double> exact = condition_matrix(spec, threads);
@@ -140,7 +143,8 @@ HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
 template <class T>
 HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec) {
   Device& device = context.device;
-  if (spec.kind == MatrixKind::condition || device.backend() == Backend::host) return generate<T>(spec);
+  const bool elementwise = spec.kind != MatrixKind::condition && spec.kind != MatrixKind::blur;
+  if (!elementwise || device.backend() == Backend::host) return generate<T>(spec);
   validate(spec);
   HostMatrix<T> a(spec.rows, spec.cols);
   const std::size_t bytes = a.data.size() * sizeof(T);

@@ -7,6 +7,7 @@
 
 #include "kernels/core/context.hpp"
 #include "kernels/core/matrix.hpp"
+#include "kernels/matrix/blur.hpp"
 
 namespace gaussweep {
 
@@ -21,12 +22,13 @@ enum class MatrixKind {
   hilbert,
   cauchy,
   ones,
-  wilkinson
+  wilkinson,
+  blur
 };
 template <>
 struct EnumNames<MatrixKind> {
   static constexpr std::string_view what = "matrix kind";
-  static constexpr std::array<std::pair<MatrixKind, std::string_view>, 11> table{
+  static constexpr std::array<std::pair<MatrixKind, std::string_view>, 12> table{
       {{MatrixKind::uniform, "uniform"},
        {MatrixKind::symmetric, "symmetric"},
        {MatrixKind::spd, "spd"},
@@ -37,11 +39,12 @@ struct EnumNames<MatrixKind> {
        {MatrixKind::hilbert, "hilbert"},
        {MatrixKind::cauchy, "cauchy"},
        {MatrixKind::ones, "ones"},
-       {MatrixKind::wilkinson, "wilkinson"}}};
+       {MatrixKind::wilkinson, "wilkinson"},
+       {MatrixKind::blur, "blur"}}};
 };
 
-/// Everything that decides a generated matrix.
-struct MatrixSpec {
+/// What decides a matrix whose elements can be had one by one. Kernels take it by value.
+struct ElementSpec {
   MatrixKind kind = MatrixKind::uniform;
   std::int64_t rows = 0, cols = 0;  ///< only uniform, ones, hilbert, cauchy may be rectangular
   std::uint64_t seed = 1;
@@ -50,6 +53,11 @@ struct MatrixSpec {
   int mode = 3;              ///< condition: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
   double value = 1;          ///< ones: every element
   Uplo uplo = Uplo::lower;   ///< triangular
+};
+
+/// Everything that decides a generated matrix.
+struct MatrixSpec : ElementSpec {
+  BlurSpec blur;  ///< blur: rows = cols = width * height
   /// Canonical text, the same for equal matrices: the source of the digest. Begins with the generator's
   /// version.
   std::string canonical(Precision precision) const;
@@ -61,8 +69,8 @@ struct MatrixSpec {
 template <class T>
 HostMatrix<T> generate(const MatrixSpec& spec, int threads = 0);
 
-/// The same matrix made by kernels on the context's device (cuda, emulated) and fetched. Kinds that need a
-/// factorisation are made on the host.
+/// The same matrix made by kernels on the context's device (cuda, emulated) and fetched. Kinds whose elements
+/// cannot be had one by one (condition, blur) are made on the host.
 template <class T>
 HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec);
 

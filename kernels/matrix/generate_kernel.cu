@@ -10,7 +10,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 template <class T>
-__global__ void fill_kernel(MatrixSpec spec, MatrixView<T> a) {
+__global__ void fill_kernel(ElementSpec spec, MatrixView<T> a) {
   const std::int64_t count = a.rows * a.cols;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < count;
@@ -24,14 +24,14 @@ __global__ void fill_kernel(MatrixSpec spec, MatrixView<T> a) {
 }  // namespace
 
 template <class T>
-void fill_matrix(Context& context, const MatrixSpec& spec, MatrixView<T> a) {
+void fill_matrix(Context& context, const ElementSpec& spec, MatrixView<T> a) {
   constexpr int threads = 128;
   constexpr std::int64_t most_blocks = 4096;  // fills any GPU; the kernel's loop does the rest
   const std::int64_t blocks = std::min((a.rows * a.cols + threads - 1) / threads, most_blocks);
   simt::launch(context, fill_kernel<T>, dim3(static_cast<unsigned>(blocks)), dim3(threads), 0, spec, a);
 }
 
-template void fill_matrix<float>(Context&, const MatrixSpec&, MatrixView<float>);
-template void fill_matrix<double>(Context&, const MatrixSpec&, MatrixView<double>);
+template void fill_matrix<float>(Context&, const ElementSpec&, MatrixView<float>);
+template void fill_matrix<double>(Context&, const ElementSpec&, MatrixView<double>);
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -9,7 +9,7 @@
   namespace gaussweep::space {                                                          \
   /** Fills `a` (column-major, on the context's device) with the elements of `spec`. */ \
   template <class T>                                                                    \
-  void fill_matrix(Context& context, const MatrixSpec& spec, MatrixView<T> a);          \
+  void fill_matrix(Context& context, const ElementSpec& spec, MatrixView<T> a);         \
   }
 
 GAUSSWEEP_DECLARE_FILL(emulated)

@@ -42,7 +42,8 @@ enum class RandomStream : std::uint32_t {
   solution = 1,
   reflectors_left = 2,
   reflectors_right = 3,
-  singular_values = 4
+  singular_values = 4,
+  noise = 5
 };
 
 /// One random element: a number in (0, 1) and a sign that is independent of it.

@@ -35,6 +35,8 @@ TYPED_TEST(MatrixOnGpu, GeneratesTheHostsBits) {
       spec.rows = spec.cols = n;
       spec.seed = 5;
       if (n == 1) spec.condition = 1;
+      spec.blur.width = n;
+      spec.blur.height = 1;
       const auto host = generate<TypeParam>(spec);
       const auto gpu = generate_on<TypeParam>(*this->context_, spec);
       ASSERT_EQ(host.data.size(), gpu.data.size());

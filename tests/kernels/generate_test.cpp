@@ -30,6 +30,8 @@ MatrixSpec square(MatrixKind kind, std::int64_t n, std::uint64_t seed = 1) {
   spec.rows = spec.cols = n;
   spec.seed = seed;
   if (n == 1) spec.condition = 1;
+  spec.blur.width = n;
+  spec.blur.height = 1;
   return spec;
 }
 

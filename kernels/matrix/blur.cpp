@@ -1,0 +1,292 @@
+#include "kernels/matrix/blur.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "kernels/matrix/parallel_rows.hpp"
+#include "kernels/matrix/shortest.hpp"
+
+namespace gaussweep {
+namespace {
+
+/// A multiple of 2^-40: coarser than what libraries of elementary functions disagree about.
+double rounded(double value) {
+  return std::nearbyint(value * 0x1p40) * 0x1p-40;
+}
+
+/// Divides by the sum, so that the image keeps its brightness.
+void normalise(HostMatrix<double>& w) {
+  double sum = 0;
+  for (const double value : w.data) sum += value;
+  for (double& value : w.data) value /= sum;
+}
+
+HostMatrix<double> square_weights(std::int64_t radius) {
+  return HostMatrix<double>(2 * radius + 1, 2 * radius + 1);
+}
+
+HostMatrix<double> gaussian(double sigma, std::int64_t radius) {
+  HostMatrix<double> w = square_weights(radius);
+  for (std::int64_t i = -radius; i <= radius; ++i) {
+    for (std::int64_t j = -radius; j <= radius; ++j) {
+      const double distance = static_cast<double>(i * i + j * j);
+      w(i + radius, j + radius) = rounded(std::exp(-distance / (2 * sigma * sigma)));
+    }
+  }
+  normalise(w);
+  return w;
+}
+
+HostMatrix<double> motion(double length, double angle) {
+  const double pi = 3.141592653589793;
+  const double along_x = rounded(std::cos(angle * pi / 180));
+  const double along_y = -rounded(std::sin(angle * pi / 180));  // rows count downwards
+  const double end = length - 1;
+  const auto radius = static_cast<std::int64_t>(std::ceil(end));
+  HostMatrix<double> w = square_weights(radius);
+  for (std::int64_t i = -radius; i <= radius; ++i) {
+    for (std::int64_t j = -radius; j <= radius; ++j) {
+      const auto y = static_cast<double>(i), x = static_cast<double>(j);
+      const double nearest = std::clamp(x * along_x + y * along_y, 0.0, end);
+      const double off_x = x - nearest * along_x, off_y = y - nearest * along_y;
+      w(i + radius, j + radius) = std::max(0.0, rounded(1 - std::sqrt(off_x * off_x + off_y * off_y)));
+    }
+  }
+  normalise(w);
+  return w;
+}
+
+HostMatrix<double> sharpen(double amount) {
+  HostMatrix<double> w(3, 3);
+  w(1, 1) = 1 + 4 * amount;
+  w(0, 1) = w(1, 0) = w(1, 2) = w(2, 1) = -amount;
+  return w;
+}
+
+std::string fault_of_weights(const HostMatrix<double>& w) {
+  const std::int64_t most = 2 * largest_blur_radius + 1;
+  const std::string size = std::to_string(w.rows) + " x " + std::to_string(w.cols);
+  if (w.rows < 1 || w.cols < 1 || w.rows > most || w.cols > most || w.rows % 2 == 0 || w.cols % 2 == 0) {
+    return "the weights of a point-spread function must have 1, 3, 5 … " + std::to_string(most) +
+           " rows and columns, not " + size;
+  }
+  double largest = 0;
+  for (const double value : w.data) {
+    if (!(std::fabs(value) <= 1e10)) return "the weights of a point-spread function must be -1e10 to 1e10";
+    largest = std::max(largest, std::fabs(value));
+  }
+  if (largest < 1e-10) return "one weight of a point-spread function must be at least 1e-10 in magnitude";
+  return {};
+}
+
+std::string fault_of_numbers(const BlurSpec& spec) {
+  const auto outside = [](const char* name, double value, double low, double high) {
+    if (value >= low && value <= high) return std::string();
+    return std::string(name) + " must be " + shortest(low) + " to " + shortest(high) + ", not " +
+           shortest(value);
+  };
+  const auto largest = static_cast<double>(largest_blur_radius);
+  const std::string radius = outside("radius", static_cast<double>(spec.radius), 0, largest);
+  switch (spec.psf) {
+    case PointSpread::gaussian: {
+      const std::string sigma = outside("sigma", spec.sigma, 0.1, 100);
+      return sigma.empty() ? radius : sigma;
+    }
+    case PointSpread::box:
+      return radius;
+    case PointSpread::motion: {
+      const std::string length = outside("length", spec.length, 1, largest + 1);
+      return length.empty() ? outside("angle", spec.angle, -360, 360) : length;
+    }
+    case PointSpread::sharpen:
+      return outside("amount", spec.amount, 0, 1e6);
+    case PointSpread::file:
+      break;
+  }
+  return fault_of_weights(spec.weights);
+}
+
+/// The pixels of one line that a window of `extent` around `centre` and the image share, as offsets into the
+/// window.
+struct Span {
+  std::int64_t begin, end;
+};
+Span visible(std::int64_t centre, std::int64_t extent, std::int64_t size) {
+  const std::int64_t first = centre - extent / 2;
+  return {std::max<std::int64_t>(0, -first), std::min(extent, size - first)};
+}
+
+/// Places (y, x) of the image and the window around them.
+struct Geometry {
+  explicit Geometry(const BlurSpec& spec)
+      : w(point_spread(spec)), width(spec.width), height(spec.height), up(w.rows / 2), left(w.cols / 2) {}
+  HostMatrix<double> w;
+  std::int64_t width, height, up, left;
+
+  /// Calls visit(pixel, weight) for all that the pixel (y, x) of H f sees, from top left to bottom right.
+  template <class Visit>
+  void for_each_seen(std::int64_t y, std::int64_t x, Visit&& visit) const {
+    const Span rows = visible(y, w.rows, height), cols = visible(x, w.cols, width);
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+      for (std::int64_t j = cols.begin; j < cols.end; ++j) {
+        visit((y + i - up) * width + x + j - left, w(i, j));
+      }
+    }
+  }
+
+  /// (H H^T)(p, q) for the pixels (y, x) and (y + down, x + right): the sum over what both see.
+  double shared(std::int64_t y, std::int64_t x, std::int64_t down, std::int64_t right) const {
+    const Span rows = visible(y, w.rows, height), cols = visible(x, w.cols, width);
+    double sum = 0;
+    for (std::int64_t i = std::max(rows.begin, down); i < std::min(rows.end, w.rows + down); ++i) {
+      for (std::int64_t j = std::max(cols.begin, right); j < std::min(cols.end, w.cols + right); ++j) {
+        sum += w(i, j) * w(i - down, j - right);
+      }
+    }
+    return sum;
+  }
+
+  /// Whether the windows around a pixel lie within the image, so that the image's edge does not matter.
+  bool inside(std::int64_t y, std::int64_t x) const {
+    return y >= up && y < height - up && x >= left && x < width - left;
+  }
+};
+
+}  // namespace
+
+std::string blur_fault(const BlurSpec& spec, std::int64_t n) {
+  if (spec.width < 1 || spec.height < 1 || spec.width > n || spec.height > n ||
+      spec.width * spec.height != n) {
+    return "n must be width x height, not " + std::to_string(n) + " for " + std::to_string(spec.width) +
+           " x " + std::to_string(spec.height);
+  }
+  if (!(spec.lambda >= 0 && spec.lambda <= 1e30)) {
+    return "lambda must be 0 to 1e30, not " + shortest(spec.lambda);
+  }
+  return fault_of_numbers(spec);
+}
+
+std::string BlurSpec::canonical() const {
+  std::string text = "psf=";
+  text += to_string(psf);
+  switch (psf) {
+    case PointSpread::gaussian:
+      text += " sigma=" + shortest(sigma) + " radius=" + std::to_string(radius);
+      break;
+    case PointSpread::box:
+      text += " radius=" + std::to_string(radius);
+      break;
+    case PointSpread::motion:
+      text += " length=" + shortest(length) + " angle=" + shortest(angle);
+      break;
+    case PointSpread::sharpen:
+      text += " amount=" + shortest(amount);
+      break;
+    case PointSpread::file:
+      text += " weights=" + std::to_string(weights.rows) + "x" + std::to_string(weights.cols);
+      for (const double value : weights.data) text += "," + shortest(value);
+      break;
+  }
+  text += " width=" + std::to_string(width) + " height=" + std::to_string(height) + " what=";
+  text += to_string(what);
+  if (what == BlurMatrix::system) text += " lambda=" + shortest(lambda);
+  return text;
+}
+
+HostMatrix<double> point_spread(const BlurSpec& spec) {
+  switch (spec.psf) {
+    case PointSpread::gaussian:
+      return gaussian(spec.sigma, spec.radius);
+    case PointSpread::box: {
+      HostMatrix<double> w = square_weights(spec.radius);
+      std::fill(w.data.begin(), w.data.end(), 1.0);
+      normalise(w);
+      return w;
+    }
+    case PointSpread::motion:
+      return motion(spec.length, spec.angle);
+    case PointSpread::sharpen:
+      return sharpen(spec.amount);
+    case PointSpread::file:
+      break;
+  }
+  return spec.weights;
+}
+
+std::vector<double> apply_blur(const BlurSpec& spec, const std::vector<double>& f, bool transposed) {
+  const std::int64_t n = spec.width * spec.height;
+  if (static_cast<std::int64_t>(f.size()) != n) {
+    throw std::invalid_argument("blur: the image must have " + std::to_string(n) + " pixels, not " +
+                                std::to_string(f.size()));
+  }
+  const Geometry image(spec);
+  std::vector<double> g(f.size(), 0.0);
+  for (std::int64_t y = 0; y < spec.height; ++y) {
+    for (std::int64_t x = 0; x < spec.width; ++x) {
+      const auto p = static_cast<std::size_t>(y * spec.width + x);
+      image.for_each_seen(y, x, [&](std::int64_t pixel, double weight) {
+        const auto q = static_cast<std::size_t>(pixel);
+        if (transposed) {
+          g[q] += weight * f[p];
+        } else {
+          g[p] += weight * f[q];
+        }
+      });
+    }
+  }
+  return g;
+}
+
+template <class T>
+HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
+  const std::int64_t n = spec.width * spec.height;
+  const Geometry image(spec);
+  HostMatrix<T> a(n, n);
+  if (spec.what == BlurMatrix::h) {
+    for_row_ranges(n, threads, static_cast<double>(n) * static_cast<double>(image.w.data.size()),
+                   [&](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t p = begin; p < end; ++p) {
+                       image.for_each_seen(
+                           p / spec.width, p % spec.width,
+                           [&](std::int64_t q, double weight) { a(p, q) = static_cast<T>(weight); });
+                     }
+                   });
+    return a;
+  }
+  // Where neither window meets the edge, the sum hangs on the distance of the pixels alone: made once, in the
+  // same order, so that the bits are the same.
+  const std::int64_t reach_y = image.w.rows - 1, reach_x = image.w.cols - 1;
+  HostMatrix<double> interior(2 * reach_y + 1, 2 * reach_x + 1);
+  Geometry endless = image;
+  endless.width = endless.height = 4 * (2 * largest_blur_radius + 1);
+  for (std::int64_t down = -reach_y; down <= reach_y; ++down) {
+    for (std::int64_t right = -reach_x; right <= reach_x; ++right) {
+      interior(down + reach_y, right + reach_x) =
+          endless.shared(endless.height / 2, endless.width / 2, down, right);
+    }
+  }
+  const double cost = static_cast<double>(n) * static_cast<double>(interior.data.size()) * 8;
+  for_row_ranges(n, threads, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) {
+      const std::int64_t y = p / spec.width, x = p % spec.width;
+      const bool far_from_edge = image.inside(y, x);
+      for (std::int64_t down = -reach_y; down <= reach_y; ++down) {
+        if (y + down < 0 || y + down >= spec.height) continue;
+        for (std::int64_t right = -reach_x; right <= reach_x; ++right) {
+          if (x + right < 0 || x + right >= spec.width) continue;
+          const double sum =
+              far_from_edge ? interior(down + reach_y, right + reach_x) : image.shared(y, x, down, right);
+          const bool diagonal = down == 0 && right == 0;
+          a(p, p + down * spec.width + right) = static_cast<T>(diagonal ? sum + spec.lambda : sum);
+        }
+      }
+    }
+  });
+  return a;
+}
+
+template HostMatrix<float> blur_matrix<float>(const BlurSpec&, int);
+template HostMatrix<double> blur_matrix<double>(const BlurSpec&, int);
+
+}  // namespace gaussweep

@@ -1,0 +1,29 @@
+#include "kernels/matrix/noise.hpp"
+
+#include <cmath>
+
+#include "kernels/matrix/philox.hpp"
+
+namespace gaussweep {
+
+void add_noise(std::vector<double>& image, const NoiseSpec& noise, std::uint64_t seed) {
+  const double two_pi = 6.283185307179586;
+  for (std::size_t p = 0; p < image.size(); ++p) {
+    const auto draw = [&](std::uint32_t attempt) {
+      return random_element(seed, RandomStream::noise, static_cast<std::int64_t>(p), 0, attempt);
+    };
+    switch (noise.kind) {
+      case NoiseKind::none:
+        return;
+      case NoiseKind::gaussian:
+        // Box and Muller; a draw is never 0, so the logarithm is finite.
+        image[p] += noise.level * std::sqrt(-2 * std::log(draw(0).unit)) * std::cos(two_pi * draw(1).unit);
+        break;
+      case NoiseKind::salt_pepper:
+        if (draw(0).unit < noise.level) image[p] = draw(0).negative ? 0 : 255;
+        break;
+    }
+  }
+}
+
+}  // namespace gaussweep
