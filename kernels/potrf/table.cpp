@@ -1,5 +1,7 @@
 #include "kernels/tables.hpp"
 
+GAUSSWEEP_DECLARE_PORTABLE(potrf_blocked)
+GAUSSWEEP_DECLARE_PORTABLE(potrf_blocked_simultaneous)
 GAUSSWEEP_DECLARE_IN(host, potrf_lapack)
 GAUSSWEEP_DECLARE_CUDA(potrf_cusolver)
 
@@ -17,6 +19,16 @@ Method potrf_method(std::string variant, std::string summary, std::string source
   method.needs = {Need::spd};
   method.layout = Layout::column_major;
   method.answer = AnswerIn::a;
+  return method;
+}
+
+Method blocked(std::string variant, std::string summary, Entry cuda, Entry emulated) {
+  Method method = potrf_method(std::move(variant), std::move(summary),
+                               "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
+  method.capability = 35;
+  method.backends = {Backend::cuda, Backend::emulated};
+  method.cuda = cuda;
+  method.emulated = emulated;
   return method;
 }
 
@@ -40,7 +52,12 @@ Method cusolver() {
 }  // namespace
 
 std::vector<Method> potrf_methods() {
-  return {lapack(), cusolver()};
+  return {blocked("blocked", "Cholesky by blocks of 16, trailing blocks one after another",
+                  GAUSSWEEP_CUDA_ENTRY(potrf_blocked), GAUSSWEEP_ENTRY(emulated, potrf_blocked)),
+          blocked("blocked_simultaneous", "Cholesky by blocks of 16, all trailing blocks at once",
+                  GAUSSWEEP_CUDA_ENTRY(potrf_blocked_simultaneous),
+                  GAUSSWEEP_ENTRY(emulated, potrf_blocked_simultaneous)),
+          lapack(), cusolver()};
 }
 
 }  // namespace gaussweep

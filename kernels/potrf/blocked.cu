@@ -1,0 +1,25 @@
+/// potrf/blocked: the Cholesky factor by blocks of 16 x 16, the trailing blocks of a column one after
+/// another.
+///
+/// J. Soriano, IIT 2011, section 5.2.2 (tables 5.6 to 5.9): four kernels a block column, topleft, strip,
+/// diagupdate and loupdate (blocked_steps.cuh). The last one is the bottleneck that the paper reports: a
+/// thread block goes down a whole column of blocks.
+///
+/// Layout: column-major; the factor takes the place of the triangle `uplo` of A, the other one is neither
+/// read nor written. Cost: 1/3 n^3 operations; n / 16 launches of each kernel, without waiting for the
+/// device. Workspace: none. Needs a symmetric positive definite matrix: a pivot that is not positive (or NaN)
+/// gives LAPACK's info > 0, and the rest is left unfactorised.
+
+#include "kernels/potrf/blocked_steps.cuh"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void potrf_blocked(Context& context, Operands<T>& op, const Parameters&) {
+  cholesky::factorise(context, op.a, op.shape.uplo, cholesky::Update::sequential, op.info);
+}
+
+GAUSSWEEP_INSTANTIATE(potrf_blocked)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,138 @@
+// potrf by hand, against LAPACK, and what the two blocked ways share.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+const std::vector<std::string> blocked{"blocked", "blocked_simultaneous"};
+
+/// How often each stage began.
+struct Stages : StageSink {
+  void mark(std::string_view name) override { calls[std::string(name)] += 1; }
+  void launched(double) override {}
+  std::map<std::string, int> calls;
+};
+
+template <class T>
+Answer<T> factorise(const std::string& variant, const Inputs<T>& inputs, StageSink* stages = nullptr) {
+  const Registry registry = builtin_registry();
+  const Method& method = *registry.find(Problem::potrf, variant);
+  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
+  Context context(*device);
+  context.emulation.shuffle_seed = 5;
+  context.stages = stages;
+  return run_method(context, method, inputs, defaults(method));
+}
+
+template <class T>
+Inputs<T> matrix(std::int64_t n, Uplo uplo, std::vector<T> columns) {
+  Inputs<T> inputs;
+  inputs.shape = {n, n, n, 1, uplo};
+  inputs.a = HostMatrix<T>(n, n);
+  inputs.a.data = std::move(columns);
+  return inputs;
+}
+
+template <class T>
+Inputs<T> spd(std::int64_t n, Uplo uplo = Uplo::lower) {
+  return make_inputs<T>(Problem::potrf, {n, n, n, 1, uplo}, MatrixKind::spd, 3);
+}
+
+template <class T>
+class Potrf : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(Potrf, Precisions);
+
+// (4 2 6; 2 10 9; 6 9 26) = L L^T with L = (2 . .; 1 3 .; 3 2 sqrt(13)). The other triangle is neither read
+// nor written.
+TYPED_TEST(Potrf, ByHand) {
+  using T = TypeParam;
+  const T root = std::sqrt(T(13));
+  for (const std::string& variant : blocked) {
+    const auto lower = factorise(variant, matrix<T>(3, Uplo::lower, {4, 2, 6, 99, 10, 9, 99, 99, 26}));
+    EXPECT_EQ(lower.info, 0);
+    EXPECT_EQ(lower.x.data, (std::vector<T>{2, 1, 3, 99, 3, 2, 99, 99, root})) << variant;
+    const auto upper = factorise(variant, matrix<T>(3, Uplo::upper, {4, 99, 99, 2, 10, 99, 6, 9, 26}));
+    EXPECT_EQ(upper.x.data, (std::vector<T>{2, 99, 99, 1, 3, 99, 3, 2, root})) << variant;
+  }
+}
+
+TYPED_TEST(Potrf, OnlyTheSpeedOfTheTwoWaysDiffers) {
+  for (const std::int64_t n : {1, 15, 16, 17, 32, 33, 90}) {
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      const auto inputs = spd<TypeParam>(n, uplo);
+      EXPECT_TRUE(same_values(factorise(blocked[0], inputs), factorise(blocked[1], inputs))) << n;
+    }
+  }
+}
+
+TYPED_TEST(Potrf, UpperIsLowerTransposed) {
+  const std::int64_t n = 53;
+  for (const std::string& variant : blocked) {
+    const auto lower = factorise(variant, spd<TypeParam>(n, Uplo::lower)).x;
+    const auto upper = factorise(variant, spd<TypeParam>(n, Uplo::upper)).x;
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = j; i < n; ++i) ASSERT_EQ(lower(i, j), upper(j, i)) << variant;
+    }
+  }
+}
+
+TYPED_TEST(Potrf, AsLapack) {
+  using T = TypeParam;
+  const std::int64_t n = 75;
+  const auto inputs = spd<T>(n);
+  const auto expected = factorise("lapack", inputs).x;
+  for (const std::string& variant : blocked) {
+    const auto found = factorise(variant, inputs).x;
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = j; i < n; ++i) {
+        ASSERT_NEAR(found(i, j), expected(i, j), 40 * std::numeric_limits<T>::epsilon() * expected(j, j));
+      }
+    }
+  }
+}
+
+// The first pivot that is not positive is LAPACK's info, in whatever block it lies; NaN is not positive.
+TYPED_TEST(Potrf, NotPositiveIsInfo) {
+  using T = TypeParam;
+  for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+    for (const std::int64_t place : {0, 1, 15, 16, 17, 40, 49}) {
+      for (const T value : {T(-1), T(0), std::numeric_limits<T>::quiet_NaN()}) {
+        auto inputs = spd<T>(50, uplo);
+        inputs.a(place, place) = value;
+        // OpenBLAS, unlike LAPACK's own routine, does not see NaN.
+        if (value == value) {
+          EXPECT_EQ(factorise("lapack", inputs).info, place + 1);
+        }
+        for (const std::string& variant : blocked) {
+          EXPECT_EQ(factorise(variant, inputs).info, place + 1) << variant << " " << value;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Potrf, StagesAreThePapersKernels) {
+  Stages sequential, simultaneous;  // 49 = 3 blocks of 16, and one of 1
+  factorise("blocked", spd<TypeParam>(49), &sequential);
+  EXPECT_THAT(sequential.calls,
+              testing::UnorderedElementsAre(testing::Pair("topleft", 4), testing::Pair("strip", 3),
+                                            testing::Pair("diagupdate", 3), testing::Pair("loupdate", 2)));
+  factorise("blocked_simultaneous", spd<TypeParam>(49), &simultaneous);
+  EXPECT_THAT(simultaneous.calls,
+              testing::UnorderedElementsAre(testing::Pair("topleft", 4), testing::Pair("strip", 3),
+                                            testing::Pair("update", 3)));
+}
+
+}  // namespace
+}  // namespace gaussweep
