@@ -64,11 +64,27 @@ launch() {
   launched=$!
 }
 
+# The number of an array's last task is the number of the whole array, so a task goes by both of its numbers.
+job_name() {
+  if [[ -n ${SLURM_ARRAY_JOB_ID:-} ]]; then echo "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; else echo "$SLURM_JOB_ID"; fi
+}
+
+# Preemption ends the job's steps at once, and mpirun with them; the job itself only after the partition's GraceTime. Slurm
+# requeues what it ends then, but not a job that ended by itself before: that one must do it itself. Returns where it cannot.
+requeue_if_preempted() {
+  local name
+  name=$(job_name)
+  scontrol show job "$name" | grep -q 'PreemptTime=[0-9]' || return 0
+  trap '' TERM  # the requeue ends this script too
+  scontrol requeue "$name" || return 0
+  say "job $name makes room for another and was requeued; the sweep goes on at its next start"
+  exit 5
+}
+
 # requeue DIR DONE_BEFORE: the same job again, so that the sweep goes on; returns only where that shall not be.
 requeue() {
-  local restarts=${SLURM_RESTART_COUNT:-0} name=$SLURM_JOB_ID fruitless=$1/logs/fruitless-starts
-  # The number of an array's last task is the number of the whole array.
-  if [[ -n ${SLURM_ARRAY_JOB_ID:-} ]]; then name=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID; fi
+  local restarts=${SLURM_RESTART_COUNT:-0} name fruitless=$1/logs/fruitless-starts
+  name=$(job_name)
   if ((restarts >= requeues)); then
     say "started $((restarts + 1)) times, which is all that --requeues $requeues allows; go on by submitting again with --resume"
     return
@@ -122,6 +138,7 @@ run_sweep() {
     $told || say "signalled: $(if [[ $stopped == notice ]]; then echo "Slurm's notice"; else echo "the job is being ended"; fi); draining"
     told=true
   done
+  if [[ $code -ge 5 ]]; then requeue_if_preempted; fi
   # A launcher that is told to stop while it starts dies of the signal.
   if [[ -n $stopped && $code -gt 5 ]]; then code=5; fi
   say "gaussweep ended with exit code $code"

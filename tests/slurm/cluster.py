@@ -51,7 +51,11 @@ GresTypes=gpu
 SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=2,sched_min_interval=0
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=1000 Feature=kepler Gres=gpu:kepler:2
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=1000 Feature=hopper Gres=gpu:hopper:2
-PartitionName=all Nodes=n1,n2 Default=YES MaxTime=60 State=UP
+# Jobs in `urgent` take the nodes of those in `all`, which are requeued.
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=all Nodes=n1,n2 Default=YES MaxTime=60 State=UP PriorityTier=1 GraceTime=10
+PartitionName=urgent Nodes=n1,n2 MaxTime=60 State=UP PriorityTier=2 PreemptMode=OFF
 """
 GPUS = """\
 NodeName=n1 Name=gpu Type=kepler File={folder}/gpu[0-1]
@@ -167,7 +171,7 @@ class Cluster:
         self._daemon("slurmctld", "slurmctld", "-D", "-f", self.configuration)
         for node in ("n1", "n2"):
             self._daemon(node, "slurmd", "-D", "-N", node, "-f", self.configuration)
-        self.wait_for(lambda: self.output("sinfo", "-h", "-N", "-o", "%T", check=False).split() == ["idle", "idle"], 60, "both nodes are idle")
+        self.wait_for(lambda: self.output("sinfo", "-h", "-N", "-o", "%T", check=False).split() == ["idle"] * 4, 60, "both nodes are idle")
 
     def environment(self, **changes):
         # Nothing of the batch job that these tests may themselves run in.

@@ -67,6 +67,38 @@ class Notices(case.SlurmTest):
         self.assertEqual(self.cluster.job(job)["JobState"], "CANCELLED")
         self.assertNotIn("was requeued", self.output_of(directory))
 
+    def test_an_administrator_requeues(self):
+        plan, directory = self.plan(count=40, milliseconds=200), self.folder / "run"
+        job = self.submit("sweep.sbatch", plan, "-o", directory)
+        self.wait_for_records(directory, 2)
+        before, _ = self.journal(directory)
+        self.cluster.output("scontrol", "requeue", job)
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
+        self.assertEqual(self.cluster.job(job)["Restarts"], "1")
+        records, _ = self.journal(directory)
+        self.assertEqual(records[:len(before)], before, "a record was lost")
+        self.assert_same_records(directory, self.undisturbed(plan))
+
+
+class Preemption(case.SlurmTest):
+    def test_an_urgent_job_takes_the_nodes(self):
+        """PreemptMode=REQUEUE: Slurm itself puts the sweep back into the queue, and it goes on when the nodes are free."""
+        plan, directory = self.plan(count=50, milliseconds=200), self.folder / "run"
+        job = self.submit("sweep.sbatch", plan, "-o", directory, "--nodes", 2, "--ranks-per-node", 1)
+        self.wait_for_records(directory, 4)
+        before, _ = self.journal(directory)
+        urgent = self.cluster.output("sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--exclusive", "--output=/dev/null",
+                                     "--wrap=sleep 2").strip()
+        self.assertEqual(self.cluster.wait_for_end(urgent, 120), 0)
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
+        self.assertEqual(self.cluster.job(job)["Restarts"], "1")
+        self.assertIn("makes room for another", self.output_of(directory))
+        records, notes = self.journal(directory)
+        self.assertEqual(len([n for n in notes if n["note"] == "run"]), 2)
+        self.assertEqual(records[:len(before)], before, "a record was lost")
+        self.assertEqual(len({r["key"] for r in records}), len(records), "a trial was repeated")
+        self.assert_same_records(directory, self.undisturbed(plan))
+
 
 if __name__ == "__main__":
     case.main()
