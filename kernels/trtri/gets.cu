@@ -1,0 +1,26 @@
+/// trtri/gets: the inverse of a triangular matrix by Gaussian elimination, a launch a row, thread blocks of
+/// one size.
+///
+/// J. Soriano, IIT 2011, section 5.2.3 (table 5.11, gets_steps.cuh): thread blocks are columns of 512
+/// threads, so that towards the end most of a block has no row to work on.
+///
+/// Layout: column-major; A stays, the inverse is a matrix of its own. Cost: 1/3 n^3 operations, n^3 / 3
+/// elements moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix
+/// without a 0 on the diagonal: the first one gives info > 0, and the answer is then not finite.
+
+#include "kernels/tables.hpp"
+#include "kernels/trtri/gets_steps.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void trtri_gets(Context& context, Operands<T>& op, const Parameters& parameters) {
+  context.stage("diagonal");
+  find_zero_diagonal(context, op.a, op.info);
+  const std::int64_t threads = std::stoll(parameters.choice("threads"));
+  gets::invert(context, op.a, op.x, op.shape.uplo, threads, gets::Threads::fixed);
+}
+
+GAUSSWEEP_INSTANTIATE(trtri_gets)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

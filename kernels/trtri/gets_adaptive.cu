@@ -1,0 +1,28 @@
+/// trtri/gets_adaptive: the inverse of a triangular matrix by Gaussian elimination, a launch a row, thread
+/// blocks that follow the number of rows left.
+///
+/// J. Soriano, IIT 2011, section 5.2.3.2, proposes it and leaves it unbuilt: the host, which launches every
+/// step anyway, adapts the threads. As trtri/gets (gets_steps.cuh), but with fewer rows left than a block has
+/// threads, a block is as high as they need (a power of two, at least 32) and takes several columns. The
+/// answer is the same to the bit.
+///
+/// Layout: column-major; A stays, the inverse is a matrix of its own. Cost: 1/3 n^3 operations, n^3 / 3
+/// elements moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix
+/// without a 0 on the diagonal: the first one gives info > 0, and the answer is then not finite.
+
+#include "kernels/tables.hpp"
+#include "kernels/trtri/gets_steps.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void trtri_gets_adaptive(Context& context, Operands<T>& op, const Parameters& parameters) {
+  context.stage("diagonal");
+  find_zero_diagonal(context, op.a, op.info);
+  const std::int64_t threads = std::stoll(parameters.choice("threads"));
+  gets::invert(context, op.a, op.x, op.shape.uplo, threads, gets::Threads::adaptive);
+}
+
+GAUSSWEEP_INSTANTIATE(trtri_gets_adaptive)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

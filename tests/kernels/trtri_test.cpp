@@ -1,0 +1,110 @@
+// trtri by hand, against LAPACK, and what GETS with fixed and with adaptive blocks share.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+const std::vector<std::string> ours{"gets", "gets_adaptive"};
+const std::vector<std::string> block_sizes{"512", "1024", "256", "128"};
+
+template <class T>
+Answer<T> invert(const std::string& variant, const Inputs<T>& inputs, const std::string& threads = "512") {
+  const Registry registry = builtin_registry();
+  const Method& method = *registry.find(Problem::trtri, variant);
+  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
+  Context context(*device);
+  context.emulation.shuffle_seed = 5;
+  Parameters parameters = defaults(method);
+  if (has_parameter(method, "threads")) parameters.set("threads", threads);
+  return run_method(context, method, inputs, parameters);
+}
+
+template <class T>
+Inputs<T> matrix(std::int64_t n, Uplo uplo, std::vector<T> columns) {
+  Inputs<T> inputs;
+  inputs.shape = {n, n, n, 1, uplo};
+  inputs.a = HostMatrix<T>(n, n);
+  inputs.a.data = std::move(columns);
+  return inputs;
+}
+
+template <class T>
+Inputs<T> triangular(std::int64_t n, Uplo uplo) {
+  return make_inputs<T>(Problem::trtri, {n, n, n, 1, uplo}, MatrixKind::triangular, 3);
+}
+
+bool inside(Uplo uplo, std::int64_t i, std::int64_t j) {
+  return uplo == Uplo::lower ? i >= j : i <= j;
+}
+
+template <class T>
+class Trtri : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(Trtri, Precisions);
+
+// (2 . .; 4 4 .; 8 4 0.5): row 1 of the inverse is (-0.5 0.25 .), row 2 (-4 -2 2).
+TYPED_TEST(Trtri, ByHand) {
+  using T = TypeParam;
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN();  // the other triangle is not read
+  for (const std::string& variant : ours) {
+    const auto lower = invert(variant, matrix<T>(3, Uplo::lower, {2, 4, 8, nan, 4, 4, nan, nan, 0.5}));
+    EXPECT_EQ(lower.info, 0);
+    EXPECT_EQ(lower.x.data, (std::vector<T>{0.5, -0.5, -4, 0, 0.25, -2, 0, 0, 2})) << variant;
+    const auto upper = invert(variant, matrix<T>(3, Uplo::upper, {2, nan, nan, 4, 4, nan, 8, 4, 0.5}));
+    EXPECT_EQ(upper.x.data, (std::vector<T>{0.5, 0, 0, -0.5, 0.25, 0, -4, -2, 2})) << variant;
+  }
+}
+
+// Blocks decide which thread works on an element, never what it computes.
+TYPED_TEST(Trtri, BlocksDoNotChangeABit) {
+  for (const std::int64_t n : {1, 2, 33, 140}) {
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      const auto inputs = triangular<TypeParam>(n, uplo);
+      const auto expected = invert("gets", inputs);
+      for (const std::string& threads : block_sizes) {
+        EXPECT_TRUE(same_values(invert("gets_adaptive", inputs, threads), expected)) << n << " " << threads;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Trtri, AsLapack) {
+  using T = TypeParam;
+  const std::int64_t n = 83;
+  for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+    const auto inputs = triangular<T>(n, uplo);
+    const auto expected = invert("lapack", inputs).x;
+    for (const std::string& variant : ours) {
+      const auto found = invert(variant, inputs).x;
+      for (std::int64_t j = 0; j < n; ++j) {
+        for (std::int64_t i = 0; i < n; ++i) {
+          ASSERT_NEAR(found(i, j), inside(uplo, i, j) ? expected(i, j) : T(0),
+                      20 * std::numeric_limits<T>::epsilon());
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Trtri, FirstZeroOnTheDiagonalIsInfo) {
+  for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+    auto inputs = triangular<TypeParam>(40, uplo);
+    inputs.a(35, 35) = 0;
+    inputs.a(7, 7) = 0;
+    for (const char* variant : {"gets", "gets_adaptive", "lapack"}) {
+      EXPECT_EQ(invert(variant, inputs).info, 8) << variant;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep
