@@ -1,0 +1,31 @@
+/// geinv/gauss_jordan: the inverse by Gauss-Jordan elimination; rows are exchanged only where the pivot is 0.
+///
+/// J. Soriano, IIT 2011, section 5.2.1 (tables 5.2 to 5.4, gauss_jordan_steps.cuh): where the pivot is
+/// exactly 0, the host takes the first element below it that is not.
+///
+/// Layout: column-major; A is used up, the inverse is a matrix of its own. Cost: 2 n^3 operations, 2 n^3
+/// elements moved, and per column a transfer to the host, for which the device waits. Workspace: none. Needs
+/// a nonsingular matrix: a column without a pivot gives info > 0. Accurate only where no pivot is small
+/// compared with what is below it, that is for strongly regular matrices such as definite or diagonally
+/// dominant ones; elsewhere geinv/gauss_jordan_pivot.
+
+#include <string>
+
+#include "kernels/geinv/gauss_jordan_steps.cuh"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void geinv_gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameters) {
+  const auto first_not_zero = [](const T* column, std::int64_t count) {
+    std::int64_t i = 0;
+    while (i + 1 < count && column[i] == T(0)) ++i;
+    return i;
+  };
+  inversion::gauss_jordan(context, op, std::stoll(parameters.choice("threads")), first_not_zero);
+}
+
+GAUSSWEEP_INSTANTIATE(geinv_gauss_jordan)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,28 @@
+/// geinv/gauss_jordan_pivot: the inverse by Gauss-Jordan elimination with partial pivoting.
+///
+/// As geinv/gauss_jordan after J. Soriano, IIT 2011, section 5.2.1 (gauss_jordan_steps.cuh); but the host,
+/// which has the column anyway, takes the largest element, so that rows are exchanged in nearly every
+/// iteration.
+///
+/// Layout: column-major; A is used up, the inverse is a matrix of its own. Cost: 2 n^3 operations, up to 3
+/// n^3 elements moved, and per column a transfer to the host, for which the device waits. Workspace: none.
+/// Needs a nonsingular matrix: a column without a nonzero pivot gives info > 0. The residual A X - I grows
+/// with the condition of the matrix, whatever the pivots.
+
+#include <string>
+
+#include "kernels/geinv/gauss_jordan_steps.cuh"
+#include "kernels/gesv/pivot_search.hpp"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void geinv_gauss_jordan_pivot(Context& context, Operands<T>& op, const Parameters& parameters) {
+  const auto largest = [](const T* column, std::int64_t count) { return find_pivot(column, 1, count); };
+  inversion::gauss_jordan(context, op, std::stoll(parameters.choice("threads")), largest);
+}
+
+GAUSSWEEP_INSTANTIATE(geinv_gauss_jordan_pivot)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,164 @@
+// geinv by hand, against LAPACK, and against Gauss-Jordan elimination in plain loops, to the bit.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+const std::vector<std::string> ours{"gauss_jordan", "gauss_jordan_pivot"};
+
+/// How often each stage began.
+struct Stages : StageSink {
+  void mark(std::string_view name) override { calls[std::string(name)] += 1; }
+  void launched(double) override {}
+  std::map<std::string, int> calls;
+};
+
+template <class T>
+Answer<T> invert(const std::string& variant, const Inputs<T>& inputs, StageSink* stages = nullptr,
+                 const std::string& threads = "512") {
+  const Registry registry = builtin_registry();
+  const Method& method = *registry.find(Problem::geinv, variant);
+  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
+  Context context(*device);
+  context.emulation.shuffle_seed = 5;
+  context.stages = stages;
+  Parameters parameters = defaults(method);
+  if (has_parameter(method, "threads")) parameters.set("threads", threads);
+  return run_method(context, method, inputs, parameters);
+}
+
+template <class T>
+Inputs<T> matrix(std::int64_t n, std::vector<T> columns) {
+  Inputs<T> inputs;
+  inputs.shape = {n, n, n, 1, Uplo::lower};
+  inputs.a = HostMatrix<T>(n, n);
+  inputs.a.data = std::move(columns);
+  return inputs;
+}
+
+template <class T>
+Inputs<T> of_kind(MatrixKind kind, std::int64_t n) {
+  return make_inputs<T>(Problem::geinv, {n, n, n, 1, Uplo::lower}, kind, 3);
+}
+
+/// The same operations in the same order, without threads and blocks, on the whole of [A | I].
+template <class T>
+HostMatrix<T> twin(HostMatrix<T> a, bool largest) {
+  const std::int64_t n = a.rows;
+  HostMatrix<T> x(n, n);
+  for (std::int64_t i = 0; i < n; ++i) x(i, i) = 1;
+  for (std::int64_t k = 0; k < n; ++k) {
+    std::int64_t pivot = k;
+    for (std::int64_t i = k + 1; i < n; ++i) {
+      const bool better = largest ? std::fabs(a(i, k)) > std::fabs(a(pivot, k)) : a(pivot, k) == 0;
+      if (better) pivot = i;
+    }
+    const T value = a(pivot, k);
+    for (HostMatrix<T>* m : {&a, &x}) {
+      for (std::int64_t j = 0; j < n; ++j) std::swap((*m)(k, j), (*m)(pivot, j));
+    }
+    std::vector<T> factors;
+    for (std::int64_t i = 0; i < n; ++i) factors.push_back(a(i, k));
+    for (HostMatrix<T>* m : {&a, &x}) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        const T above = (*m)(k, j) /= value;
+        for (std::int64_t i = 0; i < n; ++i) {
+          if (i != k) (*m)(i, j) = std::fma(-factors[i], above, (*m)(i, j));
+        }
+      }
+    }
+  }
+  return x;
+}
+
+template <class T>
+class Geinv : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(Geinv, Precisions);
+
+TYPED_TEST(Geinv, ByHand) {
+  using T = TypeParam;
+  for (const std::string& variant : ours) {
+    const auto run = invert(variant, matrix<T>(2, {4, 2, 2, 2}));
+    EXPECT_EQ(run.info, 0);
+    EXPECT_EQ(run.x.data, (std::vector<T>{0.5, -0.5, -0.5, 1})) << variant;
+    EXPECT_EQ(invert(variant, matrix<T>(1, {-4})).x.data, (std::vector<T>{-0.25})) << variant;
+  }
+}
+
+// The inverse of a permutation is its transpose; each pivot but the last is 0 until rows are exchanged.
+TYPED_TEST(Geinv, PermutationIsExact) {
+  using T = TypeParam;
+  const auto cycle = matrix<T>(3, {0, 1, 0, 0, 0, 1, 1, 0, 0});
+  for (const std::string& variant : ours) {
+    Stages stages;
+    EXPECT_EQ(invert(variant, cycle, &stages).x.data, (std::vector<T>{0, 0, 1, 1, 0, 0, 0, 1, 0})) << variant;
+    EXPECT_EQ(stages.calls["switch"], 2) << variant;
+  }
+}
+
+// The paper's example: after the first row, the pivot of the second is 0, and the third has a 7.
+TYPED_TEST(Geinv, ZeroPivotTakesTheFirstRowBelowThatHasNone) {
+  using T = TypeParam;
+  const auto inputs = matrix<T>(3, {1, 0, 0, 3, 0, 7, 2, 5, 9});
+  const auto expected = invert("lapack", inputs).x;
+  Stages stages;
+  const auto found = invert("gauss_jordan", inputs, &stages).x;
+  for (std::size_t k = 0; k < 9; ++k)
+    EXPECT_NEAR(found.data[k], expected.data[k], 8 * std::numeric_limits<T>::epsilon());
+  EXPECT_EQ(stages.calls,
+            (std::map<std::string, int>{
+                {"identity", 1}, {"copy_column", 3}, {"switch", 1}, {"normalise", 3}, {"update", 3}}));
+}
+
+TYPED_TEST(Geinv, AsPlainLoopsToTheBit) {
+  using T = TypeParam;
+  for (const std::int64_t n : {2, 31, 70}) {
+    auto inputs = of_kind<T>(MatrixKind::uniform, n);
+    inputs.a(0, 0) = 0;  // so that the plain method exchanges rows too
+    for (const std::string& variant : ours) {
+      for (const char* threads : {"512", "1024", "256", "128"}) {
+        const Answer<T> found = invert(variant, inputs, nullptr, threads);
+        EXPECT_EQ(found.info, 0);
+        EXPECT_EQ(found.x.data, twin(inputs.a, variant == "gauss_jordan_pivot").data) << variant << n;
+      }
+    }
+  }
+}
+
+// A pivot of 1e-20 and ones around it: without pivoting the inverse is far off, with it, it is right.
+TYPED_TEST(Geinv, PivotingIsForSmallPivots) {
+  using T = TypeParam;
+  const Registry registry = builtin_registry();
+  const auto inputs = matrix<T>(2, {T(1e-20), 1, 1, 1});
+  const auto ratio = [&](const std::string& variant) {
+    return check(*registry.find(Problem::geinv, variant), inputs, invert(variant, inputs)).ratio;
+  };
+  EXPECT_LT(ratio("gauss_jordan_pivot"), 30);
+  EXPECT_GT(ratio("gauss_jordan"), 300);
+}
+
+TYPED_TEST(Geinv, ColumnWithoutAPivotIsInfo) {
+  using T = TypeParam;
+  // Column 1 is twice column 0; column 0 alone; a row of 0 at the end.
+  for (const auto& [columns, info] :
+       std::vector<std::pair<std::vector<T>, int>>{{{1, 2, 4, 2, 4, 8, 1, 1, 5}, 2},
+                                                   {{0, 0, 0, 1, 2, 3, 4, 5, 7}, 1},
+                                                   {{1, 0, 0, 0, 1, 0, 5, 5, 0}, 3}}) {
+    const auto inputs = matrix<T>(3, columns);
+    EXPECT_EQ(invert("lapack", inputs).info, info);
+    for (const std::string& variant : ours) EXPECT_EQ(invert(variant, inputs).info, info) << variant;
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep
