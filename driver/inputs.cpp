@@ -92,9 +92,11 @@ void require_size(const MatrixRequest& request, std::int64_t rows, std::int64_t 
 
 std::string inputs_identity(const Trial& t) {
   const bool triangle = t.problem == Problem::trsv || t.problem == Problem::trtri;
+  // A factorisation or inversion of the same matrix has no b and no x_true.
+  const bool system = t.problem == Problem::trsv || t.problem == Problem::gesv;
   return fmt::format("{} {} {} {}x{}x{} {}", t.matrix.digest, t.matrix_b ? t.matrix_b->digest : "",
                      to_string(t.precision), t.shape.m, t.shape.n, t.shape.k, t.shape.nrhs) +
-         (triangle ? fmt::format(" {}", to_string(t.shape.uplo)) : "") +
+         (triangle ? fmt::format(" {}", to_string(t.shape.uplo)) : "") + (system ? " system" : "") +
          (t.problem == Problem::gemm ? " gemm" : "");
 }
 
