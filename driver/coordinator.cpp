@@ -58,16 +58,29 @@ Coordinator::Coordinator(World& world, RunDirectory& directory, const Registry& 
 void Coordinator::keep(const io::Record& record) {
   directory_.append(record);
   model_.learn(record);
+  learned_since_ = true;
   const auto found = index_.find(record.key);
   unsynced_.emplace_back(record.status,
                          found == index_.end() || as_expected(trials_[found->second], record.status));
 }
 
+void Coordinator::estimate_anew() {
+  queue_.after([&] { costs_ = estimates(model_, trials_); });
+  queued_cost_ = queue_.total();
+  learned_since_ = false;
+}
+
 void Coordinator::give(int rank, const std::string& held) {
   double most_seconds = HUGE_VAL;
   if (limits_.deadline > 0) most_seconds = limits_.deadline - now_seconds();
-  const std::optional<std::size_t> next =
-      stopped_because_.empty() ? queue_.next(held, most_seconds) : std::optional<std::size_t>();
+  std::optional<std::size_t> next;
+  if (stopped_because_.empty()) {
+    next = queue_.next(held, most_seconds);
+    if (!next && queue_.size() > 0 && learned_since_) {  // the first guesses err on the careful side
+      estimate_anew();
+      next = queue_.next(held, most_seconds);
+    }
+  }
   if (!next) {
     waiting_[rank] = held;
     return;
@@ -75,6 +88,12 @@ void Coordinator::give(int rank, const std::string& held) {
   queued_cost_ -= costs_[*next];
   running_[rank] = {*next, now_seconds()};
   world_.send(rank, World::supervisor, {{"type", "trial"}, {"trial", to_json(trials_[*next])}});
+}
+
+void Coordinator::give_to_waiting() {
+  const std::map<int, std::string> idle = std::move(waiting_);
+  waiting_.clear();
+  for (const auto& [rank, held] : idle) give(rank, held);
 }
 
 void Coordinator::take(const World::Arrived& arrived) {
@@ -106,9 +125,7 @@ void Coordinator::take(const World::Arrived& arrived) {
     }
     waiting_.erase(arrived.from);
     gone_.insert(arrived.from);
-    const std::map<int, std::string> idle = std::move(waiting_);
-    waiting_.clear();
-    for (const auto& [rank, held] : idle) give(rank, held);
+    give_to_waiting();
   } else if (type == "storage_failed") {
     if (!unsynced_.empty()) directory_.sync();
     throw io::StorageError(message.at("message").get<std::string>());
@@ -131,6 +148,7 @@ void Coordinator::watch_limits() {
   const int signals = stop_signals(&number);
   if (signals > 0) stop(fmt::format("signal {}", strsignal(number)));
   if (limits_.deadline > 0 && now > limits_.deadline) stop("the time limit is reached");
+  if (limits_.deadline > 0 && learned_since_ && !waiting_.empty()) give_to_waiting();
   if (limits_.deadline > 0 && running_.empty() && queue_.size() > 0 && !waiting_.empty()) {
     stop("no trial that is left fits into the time limit");
   }

@@ -43,7 +43,11 @@ class Coordinator {
  private:
   void take(const World::Arrived& arrived);
   void give(int rank, const std::string& held);
+  /// Asks again for the ranks that got nothing.
+  void give_to_waiting();
   void keep(const io::Record& record);
+  /// Prices what is left by what was learned in this run.
+  void estimate_anew();
   void watch_limits();
   void stop(const std::string& reason);
   double seconds_left() const;
@@ -68,6 +72,7 @@ class Coordinator {
   std::vector<std::pair<std::string, bool>> unsynced_;  ///< statuses of records that are not on disk yet
   double last_sync_ = 0;
   double queued_cost_ = 0;
+  bool learned_since_ = false;  ///< since the costs were estimated
   double stopping_since_ = 0;
   bool abandoned_ = false;
   std::string stopped_because_;

@@ -19,6 +19,20 @@ void Queue::remove(std::size_t index) {
   if (group->second.empty()) by_matrix_.erase(group);
 }
 
+void Queue::after(const std::function<void()>& change) {
+  const Ordered left = std::move(by_cost_);
+  by_cost_.clear();
+  by_matrix_.clear();
+  change();
+  for (const auto& [cost, index] : left) put_back(index);
+}
+
+double Queue::total() const {
+  double seconds = 0;
+  for (const auto& [cost, index] : by_cost_) seconds += cost;
+  return seconds;
+}
+
 std::optional<std::size_t> Queue::longest(const Ordered& from, double most_seconds) const {
   const auto found = from.lower_bound({most_seconds, trials_.size()});
   if (found == from.end()) return std::nullopt;

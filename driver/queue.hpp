@@ -25,7 +25,11 @@ class Queue {
   std::optional<std::size_t> next(const std::string& held, double most_seconds);
   /// Puts a trial back that a rank could not do.
   void put_back(std::size_t index);
+  /// Orders what is left anew after the costs have changed. @param change changes them
+  void after(const std::function<void()>& change);
   std::size_t size() const { return by_cost_.size(); }
+  /// Seconds of all that are left, one after the other.
+  double total() const;
 
  private:
   using Ordered = std::set<std::pair<double, std::size_t>, std::greater<>>;

@@ -10,6 +10,8 @@ namespace gaussweep {
 inline std::vector<Parameter> fixed_point_parameters() {
   return {choice_parameter("update", {"double_buffered", "in_place"},
                            "every element from the last iterate, or from whatever stands there by now"),
+          choice_parameter("start", {"matrix", "scaled"},
+                           "L and U begin as the triangles of A, or with U's rows divided by the diagonal"),
           real_parameter("change_tolerance", 0, 0, 1e300,
                          "ends where no element changes by more than this; 0: where none changes at all"),
           integer_parameter("max_iterations", 0, 0, 1 << 30,

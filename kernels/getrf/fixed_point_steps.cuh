@@ -81,10 +81,24 @@ __global__ void fixed_point_update(MatrixView<T> a, MatrixView<T> before, Matrix
   }
 }
 
+/// u(i, j) = a(i, j) / a(i, i) above the diagonal; a thread an element. A zero on the diagonal leaves its
+/// row.
+template <class T>
+__global__ void scale_start(MatrixView<T> a, MatrixView<T> lu) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t j = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
+  if (i >= j || j >= a.cols) return;
+  const T pivot = a.data[i + i * a.ld];
+  if (pivot != T(0)) lu.data[i + j * lu.ld] = a.data[i + j * a.ld] / pivot;
+}
+
 /// Iterates from op.a, which stays as it is; the factors end in `lu`. @pre both n x n with ld = n. The host
-/// reads the changes after every iteration. Fills context.report: converged where no element changed by more
-/// than the tolerance, diverged where the last iterate is not finite or changed more than the first, else
-/// max_iterations. It cannot stagnate: what does not change any more is the end.
+/// reads the changes after every iteration. The paper starts from A itself; U's rows divided by the diagonal
+/// are nearer to the end, and in place on a GPU it matters: there undivided elements meet finished ones, and
+/// grow until only the 2 n iterations after which nothing can change any more end it. Fills context.report:
+/// converged where no element changed by more than the tolerance, diverged where the last iterate is not
+/// finite or changed more than the first, else max_iterations. It cannot stagnate: what does not change any
+/// more is the end.
 template <class T>
 void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& parameters,
                            MatrixView<T> lu) {
@@ -104,6 +118,9 @@ void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& 
                   static_cast<unsigned>((n + block.y - 1) / block.y));
   context.stage("start");
   device.copy(lu.data, op.a.data, static_cast<std::size_t>(n * n) * sizeof(T));
+  if (parameters.choice("start") == "scaled") {
+    simt::launch(context, scale_start<T>, grid, block, 0, op.a, lu);
+  }
   IterationReport& report = context.report;
   report = {};
   report.convergence = Convergence::max_iterations;

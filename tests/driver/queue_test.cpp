@@ -53,6 +53,19 @@ TEST(Queue, RespectsTheTimeThatIsLeft) {
   EXPECT_EQ(queue.size(), 1U);
 }
 
+TEST(Queue, NewCostsOrderWhatIsLeft) {
+  const std::vector<Trial> trials = trials_with({"a", "a", "b"});
+  std::vector<double> costs = {10, 5, 100};
+  Queue queue(trials, costs);
+  EXPECT_EQ(queue.next("", 6), 1U);
+  EXPECT_EQ(queue.next("", 6), std::nullopt);
+  queue.after([&] { costs = {1, 7, 2}; });
+  EXPECT_EQ(queue.total(), 3);
+  EXPECT_EQ(queue.next("", 6), 2U);
+  EXPECT_EQ(queue.next("", 6), 0U);
+  EXPECT_EQ(queue.size(), 0U);
+}
+
 TEST(Queue, TakesBackWhatWasNotDone) {
   const std::vector<Trial> trials = trials_with({"a", "b"});
   const std::vector<double> costs = {2, 1};

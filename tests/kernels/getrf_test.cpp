@@ -26,6 +26,7 @@ struct Asked {
   double tolerance = 0;
   std::int64_t max_iterations = 0;
   std::uint64_t shuffle_seed = 0;
+  std::string start = "matrix";
 };
 
 template <class T>
@@ -38,6 +39,7 @@ Run<T> factorise(const char* variant, const Inputs<T>& inputs, const Asked& aske
   Parameters parameters = defaults(method);
   if (has_parameter(method, "update")) {
     parameters.set("update", asked.update);
+    parameters.set("start", asked.start);
     parameters.set("change_tolerance", asked.tolerance);
     parameters.set("max_iterations", asked.max_iterations);
   }
@@ -118,6 +120,21 @@ TYPED_TEST(Getrf, DominantDiagonalNeedsFewIterations) {
   const auto run = factorise("fixed_point", of_kind<TypeParam>(MatrixKind::diagonally_dominant, 97));
   EXPECT_EQ(run.report.convergence, Convergence::converged);
   EXPECT_LT(run.report.iterations, 40);
+}
+
+TYPED_TEST(Getrf, ScaledStartIsNearerAndEndsWithTheSameBits) {
+  const auto inputs = of_kind<TypeParam>(MatrixKind::diagonally_dominant, 97);
+  for (const char* update : {"double_buffered", "in_place"}) {
+    const auto from_a = factorise("fixed_point", inputs, {update, 0, 0, 11, "matrix"});
+    const auto scaled = factorise("fixed_point", inputs, {update, 0, 0, 11, "scaled"});
+    EXPECT_TRUE(same_bits(from_a.answer, scaled.answer)) << update;
+    EXPECT_LT(scaled.report.history.front(), from_a.report.history.front()) << update;
+    EXPECT_LE(scaled.report.iterations, from_a.report.iterations) << update;
+  }
+  // A zero on the diagonal does not keep it from starting: the factors have 0 - 2 * 3 there.
+  const auto zero = matrix<TypeParam>(2, {1, 2, 3, 0});
+  EXPECT_EQ(factorise("fixed_point", zero, {"double_buffered", 0, 0, 0, "scaled"}).answer.x.data,
+            (std::vector<TypeParam>{1, 2, 3, -6}));
 }
 
 TYPED_TEST(Getrf, ToleranceStopsEarlierAndIsLessAccurate) {
