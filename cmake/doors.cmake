@@ -8,7 +8,8 @@
 function(gaussweep_room target room)
   cmake_parse_arguments(ARG "" "" "FORBIDDEN" ${ARGN})
   set(root ${CMAKE_BINARY_DIR}/doors/${room})
-  file(MAKE_DIRECTORY ${root}/include)
+  get_filename_component(above ${root}/include/${room} DIRECTORY)
+  file(MAKE_DIRECTORY ${above})
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${room} ${root}/include/${room} SYMBOLIC)
   foreach(header ${ARG_FORBIDDEN})
     file(CONFIGURE OUTPUT ${root}/forbidden/${header}

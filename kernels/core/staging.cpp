@@ -99,19 +99,19 @@ std::int64_t panel_rows(std::int64_t row_bytes) {
 /// Uploads the columns of `parts`, side by side, as one row-major matrix.
 template <class T>
 void upload_rows(Device& device, T* destination, std::int64_t ld,
-                 const std::vector<const HostMatrix<T>*>& parts) {
-  const std::int64_t rows = parts.front()->rows;
+                 const std::vector<MatrixView<const T>>& parts) {
+  const std::int64_t rows = parts.front().rows;
   const std::int64_t step = std::min(rows, panel_rows(ld * static_cast<std::int64_t>(sizeof(T))));
   std::vector<T> panel(static_cast<std::size_t>(step * ld));
   for (std::int64_t i0 = 0; i0 < rows; i0 += step) {
     const std::int64_t count = std::min(step, rows - i0);
     std::int64_t first_column = 0;
-    for (const HostMatrix<T>* part : parts) {
-      const T* from = part->data.data() + i0;
+    for (const MatrixView<const T>& part : parts) {
+      const T* from = part.data + i0;
       T* to = panel.data() + first_column;
-      transpose_blocked(count, part->cols,
+      transpose_blocked(count, part.cols,
                         [&](std::int64_t i, std::int64_t j) { to[i * ld + j] = from[i + j * rows]; });
-      first_column += part->cols;
+      first_column += part.cols;
     }
     device.to_device(destination + i0 * ld, panel.data(), static_cast<std::size_t>(count * ld) * sizeof(T));
   }
@@ -119,7 +119,7 @@ void upload_rows(Device& device, T* destination, std::int64_t ld,
 
 /// Fetches a row-major view into a column-major matrix.
 template <class T>
-void download_rows(Device& device, HostMatrix<T>& to, const T* source, std::int64_t ld) {
+void download_rows(Device& device, const MatrixView<T>& to, const T* source, std::int64_t ld) {
   const std::int64_t width = to.cols;
   const auto width_bytes = static_cast<std::size_t>(width) * sizeof(T);
   const std::int64_t step = std::min(to.rows, panel_rows(static_cast<std::int64_t>(width_bytes)));
@@ -128,7 +128,7 @@ void download_rows(Device& device, HostMatrix<T>& to, const T* source, std::int6
     const std::int64_t count = std::min(step, to.rows - i0);
     device.to_host_2d(panel.data(), width_bytes, source + i0 * ld, static_cast<std::size_t>(ld) * sizeof(T),
                       width_bytes, static_cast<std::size_t>(count));
-    T* column = to.data.data() + i0;
+    T* column = to.data + i0;
     transpose_blocked(count, width, [&](std::int64_t i, std::int64_t j) {
       column[i + j * to.rows] = panel[i * width + j];
     });
@@ -136,14 +136,22 @@ void download_rows(Device& device, HostMatrix<T>& to, const T* source, std::int6
 }
 
 template <class T>
-void require_shape(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t cols, const char* name) {
-  if (matrix.rows == rows && matrix.cols == cols &&
-      matrix.data.size() == static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {
-    return;
-  }
+void require_shape(const MatrixView<const T>& matrix, std::int64_t rows, std::int64_t cols,
+                   const char* name) {
+  if (matrix.rows == rows && matrix.cols == cols && matrix.ld == rows) return;
   throw std::invalid_argument(std::string("operand ") + name + " is " + std::to_string(matrix.rows) + " x " +
                               std::to_string(matrix.cols) + ", but the trial's shape asks for " +
                               std::to_string(rows) + " x " + std::to_string(cols));
+}
+
+template <class T>
+MatrixView<const T> dense_view(const HostMatrix<T>& matrix) {
+  if (matrix.data.size() != static_cast<std::size_t>(matrix.rows) * static_cast<std::size_t>(matrix.cols)) {
+    throw std::invalid_argument("an operand of " + std::to_string(matrix.rows) + " x " +
+                                std::to_string(matrix.cols) + " has " + std::to_string(matrix.data.size()) +
+                                " elements");
+  }
+  return {matrix.data.data(), matrix.rows, matrix.cols, matrix.rows};
 }
 
 template <class T>
@@ -156,14 +164,18 @@ MatrixView<T> typed(const MatrixView<char>& view) {
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies) {
   const Pieces p = measure(method, shape, parameters, element);
+  if (copies == 0) return p.set() + p.workspace_bytes;
   return p.pristine() + static_cast<std::size_t>(working_sets(method, copies)) * p.set() + p.workspace_bytes;
 }
 
 template <class T>
 Staging<T>::Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape,
                     int copies)
-    : device_(device), method_(method), shape_(shape), copies_(working_sets(method, copies)) {
-  if (copies < 1) throw std::invalid_argument(method.id() + ": at least one working set is needed");
+    : device_(device),
+      method_(method),
+      shape_(shape),
+      copies_(copies == 0 ? 0 : working_sets(method, copies)) {
+  if (copies < 0) throw std::invalid_argument(method.id() + ": fewer than no working sets");
   const Pieces p = measure(method, shape, parameters, sizeof(T));
   a_bytes_ = p.a_bytes;
   b_bytes_ = p.b_bytes;
@@ -173,28 +185,35 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
   a_ = typed<T>(p.a);
   b_ = typed<T>(p.b);
   x_ = typed<T>(p.x);
-  pristine_ = Buffer(device, p.pristine());
+  pristine_bytes_ = p.pristine();
+  pristine_ = Buffer(device, copies_ == 0 ? p.set() : p.pristine());
   for (int copy = 0; copy < copies_; ++copy) sets_.emplace_back(device, p.set());
   workspace_ = Buffer(device, p.workspace_bytes);
 }
 
 template <class T>
 void Staging<T>::upload(const Inputs<T>& inputs) {
+  upload(InputViews<T>{dense_view(inputs.a), dense_view(inputs.b)});
+}
+
+template <class T>
+void Staging<T>::upload(const InputViews<T>& inputs) {
   auto* base = static_cast<std::byte*>(pristine_.data());
   auto* a = reinterpret_cast<T*>(base);
   auto* b = reinterpret_cast<T*>(base + a_bytes_);
   if (method_.layout == Layout::augmented) {
     require_shape(inputs.a, shape_.n, shape_.n, "a");
     require_shape(inputs.b, shape_.n, shape_.nrhs, "b");
-    upload_rows(device_, a, a_.ld, {&inputs.a, &inputs.b});
+    upload_rows(device_, a, a_.ld, {inputs.a, inputs.b});
   } else {
     const bool by_rows = method_.layout == Layout::row_major;
-    const auto put = [&](T* to, const MatrixView<T>& view, const HostMatrix<T>& from, const char* name) {
+    const auto put = [&](T* to, const MatrixView<T>& view, const MatrixView<const T>& from,
+                         const char* name) {
       require_shape(from, view.rows, view.cols, name);
       if (by_rows) {
-        upload_rows(device_, to, view.ld, {&from});
+        upload_rows(device_, to, view.ld, {from});
       } else {
-        device_.to_device(to, from.data.data(), from.data.size() * sizeof(T));
+        device_.to_device(to, from.data, static_cast<std::size_t>(from.rows * from.cols) * sizeof(T));
       }
     };
     put(a, a_, inputs.a, "a");
@@ -207,14 +226,21 @@ void Staging<T>::upload(const Inputs<T>& inputs) {
     device_.to_device(tail, no_exchange.data(), no_exchange.size() * sizeof(int));
   }
   device_.fill(tail + pivot_bytes_, 0, sizeof(int));
+  if (copies_ == 0) poison(pristine_);
+}
+
+/// Every byte 0xFF is a NaN in both precisions.
+template <class T>
+void Staging<T>::poison(const Buffer& set) {
+  if (x_bytes_ > 0) device_.fill(static_cast<std::byte*>(set.data()) + pristine_bytes_, 0xFF, x_bytes_);
 }
 
 template <class T>
 void Staging<T>::reset() {
+  if (copies_ == 0) throw std::logic_error(method_.id() + ": operands of a single run cannot be reset");
   for (Buffer& set : sets_) {
-    device_.copy(set.data(), pristine_.data(), pristine_.bytes());
-    // Every byte 0xFF is a NaN in both precisions.
-    if (x_bytes_ > 0) device_.fill(static_cast<std::byte*>(set.data()) + pristine_.bytes(), 0xFF, x_bytes_);
+    device_.copy(set.data(), pristine_.data(), pristine_bytes_);
+    poison(set);
   }
 }
 
@@ -222,10 +248,11 @@ template <class T>
 Operands<T> Staging<T>::operands(int copy) {
   if (copy < 0) throw std::out_of_range("working sets are counted from 0");
   // Where one set serves all repeats (overwrites == false), copies_ is 1.
-  if (copy >= copies_ && method_.overwrites) {
+  if (copy >= std::max(copies_, 1) && method_.overwrites) {
     throw std::out_of_range("working set " + std::to_string(copy) + " of " + std::to_string(copies_));
   }
-  auto* base = static_cast<std::byte*>(sets_[static_cast<std::size_t>(copy % copies_)].data());
+  const Buffer& set = copies_ == 0 ? pristine_ : sets_[static_cast<std::size_t>(copy % copies_)];
+  auto* base = static_cast<std::byte*>(set.data());
   Operands<T> op;
   op.shape = shape_;
   op.a = a_;
@@ -239,29 +266,41 @@ Operands<T> Staging<T>::operands(int copy) {
   if (pivot_bytes_ > 0) op.pivots = reinterpret_cast<int*>(base + a_bytes_ + b_bytes_);
   op.info = reinterpret_cast<int*>(base + a_bytes_ + b_bytes_ + pivot_bytes_);
   op.x = x_;
-  if (x_bytes_ > 0) op.x.data = reinterpret_cast<T*>(base + pristine_.bytes());
+  if (x_bytes_ > 0) op.x.data = reinterpret_cast<T*>(base + pristine_bytes_);
   op.workspace = Workspace(workspace_.data(), workspace_bytes_);
   return op;
+}
+
+/// Where the answer lies. In an augmented matrix a solver's takes the place of the right-hand sides.
+template <class T>
+MatrixView<T> Staging<T>::answer_view(const Operands<T>& op) const {
+  if (method_.answer == AnswerIn::x) return op.x;
+  return method_.answer == AnswerIn::b || method_.layout == Layout::augmented ? op.b : op.a;
+}
+
+template <class T>
+std::int64_t Staging<T>::download_to(T* destination, int copy) {
+  const Operands<T> op = operands(copy);
+  const MatrixView<T> view = answer_view(op);
+  const bool by_rows = method_.layout == Layout::row_major ||
+                       (method_.layout == Layout::augmented && method_.answer != AnswerIn::x);
+  if (by_rows) {
+    download_rows(device_, MatrixView<T>{destination, view.rows, view.cols, view.rows}, view.data, view.ld);
+  } else {
+    device_.to_host(destination, view.data, static_cast<std::size_t>(view.rows * view.cols) * sizeof(T));
+  }
+  int info = 0;
+  device_.to_host(&info, op.info, sizeof(int));
+  return info;
 }
 
 template <class T>
 Answer<T> Staging<T>::download(int copy) {
   const Operands<T> op = operands(copy);
-  const bool augmented = method_.layout == Layout::augmented;
-  MatrixView<T> view = op.x;
-  bool by_rows = method_.layout == Layout::row_major;
-  if (method_.answer != AnswerIn::x) {
-    // In an augmented matrix a solver's answer takes the place of the right-hand sides.
-    view = method_.answer == AnswerIn::b || augmented ? op.b : op.a;
-    by_rows = by_rows || augmented;
-  }
+  const MatrixView<T> view = answer_view(op);
   Answer<T> answer;
   answer.x = HostMatrix<T>(view.rows, view.cols);
-  if (by_rows) {
-    download_rows(device_, answer.x, view.data, view.ld);
-  } else {
-    device_.to_host(answer.x.data.data(), view.data, answer.x.data.size() * sizeof(T));
-  }
+  answer.info = download_to(answer.x.data.data(), copy);
   if (op.pivots != nullptr) {
     answer.pivots.resize(static_cast<std::size_t>(shape_.n));
     device_.to_host(answer.pivots.data(), op.pivots, answer.pivots.size() * sizeof(int));
@@ -270,9 +309,6 @@ Answer<T> Staging<T>::download(int copy) {
       exchanged |= answer.pivots[i] != static_cast<int>(i);
     if (!exchanged) answer.pivots.clear();
   }
-  int info = 0;
-  device_.to_host(&info, op.info, sizeof(int));
-  answer.info = info;
   return answer;
 }
 

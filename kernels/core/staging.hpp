@@ -8,12 +8,21 @@
 
 namespace gaussweep {
 
+/// Inputs on the host that somebody else owns: column-major, `ld == rows`; b where the problem has one.
+template <class T>
+struct InputViews {
+  MatrixView<const T> a;
+  MatrixView<const T> b;
+};
+
 /// Device bytes that a trial takes: pristine inputs, `copies` working sets, workspace.
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
 
 /// The operands of one trial. Each step is a call of its own so that the driver can time it.
 /// `copies` working sets serve inner repeats: methods that overwrite their inputs need one set a repeat.
+/// `copies == 0` is for a single run, in the memory that the inputs were uploaded to: nothing is held twice,
+/// and there is nothing to reset.
 template <class T>
 class Staging {
  public:
@@ -21,21 +30,27 @@ class Staging {
   Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape, int copies);
   /// Converts to the row's layout and copies to the device (pristine set).
   void upload(const Inputs<T>& inputs);
+  void upload(const InputViews<T>& inputs);
   /// Fresh inputs in every working set; poisons the answer with NaN so that an unwritten element is seen.
   void reset();
   /// Working set `copy`, from 0.
   Operands<T> operands(int copy);
   /// The answer of working set `copy`.
   Answer<T> download(int copy);
+  /// The same without pivots, column-major into the caller's memory, of the answer's size. Returns info.
+  std::int64_t download_to(T* destination, int copy);
 
  private:
+  MatrixView<T> answer_view(const Operands<T>& op) const;
+  void poison(const Buffer& set);
   Device& device_;
   const Method& method_;
   Shape shape_;
   int copies_;
   std::size_t a_bytes_ = 0, b_bytes_ = 0, x_bytes_ = 0, pivot_bytes_ = 0, workspace_bytes_ = 0;
   MatrixView<T> a_, b_, x_;  // shapes and strides, data unset
-  Buffer pristine_;
+  std::size_t pristine_bytes_ = 0;
+  Buffer pristine_;  // where there are no working sets, it is one
   std::vector<Buffer> sets_;
   Buffer workspace_;
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels/check/check.hpp"
 #include "tests/kernels/method_run.hpp"
 
 namespace gaussweep {
@@ -224,11 +225,47 @@ TEST(Staging, BytesAreWhatIsAllocated) {
   for (const Method& method : registry.all()) {
     for (const Shape& shape : testing_help::shapes(method, 33)) {
       for (const Parameters& parameters : testing_help::parameter_grid(method, {3})) {
-        Counting counting(*device);
-        const Staging<double> staging(counting, method, parameters, shape, 2);
-        EXPECT_EQ(counting.allocated, staging_bytes(method, shape, parameters, 8, 2)) << method.id();
+        for (const int copies : {0, 2}) {
+          Counting counting(*device);
+          const Staging<double> staging(counting, method, parameters, shape, copies);
+          EXPECT_EQ(counting.allocated, staging_bytes(method, shape, parameters, 8, copies)) << method.id();
+        }
       }
     }
+  }
+}
+
+// Without working sets every row is right too, from the caller's memory into the caller's memory.
+TEST(Staging, ASingleRunHoldsNothingTwice) {
+  const Registry registry = builtin_registry();
+  for (const Method& method : registry.all()) {
+    const Backend backend = method.runs_on(Backend::host) ? Backend::host : Backend::emulated;
+    if (!method.runs_on(backend) || method.entry(backend).real == nullptr) continue;
+    const auto device = testing_help::cpu(backend);
+    Context context(*device);
+    const Shape shape = testing_help::shapes(method, 33).back();
+    const Parameters parameters = testing_help::parameter_grid(method, {3}).front();
+    if (method.accepts != nullptr && !method.accepts(shape, parameters)) continue;
+    const Inputs<double> inputs = testing_help::make_inputs<double>(
+        method.problem, shape, testing_help::fit_kinds(method, parameters).front());
+    const Answer<double> expected = testing_help::run_method(context, method, inputs, parameters);
+    Staging<double> staging(*device, method, parameters, shape, 0);
+    const auto view = [](const HostMatrix<double>& m) {
+      return MatrixView<const double>{m.data.data(), m.rows, m.cols, m.rows};
+    };
+    staging.upload(InputViews<double>{view(inputs.a), view(inputs.b)});
+    Operands<double> operands = staging.operands(0);
+    context.report = {};
+    method.entry(backend).real(context, operands, parameters);
+    Answer<double> answer = expected;
+    answer.x.data.assign(expected.x.data.size() + 1, -7);
+    answer.info = staging.download_to(answer.x.data.data(), 0);
+    EXPECT_EQ(answer.x.data.back(), -7) << method.id();
+    answer.x.data.pop_back();
+    EXPECT_EQ(answer.info, 0) << method.id();
+    EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem)) << method.id();
+    EXPECT_THROW(staging.reset(), std::logic_error);
+    EXPECT_THROW(staging.operands(-1), std::out_of_range);
   }
 }
 
@@ -236,7 +273,7 @@ TEST(Staging, WrongInputsAreSaid) {
   const auto device = testing_help::cpu(Backend::host);
   const Method method = row(Problem::gesv, Layout::augmented, AnswerIn::x);
   const Shape shape{4, 4, 4, 2, Uplo::lower};
-  EXPECT_THROW(Staging<float>(*device, method, {}, shape, 0), std::invalid_argument);
+  EXPECT_THROW(Staging<float>(*device, method, {}, shape, -1), std::invalid_argument);
   EXPECT_THROW(Staging<float>(*device, method, {}, (Shape{0, 0, 0, 1, Uplo::lower}), 1),
                std::invalid_argument);
   EXPECT_THROW(staging_bytes(method, {4, 4, 4, 0, Uplo::lower}, {}, 4, 1), std::invalid_argument);
