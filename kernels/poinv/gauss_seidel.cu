@@ -1,0 +1,148 @@
+/// poinv/gauss_seidel: the inverse column by column as the solutions of A x = e, by Gauss-Seidel iteration.
+///
+/// J. Soriano, IIT 2011, section 5.3, compares it and takes its code from elsewhere without describing it; so
+/// the parallel shape is ours. A sweep solves one equation after another for its unknown, with the newest
+/// values of all others. The n columns of the inverse know nothing of each other: a thread block owns 16 of
+/// them and makes a whole sweep alone, one launch for all. It goes down in steps of 16 rows: the products
+/// with all other rows by tiles in shared memory, a thread an element, then the 16 equations in order.
+///
+/// An equation's residual just before it is solved costs nothing; the largest of them all, relative to the
+/// identity's 1, is read by the host after every sweep and is the history that is reported. It ends as
+/// converged where that is at most `residual_tolerance` (0: 32 unit roundoffs), as diverged where it is not
+/// finite, as stagnated (diverged, if it is above the first) where 10 sweeps brought no new smallest one, and
+/// else with max_iterations.
+///
+/// Layout: column-major; A stays, the inverse is a matrix of its own, from 0. Cost: 2 n^3 operations a sweep;
+/// the number of sweeps grows with the condition. Workspace: one number. Converges for symmetric positive
+/// definite and for diagonally dominant matrices. A 0 on the diagonal gives info > 0.
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "kernels/core/method.hpp"
+#include "kernels/simt/simt.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/fixups.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+constexpr unsigned tile = 16;
+constexpr std::int64_t patience = 10;
+
+/// The larger of two residuals, of which NaN is the largest. Both are not negative.
+__device__ __forceinline__ double worse(double one, double other) {
+  return other <= one ? one : other;
+}
+
+/// One sweep over all rows for the 16 columns of X that this thread block owns. The largest residual is added
+/// to *residual as its bits, which are ordered like the number: it is not negative, and NaN is above all.
+template <class T>
+__global__ void __launch_bounds__(tile* tile)
+    sweep(MatrixView<T> a, MatrixView<T> x, unsigned long long* residual) {
+  __shared__ T a_tile[tile][tile];      // a_tile[k][i]
+  __shared__ T x_tile[tile][tile + 1];  // x_tile[j][k]
+  __shared__ unsigned long long block_residual;
+  const unsigned tx = threadIdx.x;
+  const unsigned ty = threadIdx.y;
+  const std::int64_t n = a.rows;
+  const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * tile + ty;
+  const bool column_inside = j < n;
+  if (tx == 0 && ty == 0) block_residual = 0;
+
+  const auto load = [&](std::int64_t i0, std::int64_t k0) {
+    a_tile[ty][tx] = i0 + tx < n && k0 + ty < n ? a.data[i0 + tx + (k0 + ty) * a.ld] : T(0);
+    x_tile[ty][tx] = k0 + tx < n && column_inside ? x.data[k0 + tx + j * x.ld] : T(0);
+  };
+  double largest = 0;
+  for (std::int64_t i0 = 0; i0 < n; i0 += tile) {
+    const std::int64_t i = i0 + tx;
+    T rest = i == j ? T(1) : T(0);
+    for (std::int64_t k0 = 0; k0 < n; k0 += tile) {
+      if (k0 == i0) continue;
+      load(i0, k0);
+      __syncthreads();
+      for (unsigned k = 0; k < tile; ++k) rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
+      __syncthreads();  // all are done with these tiles before the next overwrite them
+    }
+    load(i0, i0);
+    __syncthreads();
+    for (unsigned k = tx + 1; k < tile; ++k) {  // not solved yet: the old values
+      rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
+    }
+    __syncthreads();
+    const auto size = static_cast<unsigned>(n - i0 < tile ? n - i0 : tile);
+    for (unsigned k = 0; k < size; ++k) {
+      if (tx == k) {
+        const T diagonal = a_tile[k][k];
+        if (column_inside) {
+          const T before = std::fma(-diagonal, x_tile[ty][k], rest);
+          largest = worse(largest, std::fabs(static_cast<double>(before)));
+        }
+        x_tile[ty][k] = rest / diagonal;
+      }
+      __syncthreads();
+      if (tx > k) rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
+    }
+    if (i < n && column_inside) x.data[i + j * x.ld] = x_tile[ty][tx];
+    __syncthreads();  // what was written is there for this block's next loads
+  }
+  if (!(largest <= std::numeric_limits<double>::max())) largest = std::numeric_limits<double>::quiet_NaN();
+  unsigned long long bits = 0;
+  memcpy(&bits, &largest, sizeof(bits));
+  atomicMax(&block_residual, bits);
+  __syncthreads();
+  if (tx == 0 && ty == 0) atomicMax(residual, block_residual);
+}
+
+/// Whether, and how, the iteration is over.
+Convergence ending(const IterationReport& report, std::int64_t best, double tolerance, std::int64_t most) {
+  const double last = report.history.back();
+  if (last <= tolerance) return Convergence::converged;
+  if (!std::isfinite(last)) return Convergence::diverged;
+  const bool stuck = report.iterations - best > patience;
+  if (!stuck && report.iterations < most) return Convergence::none;
+  if (last > report.history.front()) return Convergence::diverged;
+  return stuck ? Convergence::stagnated : Convergence::max_iterations;
+}
+
+}  // namespace
+
+template <class T>
+void poinv_gauss_seidel(Context& context, Operands<T>& op, const Parameters& parameters) {
+  Device& device = context.device;
+  const double asked = parameters.real("residual_tolerance");
+  const double tolerance = asked > 0 ? asked : 16.0 * std::numeric_limits<T>::epsilon();
+  const std::int64_t most = parameters.integer("max_iterations");
+  auto* residual = op.workspace.template take<unsigned long long>(1);
+
+  context.stage("diagonal");
+  find_zero_diagonal(context, op.a, op.info);
+  context.stage("start");
+  device.fill(op.x.data, 0, static_cast<std::size_t>(op.x.ld * op.x.cols) * sizeof(T));
+  IterationReport& report = context.report;
+  report = {};
+  std::int64_t best = 0;  // the iteration, from 1, of the smallest residual so far
+  double smallest = std::numeric_limits<double>::infinity();
+  const auto blocks = static_cast<unsigned>((op.shape.n + tile - 1) / tile);
+  while (report.convergence == Convergence::none) {
+    context.stage("sweep");
+    device.fill(residual, 0, sizeof(*residual));
+    simt::launch(context, sweep<T>, dim3(blocks), dim3(tile, tile), 0, op.a, op.x, residual);
+    double largest = 0;
+    device.to_host(&largest, residual, sizeof(largest));
+    ++report.iterations;
+    report.history.push_back(largest);
+    if (largest < smallest) {
+      smallest = largest;
+      best = report.iterations;
+    }
+    report.convergence = ending(report, best, tolerance, most);
+  }
+}
+
+GAUSSWEEP_INSTANTIATE(poinv_gauss_seidel)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

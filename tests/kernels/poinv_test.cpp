@@ -1,0 +1,225 @@
+// poinv by hand, against LAPACK, and how the Gauss-Seidel iteration ends.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+template <class T>
+struct Run {
+  Answer<T> answer;
+  IterationReport report;
+};
+
+using Asked = std::vector<std::pair<std::string, ParameterValue>>;
+
+template <class T>
+Run<T> invert(const std::string& variant, const Inputs<T>& inputs, const Asked& asked = {}) {
+  const Registry registry = builtin_registry();
+  const Method& method = *registry.find(Problem::poinv, variant);
+  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
+  Context context(*device);
+  context.emulation.shuffle_seed = 5;
+  Parameters parameters = defaults(method);
+  for (const auto& [name, value] : asked) parameters.set(name, value);
+  Run<T> run;
+  run.answer = run_method(context, method, inputs, parameters);
+  run.report = context.report;
+  return run;
+}
+
+template <class T>
+Inputs<T> matrix(std::int64_t n, std::vector<T> columns) {
+  Inputs<T> inputs;
+  inputs.shape = {n, n, n, 1, Uplo::lower};
+  inputs.a = HostMatrix<T>(n, n);
+  inputs.a.data = std::move(columns);
+  return inputs;
+}
+
+template <class T>
+Inputs<T> spd(std::int64_t n) {
+  return make_inputs<T>(Problem::poinv, {n, n, n, 1, Uplo::lower}, MatrixKind::spd, 3);
+}
+
+/// Tridiagonal with 2 on the diagonal and -1 beside it: positive definite, the slower the larger n is.
+template <class T>
+Inputs<T> chain(std::int64_t n) {
+  Inputs<T> inputs = matrix<T>(n, std::vector<T>(static_cast<std::size_t>(n * n)));
+  for (std::int64_t i = 0; i < n; ++i) {
+    inputs.a(i, i) = 2;
+    if (i + 1 < n) inputs.a(i, i + 1) = inputs.a(i + 1, i) = -1;
+  }
+  return inputs;
+}
+
+template <class T>
+double ratio(const std::string& variant, const Inputs<T>& inputs, const Answer<T>& answer) {
+  const Registry registry = builtin_registry();
+  return check(*registry.find(Problem::poinv, variant), inputs, answer).ratio;
+}
+
+template <class T>
+class Poinv : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(Poinv, Precisions);
+
+TYPED_TEST(Poinv, ByHand) {
+  using T = TypeParam;
+  const std::vector<T> right{0.5, -0.5, -0.5, 1};
+  const auto inputs = matrix<T>(2, {4, 2, 2, 2});  // L = (2 .; 1 1)
+  EXPECT_EQ(invert("cholesky_gets", inputs).answer.x.data, right);
+  for (const char* variant : {"gauss_seidel", "lapack"}) {
+    const auto found = invert(variant, inputs).answer;
+    for (std::size_t k = 0; k < 4; ++k) {
+      EXPECT_NEAR(found.x.data[k], right[k], 32 * std::numeric_limits<T>::epsilon()) << variant;
+    }
+  }
+  EXPECT_EQ(invert("cholesky_gets", matrix<T>(1, {4})).answer.x.data, std::vector<T>{0.25});
+  EXPECT_EQ(invert("gauss_seidel", matrix<T>(1, {4})).answer.x.data, std::vector<T>{0.25});
+}
+
+TYPED_TEST(Poinv, AsLapack) {
+  using T = TypeParam;
+  for (const auto& inputs : {spd<T>(70), chain<T>(8)}) {
+    const auto expected = invert("lapack", inputs).answer.x;
+    double largest = 0;
+    for (const T value : expected.data) largest = std::max(largest, std::fabs(double(value)));
+    for (const char* variant : {"cholesky_gets", "gauss_seidel"}) {
+      const auto found = invert(variant, inputs).answer.x;
+      for (std::size_t k = 0; k < found.data.size(); ++k) {
+        ASSERT_NEAR(found.data[k], expected.data[k], 300 * std::numeric_limits<T>::epsilon() * largest)
+            << variant;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Poinv, CholeskyGetsIsSymmetricAndItsKernelsDoNotChangeABit) {
+  const std::int64_t n = 45;
+  const auto inputs = spd<TypeParam>(n);
+  const auto plain = invert("cholesky_gets", inputs).answer;
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < j; ++i) ASSERT_EQ(plain.x(i, j), plain.x(j, i));
+  }
+  for (const char* update : {"sequential", "simultaneous"}) {
+    for (const char* gets : {"fixed", "adaptive"}) {
+      const Asked asked{{"update", std::string(update)}, {"gets", std::string(gets)}};
+      EXPECT_TRUE(same_values(invert("cholesky_gets", inputs, asked).answer, plain)) << update << " " << gets;
+    }
+  }
+}
+
+TYPED_TEST(Poinv, NotPositiveDefiniteIsInfo) {
+  for (const std::int64_t place : {0, 5, 16, 33}) {
+    auto inputs = spd<TypeParam>(34);
+    inputs.a(place, place) = -1;
+    EXPECT_EQ(invert("lapack", inputs).answer.info, place + 1);
+    EXPECT_EQ(invert("cholesky_gets", inputs).answer.info, place + 1);
+  }
+}
+
+// One sweep from 0, column by column and equation by equation, in plain loops.
+TYPED_TEST(Poinv, OneSweepIsOneSweep) {
+  using T = TypeParam;
+  const std::int64_t n = 41;
+  const auto inputs = spd<T>(n);
+  const auto run = invert("gauss_seidel", inputs, {{"max_iterations", std::int64_t{1}}});
+  EXPECT_EQ(run.report.convergence, Convergence::max_iterations);
+  EXPECT_EQ(run.report.iterations, 1);
+  double largest = 0;
+  for (std::int64_t j = 0; j < n; ++j) {
+    std::vector<double> x(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i) {
+      double rest = i == j ? 1 : 0;
+      for (std::int64_t k = 0; k < i; ++k) rest -= double(inputs.a(i, k)) * x[k];
+      largest = std::max(largest, std::fabs(rest));
+      x[i] = rest / double(inputs.a(i, i));
+      ASSERT_NEAR(run.answer.x(i, j), x[i], 20 * std::numeric_limits<T>::epsilon());
+    }
+  }
+  EXPECT_NEAR(run.report.history.at(0), largest, 100 * std::numeric_limits<T>::epsilon());
+}
+
+TYPED_TEST(Poinv, GaussSeidelConvergesAndSaysSo) {
+  using T = TypeParam;
+  const auto easy = invert("gauss_seidel", spd<T>(40));
+  EXPECT_EQ(easy.report.convergence, Convergence::converged);
+  EXPECT_LE(easy.report.history.back(), 16 * std::numeric_limits<T>::epsilon());
+  EXPECT_LT(easy.report.iterations, 40);
+
+  const double tolerance = 100 * std::numeric_limits<T>::epsilon();
+  const auto inputs = chain<T>(9);
+  const auto run = invert("gauss_seidel", inputs, {{"residual_tolerance", tolerance}});
+  EXPECT_EQ(run.report.convergence, Convergence::converged);
+  const auto& history = run.report.history;
+  ASSERT_EQ(history.size(), static_cast<std::size_t>(run.report.iterations));
+  EXPECT_EQ(history.front(), 1);  // the diagonal's equations
+  EXPECT_LE(history.back(), tolerance);
+  EXPECT_GT(history.size(), easy.report.history.size());
+  EXPECT_LE(ratio("gauss_seidel", inputs, run.answer), 30);
+
+  // A larger tolerance ends the same iteration earlier.
+  const auto rough = invert("gauss_seidel", inputs, {{"residual_tolerance", 1e-2}});
+  EXPECT_EQ(rough.report.convergence, Convergence::converged);
+  EXPECT_LT(rough.report.iterations, run.report.iterations);
+  EXPECT_LE(rough.report.history.back(), 1e-2);
+  EXPECT_GT(rough.report.history.end()[-2], 1e-2);
+  EXPECT_TRUE(std::equal(rough.report.history.begin(), rough.report.history.end(), history.begin()));
+}
+
+// The cap is no error: the answer is what there is by then, and the next sweep's is better.
+TYPED_TEST(Poinv, MaxIterationsIsKept) {
+  const auto inputs = chain<TypeParam>(18);
+  const auto capped = [&](std::int64_t most) {
+    const auto run = invert("gauss_seidel", inputs, {{"max_iterations", most}});
+    EXPECT_EQ(run.report.convergence, Convergence::max_iterations);
+    EXPECT_EQ(run.report.iterations, most);
+    return ratio("gauss_seidel", inputs, run.answer);
+  };
+  const double after_20 = capped(20);
+  EXPECT_GT(after_20, 300);
+  EXPECT_LT(capped(40), after_20);
+}
+
+// Below the rounding errors nothing gets better: that is stagnation, and the answer is right all the same.
+TYPED_TEST(Poinv, UnreachableToleranceStagnates) {
+  const auto inputs = spd<TypeParam>(40);
+  const auto run = invert("gauss_seidel", inputs, {{"residual_tolerance", 1e-300}});
+  EXPECT_EQ(run.report.convergence, Convergence::stagnated);
+  EXPECT_LE(ratio("gauss_seidel", inputs, run.answer), 30);
+}
+
+TYPED_TEST(Poinv, GrowthAndNanAreDivergence) {
+  using T = TypeParam;
+  // Positive on the diagonal, but not definite: 3 beside it.
+  const auto grown = invert("gauss_seidel", matrix<T>(2, {1, 3, 3, 1}));
+  EXPECT_EQ(grown.report.convergence, Convergence::diverged);
+  EXPECT_GT(grown.report.history.back(), 1);
+  auto inputs = spd<T>(20);
+  inputs.a(7, 3) = std::numeric_limits<T>::quiet_NaN();
+  const auto lost = invert("gauss_seidel", inputs);
+  EXPECT_EQ(lost.report.convergence, Convergence::diverged);
+  EXPECT_EQ(lost.report.iterations, 1);
+  EXPECT_TRUE(std::isnan(lost.report.history.back()));
+}
+
+TYPED_TEST(Poinv, ZeroOnTheDiagonalIsInfo) {
+  auto inputs = spd<TypeParam>(20);
+  inputs.a(17, 17) = 0;
+  inputs.a(4, 4) = 0;
+  const auto run = invert("gauss_seidel", inputs);
+  EXPECT_EQ(run.answer.info, 5);
+  EXPECT_EQ(run.report.convergence, Convergence::diverged);
+}
+
+}  // namespace
+}  // namespace gaussweep
