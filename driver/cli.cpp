@@ -23,6 +23,12 @@ int fail(int code, const std::string& what) {
 
 }  // namespace
 
+std::string command_line(const Commands& commands) {
+  std::string line;
+  for (int i = 0; i < commands.argc; ++i) line += (i > 0 ? " " : "") + std::string(commands.argv[i]);
+  return line;
+}
+
 int run_command_line(int argc, char** argv, const Registry& registry) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("gaussweep"));
   spdlog::set_pattern("%H:%M:%S %^%l%$: %v");
@@ -41,6 +47,7 @@ int run_command_line(int argc, char** argv, const Registry& registry) {
   add_verify_command(app, commands);
   add_merge_command(app, commands);
   add_matrix_command(app, commands);
+  add_restore_command(app, commands);
   add_worker_command(app, commands);
   try {
     app.parse(argc, argv);

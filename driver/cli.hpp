@@ -4,6 +4,7 @@
 /// `Commands::exit_code`.
 
 #include <stdexcept>
+#include <string>
 
 #include "kernels/core/method.hpp"
 
@@ -35,6 +36,9 @@ struct Commands {
   int exit_code = exit_ok;
 };
 
+/// The arguments in one line, for the records of what was done.
+std::string command_line(const Commands& commands);
+
 /// Parses and runs; returns the process's exit code. Nothing escapes but what main cannot report either.
 int run_command_line(int argc, char** argv, const Registry& registry);
 
@@ -49,5 +53,6 @@ void add_compare_command(CLI::App& app, Commands& commands);
 void add_verify_command(CLI::App& app, Commands& commands);
 void add_merge_command(CLI::App& app, Commands& commands);
 void add_matrix_command(CLI::App& app, Commands& commands);
+void add_restore_command(CLI::App& app, Commands& commands);
 
 }  // namespace gaussweep::driver

@@ -21,12 +21,6 @@ void parse_shard(const std::string& text, RunOptions& options) {
   throw UsageError(fmt::format("--shard {}: give I/N with 1 <= I <= N, e.g. 2/4", text));
 }
 
-std::string command_line(const Commands& commands) {
-  std::string line;
-  for (int i = 0; i < commands.argc; ++i) line += (i > 0 ? " " : "") + std::string(commands.argv[i]);
-  return line;
-}
-
 }  // namespace
 
 void add_run_command(CLI::App& app, Commands& commands) {

@@ -158,6 +158,13 @@ inline void write_attribute(hid_t object, const std::string& name, long long val
   check(H5Awrite(attribute, H5T_NATIVE_LLONG, &value), "write the attribute '" + name + "'");
 }
 
+inline void write_attribute(hid_t object, const std::string& name, double value) {
+  const Space space(H5Screate(H5S_SCALAR), "make a scalar space");
+  const Attribute attribute(H5Acreate2(object, name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT),
+                            "create the attribute '" + name + "'");
+  check(H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value), "write the attribute '" + name + "'");
+}
+
 /// Reads a scalar text attribute, of fixed or variable length.
 inline std::string read_text(const Attribute& attribute, const std::string& name) {
   const Type type(H5Aget_type(attribute), "read the type of the attribute '" + name + "'");

@@ -5,7 +5,7 @@
 
 #include "io/atomic_file.hpp"
 #include "io/errors.hpp"
-#include "io/hdf5_handles.hpp"
+#include "io/hdf5_memory.hpp"
 #include "io/table.hpp"
 
 namespace gaussweep::io {
@@ -84,22 +84,6 @@ const std::vector<h5::Column<HostRow>>& host_columns() {
 }
 
 // --- Writing
-
-// The file grows in memory, so that a full disk meets our own write, not HDF5 in the middle of its own
-// structures.
-h5::File create_in_memory() {
-  const h5::Properties access = h5::access_properties();
-  h5::check(H5Pset_fapl_core(access, std::size_t{1} << 20, 0), "keep a file in memory");
-  return h5::File(H5Fcreate("results.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access), "create a file in memory");
-}
-
-std::vector<char> image_of(const h5::File& file) {
-  h5::check(H5Fflush(file, H5F_SCOPE_LOCAL), "flush the file in memory");
-  const ssize_t bytes = h5::check(H5Fget_file_image(file, nullptr, 0), "size the file in memory");
-  std::vector<char> image(static_cast<std::size_t>(bytes));
-  h5::check(H5Fget_file_image(file, image.data(), image.size()), "copy the file in memory");
-  return image;
-}
 
 void write_details(const h5::File& file, const std::vector<Record>& records) {
   std::vector<SampleRow> samples;
@@ -184,7 +168,7 @@ void write_results(const std::filesystem::path& path, const Results& results) {
   const h5::Quiet quiet;
   std::vector<char> image;
   try {
-    const h5::File file = create_in_memory();
+    const h5::File file = h5::create_in_memory("results.h5");
     h5::write_attribute(file, "schema_version", schema_version);
     for (const auto& [name, value] : results.attributes) {
       if (name != "schema_version") h5::write_attribute(file, name, value);
@@ -193,7 +177,7 @@ void write_results(const std::filesystem::path& path, const Results& results) {
     write_details(file, results.records);
     h5::write_table(file, "/devices", device_columns(), results.devices);
     h5::write_table(file, "/hosts", host_columns(), results.hosts);
-    image = image_of(file);
+    image = h5::image_of(file);
   } catch (const h5::Error& error) {
     throw StorageError("Cannot write '" + path.string() + "': " + error.what() +
                        ". What stood under that name before is untouched.");

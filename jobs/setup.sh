@@ -32,6 +32,7 @@ packages_to_build_and_run=(
   "libboost-context-dev header:boost/context/fiber.hpp"
   "libssl-dev          header:openssl/sha.h"
   "libpng-dev          header:png.h"
+  "libnetpbm-dev       header:netpbm/pgm.h"
   "libgtest-dev        header:gtest/gtest.h"
   "libgmock-dev        header:gmock/gmock.h"
   "python3-h5py        module:h5py"

@@ -26,19 +26,19 @@ ROOMS = {
         targets=["gaussweep_kernels", "gaussweep_kernels_cuda"],
         allowed=["kernels/core/method.hpp", "vector"],
         forbidden=["io/record.hpp", "io/plan.hpp", "driver/trial.hpp", "hdf5.h", "H5Cpp.h", "yaml-cpp/yaml.h",
-                   "nlohmann/json.hpp", "mpi.h", "CLI/CLI.hpp", "iostream"] + PRINTING,
-        libraries=r"hdf5|H5|yaml-cpp/|nlohmann/|mpi|CLI/|spdlog/|fmt/|iostream|print|chrono|ctime|time\.h|sys/time"),
+                   "nlohmann/json.hpp", "png.h", "netpbm/pgm.h", "mpi.h", "CLI/CLI.hpp", "iostream"] + PRINTING,
+        libraries=r"hdf5|H5|yaml-cpp/|nlohmann/|png|netpbm|mpi|CLI/|spdlog/|fmt/|iostream|print|chrono|ctime|time\.h|sys/time"),
     "io": dict(
         targets=["gaussweep_io"],
-        allowed=["io/record.hpp", "io/plan.hpp", "hdf5.h", "yaml-cpp/yaml.h", "nlohmann/json.hpp"],
+        allowed=["io/record.hpp", "io/plan.hpp", "hdf5.h", "yaml-cpp/yaml.h", "nlohmann/json.hpp", "png.h"],
         forbidden=["kernels/core/enums.hpp", "kernels/core/method.hpp", "driver/trial.hpp", "mpi.h", "CLI/CLI.hpp"]
         + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|nvml|mpi|CLI/|spdlog/|fmt/"),
     "driver": dict(
         targets=["gaussweep_driver"],
         allowed=["kernels/core/method.hpp", "io/record.hpp", "mpi.h", "CLI/CLI.hpp"] + PRINTING,
-        forbidden=["hdf5.h", "yaml-cpp/yaml.h"] + CUDA,
-        libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/"),
+        forbidden=["hdf5.h", "yaml-cpp/yaml.h", "png.h", "netpbm/pgm.h"] + CUDA,
+        libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|png|netpbm"),
     # A driver of its own, in the process of MATLAB or Octave: the registry and nothing else.
     "driver/mex": dict(
         targets=["gaussweep_mex_octave", "gaussweep_mex_matlab"],
