@@ -5,18 +5,21 @@ import sys
 
 from .loader import ReportError, load
 from .page import Page
-from .sections import ALL
+from .sections import ALL, restoration
 
 
 def build(night, title="gaussweep report"):
     """The page of a night, ready to be written."""
     page = Page(title)
-    for section in ALL:
+    # a directory of restored images has no records to speak of
+    for section in ALL if night.files else [restoration.restoration]:
         section(page, night)
     return page
 
 
 def title_of(night):
+    if not night.files:
+        return "gaussweep: image restoration"
     plans = [p for p in dict.fromkeys(night.records["plan_name"]) if p]
     return "gaussweep: " + (", ".join(plans[:3]) + (" and more" if len(plans) > 3 else "") if plans else "report")
 

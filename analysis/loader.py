@@ -9,6 +9,8 @@ import h5py
 import numpy as np
 import pandas as pd
 
+from . import restorations
+
 STATUSES = ["pass", "suspect", "failed", "diverged", "skipped", "timeout", "crashed", "oom", "error"]
 ANSWERED = {"pass", "suspect", "failed"}  # the method came to an answer, so its time means something
 
@@ -52,6 +54,7 @@ class Night:
     hosts: pd.DataFrame
     files: list = field(default_factory=list)     # (path, attributes, number of records)
     warnings: list = field(default_factory=list)  # sentences for the page
+    restorations: list = field(default_factory=list)  # images, from restoration.h5 files
 
 
 def find_files(arguments):
@@ -60,13 +63,14 @@ def find_files(arguments):
     for argument in arguments:
         path = Path(argument)
         if path.is_file():
-            found.append(path)
+            if not restorations.is_restoration(path):
+                found.append(path)
         elif (path / "results.h5").is_file():
             found.append(path / "results.h5")
         elif path.is_dir():
             below = [p for p in sorted(path.rglob("*.h5")) if "matrices" not in p.relative_to(path).parts]
             below = [p for p in below if _is_results(p)]
-            if not below:
+            if not below and not restorations.below(path):
                 raise ReportError(f"{path}: no results.h5 here or below; give a run directory or a results file")
             found += below
         else:
@@ -97,10 +101,13 @@ def load(arguments):
         offset += len(records)
         for name, frame in frames.items():
             tables[name].append(frame)
+    pictures = restorations.load_restorations(arguments, warnings)
+    if not files and pictures:
+        return Night(files=[], warnings=warnings, restorations=pictures, **{n: _complete(pd.DataFrame(), w, 0) for n, w in TABLES.items()})
     if not files:
         raise ReportError("nothing to report on: " + "; ".join(warnings))
     joined = {name: pd.concat(frames, ignore_index=True) for name, frames in tables.items()}
-    night = Night(files=files, warnings=warnings, **joined)
+    night = Night(files=files, warnings=warnings, restorations=pictures, **joined)
     _drop_repetitions(night)
     night.devices = night.devices.drop_duplicates(["file", "gpu_uuid", "host"], keep="last").reset_index(drop=True)
     night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)

@@ -144,6 +144,12 @@ class Page:
             self.nothing(f"Figures of this kind left out, to keep the page readable: {beyond}. Report on fewer files to see them.")
         return len(drawn)
 
+    def pictures(self, name, caption, several):
+        """Pictures side by side, (what, PNG bytes) each, every pixel as a square."""
+        images = "".join(f'<img alt="{text(what)}" title="{text(what)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+                         for what, png in several)
+        self._put(f'<figure class="pictures" data-pictures="{text(name)}"><div>{images}</div><figcaption>{text(caption)}</figcaption></figure>')
+
     def _free(self, folder, name, ending):
         """The name, or one with a number where it is taken."""
         number = 1

@@ -1,9 +1,9 @@
 """The page's sections, in order. Each is a function of (page, night)."""
 
-from . import accuracy, architectures, failures, overview, papers, provenance, stages, timing
+from . import accuracy, architectures, failures, overview, papers, provenance, restoration, stages, timing
 
 ALL = [
     overview.overview, overview.ranking, timing.time_over_size, timing.speedup, timing.roofline, stages.stages,
     accuracy.accuracy, accuracy.convergence, timing.transfer, architectures.architectures, failures.failures,
-    papers.papers, provenance.provenance,
+    papers.papers, restoration.restoration, provenance.provenance,
 ]

@@ -1,5 +1,6 @@
 """Makes a report as a user does and takes the page apart."""
 
+import base64
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
@@ -25,6 +26,7 @@ class Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.sections, self.tables, self.figures, self.headings = {}, {}, {}, []
         self.addresses, self.tags, self.none = [], set(), {}
+        self.pictures = {}  # name -> [(what, PNG bytes)]
         self.section = self.table = self.cell = self.inside_heading = None
         self.in_none = False
 
@@ -52,6 +54,10 @@ class Reader(HTMLParser):
             self.cell = ["", float(attributes["data-v"]) if "data-v" in attributes else None]
         elif tag == "figure" and "data-plot" in attributes:
             self.figures[self.section].append(attributes["data-plot"])
+        elif tag == "figure" and "data-pictures" in attributes:
+            self.pictures[attributes["data-pictures"]] = self.picture = []
+        elif tag == "img":
+            self.picture.append((attributes["alt"], base64.b64decode(attributes["src"].removeprefix("data:image/png;base64,"))))
         elif tag == "p":
             self.in_none = attributes.get("class") == "none"
         elif tag == "h3":

@@ -1,0 +1,81 @@
+"""restoration.h5 files (io/SCHEMA.md), as `gaussweep restore` leaves them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+PICTURES = ("original", "degraded", "restored")
+
+
+@dataclass
+class Restoration:
+    """One image, degraded and restored: grey levels 0 to 255, neither rounded nor clipped."""
+
+    path: Path
+    facts: dict      # the attributes
+    original: np.ndarray
+    degraded: np.ndarray
+    restored: np.ndarray
+
+    @property
+    def name(self):
+        """The directory's name stands for the case."""
+        return self.path.parent.name if self.path.name == "restoration.h5" else self.path.stem
+
+    def number(self, fact):
+        try:
+            return float(self.facts.get(fact, np.nan))
+        except ValueError:
+            return np.nan
+
+    def text(self, fact):
+        return str(self.facts.get(fact, ""))
+
+
+def is_restoration(path):
+    """Whether a file is one, by its content; by its name where it cannot be opened."""
+    try:
+        with h5py.File(path, "r") as file:
+            return _plain(file.attrs.get("gaussweep", "")) == "restoration"
+    except (OSError, KeyError, RuntimeError):
+        return Path(path).name == "restoration.h5"
+
+
+def below(folder):
+    """The restoration files in a directory and its directories."""
+    return [p for p in sorted(Path(folder).rglob("restoration.h5")) if is_restoration(p)]
+
+
+def load_restorations(arguments, warnings):
+    """All restorations that files and directories mean; what cannot be read becomes a warning."""
+    paths = []
+    for argument in map(Path, arguments):
+        if argument.is_dir():
+            paths += below(argument)
+        elif argument.is_file() and is_restoration(argument):
+            paths.append(argument)
+    found = []
+    for path in dict.fromkeys(p.resolve() for p in paths):
+        try:
+            found.append(_read(path))
+        except (OSError, KeyError, ValueError, RuntimeError) as error:
+            warnings.append(f"{path} was left out: {error}")
+    return found
+
+
+def _plain(value):
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _read(path):
+    with h5py.File(path, "r") as file:
+        pictures = {name: np.asarray(file[name][:], dtype=float) for name in PICTURES}
+        facts = {name: _plain(value) for name, value in file.attrs.items()}
+    shapes = {picture.shape for picture in pictures.values()}
+    if len(shapes) != 1 or len(shapes.pop()) != 2:
+        raise ValueError("its pictures are not of one shape")
+    return Restoration(path=path, facts=facts, **pictures)

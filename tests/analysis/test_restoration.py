@@ -1,0 +1,113 @@
+"""The section on restored images: its numbers and pictures against the files, alone and beside sweeps."""
+
+import io
+import tempfile
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy as np
+from matplotlib import image
+
+from fixture import bulk
+from pages import SECTIONS, report
+
+CASES = {  # directory -> (psf, noise, mse degraded, mse restored)
+    "a": ("sharpen", "gaussian:8", 400.0, 5.5), "b": ("gaussian", "none", 90.0, 3.0), "c": ("motion", "none", 80.0, 2.0),
+    "d": ("box", "salt_pepper:0.1", 50.0, 60.0), "e": ("sharpen", "none", 70.0, 0.5),
+}
+
+
+def write(path, psf, noise, degraded, restored, **changes):
+    rng = np.random.default_rng(len(psf))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with h5py.File(path, "w") as file:
+        for name in ("original", "degraded", "restored"):
+            file[name] = rng.normal(128, 90, (6, 8))  # below 0 and above 255 too
+        file["psf"] = np.ones((3, 3)) / 9
+        facts = {"gaussweep": "restoration", "schema_version": 1, "image": "shapes.pgm", "image_sha256": "1" * 64, "psf": psf,
+                 "psf_text": f"{psf} radius=1", "noise": noise, "formula": "regularised", "lambda": 0.01, "method": "poinv/lapack",
+                 "precision": "double", "device": "a CPU", "mse_degraded": degraded, "mse_restored": restored, "psnr_degraded": 20.25,
+                 "psnr_restored": 31.5, "invert_seconds": 0.25, "residual_ratio": 0.001, "status": "pass", **changes}
+        for name, value in facts.items():
+            file.attrs[name] = value
+    return path
+
+
+class RestorationTest(unittest.TestCase):
+    def setUp(self):
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        self.folder = Path(held.name)
+
+    def cases(self):
+        for name, case in CASES.items():
+            write(self.folder / "all" / name / "restoration.h5", *case)
+        return self.folder / "all"
+
+    def test_directory_of_restorations_only(self):
+        page, said = report(self.cases(), out=self.folder / "out")
+        self.assertEqual(said, "")
+        self.assertEqual(list(page.sections), ["restoration"])
+        rows = page.rows("restoration")
+        # the thesis's figures in order, then what it does not have
+        self.assertEqual([row["case"] for row in rows], ["b", "d", "e", "a", "c"])
+        self.assertEqual([row["figure"] for row in rows], ["6.2", "6.3", "6.5", "6.7", ""])
+        for row in rows:
+            _, noise, degraded, restored = CASES[row["case"]]
+            self.assertEqual((row["MSE degraded"], row["MSE restored"], row["noise"]), (degraded, restored, noise))
+            self.assertAlmostEqual(row["less by"], degraded / restored)
+            self.assertEqual((row["PSNR degraded [dB]"], row["PSNR restored [dB]"], row["λ"]), (20.25, 31.5, 0.01))
+        words = page.words("restoration")
+        self.assertIn("Restoring made it worse: d.", words)
+        self.assertIn("falls at least by 30.0× (b)", words)
+        self.assertIn("Figure 6.7. The image sharpened with gaussian noise", words)
+        self.assertIn("Figure 6.1. The original, shapes.pgm, 8 × 6.", words)
+
+    def test_pictures_are_the_files_rounded_and_clipped(self):
+        page, _ = report(self.cases(), out=self.folder / "out")
+        self.assertEqual(set(page.pictures), {*CASES, "b-original"})
+        for name in CASES:
+            with h5py.File(self.folder / "all" / name / "restoration.h5") as file:
+                self.assertEqual([what for what, _ in page.pictures[name]], ["degraded", "restored"])
+                for what, png in page.pictures[name]:
+                    shown = np.rint(image.imread(io.BytesIO(png))[..., 0] * 255)
+                    np.testing.assert_array_equal(shown, np.rint(np.clip(file[what][:], 0, 255)))
+
+    def test_one_file(self):
+        page, _ = report(write(self.folder / "mine.h5", *CASES["c"]), out=self.folder / "out")
+        self.assertEqual([row["case"] for row in page.rows("restoration")], ["mine"])
+
+    def test_beside_sweeps(self):
+        sweep = self.folder / "all" / "sweep" / "results.h5"
+        sweep.parent.mkdir(parents=True)
+        bulk(sweep, 40, 2)
+        page, _ = report(self.cases(), out=self.folder / "out")
+        self.assertEqual(list(page.sections), [*SECTIONS[:-1], "restoration", SECTIONS[-1]])
+        self.assertEqual(len(page.rows("restoration")), len(CASES))
+        page, _ = report(sweep, out=self.folder / "other")
+        self.assertEqual(list(page.sections), SECTIONS)
+
+    def test_damaged_and_strange_files(self):
+        self.cases()
+        whole = (self.folder / "all" / "a" / "restoration.h5").read_bytes()
+        (self.folder / "all" / "a" / "restoration.h5").write_bytes(whole[:700])
+        with h5py.File(self.folder / "all" / "b" / "restoration.h5", "a") as file:
+            del file["restored"]
+            file["restored"] = np.zeros((3, 3))
+        write(self.folder / "all" / "f" / "restoration.h5", "gaussian", "none", np.nan, np.nan, status="failed", **{"lambda": np.nan})
+        with h5py.File(self.folder / "all" / "f" / "restoration.h5", "a") as file:
+            file["restored"][:] = np.nan
+        page, said = report(self.folder / "all", out=self.folder / "out")
+        self.assertIn("a/restoration.h5 was left out: ", said)
+        self.assertIn("b/restoration.h5 was left out: its pictures are not of one shape", said)
+        self.assertEqual({row["case"] for row in page.rows("restoration")}, {"c", "d", "e", "f"})
+        self.assertIn("The inverse did not pass its check: f (failed).", page.words("restoration"))
+        only = self.folder / "only"
+        only.mkdir()
+        _, said = report(only, out=self.folder / "none", expect=2)
+        self.assertIn("no results.h5 here or below", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
