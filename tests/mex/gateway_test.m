@@ -153,6 +153,15 @@ expect_close (gaussweep_solve (A, b, 'gauss_block', 'threads', 8), A \ b, 'an in
 expect_close (gaussweep_solve (A, b, 'gauss_jordan_shared', 'tile', 32, 'backend', 'emulated'), A \ b, 'a choice, a backend');
 expect_close (gaussweep_mtimes (A, b, '', 'backend', 'host'), A * b, 'the default method, a backend');
 
+% An iterative method that stops early warns, and its answer comes all the same.
+lastwarn ('', '');
+x = gaussweep_inv (A, 'gauss_seidel', 'max_iterations', 1);
+[text, identifier] = lastwarn ();
+check (strcmp (identifier, 'gaussweep:notConverged'), 'warning "%s": %s', identifier, text);
+check (isequal (size (x), size (A)) && difference (x, inv (A)) > 1e-10, 'one iteration gives the inverse');
+warning ('error', 'gaussweep:notConverged');
+expect_error ('notConverged', 'did not converge', @gaussweep_inv, A, 'gauss_seidel', 'max_iterations', 1);
+
 % Refusals, the same for every call where they can be.
 one = {@gaussweep_inv, @(A) gaussweep_solve(A, 1), @(A) gaussweep_solve(1, A), @(A) gaussweep_mtimes(A, 1), @(A) gaussweep_mtimes(1, A)};
 for f = one
