@@ -107,12 +107,22 @@ def load(arguments):
     if not files:
         raise ReportError("nothing to report on: " + "; ".join(warnings))
     joined = {name: pd.concat(frames, ignore_index=True) for name, frames in tables.items()}
-    night = Night(files=files, warnings=warnings, restorations=pictures, **joined)
+    night = Night(files=files, warnings=_once(warnings), restorations=pictures, **joined)
     _drop_repetitions(night)
     night.devices = night.devices.drop_duplicates(["file", "gpu_uuid", "host"], keep="last").reset_index(drop=True)
     night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)
     _derive(night.records)
     return night
+
+
+def _once(warnings):
+    """What is said of several files, in one sentence."""
+    of = {}
+    for warning in warnings:
+        place, colon, words = warning.partition(": ")
+        of.setdefault(words if colon else warning, []).append(place)
+    return [f"{places[0]}{f' and {len(places) - 1} more files' if len(places) > 1 else ''}: {words}" if words != places[0] else words
+            for words, places in of.items()]
 
 
 def _is_results(path):

@@ -79,6 +79,14 @@ class Page:
     def _put(self, markup):
         self.sections[-1][2].append(markup)
 
+    def mark(self):
+        """A place in the section to go back to."""
+        return len(self.sections[-1][2])
+
+    def back_to(self, mark):
+        """Takes away what was written since."""
+        del self.sections[-1][2][mark:]
+
     def add(self, words):
         """A paragraph of plain text."""
         self._put(f"<p>{text(words)}</p>")

@@ -17,6 +17,7 @@ FOREGROUND, GRID, BACKGROUND = "#010203", "#040506", "#070809"
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", FOREGROUND, "#8a8a00"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 DASHES = ["-", "--", "-.", ":"]
+FARTHEST = 1e30  # what is drawn on a logarithmic axis; residuals of what diverges reach 1e300
 MOST_SERIES, MOST_POINTS, MOST_DOTS, MOST_BARS = 12, 200, 1200, 26
 WIDTH = 5.0  # inches; the page scales it
 
@@ -104,15 +105,32 @@ def draw(plot):
         height = 3.0
         _points(plot, axes, kept, left_out)
         _x_axis(plot, axes, kept)
-        for place, words in plot.lines_at:
+        for place, _ in plot.lines_at:
             axes.axhline(place, color=FOREGROUND, linewidth=0.9, linestyle=(0, (4, 3)))
-            axes.annotate(words, (1, place), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8,
-                          xytext=(0, 2), textcoords="offset points")
     _value_axis(plot, axes)
     _lay_out(plot, figure, axes, kept, height)
+    for place, words in plot.lines_at:
+        _beside_line(axes, kept, place, words)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     return _for_page(buffer.getvalue(), plot.name, plot.title), left_out
+
+
+def _beside_line(axes, kept, place, words):
+    """Names a horizontal line where the fewest points stand: at its right or left end, above or below it."""
+    to_pixels, box = axes.transData, axes.get_window_extent()
+    points = np.concatenate([np.column_stack([np.asarray(s.x, dtype=float)[good], np.asarray(s.y, dtype=float)[good]]) for s, good in kept])
+    spots = (to_pixels.transform(points) - (box.x0, to_pixels.transform((points[0, 0], place))[1])) / (box.width, box.height)
+    width = 0.026 * len(words)
+
+    def crowd(right, up):
+        x = spots[:, 0] > 1 - width if right else spots[:, 0] < width
+        y = (spots[:, 1] * (1 if up else -1) > -0.03) & (spots[:, 1] * (1 if up else -1) < 0.1)
+        return int((x & y).sum())
+
+    right, up = min(((r, u) for u in (True, False) for r in (True, False)), key=lambda corner: crowd(*corner))
+    axes.annotate(words, (1 if right else 0, place), xycoords=("axes fraction", "data"), ha="right" if right else "left", va="bottom" if up else "top",
+                  fontsize=8, xytext=(0 if right else 3, 2 if up else -3), textcoords="offset points")
 
 
 def _style(series, index):
@@ -131,7 +149,7 @@ def _errors(series, pick, y):
 def _points(plot, axes, kept, left_out):
     if plot.ylog:
         axes.set_yscale("log")
-    thinned, crowd = 0, sum(good.sum() for _, good in kept)
+    thinned, crowd, cut = 0, sum(good.sum() for _, good in kept), 0
     for index, (series, good) in enumerate(kept):
         pick = np.flatnonzero(good)
         most = MOST_DOTS // len(kept) if plot.kind == "dots" else MOST_POINTS
@@ -139,6 +157,10 @@ def _points(plot, axes, kept, left_out):
             thinned += len(pick) - most
             pick = pick[np.unique(np.linspace(0, len(pick) - 1, most).astype(int))]
         x, y = np.asarray(series.x, dtype=float)[pick], np.asarray(series.y, dtype=float)[pick]
+        if plot.ylog:
+            far = (y > FARTHEST) | (y < 1 / FARTHEST)
+            cut += int(far.sum())
+            y = np.clip(y, 1 / FARTHEST, FARTHEST)
         hollow = np.zeros(len(pick), bool) if series.hollow is None else np.asarray(series.hollow, bool)[pick]
         colour, marker, dash = _style(series, index)
         lines = series.line and (plot.kind == "lines" or not series.marker)
@@ -154,6 +176,8 @@ def _points(plot, axes, kept, left_out):
                       markersize=3.5 if plot.kind == "dots" else 5, markeredgewidth=1.1, zorder=3)
     if thinned:
         left_out.append(f"{thinned} points are not drawn")
+    if cut:
+        left_out.append(f"{cut} points beyond 1e30 (or below 1e-30) are drawn there")
 
 
 def _bars(plot, axes, kept, left_out):

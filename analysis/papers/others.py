@@ -22,28 +22,29 @@ def stages(page, night, experiment, drawing, rows):
     if not len(details):
         page.nothing("These trials carry no stages.")
         return True
-    size = theirs["n"].iloc[0] if "n" in theirs else None
+    size = theirs["n"].iloc[0] if "n" in theirs else drawing.get("n")
     pieces = []
     for (method, precision, device), group in details.groupby(["method", "precision", "device"]):
         at = size if size in set(group["size"]) else group["size"].max()
         group = group[group["size"] == at]
         trial = group.sort_values("seconds_median", kind="stable")["trial"].iloc[0]
-        group = _summed(group[group["trial"] == trial])
+        group = group[group["trial"] == trial]
+        group = _summed(group.assign(kernel=group["kernel"].str.replace(r"_\d+$", "", regex=True)))  # update_1, update_2, … are one kernel
         given = theirs[theirs["method"] == method] if "method" in theirs else theirs
         used = set()
         for row in given.to_dict("records"):
             patterns = drawing["stages"].get(row["kernel"], [])
             mine = group[group["kernel"].str.lower().map(lambda k: any(p in k for p in patterns)) & ~group["kernel"].isin(used)]
             used |= set(mine["kernel"])
-            pieces += _beside(method, precision, device, at, row, mine)
+            pieces += _beside(method, precision, device, at, {"n": size, **row}, mine)
         pieces += _beside(method, precision, device, at, {}, group[~group["kernel"].isin(used)])
     table = pd.DataFrame(pieces)
     page.add(f"Source of the published columns: {source_of(drawing['csv'])}. Means are of one call; shares of all GPU time there, of the stage pass here.")
-    page.table(experiment["id"], table,
-               [("method", "method", None), ("precision", "precision", None), ("device", "device", None), ("n", "n", whole),
-                ("operation", "published kernel", None), ("published_mean", "mean", seconds), ("published_share", "share", percent),
-                ("published_occupancy", "occupancy", number), ("stage", "our stage", None), ("calls", "calls", whole), ("mean", "mean", seconds),
-                ("share", "share", percent), ("occupancy", "occupancy", number)], limit=60)
+    columns = [("method", "method", None), ("precision", "precision", None), ("device", "device", None), ("n", "n", whole),
+               ("operation", "published kernel", None), ("published_mean", "published mean", seconds), ("published_share", "published share", percent),
+               ("published_occupancy", "published occupancy", number), ("stage", "our stage", None), ("calls", "calls", whole), ("mean", "mean", seconds),
+               ("faster", "published / ours", factor), ("share", "share", percent), ("occupancy", "occupancy", number)]
+    page.table(experiment["id"], table, [c for c in columns if table[c[0]].notna().any()], limit=60)
     said = claims(experiment["id"])
     if len(said):
         page.items(f"Published: {c.quantity}: {c.low:g}{'' if c.unit == '1' else ' ' + c.unit} ({c.source})." for c in said.itertuples())
@@ -64,17 +65,19 @@ def _beside(method, precision, device, n, row, mine):
     mean = row.get("mean_seconds", np.nan)
     if "total_seconds" in row:
         mean = row["total_seconds"] / row["calls"]
+    given_size = row.get("n")
     place = dict(method=method, precision=precision, device=device, n=n, operation=row.get("operation", "–"), published_mean=mean,
                  published_share=row.get("share", np.nan), published_occupancy=row.get("occupancy", np.nan))
     if not len(mine):
-        return [dict(place, stage="–", calls=np.nan, mean=np.nan, share=np.nan, occupancy=np.nan)] if row else []
-    return [dict(place, stage=m.kernel, calls=m.calls, mean=m.mean, share=m.share, occupancy=m.occupancy) for m in mine.itertuples()]
+        return [dict(place, stage="–", calls=np.nan, mean=np.nan, share=np.nan, occupancy=np.nan, faster=np.nan)] if row else []
+    return [dict(place, stage=m.kernel, calls=m.calls, mean=m.mean, share=m.share, occupancy=m.occupancy,
+                 faster=mean / m.mean if given_size == n and m.mean > 0 else np.nan) for m in mine.itertuples()]
 
 
 def occupancy(page, night, experiment, drawing, rows):
     """Occupancy over the calls of a trial where the stages are split by iteration, else over n."""
     details = joined(night)
-    details = details[details["trial"].isin(rows.index) & details["occupancy"].notna()]
+    details = details[details["trial"].isin(rows.index) & details["occupancy"].notna() & details["kernel"].str.startswith(drawing.get("kernel", ""))]
     if not len(details):
         page.nothing("No occupancy is recorded for these trials (it is known where a GPU worked).")
         return True
@@ -94,6 +97,10 @@ def occupancy(page, night, experiment, drawing, rows):
         series = [s for s in series if ": " not in s.label]
     else:
         page.add("These records hold one mean occupancy a stage, not one an iteration: drawn over n.")
+    if split and "csv" in drawing:
+        theirs = table_of(drawing["csv"])
+        series.insert(0, Series("published", theirs["iteration"].to_numpy(), theirs["occupancy"].to_numpy(), style=14))
+        page.add(f"Ours is what each launch allows, in the mean of a part of the iterations. Source of the published points: {source_of(drawing['csv'])}.")
     page.plots([Plot(experiment["id"], experiment["title"], "calls so far" if split else "n", "occupancy", series, percent=True)])
     return True
 
@@ -133,10 +140,25 @@ def first_row(page, night, experiment, drawing, rows):
         page.nothing("No first-row deviation is recorded.")
     judged = rows[rows["residual_ratio"].notna()]
     if len(judged):
-        stable = judged.groupby(["method", "matrix_kind"])["status"].agg(lambda s: bool((s == "pass").all()))
-        names = {flag: [f"{m} on {k}" for (m, k), v in stable.items() if v == flag] for flag in (True, False)}
-        page.items([f"Stable wherever measured: {', '.join(names[True]) or 'none'}.", f"Not stable: {', '.join(names[False]) or 'none'}."])
+        judged = judged.assign(blocks=pd.to_numeric(parameter(judged, "blocks"), errors="coerce").fillna(1).astype(int))
+        page.add("On which matrices each method is stable, and how the largest judged ratio grows with its blocks:")
+        page.items([_stability(method, group) for method, group in judged.groupby("method")])
     return True
+
+
+def _stability(method, rows):
+    """The matrix kinds a method passes on, and for the others the ratio at its fewest and its worst number of blocks."""
+    good, bad = [], []
+    for kind, group in rows.groupby("matrix_kind"):
+        if (group["status"] == "pass").all():
+            good.append(kind)
+            continue
+        worst = group.groupby("blocks")["residual_ratio"].max()
+        fails_from = group.loc[group["status"] != "pass", "blocks"].min()
+        many = f", from {fails_from} blocks on: the ratio is at most {number(worst.iloc[0])} with {worst.index[0]}, {number(worst.max())} with {worst.idxmax()}" if len(worst) > 1 \
+            else f": the ratio reaches {number(worst.max())}"
+        bad.append(f"{kind}{many}")
+    return f"{method}: stable on {', '.join(good) or 'nothing tried here'}" + (f"; not on {'; not on '.join(bad)}." if bad else ".")
 
 
 def devices(page, night, experiment, drawing, rows):
@@ -154,27 +176,9 @@ def devices(page, night, experiment, drawing, rows):
     return True
 
 
-def convergence(page, night, experiment, drawing, rows):
-    rows = rows[rows["convergence"] != ""]
-    if not len(rows):
-        page.nothing("No trial says how its iteration ended.")
-        return True
-    table = rows.groupby(["problem", "precision", "method", "matrix_kind", "size", "convergence"]).agg(
-        trials=("key", "size"), low=("iterations", "min"), high=("iterations", "max"), ratio=("residual_ratio", "max")).reset_index()
-    done = rows[rows["convergence"] == "converged"]
-    kinds = sorted(done["matrix_kind"].unique())
-    never = sorted(set(rows["matrix_kind"]) - set(kinds))
-    page.add(f"Converges on: {', '.join(kinds) or 'nothing tried here'}. Never converges on: {', '.join(never) or 'nothing tried here'}.")
-    page.table(experiment["id"], table,
-               [("problem", "problem", None), ("precision", "precision", None), ("method", "method", None), ("matrix_kind", "matrix", None), ("size", "n", whole),
-                ("convergence", "how it ended", None), ("trials", "trials", whole), ("low", "iterations from", whole), ("high", "to", whole),
-                ("ratio", "ratio ≤", number)], limit=60)
-    series = [Series(f"{method}, {kind}, {precision}", part.index.to_numpy(), part.to_numpy(float))
-              for (method, kind, precision), part in ((key, group.groupby("size")["iterations"].median())
-                                                      for key, group in done.groupby(["method", "matrix_kind", "precision"]))]
-    page.plots([Plot(slug(experiment["id"], "iterations"), "Iterations to convergence over n", "n", "iterations", series, ylog=True),
-                *accuracy_section.history_plots(night, rows, experiment["id"])], most=4)
-    return True
+def histories(page, night, experiment, drawing, rows):
+    """Residuals over iterations."""
+    return bool(page.plots(list(accuracy_section.history_plots(night, rows, experiment["id"])), most=4))
 
 
 def accuracy(page, night, experiment, drawing, rows):

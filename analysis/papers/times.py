@@ -43,7 +43,7 @@ def published(page, night, experiment, drawing, rows):
         page.table(slug(experiment["id"], device), table,
                    [("what", "what", None), ("n", "n", whole), ("published_shown", "published" + unit, form), ("seconds_median_shown", "measured" + unit, form),
                     ("faster", "published time / measured", factor), ("status", "judged", None), ("matrix_kind", "matrix", None), ("config", "with", None)],
-                   limit=80, caption=f"{experiment['title']}: published beside measured on {device}.")
+                   limit=80 if both.any() else 12, caption=f"{experiment['title']}: published beside measured on {device}.")
         series, once = [], len({column["column"] for column in drawing["columns"]}) == 1
         for i, (what, part) in enumerate(table.groupby("what", sort=False)):
             old, new = part[part["published"].notna()], part[part["seconds_median"].notna()]
@@ -66,7 +66,7 @@ def lines(page, night, experiment, drawing, rows):
     by = drawing.get("by")
     for device in heads(rows):
         for precision, part in on(rows, device).groupby("precision"):
-            if not (part["device"] == device).any():
+            if not (part["device"] == device).any() or not many(part["size"]):
                 continue
             label = part["method"].astype(str)
             if many(part["problem"]):
@@ -188,9 +188,9 @@ def ratio(page, night, experiment, drawing, rows):
                        high=both["seconds_q3_slow"] / both["seconds_q1"]).sort_values(["precision", "device", "size"], kind="stable")
     said = claims(experiment["id"])
     said = said[said["quantity"] == drawing["quantity"]]
-    words = "".join(f" Published: {_range(c)} ({c.source})." for c in said.itertuples())
+    words = "".join(f" Published: {c.quantity} {_range(c)} ({c.source})." for c in said.itertuples())
     last = both.drop_duplicates(["precision", "device"], keep="last")
-    page.add(f"{drawing['quantity'][0].upper()}{drawing['quantity'][1:]} – time of {drawing['slow']['method']} over time of {drawing['fast']['method']}: "
+    page.add(f"{drawing['slow']['method']} takes, in times of {drawing['fast']['method']}: "
              + "; ".join(f"{factor(r.ratio)} at n = {r.size} ({r.precision}, {r.device})" for r in last.itertuples()) + "." + words)
     name = slug(experiment["id"], "ratio", drawing["slow"]["method"], drawing["fast"]["method"])
     page.table(name, both[["precision", "device", "size", "config", "matrix_kind", "seconds_median_slow", "seconds_median", "ratio", "low", "high"]],
@@ -244,17 +244,9 @@ def verdict(page, night, experiment, drawing, rows):
         return False
     both = both.assign(ratio=both["seconds_median"] / both["seconds_median_2"], low=both["seconds_q1"] / both["seconds_q3_2"],
                        high=both["seconds_q3"] / both["seconds_q1_2"])
-    said = []
-    for (precision, device, rest), part in sorted(both.groupby(["precision", "device", "rest"]), key=lambda g: _natural(" ".join(g[0]))):
-        faster, slower = int((part["high"] < 1).sum()), int((part["low"] > 1).sum())
-        said.append(f"{rest or 'default'}, {precision}, {device}: faster in {faster} of {len(part)} pairs, slower in {slower}, not told apart in "
-                    f"{len(part) - faster - slower}; {factor(float(part['ratio'].median()))} the time in the middle pair")
-    overall = float(both["ratio"].median())
-    won = int((both["high"] < 1).sum()), int((both["low"] > 1).sum())
-    clear = max(won) * 4 >= len(both)  # of four pairs one at least must tell them apart
-    words = "makes no clear difference" if not clear or won[0] == won[1] else "pays" if won[0] > won[1] else "does not pay"
-    page.add(f"Verdict: {drawing['first']} {words}: in {len(both)} pairs it is faster in {won[0]}, slower in {won[1]}; "
-             f"{factor(overall)} the time of {drawing['second']} in the middle pair.")
+    said = [f"{rest or 'default'}, {precision}, {device}: {_pays(part)}"
+            for (precision, device, rest), part in sorted(both.groupby(["precision", "device", "rest"]), key=lambda g: _natural(" ".join(g[0])))]
+    page.add(f"Verdict: {drawing['first']} {_pays(both)} ({drawing['second']}'s time is 1).")
     page.add(f"{drawing['first']} against {drawing['second']}, trial by trial (told apart where the quartiles do not overlap):")
     page.items(said[:24])
     page.table(slug(experiment["id"], "verdict"), both.sort_values(["size", "rest"], ascending=[False, True], kind="stable")[[*same, "seconds_median", "seconds_median_2", "ratio", "low", "high"]],
@@ -262,6 +254,23 @@ def verdict(page, night, experiment, drawing, rows):
                 ("seconds_median", drawing["first"], seconds), ("seconds_median_2", drawing["second"], seconds), ("ratio", "ratio", factor),
                 ("low", "at least", factor), ("high", "at most", factor)], limit=24)
     return True
+
+
+def _pays(pairs):
+    """Whether the first of two pays, in words: of four pairs one at least must tell them apart, and the middle one by a percent."""
+    faster, slower = int((pairs["high"] < 1).sum()), int((pairs["low"] > 1).sum())
+    middle = float(pairs["ratio"].median())
+    if max(faster, slower) * 4 < len(pairs) or faster == slower or abs(middle - 1) < 0.01:
+        words = "makes no difference worth naming"
+    else:
+        words = "pays" if faster > slower else "does not pay"
+    return (f"{words}: faster in {faster} of {len(pairs)} pairs, slower in {slower}, not told apart in {len(pairs) - faster - slower}; "
+            f"{_time_of(middle)} the time in the middle pair, {_time_of(pairs['ratio'].min())} to {_time_of(pairs['ratio'].max())} in all")
+
+
+def _time_of(ratio):
+    """Four digits: these ratios stand near 1."""
+    return f"{ratio:.4g}×"
 
 
 def transfer(page, night, experiment, drawing, rows):

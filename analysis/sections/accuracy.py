@@ -84,7 +84,8 @@ def convergence(page, night):
 
 def history_plots(night, records, name="history"):
     """A history a (method, matrix kind, way it ended): the one at the largest size."""
-    records = records[records.index.isin(night.iterations["trial"].unique())]
+    visible = night.iterations[night.iterations["residual"].gt(0) & np.isfinite(night.iterations["residual"])]
+    records = records[records.index.isin(visible["trial"].unique())]
     records = records.sort_values("size", ascending=False, kind="stable")
     records = records.drop_duplicates(["problem", "precision", "device", "method", "matrix_kind", "convergence"])
     for (problem, precision, device), group in records.groupby(["problem", "precision", "device"]):
@@ -94,6 +95,6 @@ def history_plots(night, records, name="history"):
             part = lengths[lengths["trial"] == trial].sort_values("iteration")
             label = f"{record['method']}, {record['matrix_kind']}, n = {record['size']}"
             label += f", {record['convergence']}" if record["convergence"] else ""
-            series.append(Series(label, part["iteration"].to_numpy(), part["residual"].to_numpy()))
+            series.append(Series(label, part["iteration"].to_numpy() + 1, part["residual"].to_numpy()))
         yield Plot(slug(name, problem, precision, device), f"Residual over iterations: {problem}, {precision}, {device}", "iteration",
-                   "residual", series, ylog=True, xlog=False)
+                   "residual", series, ylog=True, xlog=bool(len(lengths)) and lengths["iteration"].max() > 100)

@@ -114,8 +114,9 @@ def first_row(page, records, name="first-row"):
     fooled = cheap & (rows["status"] != "pass")
     page.add(f"His check multiplies the first row of A with x, compares with the first right-hand side and accepts a deviation up to 0.001 %. "
              f"Of {len(rows)} answers here it accepts {int(cheap.sum())}; {int(fooled.sum())} of these are wrong by the backward error of the whole "
-             f"system. It cannot fail on elimination followed by back substitution: the first row is never changed, and the first unknown "
-             f"is computed from that very row, so the row is fulfilled whatever the other unknowns are.")
+             f"system. It cannot fail, but for rounding, on elimination followed by back substitution: the first row is never changed, and the first "
+             f"unknown is computed from that very row, so the row is fulfilled whatever the other unknowns are. Beside it stands the judged ratio, "
+             f"which looks at every row.")
     blocks = pd.to_numeric(parameter(rows, "blocks"), errors="coerce")
     rows = rows.assign(blocks=blocks.fillna(0).astype(int), cheap=cheap)
     table = rows.groupby(["precision", "method", "matrix_kind", "blocks"]).agg(

@@ -14,15 +14,23 @@ def plain(name):
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
+def plans_of(experiment):
+    """The plans of jobs/plans/papers/ (their names without ending) that an experiment is drawn from."""
+    return experiment.get("plans", [re.sub(r"[^a-z0-9]", "_", experiment["id"])])
+
+
 def matching(records, experiment):
-    """The records an experiment is drawn from: those of the plan that is named after it, else all that fit."""
+    """The records an experiment is drawn from: those of its plans, else all that fit."""
     problems = experiment["problem"] if isinstance(experiment["problem"], list) else [experiment["problem"]]
     rows = records
     if problems != ["*"]:
         rows = rows[rows["problem"].isin(problems)]
     if experiment["methods"] != ["*"]:
         rows = rows[rows["method"].isin(experiment["methods"])]
-    named = rows["plan_name"].map({p: plain(experiment["id"]) in plain(p) for p in rows["plan_name"].unique()})
+    if "kinds" in experiment:
+        rows = rows[rows["matrix_kind"].isin(experiment["kinds"])]
+    plans = {plain(name) for name in plans_of(experiment)}
+    named = rows["plan_name"].map({p: bool(plans & {plain(one) for one in p.split(", ")}) for p in rows["plan_name"].unique()})
     if len(rows) and named.any():
         rows = rows[named.astype(bool)]
     ran = set(rows.loc[rows["status"] != "skipped", "method"])
@@ -37,7 +45,7 @@ def papers(page, night):
     from ..papers import DRAWINGS  # it uses other sections
 
     page.begin("papers", "The papers, measured again")
-    absent = []
+    absent, little = [], []
     for experiment in experiments():
         rows = matching(night.records, experiment)
         if experiment.get("needs_devices") and not (night.devices["capability"] > 0).any():
@@ -45,11 +53,16 @@ def papers(page, night):
         if not len(rows):
             absent.append(experiment["id"])
             continue
+        mark = page.mark()
         page.heading(f"{experiment['paper']}: {experiment['title']} ({experiment['id']})", experiment["id"])
         if "shape" in experiment:
             page.add(experiment["shape"])
-        shown = [DRAWINGS[drawing["kind"]](page, night, experiment, drawing, rows) for drawing in experiment["draw"]]
+        shown = [DRAWINGS[drawing["kind"]](page, night, experiment, drawing, rows[rows["problem"] == drawing["problem"]] if "problem" in drawing else rows)
+                 for drawing in experiment["draw"]]
         if not any(shown):
-            page.nothing("The records touch this experiment but hold too little of it: no two points to compare.")
+            page.back_to(mark)
+            little.append(experiment["id"])
+    if little:
+        page.nothing("Touched by these records, which hold too little of it, no two points to compare: " + ", ".join(little) + ".")
     if absent:
         page.nothing("Not in these records: " + ", ".join(absent) + ".")

@@ -155,7 +155,9 @@ def _triangular_and_soriano(night, gpus):
             night.trial("potrf", "blocked", n, t, gpu=gpu, matrix="spd", precision="float",
                         stages=[("topleft", n // 16, t / 50, 0.25), ("strip", n // 16, t / 20, 0.5), ("diagupdate", n // 16, t / 30, 1.0), ("loupdate", n // 16, t, 1.0)])
             night.trial("potrf", "blocked_simultaneous", n, t / 3, gpu=gpu, matrix="spd", precision="float")
-            night.trial("trtri", "gets", n, t, gpu=gpu, matrix="triangular", precision="float", stages=[("gets", n, t, 0.97 - 50 / n)])
+            night.trial("trtri", "gets", n, t, gpu=gpu, matrix="triangular", precision="float",
+                        stages=[("identity", 1, t / 99, 1.0)] + [(f"gets_{i}", n // 8, t / 8, 1 - 0.4 * (i > 6)) for i in range(1, 9)])
+            night.trial("poinv", "cholesky_gets", n, 3 * t, gpu=gpu, matrix="blur", precision="double")
             night.trial("geinv", "gauss_jordan", n, 3 * t, gpu=gpu, precision="float",
                         stages=[("column_copy", n, t / 90, np.nan), ("switch", 3, t / 99, 1.0), ("normalise", n, t / 80, 1.0), ("update", n, 3 * t, 1.0)])
             night.trial("poinv", "cholesky_gets", n, 2 * t, gpu=gpu, matrix="spd", precision="float")
@@ -168,7 +170,14 @@ def _iterative(night, gpu):
         for matrix, ending, rate in (("diagonally_dominant", "converged", 0.3), ("uniform", "diverged", 1.7), ("spd", "stagnated", 0.9)):
             status = {"converged": "pass", "diverged": "diverged", "stagnated": "suspect"}[ending]
             night.trial("getrf", "fixed_point", n, n * 1e-5, gpu=gpu, matrix=matrix, convergence=ending, iterations=20, history=rate ** np.arange(20.0),
-                        status=status, residual_ratio={"pass": 1.0, "diverged": np.inf, "suspect": 60.0}[status])
+                        status=status, residual_ratio={"pass": 1.0, "diverged": np.inf, "suspect": 60.0}[status],
+                        parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0))
+        night.trial("getrf", "crout_serial", n, n ** 3 * 1e-9, matrix="diagonally_dominant")
+        night.trial("getrf", "fixed_point", n, n * 1e-5, gpu=gpu, matrix="wilkinson", convergence="converged", iterations=2 * n - 1, status="failed", residual_ratio=1e9,
+                    parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0))
+        for cap, tolerance in ((16, 0.0), (0, 1e-3)):
+            night.trial("getrf", "fixed_point", n, n * 1e-6, gpu=gpu, matrix="diagonally_dominant", convergence="max_iterations" if cap else "converged", iterations=8,
+                        parameters=dict(update="double_buffered", max_iterations=cap, change_tolerance=tolerance))
         for method, error in (("lu_fixed_point", 2e-15), ("crout", 1e-15)):
             night.trial("gesv", method, n, n * 1e-5, gpu=gpu, matrix="diagonally_dominant", forward_error=error, backward_error=error)
     for condition in (1e2, 1e4, 1e6, 1e8):

@@ -1,6 +1,8 @@
 """The fits, the words of numbers, the published tables, and who leads where."""
 
+import re
 import unittest
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,8 +11,12 @@ from analysis.fits import cubic, r_squared, reciprocal
 from analysis.page import number, percent, seconds
 from analysis.papers import DRAWINGS
 from analysis.papers.common import PUBLISHED, source_of, table_of
+from analysis.papers.findings import _growth
+from analysis.papers.times import _pays
 from analysis.sections.architectures import lead
-from analysis.sections.papers import experiments
+from analysis.sections.papers import experiments, plain, plans_of
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class FitTest(unittest.TestCase):
@@ -69,6 +75,15 @@ class PublishedTest(unittest.TestCase):
         self.assertTrue(np.all(np.abs(xia["gauss_jordan_global_ms"] / 16 - xia["global_scaled_by_16_ms"]) < 1))
         self.assertEqual(table_of("soriano-table-5.1.csv")["matlab_seconds"].to_list(), [24.29, 87.46, 259.31, 1496.89])
 
+    def test_every_plan_of_a_paper_has_its_experiment(self):
+        named = {plan for experiment in experiments() for plan in plans_of(experiment)}
+        plans = sorted((ROOT / "jobs/plans/papers").glob("*.yaml"))
+        self.assertGreater(len(plans), 15)
+        self.assertEqual([p.stem for p in plans if p.stem not in named], [])
+        for plan in plans:  # records are found by the plan's name, not its file's
+            name = re.search(r"^name: *(\S+)", plan.read_text(encoding="utf-8"), re.M).group(1)
+            self.assertEqual(plain(name), plain(plan.stem), plan.name)
+
     def test_experiments_ask_for_what_exists(self):
         names = [e["id"] for e in experiments()]
         self.assertEqual(len(names), len(set(names)))
@@ -79,6 +94,19 @@ class PublishedTest(unittest.TestCase):
                     columns = table_of(drawing["csv"]).columns
                     self.assertTrue(all(c["column"] in columns for c in drawing.get("columns", [])))
         self.assertLessEqual(set(table_of("claims.csv")["experiment"]), set(names))
+
+
+class WordsTest(unittest.TestCase):
+    def test_how_iterations_grow(self):
+        sizes = np.array([64, 128, 256, 1024])
+        for counts, words in (([22, 20, 21, 22], "does not grow"), (2 * sizes - 1, "grows as n"), (sizes ** 0.5, "slower than n"), ([1, 1, 1, 1], "at once")):
+            self.assertIn(words, _growth(pd.Series(counts, index=sizes)))
+        self.assertIn("never", _growth(pd.Series([], dtype=float)))
+
+    def test_whether_it_pays(self):
+        for middle, width, words in ((0.8, 0.1, "pays: faster in 5 of 5"), (1.2, 0.1, "does not pay"), (0.8, 0.3, "no difference"), (0.995, 0.001, "no difference")):
+            pairs = pd.DataFrame({"ratio": [middle] * 5, "low": [middle - width] * 5, "high": [middle + width] * 5})
+            self.assertTrue(words in _pays(pairs), (middle, _pays(pairs)))
 
 
 class LeadTest(unittest.TestCase):

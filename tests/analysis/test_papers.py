@@ -1,0 +1,87 @@
+"""What the papers' pages say in words is what the records say."""
+
+import csv
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+import fixture
+from pages import report
+
+GPU = "NVIDIA Test 100"
+
+
+class PapersTest(unittest.TestCase):
+    def page_of(self, night):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        night.write(Path(folder.name) / "results.h5")
+        return report(Path(folder.name), out=Path(folder.name) / "out")[0]
+
+    def test_a_share_under_half_is_explained_from_the_stages(self):
+        """Copy peak 4 TB/s: 0.2 TB take 50 ms at least; of 200 ms the elimination is 100 ms, so half of the bandwidth by itself."""
+        night = fixture.Night("xia-lee-peak")
+        for precision, slower in (("float", 1.0), ("double", 1.2)):
+            night.trial("gesv", "gauss_jordan_shared", 4096, 0.2, precision=precision, gpu=GPU, seconds_median=0.2, bytes=2e11, gflops=1.0,
+                        peak_share=0.25, parameters={"tile": 32},
+                        stages=[("eliminate", 4096, 0.1 * slower, 1.0), ("copy_column", 4096, 0.09, float("nan")), ("multipliers", 4096, 0.01, 1.0)])
+        words = self.page_of(night).words("papers")
+        self.assertIn("25.0 % of the roofline, which is set by its least traffic at the measured copy bandwidth: under half", words)
+        self.assertIn("eliminate is 50.0 % of the time. The rest: copy_column 45.0 % (4096 calls of 22.0 µs); multipliers 5.00 %", words)
+        self.assertIn("eliminate by itself moves the least traffic at 50.0 % of the copy bandwidth", words)
+        self.assertIn("twice the bytes in 1.20× the time: the number of elements", words)
+
+    def test_a_share_over_half_needs_no_explanation(self):
+        night = fixture.Night("xia-lee-peak")
+        night.trial("gesv", "gauss_jordan_shared", 4096, 0.1, precision="float", gpu=GPU, seconds_median=0.1, bytes=3.2e11, gflops=1.0, peak_share=0.8,
+                    stages=[("eliminate", 4096, 0.08, 1.0), ("copy_column", 4096, 0.02, 1.0)])
+        words = self.page_of(night).words("papers")
+        self.assertIn("at least half of what that alone would allow", words)
+        self.assertNotIn("by itself moves", words)
+
+    def test_stability_and_growth_with_blocks(self):
+        night = fixture.Night("fuhrmann-verification")
+        for blocks, ratio in ((1, 1.5), (2, 40.0), (8, 5e6)):
+            night.trial("gesv", "gauss_cyclic_decrement", 97, 1e-3, gpu=GPU, parameters={"blocks": blocks}, residual_ratio=ratio,
+                        status="pass" if ratio < 16 else "failed")
+            night.trial("gesv", "gauss_cyclic_decrement", 97, 1e-3, gpu=GPU, parameters={"blocks": blocks}, matrix="cauchy")
+        words = self.page_of(night).words("papers")
+        self.assertIn("Of 6 answers here it accepts 6; 2 of these are wrong", words)
+        self.assertIn("gauss_cyclic_decrement: stable on cauchy; not on uniform, from 2 blocks on: the ratio is at most 1.50 with 1, 5.00e+06 with 8.", words)
+
+    def test_numbered_stages_are_one_kernel_and_their_occupancy_is_drawn(self):
+        night = fixture.Night("soriano-table-5.12")
+        night.trial("trtri", "gets", 4096, 1.0, precision="float", gpu=GPU, matrix="triangular",
+                    stages=[("identity", 1, 0.2, 1.0)] + [(f"gets_{i}", 512, 0.1, 1.0 if i < 8 else 0.5) for i in range(1, 9)])
+        page = self.page_of(night)
+        row = next(r for r in page.rows("soriano-table-5.12") if r["our stage"] == "gets")
+        self.assertEqual((row["calls"], row["mean"]), (4096, 0.8 / 4096))
+        self.assertAlmostEqual(row["published / ours"], 0.8068e-3 / (0.8 / 4096))
+        self.assertAlmostEqual(row["occupancy"], 7.5 / 8)
+        (name,) = [f for f in page.figures["papers"] if f.startswith("soriano-figure-5.11")]
+        with open(page.folder / "data" / f"{name}.csv", encoding="utf-8") as file:
+            points = [(float(row["x"]), float(row["y"])) for row in csv.DictReader(file)]
+        self.assertEqual(points, [(512.0 * i, 1.0 if i < 8 else 0.5) for i in range(1, 9)])
+
+    def test_iterations_by_matrix(self):
+        night = fixture.Night("cejka-fixed-point")
+        for n in (64, 128, 256):
+            for matrix, count, status in (("spd", 21, "pass"), ("uniform", 2 * n - 1, "pass"), ("wilkinson", n, "failed")):
+                night.trial("getrf", "fixed_point", n, 1e-3, gpu=GPU, matrix=matrix, convergence="converged", iterations=count, status=status,
+                            parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0))
+        words = self.page_of(night).words("papers")
+        self.assertIn("does not grow with n on spd (21 at n = 64, 21 at n = 256)", words)
+        self.assertIn("grows as n on uniform (127 at n = 64, 511 at n = 256), wilkinson (64 at n = 64, 256 at n = 256, wrong factors)", words)
+        self.assertRegex(words, r"within the tolerance: wilkinson\.")
+
+    def test_an_experiment_with_one_point_is_named_not_drawn(self):
+        night = fixture.Night("one")
+        night.trial("gesv", "gauss_serial", 512, 1e-3, matrix="cauchy")
+        page = self.page_of(night)
+        self.assertNotIn("fuhrmann-figure-6.1", page.headings)
+        self.assertRegex(page.words("papers"), re.compile(r"too little of it.*fuhrmann-figure-6\.1"))
+
+
+if __name__ == "__main__":
+    unittest.main()
