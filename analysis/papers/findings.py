@@ -79,7 +79,8 @@ def fixed_point(page, night, experiment, drawing, rows):
     if not len(rows):
         page.nothing("No trial says how its iteration ended.")
         return True
-    rows = rows.assign(update=parameter(rows, "update").fillna("").astype(str),
+    start = parameter(rows, "start").map(lambda v: "" if v in (None, "matrix") else f", {v} start")
+    rows = rows.assign(update=parameter(rows, "update").fillna("").astype(str) + start,
                        cap=pd.to_numeric(parameter(rows, "max_iterations"), errors="coerce").fillna(0),
                        early=pd.to_numeric(parameter(rows, "change_tolerance"), errors="coerce").fillna(0))
     free = rows[(rows["cap"] == 0) & (rows["early"] == 0)]
@@ -112,7 +113,7 @@ def fixed_point(page, night, experiment, drawing, rows):
         series = [Series(kind, found.index.to_numpy(), found.to_numpy(float), style=i)
                   for i, (kind, found) in enumerate((k, g.groupby("size")["iterations"].median()) for k, g in part.groupby("matrix_kind"))]
         figures.append(Plot(slug(experiment["id"], update, precision), f"Iterations to convergence: {update}, {precision}", "n", "iterations", series, ylog=True, xlog=True))
-    page.plots(figures, most=4)
+    page.plots(figures, most=8)
     _stopped_early(page, experiment, rows[(rows["cap"] > 0) & (rows["early"] == 0)])
     return True
 
