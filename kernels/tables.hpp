@@ -14,6 +14,48 @@ std::vector<Method> trtri_methods();
 std::vector<Method> geinv_methods();
 std::vector<Method> poinv_methods();
 
+/// The two builds of a portable method.
+struct PortableEntries {
+  Entry cuda;
+  Entry emulated;
+};
+
+/// What every row says first.
+inline Method row(Problem problem, std::string variant, std::string summary, std::string source) {
+  Method method;
+  method.problem = problem;
+  method.variant = std::move(variant);
+  method.summary = std::move(summary);
+  method.source = std::move(source);
+  return method;
+}
+/// A row of code for the CPU.
+inline Method on_cpu(Method method, Entry entry) {
+  method.backends = {Backend::host};
+  method.host = entry;
+  return method;
+}
+/// A row that needs CUDA, as old as the oldest toolchain compiles for.
+inline Method on_gpu(Method method, Entry entry) {
+  method.capability = 35;
+  method.backends = {Backend::cuda};
+  method.cuda = entry;
+  return method;
+}
+/// A row whose kernels exist for the GPU and emulated.
+inline Method portable(Method method, PortableEntries entries) {
+  method.capability = 35;
+  method.backends = {Backend::cuda, Backend::emulated};
+  method.cuda = entries.cuda;
+  method.emulated = entries.emulated;
+  return method;
+}
+/// A row of a library: others are compared with it.
+inline Method library(Method method) {
+  method.vendor = true;
+  return method;
+}
+
 }  // namespace gaussweep
 
 /// How a table names the entry points of a method. A portable method is one template in a `.cu` file, in
@@ -45,6 +87,12 @@ std::vector<Method> poinv_methods();
 #define GAUSSWEEP_CUDA_ENTRY(method) \
   ::gaussweep::Entry {}
 #endif
+
+/// Both entries of a portable method.
+#define GAUSSWEEP_ENTRIES(method)                                   \
+  ::gaussweep::PortableEntries {                                    \
+    GAUSSWEEP_CUDA_ENTRY(method), GAUSSWEEP_ENTRY(emulated, method) \
+  }
 
 /// Explicit instantiation at the end of a method's file.
 #define GAUSSWEEP_INSTANTIATE(method)                                                 \

@@ -12,12 +12,7 @@ namespace {
 
 /// What all rows of this problem have in common.
 Method geinv_method(std::string variant, std::string summary, std::string source) {
-  Method method;
-  method.problem = Problem::geinv;
-  method.variant = std::move(variant);
-  method.summary = std::move(summary);
-  method.source = std::move(source);
-  method.layout = Layout::column_major;
+  Method method = row(Problem::geinv, std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
@@ -29,24 +24,19 @@ double gauss_jordan_bytes(const Shape& shape, const Parameters&, std::size_t ele
   return 2 * n * n * n * static_cast<double>(element);
 }
 
-Method gauss_jordan(std::string variant, std::string summary, Entry cuda, Entry emulated) {
+Method gauss_jordan(std::string variant, std::string summary, PortableEntries entries) {
   Method method = geinv_method(std::move(variant), std::move(summary),
                                "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
-  method.capability = 35;
   method.answer = AnswerIn::x;
   method.parameters = {choice_parameter("threads", {"512", "1024", "256", "128"},
                                         "threads of a block; fewer where the matrix has fewer rows")};
   method.bytes = gauss_jordan_bytes;
-  method.backends = {Backend::cuda, Backend::emulated};
-  method.cuda = cuda;
-  method.emulated = emulated;
-  return method;
+  return portable(std::move(method), entries);
 }
 
 Method gauss_jordan_at_zero() {
-  Method method =
-      gauss_jordan("gauss_jordan", "Gauss-Jordan elimination, row exchanges only at a zero pivot",
-                   GAUSSWEEP_CUDA_ENTRY(geinv_gauss_jordan), GAUSSWEEP_ENTRY(emulated, geinv_gauss_jordan));
+  Method method = gauss_jordan("gauss_jordan", "Gauss-Jordan elimination, row exchanges only at a zero pivot",
+                               GAUSSWEEP_ENTRIES(geinv_gauss_jordan));
   method.needs = {Need::strongly_regular};
   return method;
 }
@@ -56,9 +46,7 @@ Method lapack() {
       "lapack", "LU with partial pivoting, then the inverse, on the CPU (getrf, getri)", "LAPACK");
   method.vendor = true;
   method.workspace_bytes = geinv_lapack_workspace;
-  method.backends = {Backend::host};
-  method.host = GAUSSWEEP_ENTRY(host, geinv_lapack);
-  return method;
+  return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, geinv_lapack));
 }
 
 Method cusolver() {
@@ -66,11 +54,8 @@ Method cusolver() {
       geinv_method("cusolver", "LU with partial pivoting on the GPU, solved for the identity (getrf, getrs)",
                    "NVIDIA cuSOLVER");
   method.vendor = true;
-  method.capability = 35;
   method.answer = AnswerIn::x;
-  method.backends = {Backend::cuda};
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(geinv_cusolver);
-  return method;
+  return on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(geinv_cusolver));
 }
 
 }  // namespace
@@ -78,8 +63,7 @@ Method cusolver() {
 std::vector<Method> geinv_methods() {
   return {gauss_jordan_at_zero(),
           gauss_jordan("gauss_jordan_pivot", "Gauss-Jordan elimination with partial pivoting",
-                       GAUSSWEEP_CUDA_ENTRY(geinv_gauss_jordan_pivot),
-                       GAUSSWEEP_ENTRY(emulated, geinv_gauss_jordan_pivot)),
+                       GAUSSWEEP_ENTRIES(geinv_gauss_jordan_pivot)),
           lapack(), cusolver()};
 }
 

@@ -15,53 +15,33 @@ constexpr const char* cejka_soriano =
 
 /// What all rows of this problem have in common: the answer in a matrix of its own, the inputs survive.
 Method gemm_method(std::string variant, std::string summary, std::string source) {
-  Method method;
-  method.problem = Problem::gemm;
-  method.variant = std::move(variant);
-  method.summary = std::move(summary);
-  method.source = std::move(source);
+  Method method = row(Problem::gemm, std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::x;
   method.overwrites = false;
   return method;
 }
 
 Method serial() {
-  Method method = gemm_method("serial", "three loops on one CPU core", cejka_soriano);
-  method.backends = {Backend::host};
-  method.host = GAUSSWEEP_ENTRY(host, gemm_serial);
-  return method;
+  return on_cpu(gemm_method("serial", "three loops on one CPU core", cejka_soriano),
+                GAUSSWEEP_ENTRY(host, gemm_serial));
 }
 
-Method one_element_a_thread(std::string variant, std::string summary, const char* tile_help, Entry cuda,
-                            Entry emulated) {
+Method one_element_a_thread(std::string variant, std::string summary, const char* tile_help,
+                            PortableEntries entries) {
   Method method = gemm_method(std::move(variant), std::move(summary), cejka_soriano);
-  method.capability = 35;
   method.layout = Layout::row_major;
   method.parameters = {choice_parameter("tile", {"16", "32"}, tile_help)};
-  method.backends = {Backend::cuda, Backend::emulated};
-  method.cuda = cuda;
-  method.emulated = emulated;
-  return method;
-}
-
-Method vendor_method(std::string variant, std::string summary, std::string source, Backend backend) {
-  Method method = gemm_method(std::move(variant), std::move(summary), std::move(source));
-  method.vendor = true;
-  method.backends = {backend};
-  return method;
+  return portable(std::move(method), entries);
 }
 
 Method openblas() {
-  Method method = vendor_method("openblas", "BLAS gemm on the CPU", "OpenBLAS", Backend::host);
-  method.host = GAUSSWEEP_ENTRY(host, gemm_openblas);
-  return method;
+  return library(on_cpu(gemm_method("openblas", "BLAS gemm on the CPU", "OpenBLAS"),
+                        GAUSSWEEP_ENTRY(host, gemm_openblas)));
 }
 
 Method cublas() {
-  Method method = vendor_method("cublas", "BLAS gemm on the GPU", "NVIDIA cuBLAS", Backend::cuda);
-  method.capability = 35;
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(gemm_cublas);
-  return method;
+  return library(on_gpu(gemm_method("cublas", "BLAS gemm on the GPU", "NVIDIA cuBLAS"),
+                        GAUSSWEEP_CUDA_ENTRY(gemm_cublas)));
 }
 
 }  // namespace
@@ -69,11 +49,10 @@ Method cublas() {
 std::vector<Method> gemm_methods() {
   return {serial(),
           one_element_a_thread("global", "a thread an element of C, from global memory",
-                               "a block is tile x tile threads", GAUSSWEEP_CUDA_ENTRY(gemm_global),
-                               GAUSSWEEP_ENTRY(emulated, gemm_global)),
+                               "a block is tile x tile threads", GAUSSWEEP_ENTRIES(gemm_global)),
           one_element_a_thread("shared", "a thread an element of C, by tiles in shared memory",
                                "a block is tile x tile threads and has tiles of that size in shared memory",
-                               GAUSSWEEP_CUDA_ENTRY(gemm_shared), GAUSSWEEP_ENTRY(emulated, gemm_shared)),
+                               GAUSSWEEP_ENTRIES(gemm_shared)),
           openblas(), cublas()};
 }
 

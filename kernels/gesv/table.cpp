@@ -43,11 +43,7 @@ std::size_t cyclic_workspace(const Shape& shape, const Parameters& parameters, s
 
 /// What the methods of the first paper have in common.
 Method fuhrmann_method(std::string variant, std::string summary) {
-  Method method;
-  method.problem = Problem::gesv;
-  method.variant = std::move(variant);
-  method.summary = std::move(summary);
-  method.source = fuhrmann;
+  Method method = row(Problem::gesv, std::move(variant), std::move(summary), fuhrmann);
   method.needs = {Need::strongly_regular};
   method.layout = Layout::augmented;
   method.answer = AnswerIn::x;
@@ -58,38 +54,28 @@ Method gauss_serial() {
   Method method = fuhrmann_method("gauss_serial", "Gaussian elimination on one CPU core");
   method.parameters = {choice_parameter("pivoting", {"none", "partial"},
                                         "row exchanges: none, or for the largest element of the column")};
-  method.backends = {Backend::host};
-  method.host = GAUSSWEEP_ENTRY(host, gesv_gauss_serial);
-  return method;
+  return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, gesv_gauss_serial));
 }
 
 Method gauss_block() {
   Method method =
       fuhrmann_method("gauss_block", "Gaussian elimination by the threads of one block, no pivoting");
-  method.capability = 35;
   method.parameters = {threads()};
-  method.backends = {Backend::cuda, Backend::emulated};
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(gesv_gauss_block);
-  method.emulated = GAUSSWEEP_ENTRY(emulated, gesv_gauss_block);
-  return method;
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_gauss_block));
 }
 
-Method cyclic(std::string variant, std::string summary, Entry cuda, Entry emulated) {
+Method cyclic(std::string variant, std::string summary, PortableEntries entries) {
   Method method = fuhrmann_method(std::move(variant), std::move(summary));
   method.needs = {Need::nonzero_elements, Need::strongly_regular};
-  method.capability = 35;
   method.parameters = cyclic_parameters();
   method.workspace_bytes = cyclic_workspace;
-  method.backends = {Backend::cuda, Backend::emulated};
-  method.cuda = cuda;
-  method.emulated = emulated;
-  return method;
+  return portable(std::move(method), entries);
 }
 
 Method cyclic_shared() {
-  Method method = cyclic(
-      "gauss_cyclic_shared", "row-cyclic Gaussian elimination, the row that is subtracted in shared memory",
-      GAUSSWEEP_CUDA_ENTRY(gesv_gauss_cyclic_shared), GAUSSWEEP_ENTRY(emulated, gesv_gauss_cyclic_shared));
+  Method method = cyclic("gauss_cyclic_shared",
+                         "row-cyclic Gaussian elimination, the row that is subtracted in shared memory",
+                         GAUSSWEEP_ENTRIES(gesv_gauss_cyclic_shared));
   method.parameters.push_back(
       choice_parameter("schedule", {"decrement", "halving"}, "one block less each stage, or half as many"));
   return method;
@@ -97,22 +83,16 @@ Method cyclic_shared() {
 
 /// What the methods of Xia and Lee have in common: partial pivoting, the answer in place of B.
 Method xia_lee_method(std::string variant, std::string summary) {
-  Method method;
-  method.problem = Problem::gesv;
-  method.variant = std::move(variant);
-  method.summary = std::move(summary);
-  method.source = xia_lee;
+  Method method = row(Problem::gesv, std::move(variant), std::move(summary), xia_lee);
   method.layout = Layout::augmented;
   method.answer = AnswerIn::b;
   return method;
 }
 
 Method gauss_jordan_serial() {
-  Method method =
-      xia_lee_method("gauss_jordan_serial", "Gauss-Jordan elimination with partial pivoting on one CPU core");
-  method.backends = {Backend::host};
-  method.host = GAUSSWEEP_ENTRY(host, gesv_gauss_jordan_serial);
-  return method;
+  return on_cpu(
+      xia_lee_method("gauss_jordan_serial", "Gauss-Jordan elimination with partial pivoting on one CPU core"),
+      GAUSSWEEP_ENTRY(host, gesv_gauss_jordan_serial));
 }
 
 /// Iteration i reads and writes what lies right of column i, but for row i.
@@ -122,29 +102,20 @@ double gauss_jordan_bytes(const Shape& shape, const Parameters&, std::size_t ele
   return 2 * elements * static_cast<double>(element);
 }
 
-Method gauss_jordan(std::string variant, std::string summary, Entry cuda, Entry emulated) {
+Method gauss_jordan(std::string variant, std::string summary, PortableEntries entries) {
   Method method = xia_lee_method(std::move(variant), std::move(summary));
-  method.capability = 35;
   method.parameters = {choice_parameter("tile", {"16", "32"}, "a block is tile x tile threads")};
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return workspace_piece(shape.n, element);
   };
   method.bytes = gauss_jordan_bytes;
-  method.backends = {Backend::cuda, Backend::emulated};
-  method.cuda = cuda;
-  method.emulated = emulated;
-  return method;
+  return portable(std::move(method), entries);
 }
 
 /// What the methods of Čejka have in common: no pivoting, one factorisation for all right-hand sides.
 Method cejka_method(std::string variant, std::string summary) {
-  Method method;
-  method.problem = Problem::gesv;
-  method.variant = std::move(variant);
-  method.summary = std::move(summary);
-  method.source = cejka;
+  Method method = row(Problem::gesv, std::move(variant), std::move(summary), cejka);
   method.needs = {Need::strongly_regular};
-  method.layout = Layout::column_major;
   method.answer = AnswerIn::b;
   return method;
 }
@@ -154,50 +125,34 @@ Method crout() {
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return workspace_piece(shape.n, element);
   };
-  method.backends = {Backend::host};
-  method.host = GAUSSWEEP_ENTRY(host, gesv_crout);
-  return method;
+  return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, gesv_crout));
 }
 
 Method lu_fixed_point() {
   Method method = cejka_method("lu_fixed_point", "L and U by fixed-point iteration, then substitutions");
-  method.capability = 35;
   method.parameters = fixed_point_parameters();
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return workspace_piece(shape.n * shape.n, element) + fixed_point_workspace(shape, parameters, element);
   };
-  method.backends = {Backend::cuda, Backend::emulated};
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(gesv_lu_fixed_point);
-  method.emulated = GAUSSWEEP_ENTRY(emulated, gesv_lu_fixed_point);
-  return method;
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_lu_fixed_point));
 }
 
-Method vendor_method(std::string variant, std::string summary, std::string source, Backend backend) {
-  Method method;
-  method.problem = Problem::gesv;
-  method.variant = std::move(variant);
-  method.summary = std::move(summary);
-  method.source = std::move(source);
-  method.layout = Layout::column_major;
+/// [A, B] in columns, the answer in place of B.
+Method library_method(std::string variant, std::string summary, std::string source) {
+  Method method = row(Problem::gesv, std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::b;
-  method.vendor = true;
-  method.backends = {backend};
-  return method;
+  return library(std::move(method));
 }
 
 Method lapack() {
-  Method method =
-      vendor_method("lapack", "LU with partial pivoting on the CPU (getrf, getrs)", "LAPACK", Backend::host);
-  method.host = GAUSSWEEP_ENTRY(host, gesv_lapack);
-  return method;
+  return on_cpu(library_method("lapack", "LU with partial pivoting on the CPU (getrf, getrs)", "LAPACK"),
+                GAUSSWEEP_ENTRY(host, gesv_lapack));
 }
 
 Method cusolver() {
-  Method method = vendor_method("cusolver", "LU with partial pivoting on the GPU (getrf, getrs)",
-                                "NVIDIA cuSOLVER", Backend::cuda);
-  method.capability = 35;
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(gesv_cusolver);
-  return method;
+  return on_gpu(
+      library_method("cusolver", "LU with partial pivoting on the GPU (getrf, getrs)", "NVIDIA cuSOLVER"),
+      GAUSSWEEP_CUDA_ENTRY(gesv_cusolver));
 }
 
 }  // namespace
@@ -206,21 +161,17 @@ std::vector<Method> gesv_methods() {
   return {gauss_serial(),
           gauss_block(),
           cyclic("gauss_cyclic_halving", "row-cyclic Gaussian elimination, half the blocks each stage",
-                 GAUSSWEEP_CUDA_ENTRY(gesv_gauss_cyclic_halving),
-                 GAUSSWEEP_ENTRY(emulated, gesv_gauss_cyclic_halving)),
+                 GAUSSWEEP_ENTRIES(gesv_gauss_cyclic_halving)),
           cyclic("gauss_cyclic_decrement", "row-cyclic Gaussian elimination, one block less each stage",
-                 GAUSSWEEP_CUDA_ENTRY(gesv_gauss_cyclic_decrement),
-                 GAUSSWEEP_ENTRY(emulated, gesv_gauss_cyclic_decrement)),
+                 GAUSSWEEP_ENTRIES(gesv_gauss_cyclic_decrement)),
           cyclic_shared(),
           gauss_jordan_serial(),
           gauss_jordan("gauss_jordan_global",
                        "Gauss-Jordan elimination with partial pivoting, from global memory",
-                       GAUSSWEEP_CUDA_ENTRY(gesv_gauss_jordan_global),
-                       GAUSSWEEP_ENTRY(emulated, gesv_gauss_jordan_global)),
+                       GAUSSWEEP_ENTRIES(gesv_gauss_jordan_global)),
           gauss_jordan("gauss_jordan_shared",
                        "Gauss-Jordan elimination with partial pivoting, by tiles in shared memory",
-                       GAUSSWEEP_CUDA_ENTRY(gesv_gauss_jordan_shared),
-                       GAUSSWEEP_ENTRY(emulated, gesv_gauss_jordan_shared)),
+                       GAUSSWEEP_ENTRIES(gesv_gauss_jordan_shared)),
           crout(),
           lu_fixed_point(),
           lapack(),

@@ -11,11 +11,7 @@ namespace gaussweep {
 namespace {
 
 Method getrf_method(std::string variant, std::string summary, std::string source) {
-  Method method;
-  method.problem = Problem::getrf;
-  method.variant = std::move(variant);
-  method.summary = std::move(summary);
-  method.source = std::move(source);
+  Method method = row(Problem::getrf, std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
@@ -34,39 +30,26 @@ Method crout_serial() {
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return workspace_piece(shape.n, element);
   };
-  method.backends = {Backend::host};
-  method.host = GAUSSWEEP_ENTRY(host, getrf_crout_serial);
-  return method;
+  return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, getrf_crout_serial));
 }
 
 Method fixed_point() {
   Method method = cejka_method("fixed_point", "all elements of L and U at once, iterated to a fixed point");
-  method.capability = 35;
   method.answer = AnswerIn::x;
   method.overwrites = false;
   method.parameters = fixed_point_parameters();
   method.workspace_bytes = fixed_point_workspace;
-  method.backends = {Backend::cuda, Backend::emulated};
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(getrf_fixed_point);
-  method.emulated = GAUSSWEEP_ENTRY(emulated, getrf_fixed_point);
-  return method;
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_fixed_point));
 }
 
 Method lapack() {
-  Method method = getrf_method("lapack", "LU with partial pivoting on the CPU", "LAPACK");
-  method.vendor = true;
-  method.backends = {Backend::host};
-  method.host = GAUSSWEEP_ENTRY(host, getrf_lapack);
-  return method;
+  return library(on_cpu(getrf_method("lapack", "LU with partial pivoting on the CPU", "LAPACK"),
+                        GAUSSWEEP_ENTRY(host, getrf_lapack)));
 }
 
 Method cusolver() {
-  Method method = getrf_method("cusolver", "LU with partial pivoting on the GPU", "NVIDIA cuSOLVER");
-  method.vendor = true;
-  method.capability = 35;
-  method.backends = {Backend::cuda};
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(getrf_cusolver);
-  return method;
+  return library(on_gpu(getrf_method("cusolver", "LU with partial pivoting on the GPU", "NVIDIA cuSOLVER"),
+                        GAUSSWEEP_CUDA_ENTRY(getrf_cusolver)));
 }
 
 }  // namespace

@@ -10,13 +10,8 @@ namespace {
 
 /// What all rows of this problem have in common.
 Method poinv_method(std::string variant, std::string summary, std::string source) {
-  Method method;
-  method.problem = Problem::poinv;
-  method.variant = std::move(variant);
-  method.summary = std::move(summary);
-  method.source = std::move(source);
+  Method method = row(Problem::poinv, std::move(variant), std::move(summary), std::move(source));
   method.needs = {Need::spd};
-  method.layout = Layout::column_major;
   method.answer = AnswerIn::a;
   return method;
 }
@@ -25,9 +20,7 @@ Method poinv_method(std::string variant, std::string summary, std::string source
 Method soriano_method(std::string variant, std::string summary) {
   Method method = poinv_method(std::move(variant), std::move(summary),
                                "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
-  method.capability = 35;
   method.answer = AnswerIn::x;
-  method.backends = {Backend::cuda, Backend::emulated};
   return method;
 }
 
@@ -40,9 +33,7 @@ Method cholesky_gets() {
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return workspace_piece(shape.n * shape.n, element);
   };
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(poinv_cholesky_gets);
-  method.emulated = GAUSSWEEP_ENTRY(emulated, poinv_cholesky_gets);
-  return method;
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(poinv_cholesky_gets));
 }
 
 Method gauss_seidel() {
@@ -55,28 +46,20 @@ Method gauss_seidel() {
   method.workspace_bytes = [](const Shape&, const Parameters&, std::size_t) {
     return workspace_piece(1, sizeof(unsigned long long));
   };
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(poinv_gauss_seidel);
-  method.emulated = GAUSSWEEP_ENTRY(emulated, poinv_gauss_seidel);
-  return method;
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(poinv_gauss_seidel));
 }
 
 Method lapack() {
-  Method method =
-      poinv_method("lapack", "Cholesky factorisation, then the inverse, on the CPU (potrf, potri)", "LAPACK");
-  method.vendor = true;
-  method.backends = {Backend::host};
-  method.host = GAUSSWEEP_ENTRY(host, poinv_lapack);
-  return method;
+  return library(on_cpu(
+      poinv_method("lapack", "Cholesky factorisation, then the inverse, on the CPU (potrf, potri)", "LAPACK"),
+      GAUSSWEEP_ENTRY(host, poinv_lapack)));
 }
 
 Method cusolver() {
-  Method method = poinv_method(
-      "cusolver", "Cholesky factorisation, then the inverse, on the GPU (potrf, potri)", "NVIDIA cuSOLVER");
-  method.vendor = true;
-  method.capability = 35;
-  method.backends = {Backend::cuda};
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(poinv_cusolver);
-  return method;
+  return library(
+      on_gpu(poinv_method("cusolver", "Cholesky factorisation, then the inverse, on the GPU (potrf, potri)",
+                          "NVIDIA cuSOLVER"),
+             GAUSSWEEP_CUDA_ENTRY(poinv_cusolver)));
 }
 
 }  // namespace

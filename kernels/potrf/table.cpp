@@ -11,52 +11,36 @@ namespace {
 /// What all rows of this problem have in common: the Cholesky factor in place of the triangle of A that was
 /// asked for.
 Method potrf_method(std::string variant, std::string summary, std::string source) {
-  Method method;
-  method.problem = Problem::potrf;
-  method.variant = std::move(variant);
-  method.summary = std::move(summary);
-  method.source = std::move(source);
+  Method method = row(Problem::potrf, std::move(variant), std::move(summary), std::move(source));
   method.needs = {Need::spd};
-  method.layout = Layout::column_major;
   method.answer = AnswerIn::a;
   return method;
 }
 
-Method blocked(std::string variant, std::string summary, Entry cuda, Entry emulated) {
-  Method method = potrf_method(std::move(variant), std::move(summary),
-                               "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
-  method.capability = 35;
-  method.backends = {Backend::cuda, Backend::emulated};
-  method.cuda = cuda;
-  method.emulated = emulated;
-  return method;
+Method blocked(std::string variant, std::string summary, PortableEntries entries) {
+  return portable(potrf_method(std::move(variant), std::move(summary),
+                               "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011"),
+                  entries);
 }
 
 Method lapack() {
-  Method method = potrf_method("lapack", "Cholesky factorisation on the CPU (potrf)", "LAPACK");
-  method.vendor = true;
-  method.backends = {Backend::host};
-  method.host = GAUSSWEEP_ENTRY(host, potrf_lapack);
-  return method;
+  return library(on_cpu(potrf_method("lapack", "Cholesky factorisation on the CPU (potrf)", "LAPACK"),
+                        GAUSSWEEP_ENTRY(host, potrf_lapack)));
 }
 
 Method cusolver() {
-  Method method = potrf_method("cusolver", "Cholesky factorisation on the GPU (potrf)", "NVIDIA cuSOLVER");
-  method.vendor = true;
-  method.capability = 35;
-  method.backends = {Backend::cuda};
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(potrf_cusolver);
-  return method;
+  return library(
+      on_gpu(potrf_method("cusolver", "Cholesky factorisation on the GPU (potrf)", "NVIDIA cuSOLVER"),
+             GAUSSWEEP_CUDA_ENTRY(potrf_cusolver)));
 }
 
 }  // namespace
 
 std::vector<Method> potrf_methods() {
   return {blocked("blocked", "Cholesky by blocks of 16, trailing blocks one after another",
-                  GAUSSWEEP_CUDA_ENTRY(potrf_blocked), GAUSSWEEP_ENTRY(emulated, potrf_blocked)),
+                  GAUSSWEEP_ENTRIES(potrf_blocked)),
           blocked("blocked_simultaneous", "Cholesky by blocks of 16, all trailing blocks at once",
-                  GAUSSWEEP_CUDA_ENTRY(potrf_blocked_simultaneous),
-                  GAUSSWEEP_ENTRY(emulated, potrf_blocked_simultaneous)),
+                  GAUSSWEEP_ENTRIES(potrf_blocked_simultaneous)),
           lapack(), cusolver()};
 }
 

@@ -15,51 +15,34 @@ constexpr const char* report = "Algorithmic Techniques: Dense Lower Triangular S
 
 /// What all rows of this problem have in common: [A, b] in columns, the answer in b.
 Method trsv_method(std::string variant, std::string summary, std::string source) {
-  Method method;
-  method.problem = Problem::trsv;
-  method.variant = std::move(variant);
-  method.summary = std::move(summary);
-  method.source = std::move(source);
+  Method method = row(Problem::trsv, std::move(variant), std::move(summary), std::move(source));
   method.needs = {Need::triangular, Need::nonzero_diagonal};
-  method.layout = Layout::column_major;
   method.answer = AnswerIn::b;
   return method;
 }
 
 Method serial() {
-  Method method = trsv_method("serial", "substitution by columns on one CPU core", report);
-  method.backends = {Backend::host};
-  method.host = GAUSSWEEP_ENTRY(host, trsv_serial);
-  return method;
+  return on_cpu(trsv_method("serial", "substitution by columns on one CPU core", report),
+                GAUSSWEEP_ENTRY(host, trsv_serial));
 }
 
 /// The report's solvers for the GPU.
-Method report_method(std::string variant, std::string summary, Entry cuda, Entry emulated) {
+Method report_method(std::string variant, std::string summary, PortableEntries entries) {
   Method method = trsv_method(std::move(variant), std::move(summary), report);
-  method.capability = 35;
   method.max_nrhs = 65535;  // a row of blocks each
-  method.backends = {Backend::cuda, Backend::emulated};
-  method.cuda = cuda;
-  method.emulated = emulated;
-  return method;
+  return portable(std::move(method), entries);
 }
 
 Method openblas() {
-  Method method = trsv_method("openblas", "BLAS trsv (one right-hand side) or trsm on the CPU", "OpenBLAS");
-  method.vendor = true;
-  method.backends = {Backend::host};
-  method.host = GAUSSWEEP_ENTRY(host, trsv_openblas);
-  return method;
+  return library(
+      on_cpu(trsv_method("openblas", "BLAS trsv (one right-hand side) or trsm on the CPU", "OpenBLAS"),
+             GAUSSWEEP_ENTRY(host, trsv_openblas)));
 }
 
 Method cublas() {
-  Method method =
-      trsv_method("cublas", "BLAS trsv (one right-hand side) or trsm on the GPU", "NVIDIA cuBLAS");
-  method.vendor = true;
-  method.capability = 35;
-  method.backends = {Backend::cuda};
-  method.cuda = GAUSSWEEP_CUDA_ENTRY(trsv_cublas);
-  return method;
+  return library(
+      on_gpu(trsv_method("cublas", "BLAS trsv (one right-hand side) or trsm on the GPU", "NVIDIA cuBLAS"),
+             GAUSSWEEP_CUDA_ENTRY(trsv_cublas)));
 }
 
 }  // namespace
@@ -68,15 +51,14 @@ std::vector<Method> trsv_methods() {
   return {
       serial(),
       report_method("column_sweep", "substitution, a launch a column and a thread a row",
-                    GAUSSWEEP_CUDA_ENTRY(trsv_column_sweep), GAUSSWEEP_ENTRY(emulated, trsv_column_sweep)),
+                    GAUSSWEEP_ENTRIES(trsv_column_sweep)),
       report_method("pair_sweep", "2 x 2 triangles solved first, then substitution by two columns a launch",
-                    GAUSSWEEP_CUDA_ENTRY(trsv_pair_sweep), GAUSSWEEP_ENTRY(emulated, trsv_pair_sweep)),
+                    GAUSSWEEP_ENTRIES(trsv_pair_sweep)),
       report_method("doubling",
                     "2 x 2 triangles solved first, then blocks of doubling size by row operations",
-                    GAUSSWEEP_CUDA_ENTRY(trsv_doubling), GAUSSWEEP_ENTRY(emulated, trsv_doubling)),
+                    GAUSSWEEP_ENTRIES(trsv_doubling)),
       report_method("doubling_shared", "doubling with tiles in shared memory, from blocks of 32 on",
-                    GAUSSWEEP_CUDA_ENTRY(trsv_doubling_shared),
-                    GAUSSWEEP_ENTRY(emulated, trsv_doubling_shared)),
+                    GAUSSWEEP_ENTRIES(trsv_doubling_shared)),
       openblas(),
       cublas()};
 }
