@@ -78,6 +78,8 @@ GreyImage read_png(const std::filesystem::path& path, const std::string& bytes, 
   return image;
 }
 
+#ifdef GAUSSWEEP_HAS_NETPBM
+
 GreyImage read_pgm(const std::filesystem::path& path, const std::string& bytes, std::int64_t most_pixels,
                    std::vector<std::string>& notices) {
   PgmReader reader(bytes);
@@ -97,6 +99,15 @@ GreyImage read_pgm(const std::filesystem::path& path, const std::string& bytes, 
   if (top != 255) notices.push_back("levels 0 to " + std::to_string(top) + " were scaled to 0 to 255");
   return image;
 }
+
+#else
+
+GreyImage read_pgm(const std::filesystem::path& path, const std::string&, std::int64_t,
+                   std::vector<std::string>&) {
+  refuse(path, "this build has no libnetpbm and so reads no PGM; give a PNG");
+}
+
+#endif
 
 }  // namespace
 
