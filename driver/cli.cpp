@@ -5,6 +5,8 @@
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
+#include <csignal>
+
 #include "io/errors.hpp"
 #include "version.hpp"
 
@@ -29,10 +31,11 @@ std::string command_line(const Commands& commands) {
   return line;
 }
 
-int run_command_line(int argc, char** argv, const Registry& registry) {
+int run_command_line(int argc, char** argv, const Registry& registry, const DeviceMaker& make_device) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of the write that asked for it
   spdlog::set_default_logger(spdlog::stderr_color_mt("gaussweep"));
   spdlog::set_pattern("%H:%M:%S %^%l%$: %v");
-  Commands commands{registry, argc, argv};
+  Commands commands{registry, make_device, argc, argv};
   CLI::App app{"gaussweep: sweeps of dense linear-algebra methods over sizes, parameters and GPUs"};
   app.name("gaussweep");
   app.set_version_flag("--version", version_text());
@@ -60,8 +63,7 @@ int run_command_line(int argc, char** argv, const Registry& registry) {
   } catch (const io::InputError& e) {
     return fail(exit_usage, e.what());
   } catch (const io::StorageError& e) {
-    return fail(exit_broken, std::string(e.what()) +
-                                 ". What was recorded before is safe; make room and go on with --resume");
+    return fail(exit_broken, e.what());
   } catch (const std::exception& e) {
     return fail(exit_broken, e.what());
   }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "driver/probe.hpp"
 #include "kernels/core/method.hpp"
 
 namespace CLI {
@@ -31,6 +32,7 @@ struct UsageError : std::runtime_error {
 /// What every subcommand gets. Lives as long as the parser.
 struct Commands {
   const Registry& registry;
+  const DeviceMaker& make_device;  ///< of workers; tests give others
   int argc;
   char** argv;
   int exit_code = exit_ok;
@@ -40,7 +42,8 @@ struct Commands {
 std::string command_line(const Commands& commands);
 
 /// Parses and runs; returns the process's exit code. Nothing escapes but what main cannot report either.
-int run_command_line(int argc, char** argv, const Registry& registry);
+int run_command_line(int argc, char** argv, const Registry& registry,
+                     const DeviceMaker& make_device = make_worker_device);
 
 void add_run_command(CLI::App& app, Commands& commands);
 void add_worker_command(CLI::App& app, Commands& commands);

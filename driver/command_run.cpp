@@ -21,6 +21,16 @@ void parse_shard(const std::string& text, RunOptions& options) {
   throw UsageError(fmt::format("--shard {}: give I/N with 1 <= I <= N, e.g. 2/4", text));
 }
 
+/// Before anything begins. @throws UsageError
+void check_store_limit(const std::string& text) {
+  try {
+    io::parse_bytes({text, {}}, "");
+  } catch (const io::InputError&) {
+    throw UsageError(
+        fmt::format("--store-limit {}: give 50GiB, 512MiB, 64KiB, 1TiB, a number of bytes, or none", text));
+  }
+}
+
 }  // namespace
 
 void add_run_command(CLI::App& app, Commands& commands) {
@@ -45,12 +55,17 @@ void add_run_command(CLI::App& app, Commands& commands) {
   run->add_option("--grace", o.grace, "Seconds that running trials get to end after a signal or the limit")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  run->add_option(
+      "--store-limit", o.store_limit,
+      "Most bytes of stored matrices: 50GiB, 512MiB, none (default: the plan's store_limit, else half "
+      "of the free disk)");
   run->add_option("--shard", words->shard, "I/N: only the I-th of N parts of the plan");
   run->add_flag("--dry-run", o.dry_run, "Print the trials and do nothing");
   run->callback([words, &commands] {
     RunOptions& options = words->options;
     if (!words->time_limit.empty()) options.time_limit = parse_time_limit(words->time_limit);
     if (!words->shard.empty()) parse_shard(words->shard, options);
+    if (!options.store_limit.empty()) check_store_limit(options.store_limit);
     options.command_line = command_line(commands);
     commands.exit_code = run_sweep(options, commands.registry);
   });

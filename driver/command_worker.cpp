@@ -3,13 +3,29 @@
 #include <csignal>
 #include <memory>
 
+#include <fstream>
+
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "driver/cli.hpp"
 #include "driver/worker.hpp"
 
 namespace gaussweep::driver {
+namespace {
+
+/// Where memory runs out, the system shall end the worker, not its rank; and what crashes leaves no image of
+/// its memory, as large as the machine's, in whatever folder the sweep was started from.
+void be_expendable() {
+  std::ofstream("/proc/self/oom_score_adj") << "1000\n";
+  rlimit core{};
+  if (::getrlimit(RLIMIT_CORE, &core) != 0) return;
+  core.rlim_cur = 0;
+  ::setrlimit(RLIMIT_CORE, &core);
+}
+
+}  // namespace
 
 void add_worker_command(CLI::App& app, Commands& commands) {
   CLI::App* worker = app.add_subcommand("worker", "(started by run) Serve trials on descriptor 3");
@@ -23,7 +39,8 @@ void add_worker_command(CLI::App& app, Commands& commands) {
       commands.exit_code = exit_broken;
       return;
     }
-    commands.exit_code = serve_trials(3, commands.registry);
+    be_expendable();
+    commands.exit_code = serve_trials(3, commands.registry, commands.make_device);
   });
 }
 

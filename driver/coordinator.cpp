@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include "driver/execute.hpp"
 #include "driver/process.hpp"
@@ -18,6 +19,10 @@ namespace {
 using nlohmann::json;
 
 constexpr double sync_interval = 0.05;  // seconds: so many lines share one sync under load
+// Seconds that a rank may take to answer: more than ending a worker for sure takes.
+constexpr double answer_patience = 15;
+// A trial that was in the hands of so many ranks when their devices failed is not given to a further one.
+constexpr int most_retirements = 2;
 
 std::vector<double> estimates(const CostModel& model, const std::vector<Trial>& trials) {
   std::vector<double> costs;
@@ -40,13 +45,14 @@ bool as_expected(const Trial& trial, const std::string& status) {
 }
 
 Coordinator::Coordinator(World& world, RunDirectory& directory, const Registry& registry,
-                         std::vector<Trial> trials, std::size_t done, RunLimits limits)
+                         std::vector<Trial> trials, std::size_t done, RunLimits limits, double store_limit)
     : world_(world),
       directory_(directory),
       trials_(std::move(trials)),
       model_(learned(registry, directory.journal())),
       costs_(estimates(model_, trials_)),
       queue_(trials_, costs_),
+      keeper_(io::MatrixStore(directory.path() / "matrices"), store_limit, trials_),
       limits_(limits),
       progress_(trials_.size() + done, done) {
   for (std::size_t i = 0; i < trials_.size(); ++i) {
@@ -60,6 +66,7 @@ void Coordinator::keep(const io::Record& record) {
   model_.learn(record);
   learned_since_ = true;
   const auto found = index_.find(record.key);
+  if (found != index_.end()) keeper_.release(trials_[found->second], true);
   unsynced_.emplace_back(record.status,
                          found == index_.end() || as_expected(trials_[found->second], record.status));
 }
@@ -87,7 +94,9 @@ void Coordinator::give(int rank, const std::string& held) {
   }
   queued_cost_ -= costs_[*next];
   running_[rank] = {*next, now_seconds()};
-  world_.send(rank, World::supervisor, {{"type", "trial"}, {"trial", to_json(trials_[*next])}});
+  Trial trial = trials_[*next];
+  keeper_.admit(trial);
+  world_.send(rank, World::supervisor, {{"type", "trial"}, {"trial", to_json(trial)}});
 }
 
 void Coordinator::give_to_waiting() {
@@ -105,33 +114,48 @@ void Coordinator::take(const World::Arrived& arrived) {
   } else if (type == "ready") {
     give(arrived.from, message.at("held"));
   } else if (type == "given_back") {
-    const auto run = running_.find(arrived.from);
-    if (run != running_.end()) {
-      queue_.put_back(run->second.trial);
-      queued_cost_ += costs_[run->second.trial];
-      running_.erase(run);
-    }
+    take_back(arrived.from);
     waiting_[arrived.from] = "";
   } else if (type == "device") {
     directory_.note({{"note", "device"}, {"row", message.at("row")}});
   } else if (type == "retired") {
-    spdlog::error("rank {} retires: {}", arrived.from, message.at("reason").get<std::string>());
-    directory_.note({{"note", "retired"}, {"rank", arrived.from}, {"reason", message.at("reason")}});
-    const auto run = running_.find(arrived.from);
-    if (run != running_.end()) {
-      queue_.put_back(run->second.trial);
-      queued_cost_ += costs_[run->second.trial];
-      running_.erase(run);
-    }
-    waiting_.erase(arrived.from);
-    gone_.insert(arrived.from);
-    give_to_waiting();
+    retire(arrived.from, message.at("reason"));
   } else if (type == "storage_failed") {
     if (!unsynced_.empty()) directory_.sync();
     throw io::StorageError(message.at("message").get<std::string>());
   } else if (type == "stop") {
     stop("a signal reached rank " + std::to_string(arrived.from));
+  } else if (type == "bye") {
+    left_.insert(arrived.from);
   }
+}
+
+void Coordinator::take_back(int rank) {
+  const auto run = running_.find(rank);
+  if (run == running_.end()) return;
+  queue_.put_back(run->second.trial);
+  keeper_.release(trials_[run->second.trial], false);
+  queued_cost_ += costs_[run->second.trial];
+  running_.erase(run);
+}
+
+void Coordinator::retire(int rank, const std::string& reason) {
+  spdlog::error("rank {} retires: {}", rank, reason);
+  directory_.note({{"note", "retired"}, {"rank", rank}, {"reason", reason}});
+  directory_.sync();
+  gone_.insert(rank);
+  waiting_.erase(rank);
+  const auto run = running_.find(rank);
+  if (run != running_.end() && ++retired_with_[run->second.trial] >= most_retirements) {
+    // It may be what breaks the devices: it shall not have them all.
+    spdlog::error("{}: {} ranks retired while they had it; it is left for --resume",
+                  describe(trials_[run->second.trial]), most_retirements);
+    running_.erase(run);
+    lost_its_ranks_ = true;
+  } else {
+    take_back(rank);
+  }
+  give_to_waiting();
 }
 
 void Coordinator::stop(const std::string& reason) {
@@ -154,12 +178,25 @@ void Coordinator::watch_limits() {
   }
   const bool patience_over = !stopped_because_.empty() && now - stopping_since_ > limits_.grace;
   const bool at_once = signals > 1;
-  if (!abandoned_ && (patience_over || at_once)) {
-    abandoned_ = true;
+  if (abandoned_at_ < 0 && (patience_over || at_once)) {
+    abandoned_at_ = now;
     for (const auto& [rank, run] : running_) {
       spdlog::warn("abandoning {} on rank {}", describe(trials_[run.trial]), rank);
       world_.send(rank, World::supervisor, {{"type", "abandon"}});
     }
+  }
+  if (abandoned_at_ >= 0 && now - abandoned_at_ > answer_patience) forget_the_silent(now);
+}
+
+void Coordinator::forget_the_silent(double now) {
+  while (!running_.empty()) {
+    const int rank = running_.begin()->first;
+    spdlog::error("rank {} has not answered for {:.0f} s; its trial is left for --resume", rank,
+                  now - abandoned_at_);
+    take_back(rank);
+    gone_.insert(rank);
+    left_.insert(rank);
+    world_.lose_peer();
   }
 }
 
@@ -176,16 +213,45 @@ double Coordinator::seconds_left() const {
 }
 
 void Coordinator::tell_all_to_finish() {
+  told_at_ = now_seconds();
   for (int rank = 0; rank < world_.size(); ++rank) {
-    if (gone_.insert(rank).second) world_.send(rank, World::supervisor, {{"type", "finish"}});
+    if (left_.count(rank) == 0) world_.send(rank, World::supervisor, {{"type", "finish"}});
   }
-  finished_ = true;
+}
+
+void Coordinator::await_goodbyes(double now) {
+  // Every message is received before MPI_Finalize: an unanswered one could hold its sender there for ever.
+  const bool all = static_cast<int>(left_.size()) == world_.size();
+  const bool patience_over = now - told_at_ > answer_patience;
+  if (!all && patience_over) world_.lose_peer();
+  finished_ = all || patience_over;
+}
+
+void Coordinator::give_up() noexcept {
+  try {
+    if (told_at_ < 0) tell_all_to_finish();
+    left_.insert(0);  // this rank's own supervisor ends with it
+    for (double now = told_at_; !finished_; now = now_seconds()) {
+      while (const auto arrived = world_.receive(World::coordinator)) {
+        if (arrived->message.at("type") == "bye") left_.insert(arrived->from);
+      }
+      await_goodbyes(now);
+      if (!finished_) ::usleep(1000);
+    }
+  } catch (const std::exception& e) {
+    spdlog::error("the other ranks cannot be told to finish: {}", e.what());
+    world_.lose_peer();
+  }
 }
 
 void Coordinator::step() {
   while (auto arrived = world_.receive(World::coordinator)) take(*arrived);
-  watch_limits();
   const double now = now_seconds();
+  if (told_at_ >= 0) {
+    await_goodbyes(now);
+    return;
+  }
+  watch_limits();
   const bool nothing_more = running_.empty() && (queue_.size() == 0 || !stopped_because_.empty());
   if (!unsynced_.empty() && (nothing_more || now - last_sync_ > sync_interval)) {
     directory_.sync();
@@ -196,9 +262,16 @@ void Coordinator::step() {
   progress_.show(seconds_left());
   directory_.write_results(false);
   const bool all_retired = static_cast<int>(gone_.size()) == world_.size();
-  if (all_retired && !nothing_more) stop("every rank has retired");
+  if (all_retired && queue_.size() > 0 && stopped_because_.empty()) {
+    stop("every rank has retired");
+    lost_its_ranks_ = true;
+  }
   if (nothing_more || all_retired) {
     progress_.finish(0);
+    if (keeper_.refused() + keeper_.removed() > 0) {
+      spdlog::info("the matrix store: {} matrices were removed to make room, {} times one did not fit",
+                   keeper_.removed(), keeper_.refused());
+    }
     tell_all_to_finish();
   }
 }

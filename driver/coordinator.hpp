@@ -13,6 +13,7 @@
 #include "driver/progress.hpp"
 #include "driver/queue.hpp"
 #include "driver/run_directory.hpp"
+#include "driver/store_keeper.hpp"
 #include "driver/trial.hpp"
 
 namespace gaussweep::driver {
@@ -29,16 +30,19 @@ class Coordinator {
  public:
   /// @param trials what is to be done now, nothing that is recorded already
   /// @param done how many trials of the plan are recorded already
+  /// @param store_limit most bytes in the run directory's matrices
   Coordinator(World& world, RunDirectory& directory, const Registry& registry, std::vector<Trial> trials,
-              std::size_t done, RunLimits limits);
+              std::size_t done, RunLimits limits, double store_limit);
   /// Does what can be done now. @throws io::StorageError: the medium failed; what was synced is safe
   void step();
-  /// True once every supervisor was told to finish (or is retired) and everything is on disk.
+  /// True once everything is on disk and every other rank has said goodbye, or is not waited for any longer.
   bool finished() const { return finished_; }
   /// Why the run ended before everything was done; empty where it did not.
   const std::string& stopped_because() const { return stopped_because_; }
-  /// Tells every supervisor to end at once, after an error of the coordinator's own.
-  void tell_all_to_finish();
+  /// Whether trials were left because ranks retired, not because of a signal or a limit.
+  bool lost_its_ranks() const { return lost_its_ranks_; }
+  /// After an error of the coordinator's own: tells every supervisor to end and hears them out.
+  void give_up() noexcept;
 
  private:
   void take(const World::Arrived& arrived);
@@ -50,6 +54,11 @@ class Coordinator {
   void estimate_anew();
   void watch_limits();
   void stop(const std::string& reason);
+  void take_back(int rank);
+  void retire(int rank, const std::string& reason);
+  void forget_the_silent(double now);
+  void tell_all_to_finish();
+  void await_goodbyes(double now);
   double seconds_left() const;
   double work_left() const;
 
@@ -60,6 +69,7 @@ class Coordinator {
   CostModel model_;
   std::vector<double> costs_;
   Queue queue_;
+  StoreKeeper keeper_;
   RunLimits limits_;
   Progress progress_;
   struct Handed {
@@ -68,14 +78,18 @@ class Coordinator {
   };
   std::map<int, Handed> running_;       ///< by rank
   std::map<int, std::string> waiting_;  ///< ranks that asked and got nothing yet, with the matrix they hold
-  std::set<int> gone_;                  ///< told to finish, or retired
+  std::set<int> gone_;                  ///< retired, or silent: they get no more trials
+  std::set<int> left_;                  ///< said goodbye
+  std::map<std::size_t, int> retired_with_;             ///< trial → ranks that retired while they had it
   std::vector<std::pair<std::string, bool>> unsynced_;  ///< statuses of records that are not on disk yet
   double last_sync_ = 0;
   double queued_cost_ = 0;
   bool learned_since_ = false;  ///< since the costs were estimated
   double stopping_since_ = 0;
-  bool abandoned_ = false;
+  double abandoned_at_ = -1;  ///< negative: running trials were not abandoned
   std::string stopped_because_;
+  bool lost_its_ranks_ = false;
+  double told_at_ = -1;  ///< when everybody was told to finish; negative: not yet
   bool finished_ = false;
 };
 

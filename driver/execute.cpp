@@ -297,7 +297,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
   record.pivot_growth = found.pivot_growth;
   record.first_row_percent = found.first_row_percent;
   record.verify_seconds = now_seconds() - verify_start;
-  summarise_samples(record, site_.peaks, trial.precision);
+  summarise_samples(record, peaks_, trial.precision);
   record.status = judge(found.ratio, trial.tolerance, record.info, context.report.convergence);
   record.message = finding_words(record);
   compare_with_reference(trial, method, held, answer, record, context);

@@ -7,23 +7,15 @@
 #include <string>
 #include <variant>
 
-#include "driver/batch_job.hpp"
 #include "driver/inputs.hpp"
 #include "driver/nvml.hpp"
+#include "driver/site.hpp"
 #include "driver/trial.hpp"
 #include "io/record.hpp"
 #include "kernels/check/check.hpp"
 #include "kernels/check/peaks.hpp"
 
 namespace gaussweep::driver {
-
-/// What an executor knows of where it runs.
-struct Site {
-  std::string host, run_id, commit;
-  BatchJob job;
-  std::int64_t rank = 0, device_index = -1;
-  Peaks peaks;
-};
 
 class Executor {
  public:
@@ -37,7 +29,7 @@ class Executor {
   /// A record of this site and trial without results: for what failed.
   io::Record blank(const Trial& trial) const;
   /// What `peak_share` is measured against.
-  void set_peaks(const Peaks& peaks) { site_.peaks = peaks; }
+  void set_peaks(const Peaks& peaks) { peaks_ = peaks; }
   Context& context() { return context_; }
 
  private:
@@ -60,6 +52,7 @@ class Executor {
   Context context_, host_context_;
   io::MatrixStore store_;
   Site site_;
+  Peaks peaks_;
   std::function<void(const std::string&)> at_;
   std::unique_ptr<Held<float>> held_float_;
   std::unique_ptr<Held<double>> held_double_;

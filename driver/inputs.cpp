@@ -26,9 +26,28 @@ HostMatrix<T> to_host(io::Dense<T> dense) {
   return result;
 }
 
+/// The matrix of a file as it was when the plan was read. @throws io::InputError where the file has changed,
+/// io::StorageError where it cannot be read any more
+io::Dense<double> import_as_planned(const MatrixRequest& request) {
+  std::string sha256;
+  try {
+    io::Dense<double> matrix = io::import_matrix(request.file, request.dataset, &sha256);
+    if (sha256 == request.file_sha256) return matrix;
+  } catch (const io::InputError& e) {
+    // It could be read when the plan was: either it is another file now, or its medium failed.
+    try {
+      sha256 = io::sha256_file(request.file);
+    } catch (const io::InputError&) {
+      throw io::StorageError(e.what());
+    }
+    if (sha256 == request.file_sha256) throw;
+  }
+  throw io::InputError(request.file + ": the file has changed since the plan was read");
+}
+
 template <class T>
 HostMatrix<T> read_file(const MatrixRequest& request) {
-  io::Dense<double> read = io::import_matrix(request.file, request.dataset);
+  io::Dense<double> read = import_as_planned(request);
   if constexpr (sizeof(T) == sizeof(double)) {
     return to_host(std::move(read));
   } else {

@@ -55,6 +55,10 @@ World::~World() {
   if (mpi_) MPI_Finalize();
 }
 
+void World::abort(int exit_code) {
+  if (mpi_) MPI_Abort(MPI_COMM_WORLD, exit_code);
+}
+
 nlohmann::json World::broadcast(const nlohmann::json& from_first) {
   if (!mpi_) return from_first;
   Bytes bytes;

@@ -16,6 +16,11 @@ class World {
  public:
   World();
   ~World();
+  /// Notes that some rank does not answer any more: MPI_Finalize would wait for it for ever.
+  void lose_peer() { lost_peer_ = mpi_; }
+  bool lost_peer() const { return lost_peer_; }
+  /// Ends all ranks at once, whatever they do. Returns only where there is no MPI.
+  void abort(int exit_code);
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
@@ -42,6 +47,7 @@ class World {
   std::optional<Arrived> receive(Mailbox box);
 
  private:
+  bool lost_peer_ = false;
   bool mpi_ = false;
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
   std::string mpi_version_;

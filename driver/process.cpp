@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/errors.hpp"
+
 extern char** environ;
 
 namespace gaussweep::driver {
@@ -77,6 +79,19 @@ pid_t spawn_self(const std::vector<std::string>& arguments, const std::vector<st
   return pid;
 }
 
+/// Kills a child that leads a group, and waits for its end, at most 10 seconds.
+/// @return false where the system could not end it
+bool kill_group(pid_t pid) noexcept {
+  for (int wait = 0; wait < 1000; ++wait) {
+    ::kill(-pid, SIGKILL);
+    ::kill(pid, SIGKILL);  // in the moments before it leads its own group
+    int status = 0;
+    if (::waitpid(pid, &status, WNOHANG) != 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait < 100 ? 1 : 11));
+  }
+  return false;
+}
+
 Ending ending_of(int status) {
   if (WIFEXITED(status)) return {true, WEXITSTATUS(status)};
   return {false, WTERMSIG(status)};
@@ -110,10 +125,13 @@ Process::Process(const std::vector<std::string>& arguments, const std::vector<st
   }
   channel_ = Channel(ends[0]);
   Channel child_end(ends[1]);
+  // Opened here, not by the child: an error must say that the medium failed, not that no child could start.
+  Channel log_end(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!log_end.open()) throw io::StorageError(fmt::format("cannot open {}: {}", log, std::strerror(errno)));
   FileActions actions;
   posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions.value, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  posix_spawn_file_actions_adddup2(&actions.value, 1, 2);
+  posix_spawn_file_actions_adddup2(&actions.value, log_end.fd(), 1);
+  posix_spawn_file_actions_adddup2(&actions.value, log_end.fd(), 2);
   posix_spawn_file_actions_adddup2(&actions.value, child_end.fd(), 3);
   pid_ = spawn_self(arguments, environment, actions);
 }
@@ -132,14 +150,7 @@ bool Process::ended(Ending& how) {
 bool Process::end() noexcept {
   if (pid_ <= 0) return true;
   channel_.close();
-  bool gone = false;
-  for (int wait = 0; wait < 1000 && !gone; ++wait) {
-    ::kill(-pid_, SIGKILL);
-    ::kill(pid_, SIGKILL);  // in the moments before it leads its own group
-    int status = 0;
-    gone = ::waitpid(pid_, &status, WNOHANG) != 0;
-    if (!gone) std::this_thread::sleep_for(std::chrono::milliseconds(wait < 100 ? 1 : 11));
-  }
+  const bool gone = kill_group(pid_);
   pid_ = -1;
   return gone;
 }
@@ -165,8 +176,7 @@ std::string capture_self(const std::vector<std::string>& arguments,
     pollfd waiting{reading.fd(), POLLIN, 0};
     const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left * 1000) + 1) : 0;
     if (ready == 0) {
-      ::kill(-pid, SIGKILL);
-      ::waitpid(pid, nullptr, 0);
+      kill_group(pid);
       throw std::runtime_error(
           fmt::format("'gaussweep {}' did not end within {} s", arguments.front(), timeout_seconds));
     }

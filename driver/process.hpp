@@ -27,7 +27,8 @@ std::vector<std::string> child_environment(const std::vector<std::string>& chang
 class Process {
  public:
   Process() = default;
-  /// Starts this program again with `arguments`. @throws std::runtime_error
+  /// Starts this program again with `arguments`.
+  /// @throws io::StorageError where the log cannot be opened, std::runtime_error where no process can start
   Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
           const std::string& log);
   ~Process() { end(); }

@@ -30,6 +30,15 @@ void make_private_folder(const std::filesystem::path& path) {
   throw io::StorageError(fmt::format("cannot create the folder {}: {}", path.string(), std::strerror(errno)));
 }
 
+/// A folder of the run directory: a folder in truth, for what is written must stay inside.
+void make_inner_folder(const std::filesystem::path& path) {
+  make_private_folder(path);
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) return;
+  throw io::StorageError(
+      fmt::format("{} must be a folder of the run directory, not a link or a file", path.string()));
+}
+
 }  // namespace
 
 RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume)
@@ -49,10 +58,11 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume)
   std::filesystem::create_directories(path_.parent_path(), error);
   make_private_folder(path_);
   lock();
-  make_private_folder(path_ / "matrices");
-  make_private_folder(path_ / "logs");
+  make_inner_folder(path_ / "matrices");
+  make_inner_folder(path_ / "logs");
   const std::filesystem::path journal = path_ / "journal.jsonl";
   contents_ = io::read_journal(journal);
+  safe_ = contents_.records.size();
   for (std::size_t i = 0; i < contents_.records.size(); ++i) index_[contents_.records[i].key] = i;
   for (const std::string& text : contents_.notes) {
     const nlohmann::json note = nlohmann::json::parse(text);
@@ -69,7 +79,7 @@ RunDirectory::~RunDirectory() {
 
 void RunDirectory::lock() {
   const std::filesystem::path name = path_ / "lock";
-  lock_fd_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  lock_fd_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (lock_fd_ < 0)
     throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), std::strerror(errno)));
   const double deadline = now_seconds() + lock_patience;
@@ -110,6 +120,7 @@ void RunDirectory::note(const nlohmann::json& note) {
 
 void RunDirectory::sync() {
   writer_->sync();
+  safe_ = contents_.records.size();
 }
 
 void RunDirectory::write_results(bool now) {

@@ -35,6 +35,8 @@ class RunDirectory {
   void append(const io::Record& record);
   void note(const nlohmann::json& note);
   void sync();
+  /// How many trials have a record that is known to be on disk.
+  std::size_t safe_records() const { return safe_; }
   /// Writes results.h5 anew: where `due` (by time, so that it takes a small share of it) or when asked to.
   void write_results(bool now);
 
@@ -46,6 +48,7 @@ class RunDirectory {
   std::unordered_map<std::string, std::size_t> index_;  ///< key → position in contents_.records
   std::unique_ptr<io::JournalWriter> writer_;
   std::string run_id_;
+  std::size_t safe_ = 0;
   bool dirty_ = false;
   double next_write_ = 0;
 };

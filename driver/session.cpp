@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -54,8 +55,14 @@ json rank_facts(const World& world, const std::string& backend) {
                {"warnings", json::array()},
                {"host_row", to_json(host_facts())}};
   if (backend != "auto" && backend != "cuda") return mine;
-  const json devices =
-      json::parse(capture_self({"devices", "--format", "json"}, child_environment({}), devices_timeout));
+  json devices;
+  try {
+    devices =
+        json::parse(capture_self({"devices", "--format", "json"}, child_environment({}), devices_timeout));
+  } catch (const std::exception& e) {
+    mine["why"] = e.what();  // the other ranks wait for this one's facts: rank 0 decides what they are worth
+    return mine;
+  }
   const json& gpus = devices.at("gpus");
   if (gpus.empty()) {
     mine["why"] = devices.value("why", "no GPU");
@@ -189,11 +196,7 @@ void note_start(RunDirectory& directory, const RunOptions& options, const io::Pl
 }
 
 void record_skipped(RunDirectory& directory, Work& work, const Registry& registry) {
-  Site site;
-  site.host = host_name();
-  site.job = batch_job();
-  site.run_id = directory.run_id();
-  site.commit = version_commit;
+  const Site site = this_site(directory.run_id());
   std::vector<Trial> rest;
   for (Trial& trial : work.todo) {
     if (trial.skip_reason.empty()) {
@@ -208,7 +211,7 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
   work.todo = std::move(rest);
 }
 
-int exit_code_of(const Work& work, const io::JournalContents& journal, const std::string& stopped) {
+int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost_its_ranks) {
   std::unordered_map<std::string, const io::Record*> records;
   for (const io::Record& record : journal.records) records[record.key] = &record;
   bool wrong = false, broken = false, missing = false;
@@ -220,26 +223,23 @@ int exit_code_of(const Work& work, const io::JournalContents& journal, const std
       (is_broken(found->second->status) ? broken : wrong) = true;
     }
   }
-  if (missing) return stopped == "every rank has retired" ? exit_broken : exit_stopped;
+  if (missing) return lost_its_ranks ? exit_broken : exit_stopped;
   if (broken) return exit_broken;
   return wrong ? exit_wrong : exit_ok;
 }
 
 WorkerPlace place_of(const World& world, const json& mine, const json& decision) {
   WorkerPlace place;
+  place.site = this_site(decision.at("run_id"), world.rank());
   place.backend = from_string<Backend>(decision.at("backend").get<std::string>()).value();
   if (place.backend == Backend::cuda) {
     place.gpu_uuid = mine.at("uuid");
-    place.device_index = mine.at("index");
+    place.site.device_index = mine.at("index");
   }
-  place.rank = world.rank();
   const int cpus = usable_cpus();
   const bool bound = cpus < static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   place.threads = std::max(1, bound ? cpus : cpus / world.local_size());
   place.directory = decision.at("directory");
-  place.host = host_name();
-  place.job = batch_job();
-  place.run_id = decision.at("run_id");
   return place;
 }
 
@@ -248,22 +248,28 @@ void serve_rank(World& world, const json& mine, const json& decision, const Regi
   Supervisor supervisor(world, place_of(world, mine, decision), registry);
   bool told = false;
   while (!supervisor.finished()) {
-    supervisor.step(wait_ms);
     if (!told && stop_signals() > 0) {
       told = true;
       world.send(0, World::coordinator, {{"type", "stop"}});
     }
+    supervisor.step(wait_ms);
   }
 }
 
+/// How a sweep came to its end.
+struct SweepEnd {
+  std::string stopped_because;
+  bool lost_its_ranks = false;
+};
+
 /// Rank 0's whole sweep, after everybody knows the decision.
-std::string coordinate(World& world, RunDirectory& directory, const json& mine, const json& decision,
-                       const Work& work, const RunOptions& options, double deadline,
-                       const Registry& registry) {
+SweepEnd coordinate(World& world, RunDirectory& directory, const json& mine, const json& decision,
+                    const Work& work, const RunOptions& options, double deadline, double store_limit,
+                    const Registry& registry) {
   Coordinator coordinator(world, directory, registry, work.todo, work.all.size() - work.todo.size(),
-                          {deadline, options.grace});
-  Supervisor supervisor(world, place_of(world, mine, decision), registry);
+                          {deadline, options.grace}, store_limit);
   try {
+    Supervisor supervisor(world, place_of(world, mine, decision), registry);
     while (!coordinator.finished() || !supervisor.finished()) {
       if (!coordinator.finished()) coordinator.step();
       if (!supervisor.finished()) {
@@ -272,11 +278,11 @@ std::string coordinate(World& world, RunDirectory& directory, const json& mine, 
         ::usleep(1000 * wait_ms);
       }
     }
-  } catch (const io::StorageError&) {
-    coordinator.tell_all_to_finish();
+  } catch (...) {
+    coordinator.give_up();
     throw;
   }
-  return coordinator.stopped_because();
+  return {coordinator.stopped_because(), coordinator.lost_its_ranks()};
 }
 
 void print_dry_run(const Expansion& expansion, const RunOptions& options) {
@@ -298,9 +304,47 @@ std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
   }
 }
 
+/// From an open run directory to the exit code. `decision` becomes what the other ranks are told, `told`
+/// whether they were.
+int sweep_into(RunDirectory& directory, World& world, const json& mine, const std::vector<json>& ranks,
+               const RunOptions& options, const Registry& registry, double deadline, Backend backend,
+               const io::Plan& plan, const Expansion& expansion, bool& told) {
+  if (directory.journal().torn) spdlog::warn("the journal's last line was torn by a kill; it was dropped");
+  if (directory.journal().damaged > 0) {
+    spdlog::warn("{} damaged lines of the journal are not counted", directory.journal().damaged);
+  }
+  const double store_limit = store_limit_of(options.store_limit, plan, directory.path() / "matrices");
+  Work work = plan_work(options, expansion, directory.journal());
+  directory.save_plan(plan.text);
+  note_vanished(directory, expansion);
+  note_start(directory, options, plan, work, backend, world, ranks);
+  record_skipped(directory, work, registry);
+  directory.sync();
+  spdlog::info("{} trials, {} to do, {} rank(s), backend {}, into {}", work.all.size(), work.todo.size(),
+               world.size(), to_string(backend), directory.path().string());
+  const json decision = {{"ok", !work.todo.empty()},  // else nobody needs a worker
+                         {"backend", to_string(backend)},
+                         {"directory", directory.path().string()},
+                         {"run_id", directory.run_id()}};
+  world.broadcast(decision);
+  told = true;
+  SweepEnd end;
+  if (!work.todo.empty())
+    end = coordinate(world, directory, mine, decision, work, options, deadline, store_limit, registry);
+  const int code = exit_code_of(work, directory.journal(), end.lost_its_ranks);
+  directory.note(
+      {{"note", "end"}, {"exit_code", code}, {"reason", end.stopped_because}, {"time", time_stamp()}});
+  directory.sync();
+  directory.write_results(true);
+  if (code == exit_stopped || end.lost_its_ranks) {
+    spdlog::warn("stopped early ({}); go on with: gaussweep run {} -o {} --resume", end.stopped_because,
+                 options.plan, options.output);
+  }
+  return code;
+}
+
 int lead(World& world, const json& mine, const std::vector<json>& ranks, const RunOptions& options,
          const Registry& registry, double deadline) {
-  json decision = {{"ok", false}};
   bool told = false;
   try {
     const Backend backend = choose_backend(options.backend, ranks);
@@ -316,42 +360,19 @@ int lead(World& world, const json& mine, const std::vector<json>& ranks, const R
     for (const std::string& note : expansion.notes) spdlog::info("{}", note);
     if (options.dry_run) {
       print_dry_run(expansion, options);
-      world.broadcast(decision);
+      world.broadcast({{"ok", false}});
       return exit_ok;
     }
-    const std::unique_ptr<RunDirectory> opened = open_directory(options);
-    RunDirectory& directory = *opened;
-    if (directory.journal().torn) spdlog::warn("the journal's last line was torn by a kill; it was dropped");
-    if (directory.journal().damaged > 0) {
-      spdlog::warn("{} damaged lines of the journal are not counted", directory.journal().damaged);
+    const std::unique_ptr<RunDirectory> directory = open_directory(options);
+    try {
+      return sweep_into(*directory, world, mine, ranks, options, registry, deadline, backend, plan, expansion,
+                        told);
+    } catch (const io::StorageError& e) {
+      throw io::StorageError(fmt::format(
+          "{}. {} records are safe in {}. Once this is mended, go on with: gaussweep run {} -o {} --resume",
+          e.what(), directory->safe_records(), (directory->path() / "journal.jsonl").string(), options.plan,
+          options.output));
     }
-    Work work = plan_work(options, expansion, directory.journal());
-    directory.save_plan(plan.text);
-    note_vanished(directory, expansion);
-    note_start(directory, options, plan, work, backend, world, ranks);
-    record_skipped(directory, work, registry);
-    directory.sync();
-    spdlog::info("{} trials, {} to do, {} rank(s), backend {}, into {}", work.all.size(), work.todo.size(),
-                 world.size(), to_string(backend), directory.path().string());
-    decision = {{"ok", true},
-                {"backend", to_string(backend)},
-                {"directory", directory.path().string()},
-                {"run_id", directory.run_id()}};
-    if (work.todo.empty()) decision["ok"] = false;  // nobody needs a worker
-    world.broadcast(decision);
-    told = true;
-    const std::string stopped =
-        work.todo.empty() ? ""
-                          : coordinate(world, directory, mine, decision, work, options, deadline, registry);
-    const int code = exit_code_of(work, directory.journal(), stopped);
-    directory.note({{"note", "end"}, {"exit_code", code}, {"reason", stopped}, {"time", time_stamp()}});
-    directory.sync();
-    directory.write_results(true);
-    if (code == exit_stopped) {
-      spdlog::warn("stopped early ({}); go on with: gaussweep run {} -o {} --resume", stopped, options.plan,
-                   options.output);
-    }
-    return code;
   } catch (...) {
     if (!told) world.broadcast({{"ok", false}});
     throw;
@@ -376,6 +397,18 @@ Expansion expand_plan(const std::string& path, const Registry& registry, Backend
   return expand(plan, registry, requested, capability, lookup);
 }
 
+double store_limit_of(const std::string& option, const io::Plan& plan,
+                      const std::filesystem::path& matrices) {
+  if (!option.empty()) return io::parse_bytes({option, {"--store-limit", 1, 1}}, "--store-limit");
+  if (plan.store_limit) return io::parse_bytes(*plan.store_limit, "store_limit");
+  std::error_code error;
+  const std::filesystem::space_info disk = std::filesystem::space(matrices, error);
+  if (error) return std::numeric_limits<double>::infinity();  // a medium that does not say how large it is
+  double bytes = static_cast<double>(disk.available);
+  for (const auto& [digest, size] : io::MatrixStore(matrices).inventory()) bytes += static_cast<double>(size);
+  return bytes / 2;
+}
+
 std::vector<Trial> shard_of(std::vector<Trial> trials, std::int64_t shard, std::int64_t shards) {
   if (shards <= 1) return trials;
   std::vector<Trial> mine;
@@ -396,16 +429,21 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
     count_stop_signals();
     const json mine = rank_facts(world, options.backend);
     const std::vector<json> ranks = world.gather(mine);
-    if (world.rank() == 0) {
-      try {
+    try {
+      if (world.rank() == 0) {
         code = lead(world, mine, ranks, options, registry, deadline);
-      } catch (...) {
-        error = std::current_exception();  // leave through MPI_Finalize, so that the other ranks can
+      } else {
+        const json decision = world.broadcast(nullptr);
+        if (decision.at("ok").get<bool>()) serve_rank(world, mine, decision, registry);
       }
-    } else {
-      const json decision = world.broadcast(nullptr);
-      if (decision.at("ok").get<bool>()) serve_rank(world, mine, decision, registry);
+    } catch (const std::exception& e) {
+      error = std::current_exception();  // leave through MPI_Finalize, so that the other ranks can
+      if (world.rank() != 0 || world.lost_peer()) {
+        spdlog::error("rank {}: {}", world.rank(), e.what());
+        world.abort(exit_broken);
+      }
     }
+    if (world.lost_peer()) world.abort(code);
   }
   if (error) std::rethrow_exception(error);
   return code;

@@ -1,6 +1,7 @@
 #pragma once
 /// `gaussweep run`: from the plan to the exit code.
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,7 @@ struct RunOptions {
   std::string backend = "auto";
   double time_limit = 0;  ///< seconds; 0: none
   double grace = 20;
+  std::string store_limit;  ///< "50GiB", "none"; empty: the plan's, else half of the free disk
   std::int64_t shard = 1, shards = 1;
   std::string command_line;
 };
@@ -29,6 +31,10 @@ std::vector<Trial> shard_of(std::vector<Trial> trials, std::int64_t shard, std::
 
 /// "auto" → cuda where every rank has a GPU; collective. @return the exit code
 int run_sweep(const RunOptions& options, const Registry& registry);
+
+/// The most bytes that DIR/matrices may take: the option's, else the plan's, else half of what the disk has
+/// for it (free, or taken by matrices already). @throws io::InputError
+double store_limit_of(const std::string& option, const io::Plan& plan, const std::filesystem::path& matrices);
 
 /// Seconds of "90", "90s", "10min", "1h30min", or Slurm's "HH:MM:SS", "D-HH:MM:SS". @throws UsageError
 double parse_time_limit(const std::string& text);

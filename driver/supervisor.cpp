@@ -9,7 +9,8 @@
 
 #include "driver/execute.hpp"
 #include "driver/machine.hpp"
-#include "version.hpp"
+#include "io/atomic_file.hpp"
+#include "io/errors.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -18,6 +19,8 @@ using nlohmann::json;
 
 constexpr int most_ends = 2;           // of one trial, before it is left alone
 constexpr int most_failed_starts = 3;  // in a row, before the rank retires
+constexpr double pauses[most_failed_starts] = {0, 1,
+                                               3};  // seconds after failed starts: a GPU may be resetting
 constexpr double start_timeout = 120;  // CUDA start-up on a busy node, with the peaks' measurement
 
 /// A record of a second try says how the first one ended.
@@ -31,8 +34,8 @@ io::Record with_first_end(io::Record record, const std::string& cause) {
 
 Supervisor::Supervisor(World& world, WorkerPlace place, const Registry& registry)
     : world_(world), place_(std::move(place)), registry_(registry) {
-  start_worker();
   ask();
+  start_again_at_ = 0;  // by the first step
 }
 
 void Supervisor::ask() {
@@ -43,15 +46,26 @@ void Supervisor::report(const io::Record& record) {
   world_.send(0, World::coordinator,
               {{"type", "record"}, {"key", record.key}, {"record", io::to_json(record)}});
   trial_.reset();
+  sent_ = false;
   ends_ = 0;
   first_cause_.clear();
   ask();
 }
 
+io::Record Supervisor::blank() const {
+  io::Record record = blank_record(*trial_, registry_.find(trial_->problem, trial_->method), place_.site);
+  if (trial_->backend == Backend::cuda) {
+    record.gpu_uuid = place_.gpu_uuid;
+    record.device_index = place_.site.device_index;
+  }
+  return record;
+}
+
 void Supervisor::start_worker() {
   std::vector<std::string> changes = {fmt::format("OPENBLAS_NUM_THREADS={}", place_.threads)};
   if (!place_.gpu_uuid.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + place_.gpu_uuid);
-  const std::string log = fmt::format("{}/logs/worker-{}.log", place_.directory, place_.rank);
+  const std::string log = fmt::format("{}/logs/worker-{}.log", place_.directory, place_.site.rank);
+  start_again_at_ = -1;
   worker_ready_ = false;
   sent_ = false;
   step_ = "start-up";
@@ -59,65 +73,66 @@ void Supervisor::start_worker() {
   kills_before_ = memory_kills();
   try {
     worker_ = Process({"worker", "--parent", std::to_string(::getpid())}, child_environment(changes), log);
+    worker_pid_ = worker_.pid();
     worker_.channel().send({{"type", "setup"},
                             {"backend", to_string(place_.backend)},
                             {"matrices", place_.directory + "/matrices"},
-                            {"host", place_.host},
-                            {"job", to_json(place_.job)},
-                            {"run_id", place_.run_id},
-                            {"rank", place_.rank},
-                            {"device_index", place_.device_index},
+                            {"site", to_json(place_.site)},
                             {"peaks", peaks_}});
   } catch (const ChannelClosed&) {
-    // it ended at once: seen and counted by step()
+    // it ended at once: heard and counted by the next step
+  } catch (const io::StorageError&) {
+    throw;
+  } catch (const std::exception& e) {
+    worker_could_not_start(e.what());
   }
 }
 
 void Supervisor::end_worker() {
+  const bool in_the_middle = sent_;
   if (!worker_.end())
-    spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", place_.rank);
+    spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", place_.site.rank);
   worker_ready_ = false;
+  sent_ = false;
+  if (in_the_middle) io::remove_temporaries_of(worker_pid_, place_.directory + "/matrices");
 }
 
 void Supervisor::retire(const std::string& reason) {
   end_worker();
-  json message = {{"type", "retired"}, {"reason", reason}};
-  if (trial_) message["key"] = trial_->key;
   trial_.reset();
-  world_.send(0, World::coordinator, message);
-  finished_ = true;
+  out_of_work_ = true;
+  world_.send(0, World::coordinator, {{"type", "retired"}, {"reason", reason}});
+}
+
+void Supervisor::worker_could_not_start(const std::string& cause) {
+  end_worker();
+  if (++failed_starts_ >= most_failed_starts) {
+    retire(fmt::format("{} workers in a row could not start: {}", failed_starts_, cause));
+  } else {
+    start_again_at_ = now_seconds() + pauses[failed_starts_];
+  }
+}
+
+void Supervisor::trial_ended_worker(io::Record record) {
+  end_worker();
+  held_.clear();
+  ++ends_;
+  spdlog::warn("rank {}: {}: {} {}", place_.site.rank, describe(*trial_), record.status, record.message);
+  if (ends_ == 1) first_cause_ = record.message;
+  if (ends_ > 1) record.message += fmt::format("; tried {} times", ends_);
+  last_end_ = std::move(record);
+  start_worker();
 }
 
 void Supervisor::worker_is_gone(const std::string& status, const std::string& cause) {
-  end_worker();
-  held_.clear();
   if (trial_ && sent_) {
-    failed_starts_ = 0;
-    ++ends_;
-    spdlog::warn("rank {}: {}: {} {} (at {})", place_.rank, describe(*trial_), status, cause, step_);
-    if (ends_ >= most_ends) {
-      Site site;
-      site.host = place_.host;
-      site.job = place_.job;
-      site.run_id = place_.run_id;
-      site.commit = version_commit;
-      site.rank = place_.rank;
-      io::Record record = blank_record(*trial_, registry_.find(trial_->problem, trial_->method), site);
-      record.status = status;
-      record.message = fmt::format("{} (at {}); tried {} times", cause, step_, ends_);
-      if (trial_->backend == Backend::cuda) {
-        record.gpu_uuid = place_.gpu_uuid;
-        record.device_index = place_.device_index;
-      }
-      report(record);
-    } else {
-      first_cause_ = cause;
-    }
-  } else if (++failed_starts_ >= most_failed_starts) {
-    retire(fmt::format("{} workers in a row could not start: {}", failed_starts_, cause));
-    return;
+    io::Record record = blank();
+    record.status = status;
+    record.message = fmt::format("{} (at {})", cause, step_);
+    trial_ended_worker(std::move(record));
+  } else {
+    worker_could_not_start(cause);
   }
-  start_worker();
 }
 
 void Supervisor::take_from_worker(const json& message) {
@@ -134,32 +149,20 @@ void Supervisor::take_from_worker(const json& message) {
                 {"double", row.at("gemm_flops_double")}};
       world_.send(0, World::coordinator, {{"type", "device"}, {"row", row}});
     }
+    if (ends_ >= most_ends) report(last_end_);  // the device works, so it was the trial
   } else if (type == "unfit") {
     worker_is_gone("crashed", message.at("message"));
   } else if (type == "storage_failed") {
-    world_.send(0, World::coordinator, message);
-    trial_.reset();
-    end_worker();
+    throw io::StorageError(message.at("message").get<std::string>());
   } else if (type == "record") {
-    const io::Record record = io::record_from_json(message.at("record"));
-    if (message.at("fatal").get<bool>()) {
-      // the process can do no more: a fresh one tries the trial again, once
-      step_ = "run";
-      const std::string cause = record.message;
-      if (ends_ + 1 >= most_ends) {
-        io::Record last = record;
-        last.message += fmt::format("; tried {} times", ends_ + 1);
-        end_worker();
-        held_.clear();
-        report(last);
-        start_worker();
-      } else {
-        worker_is_gone(record.status, cause);
-      }
-      return;
-    }
-    held_ = trial_ ? trial_->matrix.digest : std::string();
+    io::Record record = io::record_from_json(message.at("record"));
+    const std::string end = message.at("end");
+    if (end == "fatal") return trial_ended_worker(std::move(record));
+    held_ = trial_ && end.empty() ? trial_->matrix.digest : std::string();
     report(ends_ == 0 ? record : with_first_end(record, first_cause_));
+    if (end.empty()) return;
+    end_worker();
+    start_worker();
   }
 }
 
@@ -167,17 +170,16 @@ void Supervisor::take_message(const json& message) {
   const std::string type = message.at("type");
   if (type == "trial") {
     trial_ = trial_from_json(message.at("trial"));
-    sent_ = false;
     ends_ = 0;
   } else if (type == "abandon") {
-    if (trial_) {
-      world_.send(0, World::coordinator, {{"type", "given_back"}, {"key", trial_->key}});
-      trial_.reset();
-      end_worker();
-    }
+    end_worker();
+    trial_.reset();
+    start_again_at_ = -1;
+    world_.send(0, World::coordinator, {{"type", "given_back"}});
   } else if (type == "finish") {
     end_worker();
     finished_ = true;
+    world_.send(0, World::coordinator, {{"type", "bye"}});
   }
 }
 
@@ -190,12 +192,43 @@ void Supervisor::watch_time() {
   }
 }
 
-void Supervisor::step(int wait_ms) {
-  while (auto arrived = world_.receive(World::supervisor)) {
-    take_message(arrived->message);
-    if (finished_) return;
+void Supervisor::hear_the_end() {
+  // its last words are read; now wait for its end, which follows at once, or is brought about
+  Ending how;
+  const double deadline = now_seconds() + 1;
+  bool ended = false;
+  while (!(ended = worker_.ended(how)) && now_seconds() < deadline) ::usleep(1000);
+  const bool memory = ended && !how.exited && how.code == SIGKILL && memory_kills() > kills_before_;
+  worker_is_gone(memory ? "oom" : "crashed", memory  ? "killed by the system, host memory ran out"
+                                             : ended ? how.words()
+                                                     : "closed its channel and hung");
+}
+
+void Supervisor::hear(int wait_ms) {
+  try {
+    std::optional<json> message = worker_.channel().receive(wait_ms);
+    while (message) {
+      take_from_worker(*message);
+      if (!worker_.running() || !worker_.channel().open()) return;
+      message = worker_.channel().receive(0);
+    }
+  } catch (const ChannelClosed&) {
+    return hear_the_end();
+  } catch (const io::StorageError&) {
+    throw;
+  } catch (const std::exception& e) {
+    return worker_is_gone("crashed",
+                          fmt::format("its messages cannot be understood any more ({})", e.what()));
   }
-  if (!worker_.running()) return;
+  watch_time();
+}
+
+void Supervisor::do_step(int wait_ms) {
+  if (start_again_at_ >= 0 && now_seconds() >= start_again_at_) start_worker();
+  if (!worker_.running()) {
+    ::usleep(static_cast<useconds_t>(1000 * wait_ms));
+    return;
+  }
   if (trial_ && !sent_ && worker_ready_) {
     step_ = "start";
     sent_ = true;
@@ -203,32 +236,29 @@ void Supervisor::step(int wait_ms) {
     try {
       worker_.channel().send({{"type", "trial"}, {"trial", to_json(*trial_)}});
     } catch (const ChannelClosed&) {
-      // seen below as the end of the channel
+      // heard below as the end of the channel
     }
+  }
+  hear(wait_ms);
+}
+
+void Supervisor::step(int wait_ms) {
+  while (auto arrived = world_.receive(World::supervisor)) {
+    take_message(arrived->message);
+    if (finished_) return;
   }
   try {
-    std::optional<json> message = worker_.channel().receive(wait_ms);
-    while (message) {
-      take_from_worker(*message);
-      if (finished_ || !worker_.running() || !worker_.channel().open()) return;
-      message = worker_.channel().receive(0);
+    if (out_of_work_) {
+      ::usleep(static_cast<useconds_t>(1000 * wait_ms));
+    } else {
+      do_step(wait_ms);
     }
-  } catch (const ChannelClosed&) {
-    // its last words are read; now wait for its end, which follows at once, or is brought about
-    Ending how;
-    const double deadline = now_seconds() + 1;
-    bool ended = false;
-    while (!(ended = worker_.ended(how)) && now_seconds() < deadline) ::usleep(1000);
-    const bool memory = ended && !how.exited && how.code == SIGKILL && memory_kills() > kills_before_;
-    worker_is_gone(memory ? "oom" : "crashed", memory  ? "killed by the system, host memory ran out"
-                                               : ended ? how.words()
-                                                       : "closed its channel and hung");
-    return;
-  } catch (const std::exception& e) {
-    worker_is_gone("crashed", fmt::format("its messages cannot be understood any more ({})", e.what()));
-    return;
+  } catch (const io::StorageError& e) {
+    end_worker();
+    trial_.reset();
+    out_of_work_ = true;
+    world_.send(0, World::coordinator, {{"type", "storage_failed"}, {"message", e.what()}});
   }
-  watch_time();
 }
 
 }  // namespace gaussweep::driver

@@ -3,15 +3,20 @@
 /// where it crashes, hangs or is to be abandoned, and goes on with a fresh one.
 ///
 /// Messages, each an object with "type":
-///   to the coordinator: ready {held}, record {key, record}, given_back {key}, device {row}, retired {reason,
-///   key?} to the supervisor:  trial {trial}, abandon {}, finish {}
+///   to the coordinator: ready {held}, record {key, record}, given_back {key}, device {row}, retired
+///   {reason},
+///                       storage_failed {message}, bye {} (the last one: nothing follows it)
+///   to the supervisor:  trial {trial}, abandon {}, finish {}
+/// Every worker's first act is a probe whose result is known. A trial that ended its worker twice is recorded
+/// only once a fresh worker has shown that the device still works; where none can start, the rank retires and
+/// hands the trial back, for it may be innocent.
 
 #include <optional>
 #include <string>
 
-#include "driver/batch_job.hpp"
 #include "driver/link.hpp"
 #include "driver/process.hpp"
+#include "driver/site.hpp"
 #include "driver/trial.hpp"
 #include "io/record.hpp"
 
@@ -21,26 +26,31 @@ namespace gaussweep::driver {
 struct WorkerPlace {
   Backend backend = Backend::host;
   std::string gpu_uuid;  ///< empty: no GPU
-  int device_index = -1;
-  int rank = 0;
-  int threads = 1;  ///< for OpenBLAS
-  std::string directory, host, run_id;
-  BatchJob job;
+  int threads = 1;       ///< for OpenBLAS
+  std::string directory;
+  Site site;
 };
 
 class Supervisor {
  public:
   Supervisor(World& world, WorkerPlace place, const Registry& registry);
-  /// Does what can be done now. Waits for the worker at most `wait_ms`.
+  /// Does what can be done now. Waits for the worker at most `wait_ms`. What fails here goes to the
+  /// coordinator in words; only a broken link to it throws.
   void step(int wait_ms);
   /// True once the coordinator said that there is no more.
   bool finished() const { return finished_; }
 
  private:
+  void do_step(int wait_ms);
   void take_message(const nlohmann::json& message);
   void take_from_worker(const nlohmann::json& message);
   void start_worker();
+  void worker_could_not_start(const std::string& cause);
   void worker_is_gone(const std::string& status, const std::string& cause);
+  void trial_ended_worker(io::Record record);
+  void hear(int wait_ms);
+  void hear_the_end();
+  io::Record blank() const;
   void watch_time();
   void report(const io::Record& record);
   void ask();
@@ -54,13 +64,17 @@ class Supervisor {
   nlohmann::json peaks_;  ///< measured by the first worker, given to the later ones
   bool worker_ready_ = false;
   double worker_started_ = 0;
-  int failed_starts_ = 0;
-  std::string step_;  ///< the last step that the worker named
+  pid_t worker_pid_ = -1;
+  int failed_starts_ = 0;       ///< in a row
+  double start_again_at_ = -1;  ///< after a failed start; negative: none is due
+  bool out_of_work_ = false;    ///< retired, or the medium failed: it waits for `finish`
+  std::string step_;            ///< the last step that the worker named
   std::optional<Trial> trial_;
   bool sent_ = false;  ///< the trial was sent to the worker
   double sent_at_ = 0;
   int ends_ = 0;  ///< workers that this trial has ended
   std::string first_cause_;
+  io::Record last_end_;  ///< how it ended the last one: its record, once the device is known to work
   std::string held_;
   std::int64_t kills_before_ = -1;
   bool finished_ = false;

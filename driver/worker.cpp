@@ -11,7 +11,6 @@
 #include "driver/process.hpp"
 #include "io/errors.hpp"
 #include "kernels/core/errors.hpp"
-#include "version.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -19,17 +18,6 @@ namespace {
 using nlohmann::json;
 
 constexpr double peak_seconds = 0.2;
-
-Site site_from(const json& setup) {
-  Site site;
-  site.host = setup.at("host");
-  site.job = batch_job_from_json(setup.at("job"));
-  site.run_id = setup.at("run_id");
-  site.commit = version_commit;
-  site.rank = setup.at("rank");
-  site.device_index = setup.at("device_index");
-  return site;
-}
 
 io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peaks& peaks) {
   io::DeviceRow row;
@@ -46,19 +34,6 @@ io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peak
   row.gemm_flops_float = peaks.gemm_flops_float;
   row.gemm_flops_double = peaks.gemm_flops_double;
   return row;
-}
-
-/// A small solve whose answer is known: says whether the device works at all. @throws where it does not
-void probe(Device& device) {
-  const std::int64_t words = 1024;
-  std::vector<std::int64_t> there(words, 0x0123456789abcdef), back(words, 0);
-  Buffer first(device, words * sizeof(std::int64_t)), second(device, words * sizeof(std::int64_t));
-  device.to_device(first.data(), there.data(), first.bytes());
-  device.copy(second.data(), first.data(), first.bytes());
-  device.to_host(back.data(), second.data(), second.bytes());
-  device.synchronize();
-  if (back != there)
-    throw DeviceError("the device returned other bytes than were written", "probeFailed", true);
 }
 
 /// The status of what was thrown while a trial ran, and whether this process can go on.
@@ -83,24 +58,67 @@ Failure failure_of(std::exception_ptr thrown) {
   }
 }
 
+/// The last message of a worker that cannot go on. @return its exit code
+int say_last(Channel& channel, const char* type, const std::string& words) {
+  try {
+    channel.send({{"type", type}, {"message", words}});
+  } catch (const ChannelClosed&) {
+    // nobody is left to hear it; the exit code says the same
+  }
+  return 1;
+}
+
+/// One trial: its record, and what becomes of this process after it.
+struct Done {
+  io::Record record;
+  std::string end;
+};
+
+Done do_trial(Executor& executor, const Trial& trial, const std::string& step) {
+  Done done;
+  try {
+    done.record = executor.run(trial);
+  } catch (const ChannelClosed&) {
+    throw;
+  } catch (const io::StorageError&) {
+    throw;
+  } catch (...) {
+    const Failure failure = failure_of(std::current_exception());
+    done.record = executor.blank(trial);
+    done.record.status = failure.status;
+    done.record.message = failure.message + " (at " + step + ")";
+    done.end = failure.fatal ? "fatal" : failure.status == "oom" ? "spent" : "";
+  }
+  const std::string& status = done.record.status;
+  if (!done.end.empty() || status == "pass" || status == "suspect" || status == "skipped") return done;
+  // Was it the trial, or is it the device? What a broken one did must not stand as the method's fault.
+  try {
+    probe(executor.context());
+  } catch (const std::exception& e) {
+    done.record.message += fmt::format("; after it the device failed: {}", e.what());
+    done.record.status = "crashed";
+    done.end = "fatal";
+  }
+  return done;
+}
+
 }  // namespace
 
-int serve_trials(int descriptor, const Registry& registry) {
+int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& make_device) {
   Channel channel(descriptor);
   try {
     const json setup = channel.receive(-1).value();
     const auto backend = from_string<Backend>(setup.at("backend").get<std::string>()).value();
     channel.send({{"type", "at"}, {"step", "device"}});
-    const std::unique_ptr<Device> device =
-        backend == Backend::cuda ? make_cuda_device(0) : make_host_device(backend, now_seconds, cpu_model());
-    probe(*device);
-    const Site site = site_from(setup);
+    const std::unique_ptr<Device> device = make_device(backend);
+    const Site site = site_from_json(setup.at("site"));
     std::string step;
     Executor executor(registry, *device, io::MatrixStore(setup.at("matrices").get<std::string>()), site,
                       [&](const std::string& name) {
                         step = name;
                         channel.send({{"type", "at"}, {"step", name}});
                       });
+    probe(executor.context());
     Peaks peaks;
     if (setup.at("peaks").is_object()) {
       const json& known = setup.at("peaks");
@@ -114,37 +132,18 @@ int serve_trials(int descriptor, const Registry& registry) {
 
     for (;;) {
       const json message = channel.receive(-1).value();
-      const Trial trial = trial_from_json(message.at("trial"));
       step = "start";
-      io::Record record;
-      bool fatal = false;
-      try {
-        record = executor.run(trial);
-      } catch (const ChannelClosed&) {
-        throw;
-      } catch (const io::StorageError& e) {
-        // the medium failed, not the method: the run ends, and the trial is done by the next --resume
-        channel.send({{"type", "storage_failed"}, {"message", e.what()}});
-        return 1;
-      } catch (...) {
-        const Failure failure = failure_of(std::current_exception());
-        record = executor.blank(trial);
-        record.status = failure.status;
-        record.message = failure.message + " (at " + step + ")";
-        fatal = failure.fatal;
-      }
-      channel.send({{"type", "record"}, {"record", io::to_json(record)}, {"fatal", fatal}});
-      if (fatal) return 1;
+      const Done done = do_trial(executor, trial_from_json(message.at("trial")), step);
+      channel.send({{"type", "record"}, {"record", io::to_json(done.record)}, {"end", done.end}});
+      if (!done.end.empty()) return 1;
     }
   } catch (const ChannelClosed&) {
     return 0;  // the supervisor is gone or has no more work
+  } catch (const io::StorageError& e) {
+    // the medium failed, not the method: the run ends, and the trial is done by the next --resume
+    return say_last(channel, "storage_failed", e.what());
   } catch (const std::exception& e) {
-    try {
-      channel.send({{"type", "unfit"}, {"message", e.what()}});
-    } catch (const ChannelClosed&) {
-      return 1;
-    }
-    return 1;
+    return say_last(channel, "unfit", e.what());
   }
 }
 

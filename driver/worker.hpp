@@ -4,12 +4,14 @@
 ///
 /// Messages, each an object with "type":
 ///   to the worker:   setup {backend, site…}, then trial {trial}
-///   from the worker: hello {device row}, at {step}, record {record, fatal}, storage_failed {message}, unfit
+///   from the worker: hello {device row}, at {step}, record {record, end}, storage_failed {message}, unfit
 ///   {message}
-/// `fatal`: the worker's process can do no more work and ends.
+/// `end`: "" (it waits for the next trial), "fatal" (this process can do no more, and a fresh one may fare
+/// better with the trial), "spent" (the trial is done, but memory may be lost in this process, which ends).
 
 #include <nlohmann/json.hpp>
 
+#include "driver/probe.hpp"
 #include "io/record.hpp"
 #include "io/results.hpp"
 #include "kernels/core/method.hpp"
@@ -17,7 +19,7 @@
 namespace gaussweep::driver {
 
 /// Serves until the supervisor closes the channel. Returns the process's exit code.
-int serve_trials(int descriptor, const Registry& registry);
+int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& make_device);
 
 nlohmann::json to_json(const io::DeviceRow& row);
 io::DeviceRow device_row_from_json(const nlohmann::json& json);

@@ -94,6 +94,18 @@ void remove_stale_temporaries(const std::filesystem::path& target) {
   }
 }
 
+void remove_temporaries_of(int pid, const std::filesystem::path& folder) {
+  const std::string mark = "." + std::to_string(pid) + "-";
+  const std::string suffix = temporary_suffix;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_temporary = name.size() > suffix.size() && name.front() == '.' &&
+                              name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
+    if (is_temporary && name.find(mark) != std::string::npos) std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
 void sync_folder(const std::filesystem::path& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) throw StorageError("Cannot open the folder '" + folder.string() + "': " + std::strerror(errno));

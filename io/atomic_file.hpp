@@ -38,6 +38,9 @@ void write_atomically(const std::filesystem::path& target, const void* data, std
 /// Removes temporaries of `target` that are older than an hour: left by killed processes.
 void remove_stale_temporaries(const std::filesystem::path& target);
 
+/// Removes temporaries that the process `pid` of this host left in `folder`: it must have ended.
+void remove_temporaries_of(int pid, const std::filesystem::path& folder);
+
 /// fsync of a folder, so that a new or renamed entry survives a power failure. @throws StorageError
 void sync_folder(const std::filesystem::path& folder);
 

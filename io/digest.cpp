@@ -1,9 +1,12 @@
+#include "io/digest.hpp"
+
 #include <openssl/evp.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <memory>
+#include <stdexcept>
+#include <vector>
 
 #include "io/errors.hpp"
 #include "io/matrix_file.hpp"
@@ -11,39 +14,42 @@
 namespace gaussweep::io {
 namespace {
 
-/// A running SHA-256.
-class Digest {
- public:
-  Digest() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-    require(context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
-  }
-  void add(const void* data, std::size_t bytes) {
-    require(EVP_DigestUpdate(context_.get(), data, bytes) == 1);
-  }
-  std::string hex() {
-    unsigned char value[EVP_MAX_MD_SIZE];
-    unsigned length = 0;
-    require(EVP_DigestFinal_ex(context_.get(), value, &length) == 1);
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string text;
-    for (unsigned i = 0; i < length; ++i) {
-      text += digits[value[i] >> 4];
-      text += digits[value[i] & 15];
-    }
-    return text;
-  }
-
- private:
-  static void require(bool worked) {
-    if (!worked) throw std::runtime_error("libcrypto has no SHA-256");
-  }
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
-};
+void require(bool worked) {
+  if (!worked) throw std::runtime_error("libcrypto has no SHA-256");
+}
 
 }  // namespace
 
+struct Sha256::State {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  ~State() { EVP_MD_CTX_free(context); }
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {
+  require(state_->context != nullptr && EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1);
+}
+
+Sha256::~Sha256() = default;
+
+void Sha256::add(const void* data, std::size_t bytes) {
+  require(EVP_DigestUpdate(state_->context, data, bytes) == 1);
+}
+
+std::string Sha256::hex() {
+  unsigned char value[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  require(EVP_DigestFinal_ex(state_->context, value, &length) == 1);
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (unsigned i = 0; i < length; ++i) {
+    text += digits[value[i] >> 4];
+    text += digits[value[i] & 15];
+  }
+  return text;
+}
+
 std::string sha256(const std::string& bytes) {
-  Digest digest;
+  Sha256 digest;
   digest.add(bytes.data(), bytes.size());
   return digest.hex();
 }
@@ -51,7 +57,7 @@ std::string sha256(const std::string& bytes) {
 std::string sha256_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw InputError(path.string() + ": cannot be opened: " + std::strerror(errno));
-  Digest digest;
+  Sha256 digest;
   std::vector<char> buffer(1 << 20);
   while (file) {
     file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));

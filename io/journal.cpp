@@ -202,11 +202,25 @@ void JournalWriter::flush() {
   lines_ = 0;
 }
 
+// What is written into a file that was removed, replaced or unmounted reaches no one who looks for it.
+void JournalWriter::check_name() {
+  struct stat opened {};
+  struct stat named {};
+  if (fstat(fd_, &opened) != 0) fail("look at it", errno, "All lines synced before are safe.");
+  const bool found = stat(path_.c_str(), &named) == 0;
+  if (found && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) return;
+  const int error = found ? ESTALE : errno;
+  broken_ = true;
+  fail("find it under its name any more", error,
+       "Its folder was removed, replaced or unmounted; what was synced before went where it was then.");
+}
+
 void JournalWriter::sync() {
   if (broken_)
     fail("go on after a failed sync", EIO, "All lines synced before it are safe. Resume to go on.");
   flush();
   if (unsynced_ == 0) return;
+  check_name();
   if (fdatasync(fd_) != 0) {
     broken_ = true;
     fail("sync " + std::to_string(unsynced_) + " line(s)", errno,

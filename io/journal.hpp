@@ -44,6 +44,7 @@ class JournalWriter {
   // A failed fdatasync may have dropped what it did not write, and the next one would hide that: no second
   // try.
   bool broken_ = false;
+  void check_name();
 };
 
 /// What a journal holds.

@@ -38,8 +38,11 @@ struct MatrixInfo {
 /// path in an HDF5 or MATLAB file; empty: /A, or the only 2-D dataset of numbers there is.
 /// @throws InputError: unreadable, malformed (file:line for Matrix Market), complex, sparse MATLAB, empty,
 /// too large.
-Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset = {});
-MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset = {});
+/// `sha256`, where given, becomes the file's (of a text file without reading it twice).
+Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset = {},
+                            std::string* sha256 = nullptr);
+MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset = {},
+                       std::string* sha256 = nullptr);
 
 /// Writes Matrix Market array format (%.17g), atomically.
 void export_matrix_market(const std::filesystem::path& path, const Dense<double>& a);
@@ -65,6 +68,18 @@ class MatrixStore {
   template <class T>
   StoredMatrix<T> get(const std::string& digest, const std::function<StoredMatrix<T>()>& make,
                       bool* made = nullptr);
+  /// What is stored: digest → bytes. An absent folder holds nothing. @throws StorageError
+  std::map<std::string, std::int64_t> inventory() const;
+  /// Bytes of one matrix; 0 where it is not stored.
+  std::int64_t bytes_of(const std::string& digest) const;
+  /// Removes one matrix, if it is there. @throws StorageError
+  void remove(const std::string& digest);
+  /// Removes temporaries and locks that killed writers left. Only while nobody writes.
+  void tidy();
+  /// Bytes that the file of a system takes, a little more rather than less: A of rows x cols, and for nrhs >
+  /// 0 b and x_true.
+  static std::int64_t estimated_bytes(std::int64_t rows, std::int64_t cols, std::int64_t nrhs,
+                                      std::size_t element_bytes);
 
  private:
   std::filesystem::path directory_;

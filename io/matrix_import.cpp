@@ -215,13 +215,15 @@ h5::File open_hdf5(const std::filesystem::path& path) {
 
 }  // namespace
 
-Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset) {
+Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset,
+                            std::string* sha256) {
   require_file(path);
   if (is_matrix_market(path)) {
     if (!dataset.empty()) fail(path, "a Matrix Market file has no datasets; leave dataset out");
-    return read_matrix_market(path);
+    return read_matrix_market(path, sha256);
   }
   const h5::Quiet quiet;
+  if (sha256 != nullptr) *sha256 = sha256_file(path);
   try {
     const h5::File file = open_hdf5(path);
     return read_dataset(path, file, choose(path, file, dataset, is_matlab(path)));
@@ -230,13 +232,14 @@ Dense<double> import_matrix(const std::filesystem::path& path, const std::string
   }
 }
 
-MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset) {
+MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset, std::string* sha256) {
   require_file(path);
   if (is_matrix_market(path)) {
     if (!dataset.empty()) fail(path, "a Matrix Market file has no datasets; leave dataset out");
-    return matrix_market_info(path);
+    return matrix_market_info(path, sha256);
   }
   const h5::Quiet quiet;
+  if (sha256 != nullptr) *sha256 = sha256_file(path);
   try {
     const h5::File file = open_hdf5(path);
     const bool matlab = is_matlab(path);

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "io/atomic_file.hpp"
+#include "io/digest.hpp"
 #include "io/errors.hpp"
 #include "io/matrix_limits.hpp"
 
@@ -44,6 +45,7 @@ class Lines {
  public:
   explicit Lines(const std::filesystem::path& path) : path_(path), file_(path, std::ios::binary) {
     if (!file_) throw InputError(path.string() + ": cannot be opened: " + std::strerror(errno));
+    block_.resize(std::size_t{1} << 16);
     std::error_code error;
     const std::uintmax_t size = std::filesystem::file_size(path, error);
     bytes_ = error ? INT64_MAX : static_cast<std::int64_t>(size);
@@ -53,11 +55,10 @@ class Lines {
   /// The next line as it is.
   bool raw(std::string& line) {
     line.clear();
-    std::streambuf& in = *file_.rdbuf();
-    int c = in.sbumpc();
+    int c = byte();
     if (c == EOF) return false;
     ++number_;
-    for (; c != EOF && c != '\n'; c = in.sbumpc()) {
+    for (; c != EOF && c != '\n'; c = byte()) {
       if (c == '\0') fail("a NUL byte; Matrix Market is a text format");
       if (line.size() == longest_line) {
         fail("the line is longer than " + std::to_string(longest_line) +
@@ -80,9 +81,26 @@ class Lines {
     throw InputError(path_.string() + ":" + std::to_string(number_) + ": " + message);
   }
 
+  /// Of the file, once it was read to its end.
+  std::string sha256() { return digest_.hex(); }
+
  private:
+  int byte() {
+    if (at_ == end_) {
+      file_.read(block_.data(), static_cast<std::streamsize>(block_.size()));
+      at_ = block_.data();
+      end_ = at_ + file_.gcount();
+      digest_.add(at_, static_cast<std::size_t>(end_ - at_));
+      if (at_ == end_) return EOF;
+    }
+    return static_cast<unsigned char>(*at_++);
+  }
   std::filesystem::path path_;
   std::ifstream file_;
+  std::string block_;
+  const char* at_ = nullptr;
+  const char* end_ = nullptr;
+  Sha256 digest_;
   std::int64_t number_ = 0, bytes_ = 0;
 };
 
@@ -267,16 +285,19 @@ bool is_matrix_market(const std::filesystem::path& path) {
   return file && start == banner;
 }
 
-Dense<double> read_matrix_market(const std::filesystem::path& path) {
+Dense<double> read_matrix_market(const std::filesystem::path& path, std::string* sha256) {
   Lines lines(path);
   const Header header = read_header(lines);
-  return read_entries(lines, header, true);
+  Dense<double> matrix = read_entries(lines, header, true);
+  if (sha256 != nullptr) *sha256 = lines.sha256();
+  return matrix;
 }
 
-MatrixInfo matrix_market_info(const std::filesystem::path& path) {
+MatrixInfo matrix_market_info(const std::filesystem::path& path, std::string* sha256) {
   Lines lines(path);
   const Header header = read_header(lines);
   read_entries(lines, header, false);
+  if (sha256 != nullptr) *sha256 = lines.sha256();
   MatrixInfo info;
   info.format = "matrix market";
   info.rows = header.rows;

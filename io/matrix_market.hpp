@@ -8,8 +8,8 @@ namespace gaussweep::io {
 /// Whether the file begins like Matrix Market.
 bool is_matrix_market(const std::filesystem::path& path);
 /// @throws InputError "file:line: …"
-Dense<double> read_matrix_market(const std::filesystem::path& path);
+Dense<double> read_matrix_market(const std::filesystem::path& path, std::string* sha256 = nullptr);
 /// Reads and checks the whole file, but keeps no element. @throws InputError "file:line: …"
-MatrixInfo matrix_market_info(const std::filesystem::path& path);
+MatrixInfo matrix_market_info(const std::filesystem::path& path, std::string* sha256 = nullptr);
 
 }  // namespace gaussweep::io

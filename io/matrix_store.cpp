@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -17,6 +18,8 @@ namespace gaussweep::io {
 namespace {
 
 constexpr hsize_t chunk_bytes = 1 << 20;
+constexpr std::int64_t bookkeeping_bytes =
+    24 << 10;  // what HDF5 writes around three small datasets, and the seal
 
 template <class T>
 hid_t native_type() {
@@ -27,16 +30,21 @@ hid_t file_type() {
   return sizeof(T) == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
 }
 
+/// Columns and rows of a chunk.
+std::array<hsize_t, 2> chunk_of(std::int64_t rows, std::int64_t cols, std::size_t element_bytes) {
+  const hsize_t elements = chunk_bytes / element_bytes;
+  const hsize_t chunk_rows = std::min(static_cast<hsize_t>(rows), elements);
+  return {std::clamp<hsize_t>(elements / chunk_rows, 1, static_cast<hsize_t>(cols)), chunk_rows};
+}
+
 /// Column-major data: to HDF5, which is row-major, a dataset of (cols, rows). Chunked with a checksum.
 template <class T>
 void write_dense(hid_t file, const std::string& name, const Dense<T>& matrix) {
   const hsize_t dims[2] = {static_cast<hsize_t>(matrix.cols), static_cast<hsize_t>(matrix.rows)};
-  const hsize_t chunk_rows = std::min(dims[1], chunk_bytes / sizeof(T));
-  const hsize_t chunk[2] = {std::clamp<hsize_t>(chunk_bytes / sizeof(T) / chunk_rows, 1, dims[0]),
-                            chunk_rows};
+  const std::array<hsize_t, 2> chunk = chunk_of(matrix.rows, matrix.cols, sizeof(T));
   const h5::Space space(H5Screate_simple(2, dims, nullptr), "make a space for " + name);
   const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make dataset properties");
-  h5::check(H5Pset_chunk(properties, 2, chunk), "set chunks of " + name);
+  h5::check(H5Pset_chunk(properties, 2, chunk.data()), "set chunks of " + name);
   h5::check(H5Pset_fletcher32(properties), "set the checksum of " + name);
   const h5::Dataset dataset(
       H5Dcreate2(file, name.c_str(), file_type<T>(), space, H5P_DEFAULT, properties, H5P_DEFAULT),
@@ -93,11 +101,22 @@ std::map<std::string, std::string> read_attributes(hid_t object) {
   return attributes;
 }
 
+bool is_digest(const std::string& text) {
+  return !text.empty() && text.size() <= 128 &&
+         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+/// Bytes of a regular file; 0 where there is none.
+std::int64_t file_bytes(const std::filesystem::path& path) {
+  struct stat facts {};
+  return ::lstat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
+}
+
 /// A lock that dies with its holder.
 class FileLock {
  public:
   explicit FileLock(const std::filesystem::path& path) {
-    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd_ < 0) throw StorageError("cannot open " + path.string() + ": " + std::strerror(errno));
     while (::flock(fd_, LOCK_EX) != 0) {
       if (errno == EINTR) continue;
@@ -166,9 +185,7 @@ StoredMatrix<T> read_matrix(const std::filesystem::path& path) {
 MatrixStore::MatrixStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
 std::filesystem::path MatrixStore::path_of(const std::string& digest) const {
-  const bool hex = !digest.empty() && digest.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!hex || digest.size() > 128)
-    throw InputError("'" + digest + "' is no digest: hexadecimal digits are allowed");
+  if (!is_digest(digest)) throw InputError("'" + digest + "' is no digest: hexadecimal digits are allowed");
   return directory_ / (digest + ".h5");
 }
 
@@ -197,6 +214,55 @@ StoredMatrix<T> MatrixStore::get(const std::string& digest, const std::function<
   ::unlink(lock_name.c_str());  // who waits on the old file still gets its lock, then finds the matrix
   if (made != nullptr) *made = true;
   return matrix;
+}
+
+std::map<std::string, std::int64_t> MatrixStore::inventory() const {
+  std::map<std::string, std::int64_t> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::filesystem::path& path = entry->path();
+    if (path.extension() != ".h5" || !is_digest(path.stem().string())) continue;
+    const std::int64_t bytes = file_bytes(path);
+    if (bytes > 0) found[path.stem().string()] = bytes;
+  }
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw StorageError(directory_.string() + ": cannot be listed: " + error.message());
+  return found;
+}
+
+std::int64_t MatrixStore::bytes_of(const std::string& digest) const {
+  return file_bytes(path_of(digest));
+}
+
+void MatrixStore::remove(const std::string& digest) {
+  const std::filesystem::path path = path_of(digest);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+    throw StorageError(path.string() + ": cannot be removed: " + std::strerror(errno));
+}
+
+void MatrixStore::tidy() {
+  // Housekeeping: what cannot be listed or removed is no reason to fail.
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_, ignored)) {
+    const std::filesystem::path extension = entry.path().extension();
+    if (extension == ".tmp" || extension == ".lock") ::unlink(entry.path().c_str());
+  }
+}
+
+std::int64_t MatrixStore::estimated_bytes(std::int64_t rows, std::int64_t cols, std::int64_t nrhs,
+                                          std::size_t element_bytes) {
+  const auto dataset = [&](std::int64_t r, std::int64_t c) {
+    const std::array<hsize_t, 2> chunk = chunk_of(r, c, element_bytes);
+    const auto whole = [](std::int64_t length, hsize_t part) {
+      return (length + static_cast<std::int64_t>(part) - 1) / static_cast<std::int64_t>(part);
+    };
+    const std::int64_t chunks = whole(c, chunk[0]) * whole(r, chunk[1]);
+    constexpr std::int64_t a_chunk = 64;  // its checksum and its place in HDF5's index
+    return chunks * (static_cast<std::int64_t>(chunk[0] * chunk[1] * element_bytes) + a_chunk);
+  };
+  const std::int64_t system = nrhs > 0 ? dataset(rows, nrhs) + dataset(cols, nrhs) : 0;
+  return bookkeeping_bytes + dataset(rows, cols) + system;
 }
 
 template void write_matrix<float>(const std::filesystem::path&, const StoredMatrix<float>&);

@@ -144,6 +144,7 @@ Plan parse_plan(const std::string& text, const std::string& file) {
       {"tolerance", [&](const YamlNode& v) { plan.tolerance = tolerance_of(v); }},
       {"matrix", [&](const YamlNode& v) { plan.matrices = matrices_of(v, "matrix"); }},
       {"store", [&](const YamlNode& v) { plan.store = store_of(v); }},
+      {"store_limit", [&](const YamlNode& v) { plan.store_limit = bytes_scalar_of(v, "store_limit"); }},
       {"sweep", [&](const YamlNode& v) { plan.sweep = sweep_of(v, budget); }},
   };
   for (const auto& [key, value] : root->entries) {

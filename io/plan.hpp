@@ -78,7 +78,8 @@ struct Plan {
   Scalar timeout;                           ///< default 10min
   std::map<std::string, Scalar> tolerance;  ///< problem → tolerance; "" → a factor for every default
   std::vector<MatrixBlock> matrices;        ///< for entries without their own; empty: the default
-  std::optional<Scalar> store;  ///< "always" or "never", for matrices that do not say it themselves
+  std::optional<Scalar> store;        ///< "always" or "never", for matrices that do not say it themselves
+  std::optional<Scalar> store_limit;  ///< most bytes in the run directory's matrices: "50GiB", or "none"
   std::vector<Entry> sweep;
 };
 
@@ -95,5 +96,7 @@ std::int64_t parse_integer(const Scalar& scalar, std::int64_t low, std::int64_t 
                            const std::string& what);
 double parse_real(const Scalar& scalar, double low, double high, const std::string& what);
 double parse_duration(const Scalar& scalar, const std::string& what);
+/// Bytes of "50GiB", "512MiB", "64KiB", "1TiB", plain bytes; "none" is infinity.
+double parse_bytes(const Scalar& scalar, const std::string& what);
 
 }  // namespace gaussweep::io

@@ -140,6 +140,12 @@ Scalar timeout_of(const YamlNode& node) {
   return scalar;
 }
 
+Scalar bytes_scalar_of(const YamlNode& node, const std::string& what) {
+  const Scalar scalar = scalar_of(node, what);
+  parse_bytes(scalar, what);
+  return scalar;
+}
+
 Scalar store_of(const YamlNode& node) {
   const Scalar scalar = scalar_of(node, "store");
   require_word(scalar, {"always", "never"}, "store:");

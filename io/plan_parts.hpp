@@ -27,6 +27,7 @@ std::vector<Scalar> scalars_of(const YamlNode& node, const std::string& what);
 /// A whole number from `low` to 1,000,000, as it is written.
 Scalar count_of(const YamlNode& node, const std::string& what, std::int64_t low);
 Scalar timeout_of(const YamlNode& node);
+Scalar bytes_scalar_of(const YamlNode& node, const std::string& what);
 /// "always" or "never".
 Scalar store_of(const YamlNode& node);
 

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <regex>
 
 #include "io/plan_values.hpp"
@@ -109,6 +110,23 @@ double parse_duration(const Scalar& scalar, const std::string& what) {
   if (seconds > 0) return seconds;
   fail_at(scalar.place,
           what + ": '" + scalar.text + "'; allowed: a duration above 0 as 90s, 10min, 1h30min, or seconds");
+}
+
+double parse_bytes(const Scalar& scalar, const std::string& what) {
+  static const std::regex form(R"((\d{1,15}(?:\.\d{1,6})?)(KiB|MiB|GiB|TiB)?)");
+  if (scalar.text == "none") return std::numeric_limits<double>::infinity();
+  std::smatch match;
+  if (scalar.text.size() < 40 && std::regex_match(scalar.text, match, form)) {
+    const std::string unit = match[2];
+    const double factor = unit == "KiB"   ? 0x1p10
+                          : unit == "MiB" ? 0x1p20
+                          : unit == "GiB" ? 0x1p30
+                          : unit == "TiB" ? 0x1p40
+                                          : 1;
+    return factor * std::strtod(match[1].str().c_str(), nullptr);
+  }
+  fail_at(scalar.place,
+          what + ": '" + scalar.text + "'; allowed: 50GiB, 512MiB, 64KiB, 1TiB, a number of bytes, or none");
 }
 
 std::vector<Scalar> expand_range(const Scalar& scalar) {

@@ -144,6 +144,17 @@ void read_details(const h5::File& file, std::vector<Record>& records) {
   }
 }
 
+long long read_version(const h5::File& file) {
+  const h5::Attribute attribute(H5Aopen(file, "schema_version", H5P_DEFAULT), "open schema_version");
+  const h5::Type type(H5Aget_type(attribute), "read the type of schema_version");
+  const h5::Space space(H5Aget_space(attribute), "read the shape of schema_version");
+  if (H5Tget_class(type) != H5T_INTEGER || H5Sget_simple_extent_npoints(space) != 1)
+    throw h5::Error("the attribute schema_version is not a whole number");
+  long long version = 0;
+  h5::check(H5Aread(attribute, H5T_NATIVE_LLONG, &version), "read schema_version");
+  return version;
+}
+
 std::map<std::string, std::string> read_attributes(const h5::File& file) {
   std::map<std::string, std::string> attributes;
   const h5::Group root(H5Gopen2(file, "/", H5P_DEFAULT), "open /");
@@ -200,6 +211,12 @@ Results read_results(const std::filesystem::path& path, bool with_details) {
       throw InputError("'" + path.string() +
                        "' is an HDF5 file, but not one of gaussweep's results: it lacks " +
                        "the attribute schema_version or the table /records" + expected + ".");
+    }
+    const long long version = read_version(file);
+    if (version > schema_version) {
+      throw InputError("'" + path.string() + "' was written by a newer gaussweep (schema version " +
+                       std::to_string(version) + "; this one reads versions up to " +
+                       std::to_string(schema_version) + "): read it with that version or a later one.");
     }
     Results results;
     results.attributes = read_attributes(file);

@@ -36,7 +36,7 @@ struct Results {
 void write_results(const std::filesystem::path& path, const Results& results);
 /// Reads a file written by this or an older schema version (absent columns keep their defaults).
 /// `with_details == false` leaves out samples, stages and iterations. @throws InputError where it is not
-/// ours.
+/// ours, or of a newer schema version, in which columns may mean something else.
 Results read_results(const std::filesystem::path& path, bool with_details = true);
 
 /// Version of the HDF5 library in use, e.g. "1.10.8".

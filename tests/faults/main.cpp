@@ -1,9 +1,10 @@
 #include "driver/cli.hpp"
+#include "tests/faults/failing_device.hpp"
 #include "tests/faults/faults.hpp"
 
 int main(int argc, char** argv) {
   gaussweep::Registry registry = gaussweep::builtin_registry();
   for (gaussweep::Method& method : gaussweep::faults::host_methods()) registry.add(std::move(method));
   for (gaussweep::Method& method : gaussweep::faults::device_methods()) registry.add(std::move(method));
-  return gaussweep::driver::run_command_line(argc, argv, registry);
+  return gaussweep::driver::run_command_line(argc, argv, registry, gaussweep::faults::make_failing_device);
 }

@@ -238,6 +238,28 @@ TEST(Journal, AFullDiskKeepsWhatWasSafeAndNothingHalf) {
   EXPECT_THAT(keys_of(read_journal(path)), ElementsAre("key-1", "key-2", "key-3"));
 }
 
+TEST(Journal, AFileThatWentAwayIsNoSafePlace) {
+  const Scratch scratch;
+  for (const bool replaced : {false, true}) {
+    write_records(scratch / "j", 1, 2);
+    JournalWriter journal(scratch / "j");
+    journal.append(full_record(3));
+    journal.sync();
+    std::filesystem::rename(scratch / "j", scratch / "moved");
+    if (replaced) set_file_text(scratch / "j", "");
+    journal.append(full_record(4));
+    try {
+      journal.sync();
+      ADD_FAILURE() << "the record was called safe";
+    } catch (const StorageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("removed, replaced or unmounted"));
+    }
+    EXPECT_THROW(journal.sync(), StorageError) << "and so it stays";
+    EXPECT_THAT(keys_of(read_journal(scratch / "moved")).size(), ::testing::Ge(3u));
+    std::filesystem::remove(scratch / "j");
+  }
+}
+
 TEST(Journal, AWriterThatEndsOnAFullDiskDoesNotThrow) {
   const Scratch scratch;
   auto journal = std::make_unique<JournalWriter>(scratch / "j");

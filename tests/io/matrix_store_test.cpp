@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <thread>
 
+#include "io/atomic_file.hpp"
 #include "io/matrix_file.hpp"
 #include "tests/io/matrix_samples.hpp"
 
@@ -215,6 +217,55 @@ TEST_F(MatrixStoreFiles, TheLockDiesWithItsHolder) {
   bool made = false;
   store().get(digest, make, &made);
   EXPECT_TRUE(made);
+}
+
+TEST_F(MatrixStoreFiles, TheInventoryIsOfMatricesOnly) {
+  EXPECT_TRUE(MatrixStore(folder() / "absent").inventory().empty());
+  const std::string other(64, 'b');
+  write_matrix(store().path_of(digest), sample<double>());
+  write_matrix(store().path_of(other), sample<float>());
+  put("notes.txt", "x");
+  put("notes.h5", "x");
+  put("." + other + ".h5.123-0.tmp", "x");
+  std::filesystem::create_symlink("/etc/hostname", folder() / (std::string(64, 'c') + ".h5"));
+  const std::map<std::string, std::int64_t> found = store().inventory();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found.at(digest), static_cast<std::int64_t>(std::filesystem::file_size(store().path_of(digest))));
+  EXPECT_EQ(store().bytes_of(digest), found.at(digest));
+  store().remove(digest);
+  EXPECT_EQ(store().bytes_of(digest), 0);
+  store().remove(digest);  // what is gone is gone
+  EXPECT_EQ(store().inventory().size(), 1u);
+  EXPECT_THROW(store().remove("../etc"), InputError);
+}
+
+TEST_F(MatrixStoreFiles, WhatKilledWritersLeftIsClearedAway) {
+  write_matrix(store().path_of(digest), sample<double>());
+  put("." + digest + ".h5.123-0.tmp", "x");
+  put("." + digest + ".h5.124-0.tmp", "x");
+  put(digest + ".lock", "");
+  remove_temporaries_of(123, folder());
+  EXPECT_EQ(entries(), 3u) << "those of another process stay";
+  store().tidy();
+  EXPECT_EQ(entries(), 1u);
+  EXPECT_GT(store().bytes_of(digest), 0);
+}
+
+TEST_F(MatrixStoreFiles, WhatAFileWillTakeIsKnownBefore) {
+  for (const auto& [rows, cols, nrhs] :
+       {std::array<std::int64_t, 3>{1, 1, 1}, {6, 6, 1}, {500, 500, 3}, {1000, 700, 0}, {200, 1500, 0}}) {
+    StoredMatrix<double> matrix;
+    matrix.a = {rows, cols, std::vector<double>(static_cast<std::size_t>(rows * cols), 0.5)};
+    if (nrhs > 0) {
+      matrix.b = {rows, nrhs, std::vector<double>(static_cast<std::size_t>(rows * nrhs), 0.5)};
+      matrix.x_true = matrix.b;
+    }
+    write_matrix(store().path_of(digest), matrix);
+    const std::int64_t expected = MatrixStore::estimated_bytes(rows, cols, nrhs, sizeof(double));
+    const std::int64_t found = store().bytes_of(digest);
+    EXPECT_LE(found, expected) << rows << " x " << cols;
+    EXPECT_LE(expected, found + 2 * found / 100 + (20 << 10)) << rows << " x " << cols;
+  }
 }
 
 TEST_F(MatrixStoreFiles, AFullDiskIsSaidAndLeavesNothing) {

@@ -153,6 +153,11 @@ TEST(Plan, StoreNeverMayStandInThePlanOrInAMatrix) {
   EXPECT_EQ(plan.sweep[0].matrices[0].values.at("store").text, "never");
 }
 
+TEST(Plan, TheStoreMayHaveALimit) {
+  EXPECT_FALSE(parse_plan(with("n: 1"), "p.yaml").store_limit);
+  EXPECT_EQ(parse_plan("store_limit: 50GiB\n" + with("n: 1"), "p.yaml").store_limit->text, "50GiB");
+}
+
 TEST(Plan, AliasesRepeatAValue) {
   const Plan plan = parse_plan(
       "sweep:\n  - {problem: gesv, method: all, n: &sizes [1, 2]}\n"
@@ -246,6 +251,8 @@ TEST(PlanErrors, Numbers) {
       {"timeout: 10parsec\n", "1:10", "allowed: a duration above 0 as 90s, 10min"},
       {"timeout: 0s\n", "1:10", "'0s'"},
       {"timeout: -5\n", "1:10", "'-5'"},
+      {"store_limit: 50GB\n", "1:14", "store_limit: '50GB'; allowed: 50GiB"},
+      {"store_limit: -1\n", "1:14", "'-1'"},
       {"tolerance: 0\n", "1:12", "'0'"},
       {"tolerance: {gesv: .nan}\n", "1:19", "tolerance.gesv: '.nan'"},
       {"tolerance: inf\n", "1:12", "'inf'"},
@@ -445,6 +452,16 @@ TEST(PlanNumbers, IntegersRealsAndDurations) {
   EXPECT_EQ(parse_duration(scalar("1.5h"), "x"), 5400);
   for (const char* bad : {"", "0", "0min", "-1s", "1 h", "h", "10m", "30min1h", "1h30", "1e3", "inf"}) {
     EXPECT_THROW(parse_duration(scalar(bad), "x"), InputError) << bad;
+  }
+  EXPECT_EQ(parse_bytes(scalar("50GiB"), "x"), 50 * 0x1p30);
+  EXPECT_EQ(parse_bytes(scalar("1.5MiB"), "x"), 1.5 * 0x1p20);
+  EXPECT_EQ(parse_bytes(scalar("64KiB"), "x"), 65536);
+  EXPECT_EQ(parse_bytes(scalar("2TiB"), "x"), 0x1p41);
+  EXPECT_EQ(parse_bytes(scalar("12345"), "x"), 12345);
+  EXPECT_EQ(parse_bytes(scalar("0"), "x"), 0);
+  EXPECT_TRUE(std::isinf(parse_bytes(scalar("none"), "x")));
+  for (const char* bad : {"", "GiB", "1 GiB", "1GB", "1gib", "-1", "1e9", "inf", "all", "1GiB2MiB"}) {
+    EXPECT_THROW(parse_bytes(scalar(bad), "x"), InputError) << bad;
   }
   try {
     parse_integer(scalar("x"), 1, 9, "blocks");

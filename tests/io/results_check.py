@@ -122,6 +122,12 @@ def make(folder):
     with h5py.File(os.path.join(folder, "old.h5"), "a") as file:
         file["tomorrow"] = good
 
+    # what a version before and one after this one may have written
+    for name, version in (("version_0.h5", 0), ("version_2.h5", 2), ("version_text.h5", "1")):
+        ours(name, np.array([row], dtype=base))
+        with h5py.File(os.path.join(folder, name), "a") as file:
+            file.attrs["schema_version"] = version
+
     with h5py.File(os.path.join(folder, "foreign.h5"), "w") as file:
         file["records"] = good
     ours("keyless.h5", np.array([row[:3]], dtype=base[:3]))

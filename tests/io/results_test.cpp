@@ -197,6 +197,16 @@ TEST(Results, OlderAndNewerFilesAreReadByColumnName) {
   EXPECT_EQ(old.attributes.count("schema_version"), 0u);
 }
 
+TEST(Results, ANewerSchemaIsRefusedAndAnOlderOneIsRead) {
+  const Scratch scratch;
+  ASSERT_EQ(run_python("make '" + scratch.folder().string() + "'", scratch), "");
+  EXPECT_EQ(read_results(scratch / "version_0.h5").records.at(0).method, "lapack");
+  EXPECT_THAT(
+      read_error(scratch / "version_2.h5"),
+      AllOf(HasSubstr("version_2.h5"), HasSubstr("newer gaussweep (schema version 2"), HasSubstr("up to 1")));
+  EXPECT_THAT(read_error(scratch / "version_text.h5"), HasSubstr("not a whole number"));
+}
+
 TEST(Results, WhatIsNotOursIsRefusedWithWhatWasExpected) {
   const Scratch scratch;
   const auto expected = HasSubstr("expected a results.h5 of gaussweep");

@@ -4,11 +4,13 @@
 
 Each round: a sweep of T short trials over 1 to 4 ranks is started; at a random moment a worker, a supervisor, rank 0
 or everything is killed (kill -9), or told to stop (SIGTERM); results.h5 must open in h5py (where it is not there yet,
-after the documented rebuild); the sweep is resumed, with another number of ranks, and may be killed again. In the end the
-records must equal those of an undisturbed run: same keys, no key twice, same statuses and inputs' digests.
+after the documented rebuild); the sweep is resumed, with another number of ranks and another limit of the matrix store,
+and may be killed again. In the end the records must equal those of an undisturbed run: same keys, no key twice, same
+statuses and inputs' digests.
 """
 
 import argparse
+import collections
 import os
 import pathlib
 import random
@@ -128,7 +130,9 @@ def one_round(number, dice, folder, plan, expected, verbose):
     kills = []
     for attempt in range(12):
         ranks = dice.choice((0, 1, 2, 3, 4))
-        process = subprocess.Popen(harness.command(["run", plan, "-o", directory, "--resume", "--grace", "2"], ranks, FAULTY),
+        limit = dice.choice(("none", "200KiB", "40KiB"))
+        process = subprocess.Popen(harness.command(["run", plan, "-o", directory, "--resume", "--grace", "2", "--store-limit", limit],
+                                                    ranks, FAULTY),
                                    env=harness.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, text=True, start_new_session=True)
         kind = dice.choice(KINDS) if attempt < 10 and (attempt == 0 or dice.random() < 0.3) else None
@@ -153,7 +157,7 @@ def one_round(number, dice, folder, plan, expected, verbose):
     shutil.rmtree(directory)
     if verbose:
         print(f"round {number}: {kills}", flush=True)
-    return len(kills)
+    return [kind for _, kind in kills]
 
 
 def main():
@@ -171,11 +175,12 @@ def main():
     done = harness.run(["run", plan, "-o", folder / "undisturbed"], 2, FAULTY)
     assert done.returncode == 0, done.stderr
     expected = outcome(folder / "undisturbed")
-    kills = 0
+    kills = collections.Counter()
     for number in range(arguments.rounds):
-        kills += one_round(number, random.Random(f"{seed}/{number}"), folder, plan, expected, arguments.verbose)
+        kills.update(one_round(number, random.Random(f"{seed}/{number}"), folder, plan, expected, arguments.verbose))
     shutil.rmtree(folder)
-    print(f"{arguments.rounds} rounds of {len(expected)} trials, {kills} kills, no record lost, none twice")
+    words = ", ".join(f"{count} {kind}" for kind, count in sorted(kills.items()))
+    print(f"{arguments.rounds} rounds of {len(expected)} trials, {kills.total()} kills ({words}), no record lost, none twice")
     return 0
 
 

@@ -1,0 +1,107 @@
+#include "driver/store_keeper.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+namespace gaussweep::driver {
+namespace {
+
+/// Bytes of the file that a trial's matrix becomes: with b and x_true where it is square (driver/inputs.cpp).
+double bytes_of(const MatrixRequest& request, const Trial& trial) {
+  const std::int64_t rows = request.spec.rows, cols = request.spec.cols;
+  return static_cast<double>(io::MatrixStore::estimated_bytes(rows, cols, rows == cols ? trial.shape.nrhs : 0,
+                                                              element_bytes(trial.precision)));
+}
+
+template <class Request, class Function>
+void for_stored(Request& trial, Function function) {
+  if (trial.matrix.store) function(trial.matrix);
+  // A x A reads one file
+  if (trial.matrix_b && trial.matrix_b->store && trial.matrix_b->digest != trial.matrix.digest)
+    function(*trial.matrix_b);
+}
+
+}  // namespace
+
+StoreKeeper::StoreKeeper(io::MatrixStore store, double limit, const std::vector<Trial>& open)
+    : store_(std::move(store)), limit_(limit) {
+  store_.tidy();
+  for (const Trial& trial : open)
+    for_stored(trial, [&](const MatrixRequest& request) { ++shelves_[request.digest].needs; });
+  for (const auto& [digest, bytes] : store_.inventory()) {
+    Shelf& shelf = shelves_[digest];
+    set_bytes(shelf, static_cast<double>(bytes));
+    note_unneeded(digest, shelf);
+  }
+  make_room(0);
+}
+
+void StoreKeeper::set_bytes(Shelf& shelf, double bytes) {
+  used_ += bytes - shelf.bytes;
+  shelf.bytes = bytes;
+}
+
+void StoreKeeper::note_unneeded(const std::string& digest, const Shelf& shelf) {
+  if (shelf.needs > 0 || shelf.bytes <= 0) return;
+  unneeded_.push_back(digest);
+  unneeded_bytes_ += shelf.bytes;
+}
+
+bool StoreKeeper::make_room(double bytes) {
+  if (used_ - unneeded_bytes_ + bytes > limit_ && bytes > 0) return false;  // nothing is removed in vain
+  while (used_ + bytes > limit_ && !unneeded_.empty()) {
+    const std::string digest = unneeded_.front();
+    unneeded_.pop_front();
+    Shelf& shelf = shelves_.at(digest);
+    store_.remove(digest);
+    unneeded_bytes_ -= shelf.bytes;
+    set_bytes(shelf, 0);
+    shelves_.erase(digest);
+    ++removed_;
+  }
+  return used_ + bytes <= limit_;
+}
+
+void StoreKeeper::admit(MatrixRequest& request, const Trial& trial) {
+  Shelf& shelf = shelves_.at(request.digest);
+  ++shelf.running;
+  if (shelf.bytes > 0) return;
+  const double bytes = bytes_of(request, trial);
+  if (make_room(bytes)) {
+    set_bytes(shelf, bytes);
+    return;
+  }
+  request.store = false;
+  if (refused_++ > 0) return;
+  spdlog::warn(
+      "the matrix of {} ({:.1f} MiB) does not fit into the store of {:.1f} MiB, where other trials still "
+      "need {:.1f} "
+      "MiB: such matrices are made again for every trial (--store-limit gives more room)",
+      describe(trial), bytes / 0x1p20, limit_ / 0x1p20, (used_ - unneeded_bytes_) / 0x1p20);
+}
+
+void StoreKeeper::admit(Trial& trial) {
+  const Trial asked = trial;
+  for_stored(trial, [&](MatrixRequest& request) { admit(request, asked); });
+  if (trial.matrix_b && trial.matrix_b->digest == trial.matrix.digest)
+    trial.matrix_b->store = trial.matrix.store;
+}
+
+void StoreKeeper::release(const MatrixRequest& request, bool done) {
+  Shelf& shelf = shelves_.at(request.digest);
+  if (--shelf.running == 0 && shelf.bytes > 0)  // nobody is writing it: what it takes is known now
+    set_bytes(shelf, static_cast<double>(store_.bytes_of(request.digest)));
+  if (done) --shelf.needs;
+  if (shelf.needs > 0) return;
+  if (shelf.bytes > 0) {
+    note_unneeded(request.digest, shelf);
+  } else {
+    shelves_.erase(request.digest);
+  }
+}
+
+void StoreKeeper::release(const Trial& trial, bool done) {
+  for_stored(trial, [&](const MatrixRequest& request) { release(request, done); });
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,87 @@
+"""A device that fails costs its rank, never a trial; a rank that does not answer cannot hold the others up."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+import killer
+from harness import FAULTY, SweepTest
+
+PLAN = """
+name: devices
+repeats: 2
+warmup: 0
+timeout: 1min
+matrix: {kind: identity}
+sweep:
+  - {problem: gesv, method: fault_good_kernel, n: 6, seed: 1:30:1}
+"""
+
+
+class Retirement(SweepTest):
+    def fault(self, rank, fetches, how):
+        return {"GAUSSWEEP_FAULT_DEVICE": f"{rank} {fetches} {how} {self.folder / 'gone'}"}
+
+    def retired(self, directory):
+        return [note["rank"] for note in harness.journal(directory)[1] if note["note"] == "retired"]
+
+    def test_the_others_take_the_share_of_a_rank_whose_device_fails(self):
+        for how in ("dies", "refuses", "lies"):
+            (self.folder / "gone").unlink(missing_ok=True)
+            directory = self.sweep(self.plan(PLAN), ranks=3, output=how, program=FAULTY, **self.fault(1, 20, how))
+            self.assertIn("rank 1 retires", self.stderr, how)
+            self.assertEqual(self.retired(directory), [1], how)
+            records = self.records(directory)
+            self.assertEqual([r["status"] for r in records], ["pass"] * 30, how)
+
+    def test_rank_0_may_be_the_one(self):
+        directory = self.sweep(self.plan(PLAN), ranks=2, program=FAULTY, **self.fault(0, 20, "refuses"))
+        self.assertEqual(self.retired(directory), [0])
+        self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 30)
+
+    def test_a_device_that_never_worked(self):
+        (self.folder / "gone").write_text("")
+        directory = self.sweep(self.plan(PLAN), ranks=2, program=FAULTY, **self.fault(1, 0, "lies"))
+        self.assertIn("which is known, came out wrong", self.stderr)
+        self.assertEqual({r["rank"] for r in self.records(directory)}, {0})
+
+    def test_the_only_device_fails(self):
+        directory = self.sweep(self.plan(PLAN), program=FAULTY, code=3, **self.fault(0, 20, "dies"))
+        self.assertIn("every rank has retired", self.stderr)
+        self.assertIn("--resume", self.stderr)
+        records = self.records(directory)
+        self.assertGreater(len(records), 0)
+        self.assertLess(len(records), 30, "what was not done is left open")
+        self.assertEqual({r["status"] for r in records}, {"pass"}, "no trial is blamed for the device")
+        self.sweep(self.plan(PLAN), "--resume", program=FAULTY)
+        self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 30)
+
+
+class Silence(SweepTest):
+    def test_a_rank_that_hangs_does_not_hold_up_the_end(self):
+        plan = self.plan("name: silent\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+                         "  - {problem: gesv, method: fault_none, n: 4, seed: 1:200:1, milliseconds: 300}\n")
+        directory = self.folder / "run"
+        with subprocess.Popen(harness.command(["run", plan, "-o", directory, "--grace", "1"], 2, FAULTY),
+                              env=harness.environment(), stderr=subprocess.PIPE, text=True) as process:
+            deadline = time.monotonic() + 60
+            while not ((directory / "journal.jsonl").exists() and len(harness.journal(directory)[0]) > 3):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.05)
+            (hung,) = [pid for pid, words in killer.family(process.pid)
+                       if "run" in words[1:2] and killer.rank_of(pid) == 1]
+            os.kill(hung, signal.SIGSTOP)
+            process.send_signal(signal.SIGUSR1)  # mpirun passes it on
+            _, errors = process.communicate(timeout=90)
+        self.assertEqual(process.returncode, 5, errors)
+        self.assertIn("rank 1 has not answered", errors)
+        self.assertEqual(len(self.records(directory)), len(harness.journal(directory)[0]))
+        self.assertGreater(len(self.records(directory)), 3)
+
+
+if __name__ == "__main__":
+    os.chdir("/")
+    unittest.main()

@@ -1,0 +1,189 @@
+"""When the medium fails the sweep ends clearly, says what is safe, and goes on later."""
+
+import os
+import resource
+import subprocess
+import time
+import unittest
+
+import harness
+from harness import FAULTY, SweepTest
+
+
+def plan_of(trials, milliseconds=0, n=64):
+    return ("name: medium\nrepeats: 3\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+            f"  - {{problem: gesv, method: fault_none, n: {n}, seed: 1:{trials}:1, milliseconds: {milliseconds}}}\n")
+
+
+class Medium(SweepTest):
+    def tmpfs(self, options):
+        mounted = self.folder / "mounted"
+        mounted.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", mounted], capture_output=True).returncode != 0:
+            self.skipTest("mounting a tmpfs is not permitted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", mounted], capture_output=True)
+        return mounted
+
+    def started(self, plan, directory, ranks=0, records=3):
+        process = subprocess.Popen(harness.command(["run", plan, "-o", directory], ranks, FAULTY),
+                                   env=harness.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        deadline = time.monotonic() + 60
+        while not ((directory / "journal.jsonl").exists() and len(harness.journal(directory)[0]) >= records):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        return process
+
+    def ends_with(self, process, *words):
+        _, errors = process.communicate(timeout=90)
+        self.assertEqual(process.returncode, 3, errors)
+        for word in (*words, "records are safe", "--resume"):
+            self.assertIn(word, errors)
+
+    def test_a_full_disk(self):
+        for ranks in (0, 3):
+            small = self.tmpfs("size=1500k")
+            plan = self.plan(plan_of(60))
+            directory = self.sweep(plan, "--store-limit", "none", ranks=ranks, output="mounted/run", program=FAULTY, code=3)
+            self.assertIn("No space left on device", self.stderr)
+            self.assertIn("--resume", self.stderr)
+            safe, _ = harness.journal(directory)
+            self.assertIn(f"{len(safe)} records are safe", self.stderr)
+            self.assertLess(len(safe), 60)
+            self.assertEqual({r["status"] for r in safe} - {"pass"}, set(), "the medium failed, not the methods")
+            subprocess.run(["mount", "-o", "remount,size=64m", small], check=True)
+            self.sweep(plan, "--resume", output="mounted/run", program=FAULTY)
+            self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 60)
+            subprocess.run(["umount", small], check=True)
+            small.rmdir()
+
+    def test_a_limit_of_file_sizes_is_an_error_not_a_death(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (60000, resource.RLIM_INFINITY))
+
+        plan = self.plan(plan_of(60, n=8))
+        directory = self.folder / "run"
+        done = subprocess.run(harness.command(["run", plan, "-o", directory], program=FAULTY), timeout=120,
+                              env=harness.environment(), capture_output=True, text=True, preexec_fn=limited)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("File too large", done.stderr)
+        safe, _ = harness.journal(directory)
+        self.assertIn(f"{len(safe)} records are safe", done.stderr)
+        self.assertGreater(len(safe), 0)
+        self.assertLess(len(safe), 60)
+        self.sweep(plan, "--resume", program=FAULTY)
+        self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 60)
+
+    def test_matrices_beyond_the_limit_of_file_sizes(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (60000, resource.RLIM_INFINITY))
+
+        plan = self.plan(plan_of(3, n=128))
+        done = subprocess.run(harness.command(["run", plan, "-o", self.folder / "run"], program=FAULTY), timeout=120,
+                              env=harness.environment(), capture_output=True, text=True, preexec_fn=limited)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("matrices/", done.stderr)
+        self.assertEqual(list((self.folder / "run/matrices").glob("*.h5")), [], "nothing half-written under its name")
+        self.sweep(plan, "--resume", program=FAULTY)
+
+    def test_the_file_system_is_taken_away(self):
+        # what is written into a file system without a place is lost: no record may count as safe there
+        mounted = self.tmpfs("size=64m")
+        process = self.started(self.plan(plan_of(400, 30, n=6)), mounted / "run")
+        subprocess.run(["umount", "-l", mounted], check=True)
+        self.ends_with(process)
+
+    def test_the_file_system_is_taken_away_under_several_ranks(self):
+        mounted = self.tmpfs("size=64m")
+        process = self.started(self.plan(plan_of(400, 30, n=6)), mounted / "run", ranks=3)
+        subprocess.run(["umount", "-l", mounted], check=True)
+        self.ends_with(process)
+
+    def test_the_run_directory_is_removed(self):
+        directory = self.folder / "run"
+        process = self.started(self.plan(plan_of(400, 30, n=6)), directory, ranks=2)
+        directory.rename(self.folder / "moved")  # at once, where removing would take its time
+        self.ends_with(process)
+        # nothing was lost: what had been synced is where the directory went
+        moved = self.folder / "moved"
+        safe = len(harness.journal(moved)[0])
+        self.assertGreaterEqual(safe, 3)
+        self.sweep(self.plan(plan_of(safe, 30, n=6)), "--resume", output="moved", program=FAULTY)
+
+    def test_read_only_from_the_beginning(self):
+        mounted = self.tmpfs("size=64m")
+        plan = self.plan(plan_of(3))
+        self.sweep(plan, output="mounted/run", program=FAULTY)
+        subprocess.run(["mount", "-o", "remount,ro", mounted], check=True)
+        for options in (["-o", mounted / "new"], ["-o", mounted / "run", "--resume"]):
+            done = harness.run(["run", plan, *options], program=FAULTY)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("Read-only file system", done.stderr)
+        for command in ("status", "summary", "verify"):
+            done = harness.run([command, mounted / "run"], program=FAULTY)
+            self.assertEqual(done.returncode, 0, f"{command} only reads: {done.stderr}")
+        subprocess.run(["mount", "-o", "remount,rw", mounted], check=True)
+        self.sweep(plan, "--resume", output="mounted/run", program=FAULTY)
+
+    def test_the_matrices_become_unwritable_in_mid_run(self):
+        directory = self.folder / "run"
+        process = self.started(self.plan(plan_of(400, 30, n=6)), directory, ranks=2)
+        (directory / "matrices").rename(self.folder / "elsewhere")
+        self.ends_with(process, "matrices/")
+        done = len(harness.journal(directory)[0])
+        self.assertEqual({r["status"] for r in harness.journal(directory)[0]}, {"pass"})
+        self.sweep(self.plan(plan_of(done + 3, n=6)), "--resume", program=FAULTY)
+
+    def test_a_quota_is_said(self):
+        # the number of files is what a tmpfs can limit without privileges of its own
+        self.tmpfs("size=64m,nr_inodes=20")
+        plan = self.plan(plan_of(60, n=6))
+        directory = self.sweep(plan, "--store-limit", "none", output="mounted/run", program=FAULTY, code=3)
+        self.assertIn("No space left on device", self.stderr)
+        self.assertEqual({r["status"] for r in harness.journal(directory)[0]}, {"pass"})
+
+
+class InputFiles(SweepTest):
+    MATRIX = "%%MatrixMarket matrix array real general\n2 2\n4\n1\n1\n3\n"
+
+    def slow_then_file(self):
+        (self.folder / "a.mtx").write_text(self.MATRIX)
+        # the longest trial goes first, so that the file is read late
+        return self.plan("name: files\nrepeats: 1\nwarmup: 0\nsweep:\n"
+                         "  - {problem: gesv, method: fault_none, n: 200, seed: [1, 2], milliseconds: 1500,\n"
+                         "     matrix: {kind: diagonally_dominant}}\n"
+                         "  - {problem: gesv, method: fault_none, matrix: {file: a.mtx}}\n")
+
+    def run_and(self, change):
+        plan = self.slow_then_file()
+        directory = self.folder / "run"
+        with subprocess.Popen(harness.command(["run", plan, "-o", directory], program=FAULTY), env=harness.environment(),
+                              stderr=subprocess.PIPE, text=True) as process:
+            while not list((directory / "matrices").glob("*.h5")):
+                self.assertIsNone(process.poll())
+                time.sleep(0.02)
+            change()
+            _, errors = process.communicate(timeout=60)
+        return process.returncode, errors
+
+    def test_a_vanished_file_ends_the_run_and_blames_no_trial(self):
+        code, errors = self.run_and(lambda: (self.folder / "a.mtx").rename(self.folder / "b.mtx"))
+        self.assertEqual(code, 3, errors)
+        self.assertIn("a.mtx", errors)
+        self.assertEqual({r["status"] for r in harness.journal(self.folder / "run")[0]}, {"pass"})
+        (self.folder / "b.mtx").rename(self.folder / "a.mtx")
+        directory = self.sweep(self.folder / "plan.yaml", "--resume", program=FAULTY)
+        self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 3)
+
+    def test_a_changed_file_is_not_taken_for_the_old_one(self):
+        code, errors = self.run_and(lambda: (self.folder / "a.mtx").write_text(self.MATRIX.replace("4", "5")))
+        self.assertEqual(code, 3, errors)
+        (record,) = [r for r in harness.journal(self.folder / "run")[0] if r["matrix_kind"] == "file"]
+        self.assertEqual(record["status"], "error")
+        self.assertIn("changed", record["message"])
+        self.sweep(self.folder / "plan.yaml", "--resume", program=FAULTY)
+
+
+if __name__ == "__main__":
+    os.chdir("/")
+    unittest.main()

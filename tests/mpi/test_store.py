@@ -1,0 +1,94 @@
+"""The matrix store stays within its limit, whatever happens, and the records do not show it."""
+
+import os
+import subprocess
+import time
+import unittest
+
+import harness
+from harness import FAULTY, SweepTest, run
+
+# two methods share each matrix; a file of n = 40 takes about 30 KB
+PLAN = """
+name: store
+repeats: 1
+warmup: 0
+matrix: {kind: diagonally_dominant}
+sweep:
+  - {problem: gesv, method: [fault_none, gauss_serial], n: 40, seed: 1:12:1, milliseconds: 20}
+  - {problem: gemm, method: [serial, openblas], n: 30, m: 20, k: 10, seed: [1, 2, 3], matrix: {kind: uniform}}
+"""
+
+
+def stored_bytes(directory):
+    return sum(path.stat().st_size for path in (directory / "matrices").glob("*.h5"))
+
+
+class Limit(SweepTest):
+    def outcome(self, directory):
+        return {r["key"]: (r["status"], r["matrix_digest"]) for r in self.records(directory)}
+
+    def test_records_are_the_same_within_every_limit(self):
+        plan = self.plan(PLAN)
+        free = self.sweep(plan, "--store-limit", "none", output="free", program=FAULTY)
+        expected = self.outcome(free)
+        self.assertEqual({status for status, _ in expected.values()}, {"pass"})
+        self.assertGreater(stored_bytes(free), 400000)
+        for limit, ranks in (("200KiB", 0), ("200KiB", 3), ("64KiB", 2), ("0", 2)):
+            directory = self.sweep(plan, "--store-limit", limit, ranks=ranks, output=f"limit{limit}-{ranks}", program=FAULTY)
+            self.assertEqual(self.outcome(directory), expected)
+            kib = int(limit.removesuffix("KiB"))
+            self.assertLessEqual(stored_bytes(directory), kib << 10)
+            if kib > 0:
+                self.assertGreater(stored_bytes(directory), 0)
+            if kib < 200:
+                self.assertIn("does not fit into the store", self.stderr)
+
+    def test_the_limit_holds_at_every_moment(self):
+        directory = self.folder / "run"
+        with subprocess.Popen(harness.command(["run", self.plan(PLAN), "-o", directory, "--store-limit", "128KiB"], 3, FAULTY),
+                              env=harness.environment(), stderr=subprocess.DEVNULL) as process:
+            most = 0
+            while process.poll() is None:
+                try:
+                    most = max(most, stored_bytes(directory))
+                except FileNotFoundError:
+                    continue  # removed between the listing and the look
+                time.sleep(0.002)
+        self.assertEqual(process.returncode, 0)
+        self.assertGreater(most, 0)
+        self.assertLessEqual(most, 128 << 10)
+
+    def test_a_resume_makes_the_store_smaller_and_spares_what_it_needs(self):
+        plan = self.plan(PLAN)
+        directory = self.sweep(plan, "--store-limit", "none", program=FAULTY)
+        # ten more trials on matrices that are there already, ten on new ones
+        more = self.plan(PLAN + "  - {problem: gesv, method: lapack, n: 40, seed: [1, 2, 30, 31]}\n")
+        self.sweep(more, "--resume", "--store-limit", "100KiB", program=FAULTY)
+        self.assertLessEqual(stored_bytes(directory), 100 << 10)
+        loaded = {r["matrix_seed"]: r["load_seconds"] >= 0 for r in self.records(directory) if r["method"] == "lapack"}
+        self.assertEqual(loaded, {1: True, 2: True, 30: False, 31: False}, "1 and 2 were read, not made")
+
+    def test_the_plan_may_say_it_and_the_option_wins(self):
+        plan = self.plan("store_limit: 0\n" + PLAN)
+        self.assertEqual(stored_bytes(self.sweep(plan, output="plan", program=FAULTY)), 0)
+        self.assertGreater(stored_bytes(self.sweep(plan, "--store-limit", "none", output="option", program=FAULTY)), 0)
+
+    def test_a_limit_that_is_none_is_refused(self):
+        done = run(["run", self.plan(PLAN), "-o", self.folder / "run", "--store-limit", "50GB"], program=FAULTY)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("50GiB", done.stderr)
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_a_killed_worker_leaves_no_temporary(self):
+        directory = self.sweep(self.plan(PLAN), program=FAULTY)
+        left = directory / "matrices" / ".0123.h5.99999-0.tmp"
+        left.write_text("from a worker that was killed")
+        more = self.plan(PLAN + "  - {problem: gesv, method: lapack, n: 40, seed: 50}\n")
+        self.sweep(more, "--resume", program=FAULTY)
+        self.assertFalse(left.exists())
+
+
+if __name__ == "__main__":
+    os.chdir("/")
+    unittest.main()
