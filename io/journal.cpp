@@ -5,13 +5,17 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <future>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -24,6 +28,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
+constexpr std::size_t read_bytes = std::size_t{8} << 20;
 
 // A line is the object's text with its checksum as the last member: {…,"crc":"1c291ca3"}. The checksum is
 // that of everything before `,"crc"`, so a line that lost or changed a byte anywhere gives itself away.
@@ -69,14 +74,64 @@ std::int64_t end_of_last_line(int fd, std::int64_t size, const std::filesystem::
   return 0;
 }
 
+// What a line says; neither record nor note: it is damaged.
+struct Line {
+  std::optional<Record> record;
+  std::string note;
+};
+
+Line parse_line(std::string_view text) {
+  Line line;
+  const std::string_view body = checked_body(text);
+  if (body.empty()) return line;
+  std::string object(body);
+  object += '}';
+  const Json json = Json::parse(object, nullptr, false);
+  if (!json.is_object()) return line;
+  if (json.contains("note")) {
+    line.note = std::move(object);
+    return line;
+  }
+  try {
+    line.record = record_from_json(json);
+  } catch (const InputError&) {
+    // counted by who asked
+  }
+  return line;
+}
+
+// All lines, in order. A night's journal has a hundred thousand and more: threads share them.
+std::vector<Line> parse_lines(const std::vector<std::string_view>& texts) {
+  constexpr std::size_t least_share = 256, most_threads = 8;
+  const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);
+  const std::size_t parts = std::clamp<std::size_t>(texts.size() / least_share, 1, cores);
+  std::vector<Line> lines(texts.size());
+  const auto parse_part = [&](std::size_t part) {
+    const std::size_t end = texts.size() * (part + 1) / parts;
+    for (std::size_t i = texts.size() * part / parts; i < end; ++i) lines[i] = parse_line(texts[i]);
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t part = 1; part < parts; ++part)
+    others.push_back(std::async(std::launch::async, parse_part, part));
+  parse_part(0);
+  for (std::future<void>& other : others) other.get();
+  return lines;
+}
+
 // Sorts the lines of a journal into records and notes.
 class Collector {
  public:
-  void take(std::string_view line) {
-    ++line_;
-    if (!take_valid(line)) {
-      ++contents_.damaged;
-      if (contents_.damaged_lines.size() < 100) contents_.damaged_lines.push_back(line_);
+  void take(std::vector<Line> lines) {
+    for (Line& line : lines) {
+      ++line_;
+      if (line.record) {
+        take_record(std::move(*line.record));
+      } else if (!line.note.empty()) {
+        contents_.notes.push_back(std::move(line.note));
+      } else {
+        ++contents_.damaged;
+        if (contents_.damaged_lines.size() < 100) contents_.damaged_lines.push_back(line_);
+      }
     }
   }
   JournalContents finish(bool torn) {
@@ -85,36 +140,30 @@ class Collector {
   }
 
  private:
-  bool take_valid(std::string_view line) {
-    const std::string_view body = checked_body(line);
-    if (body.empty()) return false;
-    text_.assign(body);
-    text_ += '}';
-    const Json json = Json::parse(text_, nullptr, false);
-    if (!json.is_object()) return false;
-    if (json.contains("note")) {
-      contents_.notes.push_back(text_);
-      return true;
+  void take_record(Record record) {
+    const auto [place, is_new] = place_of_.try_emplace(record.key, contents_.records.size());
+    if (is_new) {
+      contents_.records.push_back(std::move(record));
+    } else {
+      contents_.records[place->second] = std::move(record);
     }
-    try {
-      Record record = record_from_json(json);
-      const auto [place, is_new] = place_of_.try_emplace(record.key, contents_.records.size());
-      if (is_new) {
-        contents_.records.push_back(std::move(record));
-      } else {
-        contents_.records[place->second] = std::move(record);
-      }
-    } catch (const InputError&) {
-      return false;  // counted by the caller
-    }
-    return true;
   }
 
   JournalContents contents_;
   std::unordered_map<std::string, std::size_t> place_of_;
-  std::string text_;
   std::int64_t line_ = 0;
 };
+
+// The whole lines of `text`; what follows the last one stays in `rest`.
+std::vector<std::string_view> split(std::string_view text, std::string_view& rest) {
+  std::vector<std::string_view> lines;
+  for (auto newline = text.find('\n'); newline != std::string_view::npos; newline = text.find('\n')) {
+    lines.push_back(text.substr(0, newline));
+    text.remove_prefix(newline + 1);
+  }
+  rest = text;
+  return lines;
+}
 
 }  // namespace
 
@@ -242,29 +291,21 @@ JournalContents read_journal(const std::filesystem::path& path) {
   } closer{fd};
 
   Collector collector;
-  std::string block(block_bytes, '\0');
-  std::string carry;  // the beginning of a line whose end lies in a later block
+  std::string pending;  // what was read and not taken yet: begins where a line does
   for (;;) {
-    const ssize_t got = read(fd, block.data(), block.size());
-    if (got < 0) {
-      if (errno == EINTR) continue;
+    const std::size_t before = pending.size();
+    pending.resize(before + read_bytes);
+    const ssize_t got = read(fd, pending.data() + before, read_bytes);
+    if (got < 0 && errno != EINTR)
       throw StorageError("Cannot read the journal '" + path.string() + "': " + std::strerror(errno) + ".");
-    }
+    pending.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got == 0) break;
-    std::string_view rest(block.data(), static_cast<std::size_t>(got));
-    for (auto newline = rest.find('\n'); newline != std::string_view::npos; newline = rest.find('\n')) {
-      if (carry.empty()) {
-        collector.take(rest.substr(0, newline));
-      } else {
-        carry += rest.substr(0, newline);
-        collector.take(carry);
-        carry.clear();
-      }
-      rest.remove_prefix(newline + 1);
-    }
-    carry += rest;
+    if (pending.find('\n', before) == std::string::npos) continue;
+    std::string_view rest;
+    collector.take(parse_lines(split(pending, rest)));
+    pending.erase(0, pending.size() - rest.size());
   }
-  return collector.finish(!carry.empty());
+  return collector.finish(!pending.empty());
 }
 
 }  // namespace gaussweep::io

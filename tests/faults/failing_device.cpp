@@ -47,7 +47,7 @@ class FailingDevice final : public Device {
     if (++fetches_ > fault_.fetches) std::ofstream(fault_.file) << fault_.how;
     refuse();
     real_->to_host(destination, source, bytes);
-    spoil(destination);
+    spoil(destination, bytes);
   }
   void copy(void* destination, const void* source, std::size_t bytes) override {
     refuse();
@@ -62,7 +62,7 @@ class FailingDevice final : public Device {
                   std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
     refuse();
     real_->to_host_2d(destination, destination_stride, source, source_stride, width_bytes, rows);
-    spoil(destination);
+    spoil(destination, width_bytes);
   }
   void fill(void* destination, int byte, std::size_t bytes) override {
     refuse();
@@ -77,8 +77,8 @@ class FailingDevice final : public Device {
     if (fault_.how != "lies" && failed())
       throw DeviceError("the device is gone", "faultDeviceGone", fault_.how == "dies");
   }
-  void spoil(void* data) const {
-    if (fault_.how == "lies" && failed()) static_cast<unsigned char*>(data)[7] ^= 0x10;
+  void spoil(void* data, std::size_t bytes) const {
+    if (fault_.how == "lies" && bytes >= 8 && failed()) static_cast<unsigned char*>(data)[7] ^= 0x10;
   }
   std::unique_ptr<Device> real_;
   Fault fault_;

@@ -33,9 +33,9 @@ def command(arguments, ranks=0, program=GAUSSWEEP):
     return launcher + [str(program)] + [str(a) for a in arguments]
 
 
-def run(arguments, ranks=0, program=GAUSSWEEP, timeout=300, **changes):
+def run(arguments, ranks=0, program=GAUSSWEEP, timeout=300, cwd=None, umask=-1, **changes):
     return subprocess.run(command(arguments, ranks, program), env=environment(**changes), stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=timeout)
+                          capture_output=True, text=True, timeout=timeout, cwd=cwd, umask=umask)
 
 
 def journal(directory):

@@ -22,6 +22,7 @@ sweep:
 
 
 class Retirement(SweepTest):
+    # five copies to the host: the probe, and the matrix of a rank's first trial, which no other rank can take from it
     def fault(self, rank, fetches, how):
         return {"GAUSSWEEP_FAULT_DEVICE": f"{rank} {fetches} {how} {self.folder / 'gone'}"}
 
@@ -31,14 +32,14 @@ class Retirement(SweepTest):
     def test_the_others_take_the_share_of_a_rank_whose_device_fails(self):
         for how in ("dies", "refuses", "lies"):
             (self.folder / "gone").unlink(missing_ok=True)
-            directory = self.sweep(self.plan(PLAN), ranks=3, output=how, program=FAULTY, **self.fault(1, 20, how))
+            directory = self.sweep(self.plan(PLAN), ranks=3, output=how, program=FAULTY, **self.fault(1, 5, how))
             self.assertIn("rank 1 retires", self.stderr, how)
             self.assertEqual(self.retired(directory), [1], how)
             records = self.records(directory)
             self.assertEqual([r["status"] for r in records], ["pass"] * 30, how)
 
     def test_rank_0_may_be_the_one(self):
-        directory = self.sweep(self.plan(PLAN), ranks=2, program=FAULTY, **self.fault(0, 20, "refuses"))
+        directory = self.sweep(self.plan(PLAN), ranks=2, program=FAULTY, **self.fault(0, 5, "refuses"))
         self.assertEqual(self.retired(directory), [0])
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 30)
 
