@@ -43,8 +43,10 @@ def stages(page, night, experiment, drawing, rows):
     columns = [("method", "method", None), ("precision", "precision", None), ("device", "device", None), ("n", "n", whole),
                ("operation", "published kernel", None), ("published_mean", "published mean", seconds), ("published_share", "published share", percent),
                ("published_occupancy", "published occupancy", number), ("stage", "our stage", None), ("calls", "calls", whole), ("mean", "mean", seconds),
-               ("faster", "published / ours", factor), ("share", "share", percent), ("occupancy", "occupancy", number)]
-    page.table(experiment["id"], table, [c for c in columns if table[c[0]].notna().any()], limit=60)
+               ("faster", "theirs / ours", factor), ("share", "share", percent), ("occupancy", "occupancy", number)]
+    alone = [name for name in ("device", "n") if table[name].nunique() == 1]
+    page.table(experiment["id"], table, [c for c in columns if table[c[0]].notna().any() and c[0] not in alone], limit=60,
+               caption="Ours: " + ", ".join(f"{'n = ' if name == 'n' else ''}{table[name].iloc[0]}" for name in alone[::-1]) + "." if alone else "")
     said = claims(experiment["id"])
     if len(said):
         page.items(f"Published: {c.quantity}: {c.low:g}{'' if c.unit == '1' else ' ' + c.unit} ({c.source})." for c in said.itertuples())

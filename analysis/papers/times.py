@@ -281,22 +281,25 @@ def transfer(page, night, experiment, drawing, rows):
     if not len(moved):
         page.nothing("No transfer times here: they exist where a GPU worked.")
         return True
-    cpu = best(rows[(rows["method"] == drawing["against"])], ["precision", "size"])[["precision", "size", "seconds_median"]]
-    moved = best(moved, ["precision", "device", "method", "size"]).merge(cpu, on=["precision", "size"], how="left", suffixes=("", "_cpu"))
-    moved = moved.assign(over=moved["transfer"] / moved["seconds_median_cpu"]).sort_values(["precision", "device", "method", "size"])
+    same = ["precision", "size", "nrhs"]
+    cpu = best(rows[(rows["method"] == drawing["against"])], same)[[*same, "seconds_median"]]
+    moved = moved[moved["device"].isin(heads(moved))]
+    moved = best(moved, ["device", "method", *same]).merge(cpu, on=same, how="left", suffixes=("", "_cpu"))
+    moved = moved.assign(over=moved["transfer"] / moved["seconds_median_cpu"]).sort_values(["precision", "nrhs", "device", "method", "size"])
     figures = []
-    for (precision, device), part in moved.groupby(["precision", "device"]):
+    for (precision, device, nrhs), part in moved.groupby(["precision", "device", "nrhs"]):
         series = []
         for i, (method, group) in enumerate(part.groupby("method")):
             series.append(Series(f"{method}, kernels", group["size"].to_numpy(), group["seconds_median"].to_numpy(), style=i))
             series.append(Series(f"{method}, allocate and copy", group["size"].to_numpy(), group["transfer"].to_numpy(), style=i + 8))
-        figures.append(Plot(slug(experiment["id"], precision, device), f"{experiment['title']}: {precision}, {device}", "n", "time", series, ylog=True, seconds=True))
+        figures.append(Plot(slug(experiment["id"], precision, device, f"nrhs-{nrhs}"), f"{experiment['title']}: {precision}, {device}, nrhs {nrhs}", "n", "time", series,
+                            ylog=True, seconds=True))
     page.plots(figures, most=4)
-    known = moved["over"].dropna()
-    if len(known):
-        page.add(f"Allocating and copying cost more than the CPU's solve ({drawing['against']}) in {int((known > 1).sum())} of {len(known)} cases.")
-    page.table(slug(experiment["id"], "table"), moved[["precision", "device", "method", "size", "seconds_median", "transfer", "seconds_median_cpu", "over"]],
-               [("precision", "precision", None), ("device", "device", None), ("method", "method", None), ("size", "n", whole),
+    for nrhs, known in moved[moved["over"].notna()].groupby("nrhs"):
+        page.add(f"With {nrhs} right-hand side{'s' if nrhs > 1 else ''}, allocating and copying cost more than the CPU's whole solve ({drawing['against']}) in "
+                 f"{int((known['over'] > 1).sum())} of {len(known)} cases; the kernels alone are faster than it in {int((known['seconds_median'] < known['seconds_median_cpu']).sum())}.")
+    page.table(slug(experiment["id"], "table"), moved[["precision", "nrhs", "device", "method", "size", "seconds_median", "transfer", "seconds_median_cpu", "over"]],
+               [("precision", "precision", None), ("nrhs", "right-hand sides", whole), ("device", "device", None), ("method", "method", None), ("size", "n", whole),
                 ("seconds_median", "kernels", seconds), ("transfer", "allocate and copy", seconds), ("seconds_median_cpu", "CPU's solve", seconds),
                 ("over", "copying / CPU", factor)], limit=40)
     return True

@@ -57,7 +57,7 @@ class PapersTest(unittest.TestCase):
         page = self.page_of(night)
         row = next(r for r in page.rows("soriano-table-5.12") if r["our stage"] == "gets")
         self.assertEqual((row["calls"], row["mean"]), (4096, 0.8 / 4096))
-        self.assertAlmostEqual(row["published / ours"], 0.8068e-3 / (0.8 / 4096))
+        self.assertAlmostEqual(row["theirs / ours"], 0.8068e-3 / (0.8 / 4096))
         self.assertAlmostEqual(row["occupancy"], 7.5 / 8)
         (name,) = [f for f in page.figures["papers"] if f.startswith("soriano-figure-5.11")]
         with open(page.folder / "data" / f"{name}.csv", encoding="utf-8") as file:
