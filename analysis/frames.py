@@ -1,5 +1,7 @@
 """What sections share: the best configuration at each size, speedups with intervals, names of series."""
 
+import re
+
 import numpy as np
 import pandas as pd
 
@@ -113,6 +115,11 @@ def without(texts, name):
             values.setdefault(key, set()).add(str(value))
     shown = {key for key, found in values.items() if len(found) > 1 and key != name}
     return {t: " ".join(f"{k}={v}" for k, v in p.items() if k in shown) for t, p in texts.items()}
+
+
+def terse(settings):
+    """"back_substitution=pipelined threads=64" as "pipelined threads=64": in a legend a word tells what it is the value of."""
+    return re.sub(r"\b\w{8,}=([a-z]\w*)", r"\1", settings)
 
 
 def speedups(records, name, values):

@@ -21,6 +21,9 @@ def peak(page, night, experiment, drawing, rows):
     rows = shares(night).loc[lambda r: r.index.isin(rows.index)]
     rows = pick(rows, drawing["where"])
     rows = rows[rows["peak_share"].notna() & (rows["status"] == "pass")]
+    if len(rows) and not (rows["backend"] == "cuda").any():
+        page.nothing("The share of the hardware's limit is a question to a GPU; none worked here.")
+        return True
     shown = False
     for device in heads(rows):
         some = rows[rows["device"] == device]

@@ -58,8 +58,7 @@ def _summed(group):
     if not group["kernel"].duplicated().any():
         return group
     weight = group["occupancy"] * group["seconds"]
-    summed = group.assign(weight=weight).groupby("kernel", sort=False).agg(calls=("calls", "sum"), seconds=("seconds", "sum"), share=("share", "sum"),
-                                                                         weight=("weight", "sum")).reset_index()
+    summed = group.assign(weight=weight).groupby("kernel", sort=False)[["calls", "seconds", "share", "weight"]].sum(min_count=1).reset_index()
     return summed.assign(mean=summed["seconds"] / summed["calls"], occupancy=summed["weight"] / summed["seconds"])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..fits import cubic, reciprocal
-from ..frames import answered, best, many, one_kind, slug, speedups, without
+from ..frames import answered, best, many, one_kind, slug, speedups, terse, without
 from ..loader import parameter
 from ..page import factor, number, seconds, whole
 from ..plots import Plot, Series
@@ -130,7 +130,7 @@ def over_parameter(page, night, experiment, drawing, rows):
         several = part["matrix_kind"].nunique() > 1
         for i, ((method, rest, kind), group) in enumerate(_spread(list(part[part["size"] == size].groupby(["method", "rest", "matrix_kind"])), 6)):
             group = group.drop_duplicates("value")
-            label = " ".join(w for w in (method, rest, kind if several else "") if w)
+            label = " ".join(w for w in (method, terse(rest), kind if several else "") if w)
             series += _one(what, label, group, i, fits, dict(precision=precision, device=device, size=size))
         ylabel = {"seconds": "median time", "speedup": "speedup", "reciprocal": "1 / (t − K) [1/s]"}[what]
         if not series:

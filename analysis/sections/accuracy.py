@@ -17,11 +17,13 @@ def accuracy(page, night):
         return
     known = rows[rows["matrix_condition"].notna() & rows["forward_error"].gt(0)]
     if known["matrix_condition"].nunique() > 1:
-        page.add("Forward error against the condition number that the matrix was made with. The dashed line is what the condition number alone "
+        page.add("Forward error against the condition number that the matrix was made with, which the kinds condition and identity have; no other "
+                 "kind is drawn. The dashed line is what the condition number alone "
                  "explains: unit roundoff times condition.")
         page.plots(_clouds(known, "matrix_condition", "condition", "condition number", method_styles(night.records)))
     else:
-        page.nothing("Fewer than two different known condition numbers are in these records, so no error is drawn against them.")
+        page.nothing("Fewer than two different known condition numbers are in these records, so no error is drawn against them. Known are those of "
+                     "the matrix kinds condition and identity, which say what they were made with.")
     both = rows[rows["forward_error"].gt(0) & rows["backward_error"].gt(0)]
     if len(both):
         page.add("Forward against backward error, for every judged answer with a known solution: the distance above the dashed line is the "
@@ -85,7 +87,8 @@ def convergence(page, night):
 def history_plots(night, records, name="history"):
     """A history a (method, matrix kind, way it ended): the one at the largest size."""
     visible = night.iterations[night.iterations["residual"].gt(0) & np.isfinite(night.iterations["residual"])]
-    records = records[records.index.isin(visible["trial"].unique())]
+    points = visible["trial"].value_counts()
+    records = records[records.index.isin(points.index[points > 1])]
     records = records.sort_values("size", ascending=False, kind="stable")
     records = records.drop_duplicates(["problem", "precision", "device", "method", "matrix_kind", "convergence"])
     for (problem, precision, device), group in records.groupby(["problem", "precision", "device"]):

@@ -9,18 +9,38 @@ LONG = 200  # characters beyond which an attribute is folded
 
 def provenance(page, night):
     page.begin("provenance", "Provenance")
-    for path, attributes, count in night.files[:20]:
-        page.heading(str(path))
-        short = {k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v}
-        frame = pd.DataFrame({"name": ["records", *short], "value": [str(count), *short.values()]})
-        page.table(f"provenance-{night_index(night, path)}", frame, [("name", "what", None), ("value", "value", None)], limit=80)
-        for name, value in attributes.items():
-            if name not in short:
-                page.preformatted(name, value)
-    if len(night.files) > 20:
-        page.nothing(f"{len(night.files) - 20} more files are not listed.")
+    if len(night.files) > 3:
+        _files(page, night)
+    else:
+        for path, attributes, count in night.files:
+            _file(page, night, path, attributes, count)
     _machines(page, night)
     _clocks(page, night)
+
+
+def _files(page, night):
+    """A row a file, all attributes in its CSV; the plans below."""
+    frame = pd.DataFrame([{"file": str(path), "records": count, **{k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v}}
+                          for path, attributes, count in night.files]).fillna("")
+    shown = [("file", "file", None), ("records", "records", whole)]
+    for name in ("total", "plan_name", "started", "backend", "ranks", "shard", "job_id", "version", "commit", "dirty", "build"):
+        if name in frame and (frame[name] != "").any():
+            shown.append((name, name.replace("_", " "), None))
+    page.table("files", frame, shown, limit=60, caption="The files of this report; their attributes are in the CSV.")
+    for path, attributes, _ in night.files[:60]:
+        for name, value in attributes.items():
+            if len(value) > LONG or "\n" in value:
+                page.preformatted(f"{name} of {path}", value)
+
+
+def _file(page, night, path, attributes, count):
+    page.heading(str(path))
+    short = {k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v}
+    frame = pd.DataFrame({"name": ["records", *short], "value": [str(count), *short.values()]})
+    page.table(f"provenance-{night_index(night, path)}", frame, [("name", "what", None), ("value", "value", None)], limit=80)
+    for name, value in attributes.items():
+        if name not in short:
+            page.preformatted(name, value)
 
 
 def night_index(night, path):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import answered, best, curves, kinds_in_words, method_styles, numeric_parameters, one_kind, over_size, panels, slug, speedups
+from ..frames import answered, best, curves, kinds_in_words, method_styles, numeric_parameters, one_kind, over_size, panels, slug, speedups, terse
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -37,13 +37,14 @@ def _rate(rows, column):
 
 def speedup(page, night):
     page.begin("speedup", "Speedup over blocks and over threads")
-    found = numeric_parameters(answered(night.records))
+    records = night.records[night.records["convergence"] == ""]  # where an iteration ends decides the time of the others
+    found = numeric_parameters(answered(records))
     others = [name for name in found if name not in ("blocks", "threads")]
     for name in ["blocks", "threads", *others]:
         if name not in found:
             page.nothing(f"No method ran with several values of {name}.")
             continue
-        rows = speedups(night.records, name, found[name])
+        rows = speedups(records, name, found[name])
         if not len(rows):
             page.nothing(f"No two answered trials differ in {name} alone.")
             continue
@@ -64,7 +65,7 @@ def _speedup_plots(rows, name):
         series = []
         for (method, rest, kind), part in group.groupby(["method", "rest", "matrix_kind"]):
             part = part.drop_duplicates("value")
-            label = " ".join(w for w in (method, rest, kind if several else "") if w)
+            label = " ".join(w for w in (method, terse(rest), kind if several else "") if w)
             series.append(Series(label, part["value"].to_numpy(), part["speedup"].to_numpy(), part["speedup_low"].to_numpy(),
                                  part["speedup_high"].to_numpy(), (part["status"] != "pass").to_numpy()))
         series.sort(key=lambda s: -len(s.x))
