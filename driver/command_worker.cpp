@@ -1,9 +1,9 @@
 #include <CLI/CLI.hpp>
 
 #include <csignal>
-#include <memory>
-
 #include <fstream>
+#include <memory>
+#include <new>
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -40,7 +40,11 @@ void add_worker_command(CLI::App& app, Commands& commands) {
       return;
     }
     be_expendable();
-    commands.exit_code = serve_trials(3, commands.registry, commands.make_device);
+    try {
+      commands.exit_code = serve_trials(3, commands.registry, commands.make_device);
+    } catch (const std::bad_alloc&) {
+      ::_exit(exit_broken);  // without memory nothing that an orderly end does can be relied on
+    }
   });
 }
 

@@ -282,7 +282,9 @@ SweepEnd coordinate(World& world, RunDirectory& directory, const json& mine, con
     coordinator.give_up();
     throw;
   }
-  return {coordinator.stopped_because(), coordinator.lost_its_ranks()};
+  SweepEnd end{coordinator.stopped_because(), coordinator.lost_its_ranks()};
+  if (end.lost_its_ranks && end.stopped_because.empty()) end.stopped_because = "devices failed";
+  return end;
 }
 
 void print_dry_run(const Expansion& expansion, const RunOptions& options) {

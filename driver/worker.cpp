@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <new>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -76,6 +77,8 @@ struct Done {
 
 Done do_trial(Executor& executor, const Trial& trial, const std::string& step) {
   Done done;
+  // For the words that are needed where a method has taken all memory; given back before they are.
+  std::vector<char> reserve(std::size_t{16} << 20);
   try {
     done.record = executor.run(trial);
   } catch (const ChannelClosed&) {
@@ -83,6 +86,7 @@ Done do_trial(Executor& executor, const Trial& trial, const std::string& step) {
   } catch (const io::StorageError&) {
     throw;
   } catch (...) {
+    std::vector<char>().swap(reserve);
     const Failure failure = failure_of(std::current_exception());
     done.record = executor.blank(trial);
     done.record.status = failure.status;

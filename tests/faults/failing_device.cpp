@@ -17,16 +17,6 @@ struct Fault {
   std::string how, file;
 };
 
-/// The launcher's variables are taken from a worker's environment; its parent still has them.
-int rank_of_parent() {
-  std::ifstream file("/proc/" + std::to_string(::getppid()) + "/environ", std::ios::binary);
-  const std::string name = "OMPI_COMM_WORLD_RANK=";
-  for (std::string entry; std::getline(file, entry, '\0');) {
-    if (entry.rfind(name, 0) == 0) return std::stoi(entry.substr(name.size()));
-  }
-  return 0;
-}
-
 /// Hands everything on to a device that works, until the fault.
 class FailingDevice final : public Device {
  public:
@@ -87,13 +77,23 @@ class FailingDevice final : public Device {
 
 }  // namespace
 
+int rank_of_parent() {
+  std::ifstream file("/proc/" + std::to_string(::getppid()) + "/environ", std::ios::binary);
+  const std::string name = "OMPI_COMM_WORLD_RANK=";
+  for (std::string entry; std::getline(file, entry, '\0');) {
+    if (entry.rfind(name, 0) == 0) return std::stoi(entry.substr(name.size()));
+  }
+  return 0;
+}
+
 std::unique_ptr<Device> make_failing_device(Backend backend) {
   std::unique_ptr<Device> device = driver::make_worker_device(backend);
   const char* words = std::getenv("GAUSSWEEP_FAULT_DEVICE");
   if (words == nullptr) return device;
   Fault fault;
   std::istringstream(words) >> fault.rank >> fault.fetches >> fault.how >> fault.file;
-  if (fault.rank != rank_of_parent()) return device;
+  if (fault.rank < 0) fault.file += std::to_string(rank_of_parent());
+  if (fault.rank >= 0 && fault.rank != rank_of_parent()) return device;
   return std::make_unique<FailingDevice>(std::move(device), fault);
 }
 

@@ -12,4 +12,8 @@ namespace gaussweep::faults {
 /// device as it is. Without the variable: no faults.
 std::unique_ptr<Device> make_failing_device(Backend backend);
 
+/// Of the supervisor that started this worker: the launcher's variables are taken from a worker's
+/// environment, its parent still has them.
+int rank_of_parent();
+
 }  // namespace gaussweep::faults

@@ -10,7 +10,7 @@ namespace gaussweep::faults {
 
 /// gesv rows on the backend host: `fault_none` (a good answer after `milliseconds`), `fault_abort`,
 /// `fault_segfault`, `fault_exit`, `fault_hang`, `fault_throw`, `fault_leak`, `fault_nan`, `fault_lie`,
-/// `fault_once` (dies the first time, works the second).
+/// `fault_once` (dies the first time, works the second), `fault_device_killer` (see failing_device.hpp).
 std::vector<Method> host_methods();
 
 /// gesv rows on the backends emulated and cuda: `fault_endless_kernel`, `fault_illegal_address` (cuda only),

@@ -4,12 +4,14 @@
 #include <fstream>
 #include <limits>
 #include <list>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include <unistd.h>
 
+#include "tests/faults/failing_device.hpp"
 #include "tests/faults/faults.hpp"
 
 namespace gaussweep::faults {
@@ -62,7 +64,14 @@ void throws(Context&, Operands<T>&, const Parameters&) {
 template <class T>
 void leaks(Context&, Operands<T>&, const Parameters&) {
   static std::list<std::vector<char>> leaked;
-  for (int i = 0; i < 1 << 16; ++i) leaked.emplace_back(std::size_t{64} << 20, 'x');
+  constexpr std::size_t smallest = std::size_t{16} << 10;
+  for (std::size_t bytes = std::size_t{64} << 20; bytes >= smallest; bytes /= 16) {
+    try {
+      for (int i = 0; i < 1 << 16; ++i) leaked.emplace_back(bytes, 'x');
+    } catch (const std::bad_alloc&) {
+      if (bytes == smallest) throw;  // nothing is left, not even for small pieces
+    }
+  }
 }
 template <class T>
 void gives_nan(Context&, Operands<T>& op, const Parameters&) {
@@ -72,6 +81,15 @@ template <class T>
 void lies(Context&, Operands<T>& op, const Parameters&) {
   solve(op);
   op.b.data[op.shape.n / 2] += 1;
+}
+/// What a device of failing_device.hpp takes for its end.
+template <class T>
+void breaks_device(Context&, Operands<T>&, const Parameters&) {
+  const char* mark = std::getenv("GAUSSWEEP_FAULT_MARK");
+  if (mark == nullptr)
+    throw std::runtime_error("fault_device_killer needs GAUSSWEEP_FAULT_MARK, a file name");
+  std::ofstream(mark + std::to_string(rank_of_parent())) << "broken";
+  std::abort();
 }
 template <class T>
 void dies_once(Context&, Operands<T>& op, const Parameters&) {
@@ -111,6 +129,7 @@ std::vector<Method> host_methods() {
       row("fault_nan", "answers NaN", {gives_nan<float>, gives_nan<double>}),
       row("fault_lie", "answers wrongly", {lies<float>, lies<double>}),
       row("fault_once", "aborts the first time", {dies_once<float>, dies_once<double>}),
+      row("fault_device_killer", "breaks the device", {breaks_device<float>, breaks_device<double>}),
   };
   rows[0].parameters = {integer_parameter("milliseconds", 0, 0, 60000, "how long it sleeps")};
   return rows;

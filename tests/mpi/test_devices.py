@@ -49,6 +49,15 @@ class Retirement(SweepTest):
         self.assertIn("which is known, came out wrong", self.stderr)
         self.assertEqual({r["rank"] for r in self.records(directory)}, {0})
 
+    def test_a_trial_that_breaks_devices_does_not_get_them_all(self):
+        plan = self.plan(PLAN + "  - {problem: gesv, method: fault_device_killer, n: 64}\n")  # the longest: it goes first
+        mark = str(self.folder / "gone")
+        directory = self.sweep(plan, ranks=3, program=FAULTY, code=3, GAUSSWEEP_FAULT_MARK=mark,
+                               GAUSSWEEP_FAULT_DEVICE=f"-1 1000000 dies {mark}")
+        self.assertEqual(len(self.retired(directory)), 2)
+        self.assertIn("2 ranks retired while they had it", self.stderr)
+        self.assertEqual([(r["method"], r["status"]) for r in self.records(directory)], [("fault_good_kernel", "pass")] * 30)
+
     def test_the_only_device_fails(self):
         directory = self.sweep(self.plan(PLAN), program=FAULTY, code=3, **self.fault(0, 20, "dies"))
         self.assertIn("every rank has retired", self.stderr)

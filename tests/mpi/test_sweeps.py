@@ -3,6 +3,7 @@
 import os
 import stat
 import subprocess
+import time
 import unittest
 
 import harness
@@ -190,7 +191,66 @@ class BadInput(SweepTest):
         self.assertFalse(marker.exists())
 
 
+class Torn(SweepTest):
+    """What a kill or a power failure leaves behind."""
+
+    def test_results_are_rebuilt_from_the_journal_without_a_word_lost(self):
+        import h5py
+        plan = self.plan(SMALL)
+        directory = self.sweep(plan)
+        target = directory / "results.h5"
+        whole = target.read_bytes()
+
+        def tables():
+            with h5py.File(target, "r") as file:
+                return {name: [row.tobytes() for row in file[name][:]] for name in file}
+
+        before = tables()
+        for size in (0, 7, 512, len(whole) // 2, len(whole) - 1):
+            target.write_bytes(whole[:size])
+            done = run(["summary", directory, "--format", "csv"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("the journal was read instead", done.stderr)
+            self.sweep(plan, "--resume")
+            self.assertEqual(tables(), before)
+        target.unlink()
+        done = run(["merge", directory / "journal.jsonl", "-o", target])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(tables()["records"], before["records"])
+
+    def test_a_torn_last_line_is_dropped_and_its_trial_done_again(self):
+        plan = self.plan(SMALL)
+        directory = self.sweep(plan)
+        journal = directory / "journal.jsonl"
+        lines = [line for line in journal.read_bytes().splitlines(keepends=True) if b'"note":' not in line]
+        expected = {r["key"] for r in self.records(directory)}
+        for cut in (1, len(lines[-1]) // 2, len(lines[-1]) - 1):
+            journal.write_bytes(b"".join(lines[:-1]) + lines[-1][:cut])
+            self.sweep(plan, "--resume")
+            self.assertIn("torn by a kill", self.stderr)
+            self.assertIn("1 to do", self.stderr)
+            self.assertEqual({r["key"] for r in self.records(directory)}, expected)
+            self.assertEqual(len(harness.journal(directory)[0]), len(lines))
+
+
 class Locking(SweepTest):
+    def test_a_resume_waits_for_a_predecessor_that_dies(self):
+        plan = self.plan("name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
+                         "  - {problem: gesv, method: fault_none, n: 4, milliseconds: 3000}\n")
+        directory = self.folder / "run"
+        with subprocess.Popen(harness.command(["run", plan, "-o", directory], program=harness.FAULTY),
+                              env=harness.environment(), stderr=subprocess.DEVNULL) as first:
+            while not (directory / "journal.jsonl").exists():
+                self.assertIsNone(first.poll())
+            with subprocess.Popen(harness.command(["run", plan, "-o", directory, "--resume"], program=harness.FAULTY),
+                                  env=harness.environment(), stderr=subprocess.PIPE, text=True) as second:
+                time.sleep(1)
+                self.assertIsNone(second.poll(), "it waits")
+                first.kill()
+                _, errors = second.communicate(timeout=60)
+        self.assertEqual(second.returncode, 0, errors)
+        self.assertEqual([r["status"] for r in self.records(directory)], ["pass"])
+
     def test_two_runs_on_one_directory(self):
         slow = ("name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
                 "  - {problem: gesv, method: fault_none, n: 4, seed: [1, 2, 3, 4], milliseconds: 5000}\n")
