@@ -41,6 +41,14 @@ void print_comparison(const Comparison& comparison, bool all) {
   if (!pairs.rows.empty()) fmt::print("\n{}", render_text(pairs));
   if (!crossovers.rows.empty()) fmt::print("\nWhere one overtakes the other:\n{}", render_text(crossovers));
   if (!accuracy.rows.empty()) fmt::print("\nRight or wrong changed:\n{}", render_text(accuracy));
+  for (const RunNoise& noise : comparison.noise) {
+    if (noise.sigma == 0) continue;
+    fmt::print(
+        "\nFrom run to run times scatter by {:.1f} % ({}{}{}, {} trials): no change within three times that "
+        "is clear.\n",
+        100 * std::expm1(noise.sigma), noise.backend, noise.place.empty() ? "" : " on ", noise.place,
+        noise.pairs);
+  }
   std::int64_t counts[5] = {};
   for (const Pair& pair : comparison.pairs) ++counts[static_cast<int>(pair.change.verdict)];
   fmt::print(
@@ -70,6 +78,13 @@ void compare_to_stdout(const Options& options, Commands& commands) {
     json["regression"] = comparison.regression;
     json["only_base"] = comparison.only_base;
     json["only_new"] = comparison.only_new;
+    json["noise"] = nlohmann::ordered_json::array();
+    for (const RunNoise& noise : comparison.noise) {
+      json["noise"].push_back({{"backend", noise.backend},
+                               {"place", noise.place},
+                               {"trials", noise.pairs},
+                               {"sigma", noise.sigma}});
+    }
     json["methods"] = render_json(method_table(comparison, Reader::program));
     json["trials"] = render_json(pair_table(comparison, true, Reader::program));
     json["accuracy"] = render_json(accuracy_table(comparison, Reader::program));

@@ -20,6 +20,9 @@ constexpr double assumed_sigma = 0.2;    // of one or two samples
 constexpr double standard_errors = 3;    // that a change must exceed
 constexpr double normal_iqr = 1.349;     // quartile range of a normal distribution over its sigma
 constexpr double median_error = 1.2533;  // standard error of a median over that of a mean: sqrt(pi / 2)
+constexpr double normal_mad = 1.4826;    // sigma of a normal distribution over its median absolute deviation
+constexpr std::size_t least_of_method = 3;  // pairs whose median is a method's
+constexpr std::size_t least_for_noise = 8;
 constexpr double notable_accuracy = 10;  // a factor in the residual ratio worth telling
 
 // All records of one trial on one place in one set.
@@ -141,6 +144,58 @@ void add_pairs(Comparison& result, const Places& base, const Places& now, double
   }
 }
 
+// Standard error of ln r by the scatter of the samples.
+double error_within(const Timing& base, const Timing& now) {
+  const double base_sigma = relative_sigma(base), new_sigma = relative_sigma(now);
+  return median_error * std::sqrt(base_sigma * base_sigma / static_cast<double>(base.samples) +
+                                  new_sigma * new_sigma / static_cast<double>(now.samples));
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
+
+// Run to run noise, by what was measured on the same place in both sets.
+std::vector<RunNoise> noise_of(const std::vector<Pair>& pairs) {
+  using Group = std::pair<std::string, std::string>;  // backend, place
+  std::map<Group, std::map<std::string, std::vector<const Pair*>>> told;
+  for (const Pair& pair : pairs) {
+    if (pair.change.verdict == Verdict::untimed || pair.base_place != pair.new_place) continue;
+    const Record& r = pair.identity;
+    told[{r.backend, pair.new_place}][r.problem + "/" + r.method].push_back(&pair);
+  }
+  std::vector<RunNoise> all;
+  for (const auto& [group, methods] : told) {
+    std::vector<double> deviations, within;
+    for (const auto& [method, its_pairs] : methods) {
+      if (its_pairs.size() < least_of_method) continue;
+      std::vector<double> logs;
+      for (const Pair* pair : its_pairs) {
+        logs.push_back(std::log(pair->change.ratio));
+        within.push_back(error_within(pair->base, pair->now));
+      }
+      const double middle = median_of(logs);
+      for (const double log : logs) deviations.push_back(std::fabs(log - middle));
+    }
+    RunNoise noise{group.first, group.second, static_cast<std::int64_t>(deviations.size()), 0};
+    if (deviations.size() >= least_for_noise) {
+      const double seen = normal_mad * median_of(std::move(deviations)), own = median_of(std::move(within));
+      noise.sigma = std::sqrt(std::max(0.0, seen * seen - own * own));
+    }
+    all.push_back(std::move(noise));
+  }
+  return all;
+}
+
+double noise_between(const Comparison& result, const std::string& backend, const std::string& base_place,
+                     const std::string& new_place) {
+  for (const RunNoise& noise : result.noise) {
+    if (noise.backend == backend && noise.place == base_place && noise.place == new_place) return noise.sigma;
+  }
+  return 0;
+}
+
 void judge_methods(Comparison& result, double threshold) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::vector<const Pair*>> all;
   for (const Pair& pair : result.pairs) {
@@ -162,7 +217,9 @@ void judge_methods(Comparison& result, double threshold) {
     const Statistics s = summarise(std::move(ratios));
     // The number 1, known exactly: as many samples as there are, without spread.
     const Timing one{1, 1, 1, std::max<std::int64_t>(3, static_cast<std::int64_t>(s.count))};
-    method.change = judge_change(one, {s.q1, s.median, s.q3, static_cast<std::int64_t>(s.count)}, threshold);
+    const double noise = noise_between(result, method.backend, method.base_place, method.new_place);
+    method.change =
+        judge_change(one, {s.q1, s.median, s.q3, static_cast<std::int64_t>(s.count)}, threshold, noise);
     result.methods.push_back(std::move(method));
   }
 }
@@ -237,7 +294,7 @@ const char* to_string(Verdict verdict) {
   return "UNTIMED";
 }
 
-Change judge_change(const Timing& base, const Timing& now, double threshold) {
+Change judge_change(const Timing& base, const Timing& now, double threshold, double noise) {
   Change change;
   if (!(base.median > 0) || !(now.median > 0) || base.samples < 1 || now.samples < 1) return change;
   change.ratio = now.median / base.median;
@@ -248,9 +305,7 @@ Change judge_change(const Timing& base, const Timing& now, double threshold) {
     change.verdict = Verdict::same;
     return change;
   }
-  const double base_sigma = relative_sigma(base), new_sigma = relative_sigma(now);
-  const double error = median_error * std::sqrt(base_sigma * base_sigma / static_cast<double>(base.samples) +
-                                                new_sigma * new_sigma / static_cast<double>(now.samples));
+  const double error = std::hypot(error_within(base, now), noise);
   const bool is_apart = now.q1 > base.q3 || now.q3 < base.q1;
   if (!is_apart || size <= standard_errors * error) {
     change.verdict = Verdict::unclear;
@@ -278,6 +333,11 @@ Comparison compare(const io::Results& base, const io::Results& now, double thres
     return std::tie(x.problem, x.method, x.precision, x.parameters, x.n) <
            std::tie(y.problem, y.method, y.precision, y.parameters, y.n);
   });
+  result.noise = noise_of(result.pairs);
+  for (Pair& pair : result.pairs) {
+    const double noise = noise_between(result, pair.identity.backend, pair.base_place, pair.new_place);
+    pair.change = judge_change(pair.base, pair.now, threshold, noise);
+  }
   judge_methods(result, threshold);
   find_crossovers(result);
   for (const Pair& pair : result.pairs) {

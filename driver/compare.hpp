@@ -9,9 +9,12 @@
 ///   each sigma taken from the quartiles: (q3 - q1) / median / (1.349 (1 - 1/samples)), the error of a median
 ///   being 1.2533 sigma / sqrt(samples). One or two samples say nothing of their spread: 20 % are assumed.
 /// - beyond and distinct: SLOWER or FASTER. Beyond, but not distinct: UNCLEAR.
-/// On samples of the same distribution this says SLOWER or FASTER in less than 5 % of trials, for 3 to 10
-/// samples and any spread; with 5 samples that scatter by 2 % it finds a slowdown by 10 % in 19 of 20. A
-/// method as a whole is judged in the same way, by the ratios of its trials against 1.
+/// Samples of one run say nothing of what differs from run to run (clocks, memory placement, neighbours). Two
+/// sets from the same place do: within a method all its trials change alike if the method changed, so the
+/// scatter of ln r about its method's median is noise between the runs, and the standard error has it added
+/// (RunNoise). On samples of the same distribution this says SLOWER or FASTER in less than 5 % of trials, for
+/// 3 to 10 samples and any spread; with 5 samples that scatter by 2 % it finds a slowdown by 10 % in 19
+/// of 20. A method as a whole is judged in the same way, by the ratios of its trials against 1.
 
 #include <cstdint>
 #include <string>
@@ -38,7 +41,17 @@ struct Change {
 };
 
 /// @param threshold a share, 0.05 for 5 %
-Change judge_change(const Timing& base, const Timing& now, double threshold);
+/// @param noise sigma of ln r between two runs in which nothing changed
+Change judge_change(const Timing& base, const Timing& now, double threshold, double noise = 0);
+
+/// How far apart two runs on one place are in which nothing changed.
+struct RunNoise {
+  std::string backend, place;
+  std::int64_t pairs = 0;  ///< that tell of it: of methods with at least 3
+  /// 1.4826 times the median of |ln r - its method's median|, less (as variances) what the samples' own
+  /// scatter explains; 0 where less than 8 pairs tell.
+  double sigma = 0;
+};
 
 /// A trial in both sets.
 struct Pair {
@@ -69,6 +82,7 @@ struct Crossover {
 struct Comparison {
   std::vector<Pair> pairs;
   std::vector<MethodChange> methods;
+  std::vector<RunNoise> noise;        ///< a backend and place that both sets have
   std::vector<Crossover> crossovers;  ///< only where places differ
   std::int64_t only_base = 0, only_new = 0;
   bool across = false;      ///< some pair has different places

@@ -132,6 +132,39 @@ TEST(Compare, FindsTheOneMethodThatBecameSlower) {
   EXPECT_FALSE(backwards.regression) << "faster is no regression";
 }
 
+// Every run has times of its own (clocks, neighbours) that its samples do not show.
+TEST(Compare, WhatDiffersFromRunToRunIsNoChange) {
+  std::mt19937_64 bits(5);
+  std::vector<Record> base, now, slowed;
+  for (const char* method : {"alpha", "beta", "gamma", "delta"}) {
+    for (std::int64_t n = 100; n <= 1000; n += 100) {
+      const auto run = [&](double factor, double between) {
+        const double seconds = 1e-9 * static_cast<double>(n * n * n) * factor;
+        return example_record(method, n, scattered(bits, scattered(bits, seconds, between, 1)[0], 0.002, 5));
+      };
+      base.push_back(run(1, 0.08));
+      now.push_back(run(1, 0.08));
+      slowed.push_back(run(std::string(method) == "beta" ? 1.8 : 1, 0.08));
+    }
+  }
+  const Comparison same = compare(results_of(base), results_of(now), 0.05);
+  ASSERT_EQ(same.noise.size(), 1U);
+  EXPECT_EQ(same.noise[0].pairs, 40);
+  EXPECT_GT(same.noise[0].sigma, 0.06) << "0.08 sqrt(2) is what was put in";
+  EXPECT_LT(same.noise[0].sigma, 0.2);
+  const auto loud = std::count_if(same.pairs.begin(), same.pairs.end(), [](const Pair& pair) {
+    return pair.change.verdict == Verdict::slower || pair.change.verdict == Verdict::faster;
+  });
+  EXPECT_LE(loud, 2);
+  EXPECT_EQ(std::count_if(same.methods.begin(), same.methods.end(),
+                          [](const MethodChange& m) { return m.change.verdict == Verdict::slower; }),
+            0);
+  // What is far beyond the noise is still found, and nothing else.
+  for (const MethodChange& method : compare(results_of(base), results_of(slowed), 0.05).methods) {
+    EXPECT_EQ(method.change.verdict == Verdict::slower, method.method == "gesv/beta") << method.method;
+  }
+}
+
 TEST(Compare, AccuracyIsToldApartFromTime) {
   std::vector<Record> base(4, example_record("m", 64, {1, 1, 1}));
   for (std::size_t i = 0; i < base.size(); ++i) base[i].n = static_cast<std::int64_t>(64 + i);
