@@ -15,13 +15,13 @@
 
 #include "driver/batch_job.hpp"
 #include "driver/coordinator.hpp"
-#include "driver/devices_listing.hpp"
 #include "driver/execute.hpp"
 #include "driver/judge.hpp"
 #include "driver/link.hpp"
 #include "driver/machine.hpp"
 #include "driver/matrix_request.hpp"
 #include "driver/process.hpp"
+#include "driver/rank_facts.hpp"
 #include "driver/stop_signals.hpp"
 #include "driver/supervisor.hpp"
 #include "driver/worker.hpp"
@@ -35,91 +35,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double devices_timeout = 120;
 constexpr int wait_ms = 1;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-/// What this rank has: its host, and the GPU it will own (the only one it sees, else the one of its local
-/// rank).
-json rank_facts(const World& world, const std::string& backend) {
-  json mine = {{"host", host_name()},
-               {"node", batch_job().node},
-               {"uuid", ""},
-               {"index", -1},
-               {"capability", 0},
-               {"why", ""},
-               {"warnings", json::array()},
-               {"host_row", to_json(host_facts())}};
-  if (backend != "auto" && backend != "cuda") return mine;
-  json devices;
-  try {
-    devices =
-        json::parse(capture_self({"devices", "--format", "json"}, child_environment({}), devices_timeout));
-  } catch (const std::exception& e) {
-    mine["why"] = e.what();  // the other ranks wait for this one's facts: rank 0 decides what they are worth
-    return mine;
-  }
-  const json& gpus = devices.at("gpus");
-  if (gpus.empty()) {
-    mine["why"] = devices.value("why", "no GPU");
-    return mine;
-  }
-  const std::size_t index = gpus.size() == 1 ? 0 : static_cast<std::size_t>(world.local_rank());
-  if (index >= gpus.size()) {
-    mine["why"] = fmt::format("{} ranks but {} GPUs on {}", world.local_size(), gpus.size(), host_name());
-    return mine;
-  }
-  const json& gpu = gpus[index];
-  const std::string error = gpu.value("error", "");
-  if (!error.empty()) {
-    mine["why"] = fmt::format("GPU {} of {}: {}", index, host_name(), error);
-    return mine;
-  }
-  mine["uuid"] = gpu.at("uuid");
-  mine["index"] = gpu.at("index");
-  mine["capability"] = gpu.at("capability");
-  mine["warnings"] = gpu.value("warnings", json::array());
-  mine["driver"] = devices.value("driver", "");
-  return mine;
-}
-
-/// Which backend the sweep runs on. @throws UsageError where the ranks cannot have it
-Backend choose_backend(const std::string& wanted, const std::vector<json>& ranks) {
-  if (wanted == "emulated") return Backend::emulated;
-  if (wanted == "host") return Backend::host;
-  std::size_t with_gpu = 0;
-  std::string without;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    if (!ranks[rank].at("uuid").get<std::string>().empty()) {
-      ++with_gpu;
-    } else if (without.empty()) {
-      without = fmt::format("rank {} on {}: {}", rank, ranks[rank].at("host").get<std::string>(),
-                            ranks[rank].at("why").get<std::string>());
-    }
-  }
-  if (with_gpu == 0 && wanted == "auto") return Backend::emulated;
-  if (with_gpu < ranks.size()) {
-    throw UsageError(
-        fmt::format("--backend {}: every rank needs a GPU of its own, but {}. Start as many ranks as there "
-                    "are GPUs, or give --backend emulated or host",
-                    wanted, without));
-  }
-  std::set<std::string> seen;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const std::string place =
-        ranks[rank].at("host").get<std::string>() + " " + ranks[rank].at("uuid").get<std::string>();
-    if (!seen.insert(place).second) {
-      throw UsageError(
-          fmt::format("rank {} would share GPU {} with another rank: give every rank one GPU of its own "
-                      "(CUDA_VISIBLE_DEVICES, --gpus-per-task), or start fewer ranks",
-                      rank, place));
-    }
-  }
-  return Backend::cuda;
 }
 
 /// The trials that are still to do, with those that are skipped recorded.
@@ -144,6 +64,21 @@ Work plan_work(const RunOptions& options, const Expansion& expansion, const io::
     if (done.count(trial.key) == 0) work.todo.push_back(trial);
   }
   return work;
+}
+
+/// `auto` must not turn a night on GPUs into weeks of emulation because the driver is broken this time.
+void refuse_other_backend(const RunOptions& options, const io::JournalContents& journal, Backend backend) {
+  if (options.backend != "auto" || backend == Backend::cuda) return;
+  std::string before;
+  for (const std::string& text : journal.notes) {
+    const json note = json::parse(text);
+    if (note.value("note", "") == "run") before = note.value("backend", "");
+  }
+  if (before != to_string(Backend::cuda)) return;
+  throw UsageError(
+      fmt::format("{} ran on cuda, but no rank has a GPU here (see gaussweep devices): resume where there is "
+                  "one, or say --backend {} to go on without",
+                  options.output, to_string(backend)));
 }
 
 void note_vanished(RunDirectory& directory, const Expansion& expansion) {
@@ -234,6 +169,7 @@ WorkerPlace place_of(const World& world, const json& mine, const json& decision)
   place.backend = from_string<Backend>(decision.at("backend").get<std::string>()).value();
   if (place.backend == Backend::cuda) {
     place.gpu_uuid = mine.at("uuid");
+    if (!has_gpu(mine)) place.unfit = mine.at("why");
     place.site.device_index = mine.at("index");
   }
   const int cpus = usable_cpus();
@@ -316,6 +252,7 @@ int sweep_into(RunDirectory& directory, World& world, const json& mine, const st
     spdlog::warn("{} damaged lines of the journal are not counted", directory.journal().damaged);
   }
   const double store_limit = store_limit_of(options.store_limit, plan, directory.path() / "matrices");
+  refuse_other_backend(options, directory.journal(), backend);
   Work work = plan_work(options, expansion, directory.journal());
   directory.save_plan(plan.text);
   note_vanished(directory, expansion);
@@ -349,10 +286,11 @@ int lead(World& world, const json& mine, const std::vector<json>& ranks, const R
          const Registry& registry, double deadline) {
   bool told = false;
   try {
-    const Backend backend = choose_backend(options.backend, ranks);
+    const Backend backend = choose_backend(options.backend, ranks, options.resume || options.retry_failed);
     int capability = backend == Backend::cuda ? 1 << 20 : 0;
     for (const json& rank : ranks) {
-      if (backend == Backend::cuda) capability = std::min(capability, rank.at("capability").get<int>());
+      if (backend == Backend::cuda && has_gpu(rank))
+        capability = std::min(capability, rank.at("capability").get<int>());
       for (const json& warning : rank.at("warnings")) {
         spdlog::warn("{}: {}", rank.at("host").get<std::string>(), warning.get<std::string>());
       }

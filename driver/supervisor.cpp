@@ -34,8 +34,12 @@ io::Record with_first_end(io::Record record, const std::string& cause) {
 
 Supervisor::Supervisor(World& world, WorkerPlace place, const Registry& registry)
     : world_(world), place_(std::move(place)), registry_(registry) {
-  ask();
-  start_again_at_ = 0;  // by the first step
+  if (!place_.unfit.empty()) {
+    retire(place_.unfit);
+  } else {
+    ask();
+    start_again_at_ = 0;  // by the first step
+  }
 }
 
 void Supervisor::ask() {

@@ -26,6 +26,7 @@ namespace gaussweep::driver {
 struct WorkerPlace {
   Backend backend = Backend::host;
   std::string gpu_uuid;  ///< empty: no GPU
+  std::string unfit;     ///< not empty: why this rank can have no worker; it retires at once
   int threads = 1;       ///< for OpenBLAS
   std::string directory;
   Site site;

@@ -28,7 +28,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
-constexpr std::size_t read_bytes = std::size_t{8} << 20;
+constexpr std::size_t most_read_bytes = std::size_t{8} << 20;
 
 // A line is the object's text with its checksum as the last member: {…,"crc":"1c291ca3"}. The checksum is
 // that of everything before `,"crc"`, so a line that lost or changed a byte anywhere gives itself away.
@@ -290,12 +290,15 @@ JournalContents read_journal(const std::filesystem::path& path) {
     ~Closer() { close(fd); }
   } closer{fd};
 
+  struct stat facts {};
+  const std::size_t size = fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
+  const std::size_t piece = std::clamp<std::size_t>(size + 1, 4096, most_read_bytes);
   Collector collector;
   std::string pending;  // what was read and not taken yet: begins where a line does
   for (;;) {
     const std::size_t before = pending.size();
-    pending.resize(before + read_bytes);
-    const ssize_t got = read(fd, pending.data() + before, read_bytes);
+    pending.resize(before + piece);
+    const ssize_t got = read(fd, pending.data() + before, piece);
     if (got < 0 && errno != EINTR)
       throw StorageError("Cannot read the journal '" + path.string() + "': " + std::strerror(errno) + ".");
     pending.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));

@@ -5,6 +5,7 @@ import stat
 import subprocess
 import time
 import unittest
+import zlib
 
 import harness
 from harness import SweepTest, run
@@ -177,6 +178,16 @@ class BadInput(SweepTest):
         self.assertEqual(done.returncode, 2)
         self.assertIn("--resume", done.stderr)
         self.assertEqual(sorted(path.name for path in directory.iterdir()), before)
+
+    def test_a_sweep_of_gpus_does_not_go_on_emulated_unasked(self):
+        directory = self.sweep(self.plan(SMALL))
+        body = '{"backend":"cuda","note":"run"'
+        with open(directory / "journal.jsonl", "a") as journal:
+            journal.write(f'{body},"crc":"{zlib.crc32(body.encode()):08x}"}}\n')
+        done = run(["run", self.plan(SMALL), "-o", directory, "--resume"])
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("ran on cuda", done.stderr)
+        self.sweep(self.plan(SMALL), "--resume", "--backend", "emulated")
 
     def test_usage(self):
         for arguments in ([], ["run"], ["nonsense"], ["run", "x", "-o", "y", "--backend", "gpu"],
