@@ -93,12 +93,11 @@ __global__ void scale_start(MatrixView<T> a, MatrixView<T> lu) {
 }
 
 /// Iterates from op.a, which stays as it is; the factors end in `lu`. @pre both n x n with ld = n. The host
-/// reads the changes after every iteration. The paper starts from A itself; U's rows divided by the diagonal
-/// are nearer to the end, and in place on a GPU it matters: there undivided elements meet finished ones, and
-/// grow until only the 2 n iterations after which nothing can change any more end it. Fills context.report:
-/// converged where no element changed by more than the tolerance, diverged where the last iterate is not
-/// finite or changed more than the first, else max_iterations. It cannot stagnate: what does not change any
-/// more is the end.
+/// reads the changes after every iteration. The paper starts from A itself, which is far from the end: in
+/// place on a GPU, where undivided elements meet finished ones, they can grow until only the 2 n iterations
+/// end it after which nothing can change any more. Fills context.report: converged where no element changed
+/// by more than the tolerance, diverged where the last iterate is not finite or changed more than the first,
+/// else max_iterations. It cannot stagnate: what does not change any more is the end.
 template <class T>
 void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& parameters,
                            MatrixView<T> lu) {
