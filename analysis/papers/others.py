@@ -102,7 +102,7 @@ def occupancy(page, night, experiment, drawing, rows):
         theirs = table_of(drawing["csv"])
         series.insert(0, Series("published", theirs["iteration"].to_numpy(), theirs["occupancy"].to_numpy(), style=14))
         page.add(f"Ours is what each launch allows, in the mean of a part of the iterations. Source of the published points: {source_of(drawing['csv'])}.")
-    page.plots([Plot(experiment["id"], experiment["title"], "calls so far" if split else "n", "occupancy", series, percent=True)])
+    page.plots([Plot(experiment["id"], experiment["title"], "calls so far" if split else "n", "occupancy", series, percent=True, xlog=False if split else None)])
     return True
 
 
@@ -164,7 +164,7 @@ def _stability(method, rows):
 
 def devices(page, night, experiment, drawing, rows):
     theirs = table_of(drawing["csv"])
-    ours = night.devices[night.devices["capability"] > 0].drop_duplicates("gpu_name", keep="last")
+    ours = night.devices[night.devices["capability"] > 0].sort_values("gemm_flops_float", kind="stable", na_position="first").drop_duplicates("gpu_name", keep="last")
     if not len(ours):
         return False
     published = pd.DataFrame({"gpu": theirs["gpu"], "from": "published peak", "sms": theirs["multiprocessors"], "fp32": theirs["peak_fp32_tflops"],

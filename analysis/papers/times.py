@@ -269,8 +269,8 @@ def _pays(pairs):
 
 
 def _time_of(ratio):
-    """Four digits: these ratios stand near 1."""
-    return f"{ratio:.4g}×"
+    """Three decimals: these ratios stand near 1."""
+    return f"{ratio:.3f}×"
 
 
 def transfer(page, night, experiment, drawing, rows):

@@ -19,6 +19,11 @@ def plans_of(experiment):
     return experiment.get("plans", [re.sub(r"[^a-z0-9]", "_", experiment["id"])])
 
 
+def of_plans(experiment, name):
+    """Whether a file's plan is one of the experiment's; a merged file names several."""
+    return bool({plain(one) for one in plans_of(experiment)} & {plain(one) for one in name.split(", ")})
+
+
 def matching(records, experiment):
     """The records an experiment is drawn from: those of its plans, else all that fit."""
     problems = experiment["problem"] if isinstance(experiment["problem"], list) else [experiment["problem"]]
@@ -29,8 +34,7 @@ def matching(records, experiment):
         rows = rows[rows["method"].isin(experiment["methods"])]
     if "kinds" in experiment:
         rows = rows[rows["matrix_kind"].isin(experiment["kinds"])]
-    plans = {plain(name) for name in plans_of(experiment)}
-    named = rows["plan_name"].map({p: bool(plans & {plain(one) for one in p.split(", ")}) for p in rows["plan_name"].unique()})
+    named = rows["plan_name"].map({p: of_plans(experiment, p) for p in rows["plan_name"].unique()})
     if len(rows) and named.any():
         rows = rows[named.astype(bool)]
     ran = set(rows.loc[rows["status"] != "skipped", "method"])
@@ -55,6 +59,8 @@ def papers(page, night):
             continue
         mark = page.mark()
         page.heading(f"{experiment['paper']}: {experiment['title']} ({experiment['id']})", experiment["id"])
+        if not rows["plan_name"].map(lambda p: of_plans(experiment, p)).any():
+            page.nothing(f"Its own plan ({', '.join(plans_of(experiment))}) is not in these records: drawn from what fits in them.")
         if "shape" in experiment:
             page.add(experiment["shape"])
         shown = [DRAWINGS[drawing["kind"]](page, night, experiment, drawing, rows[rows["problem"] == drawing["problem"]] if "problem" in drawing else rows)

@@ -20,7 +20,7 @@ def provenance(page, night):
 
 def _files(page, night):
     """A row a file, all attributes in its CSV; the plans below."""
-    frame = pd.DataFrame([{"file": str(path), "records": count, **{k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v}}
+    frame = pd.DataFrame([{"file": "/".join(path.parts[-2:]), "path": str(path), "records": count, **{k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v}}
                           for path, attributes, count in night.files]).fillna("")
     shown = [("file", "file", None), ("records", "records", whole)]
     for name in ("total", "plan_name", "started", "backend", "ranks", "shard", "job_id", "version", "commit", "dirty", "build"):
@@ -30,7 +30,7 @@ def _files(page, night):
     for path, attributes, _ in night.files[:60]:
         for name, value in attributes.items():
             if len(value) > LONG or "\n" in value:
-                page.preformatted(f"{name} of {path}", value)
+                page.preformatted(f"{name} of {'/'.join(path.parts[-2:])}", value)
 
 
 def _file(page, night, path, attributes, count):
