@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/kernels/method_cases.hpp"
+#include "tests/kernels/try_method.hpp"
 
 namespace gaussweep {
 namespace {
@@ -15,34 +16,10 @@ using namespace testing_help;
 
 const std::vector<std::string> ours{"gauss_jordan", "gauss_jordan_pivot"};
 
-/// How often each stage began.
-struct Stages : StageSink {
-  void mark(std::string_view name) override { calls[std::string(name)] += 1; }
-  void launched(double) override {}
-  std::map<std::string, int> calls;
-};
-
 template <class T>
 Answer<T> invert(const std::string& variant, const Inputs<T>& inputs, StageSink* stages = nullptr,
                  const std::string& threads = "512") {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::geinv, variant);
-  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
-  Context context(*device);
-  context.emulation.shuffle_seed = 5;
-  context.stages = stages;
-  Parameters parameters = defaults(method);
-  if (has_parameter(method, "threads")) parameters.set("threads", threads);
-  return run_method(context, method, inputs, parameters);
-}
-
-template <class T>
-Inputs<T> matrix(std::int64_t n, std::vector<T> columns) {
-  Inputs<T> inputs;
-  inputs.shape = {n, n, n, 1, Uplo::lower};
-  inputs.a = HostMatrix<T>(n, n);
-  inputs.a.data = std::move(columns);
-  return inputs;
+  return try_method(Problem::geinv, variant, inputs, {{"threads", threads}}, 5, stages).answer;
 }
 
 template <class T>
@@ -88,17 +65,17 @@ TYPED_TEST_SUITE(Geinv, Precisions);
 TYPED_TEST(Geinv, ByHand) {
   using T = TypeParam;
   for (const std::string& variant : ours) {
-    const auto run = invert(variant, matrix<T>(2, {4, 2, 2, 2}));
+    const auto run = invert(variant, square<T>(2, {4, 2, 2, 2}));
     EXPECT_EQ(run.info, 0);
     EXPECT_EQ(run.x.data, (std::vector<T>{0.5, -0.5, -0.5, 1})) << variant;
-    EXPECT_EQ(invert(variant, matrix<T>(1, {-4})).x.data, (std::vector<T>{-0.25})) << variant;
+    EXPECT_EQ(invert(variant, square<T>(1, {-4})).x.data, (std::vector<T>{-0.25})) << variant;
   }
 }
 
 // The inverse of a permutation is its transpose; each pivot but the last is 0 until rows are exchanged.
 TYPED_TEST(Geinv, PermutationIsExact) {
   using T = TypeParam;
-  const auto cycle = matrix<T>(3, {0, 1, 0, 0, 0, 1, 1, 0, 0});
+  const auto cycle = square<T>(3, {0, 1, 0, 0, 0, 1, 1, 0, 0});
   for (const std::string& variant : ours) {
     Stages stages;
     EXPECT_EQ(invert(variant, cycle, &stages).x.data, (std::vector<T>{0, 0, 1, 1, 0, 0, 0, 1, 0})) << variant;
@@ -109,7 +86,7 @@ TYPED_TEST(Geinv, PermutationIsExact) {
 // The paper's example: after the first row, the pivot of the second is 0, and the third has a 7.
 TYPED_TEST(Geinv, ZeroPivotTakesTheFirstRowBelowThatHasNone) {
   using T = TypeParam;
-  const auto inputs = matrix<T>(3, {1, 0, 0, 3, 0, 7, 2, 5, 9});
+  const auto inputs = square<T>(3, {1, 0, 0, 3, 0, 7, 2, 5, 9});
   const auto expected = invert("lapack", inputs).x;
   Stages stages;
   const auto found = invert("gauss_jordan", inputs, &stages).x;
@@ -139,7 +116,7 @@ TYPED_TEST(Geinv, AsPlainLoopsToTheBit) {
 TYPED_TEST(Geinv, PivotingIsForSmallPivots) {
   using T = TypeParam;
   const Registry registry = builtin_registry();
-  const auto inputs = matrix<T>(2, {T(1e-20), 1, 1, 1});
+  const auto inputs = square<T>(2, {T(1e-20), 1, 1, 1});
   const auto ratio = [&](const std::string& variant) {
     return check(*registry.find(Problem::geinv, variant), inputs, invert(variant, inputs)).ratio;
   };
@@ -154,7 +131,7 @@ TYPED_TEST(Geinv, ColumnWithoutAPivotIsInfo) {
        std::vector<std::pair<std::vector<T>, int>>{{{1, 2, 4, 2, 4, 8, 1, 1, 5}, 2},
                                                    {{0, 0, 0, 1, 2, 3, 4, 5, 7}, 1},
                                                    {{1, 0, 0, 0, 1, 0, 5, 5, 0}, 3}}) {
-    const auto inputs = matrix<T>(3, columns);
+    const auto inputs = square<T>(3, columns);
     EXPECT_EQ(invert("lapack", inputs).info, info);
     for (const std::string& variant : ours) EXPECT_EQ(invert(variant, inputs).info, info) << variant;
   }

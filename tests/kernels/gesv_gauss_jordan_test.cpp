@@ -8,7 +8,7 @@
 #include <string>
 
 #include "kernels/check/check.hpp"
-#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/try_method.hpp"
 
 namespace gaussweep {
 namespace {
@@ -16,35 +16,9 @@ namespace {
 using namespace testing_help;
 
 template <class T>
-Answer<T> solve(const char* variant, const Inputs<T>& inputs, const char* parameter = nullptr,
-                const char* value = nullptr, std::uint64_t shuffle_seed = 5) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::gesv, variant);
-  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
-  Context context(*device);
-  context.emulation.shuffle_seed = shuffle_seed;
-  Parameters parameters = defaults(method);
-  if (parameter != nullptr) parameters.set(parameter, std::string(value));
-  return run_method(context, method, inputs, parameters);
-}
-
-template <class T>
-Inputs<T> system(std::int64_t n, std::int64_t nrhs, std::initializer_list<double> rows_of_a_and_b) {
-  Inputs<T> inputs;
-  inputs.shape = {n, n, n, nrhs, Uplo::lower};
-  inputs.a = HostMatrix<T>(n, n);
-  inputs.b = HostMatrix<T>(n, nrhs);
-  auto value = rows_of_a_and_b.begin();
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (std::int64_t j = 0; j < n; ++j) inputs.a(i, j) = static_cast<T>(*value++);
-    for (std::int64_t r = 0; r < nrhs; ++r) inputs.b(i, r) = static_cast<T>(*value++);
-  }
-  return inputs;
-}
-
-template <class T>
-bool same_bits(const Answer<T>& one, const Answer<T>& other) {
-  return std::memcmp(one.x.data.data(), other.x.data.data(), one.x.data.size() * sizeof(T)) == 0;
+Answer<T> solve(const char* variant, const Inputs<T>& inputs, const Asked& asked = {},
+                std::uint64_t shuffle_seed = 5) {
+  return try_method(Problem::gesv, variant, inputs, asked, shuffle_seed).answer;
 }
 
 const char* const gauss_jordan_methods[] = {"gauss_jordan_serial", "gauss_jordan_global",
@@ -57,29 +31,29 @@ TYPED_TEST_SUITE(GaussJordan, Precisions);
 
 TYPED_TEST(GaussJordan, PaperExample) {
   // (1 1 1; 1 2 4; 1 3 9) x = (1, -1, 1), and a second right-hand side with x = (1, 2, 3).
-  const auto inputs = system<TypeParam>(3, 2, {1, 1, 1, 1, 6, 1, 2, 4, -1, 17, 1, 3, 9, 1, 34});
+  const auto inputs = equations<TypeParam>(3, 2, {1, 1, 1, 1, 6, 1, 2, 4, -1, 17, 1, 3, 9, 1, 34});
   const std::vector<TypeParam> right{7, -8, 2, 1, 2, 3};
   for (const char* variant : gauss_jordan_methods) {
     EXPECT_EQ(solve(variant, inputs).x.data, right) << variant;
   }
-  EXPECT_EQ(solve("gauss_serial", inputs, "pivoting", "partial").x.data, right);
+  EXPECT_EQ(solve("gauss_serial", inputs, {{"pivoting", "partial"}}).x.data, right);
 }
 
 TYPED_TEST(GaussJordan, ZeroOnTheDiagonalNeedsPivoting) {
   // 2 y = 4, 3 x + y = 8.
-  const auto inputs = system<TypeParam>(2, 1, {0, 2, 4, 3, 1, 8});
+  const auto inputs = equations<TypeParam>(2, 1, {0, 2, 4, 3, 1, 8});
   for (const char* variant : gauss_jordan_methods) {
     EXPECT_EQ(solve(variant, inputs).x.data, (std::vector<TypeParam>{2, 2})) << variant;
   }
-  EXPECT_EQ(solve("gauss_serial", inputs, "pivoting", "none").info, 1);
-  EXPECT_EQ(solve("gauss_serial", inputs, "pivoting", "partial").x.data, (std::vector<TypeParam>{2, 2}));
+  EXPECT_EQ(solve("gauss_serial", inputs, {{"pivoting", "none"}}).info, 1);
+  EXPECT_EQ(solve("gauss_serial", inputs, {{"pivoting", "partial"}}).x.data, (std::vector<TypeParam>{2, 2}));
 }
 
 TYPED_TEST(GaussJordan, SingularIsInfo) {
   // The second column is twice the first: nothing is left of it.
-  const auto inputs = system<TypeParam>(3, 1, {1, 2, 3, 6, 2, 4, 1, 7, 4, 8, 1, 3});
+  const auto inputs = equations<TypeParam>(3, 1, {1, 2, 3, 6, 2, 4, 1, 7, 4, 8, 1, 3});
   for (const char* variant : gauss_jordan_methods) EXPECT_EQ(solve(variant, inputs).info, 2) << variant;
-  EXPECT_EQ(solve("gauss_serial", inputs, "pivoting", "partial").info, 2);
+  EXPECT_EQ(solve("gauss_serial", inputs, {{"pivoting", "partial"}}).info, 2);
 }
 
 TYPED_TEST(GaussJordan, SameBitsOnEveryBackendAndTile) {
@@ -91,7 +65,7 @@ TYPED_TEST(GaussJordan, SameBitsOnEveryBackendAndTile) {
       EXPECT_EQ(serial.info, 0);
       for (const char* variant : {"gauss_jordan_global", "gauss_jordan_shared"}) {
         for (const char* tile : {"16", "32"}) {
-          EXPECT_TRUE(same_bits(solve(variant, inputs, "tile", tile), serial))
+          EXPECT_TRUE(same_bits(solve(variant, inputs, {{"tile", tile}}), serial))
               << variant << ", tile " << tile << ", n " << n << ", nrhs " << nrhs;
         }
       }
@@ -106,14 +80,14 @@ TYPED_TEST(GaussJordan, RightWherePivotingIsNeeded) {
     auto inputs = make_inputs<TypeParam>(Problem::gesv, {n, n, n, 2, Uplo::lower}, MatrixKind::uniform, 4);
     for (std::int64_t i = 0; i < n; ++i) inputs.a(i, i) *= TypeParam(1e-4);
     inputs.b = right_hand_side<TypeParam>(inputs.a, inputs.x_true, 1);
-    const auto ratio = [&](const char* variant, const char* parameter, const char* value) {
+    const auto ratio = [&](const char* variant, const Asked& asked) {
       const Method& method = *registry.find(Problem::gesv, variant);
-      return check(method, inputs, solve(variant, inputs, parameter, value)).ratio;
+      return check(method, inputs, solve(variant, inputs, asked)).ratio;
     };
-    EXPECT_LE(ratio("gauss_serial", "pivoting", "partial"), default_tolerance(Problem::gesv)) << n;
-    EXPECT_GT(ratio("gauss_serial", "pivoting", "none"), default_tolerance(Problem::gesv)) << n;
+    EXPECT_LE(ratio("gauss_serial", {{"pivoting", "partial"}}), default_tolerance(Problem::gesv)) << n;
+    EXPECT_GT(ratio("gauss_serial", {{"pivoting", "none"}}), default_tolerance(Problem::gesv)) << n;
     for (const char* variant : gauss_jordan_methods) {
-      EXPECT_LE(ratio(variant, nullptr, nullptr), default_tolerance(Problem::gesv)) << variant << ", n " << n;
+      EXPECT_LE(ratio(variant, {}), default_tolerance(Problem::gesv)) << variant << ", n " << n;
     }
   }
 }

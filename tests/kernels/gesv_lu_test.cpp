@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kernels/check/check.hpp"
-#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/try_method.hpp"
 
 namespace gaussweep {
 namespace {
@@ -15,29 +15,8 @@ namespace {
 using namespace testing_help;
 
 template <class T>
-struct Run {
-  Answer<T> answer;
-  IterationReport report;
-};
-
-template <class T>
-Run<T> solve(const char* variant, const Inputs<T>& inputs, const char* update = "double_buffered",
-             double tolerance = 0, std::int64_t max_iterations = 0) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::gesv, variant);
-  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
-  Context context(*device);
-  context.emulation.shuffle_seed = 3;
-  Parameters parameters = defaults(method);
-  if (has_parameter(method, "update")) {
-    parameters.set("update", std::string(update));
-    parameters.set("change_tolerance", tolerance);
-    parameters.set("max_iterations", max_iterations);
-  }
-  Run<T> run;
-  run.answer = run_method(context, method, inputs, parameters);
-  run.report = context.report;
-  return run;
+Outcome<T> solve(const char* variant, const Inputs<T>& inputs, const Asked& asked = {}) {
+  return try_method(Problem::gesv, variant, inputs, asked, 3);
 }
 
 template <class T>
@@ -65,7 +44,7 @@ TYPED_TEST(GesvLu, SameBitsForEveryRightHandSide) {
       const auto crout = solve("crout", inputs);
       EXPECT_EQ(crout.answer.info, 0);
       for (const char* update : {"double_buffered", "in_place"}) {
-        const auto run = solve("lu_fixed_point", inputs, update);
+        const auto run = solve("lu_fixed_point", inputs, {{"update", update}});
         EXPECT_EQ(run.report.convergence, Convergence::converged);
         EXPECT_EQ(std::memcmp(run.answer.x.data.data(), crout.answer.x.data.data(),
                               crout.answer.x.data.size() * sizeof(TypeParam)),
@@ -84,7 +63,7 @@ TYPED_TEST(GesvLu, PapersToleranceIsRough) {
   const auto inputs =
       make_inputs<TypeParam>(Problem::gesv, {80, 80, 80, 1, Uplo::lower}, MatrixKind::diagonally_dominant);
   const auto exact = solve("lu_fixed_point", inputs);
-  const auto rough = solve("lu_fixed_point", inputs, "double_buffered", 0.001);
+  const auto rough = solve("lu_fixed_point", inputs, {{"change_tolerance", 0.001}});
   EXPECT_EQ(rough.report.convergence, Convergence::converged);
   EXPECT_LT(rough.report.iterations, exact.report.iterations);
   if (sizeof(TypeParam) == 8) {

@@ -4,32 +4,14 @@
 
 #include <initializer_list>
 
-#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/try_method.hpp"
 
 namespace gaussweep {
 namespace {
 
 template <class T>
-Inputs<T> system(std::int64_t n, std::int64_t nrhs, std::initializer_list<double> rows_of_a_and_b) {
-  Inputs<T> inputs;
-  inputs.shape = {n, n, n, nrhs, Uplo::lower};
-  inputs.a = HostMatrix<T>(n, n);
-  inputs.b = HostMatrix<T>(n, nrhs);
-  auto value = rows_of_a_and_b.begin();
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (std::int64_t j = 0; j < n; ++j) inputs.a(i, j) = static_cast<T>(*value++);
-    for (std::int64_t r = 0; r < nrhs; ++r) inputs.b(i, r) = static_cast<T>(*value++);
-  }
-  return inputs;
-}
-
-template <class T>
 Answer<T> solve(const Inputs<T>& inputs) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::gesv, "gauss_serial");
-  const auto device = testing_help::cpu(Backend::host);
-  Context context(*device);
-  return testing_help::run_method(context, method, inputs, testing_help::defaults(method));
+  return testing_help::try_method(Problem::gesv, "gauss_serial", inputs).answer;
 }
 
 template <class T>
@@ -38,58 +20,58 @@ using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(GaussSerial, Precisions);
 
 TYPED_TEST(GaussSerial, One) {
-  const auto answer = solve(system<TypeParam>(1, 1, {4, 10}));
+  const auto answer = solve(testing_help::equations<TypeParam>(1, 1, {4, 10}));
   EXPECT_EQ(answer.info, 0);
   EXPECT_EQ(answer.x(0, 0), TypeParam(2.5));
 }
 
 TYPED_TEST(GaussSerial, Two) {
   // 2x + 4y = 2, 3x + 8y = 7: row 1 becomes (1 2 | 1), row 2 (0 2 | 4), so y = 2, x = -3.
-  const auto answer = solve(system<TypeParam>(2, 1, {2, 4, 2, 3, 8, 7}));
+  const auto answer = solve(testing_help::equations<TypeParam>(2, 1, {2, 4, 2, 3, 8, 7}));
   EXPECT_EQ(answer.x.data, (std::vector<TypeParam>{-3, 2}));
 }
 
 TYPED_TEST(GaussSerial, ThreeWithTwoRightHandSides) {
   // (1 2 1; 2 6 4; 1 4 7): after elimination (1 2 1; 0 1 1; 0 0 1) by the pivots 1, 2, 4.
   // x = (1, 2, 3): b = (8, 26, 30). x = (-1, 0, 2): b = (1, 6, 13).
-  const auto answer = solve(system<TypeParam>(3, 2,
-                                              {1, 2, 1, 8, 1,   //
-                                               2, 6, 4, 26, 6,  //
-                                               1, 4, 7, 30, 13}));
+  const auto answer = solve(testing_help::equations<TypeParam>(3, 2,
+                                                               {1, 2, 1, 8, 1,   //
+                                                                2, 6, 4, 26, 6,  //
+                                                                1, 4, 7, 30, 13}));
   EXPECT_EQ(answer.info, 0);
   EXPECT_EQ(answer.x.data, (std::vector<TypeParam>{1, 2, 3, -1, 0, 2}));
 }
 
 TYPED_TEST(GaussSerial, FourWithZeroFactors) {
   // Zeros below the diagonal are skipped, not the rows after them. x = (1, -1, 2, 4).
-  const auto answer = solve(system<TypeParam>(4, 1, {2, 0, 2, 0, 6,   //
-                                                     0, 4, 0, 4, 12,  //
-                                                     4, 0, 8, 8, 52,  //
-                                                     0, 2, 0, 4, 14}));
+  const auto answer = solve(testing_help::equations<TypeParam>(4, 1, {2, 0, 2, 0, 6,   //
+                                                                      0, 4, 0, 4, 12,  //
+                                                                      4, 0, 8, 8, 52,  //
+                                                                      0, 2, 0, 4, 14}));
   EXPECT_EQ(answer.info, 0);
   EXPECT_EQ(answer.x.data, (std::vector<TypeParam>{1, -1, 2, 4}));
 }
 
 TYPED_TEST(GaussSerial, Five) {
   // L U with unit L of ones below the diagonal and U = diag(2 1 4 1 2) plus ones above; x = (1, 2, 3, 4, 5).
-  const auto answer = solve(system<TypeParam>(5, 1, {2, 1, 1, 1, 1, 16,  //
-                                                     2, 2, 2, 2, 2, 30,  //
-                                                     2, 2, 6, 3, 3, 51,  //
-                                                     2, 2, 6, 4, 4, 60,  //
-                                                     2, 2, 6, 4, 6, 70}));
+  const auto answer = solve(testing_help::equations<TypeParam>(5, 1, {2, 1, 1, 1, 1, 16,  //
+                                                                      2, 2, 2, 2, 2, 30,  //
+                                                                      2, 2, 6, 3, 3, 51,  //
+                                                                      2, 2, 6, 4, 4, 60,  //
+                                                                      2, 2, 6, 4, 6, 70}));
   EXPECT_EQ(answer.info, 0);
   EXPECT_EQ(answer.x.data, (std::vector<TypeParam>{1, 2, 3, 4, 5}));
 }
 
 TYPED_TEST(GaussSerial, ZeroPivotIsInfo) {
   // The second pivot is 4 - 2 * 2 = 0; the system has a solution, but not without exchanging rows.
-  const auto answer = solve(system<TypeParam>(3, 1, {1, 2, 3, 6, 2, 4, 1, 7, 1, 1, 1, 3}));
+  const auto answer = solve(testing_help::equations<TypeParam>(3, 1, {1, 2, 3, 6, 2, 4, 1, 7, 1, 1, 1, 3}));
   EXPECT_EQ(answer.info, 2);
-  EXPECT_EQ(solve(system<TypeParam>(1, 1, {0, 1})).info, 1);
+  EXPECT_EQ(solve(testing_help::equations<TypeParam>(1, 1, {0, 1})).info, 1);
 }
 
 TYPED_TEST(GaussSerial, UnwrittenAnswerIsNan) {
-  const auto answer = solve(system<TypeParam>(2, 1, {0, 1, 1, 1, 0, 1}));
+  const auto answer = solve(testing_help::equations<TypeParam>(2, 1, {0, 1, 1, 1, 0, 1}));
   EXPECT_EQ(answer.info, 1);
   EXPECT_NE(answer.x(0, 0), answer.x(0, 0));
   EXPECT_NE(answer.x(1, 0), answer.x(1, 0));

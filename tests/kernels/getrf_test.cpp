@@ -8,7 +8,7 @@
 #include <string>
 
 #include "kernels/check/check.hpp"
-#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/try_method.hpp"
 
 namespace gaussweep {
 namespace {
@@ -16,56 +16,14 @@ namespace {
 using namespace testing_help;
 
 template <class T>
-struct Run {
-  Answer<T> answer;
-  IterationReport report;
-};
-
-struct Asked {
-  std::string update = "double_buffered";
-  double tolerance = 0;
-  std::int64_t max_iterations = 0;
-  std::uint64_t shuffle_seed = 0;
-  std::string start = "matrix";
-};
-
-template <class T>
-Run<T> factorise(const char* variant, const Inputs<T>& inputs, const Asked& asked = {}) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::getrf, variant);
-  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
-  Context context(*device);
-  context.emulation.shuffle_seed = asked.shuffle_seed;
-  Parameters parameters = defaults(method);
-  if (has_parameter(method, "update")) {
-    parameters.set("update", asked.update);
-    parameters.set("start", asked.start);
-    parameters.set("change_tolerance", asked.tolerance);
-    parameters.set("max_iterations", asked.max_iterations);
-  }
-  Run<T> run;
-  run.answer = run_method(context, method, inputs, parameters);
-  run.report = context.report;
-  return run;
-}
-
-template <class T>
-Inputs<T> matrix(std::int64_t n, std::vector<T> columns) {
-  Inputs<T> inputs;
-  inputs.shape = {n, n, n, 1, Uplo::lower};
-  inputs.a = HostMatrix<T>(n, n);
-  inputs.a.data = std::move(columns);
-  return inputs;
+Outcome<T> factorise(const char* variant, const Inputs<T>& inputs, const Asked& asked = {},
+                     std::uint64_t shuffle_seed = 0) {
+  return try_method(Problem::getrf, variant, inputs, asked, shuffle_seed);
 }
 
 template <class T>
 Inputs<T> of_kind(MatrixKind kind, std::int64_t n) {
   return make_inputs<T>(Problem::getrf, {n, n, n, 1, Uplo::lower}, kind, 3);
-}
-
-template <class T>
-bool same_bits(const Answer<T>& one, const Answer<T>& other) {
-  return std::memcmp(one.x.data.data(), other.x.data.data(), one.x.data.size() * sizeof(T)) == 0;
 }
 
 template <class T>
@@ -75,11 +33,11 @@ TYPED_TEST_SUITE(Getrf, Precisions);
 
 TYPED_TEST(Getrf, ByHand) {
   // (2 4 6; 3 8 13; 1 4 11) = (2 0 0; 3 2 0; 1 2 4) (1 2 3; 0 1 2; 0 0 1).
-  const auto inputs = matrix<TypeParam>(3, {2, 3, 1, 4, 8, 4, 6, 13, 11});
+  const auto inputs = square<TypeParam>(3, {2, 3, 1, 4, 8, 4, 6, 13, 11});
   const std::vector<TypeParam> right{2, 3, 1, 2, 2, 2, 3, 2, 4};
   EXPECT_EQ(factorise("crout_serial", inputs).answer.x.data, right);
   EXPECT_EQ(factorise("fixed_point", inputs).answer.x.data, right);
-  EXPECT_EQ(factorise("fixed_point", inputs, {"in_place", 0, 0, 0}).answer.x.data, right);
+  EXPECT_EQ(factorise("fixed_point", inputs, {{"update", "in_place"}}).answer.x.data, right);
   // With pivoting 3 is the first pivot: rows 0 and 1 change places.
   const auto pivoted = factorise("lapack", inputs).answer;
   ASSERT_EQ(pivoted.pivots.size(), 3u);
@@ -87,7 +45,7 @@ TYPED_TEST(Getrf, ByHand) {
 }
 
 TYPED_TEST(Getrf, OneIsOneIteration) {
-  const auto run = factorise("fixed_point", matrix<TypeParam>(1, {5}));
+  const auto run = factorise("fixed_point", square<TypeParam>(1, {5}));
   EXPECT_EQ(run.answer.x.data, (std::vector<TypeParam>{5}));
   EXPECT_EQ(run.report.convergence, Convergence::converged);
   EXPECT_EQ(run.report.iterations, 1);
@@ -103,7 +61,7 @@ TYPED_TEST(Getrf, FixedPointEndsWithCroutsBits) {
       const auto crout = factorise("crout_serial", inputs);
       ASSERT_EQ(crout.answer.info, 0);
       for (const char* update : {"double_buffered", "in_place"}) {
-        const auto run = factorise("fixed_point", inputs, {update, 0, 0, 11});
+        const auto run = factorise("fixed_point", inputs, {{"update", update}}, 11);
         const std::string what =
             std::string(update) + ", " + std::string(to_string(kind)) + ", n " + std::to_string(n);
         EXPECT_TRUE(same_bits(run.answer, crout.answer)) << what;
@@ -125,22 +83,22 @@ TYPED_TEST(Getrf, DominantDiagonalNeedsFewIterations) {
 TYPED_TEST(Getrf, ScaledStartIsNearerAndEndsWithTheSameBits) {
   const auto inputs = of_kind<TypeParam>(MatrixKind::diagonally_dominant, 97);
   for (const char* update : {"double_buffered", "in_place"}) {
-    const auto from_a = factorise("fixed_point", inputs, {update, 0, 0, 11, "matrix"});
-    const auto scaled = factorise("fixed_point", inputs, {update, 0, 0, 11, "scaled"});
+    const auto from_a = factorise("fixed_point", inputs, {{"update", update}, {"start", "matrix"}}, 11);
+    const auto scaled = factorise("fixed_point", inputs, {{"update", update}, {"start", "scaled"}}, 11);
     EXPECT_TRUE(same_bits(from_a.answer, scaled.answer)) << update;
     EXPECT_LT(scaled.report.history.front(), from_a.report.history.front()) << update;
     EXPECT_LE(scaled.report.iterations, from_a.report.iterations) << update;
   }
   // A zero on the diagonal does not keep it from starting: the factors have 0 - 2 * 3 there.
-  const auto zero = matrix<TypeParam>(2, {1, 2, 3, 0});
-  EXPECT_EQ(factorise("fixed_point", zero, {"double_buffered", 0, 0, 0, "scaled"}).answer.x.data,
+  const auto zero = square<TypeParam>(2, {1, 2, 3, 0});
+  EXPECT_EQ(factorise("fixed_point", zero, {{"start", "scaled"}}).answer.x.data,
             (std::vector<TypeParam>{1, 2, 3, -6}));
 }
 
 TYPED_TEST(Getrf, ToleranceStopsEarlierAndIsLessAccurate) {
   const auto inputs = of_kind<TypeParam>(MatrixKind::diagonally_dominant, 64);
   const auto exact = factorise("fixed_point", inputs);
-  const auto rough = factorise("fixed_point", inputs, {"double_buffered", 0.001, 0, 0});
+  const auto rough = factorise("fixed_point", inputs, {{"change_tolerance", 0.001}});
   EXPECT_EQ(rough.report.convergence, Convergence::converged);
   EXPECT_LT(rough.report.iterations, exact.report.iterations);
   EXPECT_LE(rough.report.history.back(), 0.001);
@@ -150,11 +108,11 @@ TYPED_TEST(Getrf, ToleranceStopsEarlierAndIsLessAccurate) {
 
 TYPED_TEST(Getrf, MaxIterationsIsKept) {
   const auto inputs = of_kind<TypeParam>(MatrixKind::diagonally_dominant, 64);
-  const auto run = factorise("fixed_point", inputs, {"double_buffered", 0, 5, 0});
+  const auto run = factorise("fixed_point", inputs, {{"max_iterations", std::int64_t{5}}});
   EXPECT_EQ(run.report.convergence, Convergence::max_iterations);
   EXPECT_EQ(run.report.iterations, 5);
   // An odd number ends in the second iterate: the answer is it all the same.
-  const auto next = factorise("fixed_point", inputs, {"double_buffered", 0, 6, 0});
+  const auto next = factorise("fixed_point", inputs, {{"max_iterations", std::int64_t{6}}});
   EXPECT_FALSE(same_bits(run.answer, next.answer));
   const auto exact = factorise("crout_serial", inputs).answer;
   double far = 0, near = 0;
@@ -166,21 +124,21 @@ TYPED_TEST(Getrf, MaxIterationsIsKept) {
 }
 
 TYPED_TEST(Getrf, GrowthIsSeenAsDivergence) {
-  const auto run =
-      factorise("fixed_point", of_kind<TypeParam>(MatrixKind::uniform, 64), {"double_buffered", 0, 10, 0});
+  const auto run = factorise("fixed_point", of_kind<TypeParam>(MatrixKind::uniform, 64),
+                             {{"max_iterations", std::int64_t{10}}});
   EXPECT_EQ(run.report.convergence, Convergence::diverged);
   EXPECT_EQ(run.report.iterations, 10);
 }
 
 TYPED_TEST(Getrf, ZeroPivotIsInfo) {
   // The second pivot is 4 - 2 * 2 = 0; u(1, 2) is then 1 / 0.
-  const auto inputs = matrix<TypeParam>(3, {1, 2, 1, 2, 4, 1, 3, 7, 1});
+  const auto inputs = square<TypeParam>(3, {1, 2, 1, 2, 4, 1, 3, 7, 1});
   EXPECT_EQ(factorise("crout_serial", inputs).answer.info, 2);
   const auto run = factorise("fixed_point", inputs);
   EXPECT_EQ(run.answer.info, 2);
   EXPECT_EQ(run.report.convergence, Convergence::diverged);
   EXPECT_LE(run.report.iterations, 6);
-  EXPECT_EQ(factorise("lapack", matrix<TypeParam>(2, {0, 0, 1, 1})).answer.info, 1);
+  EXPECT_EQ(factorise("lapack", square<TypeParam>(2, {0, 0, 1, 1})).answer.info, 1);
 }
 
 TYPED_TEST(Getrf, NanStaysAndIsDivergence) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/kernels/method_cases.hpp"
+#include "tests/kernels/try_method.hpp"
 
 namespace gaussweep {
 namespace {
@@ -14,35 +15,8 @@ namespace {
 using namespace testing_help;
 
 template <class T>
-struct Run {
-  Answer<T> answer;
-  IterationReport report;
-};
-
-using Asked = std::vector<std::pair<std::string, ParameterValue>>;
-
-template <class T>
-Run<T> invert(const std::string& variant, const Inputs<T>& inputs, const Asked& asked = {}) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::poinv, variant);
-  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
-  Context context(*device);
-  context.emulation.shuffle_seed = 5;
-  Parameters parameters = defaults(method);
-  for (const auto& [name, value] : asked) parameters.set(name, value);
-  Run<T> run;
-  run.answer = run_method(context, method, inputs, parameters);
-  run.report = context.report;
-  return run;
-}
-
-template <class T>
-Inputs<T> matrix(std::int64_t n, std::vector<T> columns) {
-  Inputs<T> inputs;
-  inputs.shape = {n, n, n, 1, Uplo::lower};
-  inputs.a = HostMatrix<T>(n, n);
-  inputs.a.data = std::move(columns);
-  return inputs;
+Outcome<T> invert(const std::string& variant, const Inputs<T>& inputs, const Asked& asked = {}) {
+  return try_method(Problem::poinv, variant, inputs, asked);
 }
 
 template <class T>
@@ -53,7 +27,7 @@ Inputs<T> spd(std::int64_t n) {
 /// Tridiagonal with 2 on the diagonal and -1 beside it: positive definite, the slower the larger n is.
 template <class T>
 Inputs<T> chain(std::int64_t n) {
-  Inputs<T> inputs = matrix<T>(n, std::vector<T>(static_cast<std::size_t>(n * n)));
+  Inputs<T> inputs = square<T>(n, std::vector<T>(static_cast<std::size_t>(n * n)));
   for (std::int64_t i = 0; i < n; ++i) {
     inputs.a(i, i) = 2;
     if (i + 1 < n) inputs.a(i, i + 1) = inputs.a(i + 1, i) = -1;
@@ -75,7 +49,7 @@ TYPED_TEST_SUITE(Poinv, Precisions);
 TYPED_TEST(Poinv, ByHand) {
   using T = TypeParam;
   const std::vector<T> right{0.5, -0.5, -0.5, 1};
-  const auto inputs = matrix<T>(2, {4, 2, 2, 2});  // L = (2 .; 1 1)
+  const auto inputs = square<T>(2, {4, 2, 2, 2});  // L = (2 .; 1 1)
   EXPECT_EQ(invert("cholesky_gets", inputs).answer.x.data, right);
   for (const char* variant : {"gauss_seidel", "lapack"}) {
     const auto found = invert(variant, inputs).answer;
@@ -83,8 +57,8 @@ TYPED_TEST(Poinv, ByHand) {
       EXPECT_NEAR(found.x.data[k], right[k], 32 * std::numeric_limits<T>::epsilon()) << variant;
     }
   }
-  EXPECT_EQ(invert("cholesky_gets", matrix<T>(1, {4})).answer.x.data, std::vector<T>{0.25});
-  EXPECT_EQ(invert("gauss_seidel", matrix<T>(1, {4})).answer.x.data, std::vector<T>{0.25});
+  EXPECT_EQ(invert("cholesky_gets", square<T>(1, {4})).answer.x.data, std::vector<T>{0.25});
+  EXPECT_EQ(invert("gauss_seidel", square<T>(1, {4})).answer.x.data, std::vector<T>{0.25});
 }
 
 TYPED_TEST(Poinv, AsLapack) {
@@ -201,7 +175,7 @@ TYPED_TEST(Poinv, UnreachableToleranceStagnates) {
 TYPED_TEST(Poinv, GrowthAndNanAreDivergence) {
   using T = TypeParam;
   // Positive on the diagonal, but not definite: 3 beside it.
-  const auto grown = invert("gauss_seidel", matrix<T>(2, {1, 3, 3, 1}));
+  const auto grown = invert("gauss_seidel", square<T>(2, {1, 3, 3, 1}));
   EXPECT_EQ(grown.report.convergence, Convergence::diverged);
   EXPECT_GT(grown.report.history.back(), 1);
   auto inputs = spd<T>(20);

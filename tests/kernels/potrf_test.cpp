@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/kernels/method_cases.hpp"
+#include "tests/kernels/try_method.hpp"
 
 namespace gaussweep {
 namespace {
@@ -16,31 +17,9 @@ using namespace testing_help;
 
 const std::vector<std::string> blocked{"blocked", "blocked_simultaneous"};
 
-/// How often each stage began.
-struct Stages : StageSink {
-  void mark(std::string_view name) override { calls[std::string(name)] += 1; }
-  void launched(double) override {}
-  std::map<std::string, int> calls;
-};
-
 template <class T>
 Answer<T> factorise(const std::string& variant, const Inputs<T>& inputs, StageSink* stages = nullptr) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::potrf, variant);
-  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
-  Context context(*device);
-  context.emulation.shuffle_seed = 5;
-  context.stages = stages;
-  return run_method(context, method, inputs, defaults(method));
-}
-
-template <class T>
-Inputs<T> matrix(std::int64_t n, Uplo uplo, std::vector<T> columns) {
-  Inputs<T> inputs;
-  inputs.shape = {n, n, n, 1, uplo};
-  inputs.a = HostMatrix<T>(n, n);
-  inputs.a.data = std::move(columns);
-  return inputs;
+  return try_method(Problem::potrf, variant, inputs, {}, 5, stages).answer;
 }
 
 template <class T>
@@ -59,10 +38,10 @@ TYPED_TEST(Potrf, ByHand) {
   using T = TypeParam;
   const T root = std::sqrt(T(13));
   for (const std::string& variant : blocked) {
-    const auto lower = factorise(variant, matrix<T>(3, Uplo::lower, {4, 2, 6, 99, 10, 9, 99, 99, 26}));
+    const auto lower = factorise(variant, square<T>(3, {4, 2, 6, 99, 10, 9, 99, 99, 26}, Uplo::lower));
     EXPECT_EQ(lower.info, 0);
     EXPECT_EQ(lower.x.data, (std::vector<T>{2, 1, 3, 99, 3, 2, 99, 99, root})) << variant;
-    const auto upper = factorise(variant, matrix<T>(3, Uplo::upper, {4, 99, 99, 2, 10, 99, 6, 9, 26}));
+    const auto upper = factorise(variant, square<T>(3, {4, 99, 99, 2, 10, 99, 6, 9, 26}, Uplo::upper));
     EXPECT_EQ(upper.x.data, (std::vector<T>{2, 99, 99, 1, 3, 99, 3, 2, root})) << variant;
   }
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/kernels/method_cases.hpp"
+#include "tests/kernels/try_method.hpp"
 
 namespace gaussweep {
 namespace {
@@ -18,23 +19,7 @@ const std::vector<std::string> block_sizes{"512", "1024", "256", "128"};
 
 template <class T>
 Answer<T> invert(const std::string& variant, const Inputs<T>& inputs, const std::string& threads = "512") {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::trtri, variant);
-  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
-  Context context(*device);
-  context.emulation.shuffle_seed = 5;
-  Parameters parameters = defaults(method);
-  if (has_parameter(method, "threads")) parameters.set("threads", threads);
-  return run_method(context, method, inputs, parameters);
-}
-
-template <class T>
-Inputs<T> matrix(std::int64_t n, Uplo uplo, std::vector<T> columns) {
-  Inputs<T> inputs;
-  inputs.shape = {n, n, n, 1, uplo};
-  inputs.a = HostMatrix<T>(n, n);
-  inputs.a.data = std::move(columns);
-  return inputs;
+  return try_method(Problem::trtri, variant, inputs, {{"threads", threads}}).answer;
 }
 
 template <class T>
@@ -56,10 +41,10 @@ TYPED_TEST(Trtri, ByHand) {
   using T = TypeParam;
   constexpr T nan = std::numeric_limits<T>::quiet_NaN();  // the other triangle is not read
   for (const std::string& variant : ours) {
-    const auto lower = invert(variant, matrix<T>(3, Uplo::lower, {2, 4, 8, nan, 4, 4, nan, nan, 0.5}));
+    const auto lower = invert(variant, square<T>(3, {2, 4, 8, nan, 4, 4, nan, nan, 0.5}, Uplo::lower));
     EXPECT_EQ(lower.info, 0);
     EXPECT_EQ(lower.x.data, (std::vector<T>{0.5, -0.5, -4, 0, 0.25, -2, 0, 0, 2})) << variant;
-    const auto upper = invert(variant, matrix<T>(3, Uplo::upper, {2, nan, nan, 4, 4, nan, 8, 4, 0.5}));
+    const auto upper = invert(variant, square<T>(3, {2, nan, nan, 4, 4, nan, 8, 4, 0.5}, Uplo::upper));
     EXPECT_EQ(upper.x.data, (std::vector<T>{0.5, 0, 0, -0.5, 0.25, 0, -4, -2, 2})) << variant;
   }
 }

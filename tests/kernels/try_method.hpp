@@ -1,0 +1,82 @@
+#pragma once
+/// One row on one matrix, as the tests of single problems want it.
+
+#include <cstring>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep::testing_help {
+
+template <class T>
+struct Outcome {
+  Answer<T> answer;
+  IterationReport report;
+};
+
+/// Parameters that differ from their defaults.
+using Asked = std::vector<std::pair<std::string, ParameterValue>>;
+
+/// How often each stage began.
+struct Stages : StageSink {
+  void mark(std::string_view name) override { calls[std::string(name)] += 1; }
+  void launched(double) override {}
+  std::map<std::string, int> calls;
+};
+
+/// Runs a row on the CPU. What is asked for and the row does not have is left out, so that one list serves
+/// several rows.
+template <class T>
+Outcome<T> try_method(Problem problem, const std::string& variant, const Inputs<T>& inputs,
+                      const Asked& asked = {}, std::uint64_t shuffle_seed = 5, StageSink* stages = nullptr) {
+  const Registry registry = builtin_registry();
+  const Method& method = *registry.find(problem, variant);
+  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
+  Context context(*device);
+  context.emulation.shuffle_seed = shuffle_seed;
+  context.stages = stages;
+  Parameters parameters = defaults(method);
+  for (const auto& [name, value] : asked) {
+    if (has_parameter(method, name)) parameters.set(name, value);
+  }
+  Outcome<T> run;
+  run.answer = run_method(context, method, inputs, parameters);
+  run.report = context.report;
+  return run;
+}
+
+/// A square matrix, column by column.
+template <class T>
+Inputs<T> square(std::int64_t n, std::vector<T> columns, Uplo uplo = Uplo::lower) {
+  Inputs<T> inputs;
+  inputs.shape = {n, n, n, 1, uplo};
+  inputs.a = HostMatrix<T>(n, n);
+  inputs.a.data = std::move(columns);
+  return inputs;
+}
+
+/// A system, equation by equation: a row of A, then of B.
+template <class T>
+Inputs<T> equations(std::int64_t n, std::int64_t nrhs, std::initializer_list<double> rows) {
+  Inputs<T> inputs;
+  inputs.shape = {n, n, n, nrhs, Uplo::lower};
+  inputs.a = HostMatrix<T>(n, n);
+  inputs.b = HostMatrix<T>(n, nrhs);
+  auto value = rows.begin();
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) inputs.a(i, j) = static_cast<T>(*value++);
+    for (std::int64_t r = 0; r < nrhs; ++r) inputs.b(i, r) = static_cast<T>(*value++);
+  }
+  return inputs;
+}
+
+template <class T>
+bool same_bits(const Answer<T>& one, const Answer<T>& other) {
+  return std::memcmp(one.x.data.data(), other.x.data.data(), one.x.data.size() * sizeof(T)) == 0;
+}
+
+}  // namespace gaussweep::testing_help
