@@ -23,6 +23,7 @@ constexpr double median_error = 1.2533;  // standard error of a median over that
 constexpr double normal_mad = 1.4826;    // sigma of a normal distribution over its median absolute deviation
 constexpr std::size_t least_of_method = 3;  // pairs whose median is a method's
 constexpr std::size_t least_for_noise = 8;
+constexpr std::size_t least_methods = 5;
 constexpr double notable_accuracy = 10;  // a factor in the residual ratio worth telling
 
 // All records of one trial on one place in one set.
@@ -156,6 +157,14 @@ double median_of(std::vector<double> values) {
   return quantile(values, 0.5);
 }
 
+// Of the distances from the middle, as a sigma.
+double scatter_of(const std::vector<double>& values) {
+  const double middle = median_of(values);
+  std::vector<double> distances;
+  for (const double value : values) distances.push_back(std::fabs(value - middle));
+  return normal_mad * median_of(std::move(distances));
+}
+
 // Run to run noise, by what was measured on the same place in both sets.
 std::vector<RunNoise> noise_of(const std::vector<Pair>& pairs) {
   using Group = std::pair<std::string, std::string>;  // backend, place
@@ -167,7 +176,7 @@ std::vector<RunNoise> noise_of(const std::vector<Pair>& pairs) {
   }
   std::vector<RunNoise> all;
   for (const auto& [group, methods] : told) {
-    std::vector<double> deviations, within;
+    std::vector<double> deviations, within, middles;
     for (const auto& [method, its_pairs] : methods) {
       if (its_pairs.size() < least_of_method) continue;
       std::vector<double> logs;
@@ -175,25 +184,26 @@ std::vector<RunNoise> noise_of(const std::vector<Pair>& pairs) {
         logs.push_back(std::log(pair->change.ratio));
         within.push_back(error_within(pair->base, pair->now));
       }
-      const double middle = median_of(logs);
-      for (const double log : logs) deviations.push_back(std::fabs(log - middle));
+      middles.push_back(median_of(logs));
+      for (const double log : logs) deviations.push_back(std::fabs(log - middles.back()));
     }
-    RunNoise noise{group.first, group.second, static_cast<std::int64_t>(deviations.size()), 0};
+    RunNoise noise{group.first, group.second, static_cast<std::int64_t>(deviations.size()), 0, 0};
     if (deviations.size() >= least_for_noise) {
       const double seen = normal_mad * median_of(std::move(deviations)), own = median_of(std::move(within));
       noise.sigma = std::sqrt(std::max(0.0, seen * seen - own * own));
     }
+    if (middles.size() >= least_methods) noise.of_methods = scatter_of(middles);
     all.push_back(std::move(noise));
   }
   return all;
 }
 
-double noise_between(const Comparison& result, const std::string& backend, const std::string& base_place,
-                     const std::string& new_place) {
+RunNoise noise_between(const Comparison& result, const std::string& backend, const std::string& base_place,
+                       const std::string& new_place) {
   for (const RunNoise& noise : result.noise) {
-    if (noise.backend == backend && noise.place == base_place && noise.place == new_place) return noise.sigma;
+    if (noise.backend == backend && noise.place == base_place && noise.place == new_place) return noise;
   }
-  return 0;
+  return {};
 }
 
 void judge_methods(Comparison& result, double threshold) {
@@ -217,7 +227,8 @@ void judge_methods(Comparison& result, double threshold) {
     const Statistics s = summarise(std::move(ratios));
     // The number 1, known exactly: as many samples as there are, without spread.
     const Timing one{1, 1, 1, std::max<std::int64_t>(3, static_cast<std::int64_t>(s.count))};
-    const double noise = noise_between(result, method.backend, method.base_place, method.new_place);
+    const double noise =
+        noise_between(result, method.backend, method.base_place, method.new_place).of_methods;
     method.change =
         judge_change(one, {s.q1, s.median, s.q3, static_cast<std::int64_t>(s.count)}, threshold, noise);
     result.methods.push_back(std::move(method));
@@ -335,7 +346,7 @@ Comparison compare(const io::Results& base, const io::Results& now, double thres
   });
   result.noise = noise_of(result.pairs);
   for (Pair& pair : result.pairs) {
-    const double noise = noise_between(result, pair.identity.backend, pair.base_place, pair.new_place);
+    const double noise = noise_between(result, pair.identity.backend, pair.base_place, pair.new_place).sigma;
     pair.change = judge_change(pair.base, pair.now, threshold, noise);
   }
   judge_methods(result, threshold);

@@ -51,6 +51,9 @@ struct RunNoise {
   /// 1.4826 times the median of |ln r - its method's median|, less (as variances) what the samples' own
   /// scatter explains; 0 where less than 8 pairs tell.
   double sigma = 0;
+  /// The same of the methods' medians about theirs: what all trials of a method share; 0 of less than 5
+  /// methods.
+  double of_methods = 0;
 };
 
 /// A trial in both sets.

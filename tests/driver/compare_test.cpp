@@ -165,6 +165,29 @@ TEST(Compare, WhatDiffersFromRunToRunIsNoChange) {
   }
 }
 
+// Trials scatter from run to run, each for itself; a method is slower in all of its trials.
+TEST(Compare, AMethodAsAWholeIsFoundThroughTheScatterOfItsTrials) {
+  std::mt19937_64 bits(9);
+  std::vector<Record> base, now;
+  for (const char* method : {"alpha", "beta", "gamma", "delta", "epsilon", "zeta"}) {
+    for (std::int64_t n = 100; n <= 1600; n += 100) {
+      const auto run = [&](double factor) {
+        const double seconds = 1e-9 * static_cast<double>(n * n * n) * factor;
+        return example_record(method, n, scattered(bits, scattered(bits, seconds, 0.02, 1)[0], 0.002, 5));
+      };
+      base.push_back(run(1));
+      now.push_back(run(std::string(method) == "beta" ? 1.1 : 1));
+    }
+  }
+  const Comparison comparison = compare(results_of(base), results_of(now), 0.05);
+  ASSERT_EQ(comparison.noise.size(), 1U);
+  EXPECT_GT(comparison.noise[0].of_methods, 0);
+  EXPECT_LT(comparison.noise[0].of_methods, comparison.noise[0].sigma);
+  for (const MethodChange& method : comparison.methods) {
+    EXPECT_EQ(method.change.verdict == Verdict::slower, method.method == "gesv/beta") << method.method;
+  }
+}
+
 TEST(Compare, AccuracyIsToldApartFromTime) {
   std::vector<Record> base(4, example_record("m", 64, {1, 1, 1}));
   for (std::size_t i = 0; i < base.size(); ++i) base[i].n = static_cast<std::int64_t>(64 + i);
