@@ -165,17 +165,6 @@ void summarise_samples(io::Record& record, const Peaks& peaks, Precision precisi
   }
 }
 
-/// Why a judged record is no pass, in words.
-std::string finding_words(const io::Record& record) {
-  if (record.status == "pass") return {};
-  if (record.info < 0) return "the method gave up (info " + std::to_string(record.info) + ")";
-  std::string words;
-  if (record.info > 0) words = fmt::format("zero or non-positive pivot {}; ", record.info);
-  if (std::isinf(record.residual_ratio)) return words + "the answer holds NaN or Inf";
-  return words +
-         fmt::format("residual ratio {:.3g}, tolerance {:g}", record.residual_ratio, record.tolerance);
-}
-
 void note_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
   sample.clock_mhz = reading.sm_clock_mhz;
   sample.throttled = reading.throttled;

@@ -1,5 +1,5 @@
 #pragma once
-/// Small words that the parts of the expansion (driver/expand.cpp) share.
+/// Small words that those who read a plan with the registry beside it share.
 
 #include <fnmatch.h>
 
@@ -21,21 +21,27 @@ inline const std::set<std::string>& fixed_axes() {
   return names;
 }
 
+/// Whether the method declares a parameter of this name.
 inline bool has_parameter(const Method& method, const std::string& name) {
   return std::any_of(method.parameters.begin(), method.parameters.end(),
                      [&](const Parameter& p) { return p.name == name; });
 }
 
 /// Whether a plan's word for methods ("all", a variant, an id, a glob of one) means this one.
+inline bool matches(const std::string& pattern, const std::string& problem, const std::string& variant) {
+  return pattern == "all" || fnmatch(pattern.c_str(), variant.c_str(), 0) == 0 ||
+         fnmatch(pattern.c_str(), (problem + "/" + variant).c_str(), 0) == 0;
+}
 inline bool matches(const std::string& pattern, const Method& method) {
-  return pattern == "all" || fnmatch(pattern.c_str(), method.variant.c_str(), 0) == 0 ||
-         fnmatch(pattern.c_str(), method.id().c_str(), 0) == 0;
+  return matches(pattern, std::string(to_string(method.problem)), method.variant);
 }
 
+/// "a, b, c".
 inline std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+/// All names of an enum, in declaration order.
 template <class E>
 std::vector<std::string> enum_names() {
   std::vector<std::string> names;

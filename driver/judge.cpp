@@ -1,5 +1,7 @@
 #include "driver/judge.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <stdexcept>
 
@@ -16,6 +18,16 @@ std::string judge(double ratio, double tolerance, std::int64_t info, Convergence
   // Written so that NaN, for which every comparison is false, falls through to failed.
   if (std::isfinite(ratio) && ratio <= suspect_factor * tolerance) return "suspect";
   return "failed";
+}
+
+std::string finding_words(const io::Record& record) {
+  if (record.status == "pass") return {};
+  if (record.info < 0) return fmt::format("the method gave up (info {})", record.info);
+  const std::string pivot =
+      record.info > 0 ? fmt::format("zero or non-positive pivot {}; ", record.info) : std::string();
+  if (!std::isfinite(record.residual_ratio)) return pivot + "the answer holds NaN or Inf";
+  return pivot +
+         fmt::format("residual ratio {:.3g}, tolerance {:g}", record.residual_ratio, record.tolerance);
 }
 
 bool is_judged(const std::string& status) {

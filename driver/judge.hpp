@@ -1,9 +1,10 @@
 #pragma once
-/// From a residual's ratio to a status: the only place in the driver that decides it.
+/// From a residual's ratio to a status, and what is said of it: the only place in the driver that decides it.
 
 #include <cstdint>
 #include <string>
 
+#include "io/record.hpp"
 #include "kernels/core/enums.hpp"
 
 namespace gaussweep::driver {
@@ -20,6 +21,9 @@ inline constexpr double suspect_factor = 10;
 /// @throws std::invalid_argument where the tolerance is not a positive number
 std::string judge(double ratio, double tolerance, std::int64_t info,
                   Convergence convergence = Convergence::none);
+
+/// Why a judged record is no pass, in words for its `message`; empty where it is one.
+std::string finding_words(const io::Record& record);
 
 /// Whether a status came from judging an answer, so that another tolerance may change it.
 bool is_judged(const std::string& status);

@@ -1,14 +1,15 @@
 #include "driver/verify.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "driver/cli.hpp"
+#include "driver/expand_words.hpp"
 #include "driver/judge.hpp"
 #include "kernels/check/check.hpp"
 
@@ -30,46 +31,53 @@ double parse_positive(const std::string& text, const std::string& whole) {
   return value;
 }
 
-std::string finding(const Record& record) {
-  if (record.status == "pass") return {};
-  std::string words;
-  if (record.info > 0) words = fmt::format("zero or non-positive pivot {}; ", record.info);
-  if (!std::isfinite(record.residual_ratio)) return words + "the answer holds NaN or Inf";
-  return words +
-         fmt::format("residual ratio {:.3g}, tolerance {:g}", record.residual_ratio, record.tolerance);
-}
-
-bool has_word(const std::vector<io::Scalar>& list, const std::string& word) {
-  return std::any_of(list.begin(), list.end(), [&](const io::Scalar& scalar) {
-    return scalar.text == "all" || fnmatch(scalar.text.c_str(), word.c_str(), 0) == 0;
-  });
-}
-
-bool has_number(const io::Axis& axis, const std::string& backend, std::int64_t number, const char* what) {
-  const auto mine = axis.by_backend.find(backend);
-  const std::vector<io::Scalar>& values = mine != axis.by_backend.end() ? mine->second : axis.values;
-  if (values.empty()) return true;  // by backend, and not for this one: nothing can be said
-  return std::any_of(values.begin(), values.end(), [&](const io::Scalar& scalar) {
-    return io::parse_integer(scalar, 0, std::numeric_limits<std::int64_t>::max(), what) == number;
-  });
-}
-
-bool is_of_entry(const io::Entry& entry, const Record& record) {
-  if (entry.problem.text != record.problem || !has_word(entry.methods, record.method)) return false;
-  const std::pair<const char*, std::int64_t> numbers[] = {
-      {"m", record.m}, {"n", record.n}, {"k", record.k}, {"nrhs", record.nrhs}};
-  for (const auto& [name, value] : numbers) {
-    const auto axis = entry.axes.find(name);
-    if (axis != entry.axes.end() && !has_number(axis->second, record.backend, value, name)) return false;
+/// Whether a value of an axis is the record's. What a record does not tell of its axes is taken as agreed.
+bool agrees(const std::string& axis, const io::Scalar& value, const Record& record) {
+  static const std::map<std::string, std::int64_t Record::*> sizes = {
+      {"m", &Record::m}, {"n", &Record::n}, {"k", &Record::k}, {"nrhs", &Record::nrhs}};
+  const auto size = sizes.find(axis);
+  if (size != sizes.end()) {
+    return io::parse_integer(value, 0, std::numeric_limits<std::int64_t>::max(), axis) ==
+           record.*size->second;
   }
-  const auto precision = entry.axes.find("precision");
-  if (precision != entry.axes.end() && !has_word(precision->second.values, record.precision)) return false;
+  if (axis == "precision") return value.text == record.precision;
+  if (axis == "uplo") return value.text == record.uplo;
+  return true;
+}
+
+bool is_on_axis(const std::string& name, const io::Axis& axis, const Record& record) {
+  const auto own = axis.by_backend.find(record.backend);
+  const std::vector<io::Scalar>& values = own != axis.by_backend.end() ? own->second : axis.values;
+  if (values.empty()) return true;  // by backend, and not for this one: nothing can be said
+  return std::any_of(values.begin(), values.end(),
+                     [&](const io::Scalar& value) { return agrees(name, value, record); });
+}
+
+bool is_in_zip(const std::map<std::string, io::Axis>& zip, const Record& record) {
+  for (std::size_t i = 0; i < zip.begin()->second.values.size(); ++i) {
+    const auto fits = [&](const auto& axis) { return agrees(axis.first, axis.second.values[i], record); };
+    if (std::all_of(zip.begin(), zip.end(), fits)) return true;
+  }
+  return false;
+}
+
+bool is_of_entry(const io::Plan& plan, const io::Entry& entry, const Record& record) {
+  if (entry.problem.text != record.problem) return false;
+  const auto names_it = [&](const io::Scalar& word) {
+    return matches(word.text, record.problem, record.method);
+  };
+  if (std::none_of(entry.methods.begin(), entry.methods.end(), names_it)) return false;
+  const auto is_on = [&](const auto& axis) { return is_on_axis(axis.first, axis.second, record); };
+  if (!std::all_of(entry.axes.begin(), entry.axes.end(), is_on)) return false;
+  const auto has_it = [&](const auto& zip) { return is_in_zip(zip, record); };
+  if (!std::all_of(entry.zips.begin(), entry.zips.end(), has_it)) return false;
   const auto kind_fits = [&](const io::MatrixBlock& block) {
     if (block.values.count("file") != 0) return record.matrix_kind == "file";
     const auto kind = block.values.find("kind");
     return kind == block.values.end() || kind->second.text == record.matrix_kind;
   };
-  return entry.matrices.empty() || std::any_of(entry.matrices.begin(), entry.matrices.end(), kind_fits);
+  const std::vector<io::MatrixBlock>& blocks = entry.matrices.empty() ? plan.matrices : entry.matrices;
+  return blocks.empty() || std::any_of(blocks.begin(), blocks.end(), kind_fits);
 }
 
 }  // namespace
@@ -92,10 +100,9 @@ Tolerances parse_tolerances(const std::vector<std::string>& texts) {
     }
     const std::string problem = text.substr(0, equals);
     if (!from_string<Problem>(problem)) {
-      std::vector<std::string> names;
-      for (const auto& [value, name] : EnumNames<Problem>::table) names.emplace_back(name);
       throw UsageError(fmt::format("--tolerance {}: unknown problem '{}'; allowed are {}{}", text, problem,
-                                   allowed_names<Problem>(), io::nearest_hint(problem, names)));
+                                   allowed_names<Problem>(),
+                                   io::nearest_hint(problem, enum_names<Problem>())));
     }
     tolerances.of_problem[problem] = parse_positive(text.substr(equals + 1), text);
   }
@@ -105,11 +112,11 @@ Tolerances parse_tolerances(const std::vector<std::string>& texts) {
 std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const Record& record) {
   std::optional<std::vector<std::string>> expected;
   for (const io::Entry& entry : plan.sweep) {
-    if (!is_of_entry(entry, record)) continue;
+    if (!is_of_entry(plan, entry, record)) continue;
     if (!expected) expected.emplace();
     bool has_own = false;
     for (const auto& [method, statuses] : entry.expect) {
-      if (fnmatch(method.c_str(), record.method.c_str(), 0) != 0) continue;
+      if (!matches(method, record.problem, record.method)) continue;
       has_own = true;
       for (const io::Scalar& status : statuses.second) expected->push_back(status.text);
     }
@@ -133,7 +140,7 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
       record.status = status;
       record.tolerance = tolerance;
       if (has_changed) {
-        record.message = finding(record);
+        record.message = finding_words(record);
         result.changed.push_back(i);
       }
     } else if (is_judged(record.status)) {

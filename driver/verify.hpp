@@ -24,8 +24,8 @@ struct Tolerances {
 Tolerances parse_tolerances(const std::vector<std::string>& texts);
 
 /// What a plan expects of a record: the statuses that are no failure of the sweep; nothing where the plan has
-/// no such trial. Decided by problem, method, sizes, precision and kind of matrix: a record knows no more of
-/// its plan.
+/// no such trial. Decided by problem, method, sizes, precision, uplo and kind of matrix: entries that differ
+/// in nothing else are taken together.
 std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const io::Record& record);
 
 struct Verification {

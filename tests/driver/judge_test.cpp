@@ -60,5 +60,23 @@ TEST(Judge, EveryStatusIsJudgedOrBrokenOrSkipped) {
   }
 }
 
+TEST(Judge, WhatIsNoPassIsToldInWords) {
+  io::Record r;
+  r.status = "failed";
+  r.residual_ratio = 1e6;
+  r.tolerance = 16;
+  EXPECT_EQ(finding_words(r), "residual ratio 1e+06, tolerance 16");
+  r.info = 3;
+  EXPECT_EQ(finding_words(r), "zero or non-positive pivot 3; residual ratio 1e+06, tolerance 16");
+  for (const double ratio : {inf, nan}) {
+    r.residual_ratio = ratio;
+    EXPECT_EQ(finding_words(r), "zero or non-positive pivot 3; the answer holds NaN or Inf");
+  }
+  r.info = -1;
+  EXPECT_EQ(finding_words(r), "the method gave up (info -1)");
+  r.status = "pass";
+  EXPECT_EQ(finding_words(r), "");
+}
+
 }  // namespace
 }  // namespace gaussweep::driver

@@ -121,5 +121,42 @@ TEST(Verify, ExpectationsGoByProblemMethodSizeAndKind) {
   EXPECT_EQ(expected_of(plan, other), std::nullopt);
 }
 
+// Whatever `run` takes for a method's name, verify takes for the same method.
+TEST(Verify, MethodsMayBeNamedByIdAndByAll) {
+  const io::Plan plan = io::parse_plan(R"(
+sweep:
+  - {problem: gesv, method: gesv/gauss_*, n: 64, expect: {gesv/gauss_block: [failed]}}
+  - {problem: trsv, method: all, n: 64, expect: {all: [suspect]}}
+)",
+                                       "plan.yaml");
+  const Record r = judged("failed", 1e6);
+  EXPECT_EQ(expected_of(plan, r), (Words{"failed"}));
+  Record other = r;
+  other.method = "gauss_serial";
+  EXPECT_EQ(expected_of(plan, other), (Words{"pass"}));
+  other.problem = "trsv";
+  EXPECT_EQ(expected_of(plan, other), (Words{"suspect"}));
+}
+
+TEST(Verify, EntriesAreToldApartByZipsUploAndThePlansMatrix) {
+  const io::Plan plan = io::parse_plan(R"(
+matrix: {kind: cauchy}
+sweep:
+  - {problem: trsv, method: serial, zip: {n: [64, 128], nrhs: [1, 2]}, uplo: lower, expect: {serial: failed}}
+  - {problem: trsv, method: serial, n: [64, 128], uplo: upper, expect: {serial: suspect}}
+)",
+                                       "plan.yaml");
+  Record r = example_record("serial", 64, {1});
+  r.problem = "trsv";
+  r.uplo = "lower";
+  EXPECT_EQ(expected_of(plan, r), (Words{"failed"}));
+  r.nrhs = 2;
+  EXPECT_EQ(expected_of(plan, r), std::nullopt) << "128 goes with 2";
+  r.uplo = "upper";
+  EXPECT_EQ(expected_of(plan, r), (Words{"suspect"}));
+  r.matrix_kind = "uniform";
+  EXPECT_EQ(expected_of(plan, r), std::nullopt);
+}
+
 }  // namespace
 }  // namespace gaussweep::driver
