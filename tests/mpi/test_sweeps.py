@@ -116,6 +116,19 @@ sweep:
         expecting = plan + "    expect: {gauss_cyclic_decrement: [pass, suspect, failed]}\n"
         self.sweep(self.plan(expecting), output="expected", code=0)
 
+    def test_both_triangles_of_one_matrix_are_judged_each_by_its_own(self):
+        plan = """
+name: triangles
+repeats: 1
+matrix: {kind: spd}
+sweep:
+  - {problem: potrf, method: [blocked, blocked_simultaneous, lapack], n: 24, uplo: [lower, upper]}
+"""
+        records = self.records(self.sweep(self.plan(plan)))
+        self.assertEqual({(r["method"], r["uplo"], r["status"]) for r in records},
+                         {(method, uplo, "pass") for method in ("blocked", "blocked_simultaneous", "lapack")
+                          for uplo in ("lower", "upper")})
+
     def test_vendor_rows_are_skipped_without_a_gpu(self):
         plan = "name: v\nrepeats: 1\nsweep:\n  - {problem: gesv, method: [cusolver, lapack], n: 8}\n"
         directory = self.sweep(self.plan(plan))
