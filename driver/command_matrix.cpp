@@ -17,7 +17,7 @@ namespace {
 
 void add_generate(CLI::App& parent) {
   struct Options {
-    std::string kind = "uniform", precision = "double", uplo = "lower", output;
+    std::string kind = "uniform", precision = "double", uplo = "lower", seed = "1", output;
     MatrixSpec spec;
     std::int64_t n = 0, nrhs = 0;
     bool force = false;
@@ -30,7 +30,7 @@ void add_generate(CLI::App& parent) {
   sub->add_option("-n,--n", options->n, "Rows and columns");
   sub->add_option("--rows", spec.rows, "Rows, where they differ from n");
   sub->add_option("--cols", spec.cols, "Columns, where they differ from n");
-  sub->add_option("--seed", spec.seed, "Seed")->capture_default_str();
+  sub->add_option("--seed", options->seed, "Seed, 0 to 2^63 - 1")->capture_default_str();
   sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
   sub->add_option("--low", spec.low, "uniform, symmetric: elements lie above")->capture_default_str();
   sub->add_option("--high", spec.high, "uniform, symmetric: elements lie below")->capture_default_str();
@@ -48,6 +48,7 @@ void add_generate(CLI::App& parent) {
   sub->callback([options] {
     MatrixSpec wanted = options->spec;
     wanted.kind = parse_kind(options->kind);
+    wanted.seed = parse_seed(options->seed);
     const auto uplo = from_string<Uplo>(options->uplo);
     if (!uplo)
       throw UsageError(fmt::format("--uplo {}: allowed are {}", options->uplo, allowed_names<Uplo>()));

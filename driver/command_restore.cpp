@@ -25,8 +25,7 @@ constexpr std::int64_t most_pixels = 46340;
 
 struct Words {
   std::string image, noise = "none", formula = "regularised", method, precision = "double", backend = "auto",
-                     output, format = "table";
-  std::uint64_t seed = 1;
+                     output, format = "table", seed = "1";
   BlurOptions blur;
 };
 
@@ -75,7 +74,7 @@ RestoreJob job_of(Words& words) {
   job.formula = parse_word<Formula>("--formula", words.formula);
   job.precision = parse_precision(words.precision);
   job.noise = parse_noise(words.noise);
-  job.seed = words.seed;
+  job.seed = parse_seed(words.seed);
   if (job.formula == Formula::inverse && words.blur.words.count("lambda") > 0) {
     throw UsageError("--lambda: the formula inverse has none; leave it out, or use regularised or paper");
   }

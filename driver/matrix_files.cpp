@@ -125,6 +125,9 @@ MatrixKind parse_kind(const std::string& text) {
 Precision parse_precision(const std::string& text) {
   return parse_enum<Precision>("--precision", text);
 }
+std::uint64_t parse_seed(const std::string& text) {
+  return static_cast<std::uint64_t>(io::parse_integer({text, {"--seed", 0, 0}}, 0, INT64_MAX, "seed"));
+}
 
 void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t nrhs,
                       const std::filesystem::path& output) {

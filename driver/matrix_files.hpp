@@ -21,6 +21,8 @@ void check_output(const std::filesystem::path& path, bool force);
 /// "cauchy" as a kind. @throws UsageError with the allowed names
 MatrixKind parse_kind(const std::string& text);
 Precision parse_precision(const std::string& text);
+/// The value of --seed, 0 to 2^63 - 1 as in plans. @throws io::InputError
+std::uint64_t parse_seed(const std::string& text);
 
 /// Makes a matrix and writes it, whole or not at all. With nrhs > 0 also x_true and b = A x_true, into HDF5
 /// only.

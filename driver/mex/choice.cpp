@@ -50,6 +50,7 @@ bool fits(const Method& method, const Gpu& gpu) {
 
 std::string number(double value) {
   std::ostringstream text;
+  text.precision(12);  // all digits of the largest integer that is allowed
   text << value;
   return text.str();
 }

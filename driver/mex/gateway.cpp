@@ -180,6 +180,17 @@ void check_contents(Request& request, const MatrixView<const T>& a) {
     throw Refusal("gaussweep:notSymmetric", "A is not symmetric, " + method.id() + " needs that");
 }
 
+/// A method that exchanges no rows meets a pivot of 0 in regular matrices too: what else A may be then.
+std::string or_unfit(const Method& method) {
+  std::string needs;
+  for (const Need need : method.needs) {
+    if (need == Need::strongly_regular || need == Need::nonzero_elements) {
+      needs += (needs.empty() ? "" : " and ") + std::string(to_string(need));
+    }
+  }
+  return needs.empty() ? needs : ", or not " + needs + ", which " + method.id() + " needs";
+}
+
 [[noreturn]] void refuse_outcome(const Method& method, const Outcome& outcome) {
   const std::string place = method.id() + ", pivot " + std::to_string(outcome.info);
   if (outcome.info < 0) {
@@ -188,7 +199,9 @@ void check_contents(Request& request, const MatrixView<const T>& a) {
   if (outcome.info > 0 && method.problem == Problem::poinv) {
     throw Refusal("gaussweep:notPositiveDefinite", "A is not positive definite (" + place + ")");
   }
-  if (outcome.info > 0) throw Refusal("gaussweep:singular", "A is singular (" + place + " is 0)");
+  if (outcome.info > 0) {
+    throw Refusal("gaussweep:singular", "A is singular" + or_unfit(method) + " (" + place + " is 0)");
+  }
   throw Refusal("gaussweep:diverged",
                 method.id() + " diverged on A (" + std::to_string(outcome.iterations) + " iterations)");
 }

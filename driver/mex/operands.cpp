@@ -37,8 +37,7 @@ std::optional<std::string> text_of(const mxArray* array) {
 
 std::variant<double, std::string> option_value(const mxArray* array, const std::string& name) {
   if (auto text = text_of(array)) return *std::move(text);
-  if ((mxIsDouble(array) || mxIsSingle(array)) && !mxIsComplex(array) && !mxIsSparse(array) &&
-      mxGetNumberOfElements(array) == 1) {
+  if (mxIsNumeric(array) && !mxIsComplex(array) && !mxIsSparse(array) && mxGetNumberOfElements(array) == 1) {
     return mxGetScalar(array);
   }
   throw Refusal("gaussweep:usage", "the value of " + name + " must be a number or a character array");

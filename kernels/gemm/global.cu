@@ -13,6 +13,7 @@
 #include <string>
 
 #include "kernels/core/method.hpp"
+#include "kernels/gemm/strips.hpp"
 #include "kernels/simt/simt.hpp"
 #include "kernels/tables.hpp"
 
@@ -36,10 +37,12 @@ __global__ void multiply_elements(MatrixView<T> a, MatrixView<T> b, MatrixView<T
 template <class T>
 void gemm_global(Context& context, Operands<T>& op, const Parameters& parameters) {
   const auto tile = static_cast<unsigned>(std::stoi(parameters.choice("tile")));
-  const dim3 grid(static_cast<unsigned>((op.shape.n + tile - 1) / tile),
-                  static_cast<unsigned>((op.shape.m + tile - 1) / tile));
   context.stage("multiply");
-  simt::launch(context, multiply_elements<T>, grid, dim3(tile, tile), 0, op.a, op.b, op.x);
+  for_row_strips(op.a, op.x, tile, [&](MatrixView<T> a, MatrixView<T> c) {
+    const dim3 grid(static_cast<unsigned>((c.cols + tile - 1) / tile),
+                    static_cast<unsigned>((c.rows + tile - 1) / tile));
+    simt::launch(context, multiply_elements<T>, grid, dim3(tile, tile), 0, a, op.b, c);
+  });
 }
 
 GAUSSWEEP_INSTANTIATE(gemm_global)

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/core/method.hpp"
+#include "kernels/gemm/strips.hpp"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
@@ -39,9 +40,11 @@ __global__ void __launch_bounds__(tile* tile)
 /// C = A B, all row-major. @pre c.rows = a.rows, c.cols = b.cols, a.cols = b.rows
 template <class T, int tile>
 void tiled_product(Context& context, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
-  const dim3 grid(static_cast<unsigned>((c.cols + tile - 1) / tile),
-                  static_cast<unsigned>((c.rows + tile - 1) / tile));
-  simt::launch(context, multiply_tiles<T, tile>, grid, dim3(tile, tile), 0, a, b, c);
+  for_row_strips(a, c, tile, [&](MatrixView<T> a_rows, MatrixView<T> c_rows) {
+    const dim3 grid(static_cast<unsigned>((c.cols + tile - 1) / tile),
+                    static_cast<unsigned>((c_rows.rows + tile - 1) / tile));
+    simt::launch(context, multiply_tiles<T, tile>, grid, dim3(tile, tile), 0, a_rows, b, c_rows);
+  });
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

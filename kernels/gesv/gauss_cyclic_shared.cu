@@ -5,7 +5,7 @@
 /// theirs (`schedule` says whose), but a block copies the row that it has just normalised into shared memory
 /// and subtracts it from there. What does not fit is read from global memory.
 ///
-/// Cost: about n^3 multiply-adds. Workspace: n + 1 ints where the back substitution is pipelined; shared
+/// Cost: about n^3 / 2 multiply-adds. Workspace: n + 1 ints where the back substitution is pipelined; shared
 /// memory for a row. What it needs of the matrix and how it fails: as gesv/gauss_cyclic_halving; the answers
 /// are the same to the bit.
 

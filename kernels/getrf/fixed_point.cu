@@ -7,7 +7,8 @@
 /// Layout: column-major; A stays, L and U lie in a matrix of their own. Cost: 2/3 n^3 operations an
 /// iteration; some twenty iterations where the diagonal dominates, 2 n at worst. Workspace: a second iterate
 /// where it is double-buffered. Needs a strongly regular matrix: a pivot that ends as 0 gives info > 0, and
-/// the iteration then ends as diverged or at max_iterations.
+/// the iteration then ends as diverged or at max_iterations (not where it is the last one, which divides
+/// nothing).
 
 #include "kernels/getrf/fixed_point_steps.cuh"
 #include "kernels/tables.hpp"

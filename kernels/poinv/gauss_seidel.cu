@@ -9,8 +9,8 @@
 /// An equation's residual just before it is solved costs nothing; the largest of them all, relative to the
 /// identity's 1, is read by the host after every sweep and is the history that is reported. It ends as
 /// converged where that is at most `residual_tolerance` (0: 32 unit roundoffs), as diverged where it is not
-/// finite, as stagnated (diverged, if it is above the first) where 10 sweeps brought no new smallest one, and
-/// else with max_iterations.
+/// finite, as stagnated (diverged, if it is above the first) where more than 10 sweeps in a row brought no
+/// new smallest one, and else with max_iterations.
 ///
 /// Layout: column-major; A stays, the inverse is a matrix of its own, from 0. Cost: 2 n^3 operations a sweep;
 /// the number of sweeps grows with the condition. Workspace: one number. Converges for symmetric positive

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "kernels/gemm/strips.hpp"
 #include "tests/kernels/method_run.hpp"
 
 namespace gaussweep {
@@ -61,6 +62,43 @@ TYPED_TEST(Gemm, SameBitsWhateverTheTile) {
       }
     }
   }
+}
+
+// A grid has at most 65535 blocks from top to bottom.
+TEST(GemmOfManyRows, IsNotLimitedByTheGrid) {
+  constexpr std::int64_t m = 65535 * 16 + 3;
+  Inputs<float> inputs;
+  inputs.shape = {m, 1, 1, 1, Uplo::lower};
+  inputs.a = HostMatrix<float>(m, 1);
+  for (std::int64_t i = 0; i < m; ++i) inputs.a(i, 0) = static_cast<float>(i);
+  inputs.b = HostMatrix<float>(1, 1);
+  inputs.b.data = {2};
+  const auto answer = multiply("global", inputs, "16");
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < m; ++i) wrong += answer.x(i, 0) != 2 * static_cast<float>(i);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(GemmOfManyRows, StripsFollowEachOther) {
+  constexpr std::int64_t strip = 65535 * 32;
+  constexpr std::int64_t m = 2 * strip + 1;
+  std::vector<char> a_data(3 * m), c_data(2 * m);
+  const MatrixView<char> a{a_data.data(), m, 2, 3};
+  const MatrixView<char> c{c_data.data(), m, 1, 2};
+  std::vector<std::int64_t> a_begins, c_begins, rows;
+  for_row_strips(a, c, 32, [&](MatrixView<char> a_rows, MatrixView<char> c_rows) {
+    EXPECT_EQ(a_rows.rows, c_rows.rows);
+    EXPECT_EQ(a_rows.cols, 2);
+    EXPECT_EQ(a_rows.ld, 3);
+    EXPECT_EQ(c_rows.cols, 1);
+    EXPECT_EQ(c_rows.ld, 2);
+    a_begins.push_back((a_rows.data - a.data) / 3);
+    c_begins.push_back((c_rows.data - c.data) / 2);
+    rows.push_back(c_rows.rows);
+  });
+  EXPECT_EQ(a_begins, (std::vector<std::int64_t>{0, strip, 2 * strip}));
+  EXPECT_EQ(c_begins, a_begins);
+  EXPECT_EQ(rows, (std::vector<std::int64_t>{strip, strip, 1}));
 }
 
 // What a tile holds beyond the edge of the matrices must not meet an infinite element: 0 times inf is NaN.

@@ -128,7 +128,8 @@ void expect_nan_is_seen(Context& context, const Method& method, std::int64_t n) 
   });
 }
 
-/// Runs with exactly the announced workspace, and looks whether what lies behind it is untouched.
+/// Runs with exactly the announced workspace, and looks whether what lies behind it is untouched. With less
+/// it must complain: no row announces what its method does not take.
 template <class T>
 void expect_workspace_is_enough(Context& context, const Method& method, std::int64_t n) {
   if (method.workspace_bytes == nullptr) return;  // then taking any would have thrown elsewhere
@@ -150,6 +151,12 @@ void expect_workspace_is_enough(Context& context, const Method& method, std::int
     context.device.to_host(behind.data(), static_cast<std::byte*>(memory.data()) + announced, guard);
     EXPECT_EQ(behind, std::vector<unsigned char>(guard, 0xA5))
         << describe_run<T>(context, method, shape, parameters, "workspace");
+    if (announced == 0) return;
+    op = staging.operands(0);
+    op.workspace = Workspace(memory.data(), announced - 1);
+    EXPECT_THROW(method.entry(context.device.backend()).template get<T>()(context, op, parameters),
+                 std::logic_error)
+        << describe_run<T>(context, method, shape, parameters, "less workspace");
   });
 }
 

@@ -150,6 +150,7 @@ check (tested >= 20, 'only %d rows of the registry were tested', tested);
 A = fit_matrix (40, 'double');
 b = rand (40, 1);
 expect_close (gaussweep_solve (A, b, 'gauss_block', 'threads', 8), A \ b, 'an integer parameter');
+expect_close (gaussweep_solve (A, b, 'gauss_block', 'threads', int32 (8)), A \ b, 'an integer parameter of an integer class');
 expect_close (gaussweep_solve (A, b, 'gauss_jordan_shared', 'tile', 32, 'backend', 'emulated'), A \ b, 'a choice, a backend');
 expect_close (gaussweep_mtimes (A, b, '', 'backend', 'host'), A * b, 'the default method, a backend');
 
@@ -196,6 +197,8 @@ expect_error ('size', 'A is 2 x 3 and B is 2 x 3', @gaussweep_mtimes, ones (2, 3
 expect_error ('singular', 'A is singular', @gaussweep_inv, ones (3));
 expect_error ('singular', 'A is singular', @gaussweep_inv, zeros (1, 1, 'single'));
 expect_error ('singular', 'A is singular', @gaussweep_solve, ones (3), ones (3, 1));
+expect_error ('singular', 'A is singular, or not strongly_regular, which gesv/crout needs', @gaussweep_solve, [0 1; 1 0], [1; 2], 'crout');
+expect_close (gaussweep_solve ([0 1; 1 0], [1; 2], 'gauss_jordan_serial'), [2; 1], 'a pivot of 0 and an exchange');
 expect_error ('singular', 'pivot 2', @gaussweep_solve, diag ([1 0 3]), ones (3, 1), 'trsv');
 expect_error ('singular', 'pivot 2', @gaussweep_solve, diag ([1 0 3]), ones (3, 1), 'trsv/doubling');
 expect_error ('notPositiveDefinite', 'not positive definite', @gaussweep_inv, [1 2; 2 1], 'poinv');
@@ -208,6 +211,8 @@ expect_error ('unknownMethod', 'gemm/serial, ', @gaussweep_mtimes, 1, 1, 'lapack
 expect_error ('usage', 'threads must be an integer from', @gaussweep_solve, 1, 1, 'gauss_block', 'threads', 1.5);
 expect_error ('usage', 'threads must be an integer from', @gaussweep_solve, 1, 1, 'gauss_block', 'threads', 'many');
 expect_error ('usage', 'the value of threads must be', @gaussweep_solve, 1, 1, 'gauss_block', 'threads', [1 2]);
+expect_error ('usage', 'the value of threads must be', @gaussweep_solve, 1, 1, 'gauss_block', 'threads', true);
+expect_error ('usage', 'from 1 to 1073741824', @gaussweep_inv, 1, 'gauss_seidel', 'max_iterations', 0);
 expect_error ('usage', 'threads has no value', @gaussweep_solve, 1, 1, 'gauss_block', 'threads');
 expect_error ('usage', 'it has: threads', @gaussweep_solve, 1, 1, 'gauss_block', 'thread', 1);
 expect_error ('usage', 'allowed: 16, 32', @gaussweep_mtimes, 1, 1, 'shared', 'tile', 17);

@@ -217,6 +217,8 @@ class Restore(SweepTest):
             ("--backend", "cuda"): "there is no GPU here",
             ("--precision", "half"): "float, double",
             ("--format", "xml"): "table, csv",
+            ("--seed", "-1"): "seed: '-1'; allowed: a whole number from 0",
+            ("--seed", "99999999999999999999"): "allowed: a whole number from 0",
         }
         for options, words in cases.items():
             with self.subTest(options=options):

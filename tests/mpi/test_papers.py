@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""The plans of the papers' experiments: each is one that gaussweep takes, and small where there is no GPU."""
+
+import re
+import unittest
+
+from harness import SOURCE, run
+
+PLANS = sorted((SOURCE / "jobs/plans/papers").glob("*.yaml"))
+
+
+class PaperPlans(unittest.TestCase):
+    def test_there_are_plans(self):
+        self.assertGreater(len(PLANS), 15)
+
+    def test_each_is_understood_and_ends_in_a_minute_without_a_gpu(self):
+        for plan in PLANS:
+            with self.subTest(plan=plan.name):
+                done = run(["plan", plan, "--backend", "emulated"])
+                self.assertEqual(done.returncode, 0, done.stderr)
+                total = re.search(r"^all, one after the other +(\d+) .* (\d+) s$", done.stdout, re.M)
+                self.assertTrue(total, done.stdout)
+                self.assertGreater(int(total.group(1)), 0)
+                self.assertLess(int(total.group(2)), 60, "its sizes for 'emulated' are too large")
+
+    def test_each_has_sizes_for_a_gpu_and_for_none(self):
+        for plan in PLANS:
+            for size in re.findall(r"^ +n: *(.*)$", plan.read_text(encoding="utf-8"), re.M):
+                with self.subTest(plan=plan.name, n=size):
+                    self.assertRegex(size, r"^\{cuda: .*, emulated: ")
+
+
+if __name__ == "__main__":
+    unittest.main()
