@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "driver/process.hpp"
 #include "io/errors.hpp"
 #include "version.hpp"
 
@@ -32,6 +33,7 @@ std::string command_line(const Commands& commands) {
 }
 
 int run_command_line(int argc, char** argv, const Registry& registry, const DeviceMaker& make_device) {
+  open_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of the write that asked for it
   spdlog::set_default_logger(spdlog::stderr_color_mt("gaussweep"));
   spdlog::set_pattern("%H:%M:%S %^%l%$: %v");

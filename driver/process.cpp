@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -26,6 +28,7 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr const char* this_program = "/proc/self/exe";
+constexpr int look_again_ms = 20;
 
 /// What an MPI launcher puts into the environment of its ranks. A worker must not take itself for a rank.
 bool belongs_to_launcher(const std::string& entry) {
@@ -41,8 +44,18 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return result;
 }
 
+/// A child's descriptors. What a library of this process left open for children (MPI's sockets among them) is
+/// closed there: a worker that cannot be ended would keep it from being closed for the others.
 struct FileActions {
-  FileActions() { posix_spawn_file_actions_init(&value); }
+  FileActions() {
+    posix_spawn_file_actions_init(&value);
+    std::error_code ignored;  // without /proc nothing could be started anyway
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
+      const int fd = std::atoi(entry.path().filename().c_str());
+      const int flags = ::fcntl(fd, F_GETFD);
+      if (fd > 2 && flags >= 0 && (flags & FD_CLOEXEC) == 0) posix_spawn_file_actions_addclose(&value, fd);
+    }
+  }
   ~FileActions() { posix_spawn_file_actions_destroy(&value); }
   posix_spawn_file_actions_t value;
 };
@@ -95,6 +108,19 @@ bool kill_group(pid_t pid) noexcept {
 Ending ending_of(int status) {
   if (WIFEXITED(status)) return {true, WEXITSTATUS(status)};
   return {false, WTERMSIG(status)};
+}
+
+bool ready_to_read(int fd, int wait_ms) {
+  pollfd waiting{fd, POLLIN, 0};
+  return ::poll(&waiting, 1, wait_ms) > 0;
+}
+
+/// Appends what has arrived. @return false at the end of the stream
+bool read_some(int fd, std::string& output) {
+  char buffer[4096];
+  const ssize_t count = ::read(fd, buffer, sizeof buffer);
+  if (count > 0) output.append(buffer, static_cast<std::size_t>(count));
+  return count > 0 || (count < 0 && errno == EINTR);
 }
 
 }  // namespace
@@ -171,28 +197,37 @@ std::string capture_self(const std::vector<std::string>& arguments,
   }
   const double deadline = now_seconds() + timeout_seconds;
   std::string output;
-  for (;;) {
-    const double left = deadline - now_seconds();
-    pollfd waiting{reading.fd(), POLLIN, 0};
-    const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left * 1000) + 1) : 0;
-    if (ready == 0) {
+  int status = 0;
+  // Neither the end of the output nor the child's end is waited for alone: it may close the one and hang
+  // before the other, and what it started may keep its output open.
+  bool open = true;
+  while (::waitpid(pid, &status, WNOHANG) != pid) {
+    if (now_seconds() > deadline) {
       kill_group(pid);
       throw std::runtime_error(
           fmt::format("'gaussweep {}' did not end within {} s", arguments.front(), timeout_seconds));
     }
-    if (ready < 0) continue;
-    char buffer[4096];
-    const ssize_t count = ::read(reading.fd(), buffer, sizeof buffer);
-    if (count > 0) output.append(buffer, static_cast<std::size_t>(count));
-    if (count == 0) break;
+    if (!open) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } else if (ready_to_read(reading.fd(), look_again_ms)) {
+      open = read_some(reading.fd(), output);
+    }
   }
-  int status = 0;
-  ::waitpid(pid, &status, 0);
+  ::kill(-pid, SIGKILL);  // whatever it left behind in its group
+  while (open && ready_to_read(reading.fd(), 0)) open = read_some(reading.fd(), output);
   const Ending how = ending_of(status);
   if (!how.exited || how.code != 0) {
     throw std::runtime_error(fmt::format("'gaussweep {}' ended with {}", arguments.front(), how.words()));
   }
   return output;
+}
+
+void open_standard_descriptors() {
+  for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
+    if (fd <= 2) continue;
+    ::close(fd);
+    return;
+  }
 }
 
 double now_seconds() {

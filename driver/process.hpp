@@ -64,6 +64,10 @@ class Process {
 std::string capture_self(const std::vector<std::string>& arguments,
                          const std::vector<std::string>& environment, double timeout_seconds);
 
+/// Opens what is closed of the descriptors 0, 1 and 2 on /dev/null. Else the next file that is opened, a
+/// journal maybe, takes the place, and what is said on standard error goes into it.
+void open_standard_descriptors();
+
 /// Seconds of a monotonic clock.
 double now_seconds();
 /// The time of day, ISO 8601 in UTC.

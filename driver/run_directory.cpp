@@ -84,6 +84,12 @@ void RunDirectory::lock() {
     throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), std::strerror(errno)));
   const double deadline = now_seconds() + lock_patience;
   while (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == ENOSYS || errno == ENOLCK || errno == EOPNOTSUPP) {
+      throw io::StorageError(
+          fmt::format("{} cannot be locked, and a lock is what keeps two runs from one directory: this file "
+                      "system gives none ({}; Lustre needs the mount option flock, NFS its lock service)",
+                      path_.string(), std::strerror(errno)));
+    }
     if (errno != EWOULDBLOCK && errno != EINTR) {
       throw io::StorageError(fmt::format("cannot lock {}: {}", name.string(), std::strerror(errno)));
     }

@@ -20,7 +20,15 @@ void count_stop_signals() {
   struct sigaction action {};
   action.sa_handler = note_signal;
   sigemptyset(&action.sa_mask);
-  for (int number : {SIGTERM, SIGINT, SIGUSR1}) sigaction(number, &action, nullptr);
+  sigset_t heard;
+  sigemptyset(&heard);
+  for (int number : {SIGTERM, SIGINT, SIGUSR1}) {
+    sigaction(number, &action, nullptr);
+    sigaddset(&heard, number);
+  }
+  // Who started this program may have blocked them, or told the system to forget how children ended.
+  sigprocmask(SIG_UNBLOCK, &heard, nullptr);
+  std::signal(SIGCHLD, SIG_DFL);
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, nullptr);

@@ -4,7 +4,8 @@
 
 namespace gaussweep::driver {
 
-/// From now on these signals are counted; they do not end the process.
+/// From now on these signals are counted; they do not end the process, whatever it inherited. How children
+/// end can be asked.
 void count_stop_signals();
 /// How many have arrived; `last` is the newest's number.
 int stop_signals(int* last = nullptr);

@@ -24,14 +24,28 @@ std::string temporary_prefix(const std::filesystem::path& target) {
 }
 constexpr const char* temporary_suffix = ".tmp";
 
+/// What the name of a temporary says of its writer. The host belongs to it: the folder may be shared, and
+/// processes of two nodes (in containers even as a rule) have the same numbers.
+std::string writer_mark(int pid) {
+  char host[65] = "";
+  gethostname(host, sizeof host - 1);
+  for (char& letter : host) {
+    if (letter == '/') letter = '_';
+  }
+  return std::string(".") + host + "-" + std::to_string(pid) + "-";
+}
+
 }  // namespace
 
+std::string temporary_name(const std::filesystem::path& target, int pid, unsigned count) {
+  return "." + target.filename().string() + writer_mark(pid) + std::to_string(count) + temporary_suffix;
+}
+
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
-  // Process and count make the name this writer's own; the host is left out because O_EXCL settles that.
+  // Host, process and count make the name this writer's own; O_EXCL settles what may be left.
   static std::atomic<unsigned> count{0};
   for (int attempt = 0; fd_ < 0; ++attempt) {
-    temporary_ = folder_of(target_) / (temporary_prefix(target_) + std::to_string(getpid()) + "-" +
-                                       std::to_string(count.fetch_add(1)) + temporary_suffix);
+    temporary_ = folder_of(target_) / temporary_name(target_, getpid(), count.fetch_add(1));
     fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd_ < 0 && (errno != EEXIST || attempt == 100)) fail("create a temporary beside it", errno);
   }
@@ -62,9 +76,11 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
 }
 
 void AtomicFile::commit() {
-  if (fsync(fd_) != 0) fail("sync the temporary '" + temporary_.string() + "'", errno);
-  // Closing may report what NFS held back until now.
-  if (close(std::exchange(fd_, -1)) != 0) fail("close the temporary '" + temporary_.string() + "'", errno);
+  const int error = sync_descriptor(fd_);
+  if (error != 0) fail("sync the temporary '" + temporary_.string() + "'", error);
+  // Closing may report what NFS held back until now; a signal in the middle of it changes nothing.
+  if (close(std::exchange(fd_, -1)) != 0 && errno != EINTR)
+    fail("close the temporary '" + temporary_.string() + "'", errno);
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename the temporary to it", errno);
   committed_ = true;
   sync_folder(folder_of(target_));
@@ -95,7 +111,7 @@ void remove_stale_temporaries(const std::filesystem::path& target) {
 }
 
 void remove_temporaries_of(int pid, const std::filesystem::path& folder) {
-  const std::string mark = "." + std::to_string(pid) + "-";
+  const std::string mark = writer_mark(pid);
   const std::string suffix = temporary_suffix;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -106,14 +122,20 @@ void remove_temporaries_of(int pid, const std::filesystem::path& folder) {
   }
 }
 
+int sync_descriptor(int fd, Sync what) {
+  for (;;) {
+    if ((what == Sync::data ? fdatasync(fd) : fsync(fd)) == 0) return 0;
+    if (errno != EINTR) return errno;
+  }
+}
+
 void sync_folder(const std::filesystem::path& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) throw StorageError("Cannot open the folder '" + folder.string() + "': " + std::strerror(errno));
-  const int result = fsync(fd);
-  const int error = errno;
+  const int error = sync_descriptor(fd);
   close(fd);
   // Some file systems cannot sync a folder and say so; there is nothing more to do on them.
-  if (result != 0 && error != EINVAL && error != ENOTSUP) {
+  if (error != 0 && error != EINVAL && error != ENOTSUP) {
     throw StorageError("Cannot sync the folder '" + folder.string() + "': " + std::strerror(error));
   }
 }

@@ -38,8 +38,18 @@ void write_atomically(const std::filesystem::path& target, const void* data, std
 /// Removes temporaries of `target` that are older than an hour: left by killed processes.
 void remove_stale_temporaries(const std::filesystem::path& target);
 
+/// The name of the temporary number `count` of `target`, as the process `pid` of this host calls it.
+std::string temporary_name(const std::filesystem::path& target, int pid, unsigned count);
+
 /// Removes temporaries that the process `pid` of this host left in `folder`: it must have ended.
 void remove_temporaries_of(int pid, const std::filesystem::path& folder);
+
+/// What a sync makes durable: all that is known of a file, or its data and what is needed to find them.
+enum class Sync { all, data };
+
+/// fsync or fdatasync, again where a signal interrupted it: on some network file systems one may, and what
+/// was not written yet is still to be written then. @return 0, else errno
+int sync_descriptor(int fd, Sync what = Sync::all);
 
 /// fsync of a folder, so that a new or renamed entry survives a power failure. @throws StorageError
 void sync_folder(const std::filesystem::path& folder);

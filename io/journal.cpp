@@ -270,9 +270,10 @@ void JournalWriter::sync() {
   flush();
   if (unsynced_ == 0) return;
   check_name();
-  if (fdatasync(fd_) != 0) {
+  const int error = sync_descriptor(fd_, Sync::data);
+  if (error != 0) {
     broken_ = true;
-    fail("sync " + std::to_string(unsynced_) + " line(s)", errno,
+    fail("sync " + std::to_string(unsynced_) + " line(s)", error,
          "All lines synced before are safe; these may or may not have reached the disk, which resuming finds "
          "out.");
   }

@@ -2,15 +2,51 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <thread>
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace gaussweep::driver {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* role = "GAUSSWEEP_TEST_CHILD";
+constexpr int far_too_long = 60;
+
+/// capture_self starts this very program: with a role it plays that instead of the tests.
+const bool played = [] {
+  const char* name = std::getenv(role);
+  if (name == nullptr) return false;
+  const std::string is = name;
+  std::puts("said");
+  if (is == "descriptors") {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+      std::puts(std::filesystem::read_symlink(entry).c_str());
+  }
+  std::fflush(stdout);
+  if (is == "hangs") ::close(STDOUT_FILENO);
+  if (is == "hangs" || (is == "leaves" && ::fork() == 0)) ::sleep(far_too_long);
+  ::_exit(is == "fails" ? 3 : 0);
+}();
+
+std::string captured(const std::string& as, double timeout_seconds = far_too_long / 2.0) {
+  return capture_self({"child"}, child_environment({std::string(role) + "=" + as}), timeout_seconds);
+}
+
+std::string why_not_captured(const std::string& as, double timeout_seconds) {
+  try {
+    return "captured: " + captured(as, timeout_seconds);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+}
 
 struct Pair {
   Pair() {
@@ -61,6 +97,40 @@ TEST(Process, ChildEnvironmentLeavesTheLauncherOut) {
   EXPECT_TRUE(has("GAUSSWEEP_TEST_KEPT=1"));
   EXPECT_TRUE(has("GAUSSWEEP_TEST_CHANGED=new"));
   EXPECT_FALSE(has("GAUSSWEEP_TEST_CHANGED=old"));
+}
+
+TEST(CaptureSelf, GivesTheOutputOrSaysHowItEnded) {
+  EXPECT_EQ(captured("speaks"), "said\n");
+  EXPECT_EQ(why_not_captured("fails", far_too_long / 2.0), "'gaussweep child' ended with exit status 3");
+}
+
+TEST(CaptureSelf, AChildThatHangsAfterItsLastWordIsEnded) {
+  EXPECT_EQ(why_not_captured("hangs", 0.5), "'gaussweep child' did not end within 0.5 s");
+}
+
+TEST(CaptureSelf, WhatAChildLeftBehindDoesNotHoldItUp) {
+  EXPECT_EQ(captured("leaves"), "said\n");
+}
+
+TEST(CaptureSelf, AChildGetsNoDescriptorThatALibraryLeftOpen) {
+  const std::filesystem::path name =
+      std::filesystem::temp_directory_path() / ("gaussweep-process-test-" + std::to_string(::getpid()));
+  const int leaked = ::open(name.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_GE(leaked, 0);
+  const std::string output = captured("descriptors");
+  ::close(leaked);
+  std::filesystem::remove(name);
+  EXPECT_EQ(output.find(name.string()), std::string::npos) << output;
+}
+
+TEST(StandardDescriptors, AreNeverGivenToAFile) {
+  const int kept = ::dup(STDERR_FILENO);
+  ::close(STDERR_FILENO);
+  open_standard_descriptors();
+  const bool open = ::fcntl(STDERR_FILENO, F_GETFD) >= 0;
+  ::dup2(kept, STDERR_FILENO);
+  ::close(kept);
+  EXPECT_TRUE(open);
 }
 
 TEST(Ending, SaysWhatHappened) {

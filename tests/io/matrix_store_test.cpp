@@ -241,11 +241,14 @@ TEST_F(MatrixStoreFiles, TheInventoryIsOfMatricesOnly) {
 
 TEST_F(MatrixStoreFiles, WhatKilledWritersLeftIsClearedAway) {
   write_matrix(store().path_of(digest), sample<double>());
-  put("." + digest + ".h5.123-0.tmp", "x");
-  put("." + digest + ".h5.124-0.tmp", "x");
+  const std::string left = temporary_name(store().path_of(digest), 123, 0);
+  put(left, "x");
+  put(temporary_name(store().path_of(digest), 124, 0), "x");
+  put("." + digest + ".h5.a-host-elsewhere-123-0.tmp", "x");
   put(digest + ".lock", "");
   remove_temporaries_of(123, folder());
-  EXPECT_EQ(entries(), 3u) << "those of another process stay";
+  EXPECT_FALSE(std::filesystem::exists(folder() / left));
+  EXPECT_EQ(entries(), 4u) << "those of other processes stay, here and on hosts that share the folder";
   store().tidy();
   EXPECT_EQ(entries(), 1u);
   EXPECT_GT(store().bytes_of(digest), 0);

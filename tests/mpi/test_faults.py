@@ -71,6 +71,39 @@ class Isolation(SweepTest):
         statuses = {r["method"]: r["status"] for r in self.records(directory)}
         self.assertEqual(statuses, {"fault_leak": "oom", "fault_none": "pass"})
 
+    def test_what_the_starter_did_to_signals_does_not_matter(self):
+        def careless():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+
+        # the trial that aborts is the longest and goes first
+        plan = plan_with("fault_abort").replace("fault_none, n: 8", "fault_none, milliseconds: 500, n: 4")
+        directory = self.folder / "run"
+        with subprocess.Popen(harness.command(["run", self.plan(plan), "-o", directory], program=FAULTY), stderr=subprocess.PIPE,
+                              text=True, env=harness.environment(), preexec_fn=careless) as process:
+            while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
+                self.assertIsNone(process.poll())
+                time.sleep(0.02)
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 5, errors)
+        directory = self.sweep(self.plan(plan), "--resume", program=FAULTY, code=3)
+        (bad,) = [r for r in self.records(directory) if r["method"] == "fault_abort"]
+        self.assertIn("Aborted", bad["message"])
+
+    def test_closed_standard_descriptors_are_not_given_to_files(self):
+        def closed():
+            os.close(1)
+            os.close(2)
+
+        directory = self.folder / "run"
+        process = subprocess.Popen(harness.command(["run", self.plan(plan_with("fault_abort")), "-o", directory], program=FAULTY),
+                                   env=harness.environment(), preexec_fn=closed)
+        self.assertEqual(process.wait(timeout=120), 3)
+        self.assertEqual(len(self.records(directory)), 11)
+        for line in (directory / "journal.jsonl").read_text().splitlines():
+            self.assertTrue(line.startswith("{"), line)
+
     def test_nan_and_lies_are_failed(self):
         for method in ("fault_nan", "fault_lie"):
             directory = self.sweep(self.plan(plan_with(method)), program=FAULTY, code=1, output=method)

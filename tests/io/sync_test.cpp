@@ -1,0 +1,80 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "io/atomic_file.hpp"
+#include "io/journal.hpp"
+
+namespace {
+
+/// The next so many syncs are interrupted by a signal, as file systems in user space may be.
+int interruptions = 0;
+int syncs = 0;
+
+int sync_or_not(long number, int fd) {
+  ++syncs;
+  if (interruptions == 0) return static_cast<int>(::syscall(number, fd));
+  --interruptions;
+  errno = EINTR;
+  return -1;
+}
+
+}  // namespace
+
+// In a program's own text these take the place of the C library's.
+extern "C" int fsync(int fd) {
+  return sync_or_not(SYS_fsync, fd);
+}
+extern "C" int fdatasync(int fd) {
+  return sync_or_not(SYS_fdatasync, fd);
+}
+
+namespace gaussweep::io {
+namespace {
+
+class InterruptedSync : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(folder_);
+    interruptions = syncs = 0;
+  }
+  void TearDown() override {
+    interruptions = 0;
+    std::filesystem::remove_all(folder_);
+  }
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("gaussweep-sync-test-" + std::to_string(::getpid()));
+};
+
+TEST_F(InterruptedSync, OfTheJournalIsTriedAgain) {
+  JournalWriter journal(folder_ / "journal.jsonl");
+  journal.append_note({{"note", "first"}});
+  syncs = 0;
+  interruptions = 2;
+  EXPECT_NO_THROW(journal.sync());
+  EXPECT_EQ(syncs, 3);
+  EXPECT_EQ(read_journal(folder_ / "journal.jsonl").notes.size(), 1u);
+}
+
+TEST_F(InterruptedSync, OfAFileAndItsFolderIsTriedAgain) {
+  interruptions = 1;
+  EXPECT_NO_THROW(write_atomically(folder_ / "file", "text", 4));
+  EXPECT_EQ(syncs, 3) << "of the file, again, and of the folder";
+  interruptions = 1;
+  EXPECT_NO_THROW(sync_folder(folder_));
+}
+
+TEST_F(InterruptedSync, AnotherErrorIsSaid) {
+  EXPECT_EQ(sync_descriptor(-1), EBADF);
+  EXPECT_EQ(sync_descriptor(-1, Sync::data), EBADF);
+}
+
+}  // namespace
+}  // namespace gaussweep::io
