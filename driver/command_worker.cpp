@@ -39,6 +39,9 @@ void add_worker_command(CLI::App& app, Commands& commands) {
       commands.exit_code = exit_broken;
       return;
     }
+    // srun and scancel signal every process of a step: what a trial that runs gets of its grace is the
+    // supervisor's decision.
+    for (int number : {SIGTERM, SIGINT, SIGUSR1}) std::signal(number, SIG_IGN);
     be_expendable();
     try {
       commands.exit_code = serve_trials(3, commands.registry, commands.make_device);

@@ -46,6 +46,7 @@ packages_for_tests=(
   "g++-11              command:g++-11"
   "clang-format-14     command:clang-format-14"
   "git                 command:git"
+  "shellcheck          command:shellcheck"
   "slurm-wlm           command:slurmctld"
   "munge               command:munged"
   "octave              command:octave-cli"

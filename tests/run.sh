@@ -10,7 +10,7 @@
 # A step that fails does not keep the next ones from running, except that nothing runs without a build.
 # JOBS: how many compilers and tests at once (default: the number of cores).
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 quick=false
 for argument in "$@"; do
   case "$argument" in
@@ -113,6 +113,7 @@ for reason, names in skipped.items():
 print("slowest:", "; ".join(f"{name} {seconds:.0f} s" for seconds, _, name in sorted(slowest, reverse=True)[:5]))
 open("build/counts", "w", encoding="utf-8").write(f"{passed} passed, {failed} failed, {sum(map(len, skipped.values()))} skipped\n")
 CODE
+# shellcheck disable=SC2181
 if (($?)); then failures+=("counting the tests"); fi
 echo "took $SECONDS s"
 if ((${#failures[@]})); then

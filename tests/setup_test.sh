@@ -2,7 +2,7 @@
 # jobs/setup.sh says exactly what is missing, and how to get it, where it cannot install it itself. The machine is
 # played by small stand-ins in front of PATH.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 failed=0

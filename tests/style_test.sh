@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # House style that a tool can judge: clang-format 14 leaves every C++ and CUDA file as it is, no file is longer
-# than 500 lines, and no note to do something later stands in the tree.
+# than 500 lines, shellcheck has nothing to say of any script, and no note to do something later stands in the tree.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 git rev-parse --is-inside-work-tree >/dev/null 2>&1 || { echo "SKIPPED: not a git checkout, so which files are ours is unknown"; exit 77; }
 
 failed=0
@@ -26,6 +26,13 @@ if [[ $version == 14 ]]; then
   rm -f /tmp/style.$$
 else
   echo "style_test.sh: !!! NO CLANG-FORMAT 14 HERE (found: ${version:-none}): THE FORMAT WAS NOT CHECKED !!!"
+fi
+
+mapfile -t scripts < <(git ls-files '*.sh' '*.sbatch')
+if [[ $(shellcheck --version 2>/dev/null) == *"version: 0.9."* ]]; then  # others know other complaints
+  shellcheck -x "${scripts[@]}" || complain "shellcheck complains of what is above"
+else
+  echo "style_test.sh: !!! NO SHELLCHECK 0.9 HERE: THE SCRIPTS WERE NOT CHECKED !!!"
 fi
 
 for file in "${written[@]}"; do

@@ -17,7 +17,8 @@ values="env"
 flags="dry-run"
 read_options -o / "$@"
 [[ ${#positionals[@]} -eq 0 ]] || fail "what is '${positionals[0]}'? Options: --env FILE, --dry-run"
-GAUSSWEEP_CUDA_ARCHITECTURES= GAUSSWEEP_CMAKE_OPTIONS=()
+GAUSSWEEP_CUDA_ARCHITECTURES=''
+GAUSSWEEP_CMAKE_OPTIONS=()
 read_environment
 configure=(cmake --preset cluster -S "$source_root" -B "$GAUSSWEEP_BUILD"
   ${GAUSSWEEP_CUDA_ARCHITECTURES:+-DCMAKE_CUDA_ARCHITECTURES="$GAUSSWEEP_CUDA_ARCHITECTURES"} "${GAUSSWEEP_CMAKE_OPTIONS[@]}")
@@ -30,6 +31,6 @@ if [[ -n ${flag[dry-run]:-} ]]; then
   echo
   exit 0
 fi
-load_modules
+load_modules || exit 1
 cd "$source_root" && "${configure[@]}" && "${build[@]}" || exit 1
 "$gaussweep" --version

@@ -3,7 +3,8 @@
 # sources it to build. It is bash. Everything may be left out; the values here are the defaults. GAUSSWEEP_SOURCE is
 # the source folder. Every run directory keeps a copy of this file: no passwords in it.
 
-# Modules that are loaded in the job and for the build, after `module purge`. Empty: none, no `module` needed.
+# Modules that are loaded in the job and for the build, after `module purge`: where Slurm's commands come from a module,
+# name that too. Empty: none, no `module` needed.
 GAUSSWEEP_MODULES=""
 
 # Called after the modules: what depends on them (paths under $CUDA_HOME, a Python environment, LD_LIBRARY_PATH).
@@ -17,12 +18,13 @@ GAUSSWEEP_BUILD=$GAUSSWEEP_SOURCE/build
 # For the build: compilers as CMake knows them, GPU architectures. No architectures: those of the machine that builds.
 # export CC=gcc-12 CXX=g++-12 CUDACXX=/usr/local/cuda/bin/nvcc CUDAHOSTCXX=g++-12
 GAUSSWEEP_CUDA_ARCHITECTURES=""
-GAUSSWEEP_CMAKE_OPTIONS=()
+GAUSSWEEP_CMAKE_OPTIONS=()             # nodes without GPUs: (-DGAUSSWEEP_CUDA=OFF)
 
 # How ranks start: mpirun (Open MPI's options) or srun (where Slurm and MPI share PMIx or PMI2: `srun --mpi=list`).
 GAUSSWEEP_LAUNCHER=mpirun
 GAUSSWEEP_LAUNCHER_OPTIONS=()          # e.g. (--mpi=pmix) for srun, (--mca pml ucx) for mpirun
-# Another MPI: a function that starts COMMAND with so many ranks on each node of the job, in the foreground.
+# Another MPI: a function that starts COMMAND with so many ranks on each node of the job; by `exec`, so that Slurm's notice
+# reaches the launcher, which must pass USR1 on to the ranks.
 # gaussweep_launch() { local ranks=$1; shift; exec mpiexec -ppn "$ranks" -n $((ranks * SLURM_JOB_NUM_NODES)) "$@"; }
 
 # What sbatch needs at this site: for every job, then for whole nodes (sweep.sbatch), a task of an array (array.sbatch)

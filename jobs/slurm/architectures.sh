@@ -54,6 +54,16 @@ for name in resume retry-failed dry-run; do
   if [[ -n ${flag[$name]:-} ]]; then common+=("--$name"); fi
 done
 
+# What can be refused is refused before the first of them waits in a queue.
+for i in "${!names[@]}"; do
+  (
+    value[env]=${environments[$i]}
+    read_environment
+    check_directory "$output/${names[$i]}"
+    check_plan
+  ) || exit
+done
+
 # The refusal of one must not leave the others without a merge: what was submitted before it is named.
 sweeps=()
 directories=()
@@ -67,7 +77,10 @@ for i in "${!names[@]}"; do
   directories+=("$output/${names[$i]}")
 done
 finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable --compare --env "${environments[0]}" \
-  --after "$(IFS=:; echo "${sweeps[*]}")" ${flag[dry-run]:+--dry-run} "${directories[@]}") || exit
+  --after "$(IFS=:; echo "${sweeps[*]}")" ${flag[dry-run]:+--dry-run} "${directories[@]}") || {
+  say "the comparison was not submitted, but the sweeps were: ${sweeps[*]} (after them: the same call with --resume)"
+  exit 1
+}
 if [[ -n ${flag[dry-run]:-} ]]; then
   echo "dry run: nothing was submitted"
 else

@@ -1,8 +1,19 @@
 # Sourced by the scripts of this folder: options, the site's environment, submitting, running with requeues.
 # Each script is two things. Started by hand it submits itself (or others); as a Slurm batch job, where its name is
 # `slurm_script` in slurmd's spool folder, it does the work.
-set -uo pipefail
+set -o pipefail
 shopt -s inherit_errexit 2>/dev/null || true
+# Before bash 4.4 (RHEL 7) an empty array counts as unset.
+strict() { if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then set -u; fi; }
+# leniently WORD…: for code of the site and its modules, which need not know `set -u`.
+leniently() {
+  set +u
+  "$@"
+  local code=$?
+  strict
+  return $code
+}
+strict
 
 source_root=$(cd "$jobs/.." && pwd)
 export GAUSSWEEP_SOURCE=$source_root
@@ -11,6 +22,17 @@ say() { echo "$script: $*" >&2; }
 fail() { say "$*"; exit 2; }
 in_job() { [[ ${0##*/} == slurm_script ]]; }
 absolute() { realpath -m -- "$1"; }
+
+# Called inside another job (scrontab, an interactive shell on a node), what that job is told of itself must not reach the
+# one to be submitted: Slurm sets only those of the variables anew that the new job has.
+if [[ -n ${SLURM_JOB_ID:-} ]] && ! in_job; then
+  for name in $(compgen -v | grep -E '^(SLURM|PMI|PMI2|PMIX)_'); do
+    case $name in
+      SLURM_CONF | SLURM_CONF_SERVER | SLURM_CLUSTERS | SLURM_JWT | SLURM_MPI_TYPE | PMIX_MCA_*) ;;
+      *) unset "$name" ;;
+    esac
+  done
+fi
 
 show_help() { sed -n '2,/^$/{/^#/s/^# \{0,1\}//p}' "$jobs/slurm/$script"; }
 
@@ -42,6 +64,7 @@ read_options() {
           if [[ " ${lists:-} " == *" $name "* ]]; then value[$name]+=$1$'\n'; else value[$name]=$1; fi
           shift
         else
+          # shellcheck disable=SC2086
           fail "unknown option '$word'; allowed: -o DIR --help $(printf -- '--%s ' $values $flags)-- SBATCH-OPTIONS"
         fi
         ;;
@@ -50,10 +73,22 @@ read_options() {
   done
   [[ -n $output ]] || fail "give the output directory: -o DIR"
   for name in nodes ranks-per-node requeues notice shards at-once gpus; do
-    [[ -z ${value[$name]:-} || ${value[$name]} =~ ^[0-9]+$ ]] || fail "--$name ${value[$name]}: not a whole number"
+    [[ -z ${value[$name]:-} || ${value[$name]} =~ ^(0|[1-9][0-9]{0,8})$ ]] || fail "--$name ${value[$name]}: not a whole number"
   done
   requeues=${value[requeues]:-20}
   notice=${value[notice]:-120}
+  ((notice >= 1 && notice <= 65535)) || fail "--notice $notice: Slurm takes 1 to 65535 seconds"
+  check_time
+}
+
+# A notice that comes at the start would leave no time to work.
+check_time() {
+  local seconds
+  # minutes and minutes:seconds; whoever counts in hours or days gives enough. 0 asks for no limit.
+  [[ ${value[time]:-} =~ ^([0-9]{1,8})(:([0-9]{1,2}))?$ ]] || return 0
+  seconds=$((10#${BASH_REMATCH[1]} * 60 + 10#${BASH_REMATCH[3]:-0}))
+  ((seconds == 0 || seconds > notice)) ||
+    fail "--time ${value[time]} is no longer than the notice, which comes $notice s before the end: give more --time or less --notice"
 }
 
 read_plan() {
@@ -76,48 +111,55 @@ read_environment() {
   local wanted=${value[env]:-${GAUSSWEEP_ENV:-}}
   env_file=
   if [[ -n $wanted ]]; then env_file=$(environment_file "$wanted") || exit 2; fi
-  GAUSSWEEP_MODULES= GAUSSWEEP_LAUNCHER=mpirun
+  GAUSSWEEP_MODULES=''
+  GAUSSWEEP_LAUNCHER=mpirun
   GAUSSWEEP_LAUNCHER_OPTIONS=() GAUSSWEEP_SBATCH=() GAUSSWEEP_SWEEP_SBATCH=() GAUSSWEEP_ARRAY_SBATCH=() GAUSSWEEP_FINISH_SBATCH=()
   if [[ -n $env_file ]]; then
     # shellcheck disable=SC1090
-    source "$env_file" || fail "$env_file ended with an error"
+    leniently source "$env_file" || fail "$env_file ended with an error"
   fi
+  [[ $GAUSSWEEP_LAUNCHER == mpirun || $GAUSSWEEP_LAUNCHER == srun ]] || declare -F gaussweep_launch >/dev/null ||
+    fail "GAUSSWEEP_LAUNCHER=$GAUSSWEEP_LAUNCHER in $env_file: allowed are mpirun and srun, or a function gaussweep_launch"
   export GAUSSWEEP_BUILD=${GAUSSWEEP_BUILD:-$source_root/build}
   gaussweep=${GAUSSWEEP:-$GAUSSWEEP_BUILD/gaussweep}
 }
 
+# Returns false, with the reason said, where that does not work on this node.
 load_modules() {
   local file
   if [[ -n $GAUSSWEEP_MODULES ]]; then
     for file in /etc/profile.d/lmod.sh /etc/profile.d/modules.sh /usr/share/lmod/lmod/init/bash /usr/share/modules/init/bash; do
-      if ! type module >/dev/null 2>&1 && [[ -r $file ]]; then
-        set +u
-        source "$file"
-        set -u
-      fi
+      # shellcheck disable=SC1090
+      if ! type module >/dev/null 2>&1 && [[ -r $file ]]; then leniently source "$file"; fi
     done
-    type module >/dev/null 2>&1 || fail "GAUSSWEEP_MODULES is set in $env_file, but there is no command 'module' on $(hostname -s)"
-    set +u
-    module purge || true  # a module that refuses to leave is listed in the saved environment
+    type module >/dev/null 2>&1 || {
+      say "GAUSSWEEP_MODULES is set in $env_file, but there is no command 'module' on $(hostname -s)"
+      return 1
+    }
+    leniently module purge  # a module that refuses to leave is listed in the saved environment
     # shellcheck disable=SC2086
-    module load $GAUSSWEEP_MODULES || fail "module load $GAUSSWEEP_MODULES ($env_file) failed"
-    set -u
+    leniently module load $GAUSSWEEP_MODULES || { say "module load $GAUSSWEEP_MODULES ($env_file) failed"; return 1; }
   fi
   if declare -F gaussweep_setup >/dev/null; then
-    gaussweep_setup || fail "gaussweep_setup of $env_file failed"
+    leniently gaussweep_setup || { say "gaussweep_setup of $env_file failed"; return 1; }
   fi
 }
 
 # Before anything waits in a queue: is there a program, and does it understand the plan?
 check_plan() {
-  [[ -x $gaussweep ]] || fail "no program $gaussweep; build it with: $jobs/env/build.sh${env_file:+ --env $env_file}"
   local said code
+  if [[ ! -x $gaussweep ]]; then
+    said="no program $gaussweep; build it with: $jobs/env/build.sh${env_file:+ --env $env_file}"
+    [[ -n ${flag[dry-run]:-} ]] || fail "$said"
+    say "$said"
+    return
+  fi
   said=$( (load_modules && exec "$gaussweep" plan "$plan") 2>&1 >/dev/null)
   code=$?
   case $code in
     0) ;;
     2) fail "$plan: $said" ;;
-    *) say "could not look at the plan here (exit code $code); the job will: $said" ;;
+    *) say "could not look at the plan here (exit code $code), the job will: $said" ;;
   esac
 }
 
@@ -136,6 +178,9 @@ submit() {
   job_id=$("${command[@]}") || { say "sbatch refused"; exit 1; }
   job_id=${job_id%%;*}  # "ID;cluster" where there are several clusters
 }
+
+# slurm_path DIR: as part of a pattern for --output, in which Slurm replaces %…
+slurm_path() { echo "${1//%/%%}"; }
 
 tell_submitted() {
   if [[ -n ${flag[parsable]:-} ]]; then

@@ -23,7 +23,7 @@ save_environment() {
     echo "# --- job"
     scontrol show job "$SLURM_JOB_ID" 2>&1
     echo "# --- variables"
-    env | LC_ALL=C sort | grep -E '^[A-Za-z_][A-Za-z0-9_]*=' | grep -viE '^[^=]*(token|secret|passw|credential|api_?key|private|_proxy)[^=]*='
+    env | LC_ALL=C sort | grep -E '^[A-Za-z_][A-Za-z0-9_]*=' | grep -viE '^[^=]*(token|secret|pass|credential|key|auth|cookie|private|_proxy)[^=]*=|://[^/]*:[^/]*@'
   } >"$file" 2>&1
   # Slurm tells a job its GPUs, but not which GRES it asked for.
   if [[ -z ${SLURM_JOB_GRES:-} ]]; then
@@ -51,15 +51,18 @@ launch() {
   local ranks=$1
   shift
   if declare -F gaussweep_launch >/dev/null; then
-    gaussweep_launch "$ranks" "$@" &
+    leniently gaussweep_launch "$ranks" "$@" &
   elif [[ $GAUSSWEEP_LAUNCHER == srun ]]; then
     # A step may have more tasks than Slurm counted CPUs for; rank.sh binds them.
     srun --ntasks-per-node="$ranks" --ntasks=$((ranks * SLURM_JOB_NUM_NODES)) --overcommit --cpu-bind=none --kill-on-bad-exit=0 \
       "${GAUSSWEEP_LAUNCHER_OPTIONS[@]}" "$@" &
-  elif [[ $GAUSSWEEP_LAUNCHER == mpirun ]]; then
-    mpirun --map-by "ppr:$ranks:node" --bind-to none "${GAUSSWEEP_LAUNCHER_OPTIONS[@]}" "$@" &
   else
-    fail "GAUSSWEEP_LAUNCHER=$GAUSSWEEP_LAUNCHER in $env_file: allowed are mpirun and srun, or a function gaussweep_launch"
+    # mpirun starts one daemon a node, which --gpus-per-task would leave with one GPU for all of its ranks.
+    if [[ -n ${SLURM_GPUS_PER_TASK:-} && -n ${SLURM_GPUS_ON_NODE:-} ]]; then
+      export SLURM_GPUS_PER_NODE=$SLURM_GPUS_ON_NODE
+      unset SLURM_GPUS_PER_TASK
+    fi
+    mpirun --map-by "ppr:$ranks:node" --bind-to none "${GAUSSWEEP_LAUNCHER_OPTIONS[@]}" "$@" &
   fi
   launched=$!
 }
@@ -81,6 +84,13 @@ requeue_if_preempted() {
   exit 5
 }
 
+# seconds_left: until the job's time limit; nothing where it has none.
+seconds_left() {
+  local end
+  end=$(SLURM_TIME_FORMAT=standard scontrol show job "$(job_name)" | sed -n 's/.* EndTime=\([0-9T:-]*\).*/\1/p' | head -n 1)
+  [[ -n $end ]] && end=$(date -d "$end" +%s 2>/dev/null) && echo $((end - $(date +%s)))
+}
+
 # requeue DIR DONE_BEFORE: the same job again, so that the sweep goes on; returns only where that shall not be.
 requeue() {
   local restarts=${SLURM_RESTART_COUNT:-0} name fruitless=$1/logs/fruitless-starts
@@ -89,11 +99,11 @@ requeue() {
     say "started $((restarts + 1)) times, which is all that --requeues $requeues allows; go on by submitting again with --resume"
     return
   fi
-  if [[ $(status_number "$1" done) -le $2 ]]; then
+  if [[ $(status_number "$1" "done") -le $2 ]]; then
     echo "start $restarts" >>"$fruitless"
     if (($(wc -l <"$fruitless") >= 2)); then
       rm -f "$fruitless"
-      say "no trial ended in two starts: each takes longer than the job's time; not requeued. Give more --time, or a smaller plan, and --resume"
+      say "no trial ended in two starts; not requeued. Where each takes longer than the job's time, give more --time, or a smaller plan, and --resume"
       return
     fi
   else
@@ -108,28 +118,18 @@ requeue() {
   exit 5
 }
 
-# run_sweep DIR WORD…: `gaussweep run PLAN -o DIR --resume WORD…` on all ranks of the job. Ends the script with its exit code.
-run_sweep() {
-  local directory=$1 ranks code before told=false stopped= interrupted=false
-  shift
-  check_directory "$directory"
-  load_modules
-  source "$jobs/mpi_environment.sh"
-  export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}  # so that CUDA counts as nvidia-smi does
-  save_environment "$directory"
-  # After a node's death its processes may live on for a while, out of Slurm's reach.
-  if [[ -f $directory/lock ]]; then
-    flock --timeout 600 "$directory/lock" true || { say "another run still holds $directory/lock"; exit 5; }
+# The traps' part: Slurm's signal reaches this script only.
+pass_on() {
+  interrupted=true
+  if [[ -n $launched ]]; then
+    kill -USR1 "$launched" 2>/dev/null
+    passed_on=true
   fi
-  before=$(status_number "$directory" done)
-  ranks=$(ranks_per_node)
-  local -a words=(run "$plan" -o "$directory" --grace $((notice / 2)) --backend "${value[backend]:-auto}")
-  if [[ -n ${flag[retry-failed]:-} && ${SLURM_RESTART_COUNT:-0} -eq 0 ]]; then words+=(--retry-failed); else words+=(--resume); fi
-  # mpirun passes USR1 on to the ranks; on TERM it would end them.
-  trap 'stopped=notice; interrupted=true; kill -USR1 "$launched" 2>/dev/null' USR1
-  trap 'stopped=${stopped:-ended}; interrupted=true; kill -USR1 "$launched" 2>/dev/null' TERM
-  say "job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) a node, ${before:-0} trials are recorded"
-  launch "$ranks" "$jobs/slurm/rank.sh" "$gaussweep" "${words[@]}" "$@"
+}
+
+# wait_for_launched: the end of the process `launched`, on through signals, which are said once and passed on by the traps.
+# Its exit code is in `code`.
+wait_for_launched() {
   while :; do
     interrupted=false
     wait "$launched"
@@ -138,11 +138,62 @@ run_sweep() {
     $told || say "signalled: $(if [[ $stopped == notice ]]; then echo "Slurm's notice"; else echo "the job is being ended"; fi); draining"
     told=true
   done
+  launched=
+}
+
+# run_sweep DIR WORD…: `gaussweep run PLAN -o DIR --resume WORD…` on all ranks of the job. Ends the script with its exit code.
+run_sweep() {
+  local directory=$1 ranks code=0 before left told=false stopped='' interrupted=false passed_on=false launched=''
+  shift
+  check_directory "$directory"
+  # mpirun passes USR1 on to the ranks; on TERM it would end them.
+  trap 'stopped=notice; pass_on' USR1
+  trap 'stopped=${stopped:-ended}; pass_on' TERM
+  load_modules || exit 2
+  command -v scontrol >/dev/null ||
+    fail "no scontrol after the modules were loaded; where Slurm is a module itself, name it in GAUSSWEEP_MODULES of $env_file"
+  # shellcheck source=jobs/mpi_environment.sh
+  source "$jobs/mpi_environment.sh"
+  export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}  # so that CUDA counts as nvidia-smi does
+  save_environment "$directory"
+  if ((${SLURM_RESTART_COUNT:-0} == 0)); then rm -f "$directory/logs/fruitless-starts"; fi
+  # After a node's death its processes may live on for a while, out of Slurm's reach.
+  if [[ -f $directory/lock ]]; then
+    flock --timeout 600 "$directory/lock" true &
+    launched=$!
+    wait_for_launched
+    if [[ $code -ne 0 && -z $stopped ]]; then
+      say "another run still holds $directory/lock"
+      exit 5
+    fi
+  fi
+  before=$(status_number "$directory" "done")
+  if [[ -z $stopped ]]; then
+    ranks=$(ranks_per_node)
+    local -a words=(run "$plan" -o "$directory" --grace $((notice / 2)) --backend "${value[backend]:-auto}")
+    if [[ -n ${flag[retry-failed]:-} && ${SLURM_RESTART_COUNT:-0} -eq 0 ]]; then words+=(--retry-failed); else words+=(--resume); fi
+    # Nothing is started that will not have ended when the notice's grace is over; but what is only guessed to be longer than
+    # the whole job gets its chance.
+    left=$(seconds_left)
+    if [[ -n $left && ! -f $directory/logs/fruitless-starts ]] && ((left > 2 * notice)); then words+=(--time-limit $((left - notice / 2))); fi
+    say "job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) a node, ${before:-0} trials are recorded"
+    launch "$ranks" "$jobs/slurm/rank.sh" "$gaussweep" "${words[@]}" "$@"
+    if [[ -n $stopped ]] && ! $passed_on; then pass_on; fi  # it came just before there was somebody to pass it on to
+    wait_for_launched
+  else
+    say "signalled before the sweep began"
+    code=5
+  fi
   if [[ $code -ge 5 ]]; then requeue_if_preempted; fi
   # A launcher that is told to stop while it starts dies of the signal.
   if [[ -n $stopped && $code -gt 5 ]]; then code=5; fi
   say "gaussweep ended with exit code $code"
   # Who ends a job by scancel or preemption decides himself whether it starts again.
   if [[ $code -eq 5 && $stopped != ended ]]; then requeue "$directory" "${before:-0}"; fi
+  # A rank that was killed (by the kernel, for want of memory) takes the others with it, but not the night.
+  if [[ $code -gt 128 && -z $stopped ]] && scontrol show job "$(job_name)" | grep -q 'JobState=RUNNING'; then
+    say "a rank was killed by signal $((code - 128))"
+    requeue "$directory" "${before:-0}"
+  fi
   exit "$code"
 }

@@ -43,7 +43,10 @@ else
   directories=("$output/sweep")
 fi
 finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable ${env_file:+--env "$env_file"} \
-  ${sweep_id:+--after "$sweep_id"} ${flag[dry-run]:+--dry-run} "${directories[@]}") || exit
+  ${sweep_id:+--after "$sweep_id"} ${flag[dry-run]:+--dry-run} "${directories[@]}") || {
+  say "the merge was not submitted${sweep_id:+, but the sweep was: job $sweep_id (after it: the same call with --resume)}"
+  exit 1
+}
 if [[ -n ${flag[dry-run]:-} ]]; then
   echo "dry run: nothing was submitted"
 else

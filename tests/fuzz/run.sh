@@ -14,7 +14,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=60
-build=build-fuzz
+build="build-fuzz"
 targets=()
 while (($#)); do
   case "$1" in
@@ -30,6 +30,7 @@ done
 
 mkdir -p "$build/objects" "$build/found"
 compiler=${CXX:-clang++-14}
+# shellcheck disable=SC2054
 flags=(-std=c++17 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
   -I. -isystem /usr/include/hdf5/serial)
 # compile SOURCE OBJECT FLAG…: unless the object is newer than every file that it was made of.
@@ -38,6 +39,7 @@ compile() {
   shift 2
   if [[ -f $object && -f $object.d ]]; then
     local stale=false file
+    # shellcheck disable=SC2013
     for file in $(sed -e 's/^[^:]*://' -e 's/\\$//' "$object.d"); do
       [[ ! -e $file || $file -nt $object ]] && stale=true
     done

@@ -60,16 +60,16 @@ class SlurmTest(unittest.TestCase):
                         f"  - {{problem: gesv, method: [gauss_block, lapack], n: [4, 9]}}\n")
         return path
 
-    def script(self, name, *arguments, code=0, cwd="/"):
+    def script(self, name, *arguments, code=0, cwd="/", **variables):
         """Calls a script of jobs/slurm from a folder that has nothing to do with it; returns what it said on stdout."""
-        done = self.cluster.run(JOBS / name, *arguments, cwd=cwd)
+        done = self.cluster.run(JOBS / name, *arguments, cwd=cwd, env=self.cluster.environment(**variables))
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.stderr = done.stderr
         return done.stdout
 
-    def submit(self, name, *arguments):
+    def submit(self, name, *arguments, **variables):
         """The number of the job that a script submitted."""
-        return self.script(name, *arguments, "--backend", "emulated", "--env", self.site, "--parsable").strip()
+        return self.script(name, "--backend", "emulated", "--env", self.site, "--parsable", *arguments, **variables).strip()
 
     def gaussweep(self, *arguments, code=0):
         done = self.cluster.run(FAULTY, *arguments)

@@ -1,6 +1,6 @@
 """A Slurm cluster of two virtual nodes on this machine's loopback, for as long as a test runs.
 
-n1 has the feature kepler and two GPUs of GRES type kepler, n2 the same with hopper: pretended ones, plain files.
+n1 has the feature kepler and two GPUs of GRES type kepler, n2 the same with hopper: pretended ones, devices of another kind.
 """
 
 import atexit
@@ -147,8 +147,9 @@ class Cluster:
         (self.folder / "gres.conf").write_text(GPUS.format(folder=self.folder))
         for name in ("state", "munge", "tmp.n1", "tmp.n2", "spool.n1", "spool.n2"):
             (self.folder / name).mkdir()
-        for name in ("gpu0", "gpu1"):
-            (self.folder / name).touch()
+        # Of devices Slurm tells the jobs which they got, in CUDA_VISIBLE_DEVICES; of plain files it does not.
+        for name, device in (("gpu0", "/dev/null"), ("gpu1", "/dev/zero")):
+            (self.folder / name).symlink_to(device)
         key = self.folder / "munge/key"
         key.write_bytes(os.urandom(64))
         key.chmod(0o600)

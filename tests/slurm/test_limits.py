@@ -33,14 +33,18 @@ class Notices(case.SlurmTest):
         self.cluster.output("scancel", "--batch", "--signal=USR1", job)
 
     def test_requeues_are_counted(self):
+        """With srun, which signals every process of a step: trials that run may end nevertheless."""
         plan, directory = self.plan(count=50, milliseconds=200), self.folder / "run"
+        self.site = self.environment_file("srun", "GAUSSWEEP_LAUNCHER=srun", "GAUSSWEEP_LAUNCHER_OPTIONS=(--mpi=pmix)")
         job = self.submit("sweep.sbatch", plan, "-o", directory, "--requeues", 1)
         self.notice(job, directory, 1)
         self.cluster.wait_for(lambda: self.cluster.job(job)["Restarts"] == "1", 30, "a requeue")
         have = len(self.journal(directory)[0])
         self.notice(job, directory, have + 1)
         self.assertEqual(self.cluster.wait_for_end(job, 180), 5)
-        self.assertIn("all that --requeues 1 allows", self.output_of(directory))
+        output = self.output_of(directory)
+        self.assertIn("all that --requeues 1 allows", output)
+        self.assertNotIn("crashed", output)
         again = self.submit("sweep.sbatch", plan, "-o", directory, "--resume")
         self.assertEqual(self.cluster.wait_for_end(again, 180), 0)
         self.assert_same_records(directory, self.undisturbed(plan))
@@ -57,6 +61,9 @@ class Notices(case.SlurmTest):
             self.notice(job, directory, 0)
         self.assertEqual(self.cluster.wait_for_end(job, 180), 5)
         self.assertIn("no trial ended in two starts", self.output_of(directory))
+        # What the cost model holds for too long is tried nevertheless where nothing else is left.
+        limited = ["--time-limit" in n["command_line"] for n in self.journal(directory)[1] if n["note"] == "run"]
+        self.assertEqual(limited, [True, False])
 
     def test_a_cancelled_job_stays_cancelled(self):
         directory = self.folder / "run"

@@ -1,6 +1,11 @@
 """Nodes that go down in the middle of a sweep: it is requeued, completes, and nothing is lost."""
 
+import os
+import pathlib
+import signal
+
 import case
+import cluster
 
 
 class NodeDown(case.SlurmTest):
@@ -40,6 +45,29 @@ class NodeDown(case.SlurmTest):
         self.up("n2")
         self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.assertEqual(self.cluster.job(job)["Restarts"], "1")
+        self.check_complete(directory, plan, before)
+
+    def ranks(self):
+        """The processes of the ranks, without their workers."""
+        for process in cluster.own_processes(self.cluster.configuration):
+            try:
+                words = pathlib.Path(f"/proc/{process}/cmdline").read_text().split("\0")
+            except OSError:
+                continue
+            if words[:2] == [str(case.FAULTY), "run"]:
+                yield process
+
+    def test_a_rank_is_killed(self):
+        plan, directory = self.plan(count=20, milliseconds=200), self.folder / "run"
+        job = self.submit("sweep.sbatch", plan, "-o", directory, "--ranks-per-node", 2)
+        self.wait_for_records(directory, 2)
+        before, _ = self.journal(directory)
+        ranks = list(self.ranks())
+        self.assertEqual(len(ranks), 2)
+        os.kill(max(ranks), signal.SIGKILL)
+        self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
+        self.assertEqual(self.cluster.job(job)["Restarts"], "1")
+        self.assertIn("killed by signal 9", self.output_of(directory))
         self.check_complete(directory, plan, before)
 
 

@@ -22,8 +22,10 @@ class Sweep(case.SlurmTest):
 
     def test_two_nodes_with_two_ranks_each(self):
         directory = self.folder / "run"
-        # One rank a GPU: the nodes have two each.
-        job = self.submit("sweep.sbatch", self.plan(), "-o", directory, "--nodes", 2, "--time", 5)
+        # One rank a GPU: the nodes have two each. What the job that submits (scrontab's, for one) knows of itself is not
+        # for this one.
+        job = self.submit("sweep.sbatch", self.plan(), "-o", directory, "--nodes", 2, "--time", 10, SLURM_JOB_ID="7",
+                          SLURM_ARRAY_JOB_ID="6", SLURM_ARRAY_TASK_ID="1", SLURM_NTASKS_PER_NODE="3", SLURM_RESTART_COUNT="30")
         self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.check_two_nodes(directory, job)
 
@@ -31,6 +33,7 @@ class Sweep(case.SlurmTest):
         self.assertEqual(note["SLURM_JOB_PARTITION"], "all")
         self.assertEqual(note["SLURM_JOB_NODELIST"], "n[1-2]")
         self.assertEqual(note["SLURM_JOB_GRES"], "gpu:2")
+        self.assertRegex(note["command_line"], r"--time-limit \d+")
         import h5py
         with h5py.File(directory / "results.h5", "r") as file:
             attributes = dict(file.attrs)
@@ -50,13 +53,20 @@ class Sweep(case.SlurmTest):
         self.check_two_nodes(directory, job)
 
     def test_a_plain_sbatch_of_the_script(self):
+        """And --gpus-per-task: mpirun's ranks see all GPUs of their node, not the first one all of them."""
         plan = self.plan(count=3, milliseconds=1)
-        done = self.cluster.run("sbatch", "--parsable", "--time=5", "--output=out.txt", case.JOBS / "sweep.sbatch", plan.name, "-o", "run",
+        program = self.folder / "program"
+        program.write_text(f'#!/bin/sh\necho "rank sees ${{CUDA_VISIBLE_DEVICES:-}}" >&2\nexec {case.FAULTY} "$@"\n')
+        program.chmod(0o755)
+        self.environment_file("site", f"GAUSSWEEP={program}")
+        done = self.cluster.run("sbatch", "--parsable", "--time=5", "--output=out.txt", "--nodes=2", "--ntasks-per-node=2", "--gpus-per-task=1", case.JOBS / "sweep.sbatch", plan.name, "-o", "run",
                                 "--env", "site.sh", "--backend", "emulated", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         job = done.stdout.strip()
         self.assertEqual(self.cluster.wait_for_end(job, 180), 0, (self.folder / "out.txt").read_text())
         self.assertEqual({r["job_id"] for r in self.records(self.folder / "run")}, {job})
+        output = (self.folder / "out.txt").read_text()
+        self.assertEqual(output.count("rank sees 0,1\n"), 4, output)
 
         # The directory holds a sweep: nobody overwrites it by mistake.
         self.script("sweep.sbatch", plan, "-o", self.folder / "run", "--env", self.site, code=2)
@@ -65,7 +75,7 @@ class Sweep(case.SlurmTest):
     def test_exit_codes_and_environment_hooks(self):
         plan = self.folder / "crash.yaml"
         plan.write_text("name: crash\nrepeats: 1\nwarmup: 0\nsweep:\n  - {problem: gesv, method: fault_abort, n: 4}\n")
-        self.site = self.environment_file("hooks", "gaussweep_setup() { export FROM_SETUP=yes A_TOKEN=hidden-$(echo words); }",
+        self.site = self.environment_file("hooks", "gaussweep_setup() { export FROM_SETUP=yes$NOT_SET_ANYWHERE A_TOKEN=hidden-$(echo words); }",
                                           'gaussweep_launch() { echo "launching $1"; shift; exec "$@"; }')
         job = self.submit("sweep.sbatch", plan, "-o", self.folder / "run")
         self.assertEqual(self.cluster.wait_for_end(job, 180), 3)
@@ -95,16 +105,18 @@ class Words(case.SlurmTest):
             self.assertNotIn("SBATCH --", text)
 
     def test_dry_run_submits_nothing(self):
-        plan, output = self.plan(), self.folder / "out"
-        calls = {"sweep.sbatch": [], "array.sbatch": ["--shards", 4], "nightly.sh": ["--shards", 4],
+        plan, output = self.plan(), self.folder / "out 5%x"
+        site = ["--env", self.site]
+        calls = {"sweep.sbatch": site, "array.sbatch": ["--shards", 4, *site], "nightly.sh": ["--shards", 4, *site],
                  "architectures.sh": ["--feature", f"kepler={self.site}", "--gres", f"hopper={self.site}"]}
         for script, more in calls.items():
-            words = self.script(script, plan.name, "-o", "out", *more, "--dry-run", "--time", 7, "--", "--account=a b", cwd=self.folder)
+            words = self.script(script, plan.name, "-o", output.name, *more, "--dry-run", "--time", 7, "--", "--account=a b", cwd=self.folder)
             self.assertIn("nothing was submitted", words)
             commands = [shlex.split(line.split(": ", 1)[1]) for line in self.stderr.splitlines() if ": sbatch" in line]
             for command in commands:
                 self.assertEqual(command[0], "sbatch")
                 self.assertIn(str(output), " ".join(command))
+                self.assertIn(f"--output={output}".replace("%", "%%"), " ".join(command))
             self.assertIn("--account=a b", commands[0])
             self.assertIn("--time=7", commands[0])
             if script == "nightly.sh":
@@ -119,6 +131,7 @@ class Words(case.SlurmTest):
     def test_refusals(self):
         plan, output = self.plan(), self.folder / "out"
         wrong = self.folder / "wrong.yaml"
+        none = self.environment_file("none", "GAUSSWEEP=/nowhere/gaussweep")
         wrong.write_text("name: wrong\nsweep:\n  - {problem: gesv, method: all, n: 4, timez: 3}\n")
         for script, arguments, said in (
                 ("sweep.sbatch", [plan, "-o", output, "--ndoes", 2], "unknown option '--ndoes'; allowed:"),
@@ -127,14 +140,27 @@ class Words(case.SlurmTest):
                 ("sweep.sbatch", [plan, "-o", output, "--nodes", "two"], "--nodes two: not a whole number"),
                 ("sweep.sbatch", [plan, "-o", output, "--env", "nowhere"], "no environment file 'nowhere'"),
                 ("sweep.sbatch", [wrong, "-o", output, "--env", self.site], "timez"),
-                ("sweep.sbatch", [plan, "-o", output, "--env", self.environment_file("none", "GAUSSWEEP=/nowhere/gaussweep")], "build it with"),
+                ("sweep.sbatch", [wrong, "-o", output, "--env", self.site, "--dry-run"], "timez"),
+                ("sweep.sbatch", [plan, "-o", output, "--env", none], "build it with"),
+                ("sweep.sbatch", [plan, "-o", output, "--time", "2:00"], "no longer than the notice"),
+                ("sweep.sbatch", [plan, "-o", output, "--notice", 0], "--notice 0: Slurm takes 1 to"),
+                ("sweep.sbatch", [plan, "-o", output, "--env", self.environment_file("prun", "GAUSSWEEP_LAUNCHER=prun")], "mpirun and srun"),
                 ("array.sbatch", [plan, "-o", output], "--shards N"),
+                ("array.sbatch", [plan, "-o", output, "--shards", "08"], "--shards 08: not a whole number"),
                 ("finish.sbatch", ["-o", output], "run directories"),
                 ("nightly.sh", [plan, "-o", output, "--shards", 2, "--nodes", 2], "does not go with --shards"),
                 ("architectures.sh", [plan, "-o", output, "--feature", f"kepler={self.site}"], "at least two"),
-                ("architectures.sh", [plan, "-o", output, "--feature", "kepler"], "NAME=ENV")):
+                ("architectures.sh", [plan, "-o", output, "--feature", "kepler"], "NAME=ENV"),
+                ("architectures.sh", [plan, "-o", output, "--feature", f"a={self.site}", "--feature", f"b={none}"], "build it with")):
             self.script(script, *arguments, code=2)
             self.assertIn(said, self.stderr)
+        self.assertEqual(self.cluster.output("squeue", "-h"), "")
+
+    def test_a_login_node_without_the_modules(self):
+        """They may be there where the job runs."""
+        site = self.environment_file("modules", "GAUSSWEEP_MODULES=nowhere/1.0")
+        self.script("sweep.sbatch", self.plan(), "-o", self.folder / "out", "--env", site, "--dry-run")
+        self.assertIn("could not look at the plan here", self.stderr)
 
     def test_ready_environments(self):
         for name, architectures in (("cuda-11.8", "35"), ("cuda-12", "90"), ("cuda-13", "120"), ("template", None)):
