@@ -3,9 +3,10 @@
 /// F. Fuhrmann, TU Wien 2017, section 4.3.1: the threads of the only block share each row operation; a row
 /// whose factor is 0 is skipped. Then back substitution by sum reduction in the same block.
 ///
-/// Cost: n^3 / 2 multiply-adds (the paper's choice to subtract over all columns from 0), two barriers a row
-/// pair, one multiprocessor. Workspace: none. Needs a strongly regular matrix: a leading minor that is 0
-/// gives info > 0, a small one an inaccurate answer.
+/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: n^3 / 2
+/// multiply-adds (the paper's choice to subtract over all columns from 0), two barriers a row pair, one
+/// multiprocessor. Workspace: none. Needs a strongly regular matrix: a leading minor that is 0 gives info >
+/// 0, a small one an inaccurate answer.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"

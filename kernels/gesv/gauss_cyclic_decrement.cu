@@ -3,8 +3,9 @@
 /// F. Fuhrmann, TU Wien 2017, section 4.3.2 and appendix ("impl 1"): as gesv/gauss_cyclic_halving, but the
 /// stages run with blocks, blocks - 1, …, 1 blocks.
 ///
-/// Cost: about n^3 / 2 multiply-adds in `blocks` launches. Workspace: n + 1 ints where the back substitution
-/// is pipelined. What it needs of the matrix and how it fails: as gesv/gauss_cyclic_halving.
+/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: about n^3 / 2
+/// multiply-adds in `blocks` launches. Workspace: n + 1 ints where the back substitution is pipelined. What
+/// it needs of the matrix and how it fails: as gesv/gauss_cyclic_halving.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"

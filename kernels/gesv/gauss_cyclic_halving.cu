@@ -6,11 +6,12 @@
 /// same with half as many blocks (rounded up), until one block has made the matrix triangular. A factor of 0
 /// says that the rest of the stripe was done in an earlier stage.
 ///
-/// Cost: about n^3 / 2 multiply-adds in ceil(log2(blocks)) + 1 launches. Workspace: n + 1 ints where the back
-/// substitution is pipelined. Every element and every leading minor of each stripe must be nonzero: with more
-/// than one block the divisors are off-diagonal elements, and the answer is as unstable as they are small.
-/// info > 0: row info was normalised at a 0. info < 0: the pipelined back substitution gave up waiting, which
-/// is an error of the run.
+/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: about n^3 / 2
+/// multiply-adds in ceil(log2(blocks)) + 1 launches. Workspace: n + 1 ints where the back substitution is
+/// pipelined. Every element and every leading minor of each stripe must be nonzero: with more than one block
+/// the divisors are off-diagonal elements, and the answer is as unstable as they are small. info > 0: row
+/// info was normalised at a 0. info < 0: the pipelined back substitution gave up waiting, which is an error
+/// of the run.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"

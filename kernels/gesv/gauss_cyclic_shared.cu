@@ -5,9 +5,10 @@
 /// theirs (`schedule` says whose), but a block copies the row that it has just normalised into shared memory
 /// and subtracts it from there. What does not fit is read from global memory.
 ///
-/// Cost: about n^3 / 2 multiply-adds. Workspace: n + 1 ints where the back substitution is pipelined; shared
-/// memory for a row. What it needs of the matrix and how it fails: as gesv/gauss_cyclic_halving; the answers
-/// are the same to the bit.
+/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: about n^3 / 2
+/// multiply-adds. Workspace: n + 1 ints where the back substitution is pipelined; shared memory for a row.
+/// What it needs of the matrix and how it fails: as gesv/gauss_cyclic_halving; the answers are the same to
+/// the bit.
 
 #include <algorithm>
 

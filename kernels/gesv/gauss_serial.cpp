@@ -6,9 +6,10 @@
 /// is the same elimination; with `pivoting` partial, the row with the largest element in column k is
 /// exchanged for row k first.
 ///
-/// Cost: n^3 / 2 multiply-adds (the paper's choice to subtract over all columns from 0). Workspace: none.
-/// Without pivoting it needs a strongly regular matrix: a leading minor that is 0 gives info > 0, a small one
-/// an inaccurate answer. With pivoting, only a singular matrix gives info > 0.
+/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: n^3 / 2
+/// multiply-adds (the paper's choice to subtract over all columns from 0). Workspace: none. Without pivoting
+/// it needs a strongly regular matrix: a leading minor that is 0 gives info > 0, a small one an inaccurate
+/// answer. With pivoting, only a singular matrix gives info > 0.
 
 #include <algorithm>
 #include <cmath>
