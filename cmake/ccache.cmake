@@ -1,9 +1,10 @@
-# A compiler cache, where there is one: nothing depends on it.
+# A compiler cache, where there is one: nothing depends on it. What a clone compiled serves the others, wherever they stand.
 find_program(GAUSSWEEP_CCACHE ccache)
 if(GAUSSWEEP_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${GAUSSWEEP_CCACHE})
   # precompiled headers are cached only when told so
-  set(GAUSSWEEP_CCACHE ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GAUSSWEEP_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${GAUSSWEEP_CCACHE})
-  set(CMAKE_CUDA_COMPILER_LAUNCHER ${GAUSSWEEP_CCACHE})
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${GAUSSWEEP_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
 endif()

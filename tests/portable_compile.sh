@@ -52,7 +52,7 @@ compile() {
   shift 2
   local object="$work/$label-${file//\//_}.o" log="$work/$label-${file//\//_}.log" outcome=ok
   local -a launcher=()
-  if command -v ccache >/dev/null; then launcher=(ccache); fi
+  if command -v ccache >/dev/null; then launcher=(env CCACHE_BASEDIR="$source_root" CCACHE_NOHASHDIR=1 ccache); fi
   if ! "${launcher[@]}" "$@" -std=c++17 --expt-relaxed-constexpr -fmad=false -Wno-deprecated-gpu-targets \
     -Werror all-warnings -Xcompiler=-Wall -DGAUSSWEEP_HAS_CUDA=1 -I "$source_root" -c "$file" -o "$object" \
     >"$log" 2>&1; then

@@ -45,13 +45,13 @@ build() {
   return $code
 }
 
-# test_in FOLDER OPTION…
+# test_in FOLDER TESTS_AT_ONCE OPTION…
 test_in() {
-  local folder=$1
-  shift
+  local folder=$1 at_once=$2
+  shift 2
   reports+=("$folder/tests.xml")
   rm -f "$folder/tests.xml"
-  ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$jobs" --output-junit tests.xml "$@" \
+  ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$at_once" --output-junit tests.xml "$@" \
     >"$folder/tests.log" 2>&1 || {
     failures+=("tests in $folder")
     # What passed or was skipped is in the log and in the summary.
@@ -73,13 +73,14 @@ if ! grep -q '^-- Backends: cuda' build/build.log; then
 fi
 
 step "tests"
-test_in build
+# Two more than cores: the tests of Slurm, of time limits and of hangs mostly wait.
+test_in build $((jobs + 2))
 
 if ! $quick; then
   step "build dev, with sanitizers"
   if build dev build-dev; then
     step "unit tests with sanitizers"
-    test_in build-dev -L unit
+    test_in build-dev "$jobs" -L unit
   fi
   step "portable kernels"
   tests/portable_compile.sh --built build || failures+=("portable kernels")
