@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "driver/option_checks.hpp"
 #include "driver/process.hpp"
 #include "io/errors.hpp"
 #include "version.hpp"
@@ -42,6 +43,8 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   app.name("gaussweep");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
+  app.failure_message(
+      [](const CLI::App* parser, const CLI::Error& error) { return refusal(*parser, error) + '\n'; });
   add_run_command(app, commands);
   add_plan_command(app, commands);
   add_methods_command(app, commands);

@@ -11,6 +11,7 @@
 #include "driver/cli.hpp"
 #include "driver/compare.hpp"
 #include "driver/loading.hpp"
+#include "driver/option_checks.hpp"
 
 namespace gaussweep::driver {
 
@@ -108,7 +109,8 @@ void add_compare_command(CLI::App& app, Commands& commands) {
   sub->add_option("new", options->now, "Run directory, results file or journal to judge")->required();
   sub->add_option("--threshold", options->threshold, "Percent by which a median must change to count")
       ->capture_default_str();
-  sub->add_option("--format", options->format, "table, csv or json")->capture_default_str();
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "csv", "json"});
   sub->add_option("--base-gpu", options->base_gpu, "Of base, only this GPU model (may hold * and ?)");
   sub->add_option("--new-gpu", options->new_gpu, "Of new, only this GPU model (may hold * and ?)");
   sub->add_flag("--all", options->all, "Show every trial, not only those that changed");

@@ -7,6 +7,7 @@
 
 #include "driver/cli.hpp"
 #include "driver/devices_listing.hpp"
+#include "driver/option_checks.hpp"
 #include "driver/table.hpp"
 
 namespace gaussweep::driver {
@@ -15,10 +16,10 @@ void add_devices_command(CLI::App& app, Commands&) {
   auto format = std::make_shared<std::string>("table");
   CLI::App* sub = app.add_subcommand(
       "devices", "List GPUs and CPU; warn of ECC off, MIG, low power caps, other processes");
-  sub->add_option("--format", *format, "table or json")->capture_default_str();
+  allow_words(*sub->add_option("--format", *format, "How to show it")->capture_default_str(),
+              {"table", "json"});
   sub->callback([format] {
     const Format chosen = parse_format(*format);
-    if (chosen == Format::csv) throw UsageError("--format csv: devices are listed as table or json");
     const MachineFacts machine = machine_facts();
     if (chosen == Format::json) {
       fmt::print("{}\n", devices_json(machine).dump(2));

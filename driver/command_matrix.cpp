@@ -9,11 +9,14 @@
 #include "driver/blur_request.hpp"
 #include "driver/cli.hpp"
 #include "driver/matrix_files.hpp"
+#include "driver/option_checks.hpp"
 #include "driver/table.hpp"
 
 namespace gaussweep::driver {
 
 namespace {
+
+constexpr std::int64_t most_rows = 1'000'000;  // as in a plan
 
 void add_generate(CLI::App& parent) {
   struct Options {
@@ -27,23 +30,29 @@ void add_generate(CLI::App& parent) {
   CLI::App* sub = parent.add_subcommand("generate", "Make a matrix and write it to a file");
   MatrixSpec& spec = options->spec;
   sub->add_option("--kind", options->kind, allowed_names<MatrixKind>())->capture_default_str();
-  sub->add_option("-n,--n", options->n, "Rows and columns");
-  sub->add_option("--rows", spec.rows, "Rows, where they differ from n");
-  sub->add_option("--cols", spec.cols, "Columns, where they differ from n");
+  allow_whole(*sub->add_option("-n,--n", options->n, "Rows and columns"), 1, most_rows);
+  allow_whole(*sub->add_option("--rows", spec.rows, "Rows, where they differ from n"), 1, most_rows);
+  allow_whole(*sub->add_option("--cols", spec.cols, "Columns, where they differ from n"), 1, most_rows);
   sub->add_option("--seed", options->seed, "Seed, 0 to 2^63 - 1")->capture_default_str();
   sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
-  sub->add_option("--low", spec.low, "uniform, symmetric: elements lie above")->capture_default_str();
-  sub->add_option("--high", spec.high, "uniform, symmetric: elements lie below")->capture_default_str();
-  sub->add_option("--condition", spec.condition, "condition: the 2-norm condition number")
-      ->capture_default_str();
-  sub->add_option("--mode", spec.mode, "condition: how singular values fall, 1 to 5")->capture_default_str();
-  sub->add_option("--value", spec.value, "ones: every element")->capture_default_str();
+  const auto add_real = [sub](const char* name, double& value, const char* help, double low, double high) {
+    allow_real(*sub->add_option(name, value, help)->capture_default_str(), low, high);
+  };
+  add_real("--low", spec.low, "uniform, symmetric: elements lie above", -1e30, 1e30);
+  add_real("--high", spec.high, "uniform, symmetric: elements lie below", -1e30, 1e30);
+  add_real("--condition", spec.condition, "condition: the 2-norm condition number", 1, 1e300);
+  allow_whole(*sub->add_option("--mode", spec.mode, "condition: how singular values fall, 1 to 5")
+                   ->capture_default_str(),
+              1, 5);
+  add_real("--value", spec.value, "ones: every element", -1e30, 1e30);
   sub->add_option("--uplo", options->uplo, "triangular: lower or upper")->capture_default_str();
   add_blur_options(*sub, options->blur);
   add_blur_image_options(*sub, options->blur);
-  sub->add_option("--nrhs", options->nrhs, "Write x_true and b = A x_true with so many columns too")
-      ->capture_default_str();
-  sub->add_option("-o,--output", options->output, "FILE.h5 or FILE.mtx")->required();
+  allow_whole(
+      *sub->add_option("--nrhs", options->nrhs, "Write x_true and b = A x_true with so many columns too")
+           ->capture_default_str(),
+      0, most_rows);
+  refuse_empty(*sub->add_option("-o,--output", options->output, "FILE.h5 or FILE.mtx")->required());
   sub->add_flag("--force", options->force, "Replace the file where it exists");
   sub->callback([options] {
     MatrixSpec wanted = options->spec;
@@ -83,7 +92,7 @@ CLI::App* add_transfer(CLI::App& parent, const char* name, const char* help, Tra
   CLI::App* sub = parent.add_subcommand(name, help);
   sub->add_option("file", transfer.input, "Matrix Market, HDF5 or MATLAB v7.3")->required();
   sub->add_option("--dataset", transfer.dataset, "Path of the matrix in an HDF5 or MATLAB file");
-  sub->add_option("-o,--output", transfer.output, "The file to write")->required();
+  refuse_empty(*sub->add_option("-o,--output", transfer.output, "The file to write")->required());
   sub->add_flag("--force", transfer.force, "Replace the file where it exists");
   return sub;
 }
@@ -122,10 +131,10 @@ void add_info(CLI::App& parent) {
   CLI::App* sub = parent.add_subcommand("info", "Say what a matrix file holds");
   sub->add_option("file", options->file, "Matrix Market, HDF5 or MATLAB v7.3")->required();
   sub->add_option("--dataset", options->dataset, "Path of the matrix in an HDF5 or MATLAB file");
-  sub->add_option("--format", options->format, "table or json")->capture_default_str();
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "json"});
   sub->callback([options] {
     const Format format = parse_format(options->format);
-    if (format == Format::csv) throw UsageError("--format csv: a matrix is described as table or json");
     const io::MatrixInfo info = io::matrix_info(options->file, options->dataset);
     if (format == Format::json) {
       fmt::print("{}\n",

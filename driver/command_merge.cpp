@@ -8,7 +8,9 @@
 #include <memory>
 
 #include "driver/cli.hpp"
+#include "driver/matrix_files.hpp"
 #include "driver/merge.hpp"
+#include "driver/option_checks.hpp"
 #include "io/errors.hpp"
 
 namespace gaussweep::driver {
@@ -27,10 +29,7 @@ void merge_to_file(const Options& options) {
     throw UsageError(fmt::format("-o {}: is a directory; give the name of a file, e.g. {}", options.output,
                                  (output / "results.h5").string()));
   }
-  if (std::filesystem::exists(output) && !options.force) {
-    throw UsageError(
-        fmt::format("-o {}: the file exists; give another name, or --force to replace it", options.output));
-  }
+  check_output(output, options.force);
   std::vector<Loaded> inputs;
   std::vector<std::string> missing;
   for (const std::string& path : options.paths) {
@@ -68,7 +67,7 @@ void add_merge_command(CLI::App& app, Commands&) {
                                      "Join results files, run directories and journals into one results "
                                      "file; rebuilds a damaged results.h5");
   sub->add_option("inputs", options->paths, "Run directories, results files or journals")->required();
-  sub->add_option("-o,--output", options->output, "The results file to write")->required();
+  refuse_empty(*sub->add_option("-o,--output", options->output, "The results file to write")->required());
   sub->add_flag("--force", options->force, "Replace the output; join results of different plans");
   sub->add_flag("--missing-ok", options->missing_ok,
                 "Go on without inputs that are absent or unreadable, and say so");

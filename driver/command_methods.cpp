@@ -7,6 +7,7 @@
 
 #include "driver/cli.hpp"
 #include "driver/methods_listing.hpp"
+#include "driver/option_checks.hpp"
 #include "driver/table.hpp"
 
 namespace gaussweep::driver {
@@ -18,11 +19,11 @@ void add_methods_command(CLI::App& app, Commands& commands) {
   auto options = std::make_shared<Options>();
   CLI::App* sub =
       app.add_subcommand("methods", "List the methods: where each runs, what it needs, its parameters");
-  sub->add_option("--format", options->format, "table or json")->capture_default_str();
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "json"});
   sub->add_option("--problem", options->problem, "Only methods of this problem, e.g. gesv");
   sub->callback([options, &commands] {
     const Format format = parse_format(options->format);
-    if (format == Format::csv) throw UsageError("--format csv: methods are listed as table or json");
     std::vector<Method> chosen;
     if (!options->problem.empty() && !from_string<Problem>(options->problem)) {
       throw UsageError(fmt::format("--problem {}: unknown problem; allowed are {}", options->problem,

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "driver/cost.hpp"
+#include "driver/option_checks.hpp"
 #include "driver/progress.hpp"
 #include "driver/session.hpp"
 #include "io/plan.hpp"
@@ -61,10 +62,8 @@ void add_plan_command(CLI::App& app, Commands& commands) {
   CLI::App* plan = app.add_subcommand("plan", "Check a plan: its trials, memory, disk and time");
   auto path = std::make_shared<std::string>();
   auto backend = std::make_shared<std::string>("auto");
-  plan->add_option("plan", *path, "The plan (YAML)")->required();
-  plan->add_option("--backend", *backend, "As for run")
-      ->check(CLI::IsMember({"auto", "cuda", "emulated", "host"}))
-      ->capture_default_str();
+  refuse_empty(*plan->add_option("plan", *path, "The plan (YAML)")->required());
+  allow_backends(*plan->add_option("--backend", *backend, "As for run")->capture_default_str());
   plan->callback([path, backend, &commands] {
     int capability = 0;
     Backend chosen = from_string<Backend>(*backend).value_or(Backend::emulated);

@@ -11,6 +11,7 @@
 #include "driver/cli.hpp"
 #include "driver/machine.hpp"
 #include "driver/matrix_files.hpp"
+#include "driver/option_checks.hpp"
 #include "driver/process.hpp"
 #include "driver/restore_output.hpp"
 #include "driver/table.hpp"
@@ -144,12 +145,14 @@ void add_restore_command(CLI::App& app, Commands& commands) {
                   "What inverts, an id of gaussweep methods [the vendor's library]");
   sub->add_option("--precision", words->precision, "float or double, of the inversion")
       ->capture_default_str();
-  sub->add_option("--backend", words->backend, "auto: cuda where there is a GPU, else emulated")
-      ->check(CLI::IsMember({"auto", "cuda", "emulated", "host"}))
-      ->capture_default_str();
+  allow_backends(
+      *sub->add_option("--backend", words->backend, "auto: cuda where there is a GPU, else emulated")
+           ->capture_default_str());
   sub->add_option("--seed", words->seed, "Of the noise")->capture_default_str();
-  sub->add_option("-o,--output", words->output, "The directory; created, or empty")->required();
-  sub->add_option("--format", words->format, "table, csv or json")->capture_default_str();
+  refuse_empty(
+      *sub->add_option("-o,--output", words->output, "The directory; created, or empty")->required());
+  allow_words(*sub->add_option("--format", words->format, "How to show it")->capture_default_str(),
+              {"table", "csv", "json"});
   sub->callback([words, &commands] { commands.exit_code = run_restore(*words, commands); });
 }
 

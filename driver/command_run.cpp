@@ -4,10 +4,13 @@
 #include <memory>
 #include <regex>
 
+#include "driver/option_checks.hpp"
 #include "driver/session.hpp"
 
 namespace gaussweep::driver {
 namespace {
+
+constexpr double most_grace = 1e9;  // seconds; no job waits longer
 
 /// "I/N" with 1 <= I <= N.
 void parse_shard(const std::string& text, RunOptions& options) {
@@ -41,25 +44,26 @@ void add_run_command(CLI::App& app, Commands& commands) {
   };
   auto words = std::make_shared<Words>();
   RunOptions& o = words->options;
-  run->add_option("plan", o.plan, "The plan (YAML)")->required();
-  run->add_option("-o,--output", o.output, "The run directory; created")->required();
+  refuse_empty(*run->add_option("plan", o.plan, "The plan (YAML)")->required());
+  refuse_empty(*run->add_option("-o,--output", o.output, "The run directory; created")->required());
   run->add_flag("--resume", o.resume,
                 "Go on with the run that the directory holds: only what is not recorded yet");
   run->add_flag("--retry-failed", o.retry_failed,
                 "As --resume, and repeat crashed, timed-out and oom trials");
-  run->add_option("--backend", o.backend, "auto: cuda where every rank has a GPU, else emulated")
-      ->check(CLI::IsMember({"auto", "cuda", "emulated", "host"}))
-      ->capture_default_str();
-  run->add_option("--time-limit", words->time_limit,
-                  "Stop in time, exit 5: 90, 10min, 1h30min, HH:MM:SS, D-HH:MM:SS");
-  run->add_option("--grace", o.grace, "Seconds that running trials get to end after a signal or the limit")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  run->add_option(
+  allow_backends(
+      *run->add_option("--backend", o.backend, "auto: cuda where every rank has a GPU, else emulated")
+           ->capture_default_str());
+  refuse_empty(*run->add_option("--time-limit", words->time_limit,
+                                "Stop in time, exit 5: 90, 10min, 1h30min, HH:MM:SS, D-HH:MM:SS"));
+  allow_real(*run->add_option("--grace", o.grace,
+                              "Seconds that running trials get to end after a signal or the limit")
+                  ->capture_default_str(),
+             0, most_grace);
+  refuse_empty(*run->add_option(
       "--store-limit", o.store_limit,
       "Most bytes of stored matrices: 50GiB, 512MiB, none (default: the plan's store_limit, else half "
-      "of the free disk)");
-  run->add_option("--shard", words->shard, "I/N: only the I-th of N parts of the plan");
+      "of the free disk)"));
+  refuse_empty(*run->add_option("--shard", words->shard, "I/N: only the I-th of N parts of the plan"));
   run->add_flag("--dry-run", o.dry_run, "Print the trials and do nothing");
   run->callback([words, &commands] {
     RunOptions& options = words->options;

@@ -8,10 +8,14 @@
 #include <memory>
 
 #include "driver/cli.hpp"
+#include "driver/option_checks.hpp"
 #include "driver/sweep_status.hpp"
 #include "io/errors.hpp"
 
 namespace gaussweep::driver {
+namespace {
+constexpr std::int64_t most_rows = 1'000'000;
+}
 
 void add_status_command(CLI::App& app, Commands&) {
   struct Options {
@@ -21,12 +25,13 @@ void add_status_command(CLI::App& app, Commands&) {
   auto options = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("status", "Say how a running or ended sweep stands; changes nothing");
   sub->add_option("directory", options->directory, "Run directory")->required();
-  sub->add_option("--format", options->format, "table or json")->capture_default_str();
-  sub->add_option("--failures", options->failures, "How many of the last failures to list")
-      ->capture_default_str();
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "json"});
+  allow_whole(*sub->add_option("--failures", options->failures, "How many of the last failures to list")
+                   ->capture_default_str(),
+              0, most_rows);
   sub->callback([options] {
     const Format format = parse_format(options->format);
-    if (format == Format::csv) throw UsageError("--format csv: the status is shown as table or json");
     const std::filesystem::path directory = options->directory;
     const std::filesystem::path journal = directory / "journal.jsonl";
     if (!std::filesystem::exists(journal)) {

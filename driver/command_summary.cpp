@@ -9,11 +9,14 @@
 
 #include "driver/cli.hpp"
 #include "driver/loading.hpp"
+#include "driver/option_checks.hpp"
 #include "driver/summary.hpp"
 
 namespace gaussweep::driver {
 
 namespace {
+
+constexpr std::int64_t most_rows = 1'000'000;
 
 struct Options {
   std::vector<std::string> paths;
@@ -79,7 +82,8 @@ void add_summary_command(CLI::App& app, Commands&) {
     sub->add_option(name, words, help)->delimiter(',')->allow_extra_args(false);
   };
   sub->add_option("paths", options->paths, "Run directories, results files or journals")->required();
-  sub->add_option("--format", options->format, "table, csv or json")->capture_default_str();
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "csv", "json"});
   add_list("--problem", filter.problems, "Only these problems (words may hold * and ?)");
   add_list("--method", filter.methods, "Only these methods, e.g. cusolver, gesv/gauss_*");
   add_list("--precision", filter.precisions, "Only float or double");
@@ -90,7 +94,9 @@ void add_summary_command(CLI::App& app, Commands&) {
   add_list("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64");
   sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: downwards");
   sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver");
-  sub->add_option("--limit", options->limit, "Show this many rows; 0: all")->capture_default_str();
+  allow_whole(
+      *sub->add_option("--limit", options->limit, "Show this many rows; 0: all")->capture_default_str(), 0,
+      most_rows);
   sub->add_flag("--best", options->best, "Only the fastest that passed of each problem, precision and size");
   sub->add_flag("--failures", options->only_failures, "Only what did not pass, with causes");
   sub->callback([options] { summarise_to_stdout(*options); });

@@ -9,6 +9,8 @@
 
 #include "driver/cli.hpp"
 #include "driver/loading.hpp"
+#include "driver/matrix_files.hpp"
+#include "driver/option_checks.hpp"
 #include "driver/summary.hpp"
 #include "driver/verify.hpp"
 #include "io/errors.hpp"
@@ -26,10 +28,7 @@ struct Options {
 void verify_to_stdout(const Options& options, Commands& commands) {
   const Format format = parse_format(options.format);
   const Tolerances tolerances = parse_tolerances(options.tolerances);
-  if (!options.output.empty() && !options.force && std::filesystem::exists(options.output)) {
-    throw UsageError(
-        fmt::format("-o {}: the file exists; give another name, or --force to replace it", options.output));
-  }
+  if (!options.output.empty()) check_output(options.output, options.force);
   Loaded loaded = load(options.path, !options.output.empty());
   for (const std::string& remark : loaded.remarks) fmt::print(stderr, "note: {}\n", remark);
   std::optional<io::Plan> plan;
@@ -79,9 +78,10 @@ void add_verify_command(CLI::App& app, Commands& commands) {
                   "PROBLEM=TOLERANCE, e.g. gesv=32, or a factor for every default, e.g. 2.0; may be repeated")
       ->delimiter(',')
       ->allow_extra_args(false);
-  sub->add_option("--format", options->format, "table, csv or json")->capture_default_str();
-  sub->add_option("-o,--output", options->output,
-                  "Write the records with their new statuses to this results file");
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "csv", "json"});
+  refuse_empty(*sub->add_option("-o,--output", options->output,
+                                "Write the records with their new statuses to this results file"));
   sub->add_flag("--force", options->force, "Replace the output file where it exists");
   sub->callback([options, &commands] { verify_to_stdout(*options, commands); });
 }

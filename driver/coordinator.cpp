@@ -267,7 +267,7 @@ void Coordinator::step() {
     lost_its_ranks_ = true;
   }
   if (nothing_more || all_retired) {
-    progress_.finish(0);
+    progress_.finish();
     if (keeper_.refused() + keeper_.removed() > 0) {
       spdlog::info("the matrix store: {} matrices were removed to make room, {} times one did not fit",
                    keeper_.removed(), keeper_.refused());

@@ -7,31 +7,33 @@
 namespace gaussweep::driver {
 namespace {
 
-/// A condition of `exclude`: ">4096", "<=64", or a value, which may be a glob.
-bool condition_holds(const std::string& condition, const std::string& value) {
-  const auto number = [](const std::string& text, double& out) {
-    const io::Scalar scalar{text, {}};
+bool number_of(const std::string& text, double& out) {
+  const io::Scalar scalar{text, {}};
+  try {
+    out = io::parse_real(scalar, -1e300, 1e300, "");
+    return true;
+  } catch (const io::InputError&) {
     try {
-      out = io::parse_real(scalar, -1e300, 1e300, "");
+      out = static_cast<double>(io::parse_integer(scalar, INT64_MIN / 2, INT64_MAX / 2, ""));
       return true;
     } catch (const io::InputError&) {
-      try {
-        out = static_cast<double>(io::parse_integer(scalar, INT64_MIN / 2, INT64_MAX / 2, ""));
-        return true;
-      } catch (const io::InputError&) {
-        return false;
-      }
+      return false;
     }
-  };
+  }
+}
+
+/// A condition of `exclude`: ">4096", "<=64", or a value, which may be a glob.
+bool condition_holds(const std::string& condition, const std::string& value) {
   double a = 0, b = 0;
   for (const char* op : {">=", "<=", ">", "<"}) {
     if (condition.rfind(op, 0) != 0) continue;
     const std::size_t begin = condition.find_first_not_of(' ', std::string(op).size());
-    if (begin == std::string::npos || !number(value, a) || !number(condition.substr(begin), b)) return false;
+    if (begin == std::string::npos || !number_of(value, a) || !number_of(condition.substr(begin), b))
+      return false;
     const std::string o = op;
     return o == ">=" ? a >= b : o == "<=" ? a <= b : o == ">" ? a > b : a < b;
   }
-  if (number(value, a) && number(condition, b)) return a == b;
+  if (number_of(value, a) && number_of(condition, b)) return a == b;
   return fnmatch(condition.c_str(), value.c_str(), 0) == 0;
 }
 
@@ -73,6 +75,20 @@ std::vector<std::string> words_of(const std::string& name, const std::vector<con
   return choices;
 }
 
+/// A condition on a number that no number can fulfil is a mistake.
+void check_number(const std::string& name, const io::Scalar& condition) {
+  double value = 0;
+  const std::string& text = condition.text;
+  const std::size_t begin = text.find_first_not_of("<>= ");
+  const bool is_comparison = text.front() == '<' || text.front() == '>';
+  if (begin != std::string::npos && number_of(is_comparison ? text.substr(begin) : text, value)) return;
+  if (!is_comparison && text.find_first_of("*?[") != std::string::npos) return;
+  io::fail_at(condition.place,
+              fmt::format("exclude: {} is never '{}'; allowed: a number, a number after <, <=, > or "
+                          ">=, or a pattern such as 10*; several stand in a list",
+                          name, text));
+}
+
 void check_condition(const std::string& name, const io::Scalar& condition, Problem problem,
                      const std::vector<const Method*>& methods, const Registry& registry) {
   if (name == "method") {
@@ -81,7 +97,10 @@ void check_condition(const std::string& name, const io::Scalar& condition, Probl
     return;
   }
   const std::vector<std::string> words = words_of(name, methods);
-  if (words.empty()) return;
+  if (words.empty()) {
+    check_number(name, condition);
+    return;
+  }
   const bool known = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
     return fnmatch(condition.text.c_str(), word.c_str(), 0) == 0;
   });

@@ -60,8 +60,9 @@ void Progress::show(double seconds_left, bool now) {
   std::fflush(stderr);
 }
 
-void Progress::finish(double seconds_left) {
-  show(seconds_left, true);
+void Progress::finish() {
+  constexpr double unknown = -1;  // a sweep that stopped early has nothing left to wait for
+  show(unknown, true);
   if (terminal_) fmt::print(stderr, "\n");
 }
 

@@ -16,7 +16,7 @@ class Progress {
   /// Shows the state where it is due. `seconds_left`: what the cost model expects, negative if unknown.
   void show(double seconds_left, bool now = false);
   /// Ends the bar's line.
-  void finish(double seconds_left);
+  void finish();
 
  private:
   std::string text(double seconds_left) const;

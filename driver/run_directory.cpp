@@ -1,8 +1,10 @@
 #include "driver/run_directory.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <thread>
 
 #include <fcntl.h>
@@ -39,6 +41,15 @@ void make_inner_folder(const std::filesystem::path& path) {
       fmt::format("{} must be a folder of the run directory, not a link or a file", path.string()));
 }
 
+/// What a run may have left, however early it was killed, or a batch job's script before it.
+bool may_be_a_run(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_empty(path, error)) return true;
+  const char* names[] = {"journal.jsonl", "lock", "logs", "matrices", "plan.yaml"};
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](const char* name) { return std::filesystem::exists(path / name, error); });
+}
+
 }  // namespace
 
 RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume)
@@ -54,6 +65,11 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume)
         fmt::format("-o {}: the directory exists and is not empty; give a new name, or --resume to go on "
                     "with the run that it holds",
                     path.string()));
+  }
+  if (exists && resume && !may_be_a_run(path_)) {
+    throw UsageError(fmt::format(
+        "-o {}: holds files, but no run that could go on; give the directory of a run, or a new name",
+        path.string()));
   }
   std::filesystem::create_directories(path_.parent_path(), error);
   make_private_folder(path_);

@@ -13,6 +13,7 @@
 
 #include "driver/cli.hpp"
 #include "driver/summary.hpp"
+#include "driver/trial.hpp"
 #include "io/plan.hpp"
 
 namespace gaussweep::driver {
@@ -109,7 +110,9 @@ std::int64_t parse_size(const std::string& text, const std::string& whole) {
 Range parse_range(const std::string& text) {
   const auto colon = text.find(':');
   if (colon != std::string::npos) {
-    return {parse_size(text.substr(0, colon), text), parse_size(text.substr(colon + 1), text)};
+    const Range range{parse_size(text.substr(0, colon), text), parse_size(text.substr(colon + 1), text)};
+    if (range.low <= range.high) return range;
+    throw UsageError(fmt::format("--n {}: the range ends before it starts; allowed: low:high", text));
   }
   const auto begins = [&](const char* prefix) { return text.rfind(prefix, 0) == 0; };
   Range range;
@@ -135,8 +138,24 @@ void check_words(const char* option, const std::vector<std::string>& patterns,
       return fnmatch(pattern.c_str(), word.c_str(), 0) == 0;
     });
     if (is_used) continue;
-    const std::vector<std::string> words(present.begin(), present.end());
+    std::vector<std::string> words(present.begin(), present.end());
+    words.erase(std::remove(words.begin(), words.end(), ""), words.end());  // records without a GPU
+    if (words.empty()) throw UsageError(fmt::format("{} {}: no record names any", option, pattern));
     throw UsageError(fmt::format("{} {}: no record matches; present are {}{}", option, pattern,
+                                 fmt::join(words, ", "), io::nearest_hint(pattern, words)));
+  }
+}
+
+/// A status that does not occur is an answer, one that does not exist a mistake.
+void check_statuses(const std::vector<std::string>& patterns) {
+  const std::vector<std::string> words(std::begin(trial_statuses), std::end(trial_statuses));
+  for (const std::string& pattern : patterns) {
+    if (std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+          return fnmatch(pattern.c_str(), word.c_str(), 0) == 0;
+        })) {
+      continue;
+    }
+    throw UsageError(fmt::format("--status {}: no such status; allowed are {}{}", pattern,
                                  fmt::join(words, ", "), io::nearest_hint(pattern, words)));
   }
 }
@@ -158,6 +177,7 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
                             {"--matrix", &filter.kinds, &Record::matrix_kind}};
   std::vector<Range> ranges;
   for (const std::string& text : filter.sizes) ranges.push_back(parse_range(text));
+  check_statuses(filter.statuses);
   for (const Choice& choice : choices) {
     if (choice.patterns->empty() || records.empty()) continue;
     std::set<std::string> present;
@@ -165,7 +185,6 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
       present.insert(record.*choice.member);
       if (choice.member == &Record::method) present.insert(record.problem + "/" + record.method);
     }
-    // A status that does not occur is an answer, not a mistake.
     if (choice.member != &Record::status) check_words(choice.option, *choice.patterns, present);
   }
   const auto is_out = [&](const Record& record) {

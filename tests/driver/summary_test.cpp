@@ -131,6 +131,19 @@ TEST(Summary, AFilterThatCanMatchNothingIsAnError) {
   filter.methods.clear();
   filter.statuses = {"failed"};
   EXPECT_TRUE(filter_records(records, filter).empty()) << "that nothing failed is an answer";
+  filter.statuses = {"fail"};
+  EXPECT_NE(message_of([&] { filter_records(records, filter); }).find("allowed are pass, suspect, failed"),
+            std::string::npos);
+  filter.statuses.clear();
+  filter.sizes = {"64:32"};
+  EXPECT_EQ(message_of([&] { filter_records(records, filter); }),
+            "--n 64:32: the range ends before it starts; allowed: low:high");
+  filter.sizes.clear();
+  Record on_cpu = records.front();
+  on_cpu.gpu_name.clear();
+  filter.gpus = {"*H200*"};
+  EXPECT_EQ(message_of([&] { filter_records({on_cpu}, filter); }), "--gpu *H200*: no record names any");
+  filter.gpus.clear();
   filter.statuses.clear();
   for (const std::string text : {"", "x", "-3", "1:2:3", "5kk", "99999999999999999999"}) {
     filter.sizes = {text};

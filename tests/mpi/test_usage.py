@@ -1,0 +1,93 @@
+"""What the command line refuses, and in which words: the command, the word, what is allowed, the nearest name."""
+
+import unittest
+
+from harness import SweepTest, run
+
+PLAN = """
+name: tiny
+repeats: 1
+sweep:
+  - {problem: gesv, method: lapack, n: [4, 5]}
+"""
+
+
+class Usage(SweepTest):
+    def refuse(self, arguments, *words):
+        done = run(arguments, cwd=self.folder)
+        self.assertEqual(done.returncode, 2, f"{arguments}: {done.stdout}{done.stderr}")
+        self.assertEqual(done.stdout, "", arguments)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr, arguments)
+
+    def test_commands(self):
+        self.refuse([], "a command is missing", "run, plan, methods")
+        self.refuse(["summry"], "gaussweep: no command 'summry'", "run, plan, methods", "nearest: summary")
+        self.refuse(["matrix"], "gaussweep matrix: a command is missing", "generate, import, export, info")
+        self.refuse(["matrix", "imprt"], "gaussweep matrix: no command 'imprt'", "nearest: import")
+        self.refuse(["--versoin"], "no option '--versoin'", "nearest: --version")
+
+    def test_options(self):
+        run_it = ["run", self.plan(PLAN), "-o", "out"]
+        self.refuse([*run_it, "--resum"], "gaussweep run: no option '--resum'", "--shard", "nearest: --resume")
+        self.refuse([*run_it, "--shards=1/2"], "no option '--shards'", "nearest: --shard")
+        self.refuse([*run_it, "more"], "'more' is one word too many")
+        self.refuse(["run", "--backend", "cuda"], "gaussweep run: ", "is required")
+        self.refuse([*run_it, "--backend", "cudda"], "--backend: 'cudda'", "auto, cuda, emulated, host", "nearest: cuda")
+        for value in ("nan", "inf", "-1", "soon"):
+            self.refuse([*run_it, "--grace", value], f"--grace: '{value}'", "a number from 0 to")
+        for command in (["methods"], ["devices"], ["status", "."], ["matrix", "info", "x.h5"]):
+            self.refuse([*command, "--format", "csv"], "--format: 'csv'; allowed: table, json;")
+        self.refuse(["summary", "x", "--format", "jsn"], "allowed: table, csv, json", "nearest: json")
+
+    def test_an_empty_word_is_no_option_left_out(self):
+        plan = self.plan(PLAN)
+        for option in ("--shard", "--time-limit", "--store-limit"):
+            self.refuse(["run", plan, "-o", "out", option, ""], f"{option}: an empty text")
+        self.refuse(["run", plan, "-o", ""], "--output: an empty text")
+        self.refuse(["run", "", "-o", "out"], "plan: an empty text")
+        self.refuse(["merge", "x", "-o", ""], "--output: an empty text")
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_numbers(self):
+        make = ["matrix", "generate", "-o", "a.h5"]
+        for value in ("0", "-3", "1e3", "99999999999999999999"):
+            self.refuse([*make, "-n", value], f"--n: '{value}'", "a whole number from 1 to 1000000")
+        self.refuse([*make, "-n", "3", "--high", "nan"], "--high: 'nan'")
+        self.refuse(["status", ".", "--failures", "-1"], "--failures: '-1'")
+        self.refuse(["summary", ".", "--limit", "-1"], "--limit: '-1'")
+        done = run([*make, "-n", "1k", "--kind", "identity"], cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1024 x 1024", done.stdout)
+
+
+class Output(SweepTest):
+    def test_a_folder_that_is_absent_is_named(self):
+        directory = self.sweep(self.plan(PLAN))
+        for command in ("merge", "verify"):
+            done = run([command, directory, "-o", self.folder / "absent" / "all.h5"])
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("absent does not exist", done.stderr)
+
+    def test_resume_does_not_begin_among_files_of_others(self):
+        home = self.folder / "home"
+        home.mkdir()
+        (home / "letter.txt").write_text("dear")
+        done = run(["run", self.plan(PLAN), "-o", home, "--resume"])
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("no run that could go on", done.stderr)
+        self.assertEqual([path.name for path in home.iterdir()], ["letter.txt"])
+        # What a batch job's script puts there first is no other's.
+        (home / "logs").mkdir()
+        self.sweep(self.plan(PLAN), "--resume", output="home")
+
+    def test_a_sweep_that_stopped_does_not_say_that_nothing_is_left(self):
+        plan = self.plan(PLAN.replace("[4, 5]", "[1500, 1501]"))
+        self.sweep(plan, "--time-limit", "0.001", "--grace", "0", code=5)
+        self.assertIn("/2 trials", self.stderr)
+        self.assertNotIn("about 0 s left", self.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
