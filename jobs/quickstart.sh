@@ -9,15 +9,16 @@
 #
 # GAUSSWEEP_BUILD: the build folder (default: build). An existing one keeps its settings.
 set -euo pipefail
+fail() { echo "quickstart.sh: $*" >&2; exit 2; }
 source_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 output=
 ranks=
 while [[ $# -gt 0 ]]; do
   case "$1" in
-    -o) output=$(realpath -m "${2:?-o needs a directory}"); shift 2 ;;
-    -n) ranks=${2:?-n needs a number}; shift 2 ;;
+    -o) [[ -n ${2:-} ]] || fail "-o needs a directory"; output=$(realpath -m "$2"); shift 2 ;;
+    -n) [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "-n needs a number of ranks, 1 or more"; ranks=$2; shift 2 ;;
     -h | --help) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
-    *) echo "quickstart.sh: unknown option '$1'; allowed: -o DIR, -n RANKS" >&2; exit 2 ;;
+    *) fail "unknown option '$1'; allowed: -o DIR, -n RANKS" ;;
   esac
 done
 cd "$source_root"

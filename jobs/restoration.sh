@@ -17,6 +17,10 @@ if [[ $# -lt 1 || $1 == -h || $1 == --help ]]; then
   sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"
   [[ $# -ge 1 ]] && exit 0 || exit 2
 fi
+if [[ $1 == -* ]]; then
+  echo "restoration.sh: give the new directory OUT first, then options" >&2
+  exit 2
+fi
 out=$1
 shift
 image=$here/plans/data/shapes_64.pgm

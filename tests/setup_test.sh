@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # jobs/setup.sh says exactly what is missing, and how to get it, where it cannot install it itself. The machine is
-# played by small stand-ins in front of PATH.
+# played by small stand-ins in front of PATH. And the scripts that users start first refuse what they do not understand,
+# before they do anything.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 stage=$(mktemp -d)
@@ -68,6 +69,23 @@ BODY
 expect "all there" 0 "packages are there" --
 [[ ! -e $stage/called ]] || { echo "setup_test.sh: apt-get was called though all was there"; failed=1; }
 expect "unknown option" 2 "unknown option '--quick'" "--for-tests" -- --quick
+
+# refuse TEXT SCRIPT ARGUMENT…
+refuse() {
+  local text=$1 got said
+  shift
+  said=$(PATH="$stage:$PATH" "$@" 2>&1)
+  got=$?
+  if [[ $got -ne 2 || $said != *"$text"* ]]; then
+    echo "setup_test.sh: $*: exit code $got, wanted 2 and '$text': $said"
+    failed=1
+  fi
+}
+refuse "-n needs a number of ranks" jobs/quickstart.sh -n
+refuse "-n needs a number of ranks" jobs/quickstart.sh -n 0
+refuse "-o needs a directory" jobs/quickstart.sh -o
+refuse "allowed: -o DIR, -n RANKS" jobs/quickstart.sh --ranks 2
+refuse "OUT first" jobs/restoration.sh --method poinv/lapack
 
 if ((failed)); then exit 1; fi
 echo "setup_test.sh: ok"

@@ -143,7 +143,7 @@ wait_for_launched() {
 
 # run_sweep DIR WORD…: `gaussweep run PLAN -o DIR --resume WORD…` on all ranks of the job. Ends the script with its exit code.
 run_sweep() {
-  local directory=$1 ranks code=0 before left told=false stopped='' interrupted=false passed_on=false launched=''
+  local directory=$1 ranks code=0 before left ended told=false stopped='' interrupted=false passed_on=false launched=''
   shift
   check_directory "$directory"
   # mpirun passes USR1 on to the ranks; on TERM it would end them.
@@ -161,7 +161,9 @@ run_sweep() {
   if [[ -f $directory/lock ]]; then
     flock --timeout 600 "$directory/lock" true &
     launched=$!
+    told=true
     wait_for_launched
+    told=false
     if [[ $code -ne 0 && -z $stopped ]]; then
       say "another run still holds $directory/lock"
       exit 5
@@ -180,14 +182,15 @@ run_sweep() {
     launch "$ranks" "$jobs/slurm/rank.sh" "$gaussweep" "${words[@]}" "$@"
     if [[ -n $stopped ]] && ! $passed_on; then pass_on; fi  # it came just before there was somebody to pass it on to
     wait_for_launched
+    ended="gaussweep ended with exit code"
   else
-    say "signalled before the sweep began"
+    ended="signalled before the sweep began: exit code"
     code=5
   fi
   if [[ $code -ge 5 ]]; then requeue_if_preempted; fi
   # A launcher that is told to stop while it starts dies of the signal.
   if [[ -n $stopped && $code -gt 5 ]]; then code=5; fi
-  say "gaussweep ended with exit code $code"
+  say "$ended $code"
   # Who ends a job by scancel or preemption decides himself whether it starts again.
   if [[ $code -eq 5 && $stopped != ended ]]; then requeue "$directory" "${before:-0}"; fi
   # A rank that was killed (by the kernel, for want of memory) takes the others with it, but not the night.

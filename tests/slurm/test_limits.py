@@ -75,13 +75,21 @@ class Notices(case.SlurmTest):
         self.assertNotIn("was requeued", self.output_of(directory))
 
     def test_an_administrator_requeues(self):
+        """And before that, a notice that comes while the modules are loaded: nothing was begun, nothing is lost."""
         plan, directory = self.plan(count=40, milliseconds=200), self.folder / "run"
+        # `stopped` is what job.sh remembers a signal by.
+        self.site = self.environment_file(
+            "slow", "gaussweep_setup() {", "  [[ -n ${SLURM_JOB_ID:-} && -z ${SLURM_RESTART_COUNT:-} ]] || return 0",
+            f"  touch {self.folder}/began", "  until [[ -n ${stopped:-} ]]; do sleep 0.1; done", "}")
         job = self.submit("sweep.sbatch", plan, "-o", directory)
+        self.cluster.wait_for((self.folder / "began").exists, 60, "the modules are loaded")
+        self.cluster.output("scancel", "--batch", "--signal=USR1", job)
         self.wait_for_records(directory, 2)
+        self.assertIn("signalled before the sweep began", self.output_of(directory))
         before, _ = self.journal(directory)
         self.cluster.output("scontrol", "requeue", job)
         self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
-        self.assertEqual(self.cluster.job(job)["Restarts"], "1")
+        self.assertEqual(self.cluster.job(job)["Restarts"], "2")
         records, _ = self.journal(directory)
         self.assertEqual(records[:len(before)], before, "a record was lost")
         self.assert_same_records(directory, self.undisturbed(plan))
