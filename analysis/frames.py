@@ -55,6 +55,12 @@ def one_kind(rows):
     return pd.concat(kept).sort_index() if kept else rows
 
 
+def comparable(rows):
+    """`one_kind` for each problem and precision by itself."""
+    groups = [one_kind(group) for _, group in rows.groupby(["problem", "precision"])]
+    return pd.concat(groups).sort_index() if groups else rows
+
+
 def kinds_in_words(drawn, all_rows):
     """Which matrices a panel shows, and which it leaves out; empty where there is one kind only."""
     if all_rows["matrix_kind"].nunique() < 2:
@@ -75,7 +81,7 @@ def series_label(rows):
     if many(rows["device"]):
         label = label + np.where(rows["device"] == "CPU", " (CPU)", "")
     if many(rows["nrhs"]) and rows["problem"].iloc[0] in ("gesv", "trsv"):
-        label = label + ", nrhs " + rows["nrhs"].astype(str)
+        label = label + np.where(rows["nrhs"] == 1, "", ", nrhs " + rows["nrhs"].astype(str))
     return label
 
 

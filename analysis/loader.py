@@ -112,6 +112,7 @@ def load(arguments):
     night.devices = night.devices.drop_duplicates(["file", "gpu_uuid", "host"], keep="last").reset_index(drop=True)
     night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)
     _derive(night.records)
+    _only_own_peaks(night)
     return night
 
 
@@ -265,6 +266,13 @@ def _drop_repetitions(night):
         frame = frame[~gone[frame["trial"]]].reset_index(drop=True)
         frame["trial"] = new_row[frame["trial"]]
         setattr(night, name, frame)
+
+
+def _only_own_peaks(night):
+    """Where only a GPU's peaks were measured, what ran on the CPU beside it has no share of them (older files say one)."""
+    on_gpu = night.devices["capability"] > 0
+    without = set(night.devices.loc[on_gpu, "file"]) - set(night.devices.loc[~on_gpu, "file"])
+    night.records.loc[(night.records["backend"] == "host") & night.records["file"].isin(without), "peak_share"] = np.nan
 
 
 def _derive(records):

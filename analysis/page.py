@@ -11,6 +11,7 @@ import numpy as np
 from . import plots
 
 EMBED_MOST = 100_000  # bytes of a CSV that also travels inside the page
+LONG_TABLE = 18  # rows beyond which a table scrolls under its headings
 
 
 def text(value):
@@ -87,6 +88,10 @@ class Page:
         """Takes away what was written since."""
         del self.sections[-1][2][mark:]
 
+    def shows_data(self, mark):
+        """Whether more was written since than that there is nothing."""
+        return any(not part.startswith('<p class="none"') for part in self.sections[-1][2][mark:])
+
     def add(self, words):
         """A paragraph of plain text."""
         self._put(f"<p>{text(words)}</p>")
@@ -100,7 +105,9 @@ class Page:
         self._put(f"<h3{anchor}>{text(words)}</h3>")
 
     def items(self, sentences):
-        self._put("<ul>" + "".join(f"<li>{text(s)}</li>" for s in sentences) + "</ul>")
+        """A list of sentences; (sentence, section) ends in a link to the section."""
+        pairs = [s if isinstance(s, tuple) else (s, "") for s in sentences]
+        self._put("<ul>" + "".join(f"<li>{text(s)}" + (f' <a href="#{text(to)}">more</a>' if to else "") + "</li>" for s, to in pairs) + "</ul>")
 
     def preformatted(self, summary, words):
         self._put(f"<details><summary>{text(summary)}</summary><pre>{text(words)}</pre></details>")
@@ -124,7 +131,7 @@ class Page:
         left = len(frame) - limit
         tail = f" {left} more rows are in the CSV." if left > 0 else ""
         self._put(f'<figure class="table"><figcaption>{text(caption + tail)} {self._csv(name, frame)}</figcaption>'
-                  f'<div class="scroll"><table data-table="{text(name)}"><thead><tr>{heads}</tr></thead>'
+                  f'<div class="scroll{" long" if len(rows) > LONG_TABLE else ""}"><table data-table="{text(name)}"><thead><tr>{heads}</tr></thead>'
                   f'<tbody>{"".join(rows)}</tbody></table></div></figure>')
 
     def plots(self, several, most=12):

@@ -3,7 +3,7 @@
 import io
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import matplotlib
 import numpy as np
@@ -61,6 +61,7 @@ class Plot:
     percent: bool = False
     lines_at: list = field(default_factory=list)  # (y, words): what to compare with
     note: str = ""
+    farthest: float = FARTHEST  # logarithmic y beyond it are drawn there
 
     def drawable(self):
         """The series that have a finite point (positive where the axis is logarithmic)."""
@@ -96,11 +97,16 @@ def draw(plot):
     if len(kept) > MOST_SERIES:
         left_out.append(f"{len(kept) - MOST_SERIES} of {len(kept)} series are not drawn")
         kept = kept[:MOST_SERIES]
+    if plot.kind == "lines" and len(np.unique(np.concatenate([np.asarray(s.x, dtype=float)[good] for s, good in kept]))) == 1:
+        plot = _by_name(plot, kept)
+        kept = plot.drawable()
     figure = Figure()
     FigureCanvasSVG(figure)
     axes = figure.add_subplot()
     if plot.kind == "bars":
         height = _bars(plot, axes, kept, left_out)
+        for place, _ in plot.lines_at:
+            axes.axvline(place, color=FOREGROUND, linewidth=0.9, linestyle=(0, (4, 3)))
     else:
         height = 3.0
         _points(plot, axes, kept, left_out)
@@ -109,11 +115,26 @@ def draw(plot):
             axes.axhline(place, color=FOREGROUND, linewidth=0.9, linestyle=(0, (4, 3)))
     _value_axis(plot, axes)
     _lay_out(plot, figure, axes, kept, height)
-    for place, words in plot.lines_at:
+    for place, words in plot.lines_at if plot.kind != "bars" else ():
         _beside_line(axes, kept, place, words)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     return _for_page(buffer.getvalue(), plot.name, plot.title), left_out
+
+
+def _by_name(plot, kept):
+    """Series that all stand at one x, as points beside their names."""
+    x = float(np.asarray(kept[0][0].x, dtype=float)[kept[0][1]][0])
+    names, columns = [], {name: [] for name in ("y", "low", "high", "hollow")}
+    for series, good in kept:
+        for i in np.flatnonzero(good):
+            names.append(series.label or plot.ylabel)
+            columns["y"].append(float(series.y[i]))
+            for name, unknown in (("low", np.nan), ("high", np.nan), ("hollow", False)):
+                values = getattr(series, name)
+                columns[name].append(unknown if values is None else values[i])
+    title = plot.title if f"{plot.xlabel} = " in plot.title else f"{plot.title}, {plot.xlabel} = {x:g}"
+    return replace(plot, kind="bars", title=title, series=[Series("", names, **{name: np.asarray(v) for name, v in columns.items()})])
 
 
 def _beside_line(axes, kept, place, words):
@@ -158,9 +179,9 @@ def _points(plot, axes, kept, left_out):
             pick = pick[np.unique(np.linspace(0, len(pick) - 1, most).astype(int))]
         x, y = np.asarray(series.x, dtype=float)[pick], np.asarray(series.y, dtype=float)[pick]
         if plot.ylog:
-            far = (y > FARTHEST) | (y < 1 / FARTHEST)
+            far = (y > plot.farthest) | (y < 1 / FARTHEST)
             cut += int(far.sum())
-            y = np.clip(y, 1 / FARTHEST, FARTHEST)
+            y = np.clip(y, 1 / FARTHEST, plot.farthest)
         hollow = np.zeros(len(pick), bool) if series.hollow is None else np.asarray(series.hollow, bool)[pick]
         colour, marker, dash = _style(series, index)
         lines = series.line and (plot.kind == "lines" or not series.marker)
@@ -177,7 +198,7 @@ def _points(plot, axes, kept, left_out):
     if thinned:
         left_out.append(f"{thinned} points are not drawn")
     if cut:
-        left_out.append(f"{cut} points beyond 1e30 (or below 1e-30) are drawn there")
+        left_out.append(f"{cut} points beyond {plot.farthest:.0e} (or below 1e-30) are drawn there".replace("e+", "e"))
 
 
 def _bars(plot, axes, kept, left_out):
@@ -193,8 +214,14 @@ def _bars(plot, axes, kept, left_out):
         y = np.array([place[series.x[i]] for i in pick]) - 0.4 + thickness * (index + 0.5)
         widths = np.asarray(series.y, dtype=float)[pick]
         errors = _errors(series, pick, widths)
-        axes.barh(y, widths, thickness * 0.92, color=_style(series, index)[0], label=series.label,
-                  xerr=errors if errors is not None and errors.any() else None, error_kw={"ecolor": FOREGROUND, "capsize": 2})
+        errors = errors if errors is not None and errors.any() else None
+        colour = _style(series, index)[0]
+        if plot.ylog:  # a bar has no beginning on a logarithmic axis
+            axes.errorbar(widths, y, xerr=errors, fmt="o", color=colour, label=series.label, elinewidth=1, capsize=2.5)
+            hollow = np.zeros(len(pick), bool) if series.hollow is None else np.asarray(series.hollow, bool)[pick]
+            axes.plot(widths[hollow], y[hollow], "o", color=colour, markerfacecolor=BACKGROUND, zorder=3)
+        else:
+            axes.barh(y, widths, thickness * 0.92, color=colour, label=series.label, xerr=errors, error_kw={"ecolor": FOREGROUND, "capsize": 2})
     if plot.ylog:
         axes.set_xscale("log")
     axes.set_yticks(range(len(names)))
@@ -259,12 +286,17 @@ def _value_axis(plot, axes):
             low, high = middle / 2, middle * 2
             (axes.set_xlim if plot.kind == "bars" else axes.set_ylim)(low, high)
         decades = math.log10(high / low) if low > 0 else 9
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2.5 else (1,), numticks=9))
+        axis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7) if decades < 0.9 else (1, 2, 5) if decades < 2.5 else (1,), numticks=9))
         axis.set_minor_locator(NullLocator())
         if not plot.seconds:
             axis.set_major_formatter(FuncFormatter(_power))
     else:
         axis.set_major_locator(MaxNLocator(6))
+        if plot.percent:  # a share stands before its whole
+            low, high = axis.get_view_interval()
+            (axes.set_xlim if plot.kind == "bars" else axes.set_ylim)(min(0, low), max(1.03, high))
+            if high <= 1.1:
+                axis.set_major_locator(FixedLocator([0, 0.2, 0.4, 0.6, 0.8, 1]))
     if plot.seconds:
         axis.set_major_formatter(EngFormatter(unit="s", sep="\u202f"))
     if plot.percent:

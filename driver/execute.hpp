@@ -58,6 +58,10 @@ class Executor {
   std::unique_ptr<Held<double>> held_double_;
 };
 
+/// The peaks that a trial's share is a share of: `measured` are those of the worker's device, which say
+/// nothing of a method that runs on the CPU beside a GPU (all 0: unknown).
+Peaks peaks_of(Backend trial, Backend device, const Peaks& measured);
+
 /// The columns of a record that are known before a trial runs.
 io::Record blank_record(const Trial& trial, const Method* method, const Site& site);
 

@@ -17,7 +17,7 @@ if(NOT GAUSSWEEP_SANITIZE)
   set_tests_properties(quickstart PROPERTIES LABELS mpi TIMEOUT 900 RUN_SERIAL TRUE)
   add_test(NAME analysis.report
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/analysis/run.py)
-  set_tests_properties(analysis.report PROPERTIES LABELS analysis TIMEOUT 600 COST 100)
+  set_tests_properties(analysis.report PROPERTIES LABELS analysis TIMEOUT 900 COST 100)
   # The gateway to MATLAB and Octave, in Octave.
   add_test(NAME mex.octave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mex/run.sh ${CMAKE_BINARY_DIR})
   set_tests_properties(mex.octave PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)

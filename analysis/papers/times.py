@@ -10,53 +10,7 @@ from ..frames import answered, best, many, one_kind, slug, speedups, terse, with
 from ..loader import parameter
 from ..page import factor, number, seconds, whole
 from ..plots import Plot, Series
-from .common import claims, heads, on, pick, source_of, table_of
-
-
-def published(page, night, experiment, drawing, rows):
-    """A published table over n with our times in it."""
-    theirs, shown, rows = table_of(drawing["csv"]), False, one_kind(answered(rows))
-    rate = drawing.get("rate")
-    for device in heads(rows):
-        pieces = []
-        for column in drawing["columns"]:
-            mine = pick(on(rows, device), column["where"])
-            given = pd.DataFrame({"n": theirs["n"], "published": theirs[column["column"]] * column.get("scale", 1)})
-            for precision, part in mine.groupby("precision"):
-                part = best(part, ["size"])
-                both = given.merge(part[["size", "seconds_median", "seconds_q1", "seconds_q3", "status", "config", "matrix_kind"]]
-                                   .rename(columns={"size": "n"}), on="n", how="outer")
-                named = column["label"] if "precision" in column["where"] else f"{column['label']}, {precision}"
-                pieces.append(both.assign(what=named, precision=precision).sort_values("n"))
-        if not pieces:
-            continue
-        table = pd.concat(pieces, ignore_index=True)
-        table["faster"] = table["published"] / table["seconds_median"]
-        table["status"] = table["status"].fillna("not measured")
-        table[["config", "matrix_kind"]] = table[["config", "matrix_kind"]].fillna("")
-        both = table["faster"].notna()
-        page.add(f"{device}: of {int(table['published'].notna().sum())} published cells {int(both.sum())} were measured; "
-                 f"{int((table['faster'] > 1).sum())} of these are faster than published. Source: {source_of(drawing['csv'])}.")
-        form, unit, y = (number, " [GFLOP/s]", lambda n, t: 2 * n ** 3 / t / 1e9) if rate else (seconds, "", lambda n, t: t)
-        for name in ("published", "seconds_median"):
-            table[f"{name}_shown"] = y(table["n"].astype(float), table[name])
-        page.table(slug(experiment["id"], device), table,
-                   [("what", "what", None), ("n", "n", whole), ("published_shown", "published" + unit, form), ("seconds_median_shown", "measured" + unit, form),
-                    ("faster", "published time / measured", factor), ("status", "judged", None), ("matrix_kind", "matrix", None), ("config", "with", None)],
-                   limit=80 if both.any() else 12, caption=f"{experiment['title']}: published beside measured on {device}.")
-        series, once = [], len({column["column"] for column in drawing["columns"]}) == 1
-        for i, (what, part) in enumerate(table.groupby("what", sort=False)):
-            old, new = part[part["published"].notna()], part[part["seconds_median"].notna()]
-            if not once or i == 0:
-                series.append(Series("published" if once else f"{what}, published", old["n"].to_numpy(), old["published_shown"].to_numpy(),
-                                     style=14 if once else 8 + i))
-            low, high = y(new["n"].astype(float), new["seconds_q1"]), y(new["n"].astype(float), new["seconds_q3"])
-            series.append(Series(f"{what}, measured", new["n"].to_numpy(), new["seconds_median_shown"].to_numpy(), np.minimum(low, high),
-                                 np.maximum(low, high), (new["status"] != "pass").to_numpy(), style=i))
-        page.plots([Plot(slug(experiment["id"], device, "plot"), f"{experiment['title']}, {device}", "n", "GFLOP/s" if rate else "time", series, ylog=True,
-                         xlog=True, seconds=not rate)])
-        shown = True
-    return shown
+from .common import claims, heads, on, pick
 
 
 def lines(page, night, experiment, drawing, rows):
@@ -173,16 +127,20 @@ def _one(what, label, group, style, fits, place):
 def ratio(page, night, experiment, drawing, rows):
     """How many times faster one method is than another at each size, beside what the paper states."""
     rows = answered(rows)
+    usual = set(one_kind(rows)["matrix_kind"])
     slow, fast = (pick(rows, drawing[k]) for k in ("slow", "fast"))
     names = [{name for p in part["parameter"] for name in p} for part in (slow, fast)]
     common = sorted(names[0] & names[1])
     slow, fast = (part.assign(common=part["parameter"].map(lambda p: str([p.get(name) for name in common]))) for part in (slow, fast))
     same = ["precision", "device", "size", "matrix_kind", "common"]
     both = _joined(fast, slow, same)
-    rest = fast[~fast["device"].isin(both["device"])]
-    both = pd.concat([both, _joined(rest, slow[slow["device"] == "CPU"], ["precision", "size", "common"])], ignore_index=True)
+    # what the CPU did not do on the same kind of matrix stands beside what it did on another
+    for shared in (["precision", "size", "matrix_kind", "common"], ["precision", "size", "common"]):
+        rest = fast[~fast["device"].isin(both["device"])]
+        both = pd.concat([both, _joined(rest, slow[slow["device"] == "CPU"], shared)], ignore_index=True)
     if not len(both):
         return False
+    both = pd.concat([_one_matrix(part, usual) for _, part in both.groupby(["precision", "device"])])
     both = both.sort_values("seconds_median", kind="stable").drop_duplicates(["precision", "device", "size"])
     both = both.assign(ratio=both["seconds_median_slow"] / both["seconds_median"], low=both["seconds_q1_slow"] / both["seconds_q3"],
                        high=both["seconds_q3_slow"] / both["seconds_q1"]).sort_values(["precision", "device", "size"], kind="stable")
@@ -194,10 +152,17 @@ def ratio(page, night, experiment, drawing, rows):
              + "; ".join(f"{factor(r.ratio)} at n = {r.size} ({r.precision}, {r.device})" for r in last.itertuples()) + "." + words)
     name = slug(experiment["id"], "ratio", drawing["slow"]["method"], drawing["fast"]["method"])
     page.table(name, both[["precision", "device", "size", "config", "matrix_kind", "seconds_median_slow", "seconds_median", "ratio", "low", "high"]],
-               [("precision", "precision", None), ("device", "device", None), ("size", "n", whole), ("config", "with", None),
+               [("precision", "precision", None), ("device", "device", None), ("size", "n", whole), ("matrix_kind", "matrix", None), ("config", "with", None),
                 ("seconds_median_slow", drawing["slow"]["method"], seconds), ("seconds_median", drawing["fast"]["method"], seconds),
                 ("ratio", "times faster", factor), ("low", "at least", factor), ("high", "at most", factor)], limit=24)
     return True
+
+
+def _one_matrix(both, usual):
+    """The pairs on the matrix kind that gives most sizes, one that is drawn before others: an iteration is done at once on some kinds."""
+    sizes = both.groupby("matrix_kind")["size"].nunique()
+    kind = max(sizes.index, key=lambda k: (k in usual, k != "identity", sizes[k]))
+    return both[both["matrix_kind"] == kind]
 
 
 def _joined(fast, slow, same):
@@ -215,7 +180,7 @@ def _range(claim):
 
 
 def order(page, night, experiment, drawing, rows):
-    """The methods by time at the largest size that most of them have, in words."""
+    """The methods by time, in words: at the largest size that most of them have, and at the largest of all where that is another."""
     rows = answered(rows)
     said = []
     for device in heads(rows):
@@ -223,9 +188,9 @@ def order(page, night, experiment, drawing, rows):
             if not (part["device"] == device).any():
                 continue
             extent = part.groupby("size")["method"].nunique()
-            size = extent[extent == extent.max()].index.max()
-            part = best(part[part["size"] == size], ["method"]).sort_values("seconds_median")
-            said.append(f"n = {size}, {precision}, {device}: " + ", then ".join(f"{r.method} ({seconds(r.seconds_median)})" for r in part.itertuples()))
+            for size in sorted({extent[extent == extent.max()].index.max(), extent[extent > 1].index.max() if (extent > 1).any() else extent.index.max()}):
+                at = best(part[part["size"] == size], ["method"]).sort_values("seconds_median")
+                said.append(f"n = {size}, {precision}, {device}: " + ", then ".join(f"{r.method} ({seconds(r.seconds_median)})" for r in at.itertuples()))
     if said:
         page.add("Measured order, fastest first:")
         page.items(said)

@@ -6,6 +6,7 @@ from ..frames import method_styles, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 
+LONG = 100  # iterations beyond which a history is drawn apart from the short ones
 ROUNDOFF = {"float": 2.0 ** -24, "double": 2.0 ** -53}
 
 
@@ -91,7 +92,9 @@ def history_plots(night, records, name="history"):
     records = records[records.index.isin(points.index[points > 1])]
     records = records.sort_values("size", ascending=False, kind="stable")
     records = records.drop_duplicates(["problem", "precision", "device", "method", "matrix_kind", "convergence"])
-    for (problem, precision, device), group in records.groupby(["problem", "precision", "device"]):
+    last = night.iterations.groupby("trial")["iteration"].max()
+    records = records.assign(long=records.index.map(last) > LONG)
+    for (problem, precision, device, long), group in records.groupby(["problem", "precision", "device", "long"]):
         lengths = night.iterations[night.iterations["trial"].isin(group.index)]
         series = []
         for trial, record in group.iterrows():
@@ -99,5 +102,6 @@ def history_plots(night, records, name="history"):
             label = f"{record['method']}, {record['matrix_kind']}, n = {record['size']}"
             label += f", {record['convergence']}" if record["convergence"] else ""
             series.append(Series(label, part["iteration"].to_numpy() + 1, part["residual"].to_numpy()))
-        yield Plot(slug(name, problem, precision, device), f"Residual over iterations: {problem}, {precision}, {device}", "iteration",
-                   "residual", series, ylog=True, xlog=bool(len(lengths)) and lengths["iteration"].max() > 100)
+        yield Plot(slug(name, problem, precision, device, "long" if long else ""),
+                   f"Residual over {'many ' if long else ''}iterations: {problem}, {precision}, {device}", "iteration", "residual", series, ylog=True,
+                   xlog=False, farthest=1e10, note="" if np.isfinite(lengths["residual"]).all() else "Residuals that are infinite are not drawn.")

@@ -64,18 +64,26 @@ def _lines(group, styles):
 
 
 def _row(group):
-    by_size = group.groupby("size")["ratio"].median()
+    by_size = group.groupby("size")[["low", "high"]].median()
     return pd.Series({"trials": len(group), "middle": group["ratio"].median(), "low": group["ratio"].min(), "high": group["ratio"].max(),
                       "overtakes": lead(by_size, group["first"].iloc[0], group["second"].iloc[0])})
 
 
 def lead(by_size, first, second):
-    """In words: who is faster, and from which size on that changes. `by_size`: speedup of the second by size, ascending."""
-    ahead = (by_size > 1).to_numpy()
-    sizes = by_size.index.to_list()
-    if ahead.all() or not ahead.any():
-        return f"{second if ahead.all() else first} at every size"
-    change = int(np.argmax(ahead != ahead[0]))
-    if (ahead[change:] == ahead[change]).all():
-        return f"{second if ahead[change] else first} from n = {sizes[change]}"
-    return f"changes more than once, first at n = {sizes[change]}"
+    """In words: who is faster, and from which size on that changes. `by_size`: `low` and `high` of the second's speedup, sizes ascending; where
+    they enclose 1 the two are not told apart."""
+    signs = np.where(by_size["low"] > 1, 1, np.where(by_size["high"] < 1, -1, 0))
+    told = np.flatnonzero(signs)
+    if not len(told):
+        return "not told apart"
+    sizes, names = by_size.index.to_list(), {1: second, -1: first}
+    changes = [i for before, i in zip(told, told[1:]) if signs[before] != signs[i]]
+    if not changes:
+        name = names[signs[told[0]]]
+        if len(told) == len(signs):
+            return f"{name} at every size"
+        after = len(told) == len(signs) - told[0]
+        return f"{name} from n = {sizes[told[0]]}; not told apart before" if after else f"{name} where they are told apart"
+    if len(changes) == 1:
+        return f"{names[signs[changes[0]]]} from n = {sizes[changes[0]]}"
+    return f"changes more than once, first at n = {sizes[changes[0]]}"

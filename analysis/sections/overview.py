@@ -6,6 +6,7 @@ import pandas as pd
 from ..frames import answered, best
 from ..loader import STATUSES
 from ..page import factor, number, percent, seconds, whole
+from .glance import glance, leaders_table
 
 
 def overview(page, night):
@@ -21,10 +22,10 @@ def overview(page, night):
              f"{len(night.samples)} samples, on {', '.join(devices)}: " + ", ".join(f"{status[s]} {s}" for s in known) + ".")
     if (records["backend"] == "emulated").any():
         page.add("Trials of the backend emulated ran the GPU's kernels on the CPU: they say what is right, and nothing of how fast a GPU is.")
-    if night.warnings:
-        page.items(night.warnings[:20])
-        if len(night.warnings) > 20:
-            page.nothing(f"{len(night.warnings) - 20} more remarks of this kind.")
+    page.items(glance(night))
+    rows = winners(records, apart=())
+    if len(rows):
+        leaders_table(page, rows)
     counts = pd.crosstab([records["problem"], records["precision"]], records["status"])[known].reset_index()
     spread = records.groupby(["problem", "precision"]).agg(methods=("method", "nunique"), smallest=("size", "min"),
                                                            largest=("size", "max")).reset_index()
@@ -33,17 +34,21 @@ def overview(page, night):
                                     ("smallest", "smallest n", whole), ("largest", "largest n", whole),
                                     *((s, s, whole) for s in known)],
                caption="Trials by judgement. pass: within the tolerance; suspect: up to ten times it; failed: beyond.")
+    if night.warnings:
+        page.items(night.warnings[:20])
+        if len(night.warnings) > 20:
+            page.nothing(f"{len(night.warnings) - 20} more remarks of this kind.")
 
 
-def winners(records):
-    """Accepted answers ranked in their group; `place` 1 is the fastest."""
+def winners(records, apart=("device",)):
+    """Accepted answers ranked in their race; `place` 1 is the fastest. `apart`: what is raced on separately besides the matrix."""
     rows = answered(records)
     rows = rows[rows["status"] == "pass"]
     if len(rows) and (rows["backend"] != "emulated").any():
         emulated_only = ~rows["problem"].isin(rows.loc[rows["backend"] != "emulated", "problem"].unique())
         rows = rows[(rows["backend"] != "emulated") | emulated_only]
-    race = ["problem", "precision", "matrix_kind", "nrhs", "size", "device"]
-    rows = best(rows, [*race, "method"]).sort_values([*race, "seconds_median"], kind="stable")
+    race = ["problem", "precision", "matrix_kind", "nrhs", "size", *apart]
+    rows = best(rows, [*race, *({"device"} - set(race)), "method"]).sort_values([*race, "seconds_median"], kind="stable")
     group = rows.groupby(race, sort=False)
     rows["place"] = group.cumcount() + 1
     rows["of"] = group["method"].transform("size")
@@ -60,17 +65,19 @@ def ranking(page, night):
         page.nothing("No trial passed its accuracy check with a measured time: there is no winner.")
         return
     page.add("Only accepted answers compete, each method with its fastest configuration, against the others on the same device, "
-             "matrix kind and size. The backend emulated competes only where nothing else ran: it is for correctness, not speed.")
-    tally = rows.groupby(["problem", "precision", "device", "method"]).agg(
-        races=("place", "size"), wins=("place", lambda p: int((p == 1).sum())),
-        close=("behind", lambda b: int((b <= 1.1).sum())), typical=("behind", "median")).reset_index()
+             "matrix kind and size: that is a race. The backend emulated competes only where nothing else ran: it is for correctness, not speed.")
+    raced = rows.assign(won=(rows["place"] == 1) & (rows["of"] > 1), near=(rows["behind"] <= 1.1) & (rows["of"] > 1), alone=rows["of"] == 1)
+    tally = raced.groupby(["problem", "precision", "device", "method"]).agg(
+        races=("place", "size"), alone=("alone", "sum"), wins=("won", "sum"), close=("near", "sum")).reset_index()
+    typical = raced[~raced["alone"]].groupby(["problem", "precision", "device", "method"])["behind"].median().rename("typical")
+    tally = tally.merge(typical, on=["problem", "precision", "device", "method"], how="left")
     tally = tally.sort_values(["problem", "precision", "device", "wins", "typical"],
                               ascending=[True, True, True, False, True], kind="stable")
     page.table("ranking-tally", tally,
                [("problem", "problem", None), ("precision", "precision", None), ("device", "device", None),
-                ("method", "method", None), ("races", "sizes passed", whole), ("wins", "fastest", whole),
-                ("close", "within 10 %", whole), ("typical", "median time / best", factor)],
-               limit=60, caption="How often each method is the fastest of those that pass.")
+                ("method", "method", None), ("races", "races", whole), ("alone", "of these without a rival", whole), ("wins", "fastest", whole),
+                ("close", "within 10 % of the fastest", whole), ("typical", "median time / fastest", factor)],
+               limit=120, caption="How often each method is the fastest of several that pass.")
     first = rows[rows["place"] == 1]
     shown = _telling_sizes(first)
     page.table("ranking", shown[["problem", "precision", "matrix_kind", "nrhs", "size", "device", "method", "config", "seconds_median",

@@ -15,7 +15,7 @@ def plain(name):
 
 
 def plans_of(experiment):
-    """The plans of jobs/plans/papers/ (their names without ending) that an experiment is drawn from."""
+    """The plans of jobs/plans/papers/ (their names without ending) that an experiment is drawn from; none: it needs no plan of its own."""
     return experiment.get("plans", [re.sub(r"[^a-z0-9]", "_", experiment["id"])])
 
 
@@ -59,16 +59,18 @@ def papers(page, night):
             continue
         mark = page.mark()
         page.heading(f"{experiment['paper']}: {experiment['title']} ({experiment['id']})", experiment["id"])
-        if not rows["plan_name"].map(lambda p: of_plans(experiment, p)).any():
+        own = not plans_of(experiment) or rows["plan_name"].map(lambda p: of_plans(experiment, p)).any()
+        if not own:
             page.nothing(f"Its own plan ({', '.join(plans_of(experiment))}) is not in these records: drawn from what fits in them.")
         if "shape" in experiment:
             page.add(experiment["shape"])
+        inside = page.mark()
         shown = [DRAWINGS[drawing["kind"]](page, night, experiment, drawing, rows[rows["problem"] == drawing["problem"]] if "problem" in drawing else rows)
                  for drawing in experiment["draw"]]
-        if not any(shown):
+        if not any(shown) or not own and not page.shows_data(inside):
             page.back_to(mark)
             little.append(experiment["id"])
     if little:
-        page.nothing("Touched by these records, which hold too little of it, no two points to compare: " + ", ".join(little) + ".")
+        page.nothing("Touched by these records, which hold too little of it (no two points, or no two GPUs, to compare): " + ", ".join(little) + ".")
     if absent:
         page.nothing("Not in these records: " + ", ".join(absent) + ".")

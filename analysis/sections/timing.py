@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import answered, best, curves, kinds_in_words, method_styles, numeric_parameters, one_kind, over_size, panels, slug, speedups, terse
+from ..frames import answered, best, comparable, curves, kinds_in_words, method_styles, numeric_parameters, one_kind, over_size, panels, slug, speedups, terse
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -98,25 +98,25 @@ def shares(night):
 def roofline(page, night):
     page.begin("roofline", "Share of the hardware's limit")
     rows = shares(night)
-    rows = rows[rows["peak_share"].notna() | rows["copy_share"].notna() | rows["rate_share"].notna()]
+    rows = rows[(rows["peak_share"].notna() | rows["copy_share"].notna() | rows["rate_share"].notna()) & (rows["backend"] != "emulated")]
     if not len(rows):
-        page.nothing("No record carries a share of the peak: the devices' peaks were not measured, or nothing came to an answer.")
+        page.nothing("No record carries a share of a peak: the devices' peaks were not measured, nothing came to an answer, or kernels ran emulated only.")
         return
     page.add("The share as recorded: least time that the measured peaks allow, over the measured time. Beside it the two limits apart: the "
-             "least traffic of the algorithm over the measured copy bandwidth, and the operations over the measured GEMM rate. More than 100 % means that the operands stayed in a cache, which is faster than the copy "
-             "that was measured.")
+             "least traffic of the algorithm over the measured copy bandwidth, and the operations over the measured GEMM rate. A little over 100 % means that the peak itself was measured a little low; much "
+             "more, that the operands stayed in a cache, which is faster than the copy that was measured. What ran on the CPU has a share only where the CPU's own peaks were measured; emulated kernels have none.")
     styles = method_styles(night.records)
     page.plots([over_size(slug("peak", problem, precision, device), f"Share of peak: {problem}, {precision}, {device}", "share of peak",
                           curves(one_kind(group), "peak_share", styles=styles), ylog=True, percent=True,
                           note=f"{HOLLOW} {kinds_in_words(one_kind(group), group)}".strip())
                 for problem, precision, device, group in panels(rows)])
-    largest = best(rows.sort_values("size"), ["problem", "precision", "device", "method", "size"])
+    largest = best(comparable(rows).sort_values("size"), ["problem", "precision", "device", "method", "size"])
     largest = largest.sort_values("size", kind="stable").drop_duplicates(["problem", "precision", "device", "method"], keep="last")
     largest = largest.sort_values(["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False])
-    page.table("roofline", largest[["problem", "precision", "device", "method", "config", "size", "seconds_median", "gflops", "bytes",
+    page.table("roofline", largest[["problem", "precision", "device", "method", "matrix_kind", "config", "size", "seconds_median", "gflops", "bytes",
                                     "peak_share", "copy_share", "rate_share", "status"]],
                [("problem", "problem", None), ("precision", "precision", None), ("device", "device", None), ("method", "method", None),
-                ("config", "with", None), ("size", "n", whole), ("seconds_median", "median", seconds), ("gflops", "GFLOP/s", number),
+                ("matrix_kind", "matrix", None), ("config", "with", None), ("size", "n", whole), ("seconds_median", "median", seconds), ("gflops", "GFLOP/s", number),
                 ("peak_share", "share of peak", percent), ("copy_share", "of copy bandwidth", percent),
                 ("rate_share", "of GEMM rate", percent), ("status", "judged", None)],
                limit=60, caption="Each method at its largest size.")
@@ -133,13 +133,13 @@ def transfer(page, night):
         return
     rows = rows.assign(transfer_share=rows["transfer"] / rows["seconds_median"])
     page.add("Allocation and both transfers, once a trial, over the median time of the method itself. Above the line, moving the data costs "
-             "more than computing with it.")
+             "more than computing with it. For methods of the CPU these are copies within its memory.")
     styles = method_styles(night.records)
     page.plots([over_size(slug("transfer", problem, precision, device), f"Transfer over compute: {problem}, {precision}, {device}",
                           "transfer / compute", curves(one_kind(group), "transfer_share", styles=styles), ylog=True, lines_at=[(1, "as long")],
                           note=kinds_in_words(one_kind(group), group))
                 for problem, precision, device, group in panels(rows)])
-    last = best(rows, ["problem", "precision", "device", "method", "size"]).sort_values("size", kind="stable")
+    last = best(comparable(rows), ["problem", "precision", "device", "method", "size"]).sort_values("size", kind="stable")
     last = last.drop_duplicates(["problem", "precision", "device", "method"], keep="last")
     last = last.sort_values(["problem", "precision", "device", "method"])
     page.table("transfer", last[["problem", "precision", "device", "method", "size", "seconds_median", "allocate_seconds", "h2d_seconds",

@@ -2,8 +2,12 @@
 
 import base64
 import subprocess
+import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
+
+from analysis.cli import build
+from analysis.loader import load
 
 ROOT = Path(__file__).resolve().parents[2]
 SECTIONS = ["overview", "ranking", "time", "speedup", "roofline", "stages", "accuracy", "convergence", "transfer", "architectures",
@@ -17,6 +21,15 @@ def report(*arguments, out, expect=0, python="python3"):
     if done.returncode != expect:
         raise AssertionError(f"exit code {done.returncode}, expected {expect}\n{done.stdout}\n{done.stderr}")
     return (Reader.of(Path(out) / "index.html") if expect == 0 else None), done.stderr
+
+
+def report_here(*nights):
+    """The page of fixtures, made in this process: quicker, and without the command around it."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
+        page = Reader.of(build(load(files)).write(Path(folder) / "out"))
+        page.data = {path.stem: path.read_text(encoding="utf-8") for path in (Path(folder) / "out" / "data").glob("*.csv")}
+        return page
 
 
 class Reader(HTMLParser):

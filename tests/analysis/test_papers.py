@@ -2,23 +2,15 @@
 
 import csv
 import re
-import tempfile
 import unittest
-from pathlib import Path
 
 import fixture
-from pages import report
+from pages import report_here
 
 GPU = "NVIDIA Test 100"
 
 
 class PapersTest(unittest.TestCase):
-    def page_of(self, night):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        night.write(Path(folder.name) / "results.h5")
-        return report(Path(folder.name), out=Path(folder.name) / "out")[0]
-
     def test_a_share_under_half_is_explained_from_the_stages(self):
         """Copy peak 4 TB/s: 0.2 TB take 50 ms at least; of 200 ms the elimination is 100 ms, so half of the bandwidth by itself."""
         night = fixture.Night("xia-lee-peak")
@@ -26,7 +18,7 @@ class PapersTest(unittest.TestCase):
             night.trial("gesv", "gauss_jordan_shared", 4096, 0.2, precision=precision, gpu=GPU, seconds_median=0.2, bytes=2e11, gflops=1.0,
                         peak_share=0.25, parameters={"tile": 32},
                         stages=[("eliminate", 4096, 0.1 * slower, 1.0), ("copy_column", 4096, 0.09, float("nan")), ("multipliers", 4096, 0.01, 1.0)])
-        words = self.page_of(night).words("papers")
+        words = report_here(night).words("papers")
         self.assertIn("25.0 % of the roofline, which is set by its least traffic at the measured copy bandwidth: under half", words)
         self.assertIn("eliminate is 50.0 % of the time. The rest: copy_column 45.0 % (4096 calls of 22.0 µs); multipliers 5.00 %", words)
         self.assertIn("eliminate by itself moves the least traffic at 50.0 % of the copy bandwidth", words)
@@ -36,7 +28,7 @@ class PapersTest(unittest.TestCase):
         night = fixture.Night("xia-lee-peak")
         night.trial("gesv", "gauss_jordan_shared", 4096, 0.1, precision="float", gpu=GPU, seconds_median=0.1, bytes=3.2e11, gflops=1.0, peak_share=0.8,
                     stages=[("eliminate", 4096, 0.08, 1.0), ("copy_column", 4096, 0.02, 1.0)])
-        words = self.page_of(night).words("papers")
+        words = report_here(night).words("papers")
         self.assertIn("at least half of what that alone would allow", words)
         self.assertNotIn("by itself moves", words)
 
@@ -46,7 +38,7 @@ class PapersTest(unittest.TestCase):
             night.trial("gesv", "gauss_cyclic_decrement", 97, 1e-3, gpu=GPU, parameters={"blocks": blocks}, residual_ratio=ratio,
                         status="pass" if ratio < 16 else "failed")
             night.trial("gesv", "gauss_cyclic_decrement", 97, 1e-3, gpu=GPU, parameters={"blocks": blocks}, matrix="cauchy")
-        words = self.page_of(night).words("papers")
+        words = report_here(night).words("papers")
         self.assertIn("Of 6 answers here it accepts 6; 2 of these are wrong", words)
         self.assertIn("gauss_cyclic_decrement: stable on cauchy; not on uniform, from 2 blocks on: the ratio is at most 1.50 with 1, 5.00e+06 with 8.", words)
 
@@ -54,14 +46,13 @@ class PapersTest(unittest.TestCase):
         night = fixture.Night("soriano-table-5.12")
         night.trial("trtri", "gets", 4096, 1.0, precision="float", gpu=GPU, matrix="triangular",
                     stages=[("identity", 1, 0.2, 1.0)] + [(f"gets_{i}", 512, 0.1, 1.0 if i < 8 else 0.5) for i in range(1, 9)])
-        page = self.page_of(night)
+        page = report_here(night)
         row = next(r for r in page.rows("soriano-table-5.12") if r["our stage"] == "gets")
         self.assertEqual((row["calls"], row["mean"]), (4096, 0.8 / 4096))
         self.assertAlmostEqual(row["theirs / ours"], 0.8068e-3 / (0.8 / 4096))
         self.assertAlmostEqual(row["occupancy"], 7.5 / 8)
         (name,) = [f for f in page.figures["papers"] if f.startswith("soriano-figure-5.11")]
-        with open(page.folder / "data" / f"{name}.csv", encoding="utf-8") as file:
-            points = [(float(row["x"]), float(row["y"])) for row in csv.DictReader(file) if row["series"] != "published"]
+        points = [(float(row["x"]), float(row["y"])) for row in csv.DictReader(page.data[name].splitlines()) if row["series"] != "published"]
         self.assertEqual(points, [(512.0 * i, 1.0 if i < 8 else 0.5) for i in range(1, 9)])
 
     def test_iterations_by_matrix(self):
@@ -70,15 +61,60 @@ class PapersTest(unittest.TestCase):
             for matrix, count, status in (("spd", 21, "pass"), ("uniform", 2 * n - 1, "pass"), ("wilkinson", n, "failed")):
                 night.trial("getrf", "fixed_point", n, 1e-3, gpu=GPU, matrix=matrix, convergence="converged", iterations=count, status=status,
                             parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0))
-        words = self.page_of(night).words("papers")
+        words = report_here(night).words("papers")
         self.assertIn("does not grow with n on spd (21 at n = 64, 21 at n = 256)", words)
         self.assertIn("grows as n on uniform (127 at n = 64, 511 at n = 256), wilkinson (64 at n = 64, 256 at n = 256, wrong factors)", words)
         self.assertRegex(words, r"within the tolerance: wilkinson\.")
 
+    def test_methods_are_compared_on_one_kind_of_matrix(self):
+        """An iteration is done at once on a triangular matrix: that must not become its speedup."""
+        night = fixture.Night("cejka-lu")
+        for n in (64, 128):
+            for matrix, quick in (("triangular", 1e-3), ("uniform", 0.5), ("spd", 0.5)):
+                night.trial("getrf", "crout_serial", n, 1.0, seconds_median=1.0, matrix=matrix)
+                night.trial("getrf", "fixed_point", n, quick, seconds_median=quick, gpu=GPU, matrix=matrix)
+        for n in (64, 128, 256):
+            night.trial("getrf", "fixed_point", n, 0.5, seconds_median=0.5, gpu=GPU, matrix="spd")
+        page = report_here(night)
+        rows = page.rows("cejka-lu-ratio-crout_serial-fixed_point")
+        self.assertEqual({(r["n"], r["times faster"], r["matrix"]) for r in rows}, {(64, 2.0, "spd"), (128, 2.0, "spd")})
+        for table in ("roofline", "transfer"):
+            self.assertNotIn("triangular", {r.get("matrix", "") for r in page.rows(table) if r["method"] == "fixed_point"})
+
+    def test_wrong_factors_are_compared_with_the_direct_ones(self):
+        for status, words in (("failed", "passes 0 of 1 of them: these matrices have no accurate factors"), ("pass", "passes 1 of 1 of them.")):
+            night = fixture.Night("cejka-fixed-point")
+            night.trial("getrf", "crout_serial", 64, 1e-3, matrix="wilkinson", status=status, residual_ratio=1e9 if status == "failed" else 1.0)
+            night.trial("getrf", "fixed_point", 64, 1e-3, gpu=GPU, matrix="wilkinson", convergence="converged", iterations=64, status="failed",
+                        parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0))
+            self.assertIn(words, report_here(night).words("papers"))
+
+    def test_what_has_no_plan_of_its_own_misses_none(self):
+        night = fixture.Night("else")
+        night.trial("gemm", "cublas", 64, 1e-3, gpu=GPU)
+        page = report_here(night)
+        self.assertIn("cejka-table-1.1", page.headings)
+        self.assertNotIn("cejka_table_1_1", page.words("papers"))
+
+    def test_an_experiment_that_shows_nothing_is_only_named(self):
+        night = fixture.Night("else")
+        for n in (64, 128):
+            night.trial("gesv", "gauss_cyclic_decrement", n, 1e-3, gpu=GPU, parameters={"blocks": 2})
+        page = report_here(night)
+        self.assertNotIn("fuhrmann-figure-6.5", page.headings)
+        self.assertRegex(page.words("papers"), r"too little of it.*fuhrmann-figure-6\.5")
+
+    def test_right_answers_that_the_first_row_check_rejects(self):
+        night = fixture.Night("fuhrmann-verification")
+        night.trial("gesv", "gauss_serial", 64, 1e-3, precision="float", first_row_percent=0.01)
+        night.trial("gesv", "gauss_serial", 64, 1e-3)
+        self.assertIn("it accepts 1; 0 of these are wrong by the backward error of the whole system, and it rejects 1 that are right (all in float",
+                      report_here(night).words("papers"))
+
     def test_an_experiment_with_one_point_is_named_not_drawn(self):
         night = fixture.Night("one")
         night.trial("gesv", "gauss_serial", 512, 1e-3, matrix="cauchy")
-        page = self.page_of(night)
+        page = report_here(night)
         self.assertNotIn("fuhrmann-figure-6.1", page.headings)
         self.assertRegex(page.words("papers"), re.compile(r"too little of it.*fuhrmann-figure-6\.1"))
 

@@ -13,6 +13,7 @@ from analysis.papers import DRAWINGS
 from analysis.papers.common import PUBLISHED, source_of, table_of
 from analysis.papers.findings import _growth
 from analysis.papers.times import _pays
+from analysis.plots import Plot, Series, _by_name, draw
 from analysis.sections.architectures import lead
 from analysis.sections.papers import experiments, plain, plans_of
 
@@ -96,7 +97,7 @@ class PublishedTest(unittest.TestCase):
         self.assertLessEqual(set(table_of("claims.csv")["experiment"]), set(names))
 
 
-class WordsTest(unittest.TestCase):
+class FindingWordsTest(unittest.TestCase):
     def test_how_iterations_grow(self):
         sizes = np.array([64, 128, 256, 1024])
         for counts, words in (([22, 20, 21, 22], "does not grow"), (2 * sizes - 1, "grows as n"), (sizes ** 0.5, "slower than n"), ([1, 1, 1, 1], "at once")):
@@ -109,11 +110,23 @@ class WordsTest(unittest.TestCase):
             self.assertTrue(words in _pays(pairs), (middle, _pays(pairs)))
 
 
+class DrawingTest(unittest.TestCase):
+    def test_series_at_one_size_stand_beside_their_names(self):
+        several = [Series(name, [512], [y], [0.9 * y], [1.1 * y], [hollow]) for name, y, hollow in (("fast", 1e-3, False), ("slow", 2e-2, True))]
+        drawn = _by_name(Plot("p", "Time", "n", "median time", several, ylog=True), Plot("p", "", "n", "", several).drawable())
+        self.assertEqual((drawn.kind, drawn.title, list(drawn.series[0].x)), ("bars", "Time, n = 512", ["fast", "slow"]))
+        self.assertEqual((list(drawn.series[0].y), list(drawn.series[0].hollow)), ([1e-3, 2e-2], [False, True]))
+        svg, _ = draw(Plot("p", "Time", "n", "median time", several, ylog=True, seconds=True))
+        self.assertIn('aria-label="Time, n = 512"', svg)
+
+
 class LeadTest(unittest.TestCase):
     def test_who_leads_where(self):
-        for ratios, words in (([2, 3], "B at every size"), ([0.5, 0.9], "A at every size"), ([0.5, 2], "B from n = 128"), ([2, 0.5], "A from n = 128")):
-            self.assertEqual(lead(pd.Series(ratios, index=[64, 128]), "A", "B"), words)
-        self.assertIn("more than once", lead(pd.Series([2, 0.5, 3], index=[64, 128, 256]), "A", "B"))
+        for ratios, words in (([2, 3], "B at every size"), ([0.5, 0.9], "A at every size"), ([0.5, 2], "B from n = 128"), ([2, 0.5], "A from n = 128"),
+                              ([0.99, 2], "B from n = 128; not told apart before"), ([1.01, 0.99], "not told apart"), ([2, 0.99], "B where they are told apart"),
+                              ([0.5, 1.01, 2], "B from n = 256"), ([2, 0.5, 3], "changes more than once, first at n = 128")):
+            by_size = pd.DataFrame({"low": np.array(ratios) - 0.05, "high": np.array(ratios) + 0.05}, index=[64, 128, 256][:len(ratios)])
+            self.assertEqual(lead(by_size, "A", "B"), words)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,127 @@
+"""The first screen: what a person must know of a night before reading on, in sentences that lead to the sections."""
+
+import numpy as np
+import pandas as pd
+
+from ..page import factor, number, percent, seconds, whole
+from .architectures import devices_by_age, pairs
+from .failures import BROKEN, WRONG
+
+PEAKS_APART = 0.1  # by which the measured peaks of one GPU model may differ between files before it is said
+
+
+def glance(night):
+    """(sentence, section) each, in the order of what matters in the morning."""
+    records = night.records
+    said = [*_missing(night), *_ended(records), *_not_accepted(records), *_gpus(records), *_published(night), *_doubts(night)]
+    return [(words, to) for words, to in said if words]
+
+
+def _missing(night):
+    """Plans of which trials are not in the file."""
+    gaps = []
+    for path, attributes, count in night.files:
+        total = attributes.get("total", "")
+        if total.isdigit() and int(total) > count and not attributes.get("merged_from"):
+            gaps.append(f"{attributes.get('plan_name') or path.parent.name} ({count} of {total} trials)")
+    if gaps:
+        yield f"Not complete: {', '.join(gaps[:8])}{f' and {len(gaps) - 8} more' if len(gaps) > 8 else ''}. --resume does what is missing.", "provenance"
+
+
+def _ended(records):
+    broken = records[records["status"].isin(BROKEN)]
+    if not len(broken):
+        yield "Nothing crashed, timed out, ran out of memory or met an error.", ""
+        return
+    where = broken.groupby(["problem", "method", "status"]).size().sort_values(ascending=False, kind="stable")
+    shown = [f"{problem}/{method} {status} ({count})" for (problem, method, status), count in where.items()]
+    yield f"{len(broken)} trials did not finish: {_first(shown, 5)}.", "failures"
+
+
+def _not_accepted(records):
+    wrong = records[records["status"].isin(WRONG)]
+    if not len(wrong):
+        return
+    where = wrong.groupby(["problem", "method"])["matrix_kind"].agg(lambda kinds: ", ".join(sorted(set(kinds))))
+    shown = [f"{problem}/{method} on {kinds}" for (problem, method), kinds in where.items()]
+    yield f"{len(wrong)} answers were not accepted: {_first(shown, 6, '; ')}.", "failures"
+
+
+def _gpus(records):
+    devices, rows = devices_by_age(records)
+    for first, second in zip(devices, devices[1:]):
+        both = pairs(rows, first, second)
+        if len(both):
+            yield (f"{second} is {factor(float(both['ratio'].median()))} as fast as {first} in the middle of {len(both)} trials in common "
+                   f"({factor(float(both['ratio'].min()))} to {factor(float(both['ratio'].max()))})."), "architectures"
+
+
+def _published(night):
+    from ..papers.common import heads
+    from ..papers.beside import beside  # it uses other sections
+    from .papers import experiments, matching
+
+    found = {}
+    for experiment in experiments():
+        for drawing in experiment["draw"]:
+            if drawing["kind"] == "published" and "rate" not in drawing:
+                rows = matching(night.records, experiment)
+                for device in heads(rows) if len(rows) else []:
+                    table = beside(drawing, rows, device)
+                    if table is not None:
+                        found.setdefault(device, []).append(table)
+    for device, tables in found.items():
+        ratios = pd.concat(tables)["faster"].dropna()
+        if len(ratios):
+            yield (f"Beside the papers: {len(ratios)} measured times stand beside published ones ({device} and its CPU), {int((ratios > 1).sum())} of "
+                   f"them are faster; published over measured time: {factor(ratios.min())} to {factor(ratios.max())}."), "papers"
+
+
+def _doubts(night):
+    """What should make a reader doubt a time."""
+    records = night.records
+    slow = night.samples["throttled"] != 0
+    if slow.any():
+        yield f"{int(slow.sum())} of {len(slow)} samples were taken under throttling.", "provenance"
+    for name, group in night.devices[night.devices["capability"] > 0].groupby("gpu_name"):
+        apart = [f"{what} {number(low / 1e12)} to {number(high / 1e12)} {unit}" for column, what, unit in (
+            ("copy_bytes_per_second", "copy", "TB/s"), ("gemm_flops_float", "GEMM float", "TFLOP/s"), ("gemm_flops_double", "GEMM double", "TFLOP/s"))
+            for low, high in [(group[column].min(), group[column].max())] if high > low * (1 + PEAKS_APART)]
+        if apart:
+            yield (f"The peaks measured on {name} differ from run to run ({'; '.join(apart)}): other clocks, or something else used the machine. "
+                   "Times and shares of the slower runs deserve doubt."), "provenance"
+    commits = [c for c in records["commit"].unique() if c]
+    if len(commits) > 1:
+        yield f"The records were made by {len(commits)} versions of the program ({', '.join(c[:8] for c in commits[:4])}): not every difference is the method's.", "provenance"
+    if any(attributes.get("dirty") in ("true", "1", "True") for _, attributes, _ in night.files):
+        yield "Some were made by a program with changes that are in no commit.", "provenance"
+
+
+def _first(shown, most, between=", "):
+    return between.join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
+
+
+def leaders(rows):
+    """One race a (problem, precision), all devices together: the largest size at which at least half as many compete as in the fullest race.
+    `rows`: the accepted answers of all races, as `winners` gives them."""
+    race = ["problem", "precision", "matrix_kind", "nrhs", "size"]
+    rows = rows[(rows["matrix_kind"] != "identity") | ~rows["problem"].isin(rows.loc[rows["matrix_kind"] != "identity", "problem"])]
+    entrants = rows[rows["place"] == 1]
+    most = entrants.groupby(["problem", "precision"])["of"].transform("max")
+    full = entrants[(entrants["of"] * 2 >= most) & ((entrants["of"] > 1) | (most == 1))].sort_values(["size", "of"], ascending=False, kind="stable")
+    chosen = full.drop_duplicates(["problem", "precision"]).sort_values(["problem", "precision"], kind="stable")
+    next_one = rows[rows["place"] == 2].set_index(race)
+    keys = list(chosen[race].itertuples(index=False, name=None))
+    second = [next_one.loc[[k]].iloc[0] if k in next_one.index else None for k in keys]
+    return chosen.assign(second=["–" if r is None else f"{r.method}{'' if r.device == first else f' ({r.device})'}" for r, first in zip(second, chosen["device"])],
+                         second_behind=[np.nan if r is None else r.behind for r in second])
+
+
+def leaders_table(page, rows):
+    table = leaders(rows)
+    page.table("leaders", table[["problem", "precision", "matrix_kind", "nrhs", "size", "method", "device", "config", "seconds_median", "seconds_q1", "seconds_q3",
+                                 "gflops", "peak_share", "second", "second_behind", "of"]],
+               [("problem", "problem", None), ("precision", "precision", None), ("size", "n", whole), ("matrix_kind", "matrix", None),
+                ("method", "fastest", None), ("device", "on", None), ("seconds_median", "median", seconds), ("gflops", "GFLOP/s", number),
+                ("peak_share", "share of peak", percent), ("second", "next", None), ("second_behind", "slower by", factor), ("of", "of", whole)],
+               caption="The fastest accepted answer of each problem, over all devices, at the largest size that most methods reached.")

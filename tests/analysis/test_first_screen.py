@@ -1,0 +1,83 @@
+"""What the first screen says is what the records say."""
+
+import unittest
+
+import fixture
+from pages import report_here
+
+GPU = "NVIDIA Test 100"
+
+
+class FirstScreenTest(unittest.TestCase):
+    def test_quiet_night(self):
+        night = fixture.Night()
+        night.attributes["total"] = "2"
+        night.trial("gesv", "lapack", 64, 1e-3)
+        night.trial("gesv", "gauss_serial", 64, 3e-3)
+        words = report_here(night).words("overview")
+        self.assertIn("Nothing crashed, timed out", words)
+        for doubt in ("Not complete", "not accepted:", "throttling", "differ from run to run", "versions of the program", "Beside the papers"):
+            self.assertNotIn(doubt, words)
+
+    def test_what_is_missing_broken_and_wrong(self):
+        night = fixture.Night("sweep")
+        night.attributes["total"] = "9"
+        night.trial("gesv", "gauss_block", 64, 1e-3, status="failed", residual_ratio=1e5, gpu=GPU)
+        night.trial("gesv", "gauss_block", 64, 1e-3, status="suspect", residual_ratio=50.0, gpu=GPU, matrix="hilbert")
+        for n in (64, 128):
+            night.trial("gesv", "cusolver", n, None, status="timeout", gpu=GPU)
+        words = report_here(night).words("overview")
+        self.assertIn("Not complete: sweep (4 of 9 trials)", words)
+        self.assertIn("2 trials did not finish: gesv/cusolver timeout (2).", words)
+        self.assertIn("2 answers were not accepted: gesv/gauss_block on hilbert, uniform.", words)
+
+    def test_doubts(self):
+        """Two runs whose peaks are far apart, by two versions of the program, one sample throttled."""
+        nights = fixture.Night("a"), fixture.Night("b")
+        for night, commit, rate in zip(nights, ("abc1234", "def5678"), (6e13, 3e13)):
+            night.trial("gemm", "cublas", 512, 1e-3, gpu=GPU, commit=commit, run_id=commit)
+            night.devices[0]["gemm_flops_float"] = rate
+        nights[0].samples[2]["throttled"] = 1
+        words = report_here(*nights).words("overview")
+        self.assertIn("1 of 10 samples were taken under throttling", words)
+        self.assertIn(f"The peaks measured on {GPU} differ from run to run (GEMM float 30.0 to 60.0 TFLOP/s)", words)
+        self.assertIn("2 versions of the program (abc1234, def5678)", words)
+
+    def test_published_and_gpus(self):
+        night = fixture.Night("cejka-table-1.7")
+        for gpu, slow in ((GPU, 1.0), ("NVIDIA Old <20>", 4.0)):
+            night.trial("gemm", "global", 800, 1e-3 * slow, precision="float", gpu=gpu, seconds_median=1e-3 * slow)
+        page = report_here(night)
+        words = page.words("overview")
+        self.assertIn(f"{GPU} is 4.00× as fast as NVIDIA Old <20> in the middle of 1 trials in common", words)
+        self.assertIn(f"1 measured times stand beside published ones ({GPU} and its CPU), 1 of them are faster; published over measured time: 3.51× to 3.51×.", words)
+        self.assertIn("(NVIDIA Old <20> and its CPU), 0 of them are faster; published over measured time: 0.877× to 0.877×.", words)
+        self.assertIn(f"{GPU}: 1 of 10 published numbers stand beside 1 measured ones; 1 of these are faster than published. "
+                      "Nothing was measured at n = 160, 1600, 8000, 16000.", page.words("papers"))
+
+    def test_leaders_race_over_all_devices(self):
+        """The largest size that most methods reached, not the largest; a wrong answer does not lead; the identity tells nothing."""
+        night = fixture.Night()
+        for n in (64, 128):
+            night.trial("getrf", "crout_serial", n, 1e-3, seconds_median=1e-3)
+            night.trial("getrf", "fixed_point", n, 4e-3, gpu=GPU, seconds_median=4e-3)
+            night.trial("getrf", "cusolver", n, 2e-3, gpu=GPU, seconds_median=2e-3)
+            night.trial("getrf", "quick_and_wrong", n, 1e-6, status="failed")
+            night.trial("getrf", "fixed_point", n, 1e-6, gpu=GPU, matrix="identity")
+        night.trial("getrf", "fixed_point", 4096, 1.0, gpu=GPU)
+        (row,) = report_here(night).rows("leaders")
+        self.assertEqual((row["n"], row["fastest"], row["on"], row["next"], row["of"]), (128, "crout_serial", "CPU", f"cusolver ({GPU})", 3))
+        self.assertAlmostEqual(row["slower by"], 2.0)
+
+    def test_tally_counts_no_win_without_a_rival(self):
+        night = fixture.Night()
+        for n in (64, 128, 256):
+            night.trial("gesv", "alone", n, 1e-3, gpu=GPU)
+        night.trial("gesv", "late", 256, 2e-3, gpu=GPU)
+        rows = {r["method"]: r for r in report_here(night).rows("ranking-tally")}
+        self.assertEqual([rows["alone"][k] for k in ("races", "of these without a rival", "fastest", "within 10 % of the fastest")], [3, 2, 1, 1])
+        self.assertEqual([rows["late"][k] for k in ("races", "of these without a rival", "fastest")], [1, 0, 0])
+
+
+if __name__ == "__main__":
+    unittest.main()
