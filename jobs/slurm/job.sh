@@ -58,9 +58,9 @@ launch() {
       "${GAUSSWEEP_LAUNCHER_OPTIONS[@]}" "$@" &
   else
     # mpirun starts one daemon a node, which --gpus-per-task would leave with one GPU for all of its ranks.
-    if [[ -n ${SLURM_GPUS_PER_TASK:-} && -n ${SLURM_GPUS_ON_NODE:-} ]]; then
+    if [[ ${SLURM_GPUS_PER_TASK:-}${SLURM_TRES_PER_TASK:-} && -n ${SLURM_GPUS_ON_NODE:-} ]]; then
       export SLURM_GPUS_PER_NODE=$SLURM_GPUS_ON_NODE
-      unset SLURM_GPUS_PER_TASK
+      unset SLURM_GPUS_PER_TASK SLURM_TRES_PER_TASK
     fi
     mpirun --map-by "ppr:$ranks:node" --bind-to none "${GAUSSWEEP_LAUNCHER_OPTIONS[@]}" "$@" &
   fi
