@@ -107,8 +107,10 @@ def leaders(rows):
     race = ["problem", "precision", "matrix_kind", "nrhs", "size"]
     rows = rows[(rows["matrix_kind"] != "identity") | ~rows["problem"].isin(rows.loc[rows["matrix_kind"] != "identity", "problem"])]
     entrants = rows[rows["place"] == 1]
+    entrants = entrants.assign(spread=entrants.groupby(["problem", "precision", "matrix_kind"])["size"].transform("nunique"))
     most = entrants.groupby(["problem", "precision"])["of"].transform("max")
-    full = entrants[(entrants["of"] * 2 >= most) & ((entrants["of"] > 1) | (most == 1))].sort_values(["size", "of"], ascending=False, kind="stable")
+    full = entrants[(entrants["of"] * 2 >= most) & ((entrants["of"] > 1) | (most == 1))]
+    full = full.sort_values(["size", "of", "spread"], ascending=False, kind="stable")
     chosen = full.drop_duplicates(["problem", "precision"]).sort_values(["problem", "precision"], kind="stable")
     next_one = rows[rows["place"] == 2].set_index(race)
     keys = list(chosen[race].itertuples(index=False, name=None))
@@ -121,7 +123,7 @@ def leaders_table(page, rows):
     table = leaders(rows)
     page.table("leaders", table[["problem", "precision", "matrix_kind", "nrhs", "size", "method", "device", "config", "seconds_median", "seconds_q1", "seconds_q3",
                                  "gflops", "peak_share", "second", "second_behind", "of"]],
-               [("problem", "problem", None), ("precision", "precision", None), ("size", "n", whole), ("matrix_kind", "matrix", None),
-                ("method", "fastest", None), ("device", "on", None), ("seconds_median", "median", seconds), ("gflops", "GFLOP/s", number),
+               [("problem", "problem", None), ("precision", "precision", None), ("method", "fastest", None), ("seconds_median", "median", seconds),
+                ("device", "on", None), ("size", "n", whole), ("matrix_kind", "matrix", None), ("gflops", "GFLOP/s", number),
                 ("peak_share", "share of peak", percent), ("second", "next", None), ("second_behind", "slower by", factor), ("of", "of", whole)],
                caption="The fastest accepted answer of each problem, over all devices, at the largest size that most methods reached.")
