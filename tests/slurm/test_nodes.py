@@ -58,7 +58,7 @@ class NodeDown(case.SlurmTest):
                 yield process
 
     def test_a_rank_is_killed(self):
-        plan, directory = self.plan(count=20, milliseconds=200), self.folder / "run"
+        plan, directory = self.plan(count=80, milliseconds=200), self.folder / "run"
         job = self.submit("sweep.sbatch", plan, "-o", directory, "--ranks-per-node", 2)
         self.wait_for_records(directory, 2)
         before, _ = self.journal(directory)
