@@ -26,6 +26,10 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
   Line all;
   std::map<std::string, double> disk;
   for (const Trial& trial : expansion.trials) {
+    if (trial.skip_reason.empty()) {
+      for_stored(trial,
+                 [&](const MatrixRequest& matrix) { disk[matrix.digest] = stored_bytes(matrix, trial); });
+    }
     const Method* method = registry.find(trial.problem, trial.method);
     for (Line* line : {&lines[method->id() + " (" + std::string(to_string(trial.backend)) + ")"], &all}) {
       line->trials += 1;
@@ -37,7 +41,6 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
       const Footprint need = footprint(*method, trial);
       line->most.device_bytes = std::max(line->most.device_bytes, need.device_bytes);
       line->most.host_bytes = std::max(line->most.host_bytes, need.host_bytes);
-      disk[trial.matrix.digest] = need.disk_bytes;
     }
   }
   double disk_bytes = 0;

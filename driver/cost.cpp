@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
+#include "io/matrix_file.hpp"
 #include "kernels/core/staging.hpp"
 
 namespace gaussweep::driver {
@@ -28,6 +30,22 @@ double first_guess(Backend backend, bool vendor) {
   return 1e9;
 }
 
+double log_size(std::int64_t n) {
+  return std::log(static_cast<double>(std::max<std::int64_t>(n, 1)));
+}
+
+/// The rate seen nearest in size. Of two equally near the slower: an estimate that errs does so on the
+/// careful side. @pre not empty
+double nearest_rate(const std::map<double, double>& rates, double size) {
+  const auto above = rates.lower_bound(size);
+  if (above == rates.begin()) return above->second;
+  const auto below = std::prev(above);
+  if (above == rates.end()) return below->second;
+  const double nearer = (above->first - size) - (size - below->first);
+  if (std::abs(nearer) < 1e-9) return std::min(above->second, below->second);
+  return nearer < 0 ? above->second : below->second;
+}
+
 constexpr double fixed_seconds = 2e-3;  // dispatch, journal, verification of a tiny trial
 
 }  // namespace
@@ -45,33 +63,21 @@ double trial_bytes(const Method& method, const Shape& shape, const Parameters& p
 
 void CostModel::learn(const io::Record& record) {
   if (!(record.seconds_median > 0) || !(record.flops > 0)) return;
-  seen_[group(record.problem, record.method, record.precision, record.backend)].push_back(
-      {static_cast<double>(std::max<std::int64_t>(record.n, 1)), record.flops / record.seconds_median});
+  const double rate = record.flops / record.seconds_median;
+  auto& rates = seen_[group(record.problem, record.method, record.precision, record.backend)];
+  const auto [seen, fresh] = rates.try_emplace(log_size(record.n), rate);
+  if (!fresh) seen->second = std::min(seen->second, rate);
 }
 
 double CostModel::run_seconds(const Trial& trial) const {
   const Method* method = registry_.find(trial.problem, trial.method);
   if (method == nullptr) return 0;
   const double flops = trial_flops(*method, trial.shape, trial.parameters);
-  double rate = first_guess(trial.backend, method->vendor);
   const auto found =
       seen_.find(group(std::string(to_string(trial.problem)), trial.method,
                        std::string(to_string(trial.precision)), std::string(to_string(trial.backend))));
-  if (found != seen_.end()) {
-    // the slowest of the rates seen nearest in size: an estimate that errs does so on the careful side
-    const double size = std::log(static_cast<double>(std::max<std::int64_t>(trial.shape.n, 1)));
-    double nearest = HUGE_VAL;
-    for (const Seen& seen : found->second) {
-      const double distance = std::abs(std::log(seen.n) - size);
-      if (distance < nearest - 1e-9) {
-        nearest = distance;
-        rate = seen.rate;
-      } else if (distance <= nearest + 1e-9) {
-        rate = std::min(rate, seen.rate);
-      }
-    }
-  }
-  return flops / rate;
+  return flops / (found != seen_.end() ? nearest_rate(found->second, log_size(trial.shape.n))
+                                       : first_guess(trial.backend, method->vendor));
 }
 
 double CostModel::estimate(const Trial& trial) const {
@@ -92,8 +98,13 @@ Footprint footprint(const Method& method, const Trial& trial) {
   // inputs, the answer, the reference's answer, and a converted copy while verifying
   result.host_bytes = 4 * operands;
   (trial.backend == Backend::cuda ? result.device_bytes : result.host_bytes) += staged;
-  result.disk_bytes = trial.matrix.store ? operands : 0;
   return result;
+}
+
+double stored_bytes(const MatrixRequest& request, const Trial& trial) {
+  const std::int64_t rows = request.spec.rows, cols = request.spec.cols;
+  return static_cast<double>(io::MatrixStore::estimated_bytes(rows, cols, rows == cols ? trial.shape.nrhs : 0,
+                                                              element_bytes(trial.precision)));
 }
 
 }  // namespace gaussweep::driver

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "driver/trial.hpp"
 #include "io/record.hpp"
@@ -21,12 +20,9 @@ class CostModel {
   double run_seconds(const Trial& trial) const;
 
  private:
-  struct Seen {
-    double n;
-    double rate;  ///< flop/s
-  };
   const Registry& registry_;
-  std::map<std::string, std::vector<Seen>> seen_;  ///< by problem/method/precision/backend
+  /// By problem/method/precision/backend: ln n → the slowest rate seen there, in flop/s.
+  std::map<std::string, std::map<double, double>> seen_;
 };
 
 /// Operations of one run, by the method's row or the problem's usual count.
@@ -36,8 +32,12 @@ double trial_bytes(const Method& method, const Shape& shape, const Parameters& p
                    Precision precision);
 /// Device and host bytes that a trial needs beside what the process holds anyway.
 struct Footprint {
-  double device_bytes = 0, host_bytes = 0, disk_bytes = 0;
+  double device_bytes = 0, host_bytes = 0;
 };
 Footprint footprint(const Method& method, const Trial& trial);
+
+/// Bytes of the file that a trial's matrix becomes in the run directory, a little more rather than less: with
+/// b and x_true where it is square (driver/inputs.cpp).
+double stored_bytes(const MatrixRequest& request, const Trial& trial);
 
 }  // namespace gaussweep::driver

@@ -3,26 +3,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "driver/cost.hpp"
+
 namespace gaussweep::driver {
-namespace {
-
-/// Bytes of the file that a trial's matrix becomes: with b and x_true where it is square (driver/inputs.cpp).
-double bytes_of(const MatrixRequest& request, const Trial& trial) {
-  const std::int64_t rows = request.spec.rows, cols = request.spec.cols;
-  return static_cast<double>(io::MatrixStore::estimated_bytes(rows, cols, rows == cols ? trial.shape.nrhs : 0,
-                                                              element_bytes(trial.precision)));
-}
-
-template <class Request, class Function>
-void for_stored(Request& trial, Function function) {
-  if (trial.matrix.store) function(trial.matrix);
-  // A x A reads one file
-  if (trial.matrix_b && trial.matrix_b->store && trial.matrix_b->digest != trial.matrix.digest)
-    function(*trial.matrix_b);
-}
-
-}  // namespace
-
 StoreKeeper::StoreKeeper(io::MatrixStore store, double limit, const std::vector<Trial>& open)
     : store_(std::move(store)), limit_(limit) {
   store_.tidy();
@@ -66,7 +49,7 @@ void StoreKeeper::admit(MatrixRequest& request, const Trial& trial) {
   Shelf& shelf = shelves_.at(request.digest);
   ++shelf.running;
   if (shelf.bytes > 0) return;
-  const double bytes = bytes_of(request, trial);
+  const double bytes = stored_bytes(request, trial);
   if (make_room(bytes)) {
     set_bytes(shelf, bytes);
     return;

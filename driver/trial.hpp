@@ -52,6 +52,15 @@ struct Trial {
   std::string skip_reason;
 };
 
+/// Calls `function` with each matrix of a trial that is to be stored: once where A and B are one file.
+template <class AnyTrial, class Function>
+void for_stored(AnyTrial& trial, Function&& function) {
+  if (trial.matrix.store) function(trial.matrix);
+  if (trial.matrix_b && trial.matrix_b->store && trial.matrix_b->digest != trial.matrix.digest)
+    function(*trial.matrix_b);
+}
+
+/// A trial for the way to the worker. @throws nlohmann::json::exception, std::runtime_error: no such trial
 nlohmann::json to_json(const Trial& trial);
 Trial trial_from_json(const nlohmann::json& json);
 

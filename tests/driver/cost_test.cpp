@@ -43,6 +43,35 @@ TEST(CostModel, LearnsTheRateNearestInSize) {
   EXPECT_NEAR(model.run_seconds(host_trial(5000)), large / 1e10, 1e-6);
 }
 
+TEST(CostModel, TheSlowestRateOfTheNearestSizesCounts) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  io::Record record;
+  record.problem = "gesv";
+  record.method = "lapack";
+  record.precision = "double";
+  record.backend = "host";
+  record.flops = 1e9;
+  const auto learn = [&](std::int64_t n, double rate) {
+    record.n = n;
+    record.seconds_median = record.flops / rate;
+    model.learn(record);
+  };
+  const auto rate_at = [&](std::int64_t n) {
+    return problem_flops(Problem::gesv, host_trial(n).shape) / model.run_seconds(host_trial(n));
+  };
+  learn(100, 3e9);
+  learn(100, 1e9);
+  learn(100, 2e9);
+  EXPECT_NEAR(rate_at(100) / 1e9, 1, 1e-9) << "of one size the slowest";
+  learn(400, 5e8);
+  EXPECT_NEAR(rate_at(200) / 5e8, 1, 1e-9) << "half way between, by ratio: the slower";
+  EXPECT_NEAR(rate_at(199) / 1e9, 1, 1e-9);
+  EXPECT_NEAR(rate_at(201) / 5e8, 1, 1e-9);
+  EXPECT_NEAR(rate_at(1) / 1e9, 1, 1e-9);
+  EXPECT_NEAR(rate_at(10000) / 5e8, 1, 1e-9);
+}
+
 TEST(CostModel, ARecordWithoutATimeTeachesNothing) {
   const Registry registry = builtin_registry();
   CostModel model(registry);

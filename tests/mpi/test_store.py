@@ -1,6 +1,7 @@
 """The matrix store stays within its limit, whatever happens, and the records do not show it."""
 
 import os
+import re
 import subprocess
 import time
 import unittest
@@ -87,6 +88,27 @@ class Limit(SweepTest):
         more = self.plan(PLAN + "  - {problem: gesv, method: lapack, n: 40, seed: 50}\n")
         self.sweep(more, "--resume", program=FAULTY)
         self.assertFalse(left.exists())
+
+
+class Estimate(SweepTest):
+    def announced(self, plan):
+        """Files and bytes that `gaussweep plan` expects in the store."""
+        done = run(["plan", plan, "--backend", "emulated"], program=FAULTY)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        files, mebibytes = re.search(r"matrices on disk: (\d+) in ([\d.]+) MiB", done.stdout).groups()
+        return int(files), float(mebibytes) * 2**20
+
+    def test_a_plan_announces_the_files_that_its_run_stores(self):
+        plan = self.plan(PLAN)
+        files, size = self.announced(plan)
+        directory = self.sweep(plan, "--backend", "emulated", "--store-limit", "none", program=FAULTY)
+        self.assertEqual(files, len(list((directory / "matrices").glob("*.h5"))), "A and B of gemm are both stored")
+        rounding = 0.05 * 2**20
+        self.assertLessEqual(stored_bytes(directory), size + rounding)
+        self.assertLessEqual(size, 1.5 * stored_bytes(directory) + rounding)
+
+    def test_what_is_never_stored_is_not_announced(self):
+        self.assertEqual(self.announced(self.plan("store: never\n" + PLAN)), (0, 0))
 
 
 if __name__ == "__main__":
