@@ -7,12 +7,14 @@
 
 namespace gaussweep::io {
 
+/// One digest. @throws std::runtime_error where libcrypto gives none
 class Sha256 {
  public:
   Sha256();
   ~Sha256();
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
+  /// Takes in the next bytes.
   void add(const void* data, std::size_t bytes);
   /// 64 hexadecimal digits; once.
   std::string hex();

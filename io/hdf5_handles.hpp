@@ -12,6 +12,7 @@
 #include <hdf5.h>
 
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -187,6 +188,24 @@ inline std::string read_text(const Attribute& attribute, const std::string& name
       H5Tget_strpad(type) == H5T_STR_SPACEPAD ? value.find_last_not_of(' ') + 1 : value.find('\0');
   if (end != std::string::npos) value.resize(end);
   return value;
+}
+
+/// The text attributes of a file's root by name; those of other types are passed over.
+inline std::map<std::string, std::string> read_texts(const File& file) {
+  std::map<std::string, std::string> texts;
+  const Group root(H5Gopen2(file, "/", H5P_DEFAULT), "open /");
+  const int count = check(H5Aget_num_attrs(root), "count the attributes");
+  for (int i = 0; i < count; ++i) {
+    const Attribute attribute(H5Aopen_by_idx(root, ".", H5_INDEX_NAME, H5_ITER_INC, static_cast<hsize_t>(i),
+                                             H5P_DEFAULT, H5P_DEFAULT),
+                              "open an attribute");
+    const auto length = check(H5Aget_name(attribute, 0, nullptr), "read an attribute's name");
+    std::string name(static_cast<std::size_t>(length), '\0');
+    check(H5Aget_name(attribute, name.size() + 1, name.data()), "read an attribute's name");
+    const Type type(H5Aget_type(attribute), "read the type of the attribute '" + name + "'");
+    if (H5Tget_class(type) == H5T_STRING) texts[name] = read_text(attribute, name);
+  }
+  return texts;
 }
 
 }  // namespace gaussweep::io::h5

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,15 +25,18 @@ class JournalWriter {
   ~JournalWriter();
   JournalWriter(const JournalWriter&) = delete;
   JournalWriter& operator=(const JournalWriter&) = delete;
+  /// Takes a record in; it goes out with the lines around it.
   void append(const Record& record);
   /// A line that is not a record, e.g. {"note": "trial vanished from the plan", ...}.
   /// @throws std::invalid_argument where the object has no member "note"
   void append_note(const nlohmann::json& note);
+  /// Returns once every line taken in before is on disk. Where a sync has failed, no later one succeeds.
   void sync();
 
  private:
   void append_line(std::string line);
   void flush();
+  void check_name();
   [[noreturn]] void fail(const std::string& action, int error, const std::string& remark) const;
   int fd_ = -1;
   std::filesystem::path path_;
@@ -44,7 +46,6 @@ class JournalWriter {
   // A failed fdatasync may have dropped what it did not write, and the next one would hide that: no second
   // try.
   bool broken_ = false;
-  void check_name();
 };
 
 /// What a journal holds.

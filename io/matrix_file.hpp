@@ -34,26 +34,30 @@ struct MatrixInfo {
   std::map<std::string, std::string> attributes;
 };
 
-/// Reads A from a Matrix Market, HDF5 or MATLAB v7.3 file, told apart by content, not by name. `dataset`: the
-/// path in an HDF5 or MATLAB file; empty: /A, or the only 2-D dataset of numbers there is.
+/// Reads A from a Matrix Market, HDF5 or MATLAB v7.3 file, told apart by content, not by name.
+/// @param dataset the path in an HDF5 or MATLAB file; empty: /A, or the only 2-D dataset of numbers there is
+/// @param sha256 where given, becomes the file's (of a text file without reading it twice)
 /// @throws InputError: unreadable, malformed (file:line for Matrix Market), complex, sparse MATLAB, empty,
-/// too large.
-/// `sha256`, where given, becomes the file's (of a text file without reading it twice).
+/// too large
 Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset = {},
                             std::string* sha256 = nullptr);
+/// The same without the elements, which of a Matrix Market file are read and checked all the same.
 MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset = {},
                        std::string* sha256 = nullptr);
 
-/// Writes Matrix Market array format (%.17g), atomically.
+/// Writes Matrix Market array format (%.17g: exact), atomically.
+/// @throws InputError: a holds NaN or Inf; StorageError
 void export_matrix_market(const std::filesystem::path& path, const Dense<double>& a);
 
-/// Reads and writes the store's own files, with checksums; atomically (temporary name, rename).
+/// Writes a file of the store, with checksums, atomically. @throws StorageError; std::invalid_argument: no A
 template <class T>
 void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix);
+/// Reads it back. @throws InputError where it is not whole, not the store's, or not of T
 template <class T>
 StoredMatrix<T> read_matrix(const std::filesystem::path& path);
 
-/// SHA-256 as 64 hexadecimal digits.
+/// SHA-256 of bytes or of a file as 64 hexadecimal digits (piece by piece: io/digest.hpp).
+/// @throws InputError where the file cannot be read
 std::string sha256(const std::string& bytes);
 std::string sha256_file(const std::filesystem::path& path);
 
@@ -62,9 +66,10 @@ std::string sha256_file(const std::filesystem::path& path);
 class MatrixStore {
  public:
   explicit MatrixStore(std::filesystem::path directory);
+  /// Where the matrix of this digest stands, or would. @throws InputError where it is no digest
   std::filesystem::path path_of(const std::string& digest) const;
   /// Reads the matrix of this digest; where it is absent, calls `make`, stores the result and returns it.
-  /// A damaged file is made anew. `made` tells which it was.
+  /// A damaged file is made anew. `made` tells which it was. @throws StorageError, and what `make` throws
   template <class T>
   StoredMatrix<T> get(const std::string& digest, const std::function<StoredMatrix<T>()>& make,
                       bool* made = nullptr);

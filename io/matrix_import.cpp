@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include <unistd.h>
@@ -56,7 +57,7 @@ bool flag_attribute(hid_t object, const char* name) {
   }
   long long value = 0;
   if (boolean) {
-    signed char byte = 0;
+    unsigned char byte = 0;
     h5::check(H5Aread(attribute, type, &byte), std::string("read ") + name);
     value = byte;
   } else {
@@ -181,25 +182,49 @@ Found choose(const std::filesystem::path& path, hid_t file, const std::string& d
   fail(path, "holds several matrices (" + names + "); say which with dataset");
 }
 
+/// How many rows of a row-major dataset are read at a time: about 64 MiB, and whole chunks, so that none is
+/// unpacked twice.
+hsize_t panel_rows(hid_t dataset, hsize_t rows, hsize_t cols) {
+  constexpr hsize_t panel_elements = (hsize_t{64} << 20) / sizeof(double);
+  const h5::Properties creation(H5Dget_create_plist(dataset), "read the layout of a dataset");
+  hsize_t chunk[2] = {1, cols};
+  if (H5Pget_layout(creation) == H5D_CHUNKED)
+    h5::check(H5Pget_chunk(creation, 2, chunk), "read the chunks of a dataset");
+  const hsize_t chunks = std::max<hsize_t>(1, panel_elements / cols / std::max<hsize_t>(1, chunk[0]));
+  return std::min(rows, chunks * std::max<hsize_t>(1, chunk[0]));
+}
+
+/// Reads row-major numbers into a column-major matrix, panel by panel: a large matrix is not held twice.
+void read_rows(hid_t dataset, const std::string& name, Dense<double>& matrix) {
+  const auto rows = static_cast<hsize_t>(matrix.rows), cols = static_cast<hsize_t>(matrix.cols);
+  const hsize_t step = panel_rows(dataset, rows, cols);
+  const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
+  std::vector<double> panel(step * cols);
+  for (hsize_t first = 0; first < rows; first += step) {
+    const hsize_t start[2] = {first, 0}, count[2] = {std::min(step, rows - first), cols};
+    h5::check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr),
+              "select rows of " + name);
+    const h5::Space block(H5Screate_simple(2, count, nullptr), "make a space for rows of " + name);
+    h5::check(H5Dread(dataset, H5T_NATIVE_DOUBLE, block, space, H5P_DEFAULT, panel.data()), "read " + name);
+    for (hsize_t j = 0; j < cols; ++j) {
+      double* column = matrix.data.data() + j * rows + first;
+      for (hsize_t i = 0; i < count[0]; ++i) column[i] = panel[i * cols + j];
+    }
+  }
+}
+
 Dense<double> read_dataset(const std::filesystem::path& path, hid_t file, const Found& found) {
   const std::int64_t rows = found.column_major ? found.dims[1] : found.dims[0];
   const std::int64_t cols = found.column_major ? found.dims[0] : found.dims[1];
   const std::string why = too_large(rows, cols);
   if (!why.empty()) fail(path, found.name + ": " + why);
   const h5::Dataset dataset(H5Dopen2(file, found.name.c_str(), H5P_DEFAULT), "open " + found.name);
-  std::vector<double> data(static_cast<std::size_t>(rows * cols));
-  h5::check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data()),
-            "read " + found.name);
-  Dense<double> matrix{rows, cols, {}};
+  Dense<double> matrix{rows, cols, std::vector<double>(static_cast<std::size_t>(rows * cols))};
   if (found.column_major) {
-    matrix.data = std::move(data);
-    return matrix;
-  }
-  matrix.data.resize(data.size());
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = 0; j < cols; ++j) {
-      matrix.data[static_cast<std::size_t>(i + j * rows)] = data[static_cast<std::size_t>(i * cols + j)];
-    }
+    h5::check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data.data()),
+              "read " + found.name);
+  } else {
+    read_rows(dataset, found.name, matrix);
   }
   return matrix;
 }

@@ -1,9 +1,11 @@
 #include "io/matrix_market.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -52,7 +54,7 @@ class Lines {
   }
   /// The size of the file.
   std::int64_t bytes() const { return bytes_; }
-  /// The next line as it is.
+  /// The next line as it is. @return false at the end of the file
   bool raw(std::string& line) {
     line.clear();
     int c = byte();
@@ -69,7 +71,7 @@ class Lines {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     return true;
   }
-  /// The next line with content.
+  /// The next line with content. @return false at the end of the file
   bool next(std::string& line) {
     while (raw(line)) {
       const std::size_t first = line.find_first_not_of(" \t");
@@ -90,6 +92,7 @@ class Lines {
       file_.read(block_.data(), static_cast<std::streamsize>(block_.size()));
       at_ = block_.data();
       end_ = at_ + file_.gcount();
+      if (file_.bad()) fail(std::string("the file cannot be read on: ") + std::strerror(errno));
       digest_.add(at_, static_cast<std::size_t>(end_ - at_));
       if (at_ == end_) return EOF;
     }

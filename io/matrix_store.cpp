@@ -81,26 +81,6 @@ Dense<T> read_dense(hid_t file, const std::string& name) {
   return matrix;
 }
 
-herr_t collect_attribute(hid_t object, const char* name, const H5A_info_t*, void* out) {
-  try {
-    const h5::Attribute attribute(H5Aopen(object, name, H5P_DEFAULT), "open an attribute");
-    const h5::Type type(H5Aget_type(attribute), "read an attribute's type");
-    if (H5Tget_class(type) == H5T_STRING) {
-      (*static_cast<std::map<std::string, std::string>*>(out))[name] = h5::read_text(attribute, name);
-    }
-    return 0;
-  } catch (const std::exception&) {  // whatever it is must not pass through HDF5's frames
-    return -1;                       // HDF5 hands it on as the iteration's failure
-  }
-}
-
-std::map<std::string, std::string> read_attributes(hid_t object) {
-  std::map<std::string, std::string> attributes;
-  h5::check(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect_attribute, &attributes),
-            "read the attributes");
-  return attributes;
-}
-
 bool is_digest(const std::string& text) {
   return !text.empty() && text.size() <= 128 &&
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -174,7 +154,7 @@ StoredMatrix<T> read_matrix(const std::filesystem::path& path) {
     if (matrix.a.data.empty()) throw h5::Error("there is no /A");
     matrix.b = read_dense<T>(file, "/b");
     matrix.x_true = read_dense<T>(file, "/x_true");
-    matrix.attributes = read_attributes(file);
+    matrix.attributes = h5::read_texts(file);
     return matrix;
   } catch (const h5::Error& e) {
     throw InputError(path.string() + ": is no whole matrix file of " + std::to_string(8 * sizeof(T)) +

@@ -129,25 +129,25 @@ std::vector<Scalar> scalars_of(const YamlNode& node, const std::string& what) {
 }
 
 Scalar count_of(const YamlNode& node, const std::string& what, std::int64_t low) {
-  const Scalar scalar = scalar_of(node, what);
+  Scalar scalar = scalar_of(node, what);
   parse_integer(scalar, low, largest_count, what);
   return scalar;
 }
 
 Scalar timeout_of(const YamlNode& node) {
-  const Scalar scalar = scalar_of(node, "timeout");
+  Scalar scalar = scalar_of(node, "timeout");
   parse_duration(scalar, "timeout");
   return scalar;
 }
 
 Scalar bytes_scalar_of(const YamlNode& node, const std::string& what) {
-  const Scalar scalar = scalar_of(node, what);
+  Scalar scalar = scalar_of(node, what);
   parse_bytes(scalar, what);
   return scalar;
 }
 
 Scalar store_of(const YamlNode& node) {
-  const Scalar scalar = scalar_of(node, "store");
+  Scalar scalar = scalar_of(node, "store");
   require_word(scalar, {"always", "never"}, "store:");
   return scalar;
 }

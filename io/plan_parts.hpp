@@ -26,7 +26,9 @@ Scalar scalar_of(const YamlNode& node, const std::string& what);
 std::vector<Scalar> scalars_of(const YamlNode& node, const std::string& what);
 /// A whole number from `low` to 1,000,000, as it is written.
 Scalar count_of(const YamlNode& node, const std::string& what, std::int64_t low);
+/// A duration above 0, as it is written.
 Scalar timeout_of(const YamlNode& node);
+/// A number of bytes or "none", as it is written.
 Scalar bytes_scalar_of(const YamlNode& node, const std::string& what);
 /// "always" or "never".
 Scalar store_of(const YamlNode& node);

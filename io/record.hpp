@@ -77,8 +77,10 @@ struct Field {
 const std::vector<Field>& record_fields();
 
 /// A record as one JSON object: every field by name (NaN and infinities as null, "inf", "-inf"),
-/// `sample_list`, `stages`, `history`. @throws std::runtime_error on a missing or mistyped field, naming it.
+/// `sample_list`, `stages`, `history`.
 nlohmann::json to_json(const Record& record);
+/// The record of such an object; fields that an older version did not write keep their defaults.
+/// @throws InputError on a mistyped field, or where key, problem, method or status lacks, naming it
 Record record_from_json(const nlohmann::json& json);
 
 }  // namespace gaussweep::io

@@ -155,24 +155,6 @@ long long read_version(const h5::File& file) {
   return version;
 }
 
-std::map<std::string, std::string> read_attributes(const h5::File& file) {
-  std::map<std::string, std::string> attributes;
-  const h5::Group root(H5Gopen2(file, "/", H5P_DEFAULT), "open /");
-  const int count = h5::check(H5Aget_num_attrs(root), "count the attributes");
-  for (int i = 0; i < count; ++i) {
-    const h5::Attribute attribute(H5Aopen_by_idx(root, ".", H5_INDEX_NAME, H5_ITER_INC,
-                                                 static_cast<hsize_t>(i), H5P_DEFAULT, H5P_DEFAULT),
-                                  "open an attribute");
-    const auto length = h5::check(H5Aget_name(attribute, 0, nullptr), "read an attribute's name");
-    std::string name(static_cast<std::size_t>(length), '\0');
-    h5::check(H5Aget_name(attribute, name.size() + 1, name.data()), "read an attribute's name");
-    const h5::Type type(H5Aget_type(attribute), "read the type of the attribute '" + name + "'");
-    // Numbers are schema_version and whatever a newer version adds.
-    if (H5Tget_class(type) == H5T_STRING) attributes[name] = h5::read_text(attribute, name);
-  }
-  return attributes;
-}
-
 }  // namespace
 
 void write_results(const std::filesystem::path& path, const Results& results) {
@@ -219,7 +201,7 @@ Results read_results(const std::filesystem::path& path, bool with_details) {
                        std::to_string(schema_version) + "): read it with that version or a later one.");
     }
     Results results;
-    results.attributes = read_attributes(file);
+    results.attributes = h5::read_texts(file);
     results.records =
         h5::read_table<Record>(file, "/records", record_fields(), {"key", "problem", "method", "status"});
     if (with_details) read_details(file, results.records);

@@ -11,6 +11,7 @@
 
 namespace gaussweep::io {
 
+/// A GPU or CPU that the run computed on (`/devices`); 0 or NaN: not known, or not of a GPU.
 struct DeviceRow {
   std::string gpu_uuid, gpu_name, host;
   std::int64_t capability = 0, multiprocessors = 0, total_bytes = 0, ecc = 0, driver_version = 0,
@@ -19,11 +20,13 @@ struct DeviceRow {
   double gemm_flops_float = Record::unknown, gemm_flops_double = Record::unknown;
 };
 
+/// A machine of the run (`/hosts`).
 struct HostRow {
   std::string host, cpu, os;
   std::int64_t cores = 0, memory_bytes = 0;
 };
 
+/// What a results.h5 holds.
 struct Results {
   std::vector<Record> records;
   std::vector<DeviceRow> devices;

@@ -37,7 +37,7 @@ std::string make_seal(const std::filesystem::path& path) {
   file.seekg(seal_bytes);
   if (!file)
     throw StorageError(path.string() + ": cannot be read after it was written: " + std::strerror(errno));
-  const std::string seal = seal_of_rest(file);
+  std::string seal = seal_of_rest(file);
   if (file.bad())
     throw StorageError(path.string() + ": cannot be read after it was written: " + std::strerror(errno));
   return seal;
@@ -48,6 +48,7 @@ std::string broken_seal(const std::filesystem::path& path) {
   if (!file) return std::string("it cannot be opened: ") + std::strerror(errno);
   std::string seal(seal_bytes, '\0');
   file.read(seal.data(), static_cast<std::streamsize>(seal.size()));
+  if (file.bad()) return std::string("it cannot be read: ") + std::strerror(errno);
   if (!file) return "it is shorter than its seal";
   if (seal.compare(0, 17, "gaussweep matrix ") != 0) return "it has no seal of gaussweep";
   const bool whole = seal_of_rest(file) == seal;

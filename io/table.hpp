@@ -90,6 +90,7 @@ class TableReader {
 /// change.
 std::string_view stored_text(const std::string& text, std::string& scratch);
 
+/// One cell of a row into its place in a packed row, and back.
 template <class Row>
 void pack(const Row& row, std::string Row::*member, const Member& place, char* out) {
   std::string scratch;

@@ -61,7 +61,7 @@ class Strand {
   boost::context::fiber fiber_;         // how to go on; empty while it runs
   const void* stack_bottom_ = nullptr;  // of a thread's own stack: learnt when first left
   std::size_t stack_bytes_ = 0;
-  void* fake_stack_ = nullptr;  // the address sanitizer's
+  [[maybe_unused]] void* fake_stack_ = nullptr;  // the address sanitizer's
 };
 
 // Inline, as are the steps towards it in emulated_block.cpp: a processor predicts wrongly every return from a

@@ -53,6 +53,10 @@ def plain_files(folder):
             file["A"].attrs["column_major"] = flag
     with h5py.File(f"{folder}/packed.h5", "w") as file:
         file.create_dataset("A", data=A, chunks=(1, 2), compression="gzip", shuffle=True, fletcher32=True)
+    with h5py.File(f"{folder}/tall.h5", "w") as file:
+        tall = file.create_dataset("A", shape=(3000, 2950), chunks=(7, 2950), dtype="i1")
+        for place, value in (((0, 0), 1), ((0, 2), 2), ((2841, 1), 3), ((2842, 1), 4), ((2999, 2949), 5)):
+            tall[place] = value
     with h5py.File(f"{folder}/huge.h5", "w") as file:
         file.create_dataset("A", shape=(2**40, 2**20), chunks=(64, 64), dtype="f8")
     with h5py.File(f"{folder}/checked.h5", "w", libver="latest") as file:

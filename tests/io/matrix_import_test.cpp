@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <numeric>
 #include <random>
 
 #include "io/matrix_file.hpp"
@@ -52,6 +53,18 @@ class MatrixImport : public MatrixFolder {
 TEST_F(MatrixImport, Hdf5IsRowByRowUnlessItSaysOtherwise) {
   for (const char* name : {"rows.h5", "not_columns.h5", "columns.h5", "bool_columns.h5"}) expect_matrix(name);
   EXPECT_THAT(failure("bad_flag.h5"), HasSubstr("column_major is no single integer; allowed: 0 or 1"));
+}
+
+TEST_F(MatrixImport, RowsOfALargeMatrixAreReadInPanels) {
+  const Dense<double> a = import_matrix(folder() / "tall.h5");  // two panels: 64 MiB hold 2842 rows
+  ASSERT_EQ(a.rows, 3000);
+  ASSERT_EQ(a.cols, 2950);
+  const auto at = [&](std::int64_t i, std::int64_t j) {
+    return a.data[static_cast<std::size_t>(i + j * 3000)];
+  };
+  EXPECT_EQ((std::vector<double>{at(0, 0), at(0, 2), at(2841, 1), at(2842, 1), at(2999, 2949)}),
+            (std::vector<double>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(std::accumulate(a.data.begin(), a.data.end(), 0.0), 15) << "all others are 0";
 }
 
 TEST_F(MatrixImport, Hdf5NumbersOfAllKinds) {

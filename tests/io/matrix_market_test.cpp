@@ -8,6 +8,7 @@
 #include "io/errors.hpp"
 #include "io/matrix_file.hpp"
 #include "io/matrix_limits.hpp"
+#include "io/matrix_market.hpp"
 #include "tests/io/matrix_samples.hpp"
 
 namespace gaussweep::io {
@@ -125,6 +126,12 @@ TEST_F(MatrixMarket, SizesThatMakeNoMatrix) {
   EXPECT_THAT(failure(array + "2 2 4\n"), StartsWith("2: '4' is more"));
   EXPECT_THAT(failure(coordinate + "2.0 2 1\n"), StartsWith("2: rows: '2.0"));
   EXPECT_THAT(failure(coordinate + "99999999999999999999 2 1\n"), StartsWith("2: rows: '999"));
+}
+
+TEST_F(MatrixMarket, AFileThatCannotBeReadOnIsNoShortFile) {
+  // Linux lets a process open its own memory; reading at address 0 is an input/output error.
+  EXPECT_THAT(failure_of([] { matrix_market_info("/proc/self/mem"); }),
+              StartsWith("/proc/self/mem:0: the file cannot be read on: "));
 }
 
 TEST_F(MatrixMarket, TooLargeIsSaidBeforeMemoryIsTaken) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "io/errors.hpp"
+#include "tests/scratch.hpp"
 
 namespace gaussweep::io {
 
@@ -32,19 +32,10 @@ inline pid_t start(Work work) {
 
 class MatrixFolder : public testing::Test {
  protected:
-  MatrixFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "gaussweep-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    folder_ = name;
-  }
-  ~MatrixFolder() override {
-    std::error_code error;
-    std::filesystem::remove_all(folder_, error);
-  }
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return scratch_.folder(); }
   std::filesystem::path put(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-    return folder_ / name;
+    std::ofstream(folder() / name, std::ios::binary) << text;
+    return folder() / name;
   }
   static std::string text_of(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -54,7 +45,7 @@ class MatrixFolder : public testing::Test {
   }
   std::size_t entries() const {
     return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator()));
+        std::distance(std::filesystem::directory_iterator(folder()), std::filesystem::directory_iterator()));
   }
   /// The words of the InputError that `action` ends in; "" where it ends well.
   static std::string failure_of(const std::function<void()>& action) {
@@ -67,7 +58,7 @@ class MatrixFolder : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  testing_help::Scratch scratch_;
 };
 
 }  // namespace gaussweep::io

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <random>
 
+#include "tests/scratch.hpp"
+
 namespace gaussweep::io {
 namespace {
 
@@ -409,10 +411,8 @@ TEST(PlanFile, WhatCannotBeReadIsNamed) {
     }
     return {};
   };
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("plan_test_" + std::to_string(getpid()));
-  std::filesystem::create_directory(folder);
-  EXPECT_THAT(failure_of(folder), HasSubstr("is a directory"));
+  const testing_help::Scratch folder;
+  EXPECT_THAT(failure_of(folder.folder()), HasSubstr("is a directory"));
   EXPECT_THAT(failure_of(folder / "absent.yaml"), HasSubstr("No such file"));
   EXPECT_THAT(failure_of("/dev/zero"), HasSubstr("larger than 10 MiB"));
   const std::filesystem::path plan = folder / "p.yaml";
@@ -425,7 +425,6 @@ TEST(PlanFile, WhatCannotBeReadIsNamed) {
     chmod(plan.c_str(), 0);
     EXPECT_THAT(failure_of(plan), HasSubstr("Permission denied"));
   }
-  std::filesystem::remove_all(folder);
 }
 
 TEST(PlanNumbers, IntegersRealsAndDurations) {

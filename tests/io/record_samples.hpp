@@ -14,32 +14,13 @@
 #include <variant>
 
 #include "io/record.hpp"
+#include "tests/scratch.hpp"
 
 namespace gaussweep::io::testing {
 
-/// A folder that vanishes with the test.
-class Scratch {
- public:
-  Scratch() {
-    // In memory where that is possible: these tests sync thousands of times.
-    const std::filesystem::path shared = "/dev/shm";
-    const bool in_memory = access(shared.c_str(), W_OK) == 0;
-    std::string name =
-        ((in_memory ? shared : std::filesystem::temp_directory_path()) / "gaussweep-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    folder_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
-  const std::filesystem::path& folder() const { return folder_; }
-
- private:
-  std::filesystem::path folder_;
+/// These tests sync thousands of times.
+struct Scratch : testing_help::Scratch {
+  Scratch() : testing_help::Scratch(Place::memory) {}
 };
 
 inline std::string file_text(const std::filesystem::path& path) {

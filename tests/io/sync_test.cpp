@@ -11,6 +11,7 @@
 
 #include "io/atomic_file.hpp"
 #include "io/journal.hpp"
+#include "tests/scratch.hpp"
 
 namespace {
 
@@ -41,16 +42,9 @@ namespace {
 
 class InterruptedSync : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::filesystem::create_directory(folder_);
-    interruptions = syncs = 0;
-  }
-  void TearDown() override {
-    interruptions = 0;
-    std::filesystem::remove_all(folder_);
-  }
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("gaussweep-sync-test-" + std::to_string(::getpid()));
+  void SetUp() override { interruptions = syncs = 0; }
+  void TearDown() override { interruptions = 0; }
+  const testing_help::Scratch folder_;
 };
 
 TEST_F(InterruptedSync, OfTheJournalIsTriedAgain) {
@@ -68,7 +62,7 @@ TEST_F(InterruptedSync, OfAFileAndItsFolderIsTriedAgain) {
   EXPECT_NO_THROW(write_atomically(folder_ / "file", "text", 4));
   EXPECT_EQ(syncs, 3) << "of the file, again, and of the folder";
   interruptions = 1;
-  EXPECT_NO_THROW(sync_folder(folder_));
+  EXPECT_NO_THROW(sync_folder(folder_.folder()));
 }
 
 TEST_F(InterruptedSync, AnotherErrorIsSaid) {

@@ -1,0 +1,41 @@
+#pragma once
+/// A folder of a test's own. Several runs of the same test may go on at once on one machine.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace gaussweep::testing_help {
+
+/// An empty folder that vanishes with the test.
+class Scratch {
+ public:
+  enum class Place {
+    disk,   ///< where the system keeps temporary files
+    memory  ///< in memory where that is possible: for tests that sync thousands of times
+  };
+  explicit Scratch(Place place = Place::disk) {
+    const std::filesystem::path shared = "/dev/shm";
+    const bool in_memory = place == Place::memory && access(shared.c_str(), W_OK) == 0;
+    std::string name =
+        ((in_memory ? shared : std::filesystem::temp_directory_path()) / "gaussweep-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder " + name);
+    folder_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path operator/(const std::filesystem::path& name) const { return folder_ / name; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace gaussweep::testing_help
