@@ -1,6 +1,5 @@
 #include "driver/batch_job.hpp"
 
-#include <cstdlib>
 #include <initializer_list>
 
 #include <nlohmann/json.hpp>
@@ -10,18 +9,13 @@
 namespace gaussweep::driver {
 namespace {
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 std::string gres_of_job() {
-  std::string gres = environment("SLURM_JOB_GRES");
+  std::string gres = environment_value("SLURM_JOB_GRES");
   if (!gres.empty()) return gres;
   // What --gpus-per-node and its kin asked for, "2" or "h200:2"; last what there is on this node.
   for (const char* name :
        {"SLURM_GPUS_PER_NODE", "SLURM_GPUS", "SLURM_GPUS_PER_TASK", "SLURM_GPUS_ON_NODE"}) {
-    const std::string gpus = environment(name);
+    const std::string gpus = environment_value(name);
     if (!gpus.empty()) return "gpu:" + gpus;
   }
   return {};
@@ -31,12 +25,12 @@ std::string gres_of_job() {
 
 BatchJob batch_job() {
   BatchJob job;
-  job.id = environment("SLURM_JOB_ID");
-  const std::string array = environment("SLURM_ARRAY_JOB_ID");
-  if (!array.empty()) job.id = array + "_" + environment("SLURM_ARRAY_TASK_ID");
-  job.partition = environment("SLURM_JOB_PARTITION");
+  job.id = environment_value("SLURM_JOB_ID");
+  const std::string array = environment_value("SLURM_ARRAY_JOB_ID");
+  if (!array.empty()) job.id = array + "_" + environment_value("SLURM_ARRAY_TASK_ID");
+  job.partition = environment_value("SLURM_JOB_PARTITION");
   job.gres = gres_of_job();
-  job.node = environment("SLURMD_NODENAME");
+  job.node = environment_value("SLURMD_NODENAME");
   if (job.node.empty()) job.node = host_name();
   return job;
 }

@@ -13,8 +13,8 @@ namespace gaussweep::driver {
 struct BatchJob {
   std::string id;         ///< "4711", or "4711_3" for task 3 of the array 4711, as squeue writes them
   std::string partition;  ///< the queue
-  std::string
-      gres;  ///< the GPUs that the job asked for, "gpu:h200:2"; else how many its node gave it, "gpu:2"
+  /// The GPUs that the job asked for, "gpu:h200:2"; else how many its node gave it, "gpu:2".
+  std::string gres;
   std::string node;  ///< the batch system's name of the machine; outside a job the host's name
 };
 

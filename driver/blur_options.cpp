@@ -8,7 +8,7 @@
 namespace gaussweep::driver {
 namespace {
 
-void add_word(CLI::App& app, BlurOptions& options, std::string name, const std::string& help) {
+void add_word(CLI::App& app, BlurOptions& options, const std::string& name, const std::string& help) {
   const auto take = [&options, name](const std::string& value) {
     std::string key = name;
     std::replace(key.begin(), key.end(), '-', '_');

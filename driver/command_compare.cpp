@@ -90,7 +90,7 @@ void compare_to_stdout(const Options& options, Commands& commands) {
     json["trials"] = render_json(pair_table(comparison, true, Reader::program));
     json["accuracy"] = render_json(accuracy_table(comparison, Reader::program));
     json["crossovers"] = render_json(crossover_table(comparison));
-    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", json_text(json));
   } else {
     print_comparison(comparison, options.all);
   }

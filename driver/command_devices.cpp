@@ -22,7 +22,7 @@ void add_devices_command(CLI::App& app, Commands&) {
     const Format chosen = parse_format(*format);
     const MachineFacts machine = machine_facts();
     if (chosen == Format::json) {
-      fmt::print("{}\n", devices_json(machine).dump(2));
+      fmt::print("{}\n", json_text(devices_json(machine)));
     } else {
       fmt::print("{}", devices_text(machine));
     }

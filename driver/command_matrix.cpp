@@ -10,6 +10,7 @@
 #include "driver/cli.hpp"
 #include "driver/matrix_files.hpp"
 #include "driver/option_checks.hpp"
+#include "driver/option_words.hpp"
 #include "driver/table.hpp"
 
 namespace gaussweep::driver {
@@ -58,10 +59,7 @@ void add_generate(CLI::App& parent) {
     MatrixSpec wanted = options->spec;
     wanted.kind = parse_kind(options->kind);
     wanted.seed = parse_seed(options->seed);
-    const auto uplo = from_string<Uplo>(options->uplo);
-    if (!uplo)
-      throw UsageError(fmt::format("--uplo {}: allowed are {}", options->uplo, allowed_names<Uplo>()));
-    wanted.uplo = *uplo;
+    wanted.uplo = parse_option<Uplo>("--uplo", options->uplo);
     if (wanted.kind == MatrixKind::blur) {
       wanted.blur = blur_of(options->blur);
       if (options->n == 0) options->n = blur_order(wanted.blur);
@@ -137,8 +135,7 @@ void add_info(CLI::App& parent) {
     const Format format = parse_format(options->format);
     const io::MatrixInfo info = io::matrix_info(options->file, options->dataset);
     if (format == Format::json) {
-      fmt::print("{}\n",
-                 info_json(info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+      fmt::print("{}\n", json_text(info_json(info)));
     } else {
       fmt::print("{}", info_text(info));
     }

@@ -4,13 +4,12 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "driver/cli.hpp"
-#include "driver/matrix_files.hpp"
 #include "driver/merge.hpp"
 #include "driver/option_checks.hpp"
+#include "driver/option_words.hpp"
 #include "io/errors.hpp"
 
 namespace gaussweep::driver {
@@ -24,12 +23,7 @@ struct Options {
 };
 
 void merge_to_file(const Options& options) {
-  const std::filesystem::path output = options.output;
-  if (std::filesystem::is_directory(output)) {
-    throw UsageError(fmt::format("-o {}: is a directory; give the name of a file, e.g. {}", options.output,
-                                 (output / "results.h5").string()));
-  }
-  check_output(output, options.force);
+  check_output(options.output, options.force);
   std::vector<Loaded> inputs;
   std::vector<std::string> missing;
   for (const std::string& path : options.paths) {
@@ -42,7 +36,7 @@ void merge_to_file(const Options& options) {
   }
   if (inputs.empty()) throw io::InputError(fmt::format("nothing to merge: {}", fmt::join(missing, "; ")));
   const Merged merged = merge(std::move(inputs), options.force);
-  io::write_results(output, merged.results);
+  io::write_results(options.output, merged.results);
 
   std::int64_t dropped = 0;
   for (const MergeInput& input : merged.inputs) {

@@ -8,6 +8,7 @@
 #include "driver/cli.hpp"
 #include "driver/methods_listing.hpp"
 #include "driver/option_checks.hpp"
+#include "driver/option_words.hpp"
 #include "driver/table.hpp"
 
 namespace gaussweep::driver {
@@ -25,15 +26,12 @@ void add_methods_command(CLI::App& app, Commands& commands) {
   sub->callback([options, &commands] {
     const Format format = parse_format(options->format);
     std::vector<Method> chosen;
-    if (!options->problem.empty() && !from_string<Problem>(options->problem)) {
-      throw UsageError(fmt::format("--problem {}: unknown problem; allowed are {}", options->problem,
-                                   allowed_names<Problem>()));
-    }
+    if (!options->problem.empty()) parse_option<Problem>("--problem", options->problem);
     for (const Method& method : commands.registry.all()) {
       if (options->problem.empty() || to_string(method.problem) == options->problem) chosen.push_back(method);
     }
     if (format == Format::json) {
-      fmt::print("{}\n", methods_json(chosen).dump(2));
+      fmt::print("{}\n", json_text(methods_json(chosen)));
     } else {
       fmt::print("{}", methods_text(chosen));
     }

@@ -1,3 +1,5 @@
+/// `gaussweep plan`: what a plan would do.
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -14,6 +16,7 @@
 namespace gaussweep::driver {
 namespace {
 
+/// A line of the table: a method on a backend, or all of them.
 struct Line {
   std::size_t trials = 0, skipped = 0;
   double seconds = 0;

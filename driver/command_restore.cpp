@@ -12,6 +12,7 @@
 #include "driver/machine.hpp"
 #include "driver/matrix_files.hpp"
 #include "driver/option_checks.hpp"
+#include "driver/option_words.hpp"
 #include "driver/process.hpp"
 #include "driver/restore_output.hpp"
 #include "driver/table.hpp"
@@ -36,11 +37,10 @@ NoiseSpec parse_noise(const std::string& text) {
   const std::string name = text.substr(0, colon);
   const auto kind = from_string<NoiseKind>(name);
   if (!kind || (*kind == NoiseKind::none) != (colon == std::string::npos)) {
-    const std::vector<std::string> names = {"none", "gaussian", "salt_pepper"};
     throw UsageError(
         fmt::format("--noise {}: allowed are none, gaussian:SIGMA (grey levels) and "
                     "salt_pepper:PROBABILITY{}",
-                    text, kind ? "" : io::nearest_hint(name, names)));
+                    text, kind ? "" : io::nearest_hint(name, enum_names<NoiseKind>())));
   }
   NoiseSpec noise{*kind, 0};
   if (*kind == NoiseKind::none) return noise;
@@ -48,13 +48,6 @@ NoiseSpec parse_noise(const std::string& text) {
   noise.level = io::parse_real({text.substr(colon + 1), {"--noise " + text, 0, 0}}, 0, gaussian ? 1000 : 1,
                                gaussian ? "SIGMA" : "PROBABILITY");
   return noise;
-}
-
-template <class E>
-E parse_word(const char* option, const std::string& text) {
-  if (const auto value = from_string<E>(text)) return *value;
-  throw UsageError(
-      fmt::format("{} {}: unknown {}; allowed are {}", option, text, EnumNames<E>::what, allowed_names<E>()));
 }
 
 /// Where it will compute: what was asked for, `auto` being a GPU where there is one. The device, too, if a
@@ -67,12 +60,12 @@ Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu) {
     return Backend::cuda;
   }
   if (word == "cuda") throw UsageError(fmt::format("--backend cuda: there is no GPU here ({})", why));
-  return word == "auto" ? Backend::emulated : parse_word<Backend>("--backend", word);
+  return word == "auto" ? Backend::emulated : parse_option<Backend>("--backend", word);
 }
 
 RestoreJob job_of(Words& words) {
   RestoreJob job;
-  job.formula = parse_word<Formula>("--formula", words.formula);
+  job.formula = parse_option<Formula>("--formula", words.formula);
   job.precision = parse_precision(words.precision);
   job.noise = parse_noise(words.noise);
   job.seed = parse_seed(words.seed);
@@ -117,7 +110,7 @@ int run_restore(Words& words, const Commands& commands) {
       fmt::print("{}", render_csv(table));
       break;
     case Format::json:
-      fmt::print("{}\n", render_json(table).dump(2));
+      fmt::print("{}\n", json_text(render_json(table)));
       break;
   }
   if (restored.status == "pass") return exit_ok;

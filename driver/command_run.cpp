@@ -1,3 +1,5 @@
+/// `gaussweep run`: a plan's trials, over the ranks that there are.
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

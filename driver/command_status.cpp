@@ -45,8 +45,7 @@ void add_status_command(CLI::App& app, Commands&) {
     const SweepStatus status = status_of(io::read_journal(journal), running,
                                          static_cast<double>(std::time(nullptr)), options->failures);
     if (format == Format::json) {
-      fmt::print("{}\n",
-                 status_json(status).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+      fmt::print("{}\n", json_text(status_json(status)));
     } else {
       fmt::print("{}", status_text(status));
     }

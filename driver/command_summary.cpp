@@ -57,7 +57,7 @@ void summarise_to_stdout(const Options& options) {
     if (!options.only_failures) json["groups"] = render_json(table);
     json["failures"] = render_json(failures);
     json["records"] = records.size();
-    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", json_text(json));
   } else {
     fmt::print("{}", render_text(table));
     if (hidden > 0) fmt::print("… and {} more rows (--limit)\n", hidden);

@@ -4,13 +4,12 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "driver/cli.hpp"
 #include "driver/loading.hpp"
-#include "driver/matrix_files.hpp"
 #include "driver/option_checks.hpp"
+#include "driver/option_words.hpp"
 #include "driver/summary.hpp"
 #include "driver/verify.hpp"
 #include "io/errors.hpp"
@@ -52,7 +51,7 @@ void verify_to_stdout(const Options& options, Commands& commands) {
     json["records"] = result.records.size();
     json["not_judged"] = result.not_judged;
     json["exit_code"] = result.exit_code;
-    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", json_text(json));
   } else {
     fmt::print("{}{}{} of {} records changed: now {}\n", render_text(changes),
                changes.rows.empty() ? "" : "\n", changes.rows.size(), result.records.size(),

@@ -1,3 +1,5 @@
+/// `gaussweep worker`: started by `run`, not by people.
+
 #include <CLI/CLI.hpp>
 
 #include <csignal>

@@ -5,9 +5,9 @@
 /// base median, and a threshold t (5 %):
 /// - beyond(t): r > 1 + t or r < 1 / (1 + t). If not beyond: SAME.
 /// - distinct: the quartile ranges do not overlap, and |ln r| exceeds three standard errors of a difference
-/// of medians,
-///   each sigma taken from the quartiles: (q3 - q1) / median / (1.349 (1 - 1/samples)), the error of a median
-///   being 1.2533 sigma / sqrt(samples). One or two samples say nothing of their spread: 20 % are assumed.
+///   of medians, each sigma taken from the quartiles: (q3 - q1) / median / (1.349 (1 - 1/samples)), the error
+///   of a median being 1.2533 sigma / sqrt(samples). One or two samples say nothing of their spread: 20 % are
+///   assumed.
 /// - beyond and distinct: SLOWER or FASTER. Beyond, but not distinct: UNCLEAR.
 /// Samples of one run say nothing of what differs from run to run (clocks, memory placement, neighbours). Two
 /// sets from the same place do: within a method all its trials change alike if the method changed, so the
@@ -25,9 +25,11 @@
 
 namespace gaussweep::driver {
 
+/// What is said of two times.
 enum class Verdict { same, faster, slower, unclear, untimed };
 const char* to_string(Verdict verdict);
 
+/// Seconds of one trial in one set.
 struct Timing {
   double q1 = io::Record::unknown, median = io::Record::unknown, q3 = io::Record::unknown;
   std::int64_t samples = 0;
@@ -68,6 +70,7 @@ struct Pair {
   bool is_worse = false;         ///< passed or was suspect, and is now something worse
 };
 
+/// All trials of a method on one place against those on another.
 struct MethodChange {
   std::string method, backend, base_place, new_place;
   std::int64_t pairs = 0, same = 0, faster = 0, slower = 0, unclear = 0;

@@ -1,11 +1,11 @@
 #include "driver/devices_listing.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "driver/machine.hpp"
+#include "driver/process.hpp"
 #include "driver/table.hpp"
 
 namespace gaussweep::driver {
@@ -34,8 +34,7 @@ void add_setup_warnings(GpuFacts& gpu, const std::vector<GpuSetup>& setups) {
 
 io::HostRow host_facts() {
   io::HostRow row;
-  char name[256] = "";
-  if (gethostname(name, sizeof name - 1) == 0) row.host = name;
+  row.host = host_name();
   row.cpu = cpu_model();
   row.cores = usable_cpus();
   row.memory_bytes = total_memory_bytes();
@@ -114,8 +113,7 @@ std::string devices_text(const MachineFacts& machine) {
       notes += fmt::format("GPU {} cannot be used: {}\n", gpu.index, gpu.error);
       continue;
     }
-    table.rows.push_back({std::int64_t{gpu.index}, gpu.info.name,
-                          fmt::format("{}.{}", gpu.info.capability / 10, gpu.info.capability % 10),
+    table.rows.push_back({std::int64_t{gpu.index}, gpu.info.name, capability_text(gpu.info.capability),
                           std::int64_t{gpu.info.multiprocessors},
                           static_cast<std::int64_t>(gpu.info.total_bytes),
                           static_cast<std::int64_t>(gpu.info.free_bytes), gpu.info.uuid});

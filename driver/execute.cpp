@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "driver/process.hpp"
 #include "driver/stage_pass.hpp"
 #include "driver/statistics.hpp"
+#include "driver/timed.hpp"
 #include "kernels/core/staging.hpp"
 
 namespace gaussweep::driver {
@@ -181,16 +183,72 @@ void note_reading(io::Record& record, io::Sample& sample, const GpuReading& read
   }
 }
 
+/// The runs of one trial: its operands where the method computes, and what is done with them.
+template <class T>
+class Bench {
+ public:
+  /// Allocates. @throws OutOfMemory, DeviceError
+  Bench(Context& context, const Trial& trial, const Method& method)
+      : context_(context),
+        trial_(trial),
+        copies_(method.overwrites ? static_cast<int>(trial.inner_repeats) : 1),
+        run_(method.entry(trial.backend).template get<T>()),
+        staging_(context.device, method, trial.parameters, trial.shape, copies_) {}
+
+  void upload(const Inputs<T>& inputs) { staging_.upload(inputs); }
+  /// The answer of the last run.
+  Answer<T> download() { return staging_.download(copies_ - 1); }
+  void warm_up() {
+    staging_.reset();
+    run_all();
+    context_.device.synchronize();
+  }
+  /// Seconds of one run between two events, operands fresh before the first.
+  double sample(Event& begin, Event& end) {
+    staging_.reset();
+    context_.device.synchronize();
+    begin.record();
+    run_all();
+    end.record();
+    context_.device.synchronize();
+    return end.seconds_since(begin) / static_cast<double>(trial_.inner_repeats);
+  }
+  /// The stages of one run, measured.
+  std::vector<io::Stage> stages() {
+    staging_.reset();
+    StagePass pass(context_.device);
+    context_.stages = &pass;
+    struct Quiet {
+      Context& context;
+      ~Quiet() { context.stages = nullptr; }
+    } quiet{context_};
+    run_once(0);
+    return pass.finish();
+  }
+
+ private:
+  void run_once(int copy) {
+    Operands<T> operands = staging_.operands(copy);
+    context_.report = {};
+    run_(context_, operands, trial_.parameters);
+  }
+  void run_all() {
+    for (std::int64_t repeat = 0; repeat < trial_.inner_repeats; ++repeat) {
+      run_once(copies_ == 1 ? 0 : static_cast<int>(repeat));
+    }
+  }
+  Context& context_;
+  const Trial& trial_;
+  int copies_;
+  Run<T> run_;
+  Staging<T> staging_;
+};
+
 }  // namespace
 
 template <class T>
-io::Record Executor::run_typed(const Trial& trial, const Method& method) {
-  io::Record record = blank_record(trial, &method, site_);
-  Context& context = trial.backend == Backend::host ? host_context_ : context_;
-  Device& device = context.device;
-  if (trial.backend == Backend::cuda) describe_device(record, device_info_, site_);
+Executor::Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
   Held<T>& held = this->held<T>();
-
   if (held.prepared.identity != inputs_identity(trial)) {
     at_("inputs");
     held = Held<T>();  // frees the old ones first
@@ -200,71 +258,32 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
   }
   // Trials of one potrf matrix share it whatever their triangle: the judge must look at this trial's.
   held.prepared.inputs.shape = trial.shape;
-  const Inputs<T>& inputs = held.prepared.inputs;
+  return held;
+}
 
+template <class T>
+Answer<T> Executor::measure(const Trial& trial, const Method& method, const Inputs<T>& inputs,
+                            Context& context, io::Record& record) {
+  Device& device = context.device;
   at_("allocate");
-  const int copies = method.overwrites ? static_cast<int>(trial.inner_repeats) : 1;
-  const auto timed = [&](auto&& work) {
-    device.synchronize();
-    const double start = now_seconds();
-    work();
-    device.synchronize();
-    return now_seconds() - start;
-  };
-  std::unique_ptr<Staging<T>> staging;
-  record.allocate_seconds = timed(
-      [&] { staging = std::make_unique<Staging<T>>(device, method, trial.parameters, trial.shape, copies); });
+  std::optional<Bench<T>> bench;
+  record.allocate_seconds = timed(device, [&] { bench.emplace(context, trial, method); });
   at_("upload");
-  record.h2d_seconds = timed([&] { staging->upload(inputs); });
+  record.h2d_seconds = timed(device, [&] { bench->upload(inputs); });
 
-  const Run<T> run = method.entry(trial.backend).template get<T>();
-  const auto run_once = [&](int copy) {
-    Operands<T> operands = staging->operands(copy);
-    context.report = {};
-    run(context, operands, trial.parameters);
-  };
-  const auto run_all = [&] {
-    for (std::int64_t repeat = 0; repeat < trial.inner_repeats; ++repeat) {
-      run_once(copies == 1 ? 0 : static_cast<int>(repeat));
-    }
-  };
-
-  const auto measure_stages = [&] {
-    staging->reset();
-    StagePass pass(device);
-    context.stages = &pass;
-    struct Quiet {
-      Context& context;
-      ~Quiet() { context.stages = nullptr; }
-    } quiet{context};
-    run_once(0);
-    record.stages = pass.finish();
-  };
-  // Where a run is so long that a cold start does not show in it, the last warm-up measures the stages too.
-  bool stages_known = false;
   at_("warm-up");
-  for (std::int64_t i = 0; i < trial.warmup; ++i) {
-    if (i + 1 == trial.warmup && trial.inner_repeats == 1) {
-      stages_known = timed(measure_stages) > long_run_seconds;
-      continue;
-    }
-    staging->reset();
-    run_all();
-    device.synchronize();
-  }
+  // Where a run is so long that a cold start does not show in it, the last warm-up measures the stages too.
+  const bool stages_too = trial.warmup > 0 && trial.inner_repeats == 1;
+  for (std::int64_t i = stages_too ? 1 : 0; i < trial.warmup; ++i) bench->warm_up();
+  const bool stages_known =
+      stages_too && timed(device, [&] { record.stages = bench->stages(); }) > long_run_seconds;
+
   at_("samples");
-  const std::unique_ptr<Event> begin = device.make_event();
-  const std::unique_ptr<Event> end = device.make_event();
+  const std::unique_ptr<Event> begin = device.make_event(), end = device.make_event();
   const GpuSampler sampler(nvml_, record.gpu_uuid);
   for (std::int64_t i = 0; i < trial.repeats; ++i) {
-    staging->reset();
-    device.synchronize();
-    begin->record();
-    run_all();
-    end->record();
-    device.synchronize();
     io::Sample sample;
-    sample.seconds = end->seconds_since(*begin) / static_cast<double>(trial.inner_repeats);
+    sample.seconds = bench->sample(*begin, *end);
     if (trial.backend == Backend::cuda) note_reading(record, sample, sampler.read());
     record.sample_list.push_back(sample);
   }
@@ -274,14 +293,23 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
 
   at_("download");
   Answer<T> answer;
-  record.d2h_seconds = timed([&] { answer = staging->download(copies - 1); });
+  record.d2h_seconds = timed(device, [&] { answer = bench->download(); });
   record.info = answer.info;
 
   if (!stages_known) {
     at_("stages");
-    measure_stages();
+    record.stages = bench->stages();
   }
-  staging.reset();
+  return answer;
+}
+
+template <class T>
+io::Record Executor::run_typed(const Trial& trial, const Method& method) {
+  io::Record record = blank(trial);
+  Context& context = trial.backend == Backend::host ? host_context_ : context_;
+  Held<T>& held = hold_inputs<T>(trial, record);
+  const Inputs<T>& inputs = held.prepared.inputs;
+  const Answer<T> answer = measure(trial, method, inputs, context, record);
 
   at_("verify");
   const double verify_start = now_seconds();
@@ -314,8 +342,7 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
     held.reference_identity = identity;
   } else if (held.reference_identity != identity) {
     at_("reference");
-    Parameters defaults;
-    for (const Parameter& parameter : vendor->parameters) defaults.set(parameter.name, parameter.fallback);
+    const Parameters defaults = defaults_of(*vendor);
     Device& device = vendor_context.device;
     Staging<T> staging(device, *vendor, defaults, trial.shape, 1);
     staging.upload(held.prepared.inputs);

@@ -17,6 +17,7 @@
 
 namespace gaussweep::driver {
 
+/// Holds what trials share: the devices, the inputs of the last trial, the reference's answer for them.
 class Executor {
  public:
   /// @param at called at the beginning of every step, so that the cause of an end can name the last one
@@ -37,6 +38,13 @@ class Executor {
   struct Held;
   template <class T>
   io::Record run_typed(const Trial& trial, const Method& method);
+  /// The inputs of a trial, made or read unless the last trial had the same.
+  template <class T>
+  Held<T>& hold_inputs(const Trial& trial, io::Record& record);
+  /// Warm-up, samples and stages; the answer of the last sample.
+  template <class T>
+  Answer<T> measure(const Trial& trial, const Method& method, const Inputs<T>& inputs, Context& context,
+                    io::Record& record);
   template <class T>
   void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
                               const Answer<T>& answer, io::Record& record, Context& context);

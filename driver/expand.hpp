@@ -21,10 +21,11 @@ struct FileFacts {
 /// Looks a file up (relative paths: beside the plan). @throws io::InputError
 using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;
 
+/// A plan written out.
 struct Expansion {
   std::vector<Trial> trials;  ///< in the plan's order, keys unique (an exact repetition is dropped)
-  std::vector<std::string>
-      notes;  ///< said once, e.g. "blocks is no parameter of gesv/cusolver: ignored for it"
+  /// Said once, e.g. "blocks is no parameter of gesv/cusolver: ignored for it".
+  std::vector<std::string> notes;
 };
 
 /// Where a method's trial runs when the user asks for `requested`: there, if it can; a method written for the

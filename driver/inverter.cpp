@@ -7,6 +7,7 @@
 #include "driver/cli.hpp"
 #include "driver/expand.hpp"
 #include "driver/restoration.hpp"
+#include "driver/table.hpp"
 #include "io/plan.hpp"
 
 namespace gaussweep::driver {
@@ -76,9 +77,8 @@ Inverter choose_inverter(const Registry& registry, Formula formula, const std::s
         fmt::format("--precision {}: {} has no such version", to_string(precision), method->id()));
   }
   if (*backend == Backend::cuda && method->capability > capability) {
-    throw UsageError(fmt::format("--method {}: needs compute capability {}.{}, the GPU has {}.{}",
-                                 method->id(), method->capability / 10, method->capability % 10,
-                                 capability / 10, capability % 10));
+    throw UsageError(fmt::format("--method {}: needs compute capability {}, the GPU has {}", method->id(),
+                                 capability_text(method->capability), capability_text(capability)));
   }
   return {method, *backend};
 }

@@ -9,21 +9,13 @@
 
 #include "driver/cli.hpp"
 #include "driver/machine.hpp"
+#include "driver/option_words.hpp"
 #include "driver/table.hpp"
 #include "io/plan.hpp"
 
 namespace gaussweep::driver {
 
 namespace {
-
-template <class E>
-E parse_enum(const char* option, const std::string& text) {
-  if (const auto value = from_string<E>(text)) return *value;
-  std::vector<std::string> names;
-  for (const auto& [value, name] : EnumNames<E>::table) names.emplace_back(name);
-  throw UsageError(fmt::format("{} {}: unknown {}; allowed are {}{}", option, text, EnumNames<E>::what,
-                               allowed_names<E>(), io::nearest_hint(text, names)));
-}
 
 template <class T>
 io::Dense<T> to_dense(HostMatrix<T>&& matrix) {
@@ -104,26 +96,11 @@ MatrixFormat matrix_format(const std::filesystem::path& path) {
       path.string()));
 }
 
-void check_output(const std::filesystem::path& path, bool force) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw UsageError(fmt::format("-o {}: is a directory; give the name of a file", path.string()));
-  }
-  if (!force && std::filesystem::exists(path, error)) {
-    throw UsageError(
-        fmt::format("-o {}: the file exists; give another name, or --force to replace it", path.string()));
-  }
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder, error)) {
-    throw UsageError(fmt::format("-o {}: the folder {} does not exist", path.string(), folder.string()));
-  }
-}
-
 MatrixKind parse_kind(const std::string& text) {
-  return parse_enum<MatrixKind>("--kind", text);
+  return parse_option<MatrixKind>("--kind", text);
 }
 Precision parse_precision(const std::string& text) {
-  return parse_enum<Precision>("--precision", text);
+  return parse_option<Precision>("--precision", text);
 }
 std::uint64_t parse_seed(const std::string& text) {
   return static_cast<std::uint64_t>(io::parse_integer({text, {"--seed", 0, 0}}, 0, INT64_MAX, "seed"));

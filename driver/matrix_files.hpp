@@ -15,10 +15,7 @@ namespace gaussweep::driver {
 enum class MatrixFormat { hdf5, matrix_market };
 MatrixFormat matrix_format(const std::filesystem::path& path);
 
-/// @throws UsageError where the file exists and `force` is false, or its folder does not exist
-void check_output(const std::filesystem::path& path, bool force);
-
-/// "cauchy" as a kind. @throws UsageError with the allowed names
+/// The words of --kind and --precision. @throws UsageError with the allowed names
 MatrixKind parse_kind(const std::string& text);
 Precision parse_precision(const std::string& text);
 /// The value of --seed, 0 to 2^63 - 1 as in plans. @throws io::InputError

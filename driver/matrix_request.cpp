@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "driver/blur_request.hpp"
+#include "driver/expand_words.hpp"
 #include "io/matrix_file.hpp"
 
 namespace gaussweep::driver {
@@ -27,12 +28,6 @@ const std::vector<std::string>& keys_of(MatrixKind kind) {
   static const std::vector<std::string> none;
   const auto found = table.find(kind);
   return found == table.end() ? none : found->second;
-}
-
-std::vector<std::string> kind_names() {
-  std::vector<std::string> names;
-  for (const auto& [kind, name] : EnumNames<MatrixKind>::table) names.emplace_back(name);
-  return names;
 }
 
 void check_keys(const io::MatrixBlock& block, const std::string& of, std::vector<std::string> allowed) {
@@ -70,6 +65,50 @@ MatrixRequest request_file(const io::MatrixBlock& block, const FileLookup& looku
   return request;
 }
 
+MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& lookup) {
+  const auto kind_given = block.values.find("kind");
+  if (kind_given == block.values.end()) {
+    fail_at(block.place,
+            fmt::format("a matrix needs a kind ({}) or a file", fmt::join(enum_names<MatrixKind>(), ", ")));
+  }
+  const std::string& name = kind_given->second.text;
+  if (name == "file")
+    fail_at(kind_given->second.place, "a matrix of kind file needs the file: {file: a.mtx}");
+  const auto kind = from_string<MatrixKind>(name);
+  if (!kind) {
+    fail_at(kind_given->second.place, fmt::format("'{}' is no matrix kind; allowed: {}{}", name,
+                                                  fmt::join(enum_names<MatrixKind>(), ", "),
+                                                  io::nearest_hint(name, enum_names<MatrixKind>())));
+  }
+  std::vector<std::string> allowed = {"kind", "seed", "store"};
+  allowed.insert(allowed.end(), keys_of(*kind).begin(), keys_of(*kind).end());
+  check_keys(block, "kind " + name, allowed);
+  MatrixRequest request;
+  request.kind = name;
+  MatrixSpec& spec = request.spec;
+  spec.kind = *kind;
+  const auto real = [&](const char* key, double low, double high, double& field) {
+    const auto given = block.values.find(key);
+    if (given != block.values.end()) field = io::parse_real(given->second, low, high, key);
+  };
+  // The generator's own limits: within them nothing overflows in float, and nothing becomes 0.
+  real("low", -1e30, 1e30, spec.low);
+  real("high", -1e30, 1e30, spec.high);
+  real("condition", 1, 1e300, spec.condition);
+  real("value", -1e30, 1e30, spec.value);
+  if (*kind == MatrixKind::blur) spec.blur = read_blur(block, lookup);
+  const auto mode = block.values.find("mode");
+  if (mode != block.values.end()) spec.mode = static_cast<int>(io::parse_integer(mode->second, 1, 5, "mode"));
+  if (!(spec.low < spec.high))
+    fail_at(block.place, fmt::format("low ({}) must be below high ({})", spec.low, spec.high));
+  if (std::max(std::abs(spec.low), std::abs(spec.high)) < 1e-20) {
+    fail_at(block.place,
+            fmt::format("low ({}) and high ({}): one of them must be at least 1e-20 in magnitude", spec.low,
+                        spec.high));
+  }
+  return request;
+}
+
 }  // namespace
 
 io::MatrixBlock default_matrix_block(const io::Place& place) {
@@ -80,55 +119,12 @@ io::MatrixBlock default_matrix_block(const io::Place& place) {
 }
 
 MatrixRequest request_matrix(const io::MatrixBlock& block, const Scalar* seed, const FileLookup& lookup) {
-  MatrixRequest request;
   const auto kind_given = block.values.find("kind");
   const bool from_file = block.values.count("file") > 0;
   if (from_file && kind_given != block.values.end() && kind_given->second.text != "file") {
     fail_at(kind_given->second.place, "a matrix has either a kind or a file, not both");
   }
-  if (from_file) {
-    request = request_file(block, lookup);
-  } else {
-    if (kind_given == block.values.end()) {
-      fail_at(block.place,
-              fmt::format("a matrix needs a kind ({}) or a file", fmt::join(kind_names(), ", ")));
-    }
-    const std::string& name = kind_given->second.text;
-    if (name == "file")
-      fail_at(kind_given->second.place, "a matrix of kind file needs the file: {file: a.mtx}");
-    const auto kind = from_string<MatrixKind>(name);
-    if (!kind) {
-      fail_at(kind_given->second.place,
-              fmt::format("'{}' is no matrix kind; allowed: {}{}", name, fmt::join(kind_names(), ", "),
-                          io::nearest_hint(name, kind_names())));
-    }
-    std::vector<std::string> allowed = {"kind", "seed", "store"};
-    allowed.insert(allowed.end(), keys_of(*kind).begin(), keys_of(*kind).end());
-    check_keys(block, "kind " + name, allowed);
-    request.kind = name;
-    MatrixSpec& spec = request.spec;
-    spec.kind = *kind;
-    const auto real = [&](const char* key, double low, double high, double& field) {
-      const auto given = block.values.find(key);
-      if (given != block.values.end()) field = io::parse_real(given->second, low, high, key);
-    };
-    // The generator's own limits: within them nothing overflows in float, and nothing becomes 0.
-    real("low", -1e30, 1e30, spec.low);
-    real("high", -1e30, 1e30, spec.high);
-    real("condition", 1, 1e300, spec.condition);
-    real("value", -1e30, 1e30, spec.value);
-    if (*kind == MatrixKind::blur) spec.blur = read_blur(block, lookup);
-    const auto mode = block.values.find("mode");
-    if (mode != block.values.end())
-      spec.mode = static_cast<int>(io::parse_integer(mode->second, 1, 5, "mode"));
-    if (!(spec.low < spec.high))
-      fail_at(block.place, fmt::format("low ({}) must be below high ({})", spec.low, spec.high));
-    if (std::max(std::abs(spec.low), std::abs(spec.high)) < 1e-20) {
-      fail_at(block.place,
-              fmt::format("low ({}) and high ({}): one of them must be at least 1e-20 in magnitude", spec.low,
-                          spec.high));
-    }
-  }
+  MatrixRequest request = from_file ? request_file(block, lookup) : request_generated(block, lookup);
   const auto own_seed = block.values.find("seed");
   const Scalar* chosen = seed != nullptr                  ? seed
                          : own_seed != block.values.end() ? &own_seed->second

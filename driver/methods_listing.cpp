@@ -59,11 +59,6 @@ std::vector<std::string> names_of(const std::vector<E>& values) {
   return names;
 }
 
-// 90 as people write it: "9.0".
-std::string capability_text(int capability) {
-  return capability == 0 ? std::string() : fmt::format("{}.{}", capability / 10, capability % 10);
-}
-
 }  // namespace
 
 Json methods_json(const std::vector<Method>& methods) {

@@ -230,6 +230,11 @@ void open_standard_descriptors() {
   }
 }
 
+std::string environment_value(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

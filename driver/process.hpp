@@ -68,6 +68,9 @@ std::string capture_self(const std::vector<std::string>& arguments,
 /// journal maybe, takes the place, and what is said on standard error goes into it.
 void open_standard_descriptors();
 
+/// A variable of this process's environment; empty where it is not set.
+std::string environment_value(const char* name);
+
 /// Seconds of a monotonic clock.
 double now_seconds();
 /// The time of day, ISO 8601 in UTC.

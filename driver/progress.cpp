@@ -30,11 +30,8 @@ Progress::Progress(std::size_t total, std::size_t done)
 
 void Progress::count(const std::string& status, bool expected) {
   ++done_;
-  if (is_broken(status) || status == "timeout") {
-    ++broken_;
-  } else if (!expected) {
-    ++unexpected_;
-  }
+  if (expected) return;
+  ++(is_broken(status) ? broken_ : unexpected_);
 }
 
 std::string Progress::text(double seconds_left) const {

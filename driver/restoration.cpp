@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,17 +13,13 @@
 #include "driver/machine.hpp"
 #include "driver/process.hpp"
 #include "driver/table.hpp"
+#include "driver/timed.hpp"
+#include "driver/trial.hpp"
 #include "kernels/core/staging.hpp"
 #include "kernels/matrix/generate.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-Parameters defaults_of(const Method& method) {
-  Parameters parameters;
-  for (const Parameter& parameter : method.parameters) parameters.set(parameter.name, parameter.fallback);
-  return parameters;
-}
 
 /// @throws UsageError where inverting or judging would take more memory than there is
 void check_fit(const RestoreJob& job, const Shape& shape, const Parameters& parameters,
@@ -69,17 +66,10 @@ Answer<T> invert(const RestoreJob& job, const Inputs<T>& inputs, const Parameter
                  Restored& result) {
   const Method& method = *job.inverter.method;
   Context context(device);
-  const auto timed = [&](double& seconds, auto&& work) {
-    device.synchronize();
-    const double start = now_seconds();
-    work();
-    device.synchronize();
-    seconds = now_seconds() - start;
-  };
-  std::unique_ptr<Staging<T>> staging;
-  timed(result.allocate_seconds,
-        [&] { staging = std::make_unique<Staging<T>>(device, method, parameters, inputs.shape, 1); });
-  timed(result.h2d_seconds, [&] { staging->upload(inputs); });
+  std::optional<Staging<T>> staging;
+  result.allocate_seconds =
+      timed(device, [&] { staging.emplace(device, method, parameters, inputs.shape, 1); });
+  result.h2d_seconds = timed(device, [&] { staging->upload(inputs); });
   staging->reset();
   device.synchronize();
   const std::unique_ptr<Event> begin = device.make_event(), end = device.make_event();
@@ -92,7 +82,7 @@ Answer<T> invert(const RestoreJob& job, const Inputs<T>& inputs, const Parameter
   result.convergence = context.report.convergence;
   result.iterations = context.report.iterations;
   Answer<T> answer;
-  timed(result.d2h_seconds, [&] { answer = staging->download(0); });
+  result.d2h_seconds = timed(device, [&] { answer = staging->download(0); });
   return answer;
 }
 

@@ -21,7 +21,7 @@ struct Restoration {
   std::string command_line;
 };
 
-/// @throws UsageError where there is anything but an empty directory, or its parent does not exist
+/// @throws UsageError where there is anything but an empty directory; what is missing is created later
 void check_output_directory(const std::filesystem::path& directory);
 
 /// Creates the directory and writes original.png, degraded.png and restored.png (rounded, clipped to 0 … 255)

@@ -1,7 +1,6 @@
 #include "driver/session.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <set>
@@ -36,11 +35,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int wait_ms = 1;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 /// The trials that are still to do, with those that are skipped recorded.
 struct Work {
@@ -117,7 +111,7 @@ void note_start(RunDirectory& directory, const RunOptions& options, const io::Pl
   for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST",
                            "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_GPUS", "SLURM_JOB_GRES",
                            "SLURM_RESTART_COUNT", "SLURM_CLUSTER_NAME", "CUDA_VISIBLE_DEVICES"}) {
-    const std::string value = environment(name);
+    const std::string value = environment_value(name);
     if (!value.empty()) note[name] = value;
   }
   std::set<std::string> hosts;

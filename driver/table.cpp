@@ -66,6 +66,10 @@ std::string bytes_text(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
 }
 
+std::string capability_text(int capability) {
+  return capability == 0 ? std::string() : fmt::format("{}.{}", capability / 10, capability % 10);
+}
+
 std::string settings_text(const std::string& parameters) {
   const nlohmann::ordered_json json = nlohmann::ordered_json::parse(parameters, nullptr, false);
   if (!json.is_object()) return parameters;
@@ -156,6 +160,10 @@ nlohmann::ordered_json number_json(double value) {
   if (std::isnan(value)) return nullptr;
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   return value;
+}
+
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 nlohmann::ordered_json render_json(const Table& table) {

@@ -23,17 +23,20 @@ enum class Style {
   factor       ///< "2.50x"
 };
 
+/// What stands above a column, and how its cells are shown.
 struct Column {
   std::string name;   ///< in CSV and JSON
   std::string title;  ///< to people
   Style style = Style::plain;
 };
 
+/// What a command shows.
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  ///< each as long as `columns`
 };
 
+/// What a command prints.
 enum class Format { table, csv, json };
 
 /// "table", "csv" or "json". @throws UsageError
@@ -52,10 +55,15 @@ nlohmann::ordered_json render_json(const Table& table);
 /// A number as JSON: NaN is null, the infinities are "inf" and "-inf".
 nlohmann::ordered_json number_json(double value);
 
+/// JSON as commands print it: indented by 2, what is not UTF-8 replaced, no newline at its end.
+std::string json_text(const nlohmann::ordered_json& json);
+
 /// "1.23 s", "4.5 ms", "67 us", "8.9 ns".
 std::string seconds_text(double seconds);
 /// "1.5 GiB"
 std::string bytes_text(double bytes);
+/// 90 as people write it, "9.0"; empty for 0, which needs none.
+std::string capability_text(int capability);
 /// A record's parameters, {"blocks":3,"order":"rows"}, as "blocks=3 order=rows".
 std::string settings_text(const std::string& parameters);
 

@@ -164,6 +164,12 @@ Trial trial_from_json(const json& j) {
   return t;
 }
 
+Parameters defaults_of(const Method& method) {
+  Parameters parameters;
+  for (const Parameter& parameter : method.parameters) parameters.set(parameter.name, parameter.fallback);
+  return parameters;
+}
+
 std::string parameters_text(const Parameters& parameters) {
   return parameters_json(parameters).dump();
 }

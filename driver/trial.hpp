@@ -15,10 +15,10 @@ namespace gaussweep::driver {
 
 /// A matrix as a plan asks for it: generated (`spec`), or read from a file.
 struct MatrixRequest {
-  std::string kind;  ///< a MatrixKind's name, or "file": the record's matrix_kind
-  MatrixSpec spec;   ///< kind != "file"
-  std::string file,
-      dataset;              ///< kind == "file": absolute path, and the dataset in it (empty: the default one)
+  std::string kind;         ///< a MatrixKind's name, or "file": the record's matrix_kind
+  MatrixSpec spec;          ///< kind != "file"
+  std::string file;         ///< kind == "file": its absolute path
+  std::string dataset;      ///< kind == "file": the dataset in it; empty: the default one
   std::string file_sha256;  ///< kind == "file": of the file's bytes, so that the key changes with its content
   bool store = true;        ///< false: never written to DIR/matrices
   /// SHA-256 (64 hex digits) of everything that decides A, b and x_true: kind and its numbers (or the file's
@@ -30,6 +30,7 @@ struct MatrixRequest {
 inline constexpr const char* trial_statuses[] = {"pass",    "suspect", "failed", "diverged", "skipped",
                                                  "timeout", "crashed", "oom",    "error"};
 
+/// What is run, and by what its record is judged.
 struct Trial {
   /// Digest (32 hex digits) of everything that decides the outcome except machine and build: problem, method,
   /// precision, backend, shape, complete parameters, matrices, repeats, warmup, inner_repeats. Not:
@@ -64,6 +65,8 @@ void for_stored(AnyTrial& trial, Function&& function) {
 nlohmann::json to_json(const Trial& trial);
 Trial trial_from_json(const nlohmann::json& json);
 
+/// What the method's row says of each of its parameters where a plan says nothing.
+Parameters defaults_of(const Method& method);
 /// Parameters as a JSON object with sorted names, as text: the record's `parameters`.
 std::string parameters_text(const Parameters& parameters);
 /// "gesv/gauss_block double n=512 blocks=1 …": how messages name a trial.

@@ -3,6 +3,7 @@
 #include "driver/blur_request.hpp"
 #include "driver/expand_words.hpp"
 #include "driver/matrix_request.hpp"
+#include "driver/table.hpp"
 #include "io/matrix_file.hpp"
 #include "kernels/check/check.hpp"
 
@@ -58,8 +59,8 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
   if (!method.has(trial.precision))
     return fmt::format("{} has no {} version", method.id(), to_string(trial.precision));
   if (*backend == Backend::cuda && capability > 0 && method.capability > capability) {
-    return fmt::format("needs compute capability {}.{}, the GPU has {}.{}", method.capability / 10,
-                       method.capability % 10, capability / 10, capability % 10);
+    return fmt::format("needs compute capability {}, the GPU has {}", capability_text(method.capability),
+                       capability_text(capability));
   }
   if (trial.shape.nrhs > method.max_nrhs) {
     return fmt::format("{} takes at most {} right-hand sides", method.id(), method.max_nrhs);

@@ -7,7 +7,9 @@
 #include <fstream>
 
 #include "driver/cli.hpp"
+#include "driver/option_words.hpp"
 #include "io/errors.hpp"
+#include "tests/scratch.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -16,18 +18,11 @@ namespace fs = std::filesystem;
 
 class MatrixFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ =
-        fs::temp_directory_path() /
-        ("gaussweep_matrix_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
-  fs::path folder_;
+  testing_help::Scratch scratch_;
+  const fs::path& folder_ = scratch_.folder();
 };
 
 MatrixSpec square(MatrixKind kind, std::int64_t n) {

@@ -9,6 +9,7 @@
 #include "io/errors.hpp"
 #include "io/journal.hpp"
 #include "tests/driver/example_records.hpp"
+#include "tests/scratch.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -105,13 +106,6 @@ TEST(Merge, DevicesAndHostsAreListedOnce) {
 
 class Loading : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() /
-              ("gaussweep_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   void append(const Record& record) {
     io::JournalWriter writer(folder_ / "journal.jsonl");
     writer.append(record);
@@ -120,7 +114,8 @@ class Loading : public ::testing::Test {
   void write_results_of_journal() {
     io::write_results(folder_ / "results.h5", load(folder_ / "journal.jsonl", true).results);
   }
-  fs::path folder_;
+  testing_help::Scratch scratch_;
+  const fs::path& folder_ = scratch_.folder();
 };
 
 TEST_F(Loading, AJournalAloneRebuildsTheResults) {

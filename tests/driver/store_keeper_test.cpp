@@ -1,11 +1,12 @@
 #include "driver/store_keeper.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+
+#include "tests/scratch.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -16,15 +17,6 @@ using ::testing::IsEmpty;
 /// A store of files that only have the right names and sizes.
 class Keeper : public ::testing::Test {
  protected:
-  Keeper() {
-    std::string name = (std::filesystem::temp_directory_path() / "gaussweep-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    folder_ = name;
-  }
-  ~Keeper() override {
-    std::error_code error;
-    std::filesystem::remove_all(folder_, error);
-  }
   static std::string digest(int number) { return "d" + std::to_string(number); }
   static Trial trial(int number, std::int64_t n = 100) {
     Trial trial;
@@ -59,7 +51,8 @@ class Keeper : public ::testing::Test {
     return handed.matrix.store;
   }
   io::MatrixStore files() const { return io::MatrixStore(folder_); }
-  std::filesystem::path folder_;
+  testing_help::Scratch scratch_;
+  const std::filesystem::path& folder_ = scratch_.folder();
 };
 
 TEST_F(Keeper, WithoutALimitEverythingStays) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "tests/driver/example_records.hpp"
+#include "tests/scratch.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -107,8 +108,8 @@ TEST(SweepStatus, Times) {
 }
 
 TEST(SweepStatus, ALockIsSeenAndNotTaken) {
-  const auto path = std::filesystem::temp_directory_path() / "gaussweep_sweep_status_lock";
-  std::filesystem::remove(path);
+  const testing_help::Scratch scratch;
+  const std::filesystem::path path = scratch / "lock";
   EXPECT_FALSE(is_locked(path)) << "absent";
   const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_GE(fd, 0);
@@ -117,7 +118,6 @@ TEST(SweepStatus, ALockIsSeenAndNotTaken) {
   EXPECT_TRUE(is_locked(path));
   close(fd);
   EXPECT_FALSE(is_locked(path)) << "dies with its holder";
-  std::filesystem::remove(path);
 }
 
 }  // namespace
