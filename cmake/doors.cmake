@@ -15,7 +15,6 @@ function(gaussweep_room target room)
     file(CONFIGURE OUTPUT ${root}/forbidden/${header}
          CONTENT "#error \"${room}/ must not include <${header}>: see the rooms in README.md\"\n")
   endforeach()
-  get_target_property(type ${target} TYPE)
   target_include_directories(${target} PUBLIC ${root}/include)
   target_include_directories(${target} BEFORE PRIVATE ${root}/forbidden)
 endfunction()

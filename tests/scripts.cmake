@@ -10,7 +10,8 @@ if(NOT GAUSSWEEP_SANITIZE)
   add_test(NAME house.style COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/style_test.sh)
   add_test(NAME house.setup COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/setup_test.sh)
   add_test(NAME house.data COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/data_test.sh)
-  set_tests_properties(house.doors house.style house.setup house.data PROPERTIES
+  add_test(NAME house.install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install_test.sh ${CMAKE_BINARY_DIR})
+  set_tests_properties(house.doors house.style house.setup house.data house.install PROPERTIES
     LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
   add_test(NAME quickstart
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quickstart_test.sh ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/quickstart_test)
