@@ -11,7 +11,10 @@ from pathlib import Path
 import fixture
 import h5py
 import numpy as np
-from pages import ROOT, SECTIONS, report
+from pages import ROOT, SECTIONS, Reader, report
+
+from analysis.cli import build, title_of
+from analysis.loader import load
 
 
 class RobustTest(unittest.TestCase):
@@ -21,8 +24,9 @@ class RobustTest(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
 
     def page(self, night, **write):
-        night.write(self.base / "results.h5", **write)
-        page, self.stderr = report(self.base / "results.h5", out=self.base / "out")
+        loaded = load([night.write(self.base / "results.h5", **write)])
+        self.stderr = "\n".join(loaded.warnings)
+        page = Reader.of(build(loaded, title_of(loaded)).write(self.base / "out"))
         self.assertEqual(list(page.sections), SECTIONS)
         for name in SECTIONS:
             self.assertTrue(page.figures[name] or page.none[name] or page.words(name).strip(), f"{name} says nothing")
