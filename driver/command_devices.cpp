@@ -18,9 +18,12 @@ void add_devices_command(CLI::App& app, Commands&) {
       "devices", "List GPUs and CPU; warn of ECC off, MIG, low power caps, other processes");
   allow_words(*sub->add_option("--format", *format, "How to show it")->capture_default_str(),
               {"table", "json"});
-  sub->callback([format] {
+  auto untouched = std::make_shared<bool>(false);
+  sub->add_flag("--untouched", *untouched,
+                "Start nothing on the GPUs, which may be in use: free memory stays unknown");
+  sub->callback([format, untouched] {
     const Format chosen = parse_format(*format);
-    const MachineFacts machine = machine_facts();
+    const MachineFacts machine = machine_facts(*untouched ? Ask::untouched : Ask::started);
     if (chosen == Format::json) {
       fmt::print("{}\n", json_text(devices_json(machine)));
     } else {

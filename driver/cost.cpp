@@ -107,4 +107,9 @@ double stored_bytes(const MatrixRequest& request, const Trial& trial) {
                                                               element_bytes(trial.precision)));
 }
 
+Fit fit_of(double need, double free, double total) {
+  if (need <= free) return Fit::fits;
+  return need <= 0.9 * total ? Fit::not_now : Fit::never;
+}
+
 }  // namespace gaussweep::driver

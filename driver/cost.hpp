@@ -40,4 +40,9 @@ Footprint footprint(const Method& method, const Trial& trial);
 /// b and x_true where it is square (driver/inputs.cpp).
 double stored_bytes(const MatrixRequest& request, const Trial& trial);
 
+/// Whether a trial's memory is there, would be on a device of its own, or never is.
+enum class Fit { fits, not_now, never };
+/// @param total what the device has in all, of which a tenth is left to what it needs itself
+Fit fit_of(double need, double free, double total);
+
 }  // namespace gaussweep::driver

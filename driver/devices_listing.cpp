@@ -7,6 +7,7 @@
 #include "driver/machine.hpp"
 #include "driver/process.hpp"
 #include "driver/table.hpp"
+#include "kernels/core/device_facts.hpp"
 
 namespace gaussweep::driver {
 
@@ -20,11 +21,13 @@ void add_setup_warnings(GpuFacts& gpu, const std::vector<GpuSetup>& setups) {
   const auto same = [&](const GpuSetup& setup) { return setup.uuid == gpu.info.uuid; };
   const auto setup = std::find_if(setups.begin(), setups.end(), same);
   if (setup != setups.end()) {
+    gpu.part = setup->mig.value_or(false);
     for (std::string& warning : setup_warnings(*setup)) gpu.warnings.push_back(std::move(warning));
     return;
   }
   const auto has_mig = [](const GpuSetup& s) { return s.mig.value_or(false); };
   if (std::any_of(setups.begin(), setups.end(), has_mig)) {
+    gpu.part = true;
     gpu.warnings.emplace_back("MIG is on: this is a part of a GPU");
   }
   if (!gpu.info.ecc) gpu.warnings.emplace_back("ECC is off: flipped bits in memory go unseen");
@@ -42,7 +45,7 @@ io::HostRow host_facts() {
   return row;
 }
 
-MachineFacts machine_facts() {
+MachineFacts machine_facts(Ask ask) {
   MachineFacts machine;
   machine.host = host_facts();
   // NVML first: afterwards this process itself would be among those that use the GPUs.
@@ -55,7 +58,7 @@ MachineFacts machine_facts() {
     GpuFacts& gpu = machine.gpus.emplace_back();
     gpu.index = index;
     try {
-      gpu.info = make_cuda_device(index)->info();
+      gpu.info = ask == Ask::started ? make_cuda_device(index)->info() : cuda_device_info(index);
       add_setup_warnings(gpu, setups);
     } catch (const std::exception& e) {
       gpu.error = e.what();
@@ -71,10 +74,11 @@ Json devices_json(const MachineFacts& machine) {
     json["index"] = gpu.index;
     json["name"] = gpu.info.name;
     json["uuid"] = gpu.info.uuid;
+    json["part"] = gpu.part;
     json["capability"] = gpu.info.capability;
     json["multiprocessors"] = gpu.info.multiprocessors;
     json["total_bytes"] = gpu.info.total_bytes;
-    json["free_bytes"] = gpu.info.free_bytes;
+    json["free_bytes"] = gpu.info.free_bytes > 0 ? Json(gpu.info.free_bytes) : Json(nullptr);
     json["shared_bytes_per_block"] = gpu.info.shared_bytes_per_block;
     json["max_threads_per_block"] = gpu.info.max_threads_per_block;
     json["sm_clock_khz"] = gpu.info.sm_clock_khz;
@@ -113,10 +117,11 @@ std::string devices_text(const MachineFacts& machine) {
       notes += fmt::format("GPU {} cannot be used: {}\n", gpu.index, gpu.error);
       continue;
     }
-    table.rows.push_back({std::int64_t{gpu.index}, gpu.info.name, capability_text(gpu.info.capability),
-                          std::int64_t{gpu.info.multiprocessors},
-                          static_cast<std::int64_t>(gpu.info.total_bytes),
-                          static_cast<std::int64_t>(gpu.info.free_bytes), gpu.info.uuid});
+    table.rows.push_back(
+        {std::int64_t{gpu.index}, gpu.info.name, capability_text(gpu.info.capability),
+         std::int64_t{gpu.info.multiprocessors}, static_cast<std::int64_t>(gpu.info.total_bytes),
+         gpu.info.free_bytes > 0 ? Cell(static_cast<std::int64_t>(gpu.info.free_bytes)) : Cell(),
+         gpu.info.uuid});
     for (const std::string& warning : gpu.warnings)
       notes += fmt::format("warning: GPU {}: {}\n", gpu.index, warning);
   }

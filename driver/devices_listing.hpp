@@ -12,10 +12,15 @@
 
 namespace gaussweep::driver {
 
+/// How a GPU is asked: by starting on it, which shows whether it works and how much memory is free; or
+/// without, which needs neither memory nor a turn on it.
+enum class Ask { started, untouched };
+
 /// One GPU. `error` is not empty where it is there but cannot be used; the other facts are then unset.
 struct GpuFacts {
   int index = 0;
   DeviceInfo info;
+  bool part = false;  ///< of a GPU with MIG on
   std::vector<std::string> warnings;
   std::string error;
 };
@@ -32,9 +37,11 @@ io::HostRow host_facts();
 
 /// Asks CUDA and NVML. Never throws because of a GPU: what is wrong with one is said in its `error`.
 /// @pre MPI is not in this process
-MachineFacts machine_facts();
+MachineFacts machine_facts(Ask ask = Ask::started);
 
-/// {"gpus": [{index, name, uuid, capability, multiprocessors, total_bytes, free_bytes, …, warnings, error}],
+/// {"gpus": [{index, name, uuid, part, capability, multiprocessors, total_bytes, free_bytes (null where it
+/// was
+///  not asked), …, warnings, error}],
 ///  "why": "…", "driver": "…", "host": {host, cpu, cores, memory_bytes, os}}
 nlohmann::ordered_json devices_json(const MachineFacts& machine);
 std::string devices_text(const MachineFacts& machine);

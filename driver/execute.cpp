@@ -12,10 +12,12 @@
 #include "driver/judge.hpp"
 #include "driver/machine.hpp"
 #include "driver/nvml.hpp"
+#include "driver/probe.hpp"
 #include "driver/process.hpp"
 #include "driver/stage_pass.hpp"
 #include "driver/statistics.hpp"
 #include "driver/timed.hpp"
+#include "kernels/core/errors.hpp"
 #include "kernels/core/staging.hpp"
 
 namespace gaussweep::driver {
@@ -49,7 +51,7 @@ Executor::Executor(const Registry& registry, Device& device, io::MatrixStore sto
     : registry_(registry),
       device_(device),
       host_device_(make_host_device(Backend::host, now_seconds)),
-      device_info_(device.info()),
+      device_info_(worker_device_info(device)),
       context_(device),
       host_context_(*host_device_),
       store_(std::move(store)),
@@ -109,13 +111,20 @@ io::Record blank_record(const Trial& trial, const Method* method, const Site& si
   return r;
 }
 
-/// Why a trial does not fit into memory; empty where it does.
+/// Why a trial will never fit into memory; empty where it may. @throws OutOfMemory where it would fit, but
+/// others hold the GPU's memory: that is no property of the trial, and --retry-failed tries it again
 std::string Executor::misfit(const Trial& trial, const Method& method) {
   const Footprint need = footprint(method, trial);
-  const auto device_free = static_cast<double>(device_.info().free_bytes);
-  if (trial.backend == Backend::cuda && need.device_bytes > device_free) {
-    return fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free", need.device_bytes / 0x1p30,
-                       device_free / 0x1p30);
+  const DeviceInfo device = device_.info();
+  const auto device_free = static_cast<double>(device.free_bytes);
+  const auto device_total = static_cast<double>(device.total_bytes);
+  const Fit fit = fit_of(need.device_bytes, device_free, device_total);
+  if (trial.backend == Backend::cuda && fit != Fit::fits) {
+    const std::string reason = fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free",
+                                           need.device_bytes / 0x1p30, device_free / 0x1p30);
+    if (fit == Fit::never) return reason;
+    throw OutOfMemory(
+        fmt::format("{} of {:.2f} GiB: another process holds the rest", reason, device_total / 0x1p30));
   }
   const double host_free = available_memory_bytes();
   if (need.host_bytes > host_free) {

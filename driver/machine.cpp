@@ -13,7 +13,7 @@ namespace gaussweep::driver {
 namespace {
 
 /// The value after `name` in a file of "name value" or "name: value kB" lines; -1 if absent.
-std::int64_t number_in(const char* path, const std::string& name) {
+std::int64_t number_in(const std::filesystem::path& path, const std::string& name) {
   std::ifstream file(path);
   std::string line;
   while (std::getline(file, line)) {
@@ -26,11 +26,24 @@ std::int64_t number_in(const char* path, const std::string& name) {
 }
 
 /// The number that is all of a file; -1 where it is absent or no number ("max").
-std::int64_t number_of(const char* path) {
+std::int64_t number_of(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::int64_t value = -1;
   if (!(file >> value)) return -1;
   return value;
+}
+
+/// What one control group has left; infinity where it has no limit.
+double room_of(const std::filesystem::path& group, bool old) {
+  const std::int64_t limit = number_of(group / (old ? "memory.limit_in_bytes" : "memory.max"));
+  const std::int64_t used = number_of(group / (old ? "memory.usage_in_bytes" : "memory.current"));
+  if (limit < 0 || used < 0) return std::numeric_limits<double>::infinity();
+  std::int64_t room = limit - used;
+  for (const char* cache : {"inactive_file", "active_file"}) {
+    const std::string name = std::string(old ? "total_" : "") + cache;
+    room += std::max<std::int64_t>(number_in(group / "memory.stat", name), 0);
+  }
+  return static_cast<double>(std::clamp<std::int64_t>(room, 0, limit));
 }
 
 }  // namespace
@@ -61,11 +74,28 @@ double available_memory_bytes() {
   double available = std::numeric_limits<double>::infinity();
   const std::int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable");
   if (kilobytes >= 0) available = static_cast<double>(kilobytes) * 1024;
-  const std::int64_t limit = number_of("/sys/fs/cgroup/memory.max");
-  const std::int64_t used = number_of("/sys/fs/cgroup/memory.current");
-  if (limit >= 0 && used >= 0)
-    available = std::min(available, static_cast<double>(std::max<std::int64_t>(limit - used, 0)));
-  return available;
+  return std::min(available, group_memory_bytes("/proc/self/cgroup", "/sys/fs/cgroup"));
+}
+
+double group_memory_bytes(const std::filesystem::path& groups, const std::filesystem::path& top) {
+  double room = std::numeric_limits<double>::infinity();
+  std::ifstream file(groups);
+  for (std::string line; std::getline(file, line);) {  // "4:memory:/job_1/task_0" or "0::/job_1/task_0"
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const bool old = controllers.find(",memory,") != std::string::npos;
+    if (!old && controllers != ",,") continue;
+    const std::filesystem::path root = old ? top / "memory" : top;
+    std::filesystem::path group = line.substr(second + 1);
+    // A container may show the path from outside; what there is of it counts, and its top always.
+    for (;; group = group.parent_path()) {
+      room = std::min(room, room_of(root / group.relative_path(), old));
+      if (!group.has_relative_path()) break;
+    }
+  }
+  return room;
 }
 
 std::int64_t memory_kills() {

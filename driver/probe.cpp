@@ -1,10 +1,13 @@
 #include "driver/probe.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "driver/machine.hpp"
 #include "driver/process.hpp"
+#include "driver/rank_facts.hpp"
 #include "kernels/core/errors.hpp"
 #include "kernels/matrix/generate.hpp"
 
@@ -39,6 +42,15 @@ void probe_typed(Context& context) {
 
 std::unique_ptr<Device> make_worker_device(Backend backend) {
   return backend == Backend::cuda ? make_cuda_device(0) : make_host_device(backend, now_seconds, cpu_model());
+}
+
+DeviceInfo worker_device_info(const Device& device) {
+  DeviceInfo info = device.info();
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (device.backend() != Backend::cuda || visible == nullptr) return info;
+  const std::vector<std::string> parts = visible_parts(visible);
+  if (!parts.empty()) info.uuid = parts.front();
+  return info;
 }
 
 void probe(Context& context) {

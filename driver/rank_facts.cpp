@@ -1,6 +1,8 @@
 #include "driver/rank_facts.hpp"
 
+#include <cstdlib>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -16,10 +18,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double devices_timeout = 120;
+// On a node of eight GPUs whose driver was not loaded it takes a minute until the first process is answered.
+constexpr double devices_timeout = 300;
 
 std::string text(const json& rank, const char* name) {
   return rank.at(name).get<std::string>();
+}
+
+std::string too_few(int ranks, std::size_t there, const char* what, const std::string& host) {
+  return fmt::format("{} ranks but {} {} on {}", ranks, there, what, host);
 }
 
 }  // namespace
@@ -28,42 +35,63 @@ json rank_facts(const World& world, const std::string& backend) {
   json mine = {{"host", host_name()},
                {"node", batch_job().node},
                {"uuid", ""},
+               {"visible", ""},
                {"index", -1},
                {"capability", 0},
                {"why", ""},
                {"warnings", json::array()},
                {"host_row", to_json(host_facts())}};
   if (backend != "auto" && backend != "cuda") return mine;
-  json devices;
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::vector<std::string> parts = visible_parts(visible == nullptr ? "" : visible);
+  const std::size_t own = parts.size() == 1 ? 0 : static_cast<std::size_t>(world.local_rank());
+  if (!parts.empty() && own >= parts.size()) {
+    mine["why"] = too_few(world.local_size(), parts.size(), "parts of GPUs", host_name());
+    return mine;
+  }
+  const std::string part = parts.empty() ? "" : parts[own];
+  std::vector<std::string> changes;
+  if (!part.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + part);
   try {
-    devices =
-        json::parse(capture_self({"devices", "--format", "json"}, child_environment({}), devices_timeout));
+    const json devices = json::parse(capture_self({"devices", "--untouched", "--format", "json"},
+                                                  child_environment(changes), devices_timeout));
+    mine.update(gpu_of_rank(devices, world.local_rank(), world.local_size(), host_name(), part));
+    if (!part.empty()) mine["index"] = own;
   } catch (const std::exception& e) {
     mine["why"] = e.what();  // the other ranks wait for this one's facts: rank 0 decides what they are worth
-    return mine;
   }
+  return mine;
+}
+
+std::vector<std::string> visible_parts(const std::string& visible_devices) {
+  std::vector<std::string> parts;
+  std::istringstream names(visible_devices);
+  for (std::string name; std::getline(names, name, ',');) {
+    const std::size_t begin = name.find_first_not_of(' ');
+    if (begin == std::string::npos || name.compare(begin, 4, "MIG-") != 0) return {};
+    parts.push_back(name.substr(begin, name.find_last_not_of(' ') + 1 - begin));
+  }
+  return parts;
+}
+
+json gpu_of_rank(const json& devices, int local_rank, int local_size, const std::string& host,
+                 const std::string& part) {
   const json& gpus = devices.at("gpus");
-  if (gpus.empty()) {
-    mine["why"] = devices.value("why", "no GPU");
-    return mine;
-  }
-  const std::size_t index = gpus.size() == 1 ? 0 : static_cast<std::size_t>(world.local_rank());
-  if (index >= gpus.size()) {
-    mine["why"] = fmt::format("{} ranks but {} GPUs on {}", world.local_size(), gpus.size(), host_name());
-    return mine;
-  }
+  const auto why = [](const std::string& words) { return json{{"why", words}}; };
+  if (gpus.empty()) return why(devices.value("why", "no GPU") + (part.empty() ? "" : " (" + part + ")"));
+  const std::size_t index = gpus.size() == 1 ? 0 : static_cast<std::size_t>(local_rank);
+  if (index >= gpus.size()) return why(too_few(local_size, gpus.size(), "GPUs", host));
   const json& gpu = gpus[index];
   const std::string error = gpu.value("error", "");
-  if (!error.empty()) {
-    mine["why"] = fmt::format("GPU {} of {}: {}", index, host_name(), error);
-    return mine;
-  }
-  mine["uuid"] = gpu.at("uuid");
-  mine["index"] = gpu.at("index");
-  mine["capability"] = gpu.at("capability");
-  mine["warnings"] = gpu.value("warnings", json::array());
-  mine["driver"] = devices.value("driver", "");
-  return mine;
+  if (!error.empty()) return why(fmt::format("GPU {} of {}: {}", index, host, error));
+  // A part that nobody named (a container shows just one) has no name that could be given on.
+  const std::string uuid = part.empty() ? gpu.at("uuid").get<std::string>() : part;
+  return {{"uuid", uuid},
+          {"visible", part.empty() && gpu.value("part", false) ? "" : uuid},
+          {"index", gpu.at("index")},
+          {"capability", gpu.at("capability")},
+          {"warnings", gpu.value("warnings", json::array())},
+          {"driver", devices.value("driver", "")}};
 }
 
 bool has_gpu(const json& rank) {

@@ -12,10 +12,20 @@
 namespace gaussweep::driver {
 
 /// What this rank has: its host, and the GPU it will own (the only one it sees, else the one of its local
-/// rank): {host, node, uuid, index, capability, why, warnings, host_row, driver?}; `why` says why `uuid` is
-/// empty. `backend`: as the user wants it; GPUs are asked for only where it may be cuda. Does not throw where
-/// a GPU fails.
+/// rank): {host, node, uuid, visible, index, capability, why, warnings, host_row, driver?}; `visible` is what
+/// CUDA_VISIBLE_DEVICES must say for it (empty: what it says already), `why` says why `uuid` is empty.
+/// `backend`: as the user wants it; GPUs are asked for only where it may be cuda. GPUs are not touched: one
+/// that is full or in exclusive use is for its worker to wait for. Does not throw where a GPU fails.
 nlohmann::json rank_facts(const World& world, const std::string& backend);
+
+/// The parts of GPUs (MIG) that CUDA_VISIBLE_DEVICES names; empty where it names none. CUDA shows a process
+/// the first of them only, and knows them by nothing but these names.
+std::vector<std::string> visible_parts(const std::string& visible_devices);
+
+/// Of `devices_json`, what a rank takes. `part`: the name of the part that was made visible, or empty.
+/// @return {uuid, visible, index, capability, warnings, driver}, or {why}
+nlohmann::json gpu_of_rank(const nlohmann::json& devices, int local_rank, int local_size,
+                           const std::string& host, const std::string& part);
 
 /// Whether a rank's facts name a GPU.
 bool has_gpu(const nlohmann::json& rank);

@@ -163,6 +163,7 @@ WorkerPlace place_of(const World& world, const json& mine, const json& decision)
   place.backend = from_string<Backend>(decision.at("backend").get<std::string>()).value();
   if (place.backend == Backend::cuda) {
     place.gpu_uuid = mine.at("uuid");
+    place.visible = mine.at("visible");
     if (!has_gpu(mine)) place.unfit = mine.at("why");
     place.site.device_index = mine.at("index");
   }

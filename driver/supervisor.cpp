@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include <fmt/format.h>
@@ -21,7 +22,12 @@ constexpr int most_ends = 2;           // of one trial, before it is left alone
 constexpr int most_failed_starts = 3;  // in a row, before the rank retires
 constexpr double pauses[most_failed_starts] = {0, 1,
                                                3};  // seconds after failed starts: a GPU may be resetting
-constexpr double start_timeout = 120;  // CUDA start-up on a busy node, with the peaks' measurement
+constexpr double shortest_standstill = 1;           // seconds; steps follow each other within milliseconds
+constexpr double busy_patience = 60;                // seconds in which a GPU that others use may become free
+constexpr double longest_pause = 15;                // between two looks at it
+// Seconds for a step of a worker's start. The first one may find the driver not loaded, libraries not read
+// yet, and kernels that have to be translated for this GPU.
+constexpr double first_start_timeout = 300, start_timeout = 120;
 
 /// A record of a second try says how the first one ended.
 io::Record with_first_end(io::Record record, const std::string& cause) {
@@ -67,13 +73,13 @@ io::Record Supervisor::blank() const {
 
 void Supervisor::start_worker() {
   std::vector<std::string> changes = {fmt::format("OPENBLAS_NUM_THREADS={}", place_.threads)};
-  if (!place_.gpu_uuid.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + place_.gpu_uuid);
+  if (!place_.visible.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + place_.visible);
   const std::string log = fmt::format("{}/logs/worker-{}.log", place_.directory, place_.site.rank);
   start_again_at_ = -1;
   worker_ready_ = false;
   sent_ = false;
   step_ = "start-up";
-  worker_started_ = now_seconds();
+  step_started_ = now_seconds();
   kills_before_ = memory_kills();
   try {
     worker_ = Process({"worker", "--parent", std::to_string(::getpid())}, child_environment(changes), log);
@@ -111,9 +117,25 @@ void Supervisor::retire(const std::string& reason) {
 void Supervisor::worker_could_not_start(const std::string& cause) {
   end_worker();
   if (++failed_starts_ >= most_failed_starts) {
-    retire(fmt::format("{} workers in a row could not start: {}", failed_starts_, cause));
+    retire(fmt::format("{} workers in a row could not start: {} (at {})", failed_starts_, cause, step_));
   } else {
     start_again_at_ = now_seconds() + pauses[failed_starts_];
+  }
+}
+
+void Supervisor::device_is_busy(const std::string& cause) {
+  end_worker();
+  const double now = now_seconds();
+  if (busy_since_ < 0) {
+    busy_since_ = now;
+    spdlog::warn("rank {}: the device is in use, or not ready; tried again for {:g} s: {} (at {})",
+                 place_.site.rank, busy_patience, cause, step_);
+  }
+  const double waited = now - busy_since_;
+  if (waited >= busy_patience) {
+    retire(fmt::format("no worker could start for {:.0f} s: {} (at {})", waited, cause, step_));
+  } else {
+    start_again_at_ = now + std::clamp(waited / 2, 1.0, longest_pause);
   }
 }
 
@@ -143,8 +165,10 @@ void Supervisor::take_from_worker(const json& message) {
   const std::string type = message.at("type");
   if (type == "at") {
     step_ = message.at("step");
+    if (!worker_ready_) step_started_ = now_seconds();
   } else if (type == "hello") {
     failed_starts_ = 0;
+    busy_since_ = -1;
     worker_ready_ = true;
     const json& row = message.at("device");
     if (peaks_.is_null()) {
@@ -155,7 +179,12 @@ void Supervisor::take_from_worker(const json& message) {
     }
     if (ends_ >= most_ends) report(last_end_);  // the device works, so it was the trial
   } else if (type == "unfit") {
-    worker_is_gone("crashed", message.at("message"));
+    // while a trial runs, it is the trial's failure; else there was no start
+    if ((trial_ && sent_) || !message.value("busy", false)) {
+      worker_is_gone("crashed", message.at("message"));
+    } else {
+      device_is_busy(message.at("message"));
+    }
   } else if (type == "storage_failed") {
     throw io::StorageError(message.at("message").get<std::string>());
   } else if (type == "record") {
@@ -188,12 +217,15 @@ void Supervisor::take_message(const json& message) {
 }
 
 void Supervisor::watch_time() {
+  forgive_standstill();  // also of the wait for the worker's words just now
   const double now = now_seconds();
   if (trial_ && sent_ && now - sent_at_ > trial_->timeout_seconds) {
     worker_is_gone("timeout", fmt::format("no end after {:g} s", trial_->timeout_seconds));
-  } else if (!worker_ready_ && worker_.running() && now - worker_started_ > start_timeout) {
-    worker_is_gone("crashed", fmt::format("no sign of life within {:g} s", start_timeout));
+    return;
   }
+  const double limit = peaks_.is_null() ? first_start_timeout : start_timeout;
+  if (!worker_ready_ && worker_.running() && now - step_started_ > limit)
+    worker_is_gone("crashed", fmt::format("no sign of life within {:g} s", limit));
 }
 
 void Supervisor::hear_the_end() {
@@ -246,7 +278,19 @@ void Supervisor::do_step(int wait_ms) {
   hear(wait_ms);
 }
 
+/// Where this process itself was held up (a suspended job, a file system that did not answer rank 0), its
+/// worker may have been too, or its words lie here unread: that time is not the trial's.
+void Supervisor::forgive_standstill() {
+  const double now = now_seconds();
+  const double standstill = last_look_ < 0 ? 0 : now - last_look_;
+  last_look_ = now;
+  if (standstill < shortest_standstill) return;
+  sent_at_ += standstill;
+  step_started_ += standstill;
+}
+
 void Supervisor::step(int wait_ms) {
+  forgive_standstill();
   while (auto arrived = world_.receive(World::supervisor)) {
     take_message(arrived->message);
     if (finished_) return;

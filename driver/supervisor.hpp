@@ -9,7 +9,8 @@
 ///   to the supervisor:  trial {trial}, abandon {}, finish {}
 /// Every worker's first act is a probe whose result is known. A trial that ended its worker twice is recorded
 /// only once a fresh worker has shown that the device still works; where none can start, the rank retires and
-/// hands the trial back, for it may be innocent.
+/// hands the trial back, for it may be innocent. A device that others fill or have to themselves is waited
+/// for, a minute.
 
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@ namespace gaussweep::driver {
 struct WorkerPlace {
   Backend backend = Backend::host;
   std::string gpu_uuid;  ///< empty: no GPU
+  std::string visible;   ///< what its worker's CUDA_VISIBLE_DEVICES says; empty: as this process's
   std::string unfit;     ///< not empty: why this rank can have no worker; it retires at once
   int threads = 1;       ///< for OpenBLAS
   std::string directory;
@@ -47,11 +49,13 @@ class Supervisor {
   void take_from_worker(const nlohmann::json& message);
   void start_worker();
   void worker_could_not_start(const std::string& cause);
+  void device_is_busy(const std::string& cause);
   void worker_is_gone(const std::string& status, const std::string& cause);
   void trial_ended_worker(io::Record record);
   void hear(int wait_ms);
   void hear_the_end();
   io::Record blank() const;
+  void forgive_standstill();
   void watch_time();
   void report(const io::Record& record);
   void ask();
@@ -64,9 +68,11 @@ class Supervisor {
   Process worker_;
   nlohmann::json peaks_;  ///< measured by the first worker, given to the later ones
   bool worker_ready_ = false;
-  double worker_started_ = 0;
+  double step_started_ = 0;  ///< of the worker's start
   pid_t worker_pid_ = -1;
   int failed_starts_ = 0;       ///< in a row
+  double last_look_ = -1;       ///< at the clock; negative: there was none
+  double busy_since_ = -1;      ///< since when starts found the device in use; negative: they did not
   double start_again_at_ = -1;  ///< after a failed start; negative: none is due
   bool out_of_work_ = false;    ///< retired, or the medium failed: it waits for `finish`
   std::string step_;            ///< the last step that the worker named

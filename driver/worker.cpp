@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <new>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -59,10 +60,29 @@ Failure failure_of(std::exception_ptr thrown) {
   }
 }
 
-/// The last message of a worker that cannot go on. @return its exit code
-int say_last(Channel& channel, const char* type, const std::string& words) {
+/// Whether what kept a worker from starting may pass by itself: another process fills the device or has it in
+/// exclusive use, or it is being reset.
+bool is_busy(std::exception_ptr thrown) {
+  static const std::set<std::string> names = {
+      "cudaErrorDevicesUnavailable",   "cudaErrorSystemNotReady",       "cudaErrorMpsServerNotReady",
+      "cudaErrorMpsMaxClientsReached", "CUBLAS_STATUS_NOT_INITIALIZED", "CUSOLVER_STATUS_NOT_INITIALIZED"};
   try {
-    channel.send({{"type", type}, {"message", words}});
+    std::rethrow_exception(thrown);
+  } catch (const OutOfMemory&) {
+    return true;
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (const DeviceError& e) {
+    return names.count(e.name) > 0;
+  } catch (...) {
+    return false;
+  }
+}
+
+/// The last message of a worker that cannot go on. @return its exit code
+int say_last(Channel& channel, const json& message) {
+  try {
+    channel.send(message);
   } catch (const ChannelClosed&) {
     // nobody is left to hear it; the exit code says the same
   }
@@ -122,7 +142,9 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
                         step = name;
                         channel.send({{"type", "at"}, {"step", name}});
                       });
+    channel.send({{"type", "at"}, {"step", "probe"}});
     probe(executor.context());
+    channel.send({{"type", "at"}, {"step", "peaks"}});
     Peaks peaks;
     if (setup.at("peaks").is_object()) {
       const json& known = setup.at("peaks");
@@ -132,7 +154,8 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
       peaks = measure_peaks(executor.context(), peak_seconds);
     }
     executor.set_peaks(peaks);
-    channel.send({{"type", "hello"}, {"device", to_json(row_of(device->info(), site.host, peaks))}});
+    channel.send(
+        {{"type", "hello"}, {"device", to_json(row_of(worker_device_info(*device), site.host, peaks))}});
 
     for (;;) {
       const json message = channel.receive(-1).value();
@@ -145,9 +168,10 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
     return 0;  // the supervisor is gone or has no more work
   } catch (const io::StorageError& e) {
     // the medium failed, not the method: the run ends, and the trial is done by the next --resume
-    return say_last(channel, "storage_failed", e.what());
+    return say_last(channel, {{"type", "storage_failed"}, {"message", e.what()}});
   } catch (const std::exception& e) {
-    return say_last(channel, "unfit", e.what());
+    const bool busy = is_busy(std::current_exception());
+    return say_last(channel, {{"type", "unfit"}, {"message", e.what()}, {"busy", busy}});
   }
 }
 

@@ -5,7 +5,8 @@
 /// Messages, each an object with "type":
 ///   to the worker:   setup {backend, site…}, then trial {trial}
 ///   from the worker: hello {device row}, at {step}, record {record, end}, storage_failed {message}, unfit
-///   {message}
+///   {message, busy}
+/// `busy`: the device is there, but others use it, or it is not ready yet: a later start may succeed.
 /// `end`: "" (it waits for the next trial), "fatal" (this process can do no more, and a fresh one may fare
 /// better with the trial), "spent" (the trial is done, but memory may be lost in this process, which ends).
 

@@ -2,14 +2,26 @@
 
 #ifndef GAUSSWEEP_HAS_CUDA
 
-#include "kernels/core/device.hpp"
+#include "kernels/core/device_facts.hpp"
 #include "kernels/core/errors.hpp"
 
 namespace gaussweep {
 
-std::unique_ptr<Device> make_cuda_device(int) {
+namespace {
+
+[[noreturn]] void refuse() {
   throw DeviceError("this build of gaussweep has no CUDA: the backends are emulated and host", "noCuda",
                     false);
+}
+
+}  // namespace
+
+std::unique_ptr<Device> make_cuda_device(int) {
+  refuse();
+}
+
+DeviceInfo cuda_device_info(int) {
+  refuse();
 }
 
 int cuda_device_count(std::string* why) {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "kernels/core/device.hpp"
+#include "kernels/core/device_facts.hpp"
 #include "kernels/core/errors.hpp"
 #include "kernels/simt/cuda_check.hpp"
 
@@ -175,9 +175,7 @@ class CudaDevice final : public Device {
   cudaStream_t stream_ = nullptr;
 };
 
-}  // namespace
-
-std::unique_ptr<Device> make_cuda_device(int index) {
+void require_visible(int index) {
   std::string why;
   const int count = cuda_device_count(&why);
   if (index < 0 || index >= count) {
@@ -186,7 +184,35 @@ std::unique_ptr<Device> make_cuda_device(int index) {
     throw DeviceError(message, cudaGetErrorName(count == 0 ? cudaErrorNoDevice : cudaErrorInvalidDevice),
                       false);
   }
+}
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// Why no GPU can be counted. CUDA calls an absent driver an old one.
+std::string why_none(cudaError_t error) {
+  const std::string name = std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ")";
+  int driver = 0, runtime = 0;
+  if (error != cudaErrorInsufficientDriver || cudaDriverGetVersion(&driver) != cudaSuccess ||
+      cudaRuntimeGetVersion(&runtime) != cudaSuccess) {
+    return name;
+  }
+  if (driver == 0) return "no NVIDIA driver is loaded: " + name;
+  return "the NVIDIA driver knows CUDA " + version_text(driver) + ", this build needs " +
+         version_text(runtime) + ": " + name;
+}
+
+}  // namespace
+
+std::unique_ptr<Device> make_cuda_device(int index) {
+  require_visible(index);
   return std::make_unique<CudaDevice>(index);
+}
+
+DeviceInfo cuda_device_info(int index) {
+  require_visible(index);
+  return describe(index);
 }
 
 int cuda_device_count(std::string* why) {
@@ -195,7 +221,7 @@ int cuda_device_count(std::string* why) {
   if (error != cudaSuccess) {
     cudaGetLastError();
     count = 0;
-    if (why != nullptr) *why = std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ")";
+    if (why != nullptr) *why = why_none(error);
   } else if (count == 0 && why != nullptr) {
     *why = "no GPU is visible to this process";
   }

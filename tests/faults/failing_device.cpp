@@ -26,6 +26,7 @@ class FailingDevice final : public Device {
   DeviceInfo info() const override { return real_->info(); }
   void* allocate(std::size_t bytes) override {
     refuse();
+    if (fault_.how == "full" && failed()) throw OutOfMemory("another process holds all memory of the device");
     return real_->allocate(bytes);
   }
   void release(void* pointer) noexcept override { real_->release(pointer); }
@@ -64,7 +65,7 @@ class FailingDevice final : public Device {
  private:
   bool failed() const { return ::access(fault_.file.c_str(), F_OK) == 0; }
   void refuse() const {
-    if (fault_.how != "lies" && failed())
+    if (fault_.how != "lies" && fault_.how != "full" && failed())
       throw DeviceError("the device is gone", "faultDeviceGone", fault_.how == "dies");
   }
   void spoil(void* data, std::size_t bytes) const {

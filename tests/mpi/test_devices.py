@@ -49,6 +49,22 @@ class Retirement(SweepTest):
         self.assertIn("which is known, came out wrong", self.stderr)
         self.assertEqual({r["rank"] for r in self.records(directory)}, {0})
 
+    def test_a_device_that_others_fill_is_waited_for(self):
+        gone = self.folder / "gone"
+        gone.write_text("")
+        directory = self.folder / "run"
+        with subprocess.Popen(harness.command(["run", self.plan(PLAN), "-o", directory], program=FAULTY), text=True,
+                              env=harness.environment(**self.fault(0, 1000000, "full")), stderr=subprocess.PIPE) as process:
+            said = next(line for line in process.stderr if "retires" in line or "in use" in line)
+            self.assertIn("in use", said)
+            time.sleep(6)  # a broken device would have been given up by now
+            self.assertIsNone(process.poll())
+            gone.unlink()
+            _, errors = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertEqual(self.retired(directory), [])
+        self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 30)
+
     def test_a_trial_that_breaks_devices_does_not_get_them_all(self):
         plan = self.plan(PLAN + "  - {problem: gesv, method: fault_device_killer, n: 64}\n")  # the longest: it goes first
         mark = str(self.folder / "gone")

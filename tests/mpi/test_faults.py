@@ -191,6 +191,21 @@ class Stopping(SweepTest):
             self.assertLess(time.monotonic() - start, 10)
             self.assertEqual(process.returncode, 5, errors)
 
+    def test_a_suspended_job_does_not_lose_its_trials_to_their_timeout(self):
+        plan = self.slow_plan(milliseconds=1000, count=4)
+        plan.write_text(plan.read_text().replace("warmup: 0", "warmup: 0\ntimeout: 6s"))
+        directory = self.folder / "run"
+        process = self.started(plan, directory)
+        (worker,) = killer.children(process.pid)
+        for number, pause in ((signal.SIGSTOP, 8), (signal.SIGCONT, 0)):
+            os.kill(process.pid, number)
+            time.sleep(0.5)  # the supervisor looks at its clock before the worker goes on
+            os.kill(worker, number)
+            time.sleep(pause)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertEqual([(r["status"], r["message"]) for r in self.records(directory)], [("pass", "")] * 4)
+
     def test_the_time_limit(self):
         directory = self.sweep(self.slow_plan(), "--time-limit", "2s", program=FAULTY, code=5)
         self.assertGreater(len(self.records(directory)), 0)

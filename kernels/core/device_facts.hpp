@@ -1,0 +1,13 @@
+#pragma once
+/// What can be known of a GPU before anything runs on it.
+
+#include "kernels/core/device.hpp"
+
+namespace gaussweep {
+
+/// Facts of GPU `index` of those visible to this process: takes no memory of it and no turn among processes
+/// that share it, so it answers where the GPU is full or in exclusive use. `free_bytes` stays 0.
+/// @throws DeviceError where there is no such GPU, or where this build has no CUDA
+DeviceInfo cuda_device_info(int index);
+
+}  // namespace gaussweep

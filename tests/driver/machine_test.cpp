@@ -1,0 +1,70 @@
+#include "driver/machine.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace gaussweep::driver {
+namespace {
+
+/// Control groups as the system shows them, in a folder.
+class GroupMemory : public ::testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void put(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text << "\n";
+  }
+  double room() const { return group_memory_bytes(folder_ / "groups", folder_ / "top"); }
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("gaussweep-machine-test-" + std::to_string(::getpid()));
+};
+
+TEST_F(GroupMemory, IsThatOfTheTightestGroupAbove) {
+  put("groups", "0::/slurm/job_1/task_0");
+  put("top/slurm/memory.max", "max");
+  put("top/slurm/memory.current", "900");
+  put("top/slurm/job_1/memory.max", "1000");
+  put("top/slurm/job_1/memory.current", "600");
+  put("top/slurm/job_1/task_0/memory.max", "5000");
+  put("top/slurm/job_1/task_0/memory.current", "600");
+  EXPECT_EQ(room(), 400);
+}
+
+TEST_F(GroupMemory, CountsCachedFilesAsFree) {
+  put("groups", "0::/");
+  put("top/memory.max", "1000");
+  put("top/memory.current", "990");
+  put("top/memory.stat", "anon 100\nfile 890\ninactive_file 600\nactive_file 200");
+  EXPECT_EQ(room(), 810);
+}
+
+TEST_F(GroupMemory, OfVersionOne) {
+  put("groups", "5:cpu,cpuacct:/other\n4:hugetlb,memory:/job_1\n0::/");
+  put("top/memory/memory.limit_in_bytes", "9223372036854771712");
+  put("top/memory/memory.usage_in_bytes", "100");
+  put("top/memory/job_1/memory.limit_in_bytes", "1000");
+  put("top/memory/job_1/memory.usage_in_bytes", "700");
+  put("top/memory/job_1/memory.stat", "inactive_file 1\ntotal_inactive_file 50");
+  EXPECT_EQ(room(), 350);
+}
+
+TEST_F(GroupMemory, InAContainerIsThatOfItsTop) {
+  put("groups", "4:memory:/docker/0123456789");
+  put("top/memory/memory.limit_in_bytes", "1000");
+  put("top/memory/memory.usage_in_bytes", "1200");
+  EXPECT_EQ(room(), 0) << "more than the limit is no negative room";
+}
+
+TEST_F(GroupMemory, WithoutGroupsIsNotLimited) {
+  EXPECT_TRUE(std::isinf(room()));
+  put("groups", "0::/user.slice\nnonsense");
+  EXPECT_TRUE(std::isinf(room()));
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
