@@ -76,8 +76,11 @@ double CostModel::run_seconds(const Trial& trial) const {
   const auto found =
       seen_.find(group(std::string(to_string(trial.problem)), trial.method,
                        std::string(to_string(trial.precision)), std::string(to_string(trial.backend))));
-  return flops / (found != seen_.end() ? nearest_rate(found->second, log_size(trial.shape.n))
-                                       : first_guess(trial.backend, method->vendor));
+  // Measured times are of all iterations, and so are the rates made of them.
+  if (found != seen_.end()) return flops / nearest_rate(found->second, log_size(trial.shape.n));
+  const double iterations =
+      method->iterations != nullptr ? method->iterations(trial.shape, trial.parameters) : 1;
+  return iterations * flops / first_guess(trial.backend, method->vendor);
 }
 
 double CostModel::estimate(const Trial& trial) const {

@@ -95,6 +95,9 @@ struct Method {
   double (*flops)(const Shape&, const Parameters&) = nullptr;     ///< null: the problem's usual count
   double (*bytes)(const Shape&, const Parameters&,
                   std::size_t element) = nullptr;  ///< least traffic; null: every operand once
+  /// Iterative methods: a guess of how many iterations of `flops` each there are. Only what is estimated
+  /// before anything was measured hangs on it. Null: one.
+  double (*iterations)(const Shape&, const Parameters&) = nullptr;
   std::vector<Backend>
       backends;  ///< where it is meant to run; a build without CUDA lacks the entry for `cuda`
   Entry cuda;

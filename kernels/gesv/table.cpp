@@ -131,6 +131,7 @@ Method crout() {
 Method lu_fixed_point() {
   Method method = cejka_method("lu_fixed_point", "L and U by fixed-point iteration, then substitutions");
   method.parameters = fixed_point_parameters();
+  method.iterations = fixed_point_iterations;
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return workspace_piece(shape.n * shape.n, element) + fixed_point_workspace(shape, parameters, element);
   };

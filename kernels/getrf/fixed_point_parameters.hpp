@@ -1,6 +1,7 @@
 #pragma once
 /// What the rows of getrf/fixed_point and gesv/lu_fixed_point have in common.
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels/core/method.hpp"
@@ -16,6 +17,12 @@ inline std::vector<Parameter> fixed_point_parameters() {
                          "ends where no element changes by more than this; 0: where none changes at all"),
           integer_parameter("max_iterations", 0, 0, 1 << 30,
                             "most iterations; 0: 2 n, after which nothing can change any more")};
+}
+
+/// Some twenty where the diagonal dominates; elsewhere it may be 2 n.
+inline double fixed_point_iterations(const Shape& shape, const Parameters& parameters) {
+  const std::int64_t asked = parameters.integer("max_iterations");
+  return static_cast<double>(std::min<std::int64_t>(20, asked > 0 ? asked : 2 * shape.n));
 }
 
 /// The changes of an iteration, and a second iterate where it is double-buffered.

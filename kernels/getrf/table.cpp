@@ -39,6 +39,7 @@ Method fixed_point() {
   method.overwrites = false;
   method.parameters = fixed_point_parameters();
   method.workspace_bytes = fixed_point_workspace;
+  method.iterations = fixed_point_iterations;
   return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_fixed_point));
 }
 

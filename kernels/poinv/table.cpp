@@ -1,5 +1,7 @@
 #include "kernels/tables.hpp"
 
+#include <algorithm>
+
 GAUSSWEEP_DECLARE_PORTABLE(poinv_cholesky_gets)
 GAUSSWEEP_DECLARE_PORTABLE(poinv_gauss_seidel)
 GAUSSWEEP_DECLARE_IN(host, poinv_lapack)
@@ -45,6 +47,10 @@ Method gauss_seidel() {
       integer_parameter("max_iterations", 1000, 1, 1 << 30, "most sweeps")};
   method.workspace_bytes = [](const Shape&, const Parameters&, std::size_t) {
     return workspace_piece(1, sizeof(unsigned long long));
+  };
+  // Ten to forty where the matrix is well-conditioned.
+  method.iterations = [](const Shape&, const Parameters& parameters) {
+    return static_cast<double>(std::min<std::int64_t>(20, parameters.integer("max_iterations")));
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(poinv_gauss_seidel));
 }

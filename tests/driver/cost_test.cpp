@@ -21,6 +21,21 @@ TEST(CostModel, GrowsWithSizeBeforeAnythingWasMeasured) {
   EXPECT_GT(model.run_seconds(host_trial(2000)), 6 * model.run_seconds(host_trial(1000)));
 }
 
+TEST(CostModel, ExpectsManyIterationsButNoMoreThanAsked) {
+  const Registry registry = builtin_registry();
+  const CostModel model(registry);
+  Trial trial = host_trial(100);
+  trial.problem = Problem::poinv;
+  trial.method = "gauss_seidel";
+  trial.backend = Backend::emulated;
+  const auto seconds = [&](std::int64_t most) {
+    trial.parameters.set("max_iterations", most);
+    return model.run_seconds(trial);
+  };
+  EXPECT_NEAR(seconds(3), 3 * seconds(1), 1e-9);
+  EXPECT_GT(seconds(1000), 5 * seconds(1));
+}
+
 TEST(CostModel, LearnsTheRateNearestInSize) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
