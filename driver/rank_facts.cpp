@@ -98,19 +98,22 @@ bool has_gpu(const json& rank) {
   return !text(rank, "uuid").empty();
 }
 
+std::string without_gpu(const std::vector<json>& ranks) {
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (has_gpu(ranks[rank])) continue;
+    return fmt::format("rank {} on {}: {}", rank, text(ranks[rank], "host"), text(ranks[rank], "why"));
+  }
+  return "";
+}
+
 Backend choose_backend(const std::string& wanted, const std::vector<json>& ranks, bool resume) {
   if (wanted == "emulated") return Backend::emulated;
   if (wanted == "host") return Backend::host;
   std::size_t with_gpu = 0;
-  std::string without;
   std::set<std::string> seen;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const json& facts = ranks[rank];
-    if (!has_gpu(facts)) {
-      if (without.empty())
-        without = fmt::format("rank {} on {}: {}", rank, text(facts, "host"), text(facts, "why"));
-      continue;
-    }
+    if (!has_gpu(facts)) continue;
     ++with_gpu;
     const std::string place = text(facts, "host") + " " + text(facts, "uuid");
     if (!seen.insert(place).second) {
@@ -126,7 +129,7 @@ Backend choose_backend(const std::string& wanted, const std::vector<json>& ranks
   throw UsageError(
       fmt::format("--backend {}: every rank needs a GPU of its own, but {}. Start as many ranks as there "
                   "are GPUs, or give --backend emulated or host",
-                  wanted, without));
+                  wanted, without_gpu(ranks)));
 }
 
 }  // namespace gaussweep::driver

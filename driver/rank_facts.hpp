@@ -30,6 +30,10 @@ nlohmann::json gpu_of_rank(const nlohmann::json& devices, int local_rank, int lo
 /// Whether a rank's facts name a GPU.
 bool has_gpu(const nlohmann::json& rank);
 
+/// The first rank that has no GPU, and why: "rank 1 on n2: no NVIDIA driver is loaded"; empty where all have
+/// one.
+std::string without_gpu(const std::vector<nlohmann::json>& ranks);
+
 /// Which backend the sweep runs on. With `resume`, ranks may lack a GPU as long as one has it: they retire.
 /// @throws UsageError where the ranks cannot have what is wanted
 Backend choose_backend(const std::string& wanted, const std::vector<nlohmann::json>& ranks, bool resume);

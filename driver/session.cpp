@@ -256,6 +256,10 @@ int sweep_into(RunDirectory& directory, World& world, const json& mine, const st
   directory.sync();
   spdlog::info("{} trials, {} to do, {} rank(s), backend {}, into {}", work.all.size(), work.todo.size(),
                world.size(), to_string(backend), directory.path().string());
+  if (options.backend == "auto" && backend == Backend::emulated) {
+    spdlog::warn("no GPU can be used ({}): the kernels run emulated on the CPU, which is slow",
+                 without_gpu(ranks));
+  }
   const json decision = {{"ok", !work.todo.empty()},  // else nobody needs a worker
                          {"backend", to_string(backend)},
                          {"directory", directory.path().string()},

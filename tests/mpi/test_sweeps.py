@@ -37,6 +37,13 @@ class Sweeps(SweepTest):
         self.assertEqual({r["rank"] for r in three} - {0, 1, 2}, set())
         self.assertGreater(len({r["rank"] for r in three}), 1, "more than one rank worked")
 
+    def test_a_sweep_that_found_no_gpu_says_why(self):
+        plan = self.plan(SMALL)
+        self.sweep(plan, output="found")
+        self.assertRegex(self.stderr, r"warning: no GPU can be used \(rank 0 on .+: .+\): the kernels run emulated")
+        self.sweep(plan, "--backend", "emulated", output="asked")
+        self.assertNotIn("no GPU", self.stderr)
+
     def test_records_hold_what_was_measured(self):
         records = self.records(self.sweep(self.plan(SMALL), ranks=2))
         for record in records:
