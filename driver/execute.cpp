@@ -282,7 +282,7 @@ Answer<T> Executor::measure(const Trial& trial, const Method& method, const Inpu
 
   at_("warm-up");
   // Where a run is so long that a cold start does not show in it, the last warm-up measures the stages too.
-  const bool stages_too = trial.warmup > 0 && trial.inner_repeats == 1;
+  const bool stages_too = trial.stages && trial.warmup > 0 && trial.inner_repeats == 1;
   for (std::int64_t i = stages_too ? 1 : 0; i < trial.warmup; ++i) bench->warm_up();
   const bool stages_known =
       stages_too && timed(device, [&] { record.stages = bench->stages(); }) > long_run_seconds;
@@ -305,7 +305,7 @@ Answer<T> Executor::measure(const Trial& trial, const Method& method, const Inpu
   record.d2h_seconds = timed(device, [&] { answer = bench->download(); });
   record.info = answer.info;
 
-  if (!stages_known) {
+  if (trial.stages && !stages_known) {
     at_("stages");
     record.stages = bench->stages();
   }

@@ -1,6 +1,5 @@
 #include "driver/probe.hpp"
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -46,9 +45,8 @@ std::unique_ptr<Device> make_worker_device(Backend backend) {
 
 DeviceInfo worker_device_info(const Device& device) {
   DeviceInfo info = device.info();
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (device.backend() != Backend::cuda || visible == nullptr) return info;
-  const std::vector<std::string> parts = visible_parts(visible);
+  if (device.backend() != Backend::cuda) return info;
+  const std::vector<std::string> parts = visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
   if (!parts.empty()) info.uuid = parts.front();
   return info;
 }

@@ -1,6 +1,5 @@
 #include "driver/rank_facts.hpp"
 
-#include <cstdlib>
 #include <set>
 #include <sstream>
 
@@ -42,8 +41,7 @@ json rank_facts(const World& world, const std::string& backend) {
                {"warnings", json::array()},
                {"host_row", to_json(host_facts())}};
   if (backend != "auto" && backend != "cuda") return mine;
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  const std::vector<std::string> parts = visible_parts(visible == nullptr ? "" : visible);
+  const std::vector<std::string> parts = visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
   const std::size_t own = parts.size() == 1 ? 0 : static_cast<std::size_t>(world.local_rank());
   if (!parts.empty() && own >= parts.size()) {
     mine["why"] = too_few(world.local_size(), parts.size(), "parts of GPUs", host_name());

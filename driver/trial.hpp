@@ -34,7 +34,7 @@ inline constexpr const char* trial_statuses[] = {"pass",    "suspect", "failed",
 struct Trial {
   /// Digest (32 hex digits) of everything that decides the outcome except machine and build: problem, method,
   /// precision, backend, shape, complete parameters, matrices, repeats, warmup, inner_repeats. Not:
-  /// tolerance, expect, timeout.
+  /// tolerance, expect, timeout, stages.
   std::string key;
   Problem problem = Problem::gesv;
   std::string method;  ///< the variant
@@ -45,6 +45,7 @@ struct Trial {
   MatrixRequest matrix;
   std::optional<MatrixRequest> matrix_b;  ///< gemm only
   std::int64_t repeats = 5, warmup = 1, inner_repeats = 1;
+  bool stages = true;  ///< false: no run is spent on measuring them
   double timeout_seconds = 600;
   double tolerance = 0;
   /// Statuses that are no failure of the sweep; empty: only "pass". "skipped" never counts against it.

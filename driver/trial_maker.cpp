@@ -73,7 +73,8 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
 
 std::string key_of(const Trial& t) {
   nlohmann::json j = to_json(t);
-  for (const char* other : {"key", "tolerance", "expect", "timeout_seconds", "skip_reason"}) j.erase(other);
+  for (const char* other : {"key", "tolerance", "expect", "timeout_seconds", "stages", "skip_reason"})
+    j.erase(other);
   // a matrix is what its digest says; its place in the file system decides nothing
   j["matrix"] = t.matrix.digest;
   if (t.matrix_b) j["matrix_b"] = t.matrix_b->digest;
@@ -149,6 +150,7 @@ Trial TrialMaker::make(const Assignment& chosen) const {
   t.repeats = count(entry.repeats, plan.repeats, 1, "repeats");
   t.warmup = count(entry.warmup, plan.warmup, 0, "warmup");
   t.inner_repeats = count(entry.inner_repeats, plan.inner_repeats, 1, "inner_repeats");
+  t.stages = entry.stages.value_or(plan.stages).text == "always";
   t.timeout_seconds = io::parse_duration(entry.timeout.value_or(plan.timeout), "timeout");
   t.tolerance = tolerance_of(plan, entry, t.problem);
   t.expect = expected_statuses(entry, method);

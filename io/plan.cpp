@@ -39,6 +39,7 @@ Readers entry_readers(Entry& entry, RangeBudget& budget) {
       {"repeats", [&](const YamlNode& v) { entry.repeats = count_of(v, "repeats", 1); }},
       {"warmup", [&](const YamlNode& v) { entry.warmup = count_of(v, "warmup", 0); }},
       {"inner_repeats", [&](const YamlNode& v) { entry.inner_repeats = count_of(v, "inner_repeats", 1); }},
+      {"stages", [&](const YamlNode& v) { entry.stages = always_or_never(v, "stages"); }},
       {"timeout", [&](const YamlNode& v) { entry.timeout = timeout_of(v); }},
       {"tolerance", [&](const YamlNode& v) { entry.tolerance = tolerance_of(v); }},
   };
@@ -129,6 +130,7 @@ Plan parse_plan(const std::string& text, const std::string& file) {
   plan.repeats = {"5", nowhere};
   plan.warmup = {"1", nowhere};
   plan.inner_repeats = {"1", nowhere};
+  plan.stages = {"always", nowhere};
   plan.timeout = {"10min", nowhere};
   RangeBudget budget;
   const Readers readers = {
@@ -140,10 +142,11 @@ Plan parse_plan(const std::string& text, const std::string& file) {
       {"repeats", [&](const YamlNode& v) { plan.repeats = count_of(v, "repeats", 1); }},
       {"warmup", [&](const YamlNode& v) { plan.warmup = count_of(v, "warmup", 0); }},
       {"inner_repeats", [&](const YamlNode& v) { plan.inner_repeats = count_of(v, "inner_repeats", 1); }},
+      {"stages", [&](const YamlNode& v) { plan.stages = always_or_never(v, "stages"); }},
       {"timeout", [&](const YamlNode& v) { plan.timeout = timeout_of(v); }},
       {"tolerance", [&](const YamlNode& v) { plan.tolerance = tolerance_of(v); }},
       {"matrix", [&](const YamlNode& v) { plan.matrices = matrices_of(v, "matrix"); }},
-      {"store", [&](const YamlNode& v) { plan.store = store_of(v); }},
+      {"store", [&](const YamlNode& v) { plan.store = always_or_never(v, "store"); }},
       {"store_limit", [&](const YamlNode& v) { plan.store_limit = bytes_scalar_of(v, "store_limit"); }},
       {"sweep", [&](const YamlNode& v) { plan.sweep = sweep_of(v, budget); }},
   };

@@ -64,7 +64,7 @@ struct Entry {
   std::vector<MatrixBlock> matrices;  ///< empty: the plan's own `matrix`
   std::optional<MatrixBlock> matrix_b;
   std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect;  ///< method → statuses
-  std::optional<Scalar> repeats, warmup, inner_repeats, timeout;
+  std::optional<Scalar> repeats, warmup, inner_repeats, stages, timeout;
   std::map<std::string, Scalar> tolerance;  ///< as in Plan
   Place place;
 };
@@ -75,6 +75,7 @@ struct Plan {
   std::string name;
   std::vector<Scalar> precision;            ///< default: double
   Scalar repeats, warmup, inner_repeats;    ///< defaults 5, 1, 1
+  Scalar stages;                            ///< "always" (default) or "never": whether they are measured
   Scalar timeout;                           ///< default 10min
   std::map<std::string, Scalar> tolerance;  ///< problem → tolerance; "" → a factor for every default
   std::vector<MatrixBlock> matrices;        ///< for entries without their own; empty: the default

@@ -65,7 +65,7 @@ std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what
   for (const auto& [key, value] : node.entries) {
     require_word(key, matrix_words, what + " has no");
     const std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
-    if (key.text == "store") store_of(*value);
+    if (key.text == "store") always_or_never(*value, "store");
     if (blocks.size() * choices.size() > most_matrices) {
       fail_at(value->place, what + ": the lists have too many combinations");
     }
@@ -146,9 +146,9 @@ Scalar bytes_scalar_of(const YamlNode& node, const std::string& what) {
   return scalar;
 }
 
-Scalar store_of(const YamlNode& node) {
-  Scalar scalar = scalar_of(node, "store");
-  require_word(scalar, {"always", "never"}, "store:");
+Scalar always_or_never(const YamlNode& node, const std::string& what) {
+  Scalar scalar = scalar_of(node, what);
+  require_word(scalar, {"always", "never"}, what + ":");
   return scalar;
 }
 

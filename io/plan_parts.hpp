@@ -31,7 +31,7 @@ Scalar timeout_of(const YamlNode& node);
 /// A number of bytes or "none", as it is written.
 Scalar bytes_scalar_of(const YamlNode& node, const std::string& what);
 /// "always" or "never".
-Scalar store_of(const YamlNode& node);
+Scalar always_or_never(const YamlNode& node, const std::string& what);
 
 /// The value, list, range, or (n, m, k) mapping by backend of the axis `name`.
 Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget);

@@ -34,7 +34,7 @@ constexpr std::int64_t patience = 10;
 
 /// The larger of two residuals, of which NaN is the largest. Both are not negative.
 __device__ __forceinline__ double worse(double one, double other) {
-  return other <= one ? one : other;
+  return one > other || one != one ? one : other;
 }
 
 /// One sweep over all rows for the 16 columns of X that this thread block owns. The largest residual is added

@@ -15,6 +15,17 @@ Trial host_trial(std::int64_t n) {
   return trial;
 }
 
+io::Record host_record(std::int64_t n, double flops) {
+  io::Record record;
+  record.problem = "gesv";
+  record.method = "lapack";
+  record.precision = "double";
+  record.backend = "host";
+  record.n = n;
+  record.flops = flops;
+  return record;
+}
+
 TEST(CostModel, GrowsWithSizeBeforeAnythingWasMeasured) {
   const Registry registry = builtin_registry();
   const CostModel model(registry);
@@ -39,13 +50,7 @@ TEST(CostModel, ExpectsManyIterationsButNoMoreThanAsked) {
 TEST(CostModel, LearnsTheRateNearestInSize) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
-  io::Record record;
-  record.problem = "gesv";
-  record.method = "lapack";
-  record.precision = "double";
-  record.backend = "host";
-  record.n = 1000;
-  record.flops = 1e9;
+  io::Record record = host_record(1000, 1e9);
   record.seconds_median = 2;  // 5e8 flop/s
   model.learn(record);
   const double flops = problem_flops(Problem::gesv, host_trial(1000).shape);
@@ -61,12 +66,7 @@ TEST(CostModel, LearnsTheRateNearestInSize) {
 TEST(CostModel, TheSlowestRateOfTheNearestSizesCounts) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
-  io::Record record;
-  record.problem = "gesv";
-  record.method = "lapack";
-  record.precision = "double";
-  record.backend = "host";
-  record.flops = 1e9;
+  io::Record record = host_record(1, 1e9);
   const auto learn = [&](std::int64_t n, double rate) {
     record.n = n;
     record.seconds_median = record.flops / rate;
@@ -91,14 +91,7 @@ TEST(CostModel, ARecordWithoutATimeTeachesNothing) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
   const double before = model.run_seconds(host_trial(100));
-  io::Record crashed;
-  crashed.problem = "gesv";
-  crashed.method = "lapack";
-  crashed.precision = "double";
-  crashed.backend = "host";
-  crashed.n = 100;
-  crashed.flops = 1e6;
-  model.learn(crashed);
+  model.learn(host_record(100, 1e6));
   EXPECT_EQ(model.run_seconds(host_trial(100)), before);
 }
 

@@ -213,20 +213,22 @@ TEST(Expand, ExcludesByValueComparisonGlobAndList) {
 }
 
 TEST(Expand, NumbersOfThePlanAndOfTheEntry) {
-  const std::string head = "repeats: 7\nwarmup: 2\ntimeout: 30s\ntolerance: {gesv: 20}\n";
+  const std::string head = "repeats: 7\nwarmup: 2\nstages: never\ntimeout: 30s\ntolerance: {gesv: 20}\n";
   const Trial plan = expand_text(head + sweep("gesv", "serial", "n: 4")).trials.at(0);
   EXPECT_EQ(plan.repeats, 7);
   EXPECT_EQ(plan.warmup, 2);
   EXPECT_EQ(plan.inner_repeats, 1);
+  EXPECT_FALSE(plan.stages);
   EXPECT_EQ(plan.timeout_seconds, 30);
   EXPECT_EQ(plan.tolerance, 20);
   const Trial own = expand_text(head + sweep("gesv", "serial",
                                              "n: 4\n    repeats: 3\n    warmup: 0\n    inner_repeats: 10\n"
-                                             "    timeout: 1min\n    tolerance: 2"))
+                                             "    timeout: 1min\n    tolerance: 2\n    stages: always"))
                         .trials.at(0);
   EXPECT_EQ(own.repeats, 3);
   EXPECT_EQ(own.warmup, 0);
   EXPECT_EQ(own.inner_repeats, 10);
+  EXPECT_TRUE(own.stages);
   EXPECT_EQ(own.timeout_seconds, 60);
   EXPECT_EQ(own.tolerance, 2 * default_tolerance(Problem::gesv)) << "a bare number multiplies the default";
   EXPECT_EQ(trials("potrf", "plain", "n: 4").at(0).tolerance, default_tolerance(Problem::potrf));
@@ -283,7 +285,7 @@ TEST(Expand, TheKeyHoldsWhatDecidesTheOutcomeAndNothingElse) {
   EXPECT_EQ(key("blocks: 1"), plain);
   EXPECT_EQ(key("order: up"), plain) << "a default that is written out decides nothing";
   EXPECT_EQ(key("blocks: 1", "name: other\n"), plain);
-  EXPECT_EQ(key("timeout: 3s\n    tolerance: 5\n    expect: {cyclic_a: failed}"), plain);
+  EXPECT_EQ(key("timeout: 3s\n    stages: never\n    tolerance: 5\n    expect: {cyclic_a: failed}"), plain);
   EXPECT_EQ(key("matrix: {kind: uniform, seed: 1, store: never}"), plain);
   std::set<std::string> keys = {plain};
   for (const char* other : {"blocks: 2", "order: down", "omega: 1.5", "precision: float", "nrhs: 2",

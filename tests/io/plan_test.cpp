@@ -93,6 +93,7 @@ TEST(Plan, WhatItLeavesOutHasDefaults) {
   EXPECT_EQ(plan.repeats.text, "5");
   EXPECT_EQ(plan.warmup.text, "1");
   EXPECT_EQ(plan.inner_repeats.text, "1");
+  EXPECT_EQ(plan.stages.text, "always");
   EXPECT_EQ(parse_duration(plan.timeout, "timeout"), 600);
   EXPECT_TRUE(plan.matrices.empty());
   EXPECT_FALSE(plan.store.has_value());
@@ -118,15 +119,16 @@ TEST(Plan, NMayDifferByBackend) {
 }
 
 TEST(Plan, AnEntrysOwnNumbers) {
-  const Plan plan =
-      parse_plan(with("repeats: 3\n    warmup: 0\n    inner_repeats: 1k\n    timeout: 90s\n"
-                      "    tolerance: 2\n    zip: {n: [4, 8], blocks: 1:2:1}\n"
-                      "    exclude: [{method: lapack, n: \">4\"}, {blocks: [1, \"<= 0.5\", \">=1k\"]}]\n"
-                      "    expect: {gauss_*: failed}\n    matrix_b: {kind: ones}"),
-                 "p.yaml");
+  const Plan plan = parse_plan(
+      with("repeats: 3\n    warmup: 0\n    inner_repeats: 1k\n    timeout: 90s\n    stages: never\n"
+           "    tolerance: 2\n    zip: {n: [4, 8], blocks: 1:2:1}\n"
+           "    exclude: [{method: lapack, n: \">4\"}, {blocks: [1, \"<= 0.5\", \">=1k\"]}]\n"
+           "    expect: {gauss_*: failed}\n    matrix_b: {kind: ones}"),
+      "p.yaml");
   const Entry& entry = plan.sweep[0];
   EXPECT_EQ(entry.repeats->text, "3");
   EXPECT_EQ(entry.warmup->text, "0");
+  EXPECT_EQ(entry.stages->text, "never");
   EXPECT_EQ(parse_integer(*entry.inner_repeats, 1, 2000, ""), 1024);
   EXPECT_EQ(entry.timeout->text, "90s");
   EXPECT_EQ(entry.tolerance.at("").text, "2");
@@ -192,6 +194,7 @@ TEST(PlanErrors, UnknownKeysNameTheNearest) {
       {"matrix: {kind: ones, vlaue: 3}\n", "1:22", "(nearest: value)"},
       {"matrix:\n  - kind: ones\n    sede: 3\n", "3:5", "(nearest: seed)"},
       {"tolerance: {gesv: 1, gestf: 2}\n", "1:22", "'gestf'; allowed: gemm, trsv, gesv, getrf"},
+      {"stages: no\n", "1:9", "stages: 'no'; allowed: always, never"},
       {"store: nevr\n", "1:8", "allowed: always, never (nearest: never)"},
       {"precision: [double, flaot]\n", "1:21", "allowed: float, double (nearest: float)"},
       {"sweep:\n  - problem: gesv\n    method: all\n    n: {cuda: 1, emulatd: 2}\n", "4:18",

@@ -69,6 +69,14 @@ class Sweeps(SweepTest):
             for name in ("version", "commit", "command_line", "hdf5_version", "mpi_version", "plan_name"):
                 self.assertIn(name, file.attrs)
 
+    def test_a_plan_may_leave_the_stages_out(self):
+        import h5py
+        directory = self.sweep(self.plan("sweep: [{problem: gesv, method: gauss_block, n: 5}, "
+                                         "{problem: gesv, method: gauss_block, n: 7, stages: never}]\n"))
+        with h5py.File(directory / "results.h5", "r") as file:
+            trials = set(file["stages"]["trial"])
+            self.assertEqual([int(n) for i, n in enumerate(file["records"]["n"]) if i in trials], [5])
+
     def test_matrices_are_made_once_and_shared(self):
         directory = self.sweep(self.plan(SMALL), ranks=3)
         digests = {r["matrix_digest"] for r in self.records(directory)}
