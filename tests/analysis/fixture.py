@@ -132,7 +132,7 @@ def everything(seed=1, gpus=tuple(GPUS)):
                         night.trial("gesv", method, n, n ** 3 * (3e-10 / blocks + 2e-11) * (1.02 if substitution == "pipelined" else 1), gpu=gpu,
                                     parameters=dict(blocks=blocks, threads=0, back_substitution=substitution), status="failed" if wrong else "pass",
                                     residual_ratio=10.0 ** (3 + blocks / 4) if wrong else 0.5)
-            night.trial("gesv", "gauss_cyclic_decrement", 900, 900 ** 3 * 3e-10 / blocks, gpu=gpu, matrix="cauchy",
+            night.trial("gesv", "gauss_cyclic_decrement", 900, 900 ** 3 * 3e-10 / blocks ** 0.5, gpu=gpu, matrix="cauchy",
                         parameters=dict(blocks=blocks, threads=0, back_substitution="reduction"))
         for threads in (0, 32, 64, 128, 256, 512, 1024):
             night.trial("gesv", "gauss_block", 900, 0.2 * (1 / (threads or 1024) + 0.001), gpu=gpu, parameters=dict(threads=threads))

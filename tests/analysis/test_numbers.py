@@ -102,6 +102,9 @@ class NumbersTest(unittest.TestCase):
                     times.setdefault((self.r["matrix_digest"][i], self.parameters[i]["blocks"]), self.r["seconds_median"][i])
             ratios = [times[d, 1] / t for (d, b), t in times.items() if b == row["to"]]
             self.assertTrue(any(math.isclose(row["speedup"], r, rel_tol=1e-12) for r in ratios), row)
+            accepted = self.where(row, problem="problem", precision="precision", device="device", method="method") & (self.r["status"] == PASS)
+            blocks = [self.parameters[i].get("blocks", 0) for i in np.flatnonzero(accepted)]
+            self.assertEqual(row["judged"] == "pass", max(blocks, default=0) > 1, row)
 
     def test_roofline_shares(self):
         peaks = {d["gpu_uuid"]: d for d in self.d}
