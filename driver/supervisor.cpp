@@ -66,6 +66,8 @@ io::Record Supervisor::blank() const {
   io::Record record = blank_record(*trial_, registry_.find(trial_->problem, trial_->method), place_.site);
   if (trial_->backend == Backend::cuda) {
     record.gpu_uuid = place_.gpu_uuid;
+    record.gpu_name = gpu_name_;
+    record.capability = capability_;
     record.device_index = place_.site.device_index;
   }
   return record;
@@ -171,6 +173,8 @@ void Supervisor::take_from_worker(const json& message) {
     busy_since_ = -1;
     worker_ready_ = true;
     const json& row = message.at("device");
+    gpu_name_ = row.at("gpu_name");
+    capability_ = row.at("capability");
     if (peaks_.is_null()) {
       peaks_ = {{"copy", row.at("copy_bytes_per_second")},
                 {"float", row.at("gemm_flops_float")},

@@ -21,6 +21,9 @@ for path in sys.argv[1:]:
     count = collections.Counter((m.decode(), k.decode(), s.decode()) for m, k, s in zip(r["method"], r["matrix_kind"], r["status"]))
     for key, number in sorted(count.items()):
         print("  %-28s %-20s %-8s %d" % (*key, number))
+    nameless = sum(b == b"cuda" and not name for b, name in zip(r["backend"], r["gpu_name"]))
+    if nameless:
+        print("  FAILED:", nameless, "records of a GPU do not name it")
     for row in r:
         if row["status"] in (b"crashed", b"timeout", b"oom", b"error"):
             print("  !", row["method"].decode(), row["n"], row["status"].decode(), row["message"].decode())
