@@ -9,6 +9,7 @@
 
 #include "driver/statistics.hpp"
 #include "driver/summary.hpp"
+#include "driver/table.hpp"
 
 namespace gaussweep::driver {
 
@@ -275,8 +276,8 @@ void find_crossovers(Comparison& result) {
   for (const Pair& pair : result.pairs) {
     if (is_same_place(pair.base_place, pair.new_place) || pair.change.verdict == Verdict::untimed) continue;
     const Record& r = pair.identity;
-    std::string name =
-        fmt::format("{}/{} {} {} {}", r.problem, r.method, r.precision, r.matrix_kind, r.parameters);
+    std::string name = fmt::format("{}/{} {} {} {}", r.problem, r.method, r.precision, r.matrix_kind,
+                                   settings_text(r.parameters));
     if (r.nrhs > 1) name += fmt::format(" nrhs={}", r.nrhs);
     series[name + '\n' + pair.base_place + '\n' + pair.new_place].push_back(&pair);
   }

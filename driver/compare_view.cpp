@@ -44,11 +44,11 @@ double parse_threshold(const std::string& text) {
 Table pair_table(const Comparison& comparison, bool all, Reader reader) {
   Table table;
   table.columns = {{"method", "METHOD"},
-                   {"backend", "BACKEND"},
-                   {"precision", "PRECISION"},
-                   {"n", "N"},
-                   {"parameters", "PARAMETERS"},
-                   {"matrix_kind", "MATRIX"},
+                   {"backend", "BACKEND", Style::plain, true},
+                   {"precision", "PRECISION", Style::plain, true},
+                   {"n", "N", Style::plain, true},
+                   {"parameters", "PARAMETERS", Style::plain, true},
+                   {"matrix_kind", "MATRIX", Style::plain, true},
                    {"base_place", "BASE ON"},
                    {"new_place", "NEW ON"},
                    {"base_median", "BASE", Style::seconds},
@@ -74,7 +74,7 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
 
 Table method_table(const Comparison& comparison, Reader reader) {
   Table table;
-  table.columns = {{"method", "METHOD"},      {"backend", "BACKEND"},
+  table.columns = {{"method", "METHOD"},      {"backend", "BACKEND", Style::plain, true},
                    {"base_place", "BASE ON"}, {"new_place", "NEW ON"},
                    {"trials", "TRIALS"},      {"same", "SAME"},
                    {"faster", "FASTER"},      {"slower", "SLOWER"},
@@ -91,10 +91,14 @@ Table method_table(const Comparison& comparison, Reader reader) {
 
 Table accuracy_table(const Comparison& comparison, Reader reader) {
   Table table;
-  table.columns = {{"method", "METHOD"},         {"backend", "BACKEND"},
-                   {"precision", "PRECISION"},   {"n", "N"},
-                   {"parameters", "PARAMETERS"}, {"matrix_kind", "MATRIX"},
-                   {"accuracy", "CHANGE"},       {"verdict", "VERDICT"}};
+  table.columns = {{"method", "METHOD"},
+                   {"backend", "BACKEND", Style::plain, true},
+                   {"precision", "PRECISION", Style::plain, true},
+                   {"n", "N", Style::plain, true},
+                   {"parameters", "PARAMETERS", Style::plain, true},
+                   {"matrix_kind", "MATRIX", Style::plain, true},
+                   {"accuracy", "CHANGE"},
+                   {"verdict", "VERDICT"}};
   for (const Pair& pair : comparison.pairs) {
     if (pair.accuracy.empty()) continue;
     const io::Record& r = pair.identity;

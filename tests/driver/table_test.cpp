@@ -26,6 +26,27 @@ TEST(Table, TextIsAlignedAndLeavesEmptyColumnsOut) {
             "é              8\n");
 }
 
+TEST(Table, WhatAllRowsAgreeInIsSaidOnceWhereItMay) {
+  Table table;
+  table.columns = {{"n", "N", Style::plain, true},
+                   {"gpu", "GPU", Style::plain, true},
+                   {"none", "NONE", Style::plain, true},
+                   {"status", "STATUS"},
+                   {"kind", "KIND", Style::plain, true}};
+  table.rows = {{std::int64_t{8}, "H200", {}, "pass", "spd"}, {std::int64_t{8}, "H200", {}, "pass", "ones"}};
+  EXPECT_EQ(render_text(table),
+            "All rows: N 8, GPU H200\n"
+            "STATUS  KIND\n"
+            "pass    spd\n"
+            "pass    ones\n");
+  EXPECT_EQ(render_csv(table), "n,gpu,none,status,kind\n8,H200,,pass,spd\n8,H200,,pass,ones\n");
+  table.rows.pop_back();
+  EXPECT_EQ(render_text(table),
+            "N  GPU   STATUS  KIND\n"
+            "8  H200  pass    spd\n")
+      << "of one row nothing is taken out";
+}
+
 TEST(Table, WithoutRowsIsEmpty) {
   Table table = example();
   table.rows.clear();
