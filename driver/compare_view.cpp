@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 
 #include "driver/cli.hpp"
 #include "driver/compare.hpp"
@@ -13,8 +14,28 @@ namespace gaussweep::driver {
 
 namespace {
 
-std::string parameters_for(Reader reader, const io::Record& record) {
-  return reader == Reader::person ? settings_text(record.parameters) : record.parameters;
+/// What names a trial, in the first columns of a table.
+std::vector<Column> columns_of_a_trial() {
+  return {{"method", "METHOD"},
+          {"backend", "BACKEND", Style::plain, true},
+          {"precision", "PRECISION", Style::plain, true},
+          {"n", "N", Style::plain, true},
+          {"parameters", "PARAMETERS", Style::plain, true},
+          {"matrix_kind", "MATRIX", Style::plain, true}};
+}
+
+std::vector<Cell> cells_of_a_trial(const io::Record& r, Reader reader) {
+  return {r.problem + "/" + r.method,
+          r.backend,
+          r.precision,
+          r.n,
+          reader == Reader::person ? settings_text(r.parameters) : r.parameters,
+          r.matrix_kind};
+}
+
+template <class T>
+void extend(std::vector<T>& list, std::initializer_list<typename std::vector<T>::value_type> more) {
+  list.insert(list.end(), more);
 }
 
 // Where all was measured on one place, its name in every row only fills the line.
@@ -43,30 +64,24 @@ double parse_threshold(const std::string& text) {
 
 Table pair_table(const Comparison& comparison, bool all, Reader reader) {
   Table table;
-  table.columns = {{"method", "METHOD"},
-                   {"backend", "BACKEND", Style::plain, true},
-                   {"precision", "PRECISION", Style::plain, true},
-                   {"n", "N", Style::plain, true},
-                   {"parameters", "PARAMETERS", Style::plain, true},
-                   {"matrix_kind", "MATRIX", Style::plain, true},
-                   {"base_place", "BASE ON"},
-                   {"new_place", "NEW ON"},
-                   {"base_median", "BASE", Style::seconds},
-                   {"new_median", "NEW", Style::seconds},
-                   {"verdict", "VERDICT"},
-                   {"speedup", "SPEEDUP", Style::factor},
-                   {"speedup_low", "FROM", Style::factor},
-                   {"speedup_high", "TO", Style::factor},
-                   {"base_status", "WAS"},
-                   {"new_status", "IS"}};
+  table.columns = columns_of_a_trial();
+  extend(table.columns, {{"base_place", "BASE ON"},
+                         {"new_place", "NEW ON"},
+                         {"base_median", "BASE", Style::seconds},
+                         {"new_median", "NEW", Style::seconds},
+                         {"verdict", "VERDICT"},
+                         {"speedup", "SPEEDUP", Style::factor},
+                         {"speedup_low", "FROM", Style::factor},
+                         {"speedup_high", "TO", Style::factor},
+                         {"base_status", "WAS"},
+                         {"new_status", "IS"}});
   for (const Pair& pair : comparison.pairs) {
     const bool is_quiet = pair.change.verdict == Verdict::same || pair.change.verdict == Verdict::untimed;
     if (!all && is_quiet) continue;
-    const io::Record& r = pair.identity;
-    table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n, parameters_for(reader, r),
-                          r.matrix_kind, pair.base_place, pair.new_place, pair.base.median, pair.now.median,
-                          std::string(to_string(pair.change.verdict)), 1 / pair.change.ratio,
-                          1 / pair.change.high, 1 / pair.change.low, pair.base_status, pair.new_status});
+    table.rows.push_back(cells_of_a_trial(pair.identity, reader));
+    extend(table.rows.back(), {pair.base_place, pair.new_place, pair.base.median, pair.now.median,
+                               std::string(to_string(pair.change.verdict)), 1 / pair.change.ratio,
+                               1 / pair.change.high, 1 / pair.change.low, pair.base_status, pair.new_status});
   }
   spare_places(table, comparison, reader);
   return table;
@@ -91,19 +106,12 @@ Table method_table(const Comparison& comparison, Reader reader) {
 
 Table accuracy_table(const Comparison& comparison, Reader reader) {
   Table table;
-  table.columns = {{"method", "METHOD"},
-                   {"backend", "BACKEND", Style::plain, true},
-                   {"precision", "PRECISION", Style::plain, true},
-                   {"n", "N", Style::plain, true},
-                   {"parameters", "PARAMETERS", Style::plain, true},
-                   {"matrix_kind", "MATRIX", Style::plain, true},
-                   {"accuracy", "CHANGE"},
-                   {"verdict", "VERDICT"}};
+  table.columns = columns_of_a_trial();
+  extend(table.columns, {{"accuracy", "CHANGE"}, {"verdict", "VERDICT"}});
   for (const Pair& pair : comparison.pairs) {
     if (pair.accuracy.empty()) continue;
-    const io::Record& r = pair.identity;
-    table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n, parameters_for(reader, r),
-                          r.matrix_kind, pair.accuracy, std::string(pair.is_worse ? "WORSE" : "")});
+    table.rows.push_back(cells_of_a_trial(pair.identity, reader));
+    extend(table.rows.back(), {pair.accuracy, std::string(pair.is_worse ? "WORSE" : "")});
   }
   return table;
 }
