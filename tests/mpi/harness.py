@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
-BUILD = pathlib.Path(os.environ["GAUSSWEEP_BUILD"])
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("GAUSSWEEP_BUILD", SOURCE / "build"))
 GAUSSWEEP = BUILD / "gaussweep"
 FAULTY = BUILD / "gaussweep_faulty"
 

@@ -13,7 +13,7 @@ import cluster
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 JOBS = SOURCE / "jobs/slurm"
-BUILD = pathlib.Path(os.environ["GAUSSWEEP_BUILD"]).resolve()
+BUILD = pathlib.Path(os.environ.get("GAUSSWEEP_BUILD", SOURCE / "build")).resolve()
 FAULTY = BUILD / "gaussweep_faulty"
 
 # What may differ between two sweeps of the same plan: when, where and how fast.
