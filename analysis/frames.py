@@ -61,6 +61,12 @@ def comparable(rows):
     return pd.concat(groups).sort_index() if groups else rows
 
 
+def at_largest(rows):
+    """One row a (problem, precision, device, method), on comparable matrices: its largest size, there the best."""
+    rows = best(comparable(rows), ["problem", "precision", "device", "method", "size"]).sort_values("size", kind="stable")
+    return rows.drop_duplicates(["problem", "precision", "device", "method"], keep="last")
+
+
 def kinds_in_words(drawn, all_rows):
     """Which matrices a panel shows, and which it leaves out; empty where there is one kind only."""
     if all_rows["matrix_kind"].nunique() < 2:

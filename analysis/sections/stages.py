@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import best, comparable, over_size, slug
+from ..frames import at_largest, over_size, slug
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -18,9 +18,7 @@ def joined(night):
 def telling_trials(night):
     """One trial a (problem, precision, device, method): its largest size that has stages, fastest accepted configuration."""
     records = night.records[night.records.index.isin(night.stages["trial"].unique())]
-    records = comparable(records.assign(trial=records.index))
-    rows = best(records, ["problem", "precision", "device", "method", "size"]).sort_values("size", kind="stable")
-    return rows.drop_duplicates(["problem", "precision", "device", "method"], keep="last")
+    return at_largest(records.assign(trial=records.index))
 
 
 def stages(page, night):

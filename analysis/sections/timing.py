@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import answered, best, comparable, curves, kinds_in_words, method_styles, numeric_parameters, one_kind, over_size, panels, slug, speedups, terse
+from ..frames import answered, at_largest, curves, kinds_in_words, method_styles, numeric_parameters, one_kind, over_size, panels, slug, speedups, terse
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -112,9 +112,7 @@ def roofline(page, night):
                           curves(one_kind(group), "peak_share", styles=styles), ylog=True, percent=True,
                           note=f"{HOLLOW} {kinds_in_words(one_kind(group), group)}".strip())
                 for problem, precision, device, group in panels(rows)])
-    largest = best(comparable(rows).sort_values("size"), ["problem", "precision", "device", "method", "size"])
-    largest = largest.sort_values("size", kind="stable").drop_duplicates(["problem", "precision", "device", "method"], keep="last")
-    largest = largest.sort_values(["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False])
+    largest = at_largest(rows).sort_values(["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False])
     page.table("roofline", largest[["problem", "precision", "device", "method", "matrix_kind", "config", "size", "seconds_median", "gflops", "bytes",
                                     "peak_share", "copy_share", "rate_share", "status"]],
                [("problem", "problem", None), ("precision", "precision", None), ("device", "device", None), ("method", "method", None),
@@ -141,9 +139,7 @@ def transfer(page, night):
                           "transfer / compute", curves(one_kind(group), "transfer_share", styles=styles), ylog=True, lines_at=[(1, "as long")],
                           note=kinds_in_words(one_kind(group), group))
                 for problem, precision, device, group in panels(rows)])
-    last = best(comparable(rows), ["problem", "precision", "device", "method", "size"]).sort_values("size", kind="stable")
-    last = last.drop_duplicates(["problem", "precision", "device", "method"], keep="last")
-    last = last.sort_values(["problem", "precision", "device", "method"])
+    last = at_largest(rows).sort_values(["problem", "precision", "device", "method"])
     page.table("transfer", last[["problem", "precision", "device", "method", "size", "seconds_median", "allocate_seconds", "h2d_seconds",
                                  "d2h_seconds", "transfer_share"]],
                [("problem", "problem", None), ("precision", "precision", None), ("device", "device", None), ("method", "method", None),
