@@ -39,9 +39,8 @@ io::HostRow host_facts();
 /// @pre MPI is not in this process
 MachineFacts machine_facts(Ask ask = Ask::started);
 
-/// {"gpus": [{index, name, uuid, part, capability, multiprocessors, total_bytes, free_bytes (null where it
-/// was
-///  not asked), …, warnings, error}],
+/// {"gpus": [{index, name, uuid, part, capability, multiprocessors, total_bytes, free_bytes, …, warnings,
+///  error}] (free_bytes: null where it was not asked),
 ///  "why": "…", "driver": "…", "host": {host, cpu, cores, memory_bytes, os}}
 nlohmann::ordered_json devices_json(const MachineFacts& machine);
 std::string devices_text(const MachineFacts& machine);

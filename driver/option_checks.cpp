@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "driver/expand_words.hpp"
 #include "io/errors.hpp"
 #include "io/plan.hpp"
-#include "kernels/core/enums.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -57,8 +57,8 @@ void allow_words(CLI::Option& option, const std::vector<std::string>& words) {
 }
 
 void allow_backends(CLI::Option& option) {
-  std::vector<std::string> words = {"auto"};
-  for (const auto& [value, name] : EnumNames<Backend>::table) words.emplace_back(name);
+  std::vector<std::string> words = enum_names<Backend>();
+  words.insert(words.begin(), "auto");
   allow_words(option, words);
 }
 

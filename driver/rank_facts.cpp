@@ -24,6 +24,12 @@ std::string text(const json& rank, const char* name) {
   return rank.at(name).get<std::string>();
 }
 
+/// Which of the GPUs, or parts of them, that a rank sees is its own: the only one, else that of its local
+/// rank.
+std::size_t own_of(std::size_t there, int local_rank) {
+  return there == 1 ? 0 : static_cast<std::size_t>(local_rank);
+}
+
 std::string too_few(int ranks, std::size_t there, const char* what, const std::string& host) {
   return fmt::format("{} ranks but {} {} on {}", ranks, there, what, host);
 }
@@ -42,7 +48,7 @@ json rank_facts(const World& world, const std::string& backend) {
                {"host_row", to_json(host_facts())}};
   if (backend != "auto" && backend != "cuda") return mine;
   const std::vector<std::string> parts = visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
-  const std::size_t own = parts.size() == 1 ? 0 : static_cast<std::size_t>(world.local_rank());
+  const std::size_t own = own_of(parts.size(), world.local_rank());
   if (!parts.empty() && own >= parts.size()) {
     mine["why"] = too_few(world.local_size(), parts.size(), "parts of GPUs", host_name());
     return mine;
@@ -77,7 +83,7 @@ json gpu_of_rank(const json& devices, int local_rank, int local_size, const std:
   const json& gpus = devices.at("gpus");
   const auto why = [](const std::string& words) { return json{{"why", words}}; };
   if (gpus.empty()) return why(devices.value("why", "no GPU") + (part.empty() ? "" : " (" + part + ")"));
-  const std::size_t index = gpus.size() == 1 ? 0 : static_cast<std::size_t>(local_rank);
+  const std::size_t index = own_of(gpus.size(), local_rank);
   if (index >= gpus.size()) return why(too_few(local_size, gpus.size(), "GPUs", host));
   const json& gpu = gpus[index];
   const std::string error = gpu.value("error", "");

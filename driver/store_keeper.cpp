@@ -6,6 +6,7 @@
 #include "driver/cost.hpp"
 
 namespace gaussweep::driver {
+
 StoreKeeper::StoreKeeper(io::MatrixStore store, double limit, const std::vector<Trial>& open)
     : store_(std::move(store)), limit_(limit) {
   store_.tidy();

@@ -91,6 +91,12 @@ bool matches_any(const std::vector<std::string>& patterns, const std::string& wo
          });
 }
 
+template <class Words>
+bool fits_any(const std::string& pattern, const Words& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return fnmatch(pattern.c_str(), word.c_str(), 0) == 0; });
+}
+
 struct Range {
   std::int64_t low = 0, high = std::numeric_limits<std::int64_t>::max();
 };
@@ -138,10 +144,7 @@ Range parse_range(const std::string& text) {
 void check_words(const char* option, const std::vector<std::string>& patterns,
                  const std::set<std::string>& present) {
   for (const std::string& pattern : patterns) {
-    const bool is_used = std::any_of(present.begin(), present.end(), [&](const std::string& word) {
-      return fnmatch(pattern.c_str(), word.c_str(), 0) == 0;
-    });
-    if (is_used) continue;
+    if (fits_any(pattern, present)) continue;
     std::vector<std::string> words(present.begin(), present.end());
     words.erase(std::remove(words.begin(), words.end(), ""), words.end());  // records without a GPU
     if (words.empty()) throw UsageError(fmt::format("{} {}: no record names any", option, pattern));
@@ -154,11 +157,7 @@ void check_words(const char* option, const std::vector<std::string>& patterns,
 void check_statuses(const std::vector<std::string>& patterns) {
   const std::vector<std::string> words(std::begin(trial_statuses), std::end(trial_statuses));
   for (const std::string& pattern : patterns) {
-    if (std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-          return fnmatch(pattern.c_str(), word.c_str(), 0) == 0;
-        })) {
-      continue;
-    }
+    if (fits_any(pattern, words)) continue;
     throw UsageError(fmt::format("--status {}: no such status; allowed are {}{}", pattern,
                                  fmt::join(words, ", "), io::nearest_hint(pattern, words)));
   }

@@ -66,8 +66,8 @@ io::Record Supervisor::blank() const {
   io::Record record = blank_record(*trial_, registry_.find(trial_->problem, trial_->method), place_.site);
   if (trial_->backend == Backend::cuda) {
     record.gpu_uuid = place_.gpu_uuid;
-    record.gpu_name = gpu_name_;
-    record.capability = capability_;
+    record.gpu_name = device_.at("gpu_name");  // a trial is only sent to a worker that has said it
+    record.capability = device_.at("capability");
     record.device_index = place_.site.device_index;
   }
   return record;
@@ -90,7 +90,7 @@ void Supervisor::start_worker() {
                             {"backend", to_string(place_.backend)},
                             {"matrices", place_.directory + "/matrices"},
                             {"site", to_json(place_.site)},
-                            {"peaks", peaks_}});
+                            {"device", device_}});
   } catch (const ChannelClosed&) {
     // it ended at once: heard and counted by the next step
   } catch (const io::StorageError&) {
@@ -172,14 +172,9 @@ void Supervisor::take_from_worker(const json& message) {
     failed_starts_ = 0;
     busy_since_ = -1;
     worker_ready_ = true;
-    const json& row = message.at("device");
-    gpu_name_ = row.at("gpu_name");
-    capability_ = row.at("capability");
-    if (peaks_.is_null()) {
-      peaks_ = {{"copy", row.at("copy_bytes_per_second")},
-                {"float", row.at("gemm_flops_float")},
-                {"double", row.at("gemm_flops_double")}};
-      world_.send(0, World::coordinator, {{"type", "device"}, {"row", row}});
+    if (device_.is_null()) {
+      device_ = message.at("device");
+      world_.send(0, World::coordinator, {{"type", "device"}, {"row", device_}});
     }
     if (ends_ >= most_ends) report(last_end_);  // the device works, so it was the trial
   } else if (type == "unfit") {
@@ -227,7 +222,7 @@ void Supervisor::watch_time() {
     worker_is_gone("timeout", fmt::format("no end after {:g} s", trial_->timeout_seconds));
     return;
   }
-  const double limit = peaks_.is_null() ? first_start_timeout : start_timeout;
+  const double limit = device_.is_null() ? first_start_timeout : start_timeout;
   if (!worker_ready_ && worker_.running() && now - step_started_ > limit)
     worker_is_gone("crashed", fmt::format("no sign of life within {:g} s", limit));
 }

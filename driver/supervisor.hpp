@@ -66,9 +66,8 @@ class Supervisor {
   WorkerPlace place_;
   const Registry& registry_;
   Process worker_;
-  nlohmann::json peaks_;  ///< measured by the first worker, given to the later ones
-  std::string gpu_name_;  ///< of the worker's device, as it said
-  std::int64_t capability_ = 0;
+  nlohmann::json
+      device_;  ///< its row, as the first worker said it: the peaks in it are given to the later ones
   bool worker_ready_ = false;
   double step_started_ = 0;  ///< of the worker's start
   pid_t worker_pid_ = -1;

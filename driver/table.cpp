@@ -36,19 +36,11 @@ std::string csv_cell(const Cell& cell) {
   return quoted + '"';
 }
 
-/// Which columns are said once, and the words for them.
-std::vector<bool> said_once(const Table& table, std::string& words) {
-  std::vector<bool> said(table.columns.size(), false);
-  for (std::size_t c = 0; c < said.size(); ++c) {
-    const Column& column = table.columns[c];
-    const Cell& first = table.rows.front()[c];
-    const std::string text = to_text(first, column.style);
-    said[c] =
-        column.once && table.rows.size() > 1 && !text.empty() &&
-        std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) { return row[c] == first; });
-    if (said[c]) words += fmt::format("{}{} {}", words.empty() ? "" : ", ", column.title, text);
-  }
-  return said;
+/// Whether several rows all agree in column `c`.
+bool is_common(const Table& table, std::size_t c) {
+  return table.rows.size() > 1 && std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+           return row[c] == table.rows.front()[c];
+         });
 }
 
 }  // namespace
@@ -122,8 +114,6 @@ std::string to_text(const Cell& cell, Style style) {
 
 std::string render_text(const Table& table) {
   if (table.rows.empty()) return {};
-  std::string common;
-  const std::vector<bool> said = said_once(table, common);
   std::vector<std::vector<std::string>> texts;
   texts.reserve(table.rows.size());
   std::vector<std::size_t> widths(table.columns.size(), 0);
@@ -136,11 +126,18 @@ std::string render_text(const Table& table) {
       right[c] = right[c] || is_number(row[c]);
     }
   }
-  std::string out = common.empty() ? "" : "All rows: " + common + '\n';
+  std::string out;
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    if (!table.columns[c].once || widths[c] == 0 || !is_common(table, c)) continue;
+    out +=
+        fmt::format("{}{} {}", out.empty() ? "All rows: " : ", ", table.columns[c].title, texts.front()[c]);
+    widths[c] = 0;  // shown
+  }
+  if (!out.empty()) out += '\n';
   const auto add_line = [&](const std::vector<std::string>& line) {
     std::string text;
     for (std::size_t c = 0; c < line.size(); ++c) {
-      if (widths[c] == 0 || said[c]) continue;  // no row has a value here, or all have the one said above
+      if (widths[c] == 0) continue;  // no row has a value here, or all have the one said above
       const std::size_t width = std::max(widths[c], width_of(table.columns[c].title));
       const std::string fill(width - width_of(line[c]), ' ');
       if (!text.empty()) text += "  ";

@@ -79,6 +79,10 @@ bool is_busy(std::exception_ptr thrown) {
   }
 }
 
+Peaks peaks_in(const io::DeviceRow& row) {
+  return {row.copy_bytes_per_second, row.gemm_flops_float, row.gemm_flops_double};
+}
+
 /// The last message of a worker that cannot go on. @return its exit code
 int say_last(Channel& channel, const json& message) {
   try {
@@ -145,14 +149,9 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
     channel.send({{"type", "at"}, {"step", "probe"}});
     probe(executor.context());
     channel.send({{"type", "at"}, {"step", "peaks"}});
-    Peaks peaks;
-    if (setup.at("peaks").is_object()) {
-      const json& known = setup.at("peaks");
-      peaks = {known.at("copy").get<double>(), known.at("float").get<double>(),
-               known.at("double").get<double>()};
-    } else {
-      peaks = measure_peaks(executor.context(), peak_seconds);
-    }
+    const json& known = setup.at("device");
+    const Peaks peaks = known.is_null() ? measure_peaks(executor.context(), peak_seconds)
+                                        : peaks_in(device_row_from_json(known));
     executor.set_peaks(peaks);
     channel.send(
         {{"type", "hello"}, {"device", to_json(row_of(worker_device_info(*device), site.host, peaks))}});
