@@ -1,0 +1,284 @@
+#include "tests/verdicts/recompute.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace gaussweep::verdicts {
+namespace {
+
+/// A matrix of numbers taken apart; 0 where an element does not count.
+struct PartsMatrix {
+  std::int64_t rows = 0, cols = 0;
+  std::vector<Parts> data;
+  const Parts& operator()(std::int64_t i, std::int64_t j) const {
+    return data[static_cast<std::size_t>(i + j * rows)];
+  }
+  Parts& operator()(std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i + j * rows)]; }
+};
+
+using Counts = bool (*)(std::int64_t i, std::int64_t j);
+bool everywhere(std::int64_t, std::int64_t) {
+  return true;
+}
+bool in_lower(std::int64_t i, std::int64_t j) {
+  return i >= j;
+}
+bool in_upper(std::int64_t i, std::int64_t j) {
+  return i <= j;
+}
+Counts triangle_of(Uplo uplo) {
+  return uplo == Uplo::lower ? in_lower : in_upper;
+}
+
+template <class T>
+bool is_finite(const HostMatrix<T>& a, Counts counts) {
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      if (counts(i, j) && !std::isfinite(a(i, j))) return false;
+    }
+  }
+  return true;
+}
+
+template <class T>
+PartsMatrix take_apart(const HostMatrix<T>& a, Counts counts) {
+  PartsMatrix parts{a.rows, a.cols, std::vector<Parts>(a.data.size())};
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      if (counts(i, j)) parts(i, j) = parts_of(static_cast<double>(a(i, j)));
+    }
+  }
+  return parts;
+}
+
+Wide size_of(const Parts& value) {
+  return ldexp(Wide(value.mantissa), value.exponent);
+}
+
+/// max |a_i| of column j.
+Wide column_max(const PartsMatrix& a, std::int64_t j) {
+  Wide largest = 0;
+  for (std::int64_t i = 0; i < a.rows; ++i) largest = std::max(largest, size_of(a(i, j)));
+  return largest;
+}
+
+/// Largest sum of absolute values over the rows, or over the columns.
+Wide sum_norm(const PartsMatrix& a, bool by_rows) {
+  Wide largest = 0;
+  for (std::int64_t line = 0; line < (by_rows ? a.rows : a.cols); ++line) {
+    Wide sum = 0;
+    for (std::int64_t other = 0; other < (by_rows ? a.cols : a.rows); ++other) {
+      sum += size_of(by_rows ? a(line, other) : a(other, line));
+    }
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+Wide frobenius_norm(const PartsMatrix& a) {
+  Wide sum = 0;
+  for (const Parts& value : a.data) {
+    const Wide size = size_of(value);
+    sum += size * size;
+  }
+  return sqrt(sum);
+}
+
+/// Largest column sum of |element(i, j)|, which is computed one by one.
+template <class Element>
+Wide one_norm_of(std::int64_t n, Element element) {
+  Wide largest = 0;
+  for (std::int64_t j = 0; j < n; ++j) {
+    Wide sum = 0;
+    for (std::int64_t i = 0; i < n; ++i) sum += abs(element(i, j));
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+void set_ratio(Truth& truth, const Wide& residual, const Wide& scale) {
+  if (residual == 0) return;
+  if (scale == 0) {
+    truth.infinite_ratio = true;
+  } else {
+    truth.ratio = std::max(truth.ratio, Wide(residual / scale));
+  }
+}
+
+template <class T>
+Wide unit_roundoff() {
+  return ldexp(Wide(1), -std::numeric_limits<T>::digits);
+}
+
+template <class T>
+void solution(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
+  const std::int64_t n = inputs.shape.n;
+  const PartsMatrix a =
+      take_apart(inputs.a, method.problem == Problem::trsv ? triangle_of(inputs.shape.uplo) : everywhere);
+  const PartsMatrix b = take_apart(inputs.b, everywhere);
+  const PartsMatrix x = take_apart(answer.x, everywhere);
+  const Wide a_norm = sum_norm(a, true);
+  for (std::int64_t r = 0; r < inputs.shape.nrhs; ++r) {
+    Wide residual = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      ExactSum sum;
+      sum.add(b(i, r));
+      for (std::int64_t j = 0; j < n; ++j) sum.add_product(a(i, j), x(j, r), true);
+      residual = std::max(residual, Wide(abs(sum.value())));
+    }
+    set_ratio(truth, residual, (a_norm * column_max(x, r) + column_max(b, r)) * n * unit_roundoff<T>());
+  }
+}
+
+template <class T>
+void lu_factors(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
+  const std::int64_t n = inputs.shape.n;
+  PartsMatrix a = take_apart(inputs.a, everywhere);
+  const Wide a_norm = sum_norm(a, false);
+  for (std::size_t k = 0; k < answer.pivots.size(); ++k) {
+    const int other = answer.pivots[k];
+    if (other < 0 || other >= n) {
+      truth.defined = false;
+      return;
+    }
+    for (std::int64_t j = 0; j < n; ++j) std::swap(a(static_cast<std::int64_t>(k), j), a(other, j));
+  }
+  PartsMatrix l = take_apart(answer.x, in_lower);
+  PartsMatrix u = take_apart(answer.x, in_upper);
+  PartsMatrix& unit = method.unit_diagonal == UnitDiagonal::lower ? l : u;
+  for (std::int64_t i = 0; i < n; ++i) unit(i, i) = parts_of(1);
+  const Wide residual = one_norm_of(n, [&](std::int64_t i, std::int64_t j) {
+    ExactSum sum;
+    sum.add(a(i, j));
+    for (std::int64_t k = 0; k <= std::min(i, j); ++k) sum.add_product(l(i, k), u(k, j), true);
+    return sum.value();
+  });
+  set_ratio(truth, residual, a_norm * n * unit_roundoff<T>());
+}
+
+template <class T>
+void cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
+  const std::int64_t n = inputs.shape.n;
+  const bool lower = inputs.shape.uplo == Uplo::lower;
+  PartsMatrix a = take_apart(inputs.a, triangle_of(inputs.shape.uplo));
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (lower ? i < j : i > j) a(i, j) = a(j, i);
+    }
+  }
+  const PartsMatrix factor = take_apart(answer.x, triangle_of(inputs.shape.uplo));
+  // L L^T, or U^T U: column k of L, or row k of U, once for each of the two.
+  const auto part = [&](std::int64_t i, std::int64_t k) { return lower ? factor(i, k) : factor(k, i); };
+  const Wide residual = one_norm_of(n, [&](std::int64_t i, std::int64_t j) {
+    ExactSum sum;
+    sum.add(a(i, j));
+    for (std::int64_t k = 0; k <= std::min(i, j); ++k) sum.add_product(part(i, k), part(j, k), true);
+    return sum.value();
+  });
+  set_ratio(truth, residual, sum_norm(a, false) * n * unit_roundoff<T>());
+}
+
+template <class T>
+void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
+  const std::int64_t n = inputs.shape.n;
+  const Counts counts = method.problem == Problem::trtri ? triangle_of(inputs.shape.uplo) : everywhere;
+  const PartsMatrix a = take_apart(inputs.a, counts);
+  const PartsMatrix x = take_apart(answer.x, counts);
+  const Wide residual = one_norm_of(n, [&](std::int64_t i, std::int64_t j) {
+    ExactSum sum;
+    if (i == j) sum.add(parts_of(1));
+    for (std::int64_t k = 0; k < n; ++k) sum.add_product(a(i, k), x(k, j), true);
+    return sum.value();
+  });
+  // Where X is 0 the scale is 0 and the residual 1.
+  set_ratio(truth, residual, sum_norm(a, false) * sum_norm(x, false) * n * unit_roundoff<T>());
+}
+
+template <class T>
+void product(const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
+  const Shape& s = inputs.shape;
+  const PartsMatrix a = take_apart(inputs.a, everywhere);
+  const PartsMatrix b = take_apart(inputs.b, everywhere);
+  const PartsMatrix c = take_apart(answer.x, everywhere);
+  const Wide u = unit_roundoff<T>();
+  const Wide gamma = (s.k + 2) * u / (1 - (s.k + 2) * u);
+  // A product that underflows is off by half the least number, and so is a sum of the flushed ones at most.
+  const Wide underflow = (s.k + 1) * Wide(std::numeric_limits<T>::denorm_min());
+  Wide squares = 0;
+  truth.within_bound = true;
+  for (std::int64_t j = 0; j < s.n; ++j) {
+    for (std::int64_t i = 0; i < s.m; ++i) {
+      ExactSum rest, sizes;
+      rest.add(c(i, j));
+      for (std::int64_t k = 0; k < s.k; ++k) {
+        rest.add_product(a(i, k), b(k, j), true);
+        Parts one = a(i, k), other = b(k, j);
+        one.negative = other.negative = false;
+        sizes.add_product(one, other);
+      }
+      const Wide off = abs(rest.value());
+      squares += off * off;
+      truth.within_bound = truth.within_bound && off <= gamma * sizes.value() + underflow;
+    }
+  }
+  set_ratio(truth, sqrt(squares), sqrt(Wide(s.k + 2)) * frobenius_norm(a) * frobenius_norm(b) * u);
+}
+
+}  // namespace
+
+template <class T>
+Truth recompute(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer) {
+  Truth truth;
+  const bool triangle = method.problem == Problem::potrf || method.problem == Problem::trtri;
+  truth.finite = is_finite(answer.x, triangle ? triangle_of(inputs.shape.uplo) : everywhere);
+  if (!truth.finite) return truth;
+  switch (method.problem) {
+    case Problem::gemm:
+      product(inputs, answer, truth);
+      break;
+    case Problem::trsv:
+    case Problem::gesv:
+      solution(method, inputs, answer, truth);
+      break;
+    case Problem::getrf:
+      lu_factors(method, inputs, answer, truth);
+      break;
+    case Problem::potrf:
+      cholesky_factor(inputs, answer, truth);
+      break;
+    case Problem::trtri:
+    case Problem::geinv:
+    case Problem::poinv:
+      inverse(method, inputs, answer, truth);
+      break;
+  }
+  return truth;
+}
+
+std::vector<std::string> right_statuses(const Method& method, const Truth& truth, double tolerance,
+                                        std::int64_t info, Convergence convergence) {
+  if (info < 0) return {"error"};
+  std::vector<std::string> right;
+  if (convergence == Convergence::diverged) right.emplace_back("diverged");
+  if (!truth.finite || !truth.defined || truth.infinite_ratio ||
+      (info > 0 && method.problem != Problem::getrf)) {
+    right.emplace_back("failed");
+    return right;
+  }
+  if (!right.empty()) return right;
+  constexpr double near = 1e-3;  // of a limit
+  const Wide limits[] = {tolerance, 10 * Wide(tolerance)};
+  if (truth.ratio <= limits[0] * (1 + near) || truth.within_bound) right.emplace_back("pass");
+  if (truth.within_bound) return right;
+  if (truth.ratio >= limits[0] * (1 - near) && truth.ratio <= limits[1] * (1 + near))
+    right.emplace_back("suspect");
+  if (truth.ratio >= limits[1] * (1 - near)) right.emplace_back("failed");
+  return right;
+}
+
+template Truth recompute<float>(const Method&, const Inputs<float>&, const Answer<float>&);
+template Truth recompute<double>(const Method&, const Inputs<double>&, const Answer<double>&);
+
+}  // namespace gaussweep::verdicts
