@@ -114,9 +114,7 @@ int run_restore(Words& words, const Commands& commands) {
       break;
   }
   if (restored.status == "pass") return exit_ok;
-  spdlog::warn("the inverse by {} is {}: residual ratio {:.3g}, tolerance {:g}{}", job.inverter.method->id(),
-               restored.status, restored.findings.ratio, restored.tolerance,
-               restored.info > 0 ? fmt::format("; zero or non-positive pivot {}", restored.info) : "");
+  spdlog::warn("the inverse by {} is {}: {}", job.inverter.method->id(), restored.status, restored.message);
   return restored.status == "error" ? exit_broken : exit_wrong;
 }
 

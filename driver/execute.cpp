@@ -330,8 +330,10 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
   record.first_row_percent = found.first_row_percent;
   record.verify_seconds = now_seconds() - verify_start;
   summarise_samples(record, peaks_of(trial.backend, device_.backend(), peaks_), trial.precision);
-  record.status = judge(found.ratio, trial.tolerance, record.info, context.report.convergence);
-  record.message = finding_words(record);
+  const Evidence evidence{
+      trial.problem, found.ratio, trial.tolerance, record.info, context.report.convergence, found.flaw};
+  record.status = judge(evidence);
+  record.message = finding_words(evidence);
   compare_with_reference(trial, method, held, answer, record, context);
   return record;
 }

@@ -7,27 +7,53 @@
 
 namespace gaussweep::driver {
 
-std::string judge(double ratio, double tolerance, std::int64_t info, Convergence convergence) {
-  if (!(tolerance > 0) || std::isinf(tolerance)) {
-    throw std::invalid_argument("the tolerance is " + std::to_string(tolerance) +
+std::optional<Evidence> evidence_of(const io::Record& record) {
+  const auto problem = from_string<Problem>(record.problem);
+  if (!problem) return std::nullopt;
+  Evidence evidence;
+  evidence.problem = *problem;
+  evidence.ratio = record.residual_ratio;
+  evidence.tolerance = record.tolerance;
+  evidence.info = record.info;
+  evidence.convergence = from_string<Convergence>(record.convergence).value_or(Convergence::none);
+  return evidence;
+}
+
+bool is_unfinished(Problem problem, std::int64_t info) {
+  return info > 0 && problem != Problem::getrf;
+}
+
+std::string judge(const Evidence& evidence) {
+  if (!(evidence.tolerance > 0) || std::isinf(evidence.tolerance)) {
+    throw std::invalid_argument("the tolerance is " + std::to_string(evidence.tolerance) +
                                 "; a tolerance is a positive number");
   }
-  if (info < 0) return "error";
-  if (ratio <= tolerance) return "pass";
-  if (convergence == Convergence::diverged) return "diverged";
+  if (evidence.info < 0) return "error";
+  if (is_unfinished(evidence.problem, evidence.info)) return "failed";
+  if (evidence.convergence == Convergence::diverged) return "diverged";
+  if (evidence.ratio <= evidence.tolerance) return "pass";
   // Written so that NaN, for which every comparison is false, falls through to failed.
-  if (std::isfinite(ratio) && ratio <= suspect_factor * tolerance) return "suspect";
+  if (std::isfinite(evidence.ratio) && evidence.ratio <= suspect_factor * evidence.tolerance)
+    return "suspect";
   return "failed";
 }
 
-std::string finding_words(const io::Record& record) {
-  if (record.status == "pass") return {};
-  if (record.info < 0) return fmt::format("the method gave up (info {})", record.info);
-  const std::string pivot =
-      record.info > 0 ? fmt::format("zero or non-positive pivot {}; ", record.info) : std::string();
-  if (!std::isfinite(record.residual_ratio)) return pivot + "the answer holds NaN or Inf";
-  return pivot +
-         fmt::format("residual ratio {:.3g}, tolerance {:g}", record.residual_ratio, record.tolerance);
+std::string finding_words(const Evidence& evidence) {
+  if (evidence.info < 0) return fmt::format("the method gave up (info {})", evidence.info);
+  if (judge(evidence) == "pass") {
+    if (evidence.info == 0) return {};
+    return fmt::format("zero pivot {}: the factors exist, the matrix is singular", evidence.info);
+  }
+  std::string words;
+  if (is_unfinished(evidence.problem, evidence.info)) {
+    words = fmt::format("zero or non-positive pivot {}: the method did not finish; ", evidence.info);
+  } else if (evidence.info > 0) {
+    words = fmt::format("zero pivot {}; ", evidence.info);
+  }
+  if (evidence.convergence == Convergence::diverged) words += "the iteration diverged; ";
+  if (!evidence.flaw.empty()) return words + evidence.flaw;
+  if (!std::isfinite(evidence.ratio)) return words + "the answer or its operands hold NaN or Inf";
+  return words + fmt::format("residual ratio {:.3g}, tolerance {:g}", evidence.ratio, evidence.tolerance);
 }
 
 bool is_judged(const std::string& status) {

@@ -110,7 +110,10 @@ void restore_typed(const RestoreJob& job, Device& device, Restored& result) {
   result.verify_seconds = now_seconds() - start;
   result.info = answer.info;
   result.tolerance = default_tolerance(method.problem);
-  result.status = judge(result.findings.ratio, result.tolerance, result.info, result.convergence);
+  const Evidence evidence{method.problem, result.findings.ratio, result.tolerance,
+                          result.info,    result.convergence,    result.findings.flaw};
+  result.status = judge(evidence);
+  result.message = finding_words(evidence);
 
   start = now_seconds();
   switch (job.formula) {

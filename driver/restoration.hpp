@@ -64,7 +64,8 @@ struct Restored {
   std::int64_t info = 0;
   Convergence convergence = Convergence::none;
   std::int64_t iterations = 0;
-  std::string status;  ///< of the inverse, as in a sweep
+  std::string status;   ///< of the inverse, as in a sweep
+  std::string message;  ///< likewise: why it is no pass
   DeviceInfo device;
 };
 

@@ -165,7 +165,7 @@ std::string status_counts_text(const std::vector<Record>& records) {
 Table failure_table(const std::vector<Record>& records) {
   struct Failures {
     std::int64_t count = 0, largest_n = 0, smallest_n = std::numeric_limits<std::int64_t>::max(),
-                 not_finite = 0;
+                 not_finite = 0, unfinished = 0;
     double low = std::numeric_limits<double>::infinity(), high = 0, tolerance = Record::unknown;
   };
   // Skipped last; then by method, status, cause.
@@ -179,6 +179,8 @@ Table failure_table(const std::vector<Record>& records) {
     entry.smallest_n = std::min(entry.smallest_n, r.n);
     entry.largest_n = std::max(entry.largest_n, r.n);
     entry.tolerance = r.tolerance;
+    const auto evidence = evidence_of(r);
+    if (evidence && is_unfinished(evidence->problem, evidence->info)) ++entry.unfinished;
     if (std::isfinite(r.residual_ratio)) {
       entry.low = std::min(entry.low, r.residual_ratio);
       entry.high = std::max(entry.high, r.residual_ratio);
@@ -203,6 +205,10 @@ Table failure_table(const std::vector<Record>& records) {
       if (entry.not_finite > 0) {
         cause += fmt::format("{}NaN or Inf in {} answer{}", cause.empty() ? "" : "; ", entry.not_finite,
                              entry.not_finite == 1 ? "" : "s");
+      }
+      if (entry.unfinished > 0) {
+        cause += fmt::format("; zero or non-positive pivot in {} trial{}", entry.unfinished,
+                             entry.unfinished == 1 ? "" : "s");
       }
     }
     const std::string sizes = entry.smallest_n == entry.largest_n

@@ -133,14 +133,15 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
     result.old_statuses.push_back(record.status);
     const double tolerance = tolerances.of(record);
     const bool is_known = !std::isnan(record.residual_ratio) || record.status == "failed";
-    if (is_judged(record.status) && is_known && tolerance > 0) {
-      const auto convergence = from_string<Convergence>(record.convergence).value_or(Convergence::none);
-      const std::string status = judge(record.residual_ratio, tolerance, record.info, convergence);
+    std::optional<Evidence> evidence = evidence_of(record);
+    if (is_judged(record.status) && is_known && evidence && tolerance > 0) {
+      evidence->tolerance = tolerance;
+      const std::string status = judge(*evidence);
       const bool has_changed = status != record.status;
       record.status = status;
       record.tolerance = tolerance;
       if (has_changed) {
-        record.message = finding_words(record);
+        record.message = finding_words(*evidence);
         result.changed.push_back(i);
       }
     } else if (is_judged(record.status)) {

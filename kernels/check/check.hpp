@@ -17,6 +17,7 @@ struct Findings {
   double pivot_growth;       ///< getrf, potrf: max |U| / max |A|
   double first_row_percent;  ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, Fuhrmann's check meant as a relative
                              ///< deviation
+  std::string flaw;          ///< why there is nothing to judge, in words (ratio = infinity); else empty
 };
 
 /// Judges an answer. NaN or Inf anywhere in the answer gives ratio = infinity.

@@ -24,7 +24,7 @@ inline double quotient(double residual, double scale) {
 /// All findings unknown.
 inline Findings unknown() {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  return {nan, nan, nan, nan, nan};
+  return {nan, nan, nan, nan, nan, {}};
 }
 
 /// The matrix in double; no copy where it already is.

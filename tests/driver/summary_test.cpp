@@ -167,7 +167,7 @@ TEST(Summary, SortsByAnyColumnBothWays) {
 }
 
 TEST(Summary, FailuresAreToldWithTheirCauses) {
-  std::vector<Record> records(7, example_record("gauss", 64, {1}));
+  std::vector<Record> records(8, example_record("gauss", 64, {1}));
   records[0].status = "failed";
   records[0].residual_ratio = 1e4;
   records[1].status = "failed";
@@ -179,6 +179,9 @@ TEST(Summary, FailuresAreToldWithTheirCauses) {
   records[3].message = records[4].message = "signal 11 in stage eliminate";
   records[5].status = "skipped";
   records[5].message = "needs CUDA";
+  records[7].status = "failed";
+  records[7].info = 3;
+  records[7].residual_ratio = 0.5;
   const Table table = failure_table(records);
   ASSERT_EQ(table.rows.size(), 3U);
   const auto text = [&](std::size_t row, std::size_t column) {
@@ -189,9 +192,11 @@ TEST(Summary, FailuresAreToldWithTheirCauses) {
   EXPECT_EQ(text(0, 4), "signal 11 in stage eliminate");
   EXPECT_EQ(text(1, 1), "failed");
   EXPECT_EQ(text(1, 3), "64 to 512");
-  EXPECT_EQ(text(1, 4), "residual ratio 1e+04 to 1e+06, tolerance 16; NaN or Inf in 1 answer");
+  EXPECT_EQ(text(1, 4),
+            "residual ratio 0.5 to 1e+06, tolerance 16; NaN or Inf in 1 answer; zero or non-positive "
+            "pivot in 1 trial");
   EXPECT_EQ(text(2, 1), "skipped") << "comes last";
-  EXPECT_EQ(status_counts_text(records), "1 pass, 3 failed, 1 skipped, 2 crashed");
+  EXPECT_EQ(status_counts_text(records), "1 pass, 4 failed, 1 skipped, 2 crashed");
 }
 
 TEST(Summary, TheTerminalsTableIsShortAndTheFullOneIsWhole) {

@@ -75,11 +75,32 @@ TEST(Verify, APassWhoseResidualWasNotStoredKeepsItsStatus) {
   EXPECT_EQ(result.exit_code, exit_ok);
 }
 
-TEST(Verify, AnIterativeMethodThatDivergedCanPassByAWiderTolerance) {
+TEST(Verify, AnIterativeMethodThatDivergedNeverPasses) {
   Record r = judged("diverged", 100);
   r.convergence = "diverged";
   EXPECT_EQ(verify({r}, parse_tolerances({"gesv=10"}), nullptr).records[0].status, "diverged");
-  EXPECT_EQ(verify({r}, parse_tolerances({"gesv=200"}), nullptr).records[0].status, "pass");
+  EXPECT_EQ(verify({r}, parse_tolerances({"gesv=200"}), nullptr).records[0].status, "diverged");
+}
+
+// As older versions stored it: a zero pivot, a small residual, and no word of it.
+TEST(Verify, APassOfAMethodThatDidNotFinishFails) {
+  Record r = judged("pass", 0.5);
+  r.info = 6;
+  const auto result = verify({r}, {}, nullptr);
+  EXPECT_EQ(result.records[0].status, "failed");
+  EXPECT_EQ(result.records[0].message,
+            "zero or non-positive pivot 6: the method did not finish; residual ratio 0.5, tolerance 16");
+  EXPECT_EQ(result.exit_code, exit_wrong);
+  r.problem = "getrf";
+  EXPECT_EQ(verify({r}, {}, nullptr).records[0].status, "pass");
+}
+
+TEST(Verify, AProblemOfANewerBuildStaysAsItIs) {
+  Record r = judged("pass", 100);
+  r.problem = "gels";
+  const auto result = verify({r}, {}, nullptr);
+  EXPECT_EQ(result.records[0].status, "pass");
+  EXPECT_EQ(result.not_judged, 1);
 }
 
 io::Plan plan_with_expectations() {
