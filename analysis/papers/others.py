@@ -11,14 +11,14 @@ from ..sections import accuracy as accuracy_section
 from ..sections import failures as failures_section
 from ..sections.architectures import devices_by_age, pairs
 from ..sections.stages import joined
-from .common import claims, source_of, table_of
+from .common import claims, pick, source_of, table_of
 
 
 def stages(page, night, experiment, drawing, rows):
     """A published table of kernels with our stages in it; both what matches nothing of ours and what only we have stay."""
     theirs = table_of(drawing["csv"])
     details = joined(night)
-    details = details[details["trial"].isin(rows.index)]
+    details = details[details["trial"].isin(pick(rows, drawing.get("where", {})).index)]
     if not len(details):
         page.nothing("These trials carry no stages.")
         return True

@@ -9,8 +9,6 @@
 /// compared with what is below it, that is for strongly regular matrices such as definite or diagonally
 /// dominant ones; elsewhere geinv/gauss_jordan_pivot.
 
-#include <string>
-
 #include "kernels/geinv/gauss_jordan_steps.cuh"
 #include "kernels/tables.hpp"
 
@@ -23,7 +21,7 @@ void geinv_gauss_jordan(Context& context, Operands<T>& op, const Parameters& par
     while (i + 1 < count && column[i] == T(0)) ++i;
     return i;
   };
-  inversion::gauss_jordan(context, op, std::stoll(parameters.choice("threads")), first_not_zero);
+  inversion::gauss_jordan(context, op, parameters, first_not_zero);
 }
 
 GAUSSWEEP_INSTANTIATE(geinv_gauss_jordan)

@@ -9,8 +9,6 @@
 /// Needs a nonsingular matrix: a column without a nonzero pivot gives info > 0. The residual A X - I grows
 /// with the condition of the matrix, whatever the pivots.
 
-#include <string>
-
 #include "kernels/geinv/gauss_jordan_steps.cuh"
 #include "kernels/gesv/pivot_search.hpp"
 #include "kernels/tables.hpp"
@@ -20,7 +18,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 template <class T>
 void geinv_gauss_jordan_pivot(Context& context, Operands<T>& op, const Parameters& parameters) {
   const auto largest = [](const T* column, std::int64_t count) { return find_pivot(column, 1, count); };
-  inversion::gauss_jordan(context, op, std::stoll(parameters.choice("threads")), largest);
+  inversion::gauss_jordan(context, op, parameters, largest);
 }
 
 GAUSSWEEP_INSTANTIATE(geinv_gauss_jordan_pivot)

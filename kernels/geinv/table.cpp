@@ -18,10 +18,10 @@ Method geinv_method(std::string variant, std::string summary, std::string source
 }
 
 /// Iteration k reads and writes what lies right of column k in one matrix and, without exchanges, up to it in
-/// the other.
-double gauss_jordan_bytes(const Shape& shape, const Parameters&, std::size_t element) {
+/// the other; or all of both.
+double gauss_jordan_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   const auto n = static_cast<double>(shape.n);
-  return 2 * n * n * n * static_cast<double>(element);
+  return (parameters.choice("grid") == "full" ? 4 : 2) * n * n * n * static_cast<double>(element);
 }
 
 Method gauss_jordan(std::string variant, std::string summary, PortableEntries entries) {
@@ -29,7 +29,10 @@ Method gauss_jordan(std::string variant, std::string summary, PortableEntries en
                                "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
   method.answer = AnswerIn::x;
   method.parameters = {choice_parameter("threads", {"512", "1024", "256", "128"},
-                                        "threads of a block; fewer where the matrix has fewer rows")};
+                                        "threads of a block; fewer where the matrix has fewer rows"),
+                       choice_parameter("grid", {"shrinking", "full"},
+                                        "what an iteration works on: the columns that change, or, as in the "
+                                        "paper, all of both matrices")};
   method.bytes = gauss_jordan_bytes;
   return portable(std::move(method), entries);
 }

@@ -6,10 +6,10 @@
 /// diagonal: no back substitution.
 ///
 /// Layout: [A | B] in rows; the answer replaces B. Cost: n^3 / 2 multiply-adds, half as many again as
-/// elimination with back substitution. Workspace: none. Needs a nonsingular matrix: a column without a
-/// nonzero pivot gives info > 0, and the method ends
-/// there. The residual grows with the condition of the matrix, whatever the pivots: on a Hilbert or Cauchy
-/// matrix the answer fails where elimination with back substitution passes.
+/// gesv/gauss_pivot_serial, which substitutes back. Workspace: none. Needs a nonsingular matrix: a column
+/// without a nonzero pivot gives info > 0, and the method ends there. The residual grows with the condition
+/// of the matrix, whatever the pivots: on a Hilbert or Cauchy matrix the answer fails where elimination with
+/// back substitution passes.
 
 #include <algorithm>
 #include <cstdint>

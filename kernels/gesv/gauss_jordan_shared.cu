@@ -4,11 +4,11 @@
 /// thread an element; a block first loads its piece of the multipliers and its piece of the pivot row into
 /// shared memory, an element of either for every row and column of the tile.
 ///
-/// Layout: [A | B] in rows; the answer replaces B. Cost: n^3 / 2 multiply-adds, n^3 elements moved, and per
-/// column a transfer to the host, for which the device waits (the paper's choice). Workspace: n elements.
-/// Needs a nonsingular matrix: a column without a nonzero pivot gives info > 0, and the method ends
-/// there. The residual grows with the condition of the matrix, whatever the pivots: on a Hilbert or Cauchy
-/// matrix the answer fails where elimination with back substitution passes.
+/// Layout: [A | B] in rows; the answer replaces B. Cost: n^3 / 2 multiply-adds, n^3 elements moved (twice of
+/// both where `grid` is full), and per column a transfer to the host, for which the device waits (the paper's
+/// choice). Workspace: n elements. Needs a nonsingular matrix: a column without a nonzero pivot gives info >
+/// 0, and the method ends there. The residual grows with the condition of the matrix, whatever the pivots: on
+/// a Hilbert or Cauchy matrix the answer fails where elimination with back substitution passes.
 
 #include "kernels/gesv/gauss_jordan_steps.cuh"
 #include "kernels/tables.hpp"
@@ -28,9 +28,7 @@ __global__ void __launch_bounds__(tile* tile) eliminate_from_shared(Elimination<
   if (ty == 0 && first_row + tx < e.a.rows) multipliers[tx] = e.multipliers[first_row + tx];
   if (ty == 1 && c < e.a.cols) pivot_row[tx] = e.a.data[e.i * e.a.ld + c];
   __syncthreads();
-  if (j >= e.a.rows || j == e.i || c <= e.i || c >= e.a.cols) return;
-  T* element = e.a.data + j * e.a.ld + c;
-  *element = std::fma(-multipliers[ty], pivot_row[tx], *element);
+  if (e.has(j, c)) e.subtract(j, c, multipliers[ty], pivot_row[tx]);
 }
 
 }  // namespace
@@ -38,9 +36,9 @@ __global__ void __launch_bounds__(tile* tile) eliminate_from_shared(Elimination<
 template <class T>
 void gesv_gauss_jordan_shared(Context& context, Operands<T>& op, const Parameters& parameters) {
   if (parameters.choice("tile") == "32") {
-    gauss_jordan<T>(context, op, eliminate_from_shared<T, 32>, 32);
+    gauss_jordan<T>(context, op, parameters, eliminate_from_shared<T, 32>, 32);
   } else {
-    gauss_jordan<T>(context, op, eliminate_from_shared<T, 16>, 16);
+    gauss_jordan<T>(context, op, parameters, eliminate_from_shared<T, 16>, 16);
   }
 }
 

@@ -4,8 +4,11 @@
 ///
 /// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. Iteration i: column i is copied to
 /// the host, the host finds the pivot, the device exchanges the rows, computes the multipliers and subtracts
-/// the pivot row from all others. At the end the right-hand sides are divided by the diagonal. Columns up to
-/// i are done and are left as they stand.
+/// the pivot row from all others. At the end the right-hand sides are divided by the diagonal.
+///
+/// The paper has N x N threads in every iteration, and all of them work, also left of the pivot, where there
+/// are zeros by then (`grid` full). With `grid` shrinking, columns up to i, which are done, have no threads
+/// and are left as they stand. The answer is the same to the bit: zeros are subtracted there.
 
 #include <cmath>
 #include <cstdint>
@@ -55,21 +58,35 @@ __global__ void normalise(MatrixView<T> a) {
   for (std::int64_t c = a.rows; c < a.cols; ++c) row[c] /= row[j];
 }
 
-/// What iteration i subtracts: a thread an element of the columns from `first` on, of which those up to i are
-/// left out. `first` is the beginning of a tile, so that warps load whole lines.
+/// What iteration i subtracts: a thread an element of the columns from `first` on, of which those before
+/// `begin` are left out; column i becomes 0. `first` is the beginning of a tile, so that warps load whole
+/// lines.
 template <class T>
 struct Elimination {
   MatrixView<T> a;
   std::int64_t i;
   std::int64_t first;
+  std::int64_t begin;
   const T* multipliers;
+
+  /// Whether there is an element for a thread at (j, c).
+  __device__ bool has(std::int64_t j, std::int64_t c) const {
+    return j < a.rows && j != i && c >= begin && c < a.cols;
+  }
+  /// Subtracts in row j and column c, with this multiplier and this element of the pivot row.
+  __device__ void subtract(std::int64_t j, std::int64_t c, T multiplier, T above) const {
+    T* element = a.data + j * a.ld + c;
+    *element = c == i ? T(0) : std::fma(-multiplier, above, *element);
+  }
 };
 
 template <class T>
 using EliminationKernel = void (*)(Elimination<T>);
 
 template <class T>
-void gauss_jordan(Context& context, Operands<T>& op, EliminationKernel<T> eliminate, int tile) {
+void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameters,
+                  EliminationKernel<T> eliminate, int tile) {
+  const bool full = parameters.choice("grid") == "full";
   const std::int64_t n = op.shape.n;
   const MatrixView<T> a = op.a;
   T* scratch = op.workspace.template take<T>(n);  // the column, then the multipliers
@@ -81,8 +98,10 @@ void gauss_jordan(Context& context, Operands<T>& op, EliminationKernel<T> elimin
   const auto tiles = [tile](std::int64_t count) { return static_cast<unsigned>((count + tile - 1) / tile); };
   for (std::int64_t i = 0; i < n; ++i) {
     context.stage("copy_column");
-    simt::launch(context, copy_column<T>, line(n - i), dim3(threads), 0, a, i, i, scratch);
-    context.device.to_host(column.data() + i, scratch + i, static_cast<std::size_t>(n - i) * sizeof(T));
+    const std::int64_t from = full ? 0 : i;
+    simt::launch(context, copy_column<T>, line(n - from), dim3(threads), 0, a, i, from, scratch);
+    context.device.to_host(column.data() + from, scratch + from,
+                           static_cast<std::size_t>(n - from) * sizeof(T));
     const std::int64_t pivot = i + find_pivot(column.data() + i, 1, n - i);
     if (column[static_cast<std::size_t>(pivot)] == T(0)) {
       const int info = static_cast<int>(i + 1);
@@ -91,15 +110,16 @@ void gauss_jordan(Context& context, Operands<T>& op, EliminationKernel<T> elimin
     }
     if (pivot != i) {
       context.stage("switch_rows");
-      simt::launch(context, switch_rows<T>, line(a.cols - i), dim3(threads), 0, a, i, pivot, i);
+      simt::launch(context, switch_rows<T>, line(a.cols - from), dim3(threads), 0, a, i, pivot, from);
     }
     context.stage("multipliers");
     simt::launch(context, find_multipliers<T>, line(n), dim3(threads), 0, a, i, scratch);
     context.stage("eliminate");
-    const std::int64_t first = (i + 1) / tile * tile;
+    const std::int64_t begin = full ? 0 : i + 1;
+    const std::int64_t first = begin / tile * tile;
     simt::launch(context, eliminate, dim3(tiles(a.cols - first), tiles(n)),
                  dim3(static_cast<unsigned>(tile), static_cast<unsigned>(tile)), 0,
-                 Elimination<T>{a, i, first, scratch});
+                 Elimination<T>{a, i, first, begin, scratch});
   }
   context.stage("normalise");
   simt::launch(context, normalise<T>, line(n), dim3(threads), 0, a);

@@ -2,9 +2,9 @@
 ///
 /// F. Fuhrmann, TU Wien 2017, algorithms 4.1 and 4.2, meant right: row k is divided by its diagonal element,
 /// and a multiple of it is subtracted from every row below, over all columns; a row whose factor is 0 is
-/// skipped. Then back substitution row by row from the last. X. Xia and J. C. Lee's "traditional" serial code
-/// is the same elimination; with `pivoting` partial, the row with the largest element in column k is
-/// exchanged for row k first.
+/// skipped. Then back substitution row by row from the last. With `pivoting` partial, which is not the
+/// paper's, the row with the largest element in column k is exchanged for row k first
+/// (gesv/gauss_pivot_serial is the elimination that does without the columns that are done).
 ///
 /// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: n^3 / 2
 /// multiply-adds (the paper's choice to subtract over all columns from 0). Workspace: none. Without pivoting

@@ -7,6 +7,7 @@ GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_block)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_cyclic_halving)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_cyclic_decrement)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_cyclic_shared)
+GAUSSWEEP_DECLARE_IN(host, gesv_gauss_pivot_serial)
 GAUSSWEEP_DECLARE_IN(host, gesv_gauss_jordan_serial)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_jordan_global)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_jordan_shared)
@@ -89,22 +90,34 @@ Method xia_lee_method(std::string variant, std::string summary) {
   return method;
 }
 
+Method gauss_pivot_serial() {
+  Method method = xia_lee_method("gauss_pivot_serial",
+                                 "Gaussian elimination with partial pivoting on one CPU core, n^3 / 3");
+  method.answer = AnswerIn::x;
+  return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, gesv_gauss_pivot_serial));
+}
+
 Method gauss_jordan_serial() {
   return on_cpu(
       xia_lee_method("gauss_jordan_serial", "Gauss-Jordan elimination with partial pivoting on one CPU core"),
       GAUSSWEEP_ENTRY(host, gesv_gauss_jordan_serial));
 }
 
-/// Iteration i reads and writes what lies right of column i, but for row i.
-double gauss_jordan_bytes(const Shape& shape, const Parameters&, std::size_t element) {
+/// Iteration i reads and writes what lies right of column i, or all columns, but for row i.
+double gauss_jordan_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   const auto n = static_cast<double>(shape.n);
-  const double elements = (n - 1) * (n * (n - 1) / 2 + n * static_cast<double>(shape.nrhs));
+  const double left_part = parameters.choice("grid") == "full" ? n * n : n * (n - 1) / 2;
+  const double elements = (n - 1) * (left_part + n * static_cast<double>(shape.nrhs));
   return 2 * elements * static_cast<double>(element);
 }
 
 Method gauss_jordan(std::string variant, std::string summary, PortableEntries entries) {
   Method method = xia_lee_method(std::move(variant), std::move(summary));
-  method.parameters = {choice_parameter("tile", {"16", "32"}, "a block is tile x tile threads")};
+  method.parameters = {
+      choice_parameter("tile", {"16", "32"}, "a block is tile x tile threads"),
+      choice_parameter(
+          "grid", {"shrinking", "full"},
+          "threads of an iteration: for the columns left, or, as in the paper, for all of them")};
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return workspace_piece(shape.n, element);
   };
@@ -166,6 +179,7 @@ std::vector<Method> gesv_methods() {
           cyclic("gauss_cyclic_decrement", "row-cyclic Gaussian elimination, one block less each stage",
                  GAUSSWEEP_ENTRIES(gesv_gauss_cyclic_decrement)),
           cyclic_shared(),
+          gauss_pivot_serial(),
           gauss_jordan_serial(),
           gauss_jordan("gauss_jordan_global",
                        "Gauss-Jordan elimination with partial pivoting, from global memory",

@@ -111,13 +111,14 @@ def everything(seed=1, gpus=tuple(GPUS)):
             cpu = n ** 3 * 1e-9
             night.trial("gesv", "gauss_serial", n, cpu, precision=precision, stages=[("eliminate", 1, cpu, np.nan), ("back_substitute", 1, cpu / n, np.nan)],
                         matrix="cauchy")
+            night.trial("gesv", "gauss_pivot_serial", n, cpu, precision=precision)
             night.trial("gesv", "gauss_jordan_serial", n, 1.5 * cpu, precision=precision)
             night.trial("gesv", "lapack", n, cpu / 20, precision=precision, matrix="cauchy")
             night.trial("gesv", "lapack", n, cpu / 20, precision=precision)
             for gpu in gpus:
                 slow = GPUS[gpu][2] if n > 512 else 0.7
                 for method, f in (("gauss_jordan_global", 3), ("gauss_jordan_shared", 1)):
-                    night.trial("gesv", method, n, cpu / 60 * f * slow, precision=precision, gpu=gpu,
+                    night.trial("gesv", method, n, cpu / 60 * f * slow, precision=precision, gpu=gpu, parameters={"grid": "full"},
                                 stages=[("column_to_host", n, cpu / 900, np.nan), ("switch", n, cpu / 800, 1.0), ("eliminate", n, cpu / 70 * f, 0.9375)])
                 night.trial("gesv", "cusolver", n, 1e-4 + cpu / 4000 * slow, precision=precision, gpu=gpu)
                 for method, f in (("global", 4), ("shared", 1), ("cublas", 0.1)):
@@ -158,7 +159,7 @@ def _triangular_and_soriano(night, gpus):
             night.trial("trtri", "gets", n, t, gpu=gpu, matrix="triangular", precision="float",
                         stages=[("identity", 1, t / 99, 1.0)] + [(f"gets_{i}", n // 8, t / 8, 1 - 0.4 * (i > 6)) for i in range(1, 9)])
             night.trial("poinv", "cholesky_gets", n, 3 * t, gpu=gpu, matrix="blur", precision="double")
-            night.trial("geinv", "gauss_jordan", n, 3 * t, gpu=gpu, precision="float",
+            night.trial("geinv", "gauss_jordan", n, 3 * t, gpu=gpu, precision="float", parameters={"grid": "full"},
                         stages=[("column_copy", n, t / 90, np.nan), ("switch", 3, t / 99, 1.0), ("normalise", n, t / 80, 1.0), ("update", n, 3 * t, 1.0)])
             night.trial("poinv", "cholesky_gets", n, 2 * t, gpu=gpu, matrix="spd", precision="float")
             night.trial("poinv", "gauss_seidel", n, t, gpu=gpu, matrix="spd", precision="float", convergence="converged", iterations=30,

@@ -42,6 +42,24 @@ class PapersTest(unittest.TestCase):
         self.assertIn("Of 6 answers here it accepts 6; 2 of these are wrong", words)
         self.assertIn("gauss_cyclic_decrement: stable on cauchy; not on uniform, from 2 blocks on: the ratio is at most 1.50 with 1, 5.00e+06 with 8.", words)
 
+    def test_the_traditional_serial_solver_is_compared_with_the_modified(self):
+        night = fixture.Night("xia-lee-times")
+        for n in (512, 1024):
+            night.trial("gesv", "gauss_pivot_serial", n, 1.0, precision="float", seconds_median=1.0)
+            night.trial("gesv", "gauss_jordan_serial", n, 1.5, precision="float", seconds_median=1.5)
+            for method in ("gauss_jordan_global", "gauss_jordan_shared"):
+                night.trial("gesv", method, n, 0.1, precision="float", gpu=GPU, parameters={"grid": "full"})
+        page = report_here(night)
+        self.assertEqual({r["times faster"] for r in page.rows("xia-lee-times-ratio-gauss_jordan_serial-gauss_pivot_serial")}, {1.5})
+        self.assertIn("Published: modified over traditional serial elimination 1.4 to 1.61 times", page.words("papers"))
+
+    def test_a_profile_is_that_of_the_grid_that_the_paper_launches(self):
+        night = fixture.Night("xia-lee-profile")
+        for grid, time in (("full", 2.0), ("shrinking", 1.0)):
+            for method in ("gauss_jordan_global", "gauss_jordan_shared"):
+                night.trial("gesv", method, 1024, time, precision="float", gpu=GPU, parameters={"grid": grid}, stages=[("eliminate", 1024, time, 1.0)])
+        self.assertEqual({r["mean"] for r in report_here(night).rows("xia-lee-profile")}, {2.0 / 1024})
+
     def test_numbered_stages_are_one_kernel_and_their_occupancy_is_drawn(self):
         night = fixture.Night("soriano-table-5.12")
         night.trial("trtri", "gets", 4096, 1.0, precision="float", gpu=GPU, matrix="triangular",

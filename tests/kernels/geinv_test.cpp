@@ -18,8 +18,9 @@ const std::vector<std::string> ours{"gauss_jordan", "gauss_jordan_pivot"};
 
 template <class T>
 Answer<T> invert(const std::string& variant, const Inputs<T>& inputs, StageSink* stages = nullptr,
-                 const std::string& threads = "512") {
-  return try_method(Problem::geinv, variant, inputs, {{"threads", threads}}, 5, stages).answer;
+                 const std::string& threads = "512", const std::string& grid = "shrinking") {
+  return try_method(Problem::geinv, variant, inputs, {{"threads", threads}, {"grid", grid}}, 5, stages)
+      .answer;
 }
 
 template <class T>
@@ -104,9 +105,12 @@ TYPED_TEST(Geinv, AsPlainLoopsToTheBit) {
     inputs.a(0, 0) = 0;  // so that the plain method exchanges rows too
     for (const std::string& variant : ours) {
       for (const char* threads : {"512", "1024", "256", "128"}) {
-        const Answer<T> found = invert(variant, inputs, nullptr, threads);
-        EXPECT_EQ(found.info, 0);
-        EXPECT_EQ(found.x.data, twin(inputs.a, variant == "gauss_jordan_pivot").data) << variant << n;
+        for (const char* grid : {"shrinking", "full"}) {
+          const Answer<T> found = invert(variant, inputs, nullptr, threads, grid);
+          EXPECT_EQ(found.info, 0);
+          EXPECT_EQ(found.x.data, twin(inputs.a, variant == "gauss_jordan_pivot").data)
+              << variant << n << grid;
+        }
       }
     }
   }

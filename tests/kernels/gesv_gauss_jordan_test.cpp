@@ -37,6 +37,7 @@ TYPED_TEST(GaussJordan, PaperExample) {
     EXPECT_EQ(solve(variant, inputs).x.data, right) << variant;
   }
   EXPECT_EQ(solve("gauss_serial", inputs, {{"pivoting", "partial"}}).x.data, right);
+  EXPECT_EQ(solve("gauss_pivot_serial", inputs).x.data, right);
 }
 
 TYPED_TEST(GaussJordan, ZeroOnTheDiagonalNeedsPivoting) {
@@ -47,6 +48,7 @@ TYPED_TEST(GaussJordan, ZeroOnTheDiagonalNeedsPivoting) {
   }
   EXPECT_EQ(solve("gauss_serial", inputs, {{"pivoting", "none"}}).info, 1);
   EXPECT_EQ(solve("gauss_serial", inputs, {{"pivoting", "partial"}}).x.data, (std::vector<TypeParam>{2, 2}));
+  EXPECT_EQ(solve("gauss_pivot_serial", inputs).x.data, (std::vector<TypeParam>{2, 2}));
 }
 
 TYPED_TEST(GaussJordan, SingularIsInfo) {
@@ -54,9 +56,18 @@ TYPED_TEST(GaussJordan, SingularIsInfo) {
   const auto inputs = equations<TypeParam>(3, 1, {1, 2, 3, 6, 2, 4, 1, 7, 4, 8, 1, 3});
   for (const char* variant : gauss_jordan_methods) EXPECT_EQ(solve(variant, inputs).info, 2) << variant;
   EXPECT_EQ(solve("gauss_serial", inputs, {{"pivoting", "partial"}}).info, 2);
+  EXPECT_EQ(solve("gauss_pivot_serial", inputs).info, 2);
 }
 
-TYPED_TEST(GaussJordan, SameBitsOnEveryBackendAndTile) {
+// The traditional solver divides by the diagonal in the back substitution: rows keep their scale, and what is
+// left of the pivot is not touched. Here the multipliers are 1/2 and 1/4, exact, and the last pivot is 6.
+TYPED_TEST(GaussJordan, TraditionalSolverByHand) {
+  // (4 2 4; 2 3 4; 1 1 8) with x = (1, 2, 3).
+  const auto inputs = equations<TypeParam>(3, 1, {1, 1, 8, 27, 4, 2, 4, 20, 2, 3, 4, 20});
+  EXPECT_EQ(solve("gauss_pivot_serial", inputs).x.data, (std::vector<TypeParam>{1, 2, 3}));
+}
+
+TYPED_TEST(GaussJordan, SameBitsOnEveryBackendTileAndGrid) {
   for (const std::int64_t n : {1, 2, 15, 16, 17, 33, 50}) {
     for (const std::int64_t nrhs : {1, 20}) {
       const auto inputs =
@@ -65,11 +76,28 @@ TYPED_TEST(GaussJordan, SameBitsOnEveryBackendAndTile) {
       EXPECT_EQ(serial.info, 0);
       for (const char* variant : {"gauss_jordan_global", "gauss_jordan_shared"}) {
         for (const char* tile : {"16", "32"}) {
-          EXPECT_TRUE(same_bits(solve(variant, inputs, {{"tile", tile}}), serial))
-              << variant << ", tile " << tile << ", n " << n << ", nrhs " << nrhs;
+          for (const char* grid : {"shrinking", "full"}) {
+            EXPECT_TRUE(same_bits(solve(variant, inputs, {{"tile", tile}, {"grid", grid}}), serial))
+                << variant << ", tile " << tile << ", grid " << grid << ", n " << n << ", nrhs " << nrhs;
+          }
         }
       }
     }
+  }
+}
+
+// All N x N threads work in every iteration, or those of the columns that are left: half of them.
+TEST(GaussJordanGrid, FullMovesTwiceAsMuch) {
+  const Registry registry = builtin_registry();
+  for (const auto& [problem, variant] :
+       {std::pair{Problem::gesv, "gauss_jordan_global"}, std::pair{Problem::gesv, "gauss_jordan_shared"},
+        std::pair{Problem::geinv, "gauss_jordan"}}) {
+    const Method& method = *registry.find(problem, variant);
+    Parameters parameters = defaults(method);
+    const Shape shape{1000, 1000, 1000, 1, Uplo::lower};
+    const double shrinking = method.bytes(shape, parameters, 8);
+    parameters.set("grid", std::string("full"));
+    EXPECT_NEAR(method.bytes(shape, parameters, 8) / shrinking, 2, 0.01) << variant;
   }
 }
 
@@ -85,6 +113,7 @@ TYPED_TEST(GaussJordan, RightWherePivotingIsNeeded) {
       return check(method, inputs, solve(variant, inputs, asked)).ratio;
     };
     EXPECT_LE(ratio("gauss_serial", {{"pivoting", "partial"}}), default_tolerance(Problem::gesv)) << n;
+    EXPECT_LE(ratio("gauss_pivot_serial", {}), default_tolerance(Problem::gesv)) << n;
     EXPECT_GT(ratio("gauss_serial", {{"pivoting", "none"}}), default_tolerance(Problem::gesv)) << n;
     for (const char* variant : gauss_jordan_methods) {
       EXPECT_LE(ratio(variant, {}), default_tolerance(Problem::gesv)) << variant << ", n " << n;

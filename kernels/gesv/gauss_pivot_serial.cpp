@@ -1,0 +1,56 @@
+/// gesv/gauss_pivot_serial: Gaussian elimination with partial pivoting and back substitution on one CPU core.
+///
+/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination", their "traditional" serial solver: for every
+/// column the row with the largest element on or below the diagonal becomes the pivot row, and a multiple of
+/// it is subtracted from the rows below, right of that column only. Then back substitution row by row from
+/// the last, which divides by the diagonal.
+///
+/// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: n^3 / 3
+/// multiply-adds, two thirds of gesv/gauss_jordan_serial's. Workspace: none. Needs a nonsingular matrix: a
+/// column without a nonzero pivot gives info > 0, and the method ends there.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/core/method.hpp"
+#include "kernels/gemm/fma_loops.hpp"
+#include "kernels/gesv/pivot_search.hpp"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::host {
+
+template <class T>
+void gesv_gauss_pivot_serial(Context& context, Operands<T>& op, const Parameters&) {
+  const std::int64_t n = op.shape.n;
+  const std::int64_t columns = op.a.cols;
+  const std::int64_t ld = op.a.ld;
+  const FmaLoops<T> loops = fma_loops<T>();
+  context.stage("eliminate");
+  for (std::int64_t i = 0; i < n; ++i) {
+    T* pivot_row = op.a.data + i * ld;
+    const std::int64_t below = find_pivot(pivot_row + i, ld, n - i);
+    if (below > 0) std::swap_ranges(pivot_row + i, pivot_row + columns, pivot_row + below * ld + i);
+    const T pivot = pivot_row[i];
+    if (pivot == T(0)) {
+      *op.info = static_cast<int>(i + 1);
+      return;
+    }
+    for (std::int64_t j = i + 1; j < n; ++j) {
+      T* row = op.a.data + j * ld;
+      loops.subtract_multiple(row + i + 1, pivot_row + i + 1, row[i] / pivot, columns - i - 1);
+    }
+  }
+  context.stage("back_substitute");
+  for (std::int64_t r = 0; r < op.shape.nrhs; ++r) {
+    T* solution = op.x.data + r * op.x.ld;
+    for (std::int64_t y = n - 1; y >= 0; --y) {
+      const T* row = op.a.data + y * ld;
+      const T rest = loops.subtract_products(row[n + r], row + y + 1, solution + y + 1, n - 1 - y);
+      solution[y] = rest / row[y];
+    }
+  }
+}
+
+GAUSSWEEP_INSTANTIATE(gesv_gauss_pivot_serial)
+
+}  // namespace gaussweep::host
