@@ -1,10 +1,11 @@
 """The command `analysis/report`."""
 
 import argparse
+import os
 import sys
 
 from .loader import ReportError, load
-from .page import Page
+from .page import Page, printable
 from .sections import ALL, restoration
 
 
@@ -34,12 +35,17 @@ def main(arguments=None):
         night = load(options.input)
         index = build(night, title_of(night)).write(options.output)
     except ReportError as error:
-        print(f"report: {error}", file=sys.stderr)
-        return 2
+        return _refuse(str(error))
     except OSError as error:
-        print(f"report: cannot write the page: {error}", file=sys.stderr)
-        return 2
+        return _refuse(f"cannot write the page: {error}")
+    except MemoryError:
+        return _refuse("there is not enough memory for these files; report on fewer of them")
     for warning in night.warnings:
-        print(f"report: {warning}", file=sys.stderr)
-    print(index)
+        print(f"report: {printable(warning)}", file=sys.stderr)
+    print(os.fsencode(index).decode("utf-8", "replace"))
     return 0
+
+
+def _refuse(words):
+    print(f"report: {printable(words)}", file=sys.stderr)
+    return 2

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from . import restorations
+from .hdf5 import DAMAGED, Foreign, check_claim, check_schema
 
 STATUSES = ["pass", "suspect", "failed", "diverged", "skipped", "timeout", "crashed", "oom", "error"]
 ANSWERED = {"pass", "suspect", "failed"}  # the method came to an answer, so its time means something
@@ -84,19 +85,13 @@ def load(arguments):
     offset = 0
     for path in find_files(arguments):
         try:
-            with h5py.File(path, "r") as file:
-                if "records" not in file:
-                    raise ReportError("no table /records in it")
-                attributes = _attributes(file)
-                frames = {name: _read_table(file, name, warnings, path) for name in TABLES}
-        except (OSError, ReportError) as error:
-            warnings.append(f"{path} was left out: {error}")
+            attributes, frames, remarks = _read_file(path, offset)
+        except DAMAGED as error:
+            warnings.append(f"{path} was left out: {_words(error)}")
             continue
+        warnings += remarks
         records = frames["records"]
-        _refer_to_rows(frames, offset, warnings, path)
         records["file"] = frames["devices"]["file"] = len(files)
-        records["plan_name"] = attributes.get("plan_name") or _plan_name(attributes)
-        records["matrix_condition"] = _conditions(records, attributes, path.parent / "matrices")
         files.append((path, attributes, len(records)))
         offset += len(records)
         for name, frame in frames.items():
@@ -116,6 +111,27 @@ def load(arguments):
     return night
 
 
+def _read_file(path, offset):
+    """Attributes, tables and remarks of one file. @raises one of DAMAGED"""
+    remarks = []
+    with h5py.File(path, "r") as file:
+        if not isinstance(file.get("records"), h5py.Dataset):
+            raise Foreign("no table /records in it")
+        check_schema(file)
+        attributes = _attributes(file)
+        frames = {name: _read_table(file, name, remarks, path) for name in TABLES}
+    records = frames["records"]
+    _refer_to_rows(frames, offset, remarks, path)
+    records["plan_name"] = attributes.get("plan_name") or _plan_name(attributes)
+    records["matrix_condition"] = _conditions(records, attributes, path.parent / "matrices")
+    return attributes, frames, remarks
+
+
+def _words(error):
+    """What is wrong with a file; some exceptions say nothing themselves."""
+    return "it needs more memory than there is" if isinstance(error, MemoryError) else str(error) or type(error).__name__
+
+
 def _once(warnings):
     """What is said of several files, in one sentence."""
     of = {}
@@ -130,7 +146,7 @@ def _is_results(path):
     try:
         with h5py.File(path, "r") as file:
             return "records" in file
-    except OSError:
+    except DAMAGED:
         return False
 
 
@@ -168,15 +184,19 @@ def _read_table(file, name, warnings, path):
     if name not in file:
         return _complete(pd.DataFrame(), wanted, 0)
     dataset = file[name]
-    if dataset.dtype.names is None:
+    if not isinstance(dataset, h5py.Dataset) or dataset.dtype.names is None or dataset.ndim != 1:
+        if name == "records":
+            raise Foreign("/records is no one-dimensional compound table")
         warnings.append(f"{path}: /{name} is no compound table and was left out")
         return _complete(pd.DataFrame(), wanted, 0)
+    check_claim(dataset)
+    kept = [column for column in dataset.dtype.names if _is_kept(dataset.dtype[column], column, name, wanted)]
     at_once = max(1000, BYTES_AT_ONCE // max(1, dataset.dtype.itemsize))
     pieces = []
     for start in range(0, max(len(dataset), 1), at_once):
         rows = dataset[start:start + at_once]
         piece = {}
-        for column in rows.dtype.names:
+        for column in kept:
             values = rows[column]
             piece[column] = _texts(values) if values.dtype.kind in "SO" else np.ascontiguousarray(values)
         pieces.append(pd.DataFrame(piece))
@@ -185,6 +205,18 @@ def _read_table(file, name, warnings, path):
     if missing:
         warnings.append(f"{path}: /{name} lacks {', '.join(missing)} (another schema version): shown as unknown")
     return _complete(frame, wanted, len(frame))
+
+
+def _is_kept(dtype, column, table, wanted):
+    """Whether a column is read: those of others where they are plain. @raises Foreign where one of ours is of another kind"""
+    kinds = "SOiufb" if column not in wanted else "SO" if isinstance(wanted[column], str) else "iufb"
+    if column == "trial":
+        kinds = "SOiu"  # of the detail tables: the row, or the record's key
+    if dtype.shape == () and dtype.kind in kinds:
+        return True
+    if column in wanted:
+        raise Foreign(f"the column {column} of /{table} must hold {'text' if kinds == 'SO' else 'numbers'}, one a row")
+    return False
 
 
 def _complete(frame, wanted, rows):
@@ -218,7 +250,7 @@ def _refer_to_rows(frames, offset, warnings, path):
 def _conditions(records, attributes, store):
     """Condition numbers where they are known: a column of the file, the matrix store, or the plan's only one."""
     if "matrix_condition" in records:
-        return records["matrix_condition"].astype(float)
+        return pd.to_numeric(records["matrix_condition"], errors="coerce").astype(float)
     if "condition" in records and records["condition"].dtype.kind == "f":
         return records["condition"]
     condition = pd.Series(np.nan, index=records.index)
@@ -227,7 +259,7 @@ def _conditions(records, attributes, store):
     if not asked.any():
         return condition
     in_plan = set(re.findall(r"condition:\s*([0-9][0-9.eE+-]*)\s*[,}\n]", attributes.get("plan", "") + "\n"))
-    only = float(in_plan.pop()) if len(in_plan) == 1 else np.nan
+    only = _number(in_plan.pop()) if len(in_plan) == 1 else np.nan
     known = {}
     for digest in records.loc[asked, "matrix_digest"].unique()[:5000]:
         known[digest] = _stored_condition(store / f"{digest}.h5", only)
@@ -239,15 +271,19 @@ def _stored_condition(path, otherwise):
     try:
         with h5py.File(path, "r") as file:
             text = {k: v.decode() if isinstance(v, bytes) else str(v) for k, v in file.attrs.items()}
-    except OSError:
+    except DAMAGED:
         return otherwise
-    if "condition" in text:
-        try:
-            return float(text["condition"])
-        except ValueError:
-            pass
     match = re.search(r"condition[=:\s]+([0-9][0-9.eE+-]*)", " ".join(text.values()))
-    return float(match.group(1)) if match else otherwise
+    found = [_number(text.get("condition", "")), _number(match.group(1)) if match else np.nan]
+    return next((value for value in found if np.isfinite(value)), otherwise)
+
+
+def _number(text):
+    """NaN where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
 
 
 def _drop_repetitions(night):

@@ -3,7 +3,9 @@
 import base64
 import html
 import math
+import os
 import re
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +16,14 @@ EMBED_MOST = 100_000  # bytes of a CSV that also travels inside the page
 LONG_TABLE = 18  # rows beyond which a table scrolls under its headings
 
 
+def printable(value):
+    """Any text for a page or a terminal: control characters and what is no UTF-8 are shown as �."""
+    return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", str(value))
+
+
 def text(value):
-    """Any text as HTML; control characters that no page may hold are shown as �."""
-    return html.escape(re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "\ufffd", str(value)))
+    """Any text as HTML."""
+    return html.escape(printable(value))
 
 
 def seconds(value):
@@ -182,21 +189,36 @@ class Page:
         return f'<a download="{text(name)}.csv" href="data:text/csv;base64,{base64.b64encode(raw).decode()}">CSV</a>'
 
     def write(self, out):
-        """OUT/index.html, OUT/data/*.csv, OUT/plots/*.svg."""
+        """OUT/index.html, OUT/data/*.csv, OUT/plots/*.svg. Where that fails, what stood in OUT before is as it was."""
         out = Path(out)
-        for folder in ("data", "plots"):
-            (out / folder).mkdir(parents=True, exist_ok=True)
-        for name, content in self.files.items():
-            (out / name).write_text(content, encoding="utf-8")
+        is_new = not out.exists()
+        out.mkdir(parents=True, exist_ok=True)
+        files = {**self.files, "index.html": self._html()}  # the page last: it names the others
+        try:
+            # Written whole before anything of an older report is replaced: the disk may be full.
+            with tempfile.TemporaryDirectory(prefix=".report-", dir=out) as staged:
+                for folder in ("data", "plots"):
+                    (Path(staged) / folder).mkdir()
+                for name, content in files.items():
+                    (Path(staged) / name).write_text(content, encoding="utf-8")
+                for folder in ("data", "plots"):
+                    (out / folder).mkdir(exist_ok=True)
+                for name in files:
+                    os.replace(Path(staged) / name, out / name)
+        except BaseException:
+            if is_new and not any(out.iterdir()):
+                out.rmdir()
+            raise
+        return out / "index.html"
+
+    def _html(self):
         style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
         links = "".join(f'<a href="#{name}">{text(title)}</a>' for name, title, _ in self.sections)
         body = "".join(f'<section id="{name}"><h2>{text(title)}</h2>{"".join(parts)}</section>'
                        for name, title, parts in self.sections)
-        (out / "index.html").write_text(
-            f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f'<meta name="color-scheme" content="light dark"><title>{text(self.title)}</title>'
-            f"<style>{style}</style></head>\n<body><header><h1>{text(self.title)}</h1><nav>{links}</nav></header>\n"
-            f'<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>{"".join(self.glyphs.values())}</defs></svg>\n'
-            f"<main>{body}</main></body></html>\n", encoding="utf-8")
-        return out / "index.html"
+        return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+                f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+                f'<meta name="color-scheme" content="light dark"><title>{text(self.title)}</title>'
+                f"<style>{style}</style></head>\n<body><header><h1>{text(self.title)}</h1><nav>{links}</nav></header>\n"
+                f'<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>{"".join(self.glyphs.values())}</defs></svg>\n'
+                f"<main>{body}</main></body></html>\n")

@@ -6,6 +6,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from .hdf5 import DAMAGED, check_claim, check_schema
+
 PICTURES = ("original", "degraded", "restored")
 
 
@@ -27,7 +29,7 @@ class Restoration:
     def number(self, fact):
         try:
             return float(self.facts.get(fact, np.nan))
-        except ValueError:
+        except (TypeError, ValueError):
             return np.nan
 
     def text(self, fact):
@@ -39,7 +41,7 @@ def is_restoration(path):
     try:
         with h5py.File(path, "r") as file:
             return _plain(file.attrs.get("gaussweep", "")) == "restoration"
-    except (OSError, KeyError, RuntimeError):
+    except DAMAGED:
         return Path(path).name == "restoration.h5"
 
 
@@ -60,7 +62,7 @@ def load_restorations(arguments, warnings):
     for path in dict.fromkeys(p.resolve() for p in paths):
         try:
             found.append(_read(path))
-        except (OSError, KeyError, ValueError, RuntimeError) as error:
+        except DAMAGED as error:
             warnings.append(f"{path} was left out: {error}")
     return found
 
@@ -73,6 +75,9 @@ def _plain(value):
 
 def _read(path):
     with h5py.File(path, "r") as file:
+        check_schema(file)
+        for name in PICTURES:
+            check_claim(file[name])
         pictures = {name: np.asarray(file[name][:], dtype=float) for name in PICTURES}
         facts = {name: _plain(value) for name, value in file.attrs.items()}
     shapes = {picture.shape for picture in pictures.values()}

@@ -153,6 +153,91 @@ class RobustTest(unittest.TestCase):
             self.assertIn(words, stderr)
             self.assertNotIn("Traceback", stderr)
 
+    def refuse(self, path, *words):
+        _, stderr = report(path, out=self.base / "out", expect=2)
+        for word in words:
+            self.assertIn(word, stderr)
+        self.assertNotIn("Traceback", stderr)
+        self.assertFalse((self.base / "out").exists())
+
+    def test_foreign_files_are_refused_in_words(self):
+        def group(file):
+            file.create_group("records")
+
+        def matrix(file):
+            file["records"] = np.zeros((3, 3))
+
+        def numbers(file):
+            file["records"] = np.zeros(2, dtype=[("key", "S4"), ("n", "S4")])
+
+        def lists(file):
+            file["records"] = np.zeros(2, dtype=[("key", "S4"), ("n", "i8", (3,))])
+
+        def counts(file):
+            file["records"] = np.zeros(2, dtype=[("key", "i8")])
+
+        for fill, words in ((group, "no table /records"), (matrix, "no one-dimensional compound table"), (numbers, "column n of /records must hold numbers"),
+                            (lists, "column n of /records must hold numbers, one a row"), (counts, "column key of /records must hold text")):
+            with self.subTest(fill.__name__):
+                with h5py.File(self.base / "foreign.h5", "w") as file:
+                    fill(file)
+                self.refuse(self.base / "foreign.h5", "foreign.h5 was left out", words)
+
+    def test_damaged_tables_are_refused_in_words(self):
+        path = fixture.everything(gpus=("NVIDIA Test 100",)).write(self.base / "damaged.h5")
+        with h5py.File(path, "r") as file:
+            chunk = file["records"].id.get_chunk_info(0)
+        data = bytearray(path.read_bytes())
+        data[chunk.byte_offset:chunk.byte_offset + chunk.size] = os.urandom(chunk.size)
+        path.write_bytes(data)
+        self.refuse(path, "damaged.h5 was left out", "an't")  # HDF5's words: can't …
+
+    def test_a_table_that_claims_more_than_it_holds(self):
+        path = fixture.Night().write(self.base / "endless.h5")
+        with h5py.File(path, "a") as file:
+            file["records"].resize((10 ** 12,))
+        self.refuse(path, "/records claims 1000000000000 values but holds only 0 bytes")
+
+    def test_newer_schema_is_refused(self):
+        path = fixture.everything(gpus=("NVIDIA Test 100",)).write(self.base / "newer.h5")
+        with h5py.File(path, "a") as file:
+            file.attrs["schema_version"] = 2
+        self.refuse(path, "written by a newer gaussweep (schema version 2; this report reads versions up to 1)")
+        with h5py.File(path, "a") as file:
+            file.attrs["schema_version"] = "one"
+        self.refuse(path, "schema_version is not a whole number")
+
+    def test_escapes_of_a_file_reach_neither_terminal_nor_page(self):
+        night = fixture.Night("\x1b[31m\x9b")
+        night.trial("gesv", "lapack", 64, 1e-3)
+        path = night.write(self.base / "a\x1b[2J.h5", variable=True, columns_left_out=("node",))
+        page, stderr = report(path, out=self.base / "out")
+        self.assertIn("lacks node", stderr)
+        for words in (page.text, stderr):
+            self.assertNotRegex(words, "[\x1b\x9b]")
+
+    def test_a_report_that_fails_leaves_the_one_before(self):
+        """A disk that is full, as far as the process can see: no file may have more than 8,192 bytes."""
+        out, other = self.base / "out", fixture.Night("other")
+        report(fixture.everything(gpus=("NVIDIA Test 100",)).write(self.base / "results.h5"), out=out)
+        before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        for n in (64, 128):
+            other.trial("gesv", "lapack", n, 1e-3)
+        code = ("import resource, runpy, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)); "
+                "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')")
+        done = subprocess.run(["/usr/bin/python3", "-c", code, ROOT / "analysis" / "report", other.write(self.base / "other.h5"), "-o", out],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("cannot write the page", done.stderr)
+        self.assertEqual({path: path.read_bytes() for path in out.rglob("*") if path.is_file()}, before)
+
+    def test_a_report_that_fails_leaves_no_folder(self):
+        with self.assertRaises(OSError):
+            page = build(load([fixture.Night().write(self.base / "results.h5")]))
+            page.files["no such folder/x.csv"] = ""
+            page.write(self.base / "out")
+        self.assertFalse((self.base / "out").exists())
+
     def test_output_that_cannot_be_written(self):
         night = fixture.Night()
         night.write(self.base / "results.h5")

@@ -1,0 +1,42 @@
+"""HDF5 files of strangers: what a damaged one raises, and what is not read because it cannot be true."""
+
+import math
+
+# What h5py and NumPy raise where a file is damaged or another program's.
+DAMAGED = (OSError, KeyError, ValueError, TypeError, RuntimeError, MemoryError, OverflowError)
+NEWEST_SCHEMA = 1
+BEST_COMPRESSION = 1032  # deflate never does better than 1032:1
+
+
+class Foreign(ValueError):
+    """A file that this report does not read, and why."""
+
+
+def check_schema(file):
+    """@raises Foreign where a newer program wrote the file. Files of others may say nothing."""
+    version = file.attrs.get("schema_version", NEWEST_SCHEMA)
+    try:
+        version = int(version)
+    except (TypeError, ValueError):
+        raise Foreign("the attribute schema_version is not a whole number") from None
+    if version > NEWEST_SCHEMA:
+        raise Foreign(f"it was written by a newer gaussweep (schema version {version}; this report reads versions up to {NEWEST_SCHEMA})")
+
+
+def check_claim(dataset):
+    """@raises Foreign where a dataset claims more than its bytes can hold, or than there is memory for."""
+    claimed = math.prod(dataset.shape) * dataset.dtype.itemsize
+    held = dataset.id.get_storage_size()
+    if claimed > held * BEST_COMPRESSION + dataset.dtype.itemsize:
+        raise Foreign(f"{dataset.name} claims {' x '.join(map(str, dataset.shape))} values but holds only {held} bytes")
+    available = _available_bytes()
+    if claimed > available:
+        raise Foreign(f"{dataset.name} needs {claimed} bytes of memory, {available} are available")
+
+
+def _available_bytes():
+    try:
+        with open("/proc/meminfo", encoding="ascii") as facts:
+            return next(1024 * int(line.split()[1]) for line in facts if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return math.inf
