@@ -18,7 +18,7 @@ template <class T>
 void gesv_gauss_block(Context& context, Operands<T>& op, const Parameters& parameters) {
   const int threads = thread_count(parameters, op.shape.n);
   context.stage("eliminate");
-  eliminate(context, op, 1, threads, ZeroFactor::skips_row);
+  eliminate(context, op, 1, threads, ZeroFactor::skips_row, {nullptr, op.info});
   context.stage("back_substitute");
   back_substitute(context, op, false, 1, threads);
 }

@@ -4,8 +4,8 @@
 /// stages run with blocks, blocks - 1, …, 1 blocks.
 ///
 /// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: about n^3 / 2
-/// multiply-adds in `blocks` launches. Workspace: n + 1 ints where the back substitution is pipelined. What
-/// it needs of the matrix and how it fails: as gesv/gauss_cyclic_halving.
+/// multiply-adds in `blocks` launches. Workspace, what it needs of the matrix and how it fails: as
+/// gesv/gauss_cyclic_halving.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"
@@ -18,9 +18,9 @@ void gesv_gauss_cyclic_decrement(Context& context, Operands<T>& op, const Parame
   const int threads = thread_count(parameters, op.shape.n);
   const auto most = static_cast<int>(parameters.integer("blocks"));
   context.stage("eliminate");
-  for (int blocks = most; blocks >= 1; --blocks) {
-    eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe);
-  }
+  run_stages(context, op, most, one_less, [&](int blocks, StageInfo info) {
+    eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe, info);
+  });
   context.stage("back_substitute");
   back_substitute(context, op, parameters.choice("back_substitution") == "pipelined", most, threads);
 }

@@ -7,11 +7,11 @@
 /// says that the rest of the stripe was done in an earlier stage.
 ///
 /// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: about n^3 / 2
-/// multiply-adds in ceil(log2(blocks)) + 1 launches. Workspace: n + 1 ints where the back substitution is
-/// pipelined. Every element and every leading minor of each stripe must be nonzero: with more than one block
-/// the divisors are off-diagonal elements, and the answer is as unstable as they are small. info > 0: row
-/// info was normalised at a 0. info < 0: the pipelined back substitution gave up waiting, which is an error
-/// of the run.
+/// multiply-adds in ceil(log2(blocks)) + 1 launches. Workspace: one int, and n + 1 more where the back
+/// substitution is pipelined. Every element and every leading minor of each stripe must be nonzero: with more
+/// than one block the divisors are off-diagonal elements, and the answer is as unstable as they are small.
+/// info > 0: row info was to be normalised at a 0, the first such row of the first stage that has any.
+/// info < 0: the pipelined back substitution gave up waiting, which is an error of the run.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"
@@ -24,10 +24,9 @@ void gesv_gauss_cyclic_halving(Context& context, Operands<T>& op, const Paramete
   const int threads = thread_count(parameters, op.shape.n);
   const auto most = static_cast<int>(parameters.integer("blocks"));
   context.stage("eliminate");
-  for (int blocks = most; blocks > 1; blocks = (blocks + 1) / 2) {
-    eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe);
-  }
-  eliminate(context, op, 1, threads, ZeroFactor::ends_stripe);
+  run_stages(context, op, most, half_of, [&](int blocks, StageInfo info) {
+    eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe, info);
+  });
   context.stage("back_substitute");
   back_substitute(context, op, parameters.choice("back_substitution") == "pipelined", most, threads);
 }

@@ -6,9 +6,8 @@
 /// and subtracts it from there. What does not fit is read from global memory.
 ///
 /// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: about n^3 / 2
-/// multiply-adds. Workspace: n + 1 ints where the back substitution is pipelined; shared memory for a row.
-/// What it needs of the matrix and how it fails: as gesv/gauss_cyclic_halving; the answers are the same to
-/// the bit.
+/// multiply-adds. Workspace: as gesv/gauss_cyclic_halving, and shared memory for a row. What it needs of the
+/// matrix and how it fails: as there; the answers are the same to the bit.
 
 #include <algorithm>
 
@@ -21,19 +20,17 @@ namespace {
 
 /// One stage, as eliminate_stripe. The first `cached` elements of a row have room in shared memory.
 template <class T>
-__global__ void eliminate_stripe_shared(T* a, std::int64_t ld, int n, int columns, int cached, int* info) {
+__global__ void eliminate_stripe_shared(T* a, std::int64_t ld, int n, int columns, int cached,
+                                        StageInfo info) {
   T* copy = simt::dynamic_shared<T>();
-  __shared__ int failed;
-  if (threadIdx.x == 0) failed = simt::load_volatile(info);
-  __syncthreads();
-  if (failed != 0) return;
+  if (info.failed_earlier()) return;
   const int thread = static_cast<int>(threadIdx.x);
   const int threads = static_cast<int>(blockDim.x);
   const std::int64_t stride = gridDim.x;
   int column = 0;
   for (std::int64_t i = blockIdx.x; i < n; i += stride, ++column) {
     T* row = a + i * ld;
-    if (!normalise_row(row, column, columns, static_cast<int>(i), info)) return;
+    if (!normalise_row(row, column, columns, static_cast<int>(i), info.own)) return;
     __syncthreads();  // the row was normalised by other threads; the last copy is no longer read
     for (int j = thread; j < cached; j += threads) copy[j] = row[j];
     for (std::int64_t y = i + stride; y < n; y += stride) {
@@ -57,15 +54,15 @@ void gesv_gauss_cyclic_shared(Context& context, Operands<T>& op, const Parameter
   const auto most = static_cast<int>(parameters.integer("blocks"));
   const bool halving = parameters.choice("schedule") == "halving";
   const auto columns = static_cast<int>(op.a.cols);
-  // What the kernel declares itself, one int, comes on top.
+  // What a kernel may declare itself comes on top.
   const std::size_t room = (simt::max_shared_bytes(context) - 1024) / sizeof(T);
   const int cached = static_cast<int>(std::min<std::size_t>(room, static_cast<std::size_t>(columns)));
   context.stage("eliminate");
-  for (int blocks = most; blocks >= 1; blocks = halving && blocks > 1 ? (blocks + 1) / 2 : blocks - 1) {
+  run_stages(context, op, most, halving ? half_of : one_less, [&](int blocks, StageInfo info) {
     simt::launch(context, eliminate_stripe_shared<T>, dim3(static_cast<unsigned>(blocks)),
                  dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(cached) * sizeof(T),
-                 op.a.data, op.a.ld, static_cast<int>(op.shape.n), columns, cached, op.info);
-  }
+                 op.a.data, op.a.ld, static_cast<int>(op.shape.n), columns, cached, info);
+  });
   context.stage("back_substitute");
   back_substitute(context, op, parameters.choice("back_substitution") == "pipelined", most, threads);
 }

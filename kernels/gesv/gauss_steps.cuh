@@ -21,16 +21,44 @@ enum class ZeroFactor {
   ends_stripe  ///< they begin with as many zeros at least, from an earlier stage: the stripe is done
 };
 
+/// *info becomes `value` where it is 0 or larger: of all threads that call this, the smallest value stays,
+/// whatever their order.
+__device__ inline void keep_smallest(int* info, int value) {
+  int seen = simt::load_volatile(info);
+  while (seen == 0 || seen > value) {
+    const int before = atomicCAS(info, seen, value);
+    if (before == seen) return;
+    seen = before;
+  }
+}
+
+/// Where the stages of an elimination tell of a zero pivot. The blocks of one stage know nothing of each
+/// other: all of them run to their end, so that `own` is the smallest index that any of them met, and only
+/// the next stage, which has it as `earlier`, does nothing. `earlier` is null for the first.
+struct StageInfo {
+  const int* earlier;
+  int* own;  ///< 0 before the stage
+
+  /// Whether an earlier stage failed; its index is then handed on. All threads of the block call this and get
+  /// the same.
+  __device__ bool failed_earlier() const {
+    // Nobody writes to `earlier` while this stage runs, and all blocks write the same to `own`.
+    if (earlier == nullptr || *earlier == 0) return false;
+    if (threadIdx.x == 0) *own = *earlier;
+    return true;
+  }
+};
+
 /// Divides row[first], …, row[columns - 1] by row[first]. Where that is 0, `*info` becomes `index` + 1,
-/// unless an earlier failure stands there, and the answer is false. All threads of the block call this and
-/// get the same.
+/// unless a smaller one stands there, and the answer is false. All threads of the block call this and get the
+/// same.
 template <class T>
 __device__ bool normalise_row(T* row, int first, int columns, int index, int* info) {
   __syncthreads();  // the updates of this row were made by other threads
   const T divisor = row[first];
   __syncthreads();  // all have read the divisor before its place is overwritten
   if (divisor == T(0)) {
-    if (threadIdx.x == 0) atomicCAS(info, 0, index + 1);
+    if (threadIdx.x == 0) keep_smallest(info, index + 1);
     return false;
   }
   const int threads = static_cast<int>(blockDim.x);
@@ -59,16 +87,13 @@ __device__ bool eliminate_row(T* target, const T* row, int column, int columns) 
 /// with more the divisors lie off the diagonal, and the matrix is left as a staircase with steps gridDim.x
 /// high.
 template <class T>
-__global__ void eliminate_stripe(T* a, std::int64_t ld, int n, int columns, ZeroFactor zero, int* info) {
-  __shared__ int failed;
-  if (threadIdx.x == 0) failed = simt::load_volatile(info);
-  __syncthreads();
-  if (failed != 0) return;
+__global__ void eliminate_stripe(T* a, std::int64_t ld, int n, int columns, ZeroFactor zero, StageInfo info) {
+  if (info.failed_earlier()) return;
   const std::int64_t stride = gridDim.x;
   int column = 0;
   for (std::int64_t i = blockIdx.x; i < n; i += stride, ++column) {
     T* row = a + i * ld;
-    if (!normalise_row(row, column, columns, static_cast<int>(i), info)) return;
+    if (!normalise_row(row, column, columns, static_cast<int>(i), info.own)) return;
     for (std::int64_t y = i + stride; y < n; y += stride) {
       if (!eliminate_row(a + y * ld, row, column, columns) && zero == ZeroFactor::ends_stripe) break;
     }
@@ -83,10 +108,35 @@ inline int thread_count(const Parameters& parameters, std::int64_t n) {
 
 /// Launches one stage with `blocks` stripes.
 template <class T>
-void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroFactor zero) {
+void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroFactor zero, StageInfo info) {
   simt::launch(context, eliminate_stripe<T>, dim3(static_cast<unsigned>(blocks)),
                dim3(static_cast<unsigned>(threads)), 0, op.a.data, op.a.ld, static_cast<int>(op.shape.n),
-               static_cast<int>(op.a.cols), zero, op.info);
+               static_cast<int>(op.a.cols), zero, info);
+}
+
+/// Calls stage(blocks, info) for the stages of a row-cyclic schedule: with `most` blocks first, then with
+/// next(blocks), …, down to one. Takes one int of the workspace, where every other stage tells of a zero
+/// pivot; the last tells it in *op.info.
+template <class T, class Next, class Stage>
+void run_stages(Context& context, Operands<T>& op, int most, Next next, Stage stage) {
+  int* spare = op.workspace.template take<int>(1);
+  context.device.fill(spare, 0, sizeof(int));
+  int stages = 1;
+  for (int blocks = most; blocks > 1; blocks = next(blocks)) ++stages;
+  const int* earlier = nullptr;
+  for (int blocks = most; stages > 0; blocks = next(blocks), --stages) {
+    const StageInfo info{earlier, stages % 2 == 1 ? op.info : spare};
+    stage(blocks, info);
+    earlier = info.own;
+  }
+}
+
+/// Half of the blocks, rounded up.
+inline int half_of(int blocks) {
+  return (blocks + 1) / 2;
+}
+inline int one_less(int blocks) {
+  return blocks - 1;
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -36,10 +36,13 @@ std::vector<Parameter> cyclic_parameters() {
                        "one block that sums by reduction, or a pipeline of blocks with one lock an unknown")};
 }
 
-/// One lock an unknown and the tickets of the pipeline (gauss_substitution.cuh).
+/// A stage's zero pivot (gauss_steps.cuh); one lock an unknown and the tickets of the pipeline
+/// (gauss_substitution.cuh).
 std::size_t cyclic_workspace(const Shape& shape, const Parameters& parameters, std::size_t) {
-  return parameters.choice("back_substitution") == "pipelined" ? workspace_piece(shape.n + 1, sizeof(int))
-                                                               : 0;
+  const std::size_t pivot = workspace_piece(1, sizeof(int));
+  return parameters.choice("back_substitution") == "pipelined"
+             ? pivot + workspace_piece(shape.n + 1, sizeof(int))
+             : pivot;
 }
 
 /// What the methods of the first paper have in common.

@@ -5,8 +5,8 @@
 /// triangles and several right-hand sides.
 ///
 /// Layout: column-major; the answer replaces b. Cost: n^2 operations a right-hand side, in loops down the
-/// columns. Workspace: none. Needs a triangular matrix without a 0 on the diagonal: the first one met gives
-/// info > 0, and the solve ends there.
+/// columns. Workspace: none. Needs a triangular matrix without a 0 on the diagonal: the one of smallest index
+/// gives info > 0, as with all rows of this problem, and b is left as it was.
 
 #include "kernels/core/method.hpp"
 #include "kernels/tables.hpp"
@@ -18,13 +18,15 @@ void trsv_serial(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("substitute");
   const std::int64_t n = op.shape.n;
   const bool lower = op.shape.uplo == Uplo::lower;
-  for (std::int64_t step = 0; step < n; ++step) {
-    const std::int64_t k = lower ? step : n - 1 - step;
-    const T* column = op.a.data + k * op.a.ld;
-    if (column[k] == T(0)) {
+  for (std::int64_t k = 0; k < n; ++k) {
+    if (op.a.data[k + k * op.a.ld] == T(0)) {
       *op.info = static_cast<int>(k + 1);
       return;
     }
+  }
+  for (std::int64_t step = 0; step < n; ++step) {
+    const std::int64_t k = lower ? step : n - 1 - step;
+    const T* column = op.a.data + k * op.a.ld;
     const std::int64_t begin = lower ? k + 1 : 0;
     const std::int64_t end = lower ? n : k;
     for (std::int64_t r = 0; r < op.shape.nrhs; ++r) {

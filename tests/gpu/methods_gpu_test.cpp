@@ -87,6 +87,14 @@ TEST_P(GpuMethods, SingularIsAResult) {
   });
 }
 
+TEST_P(GpuMethods, InfoIsTheSmallestIndex) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    if (method().problem == Problem::gemm) return;  // has no pivots
+    expect_smallest_info<T>(context, method(), 33);
+  });
+}
+
 TEST_P(GpuMethods, NanIsSeen) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);

@@ -63,6 +63,14 @@ TEST_P(Methods, SingularIsAResult) {
   });
 }
 
+TEST_P(Methods, InfoIsTheSmallestIndex) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    if (method().problem == Problem::gemm) return;  // has no pivots
+    expect_smallest_info<T>(context, method(), 33);
+  });
+}
+
 TEST_P(Methods, NanIsSeen) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
