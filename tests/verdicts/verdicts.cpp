@@ -45,14 +45,10 @@ struct Said {
 
 template <class T>
 Said judged(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Convergence convergence) {
-  io::Record record;
-  record.problem = to_string(method.problem);
-  record.tolerance = default_tolerance(method.problem);
-  record.info = answer.info;
-  record.convergence = to_string(convergence);
-  record.residual_ratio = check(method, inputs, answer).ratio;
-  record.status = driver::judge(record.residual_ratio, record.tolerance, record.info, convergence);
-  return {record.residual_ratio, record.status, driver::finding_words(record)};
+  const Findings found = check(method, inputs, answer);
+  const driver::Evidence evidence{method.problem, found.ratio, default_tolerance(method.problem),
+                                  answer.info,    convergence, found.flaw};
+  return {found.ratio, driver::judge(evidence), driver::finding_words(evidence)};
 }
 
 class Trials {
