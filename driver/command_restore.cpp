@@ -81,7 +81,8 @@ int run_restore(Words& words, const Commands& commands) {
   RestoreJob job = job_of(words);
   check_output_directory(words.output);
   std::vector<std::string> notices;
-  const io::GreyImage image = io::read_image(words.image, most_pixels, &notices);
+  std::string digest;
+  const io::GreyImage image = io::read_image(words.image, most_pixels, &notices, &digest);
   for (const std::string& notice : notices) spdlog::warn("{}: {}", words.image, notice);
   job.blur.width = image.width;
   job.blur.height = image.height;
@@ -99,7 +100,8 @@ int run_restore(Words& words, const Commands& commands) {
   const std::vector<double> original(image.pixels.begin(), image.pixels.end());
   const std::string started = time_stamp();
   const Restored restored = restore(job, original, *device);
-  const Restoration facts{job, words.image, image, original, restored, started, command_line(commands)};
+  const Restoration facts{job,      words.image, digest,  image,
+                          original, restored,    started, command_line(commands)};
   write_restoration_directory(words.output, facts);
   const Table table = restoration_table(facts);
   switch (format) {

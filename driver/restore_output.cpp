@@ -3,20 +3,25 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "driver/batch_job.hpp"
 #include "driver/cli.hpp"
 #include "driver/process.hpp"
+#include "io/atomic_file.hpp"
 #include "io/errors.hpp"
 #include "io/restoration.hpp"
 #include "version.hpp"
 
 namespace gaussweep::driver {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// A picture to look at: rounded and clipped. What is no number is black.
 io::GreyImage picture(const io::GreyImage& shape, const std::vector<double>& levels) {
@@ -76,8 +81,8 @@ io::Restoration record_of(const Restoration& r) {
   record.degraded = done.degraded;
   record.restored = done.restored;
   record.psf = {weights.rows, weights.cols, weights.data};
-  record.texts = {{"image", std::filesystem::path(r.image_path).filename().string()},
-                  {"image_sha256", io::sha256_file(r.image_path)},
+  record.texts = {{"image", fs::path(r.image_path).filename().string()},
+                  {"image_sha256", r.image_sha256},
                   {"psf", std::string(to_string(job.blur.psf))},
                   {"psf_text", psf_text(job.blur)},
                   {"noise", noise_text(job.noise)},
@@ -123,16 +128,73 @@ io::Restoration record_of(const Restoration& r) {
   return record;
 }
 
+/// The folder of a restoration while it is written: complete, or as if nothing had been.
+class OutputFolder {
+ public:
+  /// @throws io::StorageError
+  explicit OutputFolder(const fs::path& directory)
+      : target_(fs::absolute(directory / ".").lexically_normal().parent_path()) {
+    std::error_code error;
+    is_new_ = !fs::is_directory(target_, error);
+    folder_ = target_;
+    if (!is_new_) return;
+    fs::create_directories(target_.parent_path(), error);
+    // One that a killed process of this number left stands in the way of a name, not of the restoration.
+    constexpr unsigned most_attempts = 100;
+    for (unsigned attempt = 0; attempt < most_attempts; ++attempt) {
+      folder_ = target_.parent_path() / io::temporary_name(target_, ::getpid(), attempt);
+      if (::mkdir(folder_.c_str(), 0700) == 0) return;
+      if (errno != EEXIST) break;
+    }
+    fail("create", errno);
+  }
+  ~OutputFolder() {
+    if (is_committed_) return;
+    std::error_code ignored;  // what cannot be removed now is said by the error that is on its way
+    for (const fs::path& file : files_) fs::remove(file, ignored);
+    if (is_new_) fs::remove(folder_, ignored);
+  }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  /// Where the file of that name is to be written.
+  fs::path file(const std::string& name) {
+    files_.push_back(folder_ / name);
+    return files_.back();
+  }
+  /// All is written. @throws io::StorageError
+  void commit() {
+    if (is_new_ && std::rename(folder_.c_str(), target_.c_str()) != 0) fail("give its name to", errno);
+    is_committed_ = true;
+    io::sync_folder(target_.parent_path());
+  }
+
+ private:
+  [[noreturn]] void fail(const char* what, int error) const {
+    throw io::StorageError(
+        fmt::format("cannot {} the folder {}: {}", what, target_.string(), std::strerror(error)));
+  }
+  fs::path target_, folder_;
+  std::vector<fs::path> files_;
+  bool is_new_ = false, is_committed_ = false;
+};
+
 }  // namespace
 
 void check_output_directory(const std::filesystem::path& directory) {
   std::error_code error;
-  if (std::filesystem::exists(directory, error)) {
-    if (!std::filesystem::is_directory(directory, error)) {
+  const bool exists = fs::exists(directory, error);
+  if (error)
+    throw UsageError(fmt::format("-o {}: cannot be looked at: {}", directory.string(), error.message()));
+  if (exists) {
+    if (!fs::is_directory(directory, error)) {
       throw UsageError(fmt::format("-o {}: is a file; give the name of a directory, which will be created",
                                    directory.string()));
     }
-    if (!std::filesystem::is_empty(directory, error) || error) {
+    const bool is_empty = fs::is_empty(directory, error);
+    if (error)
+      throw UsageError(fmt::format("-o {}: cannot be looked into: {}", directory.string(), error.message()));
+    if (!is_empty) {
       throw UsageError(
           fmt::format("-o {}: the directory exists and is not empty; give a new name", directory.string()));
     }
@@ -140,16 +202,12 @@ void check_output_directory(const std::filesystem::path& directory) {
 }
 
 void write_restoration_directory(const std::filesystem::path& directory, const Restoration& r) {
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::absolute(directory).parent_path(), error);
-  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
-    throw io::StorageError(
-        fmt::format("cannot create the folder {}: {}", directory.string(), std::strerror(errno)));
-  }
-  io::write_png(directory / "original.png", r.image);
-  io::write_png(directory / "degraded.png", picture(r.image, r.restored.degraded));
-  io::write_png(directory / "restored.png", picture(r.image, r.restored.restored));
-  io::write_restoration(directory / "restoration.h5", record_of(r));
+  OutputFolder folder(directory);
+  io::write_png(folder.file("original.png"), r.image);
+  io::write_png(folder.file("degraded.png"), picture(r.image, r.restored.degraded));
+  io::write_png(folder.file("restored.png"), picture(r.image, r.restored.restored));
+  io::write_restoration(folder.file("restoration.h5"), record_of(r));
+  folder.commit();
 }
 
 Table restoration_table(const Restoration& r) {

@@ -11,6 +11,7 @@
 
 #include "io/atomic_file.hpp"
 #include "io/errors.hpp"
+#include "io/matrix_file.hpp"
 #include "io/pgm.hpp"
 
 namespace gaussweep::io {
@@ -113,8 +114,9 @@ GreyImage read_pgm(const std::filesystem::path& path, const std::string&, std::i
 }  // namespace
 
 GreyImage read_image(const std::filesystem::path& path, std::int64_t most_pixels,
-                     std::vector<std::string>* notices) {
+                     std::vector<std::string>* notices, std::string* digest) {
   const std::string bytes = bytes_of(path);
+  if (digest != nullptr) *digest = sha256(bytes);
   std::vector<std::string> unheard;
   std::vector<std::string>& said = notices != nullptr ? *notices : unheard;
   if (bytes.compare(0, 8, "\x89PNG\r\n\x1a\n") == 0) return read_png(path, bytes, most_pixels, said);

@@ -6,11 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 
 #include "driver/cli.hpp"
 #include "driver/process.hpp"
 #include "driver/restore_output.hpp"
+#include "io/errors.hpp"
 #include "kernels/tables.hpp"
+#include "tests/scratch.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -62,6 +66,47 @@ std::string failure(Formula formula, const std::string& word, Backend requested 
     return e.what();
   }
   return "no failure";
+}
+
+/// A restoration of two pixels, already done, whose image is no longer there.
+class RestoreOutput : public ::testing::Test {
+ protected:
+  void write(const std::filesystem::path& directory) const {
+    write_restoration_directory(
+        directory, {job_, "gone.png", "0123", image_, original_, restored_, "2026-03-01T00:00:00Z", ""});
+  }
+  const Method method_ = method_of(Problem::poinv, "library", true, {Backend::host});
+  RestoreJob job_ = [this] {
+    RestoreJob job;
+    job.blur.width = 2;
+    job.blur.height = 1;
+    job.inverter = {&method_, Backend::host};
+    return job;
+  }();
+  io::GreyImage image_{2, 1, {0, 255}};
+  std::vector<double> original_ = {0, 255};
+  Restored restored_ = [] {
+    Restored restored;
+    restored.degraded = restored.restored = {1, 254};
+    return restored;
+  }();
+  const testing_help::Scratch scratch_;
+};
+
+TEST_F(RestoreOutput, NeedsTheImageNoMore) {
+  write(scratch_ / "out");
+  EXPECT_TRUE(std::filesystem::exists(scratch_ / "out" / "restoration.h5"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch_.folder()), {}), 1)
+      << "nothing beside it";
+  std::filesystem::create_directory(scratch_ / "empty");
+  write(scratch_ / "empty/");
+  EXPECT_TRUE(std::filesystem::exists(scratch_ / "empty" / "restored.png"));
+}
+
+TEST_F(RestoreOutput, ThatFailsLeavesNothing) {
+  image_.width = 0;  // the library refuses to write it
+  EXPECT_THROW(write(scratch_ / "out"), io::StorageError);
+  EXPECT_TRUE(std::filesystem::is_empty(scratch_.folder()));
 }
 
 TEST(Inverter, TheLibrarysUnlessOneIsNamed) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "io/matrix_file.hpp"
 #include "tests/io/matrix_samples.hpp"
 
 namespace gaussweep::io {
@@ -36,6 +37,9 @@ TEST_F(Image, PngComesBackAsItWas) {
   EXPECT_EQ(back.height, 5);
   EXPECT_EQ(back.pixels, image.pixels);
   EXPECT_THAT(notices, IsEmpty());
+  std::string digest;
+  read_image(folder() / "a.png", 35, nullptr, &digest);
+  EXPECT_EQ(digest, sha256_file(folder() / "a.png"));
 }
 
 TEST_F(Image, WhatIsNotEightBitGreyBecomesSoAndSaysIt) {

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """gaussweep restore as a user runs it: numbers against NumPy's solve of the same system, files, refusals."""
 
+import hashlib
 import json
 import math
 import os
+import resource
 import shutil
 import subprocess
 import unittest
@@ -142,6 +144,25 @@ class Restore(SweepTest):
             again = self.restore(out / f"{name}.png", "--psf", "box", "--radius", "0", output=f"again-{name}")
             np.testing.assert_array_equal(read(again)[0]["original"], np.clip(np.rint(data[name]), 0, 255))
         self.assertIn("MSE DEGRADED", self.said)
+
+    def test_names_the_image_that_it_restored(self):
+        image = self.image()
+        _, facts = read(self.restore(image))
+        self.assertEqual(facts["image_sha256"], hashlib.sha256(image.read_bytes()).hexdigest())
+
+    def test_a_failure_leaves_nothing_in_the_way(self):
+        """A disk that takes the pictures and not the numbers, as far as the process can see."""
+        image, target = self.image(), self.folder / "out"
+        for exists in (False, True):
+            if exists:
+                target.mkdir()
+            done = subprocess.run([GAUSSWEEP, "restore", "--image", image, "-o", target], env=environment(), capture_output=True, text=True,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+            self.assertIn("restoration.h5", done.stderr)
+            self.assertEqual(sorted(os.listdir(self.folder)), sorted(["image.pgm"] + ["out"] * exists))
+            self.assertEqual(exists, target.exists() and not os.listdir(target))
+        self.restore(image)
 
     def test_seed_decides_the_noise(self):
         image = self.image()
