@@ -180,7 +180,8 @@ void TrialMaker::set_square(Trial& t, const Assignment& chosen) const {
 void TrialMaker::set_gemm(Trial& t, const Assignment& chosen) const {
   MatrixRequest& a = t.matrix;
   MatrixRequest b = a;
-  b.spec.seed += 1;
+  // After the last seed comes the first: nobody wrote the one that would be beyond.
+  b.spec.seed = b.spec.seed == INT64_MAX ? 0 : b.spec.seed + 1;
   const io::Place& place_of_b = entry.matrix_b ? entry.matrix_b->place : block.place;
   if (entry.matrix_b) {
     io::MatrixBlock own = *entry.matrix_b;

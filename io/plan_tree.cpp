@@ -9,6 +9,8 @@
 #include <set>
 #include <sstream>
 
+#include "io/utf8.hpp"
+
 namespace gaussweep::io {
 namespace {
 
@@ -16,7 +18,13 @@ namespace {
 /// refuses cycles, and stops at the limits while it reads rather than after.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(std::string file) : file_(std::move(file)) {}
+  /// @param text what is parsed; it must outlive the builder
+  TreeBuilder(std::string file, const std::string& text) : file_(std::move(file)), text_(text) {
+    lines_.push_back(text.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0);
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1)) {
+      lines_.push_back(end + 1);
+    }
+  }
 
   YamlPointer root() const { return root_; }
 
@@ -40,6 +48,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     auto node = make(YamlNode::Kind::scalar, mark, tag, anchor);
+    if (tag == "!") require_closed(mark);
     node->text = value;
     add(node);
   }
@@ -84,6 +93,24 @@ class TreeBuilder : public YAML::EventHandler {
       anchors_[anchor] = node;
     }
     return node;
+  }
+  /// The parser takes the end of the file for the end of a quoted value, which may have swallowed the plan.
+  void require_closed(const YAML::Mark& mark) const {
+    const std::size_t first =
+        lines_.at(static_cast<std::size_t>(mark.line)) + static_cast<std::size_t>(mark.column);
+    const char quote = first < text_.size() ? text_[first] : '\0';
+    if (quote != '"' && quote != '\'') return;  // a tag or an anchor stands before it
+    std::size_t i = first + 1;
+    // A backslash (in ") and a doubled quote (in ') keep what follows them from being the end.
+    for (; i < text_.size(); ++i) {
+      const bool is_doubled = quote == '\'' && text_.compare(i, 2, "''") == 0;
+      if (is_doubled || (quote == '"' && text_[i] == '\\')) {
+        ++i;
+      } else if (text_[i] == quote) {
+        return;
+      }
+    }
+    fail_at(place(mark), std::string("the quote ") + quote + " that begins here is never closed");
   }
   void begin(std::shared_ptr<YamlNode> node) {
     if (open_.size() >= max_plan_depth) {
@@ -142,31 +169,13 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   std::string file_;
+  const std::string& text_;
+  std::vector<std::size_t> lines_;  // where each begins, the first behind a byte order mark
   YamlPointer root_;
   std::vector<Frame> open_;
   std::vector<std::shared_ptr<YamlNode>> anchors_;
   std::size_t nodes_ = 0;
 };
-
-/// Length of the UTF-8 sequence at `text[i]`, 0 where it is malformed or a control character (which the
-/// parser would take for its own end mark).
-std::size_t character_bytes(const std::string& text, std::size_t i) {
-  const auto byte = [&](std::size_t at) {
-    return static_cast<unsigned char>(at < text.size() ? text[at] : 0);
-  };
-  const unsigned first = byte(i);
-  if (first < 0x80)
-    return (first >= 0x20 && first != 0x7f) || first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4) return 0;
-  for (std::size_t j = 1; j < length; ++j) {
-    if ((byte(i + j) & 0xc0u) != 0x80) return 0;
-  }
-  const unsigned second = byte(i + 1);
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool outside = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
-  return overlong || outside ? 0 : length;
-}
 
 void require_text(const std::string& text, const std::string& file) {
   Place place{file, 1, 1};
@@ -218,14 +227,14 @@ YamlPointer parse_yaml(const std::string& text, const std::string& file) {
   }
   require_text(text, file);
   std::istringstream stream(text);
-  TreeBuilder builder(file);
+  TreeBuilder builder(file, text);
   try {
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) {
       throw InputError(file + ": holds no YAML document; a plan is a mapping with the key sweep");
     }
     YamlPointer root = builder.root();
-    TreeBuilder second(file);
+    TreeBuilder second(file, text);
     if (parser.HandleNextDocument(second)) {
       const Place place = second.root() == nullptr ? Place{file, 0, 0} : second.root()->place;
       fail_at(place, "a second YAML document; a plan is one document");

@@ -347,6 +347,14 @@ TEST(Expand, GemmHasThreeSizesAndTwoMatrices) {
               HasSubstr("B must be k x n"));
 }
 
+TEST(Expand, AfterTheLastSeedComesTheFirst) {
+  const std::string last = "n: 5\n    seed: 9223372036854775807";
+  const Trial alone = trials("gemm", "plain", last)[0];
+  EXPECT_EQ(alone.matrix.spec.seed, 9223372036854775807U);
+  EXPECT_EQ(alone.matrix_b->spec.seed, 0U);
+  EXPECT_EQ(trials("gemm", "plain", last + "\n    matrix_b: {kind: uniform}")[0].matrix_b->spec.seed, 0U);
+}
+
 TEST(ExpandErrors, PointAtTheirPlaceAndNameTheNearest) {
   const auto gesv = [](const std::string& entry) { return failure(sweep("gesv", "cyclic_a", entry)); };
   EXPECT_THAT(failure(sweep("gsev", "serial", "n: 4")),

@@ -351,6 +351,18 @@ TEST(PlanErrors, NotYaml) {
   EXPECT_THAT(failure("\x89HDF\r\n"), StartsWith("p.yaml:1:1: a byte that is no text"));
 }
 
+TEST(PlanErrors, AQuoteThatIsNeverClosed) {
+  const std::string words = " that begins here is never closed";
+  EXPECT_EQ(failure("name: \"night\n" + with("n: 4")), "p.yaml:1:7: the quote \"" + words);
+  EXPECT_EQ(failure("name: 'it''s\n" + with("n: 4")), "p.yaml:1:7: the quote '" + words);
+  EXPECT_EQ(failure("name: a\n" + with("blocks: '1, 2")), "p.yaml:5:13: the quote '" + words);
+  EXPECT_EQ(failure("\xEF\xBB\xBFname: \"n\\\"\n" + with("n: 4")), "p.yaml:1:7: the quote \"" + words);
+  for (const char* name :
+       {R"("a \" b")", R"('it''s')", "\"two\n  lines\"", R"("\\")", "it's", R"('''')", R"(! "a")"}) {
+    EXPECT_EQ(failure(std::string("name: ") + name + "\n" + with("n: 4")), "") << name;
+  }
+}
+
 TEST(PlanErrors, LimitsHoldBeforeMemoryIsTaken) {
   std::string lists = "matrix: {kind: ones";
   for (const char* word : {"low", "high", "value", "mode", "seed"}) {
