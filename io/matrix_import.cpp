@@ -108,8 +108,8 @@ bool look_at(hid_t file, const std::string& name, bool matlab, Found& found, std
     return false;
   }
   found.name = name;
-  found.dims[0] = static_cast<std::int64_t>(std::min<hsize_t>(dims[0], INT32_MAX));
-  found.dims[1] = static_cast<std::int64_t>(std::min<hsize_t>(dims[1], INT32_MAX));
+  found.dims[0] = static_cast<std::int64_t>(std::min<hsize_t>(dims[0], INT64_MAX));
+  found.dims[1] = static_cast<std::int64_t>(std::min<hsize_t>(dims[1], INT64_MAX));
   found.column_major = matlab || flag_attribute(dataset, "column_major");
   found.field = type_class == H5T_FLOAT ? "real" : "integer";
   return true;
@@ -248,9 +248,9 @@ Dense<double> import_matrix(const std::filesystem::path& path, const std::string
     return read_matrix_market(path, sha256);
   }
   const h5::Quiet quiet;
-  if (sha256 != nullptr) *sha256 = sha256_file(path);
   try {
     const h5::File file = open_hdf5(path);
+    if (sha256 != nullptr) *sha256 = sha256_file(path);  // not before it is known to be worth reading
     return read_dataset(path, file, choose(path, file, dataset, is_matlab(path)));
   } catch (const h5::Error& e) {
     fail(path, e.what());
@@ -264,9 +264,9 @@ MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dat
     return matrix_market_info(path, sha256);
   }
   const h5::Quiet quiet;
-  if (sha256 != nullptr) *sha256 = sha256_file(path);
   try {
     const h5::File file = open_hdf5(path);
+    if (sha256 != nullptr) *sha256 = sha256_file(path);  // not before it is known to be worth reading
     const bool matlab = is_matlab(path);
     const Found found = choose(path, file, dataset, matlab);
     MatrixInfo info;
@@ -274,7 +274,7 @@ MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dat
     info.dataset = found.name;
     info.rows = found.column_major ? found.dims[1] : found.dims[0];
     info.cols = found.column_major ? found.dims[0] : found.dims[1];
-    info.stored_entries = info.rows * info.cols;
+    info.stored_entries = info.rows > INT64_MAX / info.cols ? INT64_MAX : info.rows * info.cols;
     info.field = found.field;
     info.symmetry = "general";
     for (const char* name : {"kind", "precision", "seed", "generator", "source_sha256"}) {

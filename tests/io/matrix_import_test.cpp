@@ -97,7 +97,8 @@ TEST_F(MatrixImport, Hdf5ThatIsNoMatrix) {
   EXPECT_THAT(failure("text.h5"), HasSubstr("/A holds no numbers"));
   EXPECT_THAT(failure("bool.h5"), HasSubstr("/A holds no numbers"));
   EXPECT_THAT(failure("empty.h5"), HasSubstr("/A is empty"));
-  EXPECT_THAT(failure("huge.h5"), HasSubstr("too large; allowed: "));
+  EXPECT_THAT(failure("huge.h5"),
+              HasSubstr("a dense 1099511627776 x 1048576 matrix is too large; allowed: "));
 }
 
 TEST_F(MatrixImport, MatlabIsColumnByColumn) {
@@ -127,6 +128,10 @@ TEST_F(MatrixImport, FilesOfOtherKinds) {
   EXPECT_THAT(failure("old.mat"), HasSubstr("save again with -v7.3"));
   put("x.mtx", "1 2 3\n");
   EXPECT_THAT(failure("x.mtx"), HasSubstr("neither Matrix Market nor HDF5 nor MATLAB v7.3"));
+  std::string digest = "not taken";
+  EXPECT_THROW(import_matrix(folder() / "x.mtx", "", &digest), InputError);
+  EXPECT_THROW(matrix_info(folder() / "x.mtx", "", &digest), InputError);
+  EXPECT_EQ(digest, "not taken") << "of a file that may be large, and is none";
   put("nil.mtx", "");
   EXPECT_THAT(failure("nil.mtx"), HasSubstr("neither"));
   put("a.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n");
