@@ -12,6 +12,7 @@
 #include "driver/compare.hpp"
 #include "driver/loading.hpp"
 #include "driver/option_checks.hpp"
+#include "driver/printable.hpp"
 
 namespace gaussweep::driver {
 
@@ -47,8 +48,8 @@ void print_comparison(const Comparison& comparison, bool all) {
     fmt::print(
         "\nFrom run to run times scatter by {:.1f} % ({}{}{}, {} trials): no change within three times that "
         "is clear.\n",
-        100 * std::expm1(noise.sigma), noise.backend, noise.place.empty() ? "" : " on ", noise.place,
-        noise.pairs);
+        100 * std::expm1(noise.sigma), printable(noise.backend), noise.place.empty() ? "" : " on ",
+        printable(noise.place), noise.pairs);
   }
   std::int64_t counts[5] = {};
   for (const Pair& pair : comparison.pairs) ++counts[static_cast<int>(pair.change.verdict)];

@@ -9,6 +9,7 @@
 
 #include "driver/cost.hpp"
 #include "driver/option_checks.hpp"
+#include "driver/printable.hpp"
 #include "driver/progress.hpp"
 #include "driver/session.hpp"
 #include "io/plan.hpp"
@@ -77,7 +78,7 @@ void add_plan_command(CLI::App& app, Commands& commands) {
     if (chosen == Backend::cuda && cuda_device_count() > 0)
       capability = make_cuda_device(0)->info().capability;
     const Expansion expansion = expand_plan(*path, commands.registry, chosen, capability);
-    for (const std::string& note : expansion.notes) fmt::print("note: {}\n", note);
+    for (const std::string& note : expansion.notes) fmt::print("note: {}\n", printable(note));
     print_plan(expansion, commands.registry, chosen);
   });
 }

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
-#include <regex>
 
 #include "driver/option_checks.hpp"
 #include "driver/session.hpp"
@@ -16,12 +15,10 @@ constexpr double most_grace = 1e9;  // seconds; no job waits longer
 
 /// "I/N" with 1 <= I <= N.
 void parse_shard(const std::string& text, RunOptions& options) {
-  static const std::regex form(R"((\d{1,6})/(\d{1,6}))");
-  std::smatch match;
-  if (std::regex_match(text, match, form)) {
-    options.shard = std::stoll(match[1]);
-    options.shards = std::stoll(match[2]);
-    if (1 <= options.shard && options.shard <= options.shards) return;
+  const std::optional<Shard> shard = read_shard(text);
+  if (shard) {
+    options.shard = *shard;
+    return;
   }
   throw UsageError(fmt::format("--shard {}: give I/N with 1 <= I <= N, e.g. 2/4", text));
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <ctime>
 #include <filesystem>
 #include <memory>
 
@@ -34,7 +33,8 @@ void add_status_command(CLI::App& app, Commands&) {
     const Format format = parse_format(options->format);
     const std::filesystem::path directory = options->directory;
     const std::filesystem::path journal = directory / "journal.jsonl";
-    if (!std::filesystem::exists(journal)) {
+    std::error_code error;  // what cannot be looked at may be there: reading it says why not
+    if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
       throw io::InputError(
           fmt::format("{}: no journal.jsonl is there; expected a run directory, as `gaussweep run PLAN "
                       "-o DIR` makes it",
@@ -42,8 +42,7 @@ void add_status_command(CLI::App& app, Commands&) {
     }
     // The lock first: a run that ends in between then shows as running with all done, not as killed.
     const bool running = is_locked(directory / "lock");
-    const SweepStatus status = status_of(io::read_journal(journal), running,
-                                         static_cast<double>(std::time(nullptr)), options->failures);
+    const SweepStatus status = status_of(io::read_journal(journal), running, moment_now(), options->failures);
     if (format == Format::json) {
       fmt::print("{}\n", json_text(status_json(status)));
     } else {

@@ -9,6 +9,8 @@
 #include <unordered_map>
 
 #include "driver/assemble.hpp"
+#include "driver/builds.hpp"
+#include "driver/printable.hpp"
 #include "io/errors.hpp"
 #include "io/journal.hpp"
 
@@ -61,7 +63,12 @@ void take_journal(Loaded& loaded, const fs::path& path) {
 Loaded load_directory(const fs::path& directory, bool with_details) {
   Loaded loaded;
   const fs::path results = directory / "results.h5", journal = directory / "journal.jsonl";
-  const bool has_results = fs::exists(results), has_journal = fs::exists(journal);
+  // What cannot be looked at may be there: who reads it says why not.
+  const auto may_be_there = [](const fs::path& path) {
+    std::error_code error;
+    return fs::status(path, error).type() != fs::file_type::not_found;
+  };
+  const bool has_results = may_be_there(results), has_journal = may_be_there(journal);
   if (!has_results && !has_journal) {
     throw io::InputError(
         fmt::format("{}: neither journal.jsonl nor results.h5 is there; expected a run directory, "
@@ -115,6 +122,9 @@ bool is_up_to_date(const std::vector<io::Record>& results, const fs::path& journ
 Loaded load(const fs::path& path, bool with_details) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) {
+    throw io::InputError(fmt::format("{}: cannot be looked at: {}", path.string(), error.message()));
+  }
   if (!fs::exists(status)) {
     throw io::InputError(fmt::format("{}: no such file or directory", path.string()));
   }
@@ -130,6 +140,9 @@ Loaded load(const fs::path& path, bool with_details) {
     }
   }
   loaded.path = path;
+  const std::string builds = mixed_builds(loaded.results.records);
+  if (!builds.empty()) loaded.remarks.push_back(fmt::format("{}: {}", path.string(), builds));
+  for (std::string& remark : loaded.remarks) remark = printable_lines(remark);
   return loaded;
 }
 

@@ -16,7 +16,8 @@ struct Loaded {
   std::filesystem::path path;         ///< as it was asked for
   std::vector<nlohmann::json> notes;  ///< the journal's; empty where only a results file was read
   bool from_journal = false;
-  std::vector<std::string> remarks;  ///< what the reader should know: torn, damaged, out of date
+  std::vector<std::string>
+      remarks;  ///< what the reader should know: torn, damaged, out of date, of two builds
 };
 
 /// Reads records. A run directory: its results.h5 where that holds just what the journal does, else the

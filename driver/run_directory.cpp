@@ -60,7 +60,10 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume)
     throw UsageError(
         fmt::format("-o {}: is a file; give the name of a directory, which will be created", path.string()));
   }
-  if (exists && !resume && !std::filesystem::is_empty(path_, error)) {
+  const bool is_empty = exists && std::filesystem::is_empty(path_, error);
+  if (error)
+    throw UsageError(fmt::format("-o {}: cannot be looked into: {}", path.string(), error.message()));
+  if (exists && !resume && !is_empty) {
     throw UsageError(
         fmt::format("-o {}: the directory exists and is not empty; give a new name, or --resume to go on "
                     "with the run that it holds",
@@ -120,6 +123,7 @@ void RunDirectory::lock() {
 }
 
 void RunDirectory::save_plan(const std::string& text) {
+  io::remove_stale_temporaries(path_ / "plan.yaml");
   io::write_atomically(path_ / "plan.yaml", text.data(), text.size());
 }
 

@@ -13,16 +13,19 @@
 #include <spdlog/spdlog.h>
 
 #include "driver/batch_job.hpp"
+#include "driver/builds.hpp"
 #include "driver/coordinator.hpp"
 #include "driver/execute.hpp"
 #include "driver/judge.hpp"
 #include "driver/link.hpp"
 #include "driver/machine.hpp"
 #include "driver/matrix_request.hpp"
+#include "driver/printable.hpp"
 #include "driver/process.hpp"
 #include "driver/rank_facts.hpp"
 #include "driver/stop_signals.hpp"
 #include "driver/supervisor.hpp"
+#include "driver/sweep_status.hpp"
 #include "driver/worker.hpp"
 #include "io/errors.hpp"
 #include "io/matrix_file.hpp"
@@ -53,7 +56,7 @@ Work plan_work(const RunOptions& options, const Expansion& expansion, const io::
     if (counts_as_done(record, options.retry_failed)) done.insert(record.key);
   }
   Work work;
-  work.all = shard_of(expansion.trials, options.shard, options.shards);
+  work.all = shard_of(expansion.trials, options.shard);
   for (const Trial& trial : work.all) {
     if (done.count(trial.key) == 0) work.todo.push_back(trial);
   }
@@ -90,12 +93,14 @@ void note_vanished(RunDirectory& directory, const Expansion& expansion) {
 
 void note_start(RunDirectory& directory, const RunOptions& options, const io::Plan& plan, const Work& work,
                 Backend backend, const World& world, const std::vector<json>& ranks) {
+  const Moment clock = moment_now();
   json note = {{"note", "run"},
                {"run_id", directory.run_id()},
                {"total", work.all.size()},
                {"plan", plan.text},
                {"plan_name", plan.name},
                {"started", time_stamp()},
+               {"clock", {{"boot", clock.boot}, {"uptime", clock.uptime}}},
                {"version", version_string},
                {"commit", version_commit},
                {"dirty", version_dirty},
@@ -104,7 +109,7 @@ void note_start(RunDirectory& directory, const RunOptions& options, const io::Pl
                {"command_line", options.command_line},
                {"backend", to_string(backend)},
                {"ranks", world.size()},
-               {"shard", fmt::format("{}/{}", options.shard, options.shards)},
+               {"shard", fmt::format("{}/{}", options.shard.number, options.shard.count)},
                {"mpi_version", world.mpi_version()},
                {"hdf5_version", io::hdf5_version()},
                {"job_id", batch_job().id}};
@@ -219,10 +224,10 @@ SweepEnd coordinate(World& world, RunDirectory& directory, const json& mine, con
 }
 
 void print_dry_run(const Expansion& expansion, const RunOptions& options) {
-  const std::vector<Trial> trials = shard_of(expansion.trials, options.shard, options.shards);
+  const std::vector<Trial> trials = shard_of(expansion.trials, options.shard);
   for (const Trial& trial : trials) {
     fmt::print("{} {}{}\n", trial.key, describe(trial),
-               trial.skip_reason.empty() ? "" : " [skipped: " + trial.skip_reason + "]");
+               trial.skip_reason.empty() ? "" : " [skipped: " + printable(trial.skip_reason) + "]");
   }
   fmt::print("{} trials\n", trials.size());
 }
@@ -251,6 +256,8 @@ int sweep_into(RunDirectory& directory, World& world, const json& mine, const st
   Work work = plan_work(options, expansion, directory.journal());
   directory.save_plan(plan.text);
   note_vanished(directory, expansion);
+  const std::string builds = mixed_builds(directory.journal().records, version_commit);
+  if (!builds.empty() && !work.todo.empty()) spdlog::warn("{}: {}", options.output, builds);
   note_start(directory, options, plan, work, backend, world, ranks);
   record_skipped(directory, work, registry);
   directory.sync();
@@ -348,13 +355,10 @@ double store_limit_of(const std::string& option, const io::Plan& plan,
   return bytes / 2;
 }
 
-std::vector<Trial> shard_of(std::vector<Trial> trials, std::int64_t shard, std::int64_t shards) {
-  if (shards <= 1) return trials;
+std::vector<Trial> shard_of(std::vector<Trial> trials, const Shard& shard) {
   std::vector<Trial> mine;
   for (Trial& trial : trials) {
-    const std::uint64_t number = std::stoull(trial.key.substr(0, 15), nullptr, 16);
-    if (static_cast<std::int64_t>(number % static_cast<std::uint64_t>(shards)) == shard - 1)
-      mine.push_back(std::move(trial));
+    if (in_shard(trial.key, shard)) mine.push_back(std::move(trial));
   }
   return mine;
 }

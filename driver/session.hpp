@@ -7,6 +7,7 @@
 
 #include "driver/cli.hpp"
 #include "driver/expand.hpp"
+#include "driver/shard.hpp"
 
 namespace gaussweep::driver {
 
@@ -17,7 +18,7 @@ struct RunOptions {
   double time_limit = 0;  ///< seconds; 0: none
   double grace = 20;
   std::string store_limit;  ///< "50GiB", "none"; empty: the plan's, else half of the free disk
-  std::int64_t shard = 1, shards = 1;
+  Shard shard;
   std::string command_line;
 };
 
@@ -25,9 +26,8 @@ struct RunOptions {
 Expansion expand_plan(const std::string& path, const Registry& registry, Backend requested, int capability,
                       io::Plan* plan = nullptr);
 
-/// The part of the trials that shard I of N (from 1) does: by the trial's key, so that it needs no
-/// coordination and does not change when other trials are added to the plan.
-std::vector<Trial> shard_of(std::vector<Trial> trials, std::int64_t shard, std::int64_t shards);
+/// The part of the trials that a shard does.
+std::vector<Trial> shard_of(std::vector<Trial> trials, const Shard& shard);
 
 /// "auto" → cuda where every rank has a GPU; collective. @return the exit code
 int run_sweep(const RunOptions& options, const Registry& registry);

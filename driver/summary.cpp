@@ -12,6 +12,7 @@
 
 #include "driver/cli.hpp"
 #include "driver/judge.hpp"
+#include "driver/printable.hpp"
 #include "driver/statistics.hpp"
 #include "driver/trial.hpp"
 
@@ -157,7 +158,7 @@ std::string status_counts_text(const std::vector<Record>& records) {
   for (const Record& record : records) ++counts[{status_rank(record.status), record.status}];
   std::string text;
   for (const auto& [status, count] : counts) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, status.second);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, printable(status.second));
   }
   return text.empty() ? "no records" : text;
 }

@@ -9,9 +9,13 @@
 #include <cerrno>
 #include <cmath>
 #include <ctime>
+#include <fstream>
 #include <set>
 
+#include "driver/builds.hpp"
+#include "driver/printable.hpp"
 #include "driver/progress.hpp"
+#include "driver/shard.hpp"
 #include "driver/summary.hpp"
 
 namespace gaussweep::driver {
@@ -20,10 +24,21 @@ namespace {
 
 using nlohmann::json;
 
+constexpr double most_skew = 5;  // seconds between the clocks of two machines, at most
+
+/// What only the reckoning needs.
+struct LastStart {
+  std::size_t note = 0;  ///< its place among the notes
+  Shard shard;
+  Moment moment;
+  std::set<std::string> vanished;
+};
+
 // What the notes tell; a later start supersedes an earlier one.
-void read_notes(SweepStatus& status, const std::vector<std::string>& notes, std::set<std::string>& vanished) {
-  for (const std::string& text : notes) {
-    const json note = json::parse(text, nullptr, false);
+LastStart read_notes(SweepStatus& status, const std::vector<std::string>& notes) {
+  LastStart start;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    const json note = json::parse(notes[i], nullptr, false);
     if (!note.is_object()) continue;
     const json kind = note.value("note", json());
     if (kind == "run") {
@@ -35,30 +50,46 @@ void read_notes(SweepStatus& status, const std::vector<std::string>& notes, std:
       status.ended = false;
       status.exit_code = -1;
       status.reason.clear();
+      const json clock = note.value("clock", json::object());
+      start.note = i;
+      start.shard = read_shard(note.value("shard", "")).value_or(Shard{});
+      start.moment = {parse_time(status.started), clock.value("boot", ""),
+                      clock.value("uptime", io::Record::unknown)};
     } else if (kind == "end") {
       status.ended = true;
       status.exit_code = note.value("exit_code", std::int64_t{-1});
       status.reason = note.value("reason", "");
     } else if (kind == "vanished") {
-      vanished.clear();
+      start.vanished.clear();
       for (const json& key : note.value("keys", json::array())) {
-        if (key.is_string()) vanished.insert(key.get<std::string>());
+        if (key.is_string()) start.vanished.insert(key.get<std::string>());
       }
     } else if (kind == "retired") {
       status.remarks.push_back(fmt::format("rank {} was retired: {}", note.value("rank", std::int64_t{-1}),
                                            note.value("reason", "no reason was recorded")));
     }
   }
+  return start;
 }
 
-void estimate(SweepStatus& status, double last_start, double now) {
-  const double started = parse_time(status.started);
-  if (std::isnan(started) || status.fresh == 0) return;
+/// When the records of the last start began, by the clock that people set.
+struct Span {
+  double first = io::Record::unknown, last = io::Record::unknown;
+};
+
+void estimate(SweepStatus& status, const Moment& start, const Span& span, const Moment& now) {
+  if (std::isnan(start.seconds) || status.fresh == 0) return;
   // An ended or killed run: up to the start of its last trial, the only time that is known.
-  const double until = status.running ? now : last_start;
+  double taken = (status.running ? now.seconds : span.last) - start.seconds;
+  if (status.running && !start.boot.empty() && start.boot == now.boot) {
+    taken = now.uptime - start.uptime;
+  } else if (span.first < start.seconds - most_skew || span.last > start.seconds + taken + most_skew) {
+    status.remarks.emplace_back("the clock was set back during the run: its rate is not known");
+    return;
+  }
   // Times are recorded in whole seconds.
-  if (until - started < 1) return;
-  status.rate = static_cast<double>(status.fresh) / (until - started);
+  if (taken < 1) return;
+  status.rate = static_cast<double>(status.fresh) / taken;
   if (status.running && status.total > status.done) {
     status.seconds_left = static_cast<double>(status.total - status.done) / status.rate;
   }
@@ -82,24 +113,35 @@ bool is_locked(const std::filesystem::path& lock) {
   return locked;
 }
 
-SweepStatus status_of(const io::JournalContents& journal, bool running, double now,
+Moment moment_now() {
+  Moment moment;
+  moment.seconds = static_cast<double>(std::time(nullptr));
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> moment.boot;
+  timespec uptime{};
+  if (clock_gettime(CLOCK_BOOTTIME, &uptime) == 0) {
+    moment.uptime = static_cast<double>(uptime.tv_sec) + 1e-9 * static_cast<double>(uptime.tv_nsec);
+  }
+  return moment;
+}
+
+SweepStatus status_of(const io::JournalContents& journal, bool running, const Moment& now,
                       std::size_t most_failures) {
   SweepStatus status;
   status.running = running;
-  std::set<std::string> vanished;
-  read_notes(status, journal.notes, vanished);
-  double last_start = io::Record::unknown;
-  for (const io::Record& record : journal.records) {
-    if (vanished.count(record.key) != 0) {
+  const LastStart start = read_notes(status, journal.notes);
+  Span span;
+  for (std::size_t i = 0; i < journal.records.size(); ++i) {
+    const io::Record& record = journal.records[i];
+    if (start.vanished.count(record.key) != 0) {
       ++status.vanished;
       continue;
     }
-    ++status.done;
+    ++(in_shard(record.key, start.shard) ? status.done : status.elsewhere);
     ++status.counts[record.status];
-    // Times of fixed form in UTC compare as text.
-    if (record.start_time >= status.started && record.status != "skipped") {
+    if (journal.notes_before[i] > start.note && record.status != "skipped") {
       ++status.fresh;
-      last_start = std::fmax(last_start, parse_time(record.start_time));
+      const double began = parse_time(record.start_time);
+      span = {std::fmin(span.first, began), std::fmax(span.last, began)};
     }
     if (record.status != "pass" && record.status != "skipped") {
       status.failures.push_back(record);
@@ -114,7 +156,9 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, double n
     status.failures.erase(status.failures.begin(),
                           status.failures.end() - static_cast<std::ptrdiff_t>(most_failures));
   }
-  estimate(status, last_start, now);
+  estimate(status, start.moment, span, now);
+  const std::string builds = mixed_builds(journal.records);
+  if (!builds.empty()) status.remarks.push_back(builds);
   // While a run writes, its last line may be half there: nothing to worry about.
   if (journal.torn && !running)
     status.remarks.emplace_back("the journal's last line is incomplete and does not count");
@@ -138,6 +182,7 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
   out["total"] = status.total < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(status.total);
   out["done"] = status.done;
   out["vanished"] = status.vanished;
+  out["elsewhere"] = status.elsewhere;
   out["counts"] = nlohmann::ordered_json::object();
   for (const auto& [name, count] : status.counts) out["counts"][name] = count;
   out["exit_code"] =
@@ -162,26 +207,28 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
 }
 
 std::string status_text(const SweepStatus& status) {
-  std::string text = fmt::format("Plan:    {}\n", status.plan_name.empty() ? "unknown" : status.plan_name);
+  std::string text =
+      fmt::format("Plan:    {}\n", status.plan_name.empty() ? "unknown" : printable(status.plan_name));
   std::string state;
   if (status.running) {
     state = "running";
   } else if (status.ended) {
     state = fmt::format("ended with exit code {}", status.exit_code);
-    if (!status.reason.empty()) state += fmt::format(" ({})", status.reason);
+    if (!status.reason.empty()) state += fmt::format(" ({})", printable(status.reason));
   } else {
     state = status.starts == 0 ? "not started"
                                : "killed before its end; go on with `gaussweep run PLAN -o DIR --resume`";
   }
   text += fmt::format("State:   {}\n", state);
   if (!status.started.empty()) {
-    text += fmt::format("Started: {}{}\n", status.started,
+    text += fmt::format("Started: {}{}\n", printable(status.started),
                         status.starts > 1 ? fmt::format(" (start number {})", status.starts) : "");
   }
   text += status.total > 0
               ? fmt::format("Done:    {} of {} ({:.1f}%)", status.done, status.total,
                             100.0 * static_cast<double>(status.done) / static_cast<double>(status.total))
               : fmt::format("Done:    {}", status.done);
+  if (status.elsewhere > 0) text += fmt::format(", and {} of other shards", status.elsewhere);
   if (status.vanished > 0) text += fmt::format(", and {} no longer in the plan", status.vanished);
   text += "\n";
   if (!std::isnan(status.rate)) {
@@ -195,9 +242,9 @@ std::string status_text(const SweepStatus& status) {
             [](const auto& a, const auto& b) { return status_rank(a.first) < status_rank(b.first); });
   std::string words;
   for (const auto& [name, count] : counts)
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, name);
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, printable(name));
   if (!words.empty()) text += fmt::format("Status:  {}\n", words);
-  for (const std::string& remark : status.remarks) text += fmt::format("Note:    {}\n", remark);
+  for (const std::string& remark : status.remarks) text += fmt::format("Note:    {}\n", printable(remark));
   if (!status.failures.empty()) {
     Table table;
     table.columns = {{"method", "METHOD"}, {"backend", "BACKEND"},       {"precision", "PRECISION"},

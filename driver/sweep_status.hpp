@@ -14,11 +14,12 @@ namespace gaussweep::driver {
 struct SweepStatus {
   std::string plan_name, run_id, started;  ///< of the last start
   std::int64_t starts = 0;
-  std::int64_t total = -1;    ///< trials of the plan (or shard); -1 where no start is recorded
-  std::int64_t done = 0;      ///< of those, with a record
-  std::int64_t vanished = 0;  ///< records whose trial an edited plan no longer has
-  std::int64_t fresh = 0;     ///< records since the last start, skipped ones not counted
-  std::map<std::string, std::int64_t> counts;  ///< by status
+  std::int64_t total = -1;     ///< trials of the plan (or shard); -1 where no start is recorded
+  std::int64_t done = 0;       ///< of those, with a record
+  std::int64_t elsewhere = 0;  ///< records of other shards, which went into the same directory
+  std::int64_t vanished = 0;   ///< records whose trial an edited plan no longer has
+  std::int64_t fresh = 0;      ///< records since the last start, skipped ones not counted
+  std::map<std::string, std::int64_t> counts;  ///< of all records that the plan still has, by status
   bool running = false;
   bool ended = false;  ///< the last start came to its end, as it says
   std::int64_t exit_code = -1;
@@ -32,9 +33,16 @@ struct SweepStatus {
 /// Whether a run holds the directory's lock. Waits for nothing.
 bool is_locked(const std::filesystem::path& lock);
 
-/// @param now seconds since the epoch
+/// A moment by two clocks: one that people set, and one that only runs.
+struct Moment {
+  double seconds = io::Record::unknown;  ///< since the epoch
+  std::string boot;                      ///< the start of this machine that `uptime` counts from
+  double uptime = io::Record::unknown;   ///< seconds since then, suspended ones too
+};
+Moment moment_now();
+
 /// @param most_failures how many of the last failures are kept
-SweepStatus status_of(const io::JournalContents& journal, bool running, double now,
+SweepStatus status_of(const io::JournalContents& journal, bool running, const Moment& now,
                       std::size_t most_failures);
 
 /// "2026-03-01T12:00:00Z" as seconds since the epoch; NaN where it is no such time.

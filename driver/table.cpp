@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "driver/cli.hpp"
+#include "driver/printable.hpp"
 
 namespace gaussweep::driver {
 
@@ -121,7 +122,7 @@ std::string render_text(const Table& table) {
   for (const auto& row : table.rows) {
     std::vector<std::string>& line = texts.emplace_back();
     for (std::size_t c = 0; c < row.size(); ++c) {
-      line.push_back(to_text(row[c], table.columns[c].style));
+      line.push_back(printable(to_text(row[c], table.columns[c].style)));
       widths[c] = std::max(widths[c], width_of(line.back()));
       right[c] = right[c] || is_number(row[c]);
     }

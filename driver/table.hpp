@@ -45,9 +45,9 @@ Format parse_format(const std::string& text);
 
 /// A cell as people read it.
 std::string to_text(const Cell& cell, Style style);
-/// Aligned columns under their titles, numbers to the right; a column without any value is left out, and
-/// before all comes "All rows: …" with what is to be said once. The last line ends with a newline; a table
-/// without rows is empty.
+/// Aligned columns under their titles, numbers to the right, text as `printable` shows it; a column without
+/// any value is left out, and before all comes "All rows: …" with what is to be said once. The last line ends
+/// with a newline; a table without rows is empty.
 std::string render_text(const Table& table);
 /// CSV after RFC 4180, with a header line; numbers so that they read back exactly.
 std::string render_csv(const Table& table);

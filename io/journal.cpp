@@ -144,8 +144,10 @@ class Collector {
     const auto [place, is_new] = place_of_.try_emplace(record.key, contents_.records.size());
     if (is_new) {
       contents_.records.push_back(std::move(record));
+      contents_.notes_before.push_back(contents_.notes.size());
     } else {
       contents_.records[place->second] = std::move(record);
+      contents_.notes_before[place->second] = contents_.notes.size();
     }
   }
 

@@ -54,7 +54,9 @@ struct JournalContents {
   /// of it.
   std::vector<Record> records;
   std::vector<std::string> notes;  ///< the note lines, as JSON text
-  bool torn = false;               ///< the last line was incomplete and was left out
+  /// How many notes stand before the line of each record: which start made it, whatever the clock said.
+  std::vector<std::size_t> notes_before;
+  bool torn = false;  ///< the last line was incomplete and was left out
   /// Complete lines whose checksum is absent or wrong, or that are neither record nor note: counted, left
   /// out.
   std::int64_t damaged = 0;

@@ -32,18 +32,18 @@ TEST(Shards, SplitWithoutOverlapAndWithoutLoss) {
   const std::vector<Trial> trials = many_trials(1000);
   std::set<std::string> seen;
   for (int shard = 1; shard <= 4; ++shard) {
-    const std::vector<Trial> part = shard_of(trials, shard, 4);
+    const std::vector<Trial> part = shard_of(trials, {shard, 4});
     EXPECT_GT(part.size(), 150U) << "shards are of about the same size";
     for (const Trial& trial : part) EXPECT_TRUE(seen.insert(trial.key).second);
   }
   EXPECT_EQ(seen.size(), trials.size());
-  EXPECT_EQ(shard_of(trials, 1, 1).size(), trials.size());
+  EXPECT_EQ(shard_of(trials, {1, 1}).size(), trials.size());
 }
 
 TEST(Shards, AreStableWhenThePlanGrows) {
-  const std::vector<Trial> before = shard_of(many_trials(100), 2, 3);
+  const std::vector<Trial> before = shard_of(many_trials(100), {2, 3});
   std::set<std::string> after;
-  for (const Trial& trial : shard_of(many_trials(200), 2, 3)) after.insert(trial.key);
+  for (const Trial& trial : shard_of(many_trials(200), {2, 3})) after.insert(trial.key);
   for (const Trial& trial : before) EXPECT_EQ(after.count(trial.key), 1U);
 }
 

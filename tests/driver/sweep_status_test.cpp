@@ -1,6 +1,7 @@
 #include "driver/sweep_status.hpp"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ io::JournalContents example_journal() {
   for (int i = 0; i < 4; ++i) {
     journal.records.push_back(example_record("m", i + 1, {1}));
     journal.records.back().start_time = "2026-03-01T00:00:1" + std::to_string(i) + "Z";
+    journal.notes_before.push_back(1);
   }
   journal.records[1].status = "crashed";
   journal.records[1].message = "signal 11";
@@ -31,8 +33,15 @@ io::JournalContents example_journal() {
 
 constexpr double midnight = 1772323200;  // 2026-03-01T00:00:00Z
 
+/// So many seconds later, by the clock that people set.
+Moment at(double seconds) {
+  Moment moment;
+  moment.seconds = midnight + seconds;
+  return moment;
+}
+
 TEST(SweepStatus, OfARunningSweep) {
-  const SweepStatus status = status_of(example_journal(), true, midnight + 20, 10);
+  const SweepStatus status = status_of(example_journal(), true, at(20), 10);
   EXPECT_EQ(status.plan_name, "night");
   EXPECT_EQ(status.total, 10);
   EXPECT_EQ(status.done, 4);
@@ -51,9 +60,9 @@ TEST(SweepStatus, OfARunningSweep) {
 
 TEST(SweepStatus, OfAnEndedAndOfAKilledOne) {
   io::JournalContents journal = example_journal();
-  EXPECT_EQ(status_json(status_of(journal, false, midnight, 10))["state"], "killed");
+  EXPECT_EQ(status_json(status_of(journal, false, at(0), 10))["state"], "killed");
   journal.notes.emplace_back(R"({"note":"end","exit_code":5,"reason":"time limit"})");
-  const SweepStatus status = status_of(journal, false, midnight + 1e6, 10);
+  const SweepStatus status = status_of(journal, false, at(1e6), 10);
   EXPECT_TRUE(status.ended);
   EXPECT_EQ(status.exit_code, 5);
   EXPECT_TRUE(std::isnan(status.seconds_left));
@@ -67,7 +76,8 @@ TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
   journal.notes.emplace_back(R"({"note":"vanished","keys":["key-m-1"]})");
   journal.notes.emplace_back(
       R"({"note":"run","run_id":"r","total":9,"plan_name":"night","started":"2026-03-01T00:00:12Z"})");
-  const SweepStatus status = status_of(journal, true, midnight + 16, 10);
+  journal.notes_before[2] = journal.notes_before[3] = 4;  // made after it
+  const SweepStatus status = status_of(journal, true, at(16), 10);
   EXPECT_EQ(status.starts, 2);
   EXPECT_FALSE(status.ended);
   EXPECT_EQ(status.vanished, 1);
@@ -77,22 +87,80 @@ TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
   EXPECT_DOUBLE_EQ(status.seconds_left, 12);
 }
 
+TEST(SweepStatus, AShardIsDoneWithItsOwnTrials) {
+  io::JournalContents journal = example_journal();
+  journal.notes[0] =
+      R"({"note":"run","total":3,"plan_name":"night","started":"2026-03-01T00:00:00Z","shard":"2/2"})";
+  const char* keys[] = {"0a2", "0a3", "0a5", "0a7"};  // the even one is the other shard's
+  for (std::size_t i = 0; i < 4; ++i) journal.records[i].key = keys[i];
+  const SweepStatus status = status_of(journal, true, at(20), 10);
+  EXPECT_EQ(status.done, 3);
+  EXPECT_EQ(status.elsewhere, 1);
+  EXPECT_EQ(status.counts.at("pass"), 3) << "the status of all that is there";
+  EXPECT_NE(status_text(status).find("3 of 3 (100.0%), and 1 of other shards"), std::string::npos);
+  EXPECT_TRUE(std::isnan(status.seconds_left)) << "nothing is left of this shard";
+}
+
+TEST(SweepStatus, TheRateIsThatOfAClockThatOnlyRuns) {
+  io::JournalContents journal = example_journal();
+  journal.notes[0] =
+      R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z","clock":{"boot":"b","uptime":1000.0}})";
+  Moment now = at(-3600);  // set back by an hour, 40 s after the start
+  now.boot = "b";
+  now.uptime = 1040;
+  EXPECT_DOUBLE_EQ(status_of(journal, true, now, 10).rate, 0.1);
+  now.boot = "another machine, or another start of it";
+  const SweepStatus unknown = status_of(journal, true, now, 10);
+  EXPECT_TRUE(std::isnan(unknown.rate));
+  EXPECT_NE(status_text(unknown).find("the clock was set back"), std::string::npos);
+}
+
+TEST(SweepStatus, RecordsOfAnEarlierStartAreNotFreshWhateverTheClockSays) {
+  io::JournalContents journal = example_journal();  // made from 00:00:10 on
+  journal.notes.emplace_back(R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z"})");
+  const SweepStatus status = status_of(journal, true, at(20), 10);
+  EXPECT_EQ(status.fresh, 0);
+  EXPECT_TRUE(std::isnan(status.rate));
+}
+
+TEST(SweepStatus, RecordsOfTwoBuildsAreSaid) {
+  io::JournalContents journal = example_journal();
+  EXPECT_TRUE(status_of(journal, false, at(20), 10).remarks.empty());
+  journal.records[3].commit = "def";
+  EXPECT_THAT(status_of(journal, false, at(20), 10).remarks,
+              testing::ElementsAre("records of 2 builds stand side by side: commit abc (3), commit def (1)"));
+}
+
+TEST(SweepStatus, ShowsNoControlCharacters) {
+  io::JournalContents journal = example_journal();
+  journal.notes[0] =
+      R"({"note":"run","total":4,"plan_name":"\u001b[31m\u009bnight\u202e","started":"\u001b"})";
+  journal.notes.emplace_back(R"({"note":"end","exit_code":5,"reason":"\u001b[2J"})");
+  journal.notes.emplace_back(R"({"note":"retired","rank":1,"reason":"\u001b[2J"})");
+  journal.records[1].message = "\x1b[2J\nline";
+  const std::string text = status_text(status_of(journal, false, at(20), 10));
+  for (const char* hidden : {"\x1b", "\xC2\x9B", "\u202e"})
+    EXPECT_EQ(text.find(hidden), std::string::npos) << text;
+  EXPECT_NE(text.find("\uFFFD[31m\uFFFDnight\uFFFD"), std::string::npos) << text;
+}
+
 TEST(SweepStatus, TheNewestFailuresAreKept) {
   io::JournalContents journal;
   for (int i = 0; i < 1000; ++i) {
     journal.records.push_back(example_record("m", i, {}));
     journal.records.back().status = "failed";
+    journal.notes_before.push_back(0);
   }
-  const SweepStatus status = status_of(journal, false, midnight, 3);
+  const SweepStatus status = status_of(journal, false, at(0), 3);
   ASSERT_EQ(status.failures.size(), 3U);
   EXPECT_EQ(status.failures[0].n, 997);
   EXPECT_EQ(status.failures[2].n, 999);
   EXPECT_EQ(status.counts.at("failed"), 1000);
-  EXPECT_TRUE(status_of(journal, false, midnight, 0).failures.empty());
+  EXPECT_TRUE(status_of(journal, false, at(0), 0).failures.empty());
 }
 
 TEST(SweepStatus, OfAnEmptyJournal) {
-  const SweepStatus status = status_of({}, false, midnight, 10);
+  const SweepStatus status = status_of({}, false, at(0), 10);
   EXPECT_EQ(status.done, 0);
   EXPECT_EQ(status_json(status)["state"], "not started");
   EXPECT_TRUE(status_json(status)["total"].is_null());

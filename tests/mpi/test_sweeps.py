@@ -1,6 +1,8 @@
 """Whole sweeps over one and several ranks: records, files, exit codes, bad input."""
 
+import json
 import os
+import re
 import stat
 import subprocess
 import time
@@ -114,6 +116,42 @@ class Sweeps(SweepTest):
         parts = [{r["key"] for r in self.records(self.sweep(plan, f"--shard={i}/3", output=f"part{i}"))} for i in (1, 2, 3)]
         self.assertEqual(set.union(*parts), whole)
         self.assertEqual(sum(map(len, parts)), len(whole))
+
+    def test_two_shards_in_one_directory(self):
+        plan = self.plan(SMALL)
+        for i in (1, 2):
+            directory = self.sweep(plan, f"--shard={i}/2", "--resume")
+        whole, _ = harness.journal(directory)
+        status = json.loads(run(["status", directory, "--format", "json"]).stdout)
+        self.assertEqual(status["done"], status["total"])
+        self.assertEqual(status["done"] + status["elsewhere"], len(whole))
+        self.assertGreater(status["elsewhere"], 0)
+
+    def test_records_of_another_build_are_said(self):
+        directory = self.sweep(self.plan(SMALL.replace("n: [5, 33]", "n: 5")))
+        self.assertNotIn("builds", self.stderr)
+        lines = []
+        for line in (directory / "journal.jsonl").read_text().splitlines():
+            body = re.sub('"commit":"[^"]*"', '"commit":"0123abc"', line[:line.rindex(',"crc"')])
+            lines.append(f'{body},"crc":"{zlib.crc32(body.encode()):08x}"}}\n')
+        (directory / "journal.jsonl").write_text("".join(lines))
+        self.sweep(self.plan(SMALL), "--resume")
+        self.assertIn("records of 2 builds stand side by side: commit 0123abc (", self.stderr)
+        for command in ("status", "summary"):
+            done = run([command, directory])
+            self.assertIn("records of 2 builds stand side by side", done.stdout + done.stderr)
+
+    def test_a_plan_that_a_killed_run_left_half_is_removed(self):
+        directory = self.sweep(self.plan(SMALL))
+        left = directory / ".plan.yaml.host-1-0.tmp"
+        left.write_text("half")
+        os.utime(left, (time.time() - 7200,) * 2)
+        self.sweep(self.plan(SMALL), "--resume")
+        self.assertFalse(left.exists())
+
+    def test_a_name_of_a_plan_moves_no_terminal(self):
+        directory = self.sweep(self.plan(SMALL.replace("name: small", 'name: "\\e[31mred"')))
+        self.assertIn("\ufffd[31mred", run(["status", directory]).stdout)
 
     def test_a_wrong_answer_is_exit_1_unless_expected(self):
         plan = """

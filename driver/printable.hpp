@@ -1,0 +1,14 @@
+#pragma once
+/// Text of files on its way to a terminal, which would obey what is hidden in it.
+
+#include <string>
+
+namespace gaussweep::driver {
+
+/// The text with U+FFFD for every control character (line feeds and tabs too), for what turns the direction
+/// of writing, and for bytes that are not UTF-8: one line, as wide as it looks.
+std::string printable(const std::string& text);
+/// The same for a message of several lines: line feeds and tabs stay.
+std::string printable_lines(const std::string& text);
+
+}  // namespace gaussweep::driver
