@@ -12,13 +12,14 @@ from .common import heads, on, pick, source_of, table_of
 def beside(drawing, rows, device):
     """A published table over n with our times on one device in it, a row a column and size; None where nothing was measured."""
     theirs, rows = table_of(drawing["csv"]), one_kind(answered(rows))
+    rows = rows.assign(measured=rows["seconds_mean" if drawing.get("statistic") == "mean" else "seconds_median"])
     pieces = []
     for column in drawing["columns"]:
         mine = pick(on(rows, device), column["where"])
         given = pd.DataFrame({"n": theirs["n"], "published": theirs[column["column"]] * column.get("scale", 1), "column": column["column"]})
         for precision, part in mine.groupby("precision"):
             part = best(part, ["size"])
-            both = given.merge(part[["size", "seconds_median", "seconds_q1", "seconds_q3", "status", "config", "matrix_kind"]]
+            both = given.merge(part[["size", "measured", "seconds_q1", "seconds_q3", "status", "config", "matrix_kind"]]
                                .rename(columns={"size": "n"}), on="n", how="outer")
             named = column["label"] if "precision" in column["where"] else f"{column['label']}, {precision}"
             pieces.append(both.assign(what=named, precision=precision).sort_values("n"))
@@ -27,7 +28,7 @@ def beside(drawing, rows, device):
     table = pd.concat(pieces, ignore_index=True)
     table["status"] = table["status"].fillna("not measured")
     table[["config", "matrix_kind"]] = table[["config", "matrix_kind"]].fillna("")
-    return table.assign(faster=table["published"] / table["seconds_median"])
+    return table.assign(faster=table["published"] / table["measured"])
 
 
 def published(page, night, experiment, drawing, rows):
@@ -41,20 +42,20 @@ def published(page, night, experiment, drawing, rows):
         page.add(_met(table, device, drawing))
         both = table["faster"].notna()
         form, unit, y = (number, " [GFLOP/s]", lambda n, t: 2 * n ** 3 / t / 1e9) if rate else (seconds, "", lambda n, t: t)
-        for name in ("published", "seconds_median"):
+        for name in ("published", "measured"):
             table[f"{name}_shown"] = y(table["n"].astype(float), table[name])
-        page.table(slug(experiment["id"], device), table[table["seconds_median"].notna()] if once else table,
-                   [("what", "what", None), ("n", "n", whole), ("published_shown", "published" + unit, form), ("seconds_median_shown", "measured" + unit, form),
+        page.table(slug(experiment["id"], device), table[table["measured"].notna()] if once else table,
+                   [("what", "what", None), ("n", "n", whole), ("published_shown", "published" + unit, form), ("measured_shown", "measured" + unit, form),
                     ("faster", "published time / measured", factor), ("status", "judged", None), ("matrix_kind", "matrix", None), ("config", "with", None)],
-                   limit=80 if both.any() else 12, caption=f"{experiment['title']}: published beside measured on {device}.")
+                   limit=80 if both.any() else 12, caption=f"{experiment['title']}: published beside measured on {device} (the {drawing.get('statistic', 'median')} of the samples).")
         series = []
         for i, (what, part) in enumerate(table.groupby("what", sort=False)):
-            old, new = part[part["published"].notna()], part[part["seconds_median"].notna()]
+            old, new = part[part["published"].notna()], part[part["measured"].notna()]
             if not once or i == 0:
                 series.append(Series("published" if once else f"{what}, published", old["n"].to_numpy(), old["published_shown"].to_numpy(),
                                      style=14 if once else 8 + i))
             low, high = y(new["n"].astype(float), new["seconds_q1"]), y(new["n"].astype(float), new["seconds_q3"])
-            series.append(Series(f"{what}, measured", new["n"].to_numpy(), new["seconds_median_shown"].to_numpy(), np.minimum(low, high),
+            series.append(Series(f"{what}, measured", new["n"].to_numpy(), new["measured_shown"].to_numpy(), np.minimum(low, high),
                                  np.maximum(low, high), (new["status"] != "pass").to_numpy(), style=i))
         page.plots([Plot(slug(experiment["id"], device, "plot"), f"{experiment['title']}, {device}", "n", "GFLOP/s" if rate else "time", series, ylog=True,
                          xlog=True, seconds=not rate)])

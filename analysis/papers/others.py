@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, slug
+from ..frames import answered, slug, speedups
 from ..loader import parameter
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
@@ -120,7 +120,7 @@ def gpus(page, night, experiment, drawing, rows):
             continue
         blocks = pd.to_numeric(parameter(rows, drawing["parameter"]), errors="coerce").groupby(rows["key"]).first()
         both = both.assign(blocks=both["key"].map(blocks))
-        figures = []
+        figures, said_of_speedup = [], []
         for precision, part in both.groupby("precision"):
             extent = part.groupby("size")["blocks"].nunique()
             size = extent[extent == extent.max()].index.max()
@@ -129,7 +129,22 @@ def gpus(page, night, experiment, drawing, rows):
                                 [Series(first, at["blocks"].to_numpy(), at["seconds_median"].to_numpy(), at["seconds_q1"].to_numpy(), at["seconds_q3"].to_numpy()),
                                  Series(second, at["blocks"].to_numpy(), at["seconds_median_2"].to_numpy(), at["seconds_q1_2"].to_numpy(), at["seconds_q3_2"].to_numpy())],
                                 ylog=True, seconds=True))
+            faster = speedups(rows[(rows["size"] == size) & (rows["precision"] == precision) & rows["device"].isin([first, second])], drawing["parameter"],
+                              pd.to_numeric(parameter(rows, drawing["parameter"]), errors="coerce"))
+            faster = faster.sort_values("seconds_median", kind="stable").drop_duplicates(["device", "value"]).sort_values("value", kind="stable")
+            most = faster.groupby("value")["device"].nunique().pipe(lambda s: s[s == 2].index.max())
+            if not pd.notna(most):
+                continue
+            series = [Series(name, part["value"].to_numpy(), part["speedup"].to_numpy(), part["speedup_low"].to_numpy(), part["speedup_high"].to_numpy())
+                      for name, part in ((name, faster[faster["device"] == name]) for name in (first, second))]
+            figures.append(Plot(slug(experiment["id"], "speedup", precision, first, second), f"Speedup over {drawing['parameter']}: n = {size}, {precision}",
+                                drawing["parameter"], "speedup", series))
+            at = faster[faster["value"] == most].set_index("device")
+            said_of_speedup.append(f"Speedup with {whole(most)} {drawing['parameter']} over {whole(at['base'].iloc[0])} at n = {size}, {precision}: "
+                                   + ", ".join(f"{name} {factor(float(at.loc[name, 'speedup']))}" for name in (first, second)) + ".")
         page.plots(figures)
+        if said_of_speedup:
+            page.items(said_of_speedup)
         less = float((100 * (1 - 1 / both["ratio"])).median())
         page.add(f"{second} needs {number(abs(less))} % {'less' if less >= 0 else 'more'} time than {first} in the middle of {len(both)} common trials "
                  f"({factor(float(both['ratio'].median()))} as fast)." + "".join(f" Published: {c.quantity} {c.low:g} to {c.high:g} {c.unit} ({c.source})." for c in said.itertuples()))

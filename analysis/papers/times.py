@@ -202,6 +202,7 @@ def verdict(page, night, experiment, drawing, rows):
     name = drawing["parameter"]
     rows = answered(rows)
     rows = rows.assign(value=parameter(rows, name), rest=rows["parameters"].map(without(dict(zip(rows["parameters"], rows["parameter"])), name)))
+    rows = rows[rows["value"].isin([drawing["first"], drawing["second"]])]
     same = ["precision", "device", "host", "method", "size", "nrhs", "matrix_digest", "rest"]
     first, second = (best(rows[rows["value"] == drawing[k]], same) for k in ("first", "second"))
     both = first.merge(second, on=same, suffixes=("", "_2"))
@@ -214,7 +215,7 @@ def verdict(page, night, experiment, drawing, rows):
     page.add(f"Verdict: {drawing['first']} {_pays(both)} ({drawing['second']}'s time is 1).")
     page.add(f"{drawing['first']} against {drawing['second']}, trial by trial (told apart where the quartiles do not overlap):")
     page.items(said[:24])
-    page.table(slug(experiment["id"], "verdict"), both.sort_values(["size", "rest"], ascending=[False, True], kind="stable")[[*same, "seconds_median", "seconds_median_2", "ratio", "low", "high"]],
+    page.table(slug(experiment["id"], "verdict", drawing["first"], drawing["second"]), both.sort_values(["size", "rest"], ascending=[False, True], kind="stable")[[*same, "seconds_median", "seconds_median_2", "ratio", "low", "high"]],
                [("precision", "precision", None), ("device", "device", None), ("rest", "with", None), ("size", "n", whole),
                 ("seconds_median", drawing["first"], seconds), ("seconds_median_2", drawing["second"], seconds), ("ratio", "ratio", factor),
                 ("low", "at least", factor), ("high", "at most", factor)], limit=24)

@@ -1,9 +1,9 @@
 /// gemm/global: C = A B from global memory, one thread an element of C.
 ///
-/// L. Čejka, ČVUT 2022, section 1.2.6 (listing 1.10), and J. Soriano, IIT 2011, section 5.3: each thread
-/// multiplies its row of A with its column of B. Neighbouring threads have neighbouring columns, so that B
-/// and C are read and written coalesced and A is the same for all of them. Here for any m, n and k: threads
-/// beyond the edge do nothing.
+/// L. Čejka, ČVUT 2022, section 1.2.6 (listing 1.10): each thread multiplies its row of A with its column of
+/// B (J. Soriano's direct product, by columns, is gemm/direct). Neighbouring threads have neighbouring
+/// columns, so that B and C are read and written coalesced and A is the same for all of them. Here for any m,
+/// n and k: threads beyond the edge do nothing.
 ///
 /// Layout: row-major; the answer is a matrix of its own. Cost: 2 m n k operations; every thread loads 2 k
 /// elements, which only the caches make less. Workspace: none. Takes any matrix of any shape.

@@ -1,8 +1,8 @@
 /// gemm/serial: C = A B in three loops on one CPU core.
 ///
 /// The plain reference of the products that L. Čejka (ČVUT 2022, section 1.2.6) and J. Soriano (IIT 2011,
-/// section 5.3) measure. Column by column of C, the columns of A are added up with the factors of B, k in
-/// ascending order, one fma each: gemm/global and gemm/shared give the same bits.
+/// section 5.2.4) measure. Column by column of C, the columns of A are added up with the factors of B, k in
+/// ascending order, one fma each: gemm/direct, gemm/global and gemm/shared give the same bits.
 ///
 /// Layout: column-major; the answer is a matrix of its own. Cost: 2 m n k operations. Workspace: none. Takes
 /// any matrix of any shape.

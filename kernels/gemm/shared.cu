@@ -1,9 +1,9 @@
 /// gemm/shared: C = A B by square tiles in shared memory, one thread an element of C.
 ///
-/// L. Čejka, ČVUT 2022, section 1.2.6 (listing 1.11), and J. Soriano, IIT 2011, section 5.3: a block computes
-/// a tile of C. It goes along its rows of A and down its columns of B; from each pair of tiles that it meets,
-/// every thread loads one element of either into shared memory, and adds up the products of its row and
-/// column. Here for any m, n and k: what lies beyond the edge is 0.
+/// L. Čejka, ČVUT 2022, section 1.2.6 (listing 1.11), and J. Soriano, IIT 2011, section 5.2.4: a block
+/// computes a tile of C. It goes along its rows of A and down its columns of B; from each pair of tiles that
+/// it meets, every thread loads one element of either into shared memory, and adds up the products of its row
+/// and column. Here for any m, n and k: what lies beyond the edge is 0.
 ///
 /// The threads of a warp load neighbouring elements (coalesced), read one row of B's tile (no two from one
 /// bank) and the same element of A's (a broadcast).

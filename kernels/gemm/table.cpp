@@ -1,6 +1,7 @@
 #include "kernels/tables.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, gemm_serial)
+GAUSSWEEP_DECLARE_PORTABLE(gemm_direct)
 GAUSSWEEP_DECLARE_PORTABLE(gemm_global)
 GAUSSWEEP_DECLARE_PORTABLE(gemm_shared)
 GAUSSWEEP_DECLARE_IN(host, gemm_openblas)
@@ -34,6 +35,14 @@ Method one_element_a_thread(std::string variant, std::string summary, const char
   return portable(std::move(method), entries);
 }
 
+Method direct() {
+  Method method =
+      gemm_method("direct", "a thread an element of C, from global memory by columns, not coalesced",
+                  "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
+  method.parameters = {choice_parameter("tile", {"16", "32"}, "a block is tile x tile threads")};
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(gemm_direct));
+}
+
 Method openblas() {
   return library(on_cpu(gemm_method("openblas", "BLAS gemm on the CPU", "OpenBLAS"),
                         GAUSSWEEP_ENTRY(host, gemm_openblas)));
@@ -48,12 +57,14 @@ Method cublas() {
 
 std::vector<Method> gemm_methods() {
   return {serial(),
+          direct(),
           one_element_a_thread("global", "a thread an element of C, from global memory",
                                "a block is tile x tile threads", GAUSSWEEP_ENTRIES(gemm_global)),
           one_element_a_thread("shared", "a thread an element of C, by tiles in shared memory",
                                "a block is tile x tile threads and has tiles of that size in shared memory",
                                GAUSSWEEP_ENTRIES(gemm_shared)),
-          openblas(), cublas()};
+          openblas(),
+          cublas()};
 }
 
 }  // namespace gaussweep

@@ -20,7 +20,7 @@ void gesv_gauss_block(Context& context, Operands<T>& op, const Parameters& param
   context.stage("eliminate");
   eliminate(context, op, 1, threads, ZeroFactor::skips_row, {nullptr, op.info});
   context.stage("back_substitute");
-  back_substitute(context, op, false, 1, threads);
+  back_substitute(context, op, Substitution::reduction, 1, threads);
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_gauss_block)

@@ -9,6 +9,7 @@
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"
+#include "kernels/gesv/row_addition.cuh"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
@@ -17,12 +18,13 @@ template <class T>
 void gesv_gauss_cyclic_decrement(Context& context, Operands<T>& op, const Parameters& parameters) {
   const int threads = thread_count(parameters, op.shape.n);
   const auto most = static_cast<int>(parameters.integer("blocks"));
+  prepare(context, op, parameters, threads);
   context.stage("eliminate");
   run_stages(context, op, most, one_less, [&](int blocks, StageInfo info) {
     eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe, info);
   });
   context.stage("back_substitute");
-  back_substitute(context, op, parameters.choice("back_substitution") == "pipelined", most, threads);
+  back_substitute(context, op, substitution(parameters), most, threads);
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_gauss_cyclic_decrement)

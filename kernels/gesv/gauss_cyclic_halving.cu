@@ -7,14 +7,16 @@
 /// says that the rest of the stripe was done in an earlier stage.
 ///
 /// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: about n^3 / 2
-/// multiply-adds in ceil(log2(blocks)) + 1 launches. Workspace: one int, and n + 1 more where the back
-/// substitution is pipelined. Every element and every leading minor of each stripe must be nonzero: with more
-/// than one block the divisors are off-diagonal elements, and the answer is as unstable as they are small.
-/// info > 0: row info was to be normalised at a 0, the first such row of the first stage that has any.
-/// info < 0: the pipelined back substitution gave up waiting, which is an error of the run.
+/// multiply-adds in ceil(log2(blocks)) + 1 launches. Workspace: one int; where the back substitution is
+/// pipelined, n + 1 more, or 256 bytes an unknown for the paper's locks. Every element and every leading
+/// minor of each stripe must be nonzero: with more than one block the divisors are off-diagonal elements, and
+/// the answer is as unstable as they are small. info > 0: row info was to be normalised at a 0, the first
+/// such row of the first stage that has any. info < 0: the pipelined back substitution gave up waiting, which
+/// is an error of the run.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"
+#include "kernels/gesv/row_addition.cuh"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
@@ -23,12 +25,13 @@ template <class T>
 void gesv_gauss_cyclic_halving(Context& context, Operands<T>& op, const Parameters& parameters) {
   const int threads = thread_count(parameters, op.shape.n);
   const auto most = static_cast<int>(parameters.integer("blocks"));
+  prepare(context, op, parameters, threads);
   context.stage("eliminate");
   run_stages(context, op, most, half_of, [&](int blocks, StageInfo info) {
     eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe, info);
   });
   context.stage("back_substitute");
-  back_substitute(context, op, parameters.choice("back_substitution") == "pipelined", most, threads);
+  back_substitute(context, op, substitution(parameters), most, threads);
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_gauss_cyclic_halving)

@@ -13,6 +13,7 @@
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"
+#include "kernels/gesv/row_addition.cuh"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
@@ -57,6 +58,7 @@ void gesv_gauss_cyclic_shared(Context& context, Operands<T>& op, const Parameter
   // What a kernel may declare itself comes on top.
   const std::size_t room = (simt::max_shared_bytes(context) - 1024) / sizeof(T);
   const int cached = static_cast<int>(std::min<std::size_t>(room, static_cast<std::size_t>(columns)));
+  prepare(context, op, parameters, threads);
   context.stage("eliminate");
   run_stages(context, op, most, halving ? half_of : one_less, [&](int blocks, StageInfo info) {
     simt::launch(context, eliminate_stripe_shared<T>, dim3(static_cast<unsigned>(blocks)),
@@ -64,7 +66,7 @@ void gesv_gauss_cyclic_shared(Context& context, Operands<T>& op, const Parameter
                  op.a.data, op.a.ld, static_cast<int>(op.shape.n), columns, cached, info);
   });
   context.stage("back_substitute");
-  back_substitute(context, op, parameters.choice("back_substitution") == "pipelined", most, threads);
+  back_substitute(context, op, substitution(parameters), most, threads);
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_gauss_cyclic_shared)

@@ -1,14 +1,16 @@
 #pragma once
 /// Back substitution as the Gauss methods share it, after F. Fuhrmann, TU Wien 2017: sums by reduction within
-/// a block (section 4.3.1), and a pipeline of blocks with one lock an unknown (section 4.3.2).
+/// a block (section 4.3.1), and a pipeline of blocks with one lock an unknown (section 4.3.2): as he has it
+/// and, as a second form, with flags that one thread of a block looks at.
 ///
-/// [A | B] is row-major with a unit upper triangle in A; X is column-major, n x nrhs, ld = n. Both ways add
+/// [A | B] is row-major with a unit upper triangle in A; X is column-major, n x nrhs, ld = n. All ways add
 /// up in the same order, whatever the number of blocks: their answers agree to the bit.
 
 #include <cmath>
 #include <cstdint>
 
 #include "kernels/core/method.hpp"
+#include "kernels/gesv/cyclic_options.hpp"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
@@ -132,24 +134,97 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
   }
 }
 
+/// How often a thread polls a lock before it gives up, and how often it polls between two looks at whether
+/// another gave up. A poll takes about a microsecond on a GPU: a minute, where the whole substitution takes
+/// seconds at worst.
+constexpr std::int64_t lock_patience = std::int64_t{1} << 26;
+constexpr std::int64_t polls_between_looks = 1024;
+
+/// Polls until the lock is open. False where it gave up or where another had: `*info` is then not 0.
+__device__ inline bool wait_for_lock(int* lock, int* info, std::int64_t patience) {
+  std::int64_t polls = 0;
+  while (atomicAnd(lock, 1) == 0) {
+    if (++polls % polls_between_looks != 0) continue;
+    if (simt::load_volatile(info) != 0) return false;
+    if (polls >= patience) {
+      atomicCAS(info, 0, -1);
+      return false;
+    }
+    simt::spin_pause();
+  }
+  __threadfence();
+  return true;
+}
+
+/// The paper's pipeline: block b has the b-th of the contiguous pieces of n / gridDim.x rows, from the last
+/// row up, and the last block what is left over. Every thread of every block but the first polls the lock of
+/// each unknown that it reads, also of those that its own block solved. A block that starts before one that
+/// it waits for, with no room left for that one, would wait for ever: it gives up. What the paper leaves out
+/// and a right answer needs: x is visible before its lock opens, and is read from memory.
+/// @pre locks[j * lock_spacing] is 0, closed, for all unknowns j
+template <class T>
+__global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int nrhs, T* x, int* locks,
+                                        int* info, std::int64_t patience) {
+  __shared__ int failed;
+  T* cache = simt::dynamic_shared<T>();
+  const int thread = static_cast<int>(threadIdx.x);
+  const int threads = static_cast<int>(blockDim.x);
+  if (thread == 0) failed = simt::load_volatile(info) != 0 ? 1 : 0;
+  __syncthreads();
+  if (failed != 0) return;
+  const int pieces = static_cast<int>(gridDim.x);
+  const int piece = static_cast<int>(blockIdx.x);
+  const int top = n - 1 - n / pieces * piece;
+  const int rows = n / pieces + (piece == pieces - 1 ? n % pieces : 0);
+  for (int y = top; y > top - rows; --y) {
+    const T* row = a + y * ld;
+    for (int r = 0; r < nrhs; ++r) {
+      T* solution = x + static_cast<std::int64_t>(r) * n;
+      T sum = 0;
+      for (int j = n - threads + thread; j > y; j -= threads) {
+        if (piece > 0 && !wait_for_lock(locks + j * lock_spacing, info, patience)) {
+          failed = 1;
+          break;
+        }
+        sum = std::fma(row[j], simt::load_volatile(solution + j), sum);
+      }
+      reduce_in_block(cache, sum);
+      if (failed != 0) return;
+      if (thread == 0) solution[y] = row[n + r] - cache[0];
+      __syncthreads();
+    }
+    if (thread == 0) {
+      __threadfence();
+      atomicExch(locks + y * lock_spacing, 1);
+    }
+  }
+}
+
 /// Launches the back substitution, `blocks` of them where it is pipelined.
 template <class T>
-void back_substitute(Context& context, Operands<T>& op, bool pipelined, int blocks, int threads) {
+void back_substitute(Context& context, Operands<T>& op, Substitution how, int blocks, int threads) {
   const auto n = static_cast<int>(op.shape.n);
   const auto nrhs = static_cast<int>(op.shape.nrhs);
   const dim3 block(static_cast<unsigned>(threads));
   const std::size_t shared_bytes = static_cast<std::size_t>(threads) * sizeof(T);
   const T* a = op.a.data;
-  if (!pipelined) {
+  if (how == Substitution::reduction) {
     const int* info = op.info;
     simt::launch(context, substitute_by_reduction<T>, dim3(1), block, shared_bytes, a, op.a.ld, n, nrhs,
                  op.x.data, info);
     return;
   }
-  int* solved = op.workspace.template take<int>(op.shape.n + 1);
-  context.device.fill(solved, 0, static_cast<std::size_t>(n + 1) * sizeof(int));
-  simt::launch(context, substitute_in_pipeline<T>, dim3(static_cast<unsigned>(blocks)), block, shared_bytes,
-               a, op.a.ld, n, nrhs, op.x.data, solved, solved + n, op.info, pipeline_patience);
+  const std::int64_t ints = substitution_ints(how, n);
+  int* solved = op.workspace.template take<int>(ints);
+  context.device.fill(solved, 0, static_cast<std::size_t>(ints) * sizeof(int));
+  const dim3 grid(static_cast<unsigned>(blocks));
+  if (how == Substitution::pipelined_locks) {
+    simt::launch(context, substitute_behind_locks<T>, grid, block, shared_bytes, a, op.a.ld, n, nrhs,
+                 op.x.data, solved, op.info, lock_patience);
+    return;
+  }
+  simt::launch(context, substitute_in_pipeline<T>, grid, block, shared_bytes, a, op.a.ld, n, nrhs, op.x.data,
+               solved, solved + n, op.info, pipeline_patience);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,5 +1,6 @@
 #include "kernels/tables.hpp"
 
+#include "kernels/gesv/cyclic_options.hpp"
 #include "kernels/getrf/fixed_point_parameters.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, gesv_gauss_serial)
@@ -30,19 +31,19 @@ Parameter threads() {
 }
 
 std::vector<Parameter> cyclic_parameters() {
-  return {
-      integer_parameter("blocks", 8, 1, 65535, "blocks (stripes of rows) of the first stage"), threads(),
-      choice_parameter("back_substitution", {"reduction", "pipelined"},
-                       "one block that sums by reduction, or a pipeline of blocks with one lock an unknown")};
+  return {integer_parameter("blocks", 8, 1, 65535, "blocks (stripes of rows) of the first stage"), threads(),
+          choice_parameter(
+              "back_substitution", {"reduction", "pipelined", "pipelined_locks"},
+              "one block that sums by reduction, or a pipeline of blocks: with a flag an unknown, or, "
+              "as in the paper, a lock that every thread polls"),
+          choice_parameter("preparation", {"none", "add_rows"},
+                           "rows added to rows first until no element is 0, or nothing")};
 }
 
-/// A stage's zero pivot (gauss_steps.cuh); one lock an unknown and the tickets of the pipeline
-/// (gauss_substitution.cuh).
+/// A stage's zero pivot (gauss_steps.cuh), and what the back substitution takes.
 std::size_t cyclic_workspace(const Shape& shape, const Parameters& parameters, std::size_t) {
-  const std::size_t pivot = workspace_piece(1, sizeof(int));
-  return parameters.choice("back_substitution") == "pipelined"
-             ? pivot + workspace_piece(shape.n + 1, sizeof(int))
-             : pivot;
+  return workspace_piece(1, sizeof(int)) +
+         workspace_piece(substitution_ints(substitution(parameters), shape.n), sizeof(int));
 }
 
 /// What the methods of the first paper have in common.

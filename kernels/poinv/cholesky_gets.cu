@@ -45,7 +45,8 @@ void poinv_cholesky_gets(Context& context, Operands<T>& op, const Parameters& pa
   const MatrixView<T> inverse{op.workspace.template take<T>(n * n), n, n, n};  // of L
 
   cholesky::factorise(context, op.a, Uplo::lower,
-                      simultaneous ? cholesky::Update::simultaneous : cholesky::Update::sequential, op.info);
+                      simultaneous ? cholesky::Update::simultaneous : cholesky::Update::sequential,
+                      cholesky::Topleft::square, op.info);
   gets::invert(context, op.a, inverse, Uplo::lower, 512,
                adaptive ? gets::Threads::adaptive : gets::Threads::fixed);
   context.stage("transpose");

@@ -16,8 +16,10 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
-void potrf_blocked(Context& context, Operands<T>& op, const Parameters&) {
-  cholesky::factorise(context, op.a, op.shape.uplo, cholesky::Update::sequential, op.info);
+void potrf_blocked(Context& context, Operands<T>& op, const Parameters& parameters) {
+  const bool triangle = parameters.choice("topleft") == "triangle";
+  cholesky::factorise(context, op.a, op.shape.uplo, cholesky::Update::sequential,
+                      triangle ? cholesky::Topleft::triangle : cholesky::Topleft::square, op.info);
 }
 
 GAUSSWEEP_INSTANTIATE(potrf_blocked)

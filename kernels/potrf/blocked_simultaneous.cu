@@ -16,8 +16,10 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
-void potrf_blocked_simultaneous(Context& context, Operands<T>& op, const Parameters&) {
-  cholesky::factorise(context, op.a, op.shape.uplo, cholesky::Update::simultaneous, op.info);
+void potrf_blocked_simultaneous(Context& context, Operands<T>& op, const Parameters& parameters) {
+  const bool triangle = parameters.choice("topleft") == "triangle";
+  cholesky::factorise(context, op.a, op.shape.uplo, cholesky::Update::simultaneous,
+                      triangle ? cholesky::Topleft::triangle : cholesky::Topleft::square, op.info);
 }
 
 GAUSSWEEP_INSTANTIATE(potrf_blocked_simultaneous)

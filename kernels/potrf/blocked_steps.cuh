@@ -60,16 +60,28 @@ __device__ __forceinline__ void load(Block<T>& block, const Factor<T>& a, std::i
   block[p.i][p.j] = i < a.n && j < a.n ? a.at(i, j) : T(0);
 }
 
-/// Factorises block (b, b): one thread block. The first pivot that is not positive goes to *info, from 1, and
-/// ends the block there.
-template <class T>
+/// The place in the lower triangle of a block whose number, counted row by row, is this thread's.
+__device__ __forceinline__ Place place_in_triangle() {
+  const int number = static_cast<int>(threadIdx.x);
+  int row = 0;
+  while ((row + 1) * (row + 2) / 2 <= number) ++row;
+  return {row, number - row * (row + 1) / 2};
+}
+
+/// Elements of a block's lower triangle.
+constexpr unsigned triangle_threads = tile * (tile + 1) / 2;
+
+/// Factorises block (b, b): one thread block, of 16 x 16 threads, or, `triangle`, of as many as the lower
+/// triangle has elements. The first pivot that is not positive goes to *info, from 1, and ends the block
+/// there.
+template <class T, bool triangle>
 __global__ void __launch_bounds__(tile* tile) topleft(Factor<T> a, std::int64_t b) {
   __shared__ Block<T> block;
   if (*a.info != 0) return;
-  const Place p = place_in(a);
+  const Place p = triangle ? place_in_triangle() : place_in(a);
   const std::int64_t first = b * tile;
   const int size = static_cast<int>(a.n - first < tile ? a.n - first : tile);
-  load(block, a, b, b);
+  block[p.i][p.j] = p.i < size && p.j < size ? a.at(first + p.i, first + p.j) : T(0);
   for (int k = 0; k < size; ++k) {
     __syncthreads();
     const T pivot = block[k][k];
@@ -173,18 +185,24 @@ __global__ void __launch_bounds__(tile* tile) update(Factor<T> a, std::int64_t b
 }
 
 enum class Update { sequential, simultaneous };
+/// The threads of topleft: one an element of the block, or of its lower triangle.
+enum class Topleft { square, triangle };
 
 /// Replaces the triangle `uplo` of `a` by its Cholesky factor. Asynchronous; *info, 0 at the start, becomes
 /// LAPACK's, and all that follows a pivot that is not positive is left as it was.
 template <class T>
-void factorise(Context& context, MatrixView<T> a, Uplo uplo, Update how, int* info) {
+void factorise(Context& context, MatrixView<T> a, Uplo uplo, Update how, Topleft corner, int* info) {
   const Factor<T> factor{a.data, a.rows, a.ld, uplo == Uplo::upper, info};
   const dim3 block(tile, tile);
   const std::int64_t blocks = factor.blocks();
   for (std::int64_t b = 0; b < blocks; ++b) {
     const auto below = static_cast<unsigned>(blocks - 1 - b);
     context.stage("topleft");
-    simt::launch(context, topleft<T>, dim3(1), block, 0, factor, b);
+    if (corner == Topleft::triangle) {
+      simt::launch(context, topleft<T, true>, dim3(1), dim3(triangle_threads), 0, factor, b);
+    } else {
+      simt::launch(context, topleft<T, false>, dim3(1), block, 0, factor, b);
+    }
     if (below == 0) return;
     context.stage("strip");
     simt::launch(context, strip<T>, dim3(below), block, 0, factor, b);

@@ -18,9 +18,12 @@ Method potrf_method(std::string variant, std::string summary, std::string source
 }
 
 Method blocked(std::string variant, std::string summary, PortableEntries entries) {
-  return portable(potrf_method(std::move(variant), std::move(summary),
-                               "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011"),
-                  entries);
+  Method method = potrf_method(std::move(variant), std::move(summary),
+                               "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
+  method.parameters = {choice_parameter("topleft", {"square", "triangle"},
+                                        "threads that factorise a block on the diagonal: 16 x 16, or, as he "
+                                        "proposes, only those that its triangle needs")};
+  return portable(std::move(method), entries);
 }
 
 Method lapack() {

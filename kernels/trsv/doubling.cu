@@ -26,7 +26,7 @@ void trsv_doubling(Context& context, Operands<T>& op, const Parameters&) {
   solve_all_pairs(context, s);
   context.stage("row_operations");
   for (std::int64_t i = 2; i < s.n; i *= 2) {
-    launch_row_operations(context, s, i, operate_on_rows<T>, patch_rows, patch_columns);
+    launch_row_operations(context, s, i, operate_on_rows<T>);
   }
 }
 

@@ -17,10 +17,11 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-constexpr int tile = 32;
+constexpr int tile = step_block;
 
 template <class T>
-__global__ void __launch_bounds__(tile* tile) operate_on_tiles(RowOperations<T> o) {
+__global__ void __launch_bounds__(tile* tile) operate_on_tiles(RowOperations<T> step) {
+  const RowOperations<T> o = step.here();
   __shared__ T multipliers[tile][tile];  // [column][row]
   __shared__ T rows_above[tile][tile];   // [column][row]
   const int tx = static_cast<int>(threadIdx.x);
@@ -56,11 +57,11 @@ void trsv_doubling_shared(Context& context, Operands<T>& op, const Parameters&) 
   solve_all_pairs(context, s);
   context.stage("row_operations");
   for (std::int64_t i = 2; i < s.n && i < tile; i *= 2) {
-    launch_row_operations(context, s, i, operate_on_rows<T>, patch_rows, patch_columns);
+    launch_row_operations(context, s, i, operate_on_rows<T>);
   }
   context.stage("row_operations_in_tiles");
   for (std::int64_t i = tile; i < s.n; i *= 2) {
-    launch_row_operations(context, s, i, operate_on_tiles<T>, tile, tile);
+    launch_row_operations(context, s, i, operate_on_tiles<T>);
   }
 }
 

@@ -9,17 +9,23 @@
 /// identities. The multipliers are left as they stand: nobody reads them again. All that a step reads is left
 /// alone by it, so its order does not matter.
 
+#include <algorithm>
+
 #include "kernels/trsv/triangle_steps.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Step i on one target: what lies left of the multipliers in l, or the right-hand sides. The lower rows of
-/// all groups are numbered through by t = 0, 1, …, so that no thread has a row without work.
+/// Step i on one target: what lies left of the multipliers in l, or the right-hand sides: a launch does both,
+/// in one plane of the grid each. The lower rows of all groups are numbered through by t = 0, 1, …, so that
+/// no thread has a row without work.
 template <class T>
 struct RowOperations {
   LowerSystem<T> s;
   std::int64_t i;
-  bool on_matrix;  ///< else on the right-hand sides
+  bool on_matrix;  ///< else on the right-hand sides, as planes of the grid but the first are
+
+  /// This thread's target.
+  __device__ RowOperations here() const { return {s, i, on_matrix && blockIdx.z == 0}; }
 
   __host__ __device__ std::int64_t lower_rows() const {
     const std::int64_t rest = s.n % (2 * i);
@@ -36,9 +42,13 @@ struct RowOperations {
 template <class T>
 using RowOperationsKernel = void (*)(RowOperations<T>);
 
+/// A step without tiles has blocks of 32 x 32 threads, like one with them.
+constexpr unsigned step_block = 32;
+
 /// A thread an element, the sum in a register.
 template <class T>
-__global__ void operate_on_rows(RowOperations<T> o) {
+__global__ void __launch_bounds__(step_block* step_block) operate_on_rows(RowOperations<T> step) {
+  const RowOperations<T> o = step.here();
   const std::int64_t t = index_x();
   const std::int64_t x = index_y();
   if (t >= o.lower_rows() || x >= o.columns(t)) return;
@@ -50,18 +60,17 @@ __global__ void operate_on_rows(RowOperations<T> o) {
   target(y, x) = value;
 }
 
-/// Step i in blocks of `rows` x `columns` elements. The last step has no matrix left to work on.
+/// Step i in one launch, in blocks of 32 x 32 elements. The last step has no matrix left to work on.
 template <class T>
 void launch_row_operations(Context& context, const LowerSystem<T>& s, std::int64_t i,
-                           RowOperationsKernel<T> kernel, unsigned rows, unsigned columns) {
-  for (const bool on_matrix : {true, false}) {
-    const RowOperations<T> o{s, i, on_matrix};
-    const std::int64_t lower_rows = o.lower_rows();
-    const std::int64_t widest = o.columns(lower_rows - 1);
-    if (widest == 0) continue;
-    simt::launch(context, kernel, dim3(blocks_of(lower_rows, rows), blocks_of(widest, columns)),
-                 dim3(rows, columns), 0, o);
-  }
+                           RowOperationsKernel<T> kernel) {
+  const RowOperations<T> matrix{s, i, true};
+  const std::int64_t lower_rows = matrix.lower_rows();
+  const std::int64_t widest = matrix.columns(lower_rows - 1);
+  const RowOperations<T> o{s, i, widest > 0};
+  const dim3 grid(blocks_of(lower_rows, step_block), blocks_of(std::max(widest, s.nrhs), step_block),
+                  o.on_matrix ? 2 : 1);
+  simt::launch(context, kernel, grid, dim3(step_block, step_block), 0, o);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,10 +1,12 @@
 #include "kernels/tables.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, trsv_serial)
+GAUSSWEEP_DECLARE_IN(host, trsv_serial_rows)
 GAUSSWEEP_DECLARE_PORTABLE(trsv_column_sweep)
 GAUSSWEEP_DECLARE_PORTABLE(trsv_pair_sweep)
 GAUSSWEEP_DECLARE_PORTABLE(trsv_doubling)
 GAUSSWEEP_DECLARE_PORTABLE(trsv_doubling_shared)
+GAUSSWEEP_DECLARE_PORTABLE(trsv_gets)
 GAUSSWEEP_DECLARE_IN(host, trsv_openblas)
 GAUSSWEEP_DECLARE_CUDA(trsv_cublas)
 
@@ -24,6 +26,19 @@ Method trsv_method(std::string variant, std::string summary, std::string source)
 Method serial() {
   return on_cpu(trsv_method("serial", "substitution by columns on one CPU core", report),
                 GAUSSWEEP_ENTRY(host, trsv_serial));
+}
+
+Method serial_rows() {
+  Method method = trsv_method("serial_rows", "substitution by rows on one CPU core", report);
+  method.layout = Layout::row_major;
+  return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, trsv_serial_rows));
+}
+
+Method gets() {
+  Method method = trsv_method("gets", "Gaussian elimination, a launch a row",
+                              "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011");
+  method.parameters = {choice_parameter("threads", {"512", "1024", "256", "128"}, "threads of a block")};
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(trsv_gets));
 }
 
 /// The report's solvers for the GPU.
@@ -50,6 +65,7 @@ Method cublas() {
 std::vector<Method> trsv_methods() {
   return {
       serial(),
+      serial_rows(),
       report_method("column_sweep", "substitution, a launch a column and a thread a row",
                     GAUSSWEEP_ENTRIES(trsv_column_sweep)),
       report_method("pair_sweep", "2 x 2 triangles solved first, then substitution by two columns a launch",
@@ -59,6 +75,7 @@ std::vector<Method> trsv_methods() {
                     GAUSSWEEP_ENTRIES(trsv_doubling)),
       report_method("doubling_shared", "doubling with tiles in shared memory, from blocks of 32 on",
                     GAUSSWEEP_ENTRIES(trsv_doubling_shared)),
+      gets(),
       openblas(),
       cublas()};
 }

@@ -1,6 +1,6 @@
 #pragma once
 /// GETS, "Gaussian elimination triangular solver" of J. Soriano, IIT 2011, section 5.2.3, as trtri/gets,
-/// trtri/gets_adaptive and poinv/cholesky_gets share it.
+/// trtri/gets_adaptive, poinv/cholesky_gets and trsv/gets share it.
 ///
 /// The inverse X of a triangular A starts as the identity. For each row k, from the diagonal's first element
 /// to its last (upper: from its last to its first), X(k, :) A(y, k) / A(k, k) is subtracted from every row y
@@ -75,6 +75,35 @@ inline unsigned pieces(std::int64_t count, unsigned piece) {
   return static_cast<unsigned>((count + piece - 1) / piece);
 }
 
+/// Columns of X.
+struct Columns {
+  std::int64_t first, end;
+};
+
+/// X = A^-1 X for the triangle `uplo` of `a`, which stays; `columns(k)` are those in which row k of X can
+/// differ from 0. Asynchronous: the host does not look at the diagonal, a 0 there ends in elements that are
+/// not finite.
+template <class T, class ColumnsOfRow>
+void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads, Threads how,
+           ColumnsOfRow columns) {
+  const std::int64_t n = a.rows;
+  const bool lower = uplo == Uplo::lower;
+  for (std::int64_t step = 0; step + 1 < n; ++step) {
+    context.stage(stages[static_cast<std::size_t>(step * 8 / n)]);
+    const std::int64_t k = lower ? step : n - 1 - step;
+    const Columns changed = columns(k);
+    const Step<T> s{a, x, k, lower ? k + 1 : 0, lower ? n : k, changed.first, changed.end};
+    const dim3 block = block_for(s.end_row - s.row, threads, how);
+    simt::launch(context, eliminate<T>,
+                 dim3(pieces(s.end_column - s.column, block.y), pieces(s.end_row - s.row, block.x)), block, 0,
+                 s);
+  }
+  context.stage("normalise");
+  const auto block = static_cast<unsigned>(threads);
+  simt::launch(context, normalise<T>, dim3(static_cast<unsigned>(x.cols), pieces(n, block)), dim3(block), 0,
+               a, x);
+}
+
 /// x = A^-1 of the triangle `uplo` of `a`, which stays; the other triangle of x becomes 0. Asynchronous: the
 /// host does not look at the diagonal, a 0 there ends in elements that are not finite.
 template <class T>
@@ -84,18 +113,9 @@ void invert(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::
   const bool lower = uplo == Uplo::lower;
   context.stage("identity");
   set_identity(context, x);
-  for (std::int64_t step = 0; step + 1 < n; ++step) {
-    context.stage(stages[static_cast<std::size_t>(step * 8 / n)]);
-    const std::int64_t k = lower ? step : n - 1 - step;
-    const Step<T> s{a, x, k, lower ? k + 1 : 0, lower ? n : k, lower ? 0 : k, lower ? k + 1 : n};
-    const dim3 block = block_for(s.end_row - s.row, threads, how);
-    simt::launch(context, eliminate<T>,
-                 dim3(pieces(s.end_column - s.column, block.y), pieces(s.end_row - s.row, block.x)), block, 0,
-                 s);
-  }
-  context.stage("normalise");
-  const auto block = static_cast<unsigned>(threads);
-  simt::launch(context, normalise<T>, dim3(static_cast<unsigned>(n), pieces(n, block)), dim3(block), 0, a, x);
+  solve(context, a, x, uplo, threads, how, [=](std::int64_t k) {
+    return lower ? Columns{0, k + 1} : Columns{k, n};
+  });
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::gets

@@ -121,16 +121,17 @@ def everything(seed=1, gpus=tuple(GPUS)):
                     night.trial("gesv", method, n, cpu / 60 * f * slow, precision=precision, gpu=gpu, parameters={"grid": "full"},
                                 stages=[("column_to_host", n, cpu / 900, np.nan), ("switch", n, cpu / 800, 1.0), ("eliminate", n, cpu / 70 * f, 0.9375)])
                 night.trial("gesv", "cusolver", n, 1e-4 + cpu / 4000 * slow, precision=precision, gpu=gpu)
-                for method, f in (("global", 4), ("shared", 1), ("cublas", 0.1)):
-                    night.trial("gemm", method, n, 1e-5 + cpu / 500 * f * slow, precision=precision, gpu=gpu, matrix="ones")
+                for method, f in (("direct", 12), ("global", 4), ("shared", 1), ("cublas", 0.1)):
+                    night.trial("gemm", method, n, 1e-5 + cpu / 500 * f * slow, precision=precision, gpu=gpu, matrix="ones",
+                                parameters={} if method == "cublas" else {"tile": "32"})
         night.trial("gemm", "openblas", n, cpu / 30, matrix="ones")
     for gpu in gpus:
         for blocks in (1, 2, 4, 8, 14, 32):
             for method in ("gauss_cyclic_halving", "gauss_cyclic_decrement"):
-                for substitution in ("reduction", "pipelined"):
+                for substitution in ("reduction", "pipelined", "pipelined_locks"):
                     for n in (900, 1800, 4500):
                         wrong = blocks > 1
-                        night.trial("gesv", method, n, n ** 3 * (3e-10 / blocks + 2e-11) * (1.02 if substitution == "pipelined" else 1), gpu=gpu,
+                        night.trial("gesv", method, n, n ** 3 * (3e-10 / blocks + 2e-11) * (1 if substitution == "reduction" else 1.02), gpu=gpu,
                                     parameters=dict(blocks=blocks, threads=0, back_substitution=substitution), status="failed" if wrong else "pass",
                                     residual_ratio=10.0 ** (3 + blocks / 4) if wrong else 0.5)
             night.trial("gesv", "gauss_cyclic_decrement", 900, 900 ** 3 * 3e-10 / blocks ** 0.5, gpu=gpu, matrix="cauchy",
@@ -145,7 +146,8 @@ def everything(seed=1, gpus=tuple(GPUS)):
 
 def _triangular_and_soriano(night, gpus):
     for n in (512, 1024, 2048, 4096):
-        night.trial("trsv", "serial", n, n * n * 1e-9, matrix="triangular")
+        for method in ("serial", "serial_rows"):
+            night.trial("trsv", method, n, n * n * 1e-9, matrix="triangular")
         for problem in ("potrf", "trtri", "geinv"):
             night.trial(problem, "lapack", n, n ** 3 * 1e-11, matrix="spd")
         for gpu in gpus:
@@ -153,7 +155,7 @@ def _triangular_and_soriano(night, gpus):
             for method, f in (("column_sweep", 2), ("pair_sweep", 1.2), ("doubling", 9), ("doubling_shared", 4.4)):
                 night.trial("trsv", method, n, n * 3e-6 * f * slow, gpu=gpu, matrix="triangular")
             t = n ** 3 * 2e-12 * slow
-            night.trial("potrf", "blocked", n, t, gpu=gpu, matrix="spd", precision="float",
+            night.trial("potrf", "blocked", n, t, gpu=gpu, matrix="spd", precision="float", parameters={"topleft": "square"},
                         stages=[("topleft", n // 16, t / 50, 0.25), ("strip", n // 16, t / 20, 0.5), ("diagupdate", n // 16, t / 30, 1.0), ("loupdate", n // 16, t, 1.0)])
             night.trial("potrf", "blocked_simultaneous", n, t / 3, gpu=gpu, matrix="spd", precision="float")
             night.trial("trtri", "gets", n, t, gpu=gpu, matrix="triangular", precision="float",

@@ -167,9 +167,9 @@ class NumbersTest(unittest.TestCase):
         self.assertEqual(len(measured), 6)
         for row in measured:
             mask = (self.r["method"] == b"gauss_cyclic_decrement") & (self.r["n"] == row["n"]) & (self.device == b"NVIDIA Test 100") & (self.r["matrix_kind"] == row["matrix"].encode())
-            wanted = {"standard": "reduction", "pipelined": "pipelined"}[row["what"]]
+            wanted = {"standard": "reduction", "pipelined": "pipelined_locks"}[row["what"]]
             mask &= np.array([p.get("blocks") == 8 and p.get("back_substitution") == wanted for p in self.parameters])
-            self.assertEqual(row["measured"], self.r["seconds_median"][mask].min())
+            self.assertEqual(row["measured"], self.r["seconds_mean"][mask & (self.r["seconds_median"] == self.r["seconds_median"][mask].min())][0])
             if isinstance(row["published"], float):
                 self.assertAlmostEqual(row["published time / measured"], row["published"] / row["measured"], places=10)
 

@@ -60,6 +60,28 @@ class PapersTest(unittest.TestCase):
                 night.trial("gesv", method, 1024, time, precision="float", gpu=GPU, parameters={"grid": grid}, stages=[("eliminate", 1024, time, 1.0)])
         self.assertEqual({r["mean"] for r in report_here(night).rows("xia-lee-profile")}, {2.0 / 1024})
 
+    def test_two_gpus_are_compared_in_time_and_in_speedup(self):
+        night = fixture.Night("fuhrmann-figure-6.5")
+        for gpu, times in (("NVIDIA Old <20>", {1: 8.0, 14: 1.0}), (GPU, {1: 4.0, 14: 1.0})):
+            for blocks, time in times.items():
+                night.trial("gesv", "gauss_cyclic_decrement", 5500, time, gpu=gpu, seconds_median=time, seconds_q1=time, seconds_q3=time,
+                            matrix="cauchy", parameters={"blocks": blocks})
+        page = report_here(night)
+        self.assertIn(f"Speedup with 14 blocks over 1 at n = 5500, double: NVIDIA Old <20> 8.00×, {GPU} 4.00×.", page.words("papers"))
+        self.assertIn(True, [f.startswith("fuhrmann-figure-6.5-speedup") for f in page.figures["papers"]])
+
+    def test_published_means_stand_beside_means(self):
+        night = fixture.Night("fuhrmann-table-6.1")
+        for n in (900, 1000):
+            for how in ("reduction", "pipelined_locks", "pipelined"):
+                night.trial("gesv", "gauss_cyclic_decrement", n, 0.1, gpu=GPU, matrix="cauchy", seconds_median=0.1, seconds_mean=0.53,
+                            parameters={"blocks": 8, "back_substitution": how})
+        page = report_here(night)
+        both = [r for r in page.rows("fuhrmann-table-6.1-NVIDIA_Test_100") if r["n"] == 900]
+        self.assertEqual([(r["what"], r["measured"], r["published time / measured"]) for r in both], [("pipelined", 0.53, 1.0), ("standard", 0.53, 1.0)])
+        for first, second in (("pipelined_locks", "reduction"), ("pipelined", "reduction"), ("pipelined_locks", "pipelined")):
+            self.assertEqual(len(page.rows(f"fuhrmann-table-6.1-verdict-{first}-{second}")), 2)
+
     def test_numbered_stages_are_one_kernel_and_their_occupancy_is_drawn(self):
         night = fixture.Night("soriano-table-5.12")
         night.trial("trtri", "gets", 4096, 1.0, precision="float", gpu=GPU, matrix="triangular",

@@ -41,7 +41,7 @@ TYPED_TEST(Gemm, ByHand) {
   inputs.b = HostMatrix<TypeParam>(3, 2);
   inputs.b.data = {1, 0, 2, -1, 2, 0};
   const std::vector<TypeParam> right{7, 16, 3, 6};
-  for (const char* variant : {"serial", "global", "shared", "openblas"}) {
+  for (const char* variant : {"serial", "direct", "global", "shared", "openblas"}) {
     EXPECT_EQ(multiply(variant, inputs).x.data, right) << variant;
   }
 }
@@ -52,7 +52,7 @@ TYPED_TEST(Gemm, SameBitsWhateverTheTile) {
                              Shape{16, 32, 64, 1, Uplo::lower}, Shape{65, 47, 96, 1, Uplo::lower}}) {
     const auto inputs = make_inputs<TypeParam>(Problem::gemm, shape, MatrixKind::uniform);
     const auto serial = multiply("serial", inputs);
-    for (const char* variant : {"global", "shared"}) {
+    for (const char* variant : {"direct", "global", "shared"}) {
       for (const char* tile : {"16", "32"}) {
         const auto answer = multiply(variant, inputs, tile);
         EXPECT_EQ(
@@ -73,10 +73,12 @@ TEST(GemmOfManyRows, IsNotLimitedByTheGrid) {
   for (std::int64_t i = 0; i < m; ++i) inputs.a(i, 0) = static_cast<float>(i);
   inputs.b = HostMatrix<float>(1, 1);
   inputs.b.data = {2};
-  const auto answer = multiply("global", inputs, "16");
-  std::int64_t wrong = 0;
-  for (std::int64_t i = 0; i < m; ++i) wrong += answer.x(i, 0) != 2 * static_cast<float>(i);
-  EXPECT_EQ(wrong, 0);
+  for (const char* variant : {"direct", "global"}) {
+    const auto answer = multiply(variant, inputs, "16");
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < m; ++i) wrong += answer.x(i, 0) != 2 * static_cast<float>(i);
+    EXPECT_EQ(wrong, 0) << variant;
+  }
 }
 
 TEST(GemmOfManyRows, StripsFollowEachOther) {
@@ -106,7 +108,7 @@ TYPED_TEST(Gemm, InfinityStaysInItsRow) {
   Inputs<TypeParam> inputs =
       make_inputs<TypeParam>(Problem::gemm, {5, 6, 7, 1, Uplo::lower}, MatrixKind::uniform);
   inputs.a(2, 6) = std::numeric_limits<TypeParam>::infinity();
-  for (const char* variant : {"serial", "global", "shared"}) {
+  for (const char* variant : {"serial", "direct", "global", "shared"}) {
     const auto answer = multiply(variant, inputs);
     for (std::int64_t i = 0; i < 5; ++i) {
       for (std::int64_t j = 0; j < 6; ++j) {

@@ -32,7 +32,7 @@ void compare(MatrixKind kind, std::int64_t n, std::int64_t nrhs) {
         const bool halving = std::string(schedule) == "halving";
         const Answer<T> twin = halving ? twins::gauss_cyclic_halving(inputs, blocks, threads)
                                        : twins::gauss_cyclic_decrement(inputs, blocks, threads);
-        for (const char* substitution : {"reduction", "pipelined"}) {
+        for (const char* substitution : {"reduction", "pipelined", "pipelined_locks"}) {
           Parameters parameters = defaults(method);
           parameters.set("threads", threads);
           parameters.set("blocks", blocks);

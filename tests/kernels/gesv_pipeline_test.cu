@@ -1,4 +1,4 @@
-// The pipelined back substitution cannot hang: it finishes with any grid, or says that it gave up.
+// The pipelined back substitutions cannot hang: they finish with any grid, or say that they gave up.
 
 #include <gtest/gtest.h>
 
@@ -29,10 +29,21 @@ struct Triangle {
                  a.data(), ld, n, 1, x.data(), solved.data(), &tickets, &info, patience);
   }
 
+  /// The paper's form; `locks` are as large as it needs.
+  void run_behind_locks(int blocks, int threads, std::uint64_t shuffle_seed = 0, std::int64_t patience = 1) {
+    const auto device = testing_help::cpu(Backend::emulated);
+    Context context(*device);
+    context.emulation.shuffle_seed = shuffle_seed;
+    locks.resize(static_cast<std::size_t>(n * lock_spacing));
+    simt::launch(context, substitute_behind_locks<double>, dim3(static_cast<unsigned>(blocks)),
+                 dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(threads) * sizeof(double),
+                 a.data(), ld, n, 1, x.data(), locks.data(), &info, patience);
+  }
+
   int n;
   std::int64_t ld;
   std::vector<double> a, x;
-  std::vector<int> solved;
+  std::vector<int> solved, locks;
   int tickets = 0;
   int info = 0;
 };
@@ -49,6 +60,46 @@ TEST(GesvPipeline, FinishesWithAnyGrid) {
       }
     }
   }
+}
+
+TEST(GesvPipeline, FinishesBehindLocksWithAnyGrid) {
+  for (const int n : {1, 2, 33, 65}) {
+    for (const int blocks : {1, 2, 14, 64, 65, 66, 200}) {
+      for (const int threads : {1, 5, 32, 70}) {
+        Triangle triangle(n);
+        triangle.run_behind_locks(blocks, threads, static_cast<std::uint64_t>(blocks + threads));
+        EXPECT_EQ(triangle.info, 0);
+        EXPECT_EQ(triangle.x, std::vector<double>(static_cast<std::size_t>(n), 1.0)) << n << " " << blocks;
+        for (int j = 0; j < n; ++j) {
+          EXPECT_EQ(triangle.locks[static_cast<std::size_t>(j * lock_spacing)], 1) << j;
+        }
+      }
+    }
+  }
+}
+
+// Threads that wait for locks which nobody opens give up together, whichever of them does so first: those of
+// unknowns that are solved must not go on alone.
+TEST(GesvPipeline, GivesUpBehindALockThatNeverOpens) {
+  for (const std::uint64_t shuffle_seed : {0, 1, 2, 3}) {
+    const auto device = testing_help::cpu(Backend::emulated);
+    Context context(*device);
+    context.emulation.shuffle_seed = shuffle_seed;
+    std::vector<int> lock(1);
+    int info = 0;
+    EXPECT_FALSE(wait_for_lock(lock.data(), &info, polls_between_looks));
+    EXPECT_EQ(info, -1);
+    EXPECT_FALSE(wait_for_lock(lock.data(), &info, std::int64_t{1} << 40));  // another gave up
+    EXPECT_EQ(lock, std::vector<int>{0});
+  }
+}
+
+TEST(GesvPipeline, LeavesTheLocksAfterAnEarlierFailure) {
+  Triangle triangle(20);
+  triangle.info = 7;
+  triangle.run_behind_locks(4, 8);
+  EXPECT_EQ(triangle.info, 7);
+  for (const double value : triangle.x) EXPECT_TRUE(std::isnan(value));
 }
 
 // Shuffled, because a thread that did not wait for the others' verdict would go on by itself.

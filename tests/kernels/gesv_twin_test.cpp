@@ -60,7 +60,7 @@ void compare(MatrixKind kind, std::int64_t n) {
       for (const std::int64_t blocks : {1, 2, 3, 14, 200}) {
         const Answer<T> halving_twin = twins::gauss_cyclic_halving(inputs, blocks, threads);
         const Answer<T> decrement_twin = twins::gauss_cyclic_decrement(inputs, blocks, threads);
-        for (const char* substitution : {"reduction", "pipelined"}) {
+        for (const char* substitution : {"reduction", "pipelined", "pipelined_locks"}) {
           const Method& halving = row(registry, "gauss_cyclic_halving");
           const Method& decrement = row(registry, "gauss_cyclic_decrement");
           parameters = defaults(halving);

@@ -18,8 +18,9 @@ using namespace testing_help;
 const std::vector<std::string> blocked{"blocked", "blocked_simultaneous"};
 
 template <class T>
-Answer<T> factorise(const std::string& variant, const Inputs<T>& inputs, StageSink* stages = nullptr) {
-  return try_method(Problem::potrf, variant, inputs, {}, 5, stages).answer;
+Answer<T> factorise(const std::string& variant, const Inputs<T>& inputs, StageSink* stages = nullptr,
+                    const std::string& topleft = "square") {
+  return try_method(Problem::potrf, variant, inputs, {{"topleft", topleft}}, 5, stages).answer;
 }
 
 template <class T>
@@ -50,7 +51,11 @@ TYPED_TEST(Potrf, OnlyTheSpeedOfTheTwoWaysDiffers) {
   for (const std::int64_t n : {1, 15, 16, 17, 32, 33, 90}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       const auto inputs = spd<TypeParam>(n, uplo);
-      EXPECT_TRUE(same_values(factorise(blocked[0], inputs), factorise(blocked[1], inputs))) << n;
+      const auto square = factorise(blocked[0], inputs);
+      EXPECT_TRUE(same_values(square, factorise(blocked[1], inputs))) << n;
+      for (const std::string& variant : blocked) {
+        EXPECT_TRUE(same_values(square, factorise(variant, inputs, nullptr, "triangle"))) << variant << n;
+      }
     }
   }
 }
@@ -95,6 +100,7 @@ TYPED_TEST(Potrf, NotPositiveIsInfo) {
         }
         for (const std::string& variant : blocked) {
           EXPECT_EQ(factorise(variant, inputs).info, place + 1) << variant << " " << value;
+          EXPECT_EQ(factorise(variant, inputs, nullptr, "triangle").info, place + 1) << variant << value;
         }
       }
     }

@@ -1,0 +1,52 @@
+/// gemm/direct: C = A B from global memory as the thesis has it, one thread an element of C, column-major.
+///
+/// J. Soriano, IIT 2011, section 5.2.4 (table 5.13): each thread multiplies its row of A with its column of
+/// B. Neighbouring threads have neighbouring columns of matrices that lie in columns, so that all threads of
+/// a warp read one element of A, but elements of B and C that are a column apart: nothing is coalesced but by
+/// chance. That is the flaw which he reports; gemm/global is the same by rows, coalesced.
+///
+/// Layout: column-major; the answer is a matrix of its own. Cost: 2 m n k operations; every thread loads 2 k
+/// elements, of B a cache line each. Workspace: none. Takes any matrix of any shape.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "kernels/core/method.hpp"
+#include "kernels/gemm/strips.hpp"
+#include "kernels/simt/simt.hpp"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+template <class T>
+__global__ void multiply_strided(MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, std::int64_t first_row) {
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t row = first_row + static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
+  if (row >= c.rows || column >= c.cols) return;
+  const T* left = a.data + row;
+  const T* right = b.data + column * b.ld;
+  T sum = 0;
+  for (std::int64_t k = 0; k < a.cols; ++k) sum = std::fma(left[k * a.ld], right[k], sum);
+  c.data[row + column * c.ld] = sum;
+}
+
+}  // namespace
+
+template <class T>
+void gemm_direct(Context& context, Operands<T>& op, const Parameters& parameters) {
+  const auto tile = static_cast<unsigned>(std::stoi(parameters.choice("tile")));
+  const auto tiles = [tile](std::int64_t count) { return static_cast<unsigned>((count + tile - 1) / tile); };
+  context.stage("multiply");
+  const std::int64_t strip = most_blocks_down * tile;
+  for (std::int64_t first = 0; first < op.x.rows; first += strip) {
+    const dim3 grid(tiles(op.x.cols), tiles(std::min(strip, op.x.rows - first)));
+    simt::launch(context, multiply_strided<T>, grid, dim3(tile, tile), 0, op.a, op.b, op.x, first);
+  }
+}
+
+GAUSSWEEP_INSTANTIATE(gemm_direct)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

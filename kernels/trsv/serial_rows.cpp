@@ -1,0 +1,44 @@
+/// trsv/serial_rows: forward (lower) or back (upper) substitution by rows on one CPU core.
+///
+/// After the course report "Algorithmic Techniques: Dense Lower Triangular Solver", its CPU solver as listed:
+/// the products of a row with the unknowns that are known are subtracted from its right-hand side, one after
+/// another, and the rest is divided by the diagonal. Here for any n, both triangles and several right-hand
+/// sides. trsv/serial does the same by columns.
+///
+/// Layout: row-major, as in C; the answer replaces b. Cost: n^2 operations a right-hand side, in sums along
+/// the rows, each of which waits for the one before it. Workspace: none. Needs a triangular matrix without a
+/// 0 on the diagonal: the one of smallest index gives info > 0, and b is left as it was.
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::host {
+
+template <class T>
+void trsv_serial_rows(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("substitute");
+  const std::int64_t n = op.shape.n;
+  const bool lower = op.shape.uplo == Uplo::lower;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (op.a.data[i + i * op.a.ld] == T(0)) {
+      *op.info = static_cast<int>(i + 1);
+      return;
+    }
+  }
+  for (std::int64_t step = 0; step < n; ++step) {
+    const std::int64_t i = lower ? step : n - 1 - step;
+    const T* row = op.a.data + i * op.a.ld;
+    const std::int64_t begin = lower ? 0 : i + 1;
+    const std::int64_t end = lower ? i : n;
+    for (std::int64_t r = 0; r < op.shape.nrhs; ++r) {
+      const T* x = op.b.data + r;
+      T rest = x[i * op.b.ld];
+      for (std::int64_t j = begin; j < end; ++j) rest -= row[j] * x[j * op.b.ld];
+      op.b.data[i * op.b.ld + r] = rest / row[i];
+    }
+  }
+}
+
+GAUSSWEEP_INSTANTIATE(trsv_serial_rows)
+
+}  // namespace gaussweep::host
