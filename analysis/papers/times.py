@@ -176,6 +176,7 @@ def _joined(fast, slow, same):
 
 def _range(claim):
     unit = "" if claim.unit == "1" else f" {claim.unit}"
+    unit += "" if claim.relation == "about" else f" ({claim.relation})"
     return f"{claim.low:g}{unit}" if claim.low == claim.high else f"{claim.low:g} to {claim.high:g}{unit}"
 
 

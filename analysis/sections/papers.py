@@ -46,7 +46,7 @@ def matching(records, experiment):
 
 
 def papers(page, night):
-    from ..papers import DRAWINGS  # it uses other sections
+    from ..papers import DRAWINGS, answers  # they use other sections
 
     page.begin("papers", "The papers, measured again")
     absent, little = [], []
@@ -70,6 +70,7 @@ def papers(page, night):
         if not any(shown) or not own and not page.shows_data(inside):
             page.back_to(mark)
             little.append(experiment["id"])
+    answers.claimed(page, night)
     if little:
         page.nothing("Touched by these records, which hold too little of it (no two points, or no two GPUs, to compare): " + ", ".join(little) + ".")
     if absent:

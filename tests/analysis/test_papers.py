@@ -5,6 +5,9 @@ import re
 import unittest
 
 import fixture
+from analysis.papers import answers
+from analysis.papers.common import table_of
+from analysis.sections.papers import experiments
 from pages import report_here
 
 GPU = "NVIDIA Test 100"
@@ -81,6 +84,51 @@ class PapersTest(unittest.TestCase):
         self.assertEqual([(r["what"], r["measured"], r["published time / measured"]) for r in both], [("pipelined", 0.53, 1.0), ("standard", 0.53, 1.0)])
         for first, second in (("pipelined_locks", "reduction"), ("pipelined", "reduction"), ("pipelined_locks", "pipelined")):
             self.assertEqual(len(page.rows(f"fuhrmann-table-6.1-verdict-{first}-{second}")), 2)
+
+    def test_every_claim_has_its_line_and_its_measure(self):
+        claims, measures = table_of("claims.csv"), answers.rules()
+        self.assertEqual(sorted(claims["id"]), sorted(measures))
+        names = {experiment["id"] for experiment in experiments()}
+        for claim in claims.itertuples():
+            rule = measures[claim.id]
+            self.assertIn(rule["kind"], {*answers.MEASURES, "none"}, claim.id)
+            self.assertIn(claim.experiment, names, claim.id)
+            self.assertRegex(claim.line, r"^00[0-4]:\d+$", claim.id)
+            self.assertIn(claim.relation, ("about", "at least", "below", "more than"), claim.id)
+            self.assertTrue(rule["kind"] != "none" or rule["why"], claim.id)
+        self.assertEqual(set(claims["line"].str[:3]), {"000", "001", "002", "003", "004"})
+
+    def test_claims_are_confirmed_contradicted_or_neither(self):
+        night = fixture.Night("xia-lee-times")
+        for n, times in ((512, (1.0, 1.5, 0.9, 0.3)), (1024, (8.0, 12.0, 7.2, 2.4))):
+            for method, time in zip(("gauss_pivot_serial", "gauss_jordan_serial", "gauss_jordan_global", "gauss_jordan_shared"), times):
+                gpu = dict(gpu=GPU, parameters={"grid": "full"}) if method.endswith(("global", "shared")) else {}
+                night.trial("gesv", method, n, time, precision="float", seconds_median=time, **gpu)
+        night.trial("gesv", "gauss_cyclic_decrement", 64, 1.0, gpu=GPU, status="failed", parameters={"preparation": "add_rows", "blocks": 2})
+        page = report_here(night)
+        said = {row["claim"]: (row.get("ours"), row["verdict"]) for row in page.rows("claims")}
+        self.assertEqual(said["modified over traditional serial elimination"], (1.5, "confirmed"))
+        self.assertEqual(said["shared before global memory by about"][1], "confirmed")
+        self.assertAlmostEqual(said["shared memory on 16 SMs, expected before traditional serial code by about"][0], 8 / 2.4)
+        self.assertEqual(said["systems with zeros solved right after adding rows"], (0.0, "contradicted"))
+        self.assertEqual(said["GETS over MATLAB for n > 1000 at least"][1], "not in these records")
+        self.assertIn("needs a Tesla K20Xm", said["GTX 980 before the K20Xm by"][1])
+
+    def test_the_emulation_says_nothing_of_the_times_of_a_gpu(self):
+        night = fixture.Night("xia-lee-times")
+        for method, time in (("gauss_pivot_serial", 1.0), ("gauss_jordan_serial", 1.5)):
+            night.trial("gesv", method, 64, time, precision="float", seconds_median=time)
+        for method in ("gauss_jordan_global", "gauss_jordan_shared"):
+            night.trial("gesv", method, 64, 1.0, precision="float", backend="emulated", parameters={"grid": "full"}, reference_difference=1e-5)
+        said = {row["claim"]: row["verdict"] for row in report_here(night).rows("claims")}
+        self.assertEqual(said["modified over traditional serial elimination"], "confirmed")
+        self.assertEqual(said["shared before global memory by about"], "not measurable here: its times are those of a GPU")
+        self.assertEqual(said["error against the serial code below"], "confirmed")  # accuracy is the same to the bit
+
+    def test_a_claim_of_no_gain_is_not_contradicted_by_noise(self):
+        claim = next(c for c in table_of("claims.csv").itertuples() if c.id == "pipeline-no-gain")
+        rule = answers.rules()[claim.id]
+        self.assertEqual([answers.holds(claim, rule, ratio) for ratio in (0.9, 0.997, 1.0, 1.2)], [False, True, True, True])
 
     def test_numbered_stages_are_one_kernel_and_their_occupancy_is_drawn(self):
         night = fixture.Night("soriano-table-5.12")

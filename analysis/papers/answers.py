@@ -1,0 +1,231 @@
+"""What the five texts claim, each with what these records say to it: confirmed, contradicted, or not measurable here. The claims are data
+(published/claims.csv), and so is how each is measured (claims.json): one function here a kind of measure, which gives the figure that is
+compared with the published ones and says what it was taken from."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ..fits import reciprocal
+from ..frames import answered, best, one_kind, speedups
+from ..loader import parameter
+from ..page import factor, number, whole
+from ..sections.stages import joined
+from .common import heads, on, pick, table_of
+
+RULES = Path(__file__).parent.parent / "claims.json"
+WITHIN = 0.25  # how far from a published figure a claim of "about" still holds, as a share of it; "at least" and "below" allow nothing
+
+
+def rules():
+    return json.loads(RULES.read_text(encoding="utf-8"))
+
+
+def _chosen(rows, rule, where):
+    rows = pick(rows, where)
+    return rows[rows["precision"] == rule["precision"]] if "precision" in rule else rows
+
+
+def _two(rows, rule, slow="slow", fast="fast"):
+    """Times of two methods at the sizes that both have, on one kind of matrix, in their best configuration."""
+    slow, fast = (_chosen(rows, rule, rule[k]) for k in (slow, fast))
+    same = slow["matrix_kind"].isin(fast["matrix_kind"].unique())
+    slow = slow[same] if same.any() else slow
+    fast = fast[fast["matrix_kind"].isin(slow["matrix_kind"].unique())] if same.any() else fast
+    slow, fast = (best(one_kind(part), ["size"]).set_index("size") for part in (slow, fast))
+    sizes = sorted(set(slow.index) & set(fast.index))
+    return slow.loc[sizes], fast.loc[sizes]
+
+
+def ratio(night, rows, rule):
+    """One method's time over another's: at the largest common size, or the middle, the most, the least of all, or how it grows."""
+    slow, fast = _two(answered(rows), rule)
+    if rule.get("time") == "transfer":
+        over = slow[["allocate_seconds", "h2d_seconds", "d2h_seconds"]].sum(axis=1, min_count=3) / fast["seconds_median"]
+    else:
+        over = slow["seconds_median"] / fast["seconds_median"]
+    over = over[(over.index > rule.get("above", 0)) & over.notna()] * rule.get("scale", 1)
+    if not len(over):
+        return None
+    at = rule.get("at", "largest")
+    if at == "growth":
+        return (over.iloc[-1] / over.iloc[0], f"{factor(over.iloc[0])} at n = {over.index[0]}, {factor(over.iloc[-1])} at {over.index[-1]}") if len(over) > 1 else None
+    if at == "largest":
+        return over.iloc[-1], f"n = {over.index[-1]}"
+    value = {"median": over.median(), "max": over.max(), "min": over.min()}[at]
+    return value, f"{ {'median': 'the middle', 'max': 'the most', 'min': 'the least'}[at]} of {len(over)} sizes, n = {over.index[0]} to {over.index[-1]}"
+
+
+def power(night, rows, rule):
+    """The slope of ln(time) over ln(n), over the upper half of the sizes."""
+    rows = best(one_kind(_chosen(answered(rows), rule, rule["where"])), ["size"]).sort_values("size")
+    rows = rows[rows["size"] >= rows["size"].max() / 4]
+    if len(rows) < 3:
+        return None
+    slope = np.polyfit(np.log(rows["size"].to_numpy(float)), np.log(rows["seconds_median"].to_numpy(float)), 1)[0]
+    return slope, f"n = {rows['size'].iloc[0]} to {rows['size'].iloc[-1]}"
+
+
+def over_parameter(night, rows, rule):
+    """The largest speedup over a parameter's smallest value."""
+    rows = _chosen(answered(rows), rule, rule["where"])
+    values = pd.to_numeric(parameter(rows, rule["parameter"]), errors="coerce")
+    found = speedups(rows, rule["parameter"], values.where(values > 0))
+    if not len(found):
+        return None
+    most = found.loc[found["speedup"].idxmax()]
+    return most["speedup"], f"{whole(most['value'])} {rule['parameter']} over {whole(most['base'])}, n = {most['size']}"
+
+
+def straight(night, rows, rule):
+    """R² of t = K + c / blocks at the size with most numbers of blocks."""
+    rows = _chosen(answered(rows), rule, rule["where"])
+    rows = one_kind(rows.assign(blocks=pd.to_numeric(parameter(rows, "blocks"), errors="coerce"))).dropna(subset=["blocks"])
+    if not len(rows):
+        return None
+    extent = rows.groupby("size")["blocks"].nunique()
+    size = extent[extent == extent.max()].index.max()
+    rows = best(rows[rows["size"] == size], ["blocks"])
+    fit = reciprocal(rows["blocks"], rows["seconds_median"])
+    return (fit.r_squared, f"n = {size}, {len(rows)} numbers of blocks, K = {number(fit.coefficients['K'])} s") if fit else None
+
+
+def _stages(night, rows, rule, where):
+    """The stages of one trial: the largest size, the fastest."""
+    details = joined(night)
+    details = details[details["trial"].isin(_chosen(answered(rows), rule, where).index)]
+    if not len(details):
+        return details
+    details = details[details["size"] == details["size"].max()]
+    return details[details["trial"] == details.sort_values("seconds_median", kind="stable")["trial"].iloc[0]]
+
+
+def _means(stages, kernel):
+    """Seconds a call of the stages whose names begin so (gets_1, gets_2, … are one kernel)."""
+    some = stages[stages["kernel"].str.startswith(kernel)]
+    return some["seconds"].sum() / some["calls"].sum() if len(some) and some["calls"].sum() > 0 else np.nan
+
+
+def share(night, rows, rule):
+    stages = _stages(night, rows, rule, rule["where"])
+    some = stages[stages["kernel"].str.startswith(rule["stage"])] if len(stages) else stages
+    return (100 * some["seconds"].sum() / stages["seconds"].sum(), f"n = {some['size'].iloc[0]}") if len(some) else None
+
+
+def stages(night, rows, rule):
+    """One stage's time a call over another's, in one trial."""
+    found = _stages(night, rows, rule, rule["where"])
+    over = _means(found, rule["slow"]) / _means(found, rule["fast"]) if len(found) else np.nan
+    return (over, f"n = {found['size'].iloc[0]}") if np.isfinite(over) else None
+
+
+def kernels(night, rows, rule):
+    """The same of two methods, where both were run at one size."""
+    both = [_stages(night, rows, rule, {k: v for k, v in rule[name].items() if k != "stage"}) for name in ("slow", "fast")]
+    if not all(map(len, both)) or both[0]["size"].iloc[0] != both[1]["size"].iloc[0]:
+        return None
+    over = _means(both[0], rule["slow"]["stage"]) / _means(both[1], rule["fast"]["stage"])
+    return (over, f"n = {both[0]['size'].iloc[0]}") if np.isfinite(over) else None
+
+
+def occupancy(night, rows, rule):
+    found = _stages(night, rows, rule, rule["where"])
+    some = found[found["kernel"].str.startswith(rule["stage"]) & found["occupancy"].notna()] if len(found) else found
+    return (np.average(some["occupancy"], weights=some["calls"]), f"n = {some['size'].iloc[0]}; what the launches allow") if len(some) else None
+
+
+def column(night, rows, rule):
+    """The largest value of a column."""
+    if rule["column"] not in rows:
+        return None
+    values = _chosen(answered(rows), rule, rule["where"])
+    values = values[values[rule["column"]].notna()]
+    if not len(values):
+        return None
+    worst = values.loc[values[rule["column"]].idxmax()]
+    return worst[rule["column"]] * rule.get("scale", 1), f"the most of {len(values)} trials, n = {worst['size']}"
+
+
+def passed(night, rows, rule):
+    rows = pick(rows, rule["where"])
+    rows = rows[rows["status"].isin(["pass", "suspect", "failed", "diverged"])]
+    return (100 * (rows["status"] == "pass").mean(), f"{int((rows['status'] == 'pass').sum())} of {len(rows)} trials") if len(rows) else None
+
+
+def errors(night, rows, rule):
+    """The middle of the ratios of two methods' backward errors on the same systems."""
+    same = ["precision", "matrix_digest", "size", "nrhs"]
+    rows = answered(rows)
+    rows = rows[rows["backward_error"] > 0]
+    first, second = (pick(rows, rule[k]).sort_values("backward_error").drop_duplicates(same) for k in ("first", "second"))
+    both = first.merge(second, on=same, suffixes=("", "_2"))
+    return ((both["backward_error"] / both["backward_error_2"]).median(), f"the middle of {len(both)} systems") if len(both) else None
+
+
+def value(night, rows, rule):
+    return rule["value"], rule["words"]
+
+
+MEASURES = {"ratio": ratio, "power": power, "parameter": over_parameter, "reciprocal": straight, "share": share, "stages": stages, "kernels": kernels,
+            "occupancy": occupancy, "column": column, "passed": passed, "errors": errors, "value": value}
+
+
+TIMED = {"ratio", "power", "parameter", "reciprocal", "share", "stages", "kernels", "occupancy"}
+
+
+def holds(claim, rule, found):
+    """Whether our figure stands to the published one as the claim says. `within`: how far off "about" may be, or how little under "at least"
+    counts as equal; `beyond`: how much more it has to be."""
+    low, high = claim.low, claim.high
+    if claim.relation == "about":
+        width = rule.get("within", WITHIN)
+        return low * (1 - width) <= found <= high * (1 + width)
+    if claim.relation == "at least":
+        return found >= low * (1 - rule.get("within", 0) + rule.get("beyond", 0))
+    return found > low if claim.relation == "more than" else found < high
+
+
+def _fit_for(rule, rows):
+    """Times of the emulation say nothing of a GPU's: where there is none, only what was written for the CPU is compared."""
+    return rows[rows["backend"] != "emulated"] if rule["kind"] in TIMED else rows
+
+
+def _published(claim):
+    if pd.isna(claim.low):
+        return "–"
+    figures = f"{claim.low:g}" if claim.relation != "about" or claim.low == claim.high else f"{claim.low:g} to {claim.high:g}"
+    return f"{claim.relation} {figures}" + ("" if claim.unit == "1" else f" {claim.unit}")
+
+
+def answers(night):
+    """A row a claim and device: what is claimed, ours, and the verdict in words."""
+    records, all_rules, said = night.records, rules(), []
+    for claim in table_of("claims.csv").itertuples():
+        rule = all_rules[claim.id]
+        published = _published(claim)
+        row = dict(source=claim.source, line=claim.line, claim=claim.quantity, published=published, experiment=claim.experiment)
+        if rule["kind"] == "none":
+            said.append(dict(row, ours=np.nan, of="", device="", verdict=f"not measurable here: {rule['why']}"))
+            continue
+        found = [(device, MEASURES[rule["kind"]](night, _fit_for(rule, on(records, device)), rule)) for device in heads(records)]
+        found = [(device, figure) for device, figure in found if figure is not None and np.isfinite(figure[0])]
+        for device, (ours, of) in found:
+            said.append(dict(row, ours=float(ours), of=of, device=device, verdict="confirmed" if holds(claim, rule, ours) else "contradicted"))
+        if not found:
+            no_gpu = rule["kind"] in TIMED and not (records["backend"] == "cuda").any()
+            said.append(dict(row, ours=np.nan, of="", device="", verdict="not measurable here: its times are those of a GPU" if no_gpu else "not in these records"))
+    return pd.DataFrame(said)
+
+
+def claimed(page, night):
+    """The table of all claims, and how many of them these records confirm."""
+    table = answers(night)
+    counts = table["verdict"].str.split(":").str[0].value_counts()
+    page.heading("What the texts claim, and what these records say to it", "claims")
+    page.add(f"{table[['claim', 'line']].drop_duplicates().shape[0]} claims: " + ", ".join(f"{counts[name]} {name}" for name in
+             ("confirmed", "contradicted", "not measurable here", "not in these records") if name in counts)
+             + f" (a row a claim and device). A claim of about a figure holds within {WITHIN:.0%} of it or closer, where the claim is that of a profile.")
+    page.table("claims", table, [("source", "claimed in", None), ("line", "text:line", None), ("claim", "claim", None), ("published", "published", None), ("ours", "ours", number),
+                                 ("of", "taken from", None), ("device", "device", None), ("verdict", "verdict", None)], limit=200)
