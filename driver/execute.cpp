@@ -322,7 +322,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
 
   at_("verify");
   const double verify_start = now_seconds();
-  const Findings found = check(method, inputs, answer);
+  const Findings found = check(method, inputs, answer, trial.tolerance);
   record.residual_ratio = found.ratio;
   record.backward_error = found.backward_error;
   record.forward_error = found.forward_error;

@@ -6,12 +6,9 @@
 #include <string>
 
 #include "io/record.hpp"
-#include "kernels/core/enums.hpp"
+#include "kernels/check/check.hpp"
 
 namespace gaussweep::driver {
-
-/// Up to this many tolerances a ratio is `suspect`, beyond it `failed`.
-inline constexpr double suspect_factor = 10;
 
 /// What a verdict hangs on.
 struct Evidence {

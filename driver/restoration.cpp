@@ -106,10 +106,10 @@ void restore_typed(const RestoreJob& job, Device& device, Restored& result) {
 
   const Answer<T> answer = invert(job, inputs, parameters, device, result);
   start = now_seconds();
-  result.findings = check(method, inputs, answer);
+  result.tolerance = default_tolerance(method.problem);
+  result.findings = check(method, inputs, answer, result.tolerance);
   result.verify_seconds = now_seconds() - start;
   result.info = answer.info;
-  result.tolerance = default_tolerance(method.problem);
   const Evidence evidence{method.problem, result.findings.ratio, result.tolerance,
                           result.info,    result.convergence,    result.findings.flaw};
   result.status = judge(evidence);

@@ -12,6 +12,26 @@ Part answer_part(Problem problem, Uplo uplo) {
   return problem == Problem::potrf || problem == Problem::trtri ? part_of(uplo) : Part::all;
 }
 
+/// The part of A that counts.
+Part operand_part(Problem problem, Uplo uplo) {
+  const bool triangle = problem == Problem::trsv || problem == Problem::trtri || problem == Problem::potrf;
+  return triangle ? part_of(uplo) : Part::all;
+}
+
+/// Which element is no number, in words; empty where all are finite.
+template <class T>
+std::string flaw_of(const HostMatrix<T>& a, Part part, const std::string& name) {
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    const RowRange range = rows_of(part, a.rows, j);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      if (std::isfinite(a(i, j))) continue;
+      return name + " holds " + (std::isnan(a(i, j)) ? "NaN" : "Inf") + ", first in row " +
+             std::to_string(i + 1) + " of column " + std::to_string(j + 1);
+    }
+  }
+  return {};
+}
+
 template <class T>
 void require(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t cols, const char* name) {
   if (matrix.rows == rows && matrix.cols == cols &&
@@ -57,30 +77,39 @@ void require_shapes(Problem problem, const Inputs<T>& inputs, const Answer<T>& a
 }  // namespace
 
 template <class T>
-Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer) {
-  require_shapes(method.problem, inputs, answer);
-  if (!all_finite(answer.x, answer_part(method.problem, inputs.shape.uplo))) {
+Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance) {
+  const Problem problem = method.problem;
+  require_shapes(problem, inputs, answer);
+  std::string flaw = flaw_of(answer.x, answer_part(problem, inputs.shape.uplo), "the answer");
+  if (flaw.empty()) flaw = flaw_of(inputs.a, operand_part(problem, inputs.shape.uplo), "A");
+  if (flaw.empty()) flaw = flaw_of(inputs.b, Part::all, problem == Problem::gemm ? "B" : "b");
+  if (!flaw.empty()) {
     Findings findings = judges::unknown();
-    findings.ratio = std::numeric_limits<double>::infinity();
-    findings.backward_error = findings.ratio;
+    findings.ratio = findings.backward_error = std::numeric_limits<double>::infinity();
+    findings.flaw = flaw;
     return findings;
   }
-  switch (method.problem) {
+  switch (problem) {
     case Problem::gemm:
-      return judges::product(inputs, answer);
+      return judges::product(inputs, answer, tolerance);
     case Problem::gesv:
     case Problem::trsv:
-      return judges::solution(method.problem, inputs, answer);
+      return judges::solution(problem, inputs, answer, tolerance);
     case Problem::getrf:
-      return judges::lu_factors(method.unit_diagonal, inputs, answer);
+      return judges::lu_factors(method.unit_diagonal, inputs, answer, tolerance);
     case Problem::potrf:
-      return judges::cholesky_factor(inputs, answer);
+      return judges::cholesky_factor(inputs, answer, tolerance);
     case Problem::trtri:
     case Problem::geinv:
     case Problem::poinv:
-      return judges::inverse(method.problem, inputs, answer);
+      return judges::inverse(problem, inputs, answer, tolerance);
   }
   throw std::logic_error("check: no such problem");
+}
+
+template <class T>
+Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer) {
+  return check(method, inputs, answer, default_tolerance(method.problem));
 }
 
 template <class T>
@@ -98,17 +127,8 @@ double difference(Problem problem, const Shape& shape, const Answer<T>& answer, 
   }
   const Part part = answer_part(problem, shape.uplo);
   if (!all_finite(reference.x, part)) return unknown;
-  double largest = 0;
-  for (std::int64_t j = 0; j < reference.x.cols; ++j) {
-    const RowRange range = rows_of(part, reference.x.rows, j);
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const double apart =
-          std::fabs(static_cast<double>(answer.x(i, j)) - static_cast<double>(reference.x(i, j)));
-      if (std::isnan(apart)) return std::numeric_limits<double>::infinity();
-      if (apart > largest) largest = apart;
-    }
-  }
-  return judges::quotient(largest, max_norm(reference.x, part));
+  if (!all_finite(answer.x, part)) return std::numeric_limits<double>::infinity();
+  return largest_difference(answer.x, reference.x, part);
 }
 
 double default_tolerance(Problem problem) {
@@ -130,6 +150,8 @@ double default_tolerance(Problem problem) {
 
 template Findings check<float>(const Method&, const Inputs<float>&, const Answer<float>&);
 template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&);
+template Findings check<float>(const Method&, const Inputs<float>&, const Answer<float>&, double);
+template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&, double);
 template double difference<float>(Problem, const Shape&, const Answer<float>&, const Answer<float>&);
 template double difference<double>(Problem, const Shape&, const Answer<double>&, const Answer<double>&);
 

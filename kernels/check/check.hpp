@@ -1,7 +1,9 @@
 #pragma once
 /// Right or wrong, in one place: the judged ratio of each problem and what is recorded beside it.
-/// u is the unit roundoff of T (2^-24 or 2^-53); residuals are accumulated in double (float) or long double
-/// (double), matrix products of getrf, potrf, trtri, geinv, poinv and gemm in double.
+///
+/// The arithmetic is the judge's own (residual.hpp): no BLAS, the same bits on every CPU and with any number
+/// of threads, and right over the whole range of exponents: norms, products and quotients neither overflow
+/// nor vanish. u is the unit roundoff of T (2^-24 or 2^-53), v its smallest normal number.
 
 #include <string>
 
@@ -9,19 +11,42 @@
 
 namespace gaussweep {
 
+/// Up to this many tolerances a ratio is `suspect`, beyond it `failed`.
+inline constexpr double suspect_factor = 10;
+
 /// What verification finds. NaN where it does not apply or is unknown.
 struct Findings {
-  double ratio;              ///< judged against the tolerance (design: HPL ratio for gesv and trsv, …)
-  double backward_error;     ///< the same quotient without n u
+  double ratio;              ///< judged against the tolerance: see `check`
+  double ratio_bound;        ///< how far `ratio` may be off, at most: the check's own error
+  double backward_error;     ///< the same quotient without n u (gemm: sqrt(k + 2) u), of norms alone
   double forward_error;      ///< max |x - x_true| / max |x_true|
-  double pivot_growth;       ///< getrf, potrf: max |U| / max |A|
+  double pivot_growth;       ///< getrf: max |U| / max |A| (with Crout max |L|); potrf: max |F|^2 / max |A|
   double first_row_percent;  ///< gesv: 100 |b_0 - sum a_0j x_j| / |b_0|, Fuhrmann's check meant as a relative
                              ///< deviation
-  std::string flaw;          ///< why there is nothing to judge, in words (ratio = infinity); else empty
+  std::string flaw;          ///< why there is nothing to judge, in words; else empty
 };
 
-/// Judges an answer. NaN or Inf anywhere in the answer gives ratio = infinity.
+/// Judges an answer. The ratio, at most the tolerance where it is right:
+/// - gesv, trsv: max |b - A x| / (n u (||A||_inf (max |x| + v) + max |b|)), the largest of all right-hand
+/// sides;
+/// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
+/// - potrf: ||A - L L^T||_1 / (n u ||A||_1);
+/// - trtri, geinv, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v));
+/// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F), which expects rounding errors of either sign.
+/// Where
+///   that is above 1, the smaller of it and of three times the largest
+///   |C - A B|_ij / (g |A||B|_ij + (k + 2) s), g = (k + 2) u / (1 - (k + 2) u), s the smallest number above
+///   0: what any order of summation keeps, though all errors have one sign or products vanish.
+/// The terms with v are what an answer near the smallest normal number is rounded by, for which nobody can be
+/// blamed; elsewhere they do not show. NaN or Inf in the answer or an operand gives ratio = infinity, and
+/// nothing else does: a quotient beyond the range of double is its largest number, and one that is not 0
+/// never becomes 0. `ratio_bound` is at most a thousandth of max(1, ratio), except in large problems (n above
+/// some 100) whose factors have grown by more than 1e3, and then it leaves no doubt of the verdict by this
+/// tolerance.
 /// @pre shapes of inputs and answer agree with the problem (else std::invalid_argument)
+template <class T>
+Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
+/// By the default tolerance.
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 

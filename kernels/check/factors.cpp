@@ -1,112 +1,87 @@
 // getrf and potrf: the factors multiplied out again.
 
+#include <numeric>
 #include <utility>
 
 #include "kernels/check/judges.hpp"
-#include "kernels/vendor/blas.hpp"
 
 namespace gaussweep::judges {
 namespace {
 
-/// P A in double, its rows exchanged as the pivots say, or nothing where a pivot is no row.
-template <class T>
-HostMatrix<double> exchanged(const HostMatrix<T>& a, const std::vector<int>& pivots) {
-  HostMatrix<double> pa = as_double(a);
+/// Row i of P A is row order[i] of A. @pre every pivot is a row
+std::vector<std::int64_t> row_order(std::int64_t rows, const std::vector<int>& pivots) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
   for (std::size_t k = 0; k < pivots.size(); ++k) {
-    if (pivots[k] < 0 || pivots[k] >= a.rows) return {};
-    const auto i = static_cast<std::int64_t>(k);
-    if (pivots[k] == i) continue;
-    for (std::int64_t j = 0; j < a.cols; ++j) std::swap(pa(i, j), pa(pivots[k], j));
+    std::swap(order[k], order[static_cast<std::size_t>(pivots[k])]);
   }
-  return pa;
+  return order;
 }
 
-/// One triangle of a matrix in double, the rest 0.
-template <class T>
-HostMatrix<double> triangle(const HostMatrix<T>& a, Part part) {
-  HostMatrix<double> only(a.rows, a.cols);
-  for (std::int64_t j = 0; j < a.cols; ++j) {
-    const RowRange range = rows_of(part, a.rows, j);
-    for (std::int64_t i = range.begin; i < range.end; ++i) only(i, j) = a(i, j);
+/// Why the pivots exchange no rows; empty where they do.
+std::string pivot_flaw(std::int64_t rows, const std::vector<int>& pivots) {
+  for (std::size_t k = 0; k < pivots.size(); ++k) {
+    if (pivots[k] >= 0 && pivots[k] < rows) continue;
+    return "pivot " + std::to_string(k + 1) + " exchanges row " +
+           std::to_string(static_cast<std::int64_t>(pivots[k]) + 1) + ", of " + std::to_string(rows);
   }
-  return only;
-}
-
-/// The 1-norm of a symmetric matrix of which one triangle is known.
-template <class T>
-double symmetric_one_norm(const HostMatrix<T>& a, Part part) {
-  std::vector<double> sum(static_cast<std::size_t>(a.cols), 0.0);
-  for (std::int64_t j = 0; j < a.cols; ++j) {
-    const RowRange range = rows_of(part, a.rows, j);
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const double value = std::fabs(static_cast<double>(a(i, j)));
-      sum[static_cast<std::size_t>(j)] += value;
-      if (i != j) sum[static_cast<std::size_t>(i)] += value;
-    }
-  }
-  HostMatrix<double> row(1, a.cols);
-  row.data = std::move(sum);
-  return max_norm(row);
-}
-
-Findings judged(double residual, double a_norm, double n, double u, double growth) {
-  Findings findings = unknown();
-  findings.backward_error = quotient(residual, a_norm);
-  findings.ratio = findings.backward_error / (n * u);
-  findings.pivot_growth = growth;
-  return findings;
+  return {};
 }
 
 }  // namespace
 
 template <class T>
-Findings lu_factors(UnitDiagonal unit_diagonal, const Inputs<T>& inputs, const Answer<T>& answer) {
+Findings lu_factors(UnitDiagonal unit_diagonal, const Inputs<T>& inputs, const Answer<T>& answer,
+                    double tolerance) {
   const std::int64_t n = inputs.shape.n;
   const bool unit_lower = unit_diagonal == UnitDiagonal::lower;
-  HostMatrix<double> rest = exchanged(inputs.a, answer.pivots);
-  if (rest.empty()) {
-    constexpr double infinite = std::numeric_limits<double>::infinity();
-    return judged(infinite, 1, static_cast<double>(n), unit_roundoff<T>, infinite);
+  const std::string flaw = pivot_flaw(n, answer.pivots);
+  if (!flaw.empty()) {
+    Findings findings = unknown();
+    findings.ratio = findings.backward_error = beyond_everything;
+    findings.flaw = flaw;
+    return findings;
   }
-  HostMatrix<double> product = triangle(answer.x, Part::upper);  // U, then L U
-  if (!unit_lower) {
-    for (std::int64_t i = 0; i < n; ++i) product(i, i) = 1;
-  }
-  const auto& factors = as_double(answer.x);
-  vendor::trmm(vendor::Side::left, Uplo::lower, vendor::Op::none,
-               unit_lower ? vendor::Diagonal::unit : vendor::Diagonal::stored, n, n, 1.0, factors.data.data(),
-               n, product.data.data(), n);
-  for (std::size_t k = 0; k < rest.data.size(); ++k) rest.data[k] -= product.data[k];
+  const std::vector<std::int64_t> order = row_order(n, answer.pivots);
+  const auto exchanged = [&](std::int64_t i, std::int64_t j) {
+    return static_cast<double>(inputs.a(order[static_cast<std::size_t>(i)], j));
+  };
+  const Factors<T> factors{Operand<T>(answer.x, Part::lower, unit_lower),
+                           Operand<T>(answer.x, Part::upper, !unit_lower)};
+  // The stored elements are rounded with an error of at least u times the smallest normal number, which the
+  // other factor multiplies.
+  const Scaled a_norm = one_norm(inputs.a);
+  const Scaled factor_norms = one_norm(answer.x, Part::lower) + one_norm(answer.x, Part::upper) + Scaled(1);
+  const Scale scale{a_norm, a_norm + Scaled(smallest_normal<T>) * factor_norms};
+  Findings findings = judge_columns(factors, exchanged, Measure::sum, {scale},
+                                    static_cast<double>(n) * unit_roundoff<T>, tolerance);
   // The factor with the pivots is the one that grows.
-  const double growth = max_norm(answer.x, unit_lower ? Part::upper : Part::lower) / max_norm(inputs.a);
-  return judged(one_norm(rest), one_norm(inputs.a), static_cast<double>(n), unit_roundoff<T>, growth);
+  const Scaled largest(max_norm(answer.x, unit_lower ? Part::upper : Part::lower));
+  findings.pivot_growth = (largest / Scaled(max_norm(inputs.a))).value();
+  return findings;
 }
 
 template <class T>
-Findings cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer) {
-  const std::int64_t n = inputs.shape.n;
+Findings cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer, double tolerance) {
   const Uplo uplo = inputs.shape.uplo;
   const Part part = part_of(uplo);
-  HostMatrix<double> factor = triangle(answer.x, part);
-  HostMatrix<double> product = factor;  // U, then U^T U
-  if (uplo == Uplo::lower) {            // L^T, then L L^T
-    for (std::int64_t j = 0; j < n; ++j) {
-      for (std::int64_t i = 0; i < n; ++i) product(i, j) = factor(j, i);
-    }
-  }
-  vendor::trmm(vendor::Side::left, uplo, uplo == Uplo::lower ? vendor::Op::none : vendor::Op::transpose,
-               vendor::Diagonal::stored, n, n, 1.0, factor.data.data(), n, product.data.data(), n);
-  for (std::int64_t j = 0; j < n; ++j) {
-    for (std::int64_t i = 0; i < n; ++i) product(i, j) = inputs.a(i, j) - product(i, j);
-  }
-  const double growth = max_norm(factor) / max_norm(inputs.a, part);
-  return judged(symmetric_one_norm(product, part), symmetric_one_norm(inputs.a, part), static_cast<double>(n),
-                unit_roundoff<T>, growth);
+  const auto symmetric = [&](std::int64_t i, std::int64_t j) {
+    const bool stored = uplo == Uplo::lower ? i >= j : i <= j;
+    return static_cast<double>(stored ? inputs.a(i, j) : inputs.a(j, i));
+  };
+  Operand<T> left(answer.x, part), right(answer.x, part);  // L L^T or U^T U
+  (uplo == Uplo::lower ? right : left).transposed = true;
+  const Scaled a_norm = symmetric_norm(inputs.a, part);
+  Findings findings = judge_columns(Factors<T>{left, right}, symmetric, Measure::sum, {{a_norm, a_norm}},
+                                    static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
+  const Scaled largest(max_norm(answer.x, part));
+  findings.pivot_growth = (largest * largest / Scaled(max_norm(inputs.a, part))).value();
+  return findings;
 }
 
-template Findings lu_factors<float>(UnitDiagonal, const Inputs<float>&, const Answer<float>&);
-template Findings lu_factors<double>(UnitDiagonal, const Inputs<double>&, const Answer<double>&);
-template Findings cholesky_factor<float>(const Inputs<float>&, const Answer<float>&);
-template Findings cholesky_factor<double>(const Inputs<double>&, const Answer<double>&);
+template Findings lu_factors<float>(UnitDiagonal, const Inputs<float>&, const Answer<float>&, double);
+template Findings lu_factors<double>(UnitDiagonal, const Inputs<double>&, const Answer<double>&, double);
+template Findings cholesky_factor<float>(const Inputs<float>&, const Answer<float>&, double);
+template Findings cholesky_factor<double>(const Inputs<double>&, const Answer<double>&, double);
 
 }  // namespace gaussweep::judges

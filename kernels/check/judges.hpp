@@ -1,11 +1,13 @@
 #pragma once
-/// The parts of check.hpp, one a kind of problem. Shapes have been checked and the answer is finite.
+/// The parts of check.hpp, one a kind of problem. Shapes have been checked; all that counts is finite.
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "kernels/check/check.hpp"
 #include "kernels/check/norms.hpp"
+#include "kernels/check/residual.hpp"
 
 namespace gaussweep::judges {
 
@@ -13,39 +15,48 @@ namespace gaussweep::judges {
 template <class T>
 constexpr double unit_roundoff = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 
-/// residual / scale as a verdict: what is exactly right is 0 even where the scale is 0, what is not a number
-/// (operands overflowed, or hold one) is infinitely wrong.
-inline double quotient(double residual, double scale) {
-  if (residual == 0) return 0;
-  const double value = residual / scale;
-  return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
-}
+/// The smallest normal number. An answer is rounded with errors of u times this (half the smallest subnormal
+/// one) at least: what a right answer of elements near it may have.
+template <class T>
+constexpr double smallest_normal = static_cast<double>(std::numeric_limits<T>::min());
 
 /// All findings unknown.
 inline Findings unknown() {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  return {nan, nan, nan, nan, nan, {}};
+  return {nan, nan, nan, nan, nan, nan, {}};
 }
 
-/// The matrix in double; no copy where it already is.
-inline const HostMatrix<double>& as_double(const HostMatrix<double>& a) {
-  return a;
-}
-inline HostMatrix<double> as_double(const HostMatrix<float>& a) {
-  HostMatrix<double> wide(a.rows, a.cols);
-  for (std::size_t k = 0; k < a.data.size(); ++k) wide.data[k] = a.data[k];
-  return wide;
-}
+/// The ratio of an answer that is none.
+constexpr double beyond_everything = std::numeric_limits<double>::max();
+
+/// What a residual is divided by: as recorded in `backward_error`, and with what the precision cannot hold.
+struct Scale {
+  Scaled plain;
+  Scaled held;
+};
+
+/// ratio = max over the columns of (residual of the column) / (scale.held factor), and its backward error.
+/// Columns whose error bound leaves the ratio open by more than a thousandth, or open whether it is above the
+/// tolerance or ten times that, are taken exactly; the former only as long as that costs no more than
+/// milliseconds.
+/// @param scales one for all columns, or one each
+template <class T>
+Findings judge_columns(const Factors<T>& factors, const Target& target, Measure measure,
+                       const std::vector<Scale>& scales, double factor, double tolerance);
+
+/// Whether lower <= limit < upper for a limit that a verdict hangs on.
+bool is_open(double lower, double upper, double tolerance);
 
 template <class T>
-Findings solution(Problem problem, const Inputs<T>& inputs, const Answer<T>& answer);
+Findings solution(Problem problem, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
 template <class T>
-Findings lu_factors(UnitDiagonal unit_diagonal, const Inputs<T>& inputs, const Answer<T>& answer);
+Findings lu_factors(UnitDiagonal unit_diagonal, const Inputs<T>& inputs, const Answer<T>& answer,
+                    double tolerance);
 template <class T>
-Findings cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer);
+Findings cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
 template <class T>
-Findings inverse(Problem problem, const Inputs<T>& inputs, const Answer<T>& answer);
+Findings inverse(Problem problem, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
 template <class T>
-Findings product(const Inputs<T>& inputs, const Answer<T>& answer);
+Findings product(const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
 
 }  // namespace gaussweep::judges

@@ -1,9 +1,11 @@
 #pragma once
-/// Norms of host matrices, accumulated in double or better.
+/// Norms of host matrices, accumulated in double in a fixed order; none overflows or vanishes.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "kernels/check/scaled.hpp"
 #include "kernels/core/matrix.hpp"
 
 namespace gaussweep {
@@ -40,49 +42,95 @@ double max_norm(const HostMatrix<T>& a, Part part = Part::all) {
   return largest;
 }
 
+/// Sums of |a_ij| in [0, 1): a matrix divided by a power of two that no element reaches.
+template <class T>
+class Reduced {
+ public:
+  /// @pre largest: max |a_ij|
+  explicit Reduced(double largest) : exponent_(exponent_of(largest)) {}
+  double operator()(T value) const { return times_power(std::fabs(static_cast<double>(value)), -exponent_); }
+  Scaled restored(double sum) const { return Scaled(sum, exponent_); }
+
+ private:
+  int exponent_;
+};
+
 /// Largest column sum of absolute values; NaN where there is one.
 template <class T>
-double one_norm(const HostMatrix<T>& a, Part part = Part::all) {
+Scaled one_norm(const HostMatrix<T>& a, Part part = Part::all) {
+  const double most = max_norm(a, part);
+  if (!std::isfinite(most)) return Scaled(most);
+  const Reduced<T> reduced(most);
   double largest = 0;
   for (std::int64_t j = 0; j < a.cols; ++j) {
     const RowRange range = rows_of(part, a.rows, j);
     double sum = 0;
-    for (std::int64_t i = range.begin; i < range.end; ++i) sum += std::fabs(static_cast<double>(a(i, j)));
-    if (!(sum <= largest)) largest = sum;
-    if (std::isnan(largest)) return largest;
+    for (std::int64_t i = range.begin; i < range.end; ++i) sum += reduced(a(i, j));
+    largest = std::max(largest, sum);
   }
-  return largest;
+  return reduced.restored(largest);
+}
+
+/// Sums of absolute values of every row; with `mirrored` those of the symmetric matrix whose triangle `part`
+/// is.
+template <class T>
+Scaled largest_row_sum(const HostMatrix<T>& a, Part part, bool mirrored) {
+  const double most = max_norm(a, part);
+  if (!std::isfinite(most)) return Scaled(most);
+  const Reduced<T> reduced(most);
+  std::vector<double> sums(static_cast<std::size_t>(a.rows), 0.0);
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    const RowRange range = rows_of(part, a.rows, j);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const double size = reduced(a(i, j));
+      sums[static_cast<std::size_t>(i)] += size;
+      if (mirrored && i != j) sums[static_cast<std::size_t>(j)] += size;
+    }
+  }
+  return reduced.restored(sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()));
 }
 
 /// Largest row sum of absolute values; NaN where there is one.
 template <class T>
-double infinity_norm(const HostMatrix<T>& a, Part part = Part::all) {
-  std::vector<double> sum(static_cast<std::size_t>(a.rows), 0.0);
-  for (std::int64_t j = 0; j < a.cols; ++j) {
-    const RowRange range = rows_of(part, a.rows, j);
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      sum[static_cast<std::size_t>(i)] += std::fabs(static_cast<double>(a(i, j)));
-    }
-  }
-  double largest = 0;
-  for (const double value : sum) {
-    if (!(value <= largest)) largest = value;
-    if (std::isnan(largest)) return largest;
-  }
-  return largest;
+Scaled infinity_norm(const HostMatrix<T>& a, Part part = Part::all) {
+  return largest_row_sum(a, part, false);
 }
 
-/// sqrt(sum of squares), scaled so that squares of representable elements neither overflow nor vanish.
+/// The 1-norm of a symmetric matrix of which one triangle is known.
 template <class T>
-double frobenius_norm(const HostMatrix<T>& a) {
-  const double scale = max_norm(a);
-  if (scale == 0 || !std::isfinite(scale)) return scale;
+Scaled symmetric_norm(const HostMatrix<T>& a, Part part) {
+  return largest_row_sum(a, part, true);
+}
+
+/// sqrt(sum of squares); NaN where there is one.
+template <class T>
+Scaled frobenius_norm(const HostMatrix<T>& a) {
+  const double most = max_norm(a);
+  if (!std::isfinite(most)) return Scaled(most);
+  const Reduced<T> reduced(most);
   double sum = 0;
   for (const T value : a.data) {
-    const double scaled = static_cast<double>(value) / scale;
-    sum += scaled * scaled;
+    const double small = reduced(value);
+    sum += small * small;
   }
-  return scale * std::sqrt(sum);
+  return reduced.restored(std::sqrt(sum));
+}
+
+/// max |x - y| / max |y| over the elements that count, as a verdict: 0 / 0 is 0.
+/// @pre the same shapes; all that counts is finite
+template <class T>
+double largest_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part = Part::all) {
+  const double y_norm = max_norm(y, part);
+  const std::int64_t unit = exponent_of(std::max(max_norm(x, part), y_norm)) + 1;
+  double largest = 0;
+  for (std::int64_t j = 0; j < y.cols; ++j) {
+    const RowRange range = rows_of(part, y.rows, j);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const double apart = times_power(x(i, j), -unit) - times_power(y(i, j), -unit);
+      largest = std::max(largest, std::fabs(apart));
+    }
+  }
+  return (Scaled(largest, unit) / Scaled(y_norm)).value();
 }
 
 /// Whether every element that counts is finite.

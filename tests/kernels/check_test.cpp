@@ -15,6 +15,7 @@ namespace gaussweep {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double largest = std::numeric_limits<double>::max();
 constexpr std::int64_t sizes[] = {1, 2, 31, 32, 33, 97};
 constexpr Problem all_problems[] = {Problem::gemm,  Problem::trsv,  Problem::gesv,  Problem::getrf,
                                     Problem::potrf, Problem::trtri, Problem::geinv, Problem::poinv};
@@ -239,9 +240,10 @@ TYPED_TEST(Check, LuByHand) {
   answer.pivots = {};
   EXPECT_DOUBLE_EQ(check(method_of(Problem::getrf), inputs, answer).backward_error, 2. / 5);
   answer.pivots = {1, 2};
-  EXPECT_EQ(check(method_of(Problem::getrf), inputs, answer).ratio, infinity);
+  EXPECT_EQ(check(method_of(Problem::getrf), inputs, answer).ratio, largest);
+  EXPECT_EQ(check(method_of(Problem::getrf), inputs, answer).flaw, "pivot 2 exchanges row 3, of 2");
   answer.pivots = {-1, 1};
-  EXPECT_EQ(check(method_of(Problem::getrf), inputs, answer).ratio, infinity);
+  EXPECT_EQ(check(method_of(Problem::getrf), inputs, answer).ratio, largest);
 
   // Crout: A = [2 6; 1 7] = [2 .; 1 4] [1 3; . 1], no exchanges. Read as unit lower it is wrong.
   inputs.a = matrix<T>(2, 2, {2, 1, 6, 7});
@@ -264,7 +266,7 @@ TYPED_TEST(Check, CholeskyByHand) {
   answer.x = matrix<T>(2, 2, {2, 1, rubbish, 2});
   Findings findings = check(method_of(Problem::potrf), inputs, answer);
   EXPECT_EQ(findings.ratio, 0);
-  EXPECT_DOUBLE_EQ(findings.pivot_growth, 2. / 5);
+  EXPECT_DOUBLE_EQ(findings.pivot_growth, 4. / 5);
   inputs.shape.uplo = Uplo::upper;
   EXPECT_EQ(check(method_of(Problem::potrf), inputs, answer).ratio, infinity);
   answer.x = matrix<T>(2, 2, {2, rubbish, 1, 2});
@@ -320,7 +322,71 @@ TYPED_TEST(Check, ZerosAreRight) {
   answer.x = HostMatrix<T>(2, 2);
   EXPECT_EQ(check(method_of(Problem::gemm), inputs, answer).ratio, 0);
   answer.x(0, 0) = 1;
-  EXPECT_EQ(check(method_of(Problem::gemm), inputs, answer).ratio, infinity);
+  EXPECT_GT(check(method_of(Problem::gemm), inputs, answer).ratio, 1e40);
+  EXPECT_LE(check(method_of(Problem::gemm), inputs, answer).ratio, largest);
+}
+
+// Every operand times a power of two, of both signs and far beyond what squares and products can hold.
+TYPED_TEST(Check, FindingsDoNotHangOnTheScale) {
+  using T = TypeParam;
+  for (const Problem problem : all_problems) {
+    const auto inputs = inputs_for<T>(problem, 9);
+    const Answer<T> answer = vendor_answer(problem, inputs);
+    const Findings here = check(method_of(problem), inputs, answer);
+    const int far = std::is_same_v<T, float> ? 60 : 960;
+    for (const int scale : {far, -far}) {
+      auto moved = inputs;
+      Answer<T> moved_answer = answer;
+      const auto multiply = [](HostMatrix<T>& a, int power) {
+        for (T& value : a.data) value = std::ldexp(value, power);
+      };
+      multiply(moved.a, scale);
+      switch (problem) {
+        case Problem::gemm:
+          multiply(moved.b, -scale);
+          break;
+        case Problem::gesv:
+        case Problem::trsv:
+          multiply(moved.b, scale);
+          break;
+        case Problem::getrf:  // L has the unit diagonal
+          for (std::int64_t j = 0; j < 9; ++j) {
+            for (std::int64_t i = 0; i <= j; ++i) moved_answer.x(i, j) = std::ldexp(answer.x(i, j), scale);
+          }
+          break;
+        case Problem::potrf:
+          multiply(moved_answer.x, scale / 2);
+          break;
+        default:
+          multiply(moved_answer.x, -scale);
+      }
+      const Findings there = check(method_of(problem), moved, moved_answer);
+      EXPECT_DOUBLE_EQ(there.ratio, here.ratio) << to_string(problem) << " 2^" << scale;
+      EXPECT_DOUBLE_EQ(there.backward_error, here.backward_error) << to_string(problem);
+      if (!std::isnan(here.pivot_growth)) {
+        EXPECT_DOUBLE_EQ(there.pivot_growth, here.pivot_growth);
+      }
+      if (!std::isnan(here.forward_error)) {
+        EXPECT_DOUBLE_EQ(there.forward_error, here.forward_error);
+      }
+      if (!std::isnan(here.first_row_percent)) {
+        EXPECT_DOUBLE_EQ(there.first_row_percent, here.first_row_percent);
+      }
+      EXPECT_LE(there.ratio_bound, 1e-3);
+    }
+  }
+}
+
+TYPED_TEST(Check, WhatIsNoNumberIsNamed) {
+  using T = TypeParam;
+  auto inputs = inputs_for<T>(Problem::gesv, 4);
+  Answer<T> answer = vendor_answer(Problem::gesv, inputs);
+  EXPECT_EQ(check(method_of(Problem::gesv), inputs, answer).flaw, "");
+  inputs.b(1, 1) = std::numeric_limits<T>::infinity();
+  EXPECT_EQ(check(method_of(Problem::gesv), inputs, answer).flaw, "b holds Inf, first in row 2 of column 2");
+  answer.x(2, 0) = std::numeric_limits<T>::quiet_NaN();
+  EXPECT_EQ(check(method_of(Problem::gesv), inputs, answer).flaw,
+            "the answer holds NaN, first in row 3 of column 1");
 }
 
 TYPED_TEST(Check, WrongShapesAreErrorsOfTheProgram) {
@@ -372,22 +438,22 @@ TEST(Norms, ByHand) {
   HostMatrix<double> a(2, 3);
   a.data = {1, -2, 3, 4, -5, 6};  // [1 3 -5; -2 4 6]
   EXPECT_EQ(max_norm(a), 6);
-  EXPECT_EQ(one_norm(a), 11);
-  EXPECT_EQ(infinity_norm(a), 12);
-  EXPECT_DOUBLE_EQ(frobenius_norm(a), std::sqrt(91));
-  EXPECT_EQ(one_norm(a, Part::lower), 4);
-  EXPECT_EQ(infinity_norm(a, Part::lower), 6);
-  EXPECT_EQ(one_norm(a, Part::upper), 11);
+  EXPECT_EQ(one_norm(a).value(), 11);
+  EXPECT_EQ(infinity_norm(a).value(), 12);
+  EXPECT_DOUBLE_EQ(frobenius_norm(a).value(), std::sqrt(91));
+  EXPECT_EQ(one_norm(a, Part::lower).value(), 4);
+  EXPECT_EQ(infinity_norm(a, Part::lower).value(), 6);
+  EXPECT_EQ(one_norm(a, Part::upper).value(), 11);
   a(1, 0) = NAN;
   EXPECT_TRUE(std::isnan(max_norm(a)));
-  EXPECT_TRUE(std::isnan(one_norm(a)));
-  EXPECT_TRUE(std::isnan(infinity_norm(a)));
-  EXPECT_TRUE(std::isnan(frobenius_norm(a)));
+  EXPECT_TRUE(std::isnan(one_norm(a).value()));
+  EXPECT_TRUE(std::isnan(infinity_norm(a).value()));
+  EXPECT_TRUE(std::isnan(frobenius_norm(a).value()));
   EXPECT_FALSE(std::isnan(max_norm(a, Part::upper)));
   EXPECT_FALSE(all_finite(a));
   EXPECT_TRUE(all_finite(a, Part::upper));
   a.data = {1e300, 1e300, 1e300, 1e300, 0, 0};
-  EXPECT_DOUBLE_EQ(frobenius_norm(a), 2e300);
+  EXPECT_DOUBLE_EQ(frobenius_norm(a).value(), 2e300);
 }
 
 TEST(Tolerance, Defaults) {

@@ -112,6 +112,12 @@ Wide unit_roundoff() {
   return ldexp(Wide(1), -std::numeric_limits<T>::digits);
 }
 
+/// An answer is rounded by u times this at least.
+template <class T>
+Wide smallest_normal() {
+  return Wide(std::numeric_limits<T>::min());
+}
+
 template <class T>
 void solution(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const std::int64_t n = inputs.shape.n;
@@ -128,7 +134,8 @@ void solution(const Method& method, const Inputs<T>& inputs, const Answer<T>& an
       for (std::int64_t j = 0; j < n; ++j) sum.add_product(a(i, j), x(j, r), true);
       residual = std::max(residual, Wide(abs(sum.value())));
     }
-    set_ratio(truth, residual, (a_norm * column_max(x, r) + column_max(b, r)) * n * unit_roundoff<T>());
+    const Wide scale = a_norm * (column_max(x, r) + smallest_normal<T>()) + column_max(b, r);
+    set_ratio(truth, residual, scale * n * unit_roundoff<T>());
   }
 }
 
@@ -155,7 +162,9 @@ void lu_factors(const Method& method, const Inputs<T>& inputs, const Answer<T>& 
     for (std::int64_t k = 0; k <= std::min(i, j); ++k) sum.add_product(l(i, k), u(k, j), true);
     return sum.value();
   });
-  set_ratio(truth, residual, a_norm * n * unit_roundoff<T>());
+  const Wide stored =
+      sum_norm(take_apart(answer.x, in_lower), false) + sum_norm(take_apart(answer.x, in_upper), false) + 1;
+  set_ratio(truth, residual, (a_norm + smallest_normal<T>() * stored) * n * unit_roundoff<T>());
 }
 
 template <class T>
@@ -192,8 +201,9 @@ void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& ans
     for (std::int64_t k = 0; k < n; ++k) sum.add_product(a(i, k), x(k, j), true);
     return sum.value();
   });
-  // Where X is 0 the scale is 0 and the residual 1.
-  set_ratio(truth, residual, sum_norm(a, false) * sum_norm(x, false) * n * unit_roundoff<T>());
+  // Where X is 0 the scale is next to 0 and the residual 1.
+  const Wide x_norm = sum_norm(x, false) + smallest_normal<T>();
+  set_ratio(truth, residual, sum_norm(a, false) * x_norm * n * unit_roundoff<T>());
 }
 
 template <class T>

@@ -114,7 +114,7 @@ void test_ratios() {
   for (const Problem problem : {Problem::geinv, Problem::poinv, Problem::trtri}) {
     require_ratio(of(problem, square({2, 0, 0, 4}), {0.5, 0, 0, 0.5}), 1.0 / (4 * 0.5 * 2), "an inverse");
   }
-  require(of(Problem::geinv, square({2, 0, 0, 4}), {0, 0, 0, 0}).infinite_ratio, "an inverse of 0");
+  require(of(Problem::geinv, square({2, 0, 0, 4}), {0, 0, 0, 0}).ratio > Wide("1e300"), "an inverse of 0");
   require(!of(Problem::geinv, square({2, 0, 0, 4}), {0, 0, NAN, 0}).finite, "NaN");
   require_ratio(of(Problem::trtri, square({2, 0, 0, 4}), {0.5, 0, NAN, 0.25}), 0,
                 "NaN where it does not count");

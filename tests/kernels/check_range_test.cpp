@@ -1,0 +1,104 @@
+// The judge where numbers are largest and smallest, and where a right answer has large errors.
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <type_traits>
+
+#include "kernels/check/check.hpp"
+
+namespace gaussweep {
+namespace {
+
+template <class T>
+constexpr double u = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+
+Method method_of(Problem problem) {
+  Method method;
+  method.problem = problem;
+  return method;
+}
+
+template <class T>
+HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> columns) {
+  HostMatrix<T> a(rows, cols);
+  a.data = std::move(columns);
+  return a;
+}
+
+// The largest and the smallest numbers side by side: an exact inverse whose products overflow.
+TEST(CheckRange, AnExactInverseWithHugeProductsIsRight) {
+  Inputs<double> inputs;
+  inputs.shape = {2, 2, 2, 1, Uplo::lower};
+  inputs.a = matrix<double>(2, 2, {1e200, 0, 1e200, 1e-150});
+  Answer<double> answer;
+  answer.x = matrix<double>(2, 2, {1e-200, 0, -1e150, 1e150});
+  EXPECT_LE(check(method_of(Problem::geinv), inputs, answer).ratio, 1);
+  answer.x(0, 1) = 1e150;
+  EXPECT_GT(check(method_of(Problem::geinv), inputs, answer).ratio, 1e15);
+}
+
+// A = [1e-318 1e-318; 1e-318 2e-318] = L L^T, L = 1e-159 [1 .; 1 1]. A wrong L is as wrong as anywhere else.
+TEST(CheckRange, WhatIsNearTheSmallestNumberIsJudgedToo) {
+  Inputs<double> inputs;
+  inputs.shape = {2, 2, 2, 1, Uplo::lower};
+  inputs.a = matrix<double>(2, 2, {0x1p-1056, 0x1p-1056, 0x1p-1056, 0x1p-1055});
+  Answer<double> answer;
+  answer.x = matrix<double>(2, 2, {0x1p-528, 0x1p-528, 0, 0x1p-528});
+  EXPECT_EQ(check(method_of(Problem::potrf), inputs, answer).ratio, 0);
+  answer.x(1, 1) *=
+      1 + 0x1p-20;  // (2, 2) off by 2^-1075 and more: nothing that arithmetic in double would see
+  const Findings findings = check(method_of(Problem::potrf), inputs, answer);
+  EXPECT_NEAR(findings.ratio / ((0x1p-19 + 0x1p-40) / 3 / (2 * u<double>)), 1, 1e-12);
+  EXPECT_GT(findings.ratio, 1e9);
+  EXPECT_DOUBLE_EQ(findings.pivot_growth, (1 + 0x1p-20) * (1 + 0x1p-20) / 2);
+}
+
+// 1 / 3e38 is no normal number of float: the nearest is right to a few digits only, and better is none.
+TEST(CheckRange, TheNearestNumberToARightInverseIsRight) {
+  Inputs<float> inputs;
+  inputs.shape = {3, 3, 3, 1, Uplo::lower};
+  inputs.a = matrix<float>(3, 3, {3.3e38f, 0, 0, 0, 2.9e38f, 0, 0, 0, 3.1e38f});
+  Answer<float> answer;
+  answer.x = matrix<float>(3, 3, {1 / 3.3e38f, 0, 0, 0, 1 / 2.9e38f, 0, 0, 0, 1 / 3.1e38f});
+  EXPECT_LE(check(method_of(Problem::geinv), inputs, answer).ratio, 1);
+  answer.x(1, 1) = 0;
+  EXPECT_GT(check(method_of(Problem::geinv), inputs, answer).ratio, 1e4);
+}
+
+template <class T>
+class CheckSums : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(CheckSums, Precisions);
+
+// Of equal terms every rounding has the same sign, and products of small elements vanish: nobody does better.
+TYPED_TEST(CheckSums, AProductMayHaveWhatASumOfItsLengthMustHave) {
+  using T = TypeParam;
+  Inputs<T> inputs;
+  inputs.shape = {3, 3, 50000, 1, Uplo::lower};
+  inputs.a = HostMatrix<T>(3, 50000);
+  inputs.b = HostMatrix<T>(50000, 3);
+  for (auto* operand : {&inputs.a, &inputs.b}) {
+    for (T& value : operand->data) value = static_cast<T>(0.1);
+  }
+  Answer<T> answer;
+  answer.x = HostMatrix<T>(3, 3);
+  const T term = static_cast<T>(0.1) * static_cast<T>(0.1);
+  T sum = 0;
+  for (int k = 0; k < 50000; ++k) sum += term;
+  for (T& value : answer.x.data) value = sum;
+  EXPECT_LE(check(method_of(Problem::gemm), inputs, answer).ratio, 3);
+  for (T& value : answer.x.data) value = sum * static_cast<T>(1 + 1e5 * 4 * u<T>);  // twice what is allowed
+  EXPECT_GT(check(method_of(Problem::gemm), inputs, answer).ratio, 3);
+
+  const T tiny = std::is_same_v<T, float> ? static_cast<T>(1e-30) : static_cast<T>(1e-200);
+  for (T& value : inputs.a.data) value = tiny;
+  for (T& value : inputs.b.data) value = tiny;
+  for (T& value : answer.x.data) value = 0;
+  EXPECT_LE(check(method_of(Problem::gemm), inputs, answer).ratio, 3);
+  answer.x(1, 1) = tiny;
+  EXPECT_GT(check(method_of(Problem::gemm), inputs, answer).ratio, 1e4);
+}
+
+}  // namespace
+}  // namespace gaussweep

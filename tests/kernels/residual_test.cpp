@@ -1,0 +1,113 @@
+// The judge's own product, beside sums without rounding.
+
+#include "kernels/check/residual.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "kernels/check/tile.hpp"
+
+namespace gaussweep {
+namespace {
+
+/// Elements of either sign between 2^-spread and 1, and some zeros. What lies outside of a triangle is NaN.
+template <class T>
+HostMatrix<T> random_matrix(std::int64_t rows, std::int64_t cols, Part part, int spread, unsigned seed) {
+  std::mt19937 generator(seed);
+  HostMatrix<T> a(rows, cols);
+  for (T& value : a.data) {
+    value = static_cast<T>(static_cast<double>(generator()) / 0x1p31 - 1);
+    value = std::ldexp(value, -static_cast<int>(generator() % (spread + 1u)));
+    if (generator() % 8 == 0) value = 0;
+  }
+  for (std::int64_t j = 0; j < cols; ++j) {
+    const RowRange range = rows_of(part, rows, j);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      if (i < range.begin || i >= range.end) a(i, j) = std::numeric_limits<T>::quiet_NaN();
+    }
+  }
+  return a;
+}
+
+template <class T>
+class Residual : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(Residual, Precisions);
+
+TYPED_TEST(Residual, IsWithinItsBoundOfTheExactOne) {
+  using T = TypeParam;
+  const auto target = [](std::int64_t i, std::int64_t j) { return i == j ? 1.0 : 0.25; };
+  for (const std::int64_t n : {1, 7, 32, 65, 130}) {
+    for (const Part left_part : {Part::all, Part::lower, Part::upper}) {
+      for (const Part right_part : {Part::all, Part::lower, Part::upper}) {
+        const int spread = n == 65 ? 40 : 2;
+        const auto a = random_matrix<T>(n, n, left_part, spread, 1);
+        const auto b = random_matrix<T>(n, n, right_part, spread, 2);
+        const Factors<T> factors{Operand<T>(a, left_part), Operand<T>(b, right_part, n == 7)};
+        for (const Measure measure : {Measure::sum, Measure::largest, Measure::squares}) {
+          const auto columns = residual_columns(factors, target, measure);
+          ASSERT_EQ(columns.size(), static_cast<std::size_t>(n));
+          for (const std::int64_t j : {std::int64_t{0}, n / 2, n - 1}) {
+            const auto& column = columns[static_cast<std::size_t>(j)];
+            double found = column.value.value();
+            double exact = exact_column(factors, target, measure, j).value();
+            double bound = column.bound.value();
+            if (measure == Measure::squares) {
+              found = std::sqrt(found);
+              exact = std::sqrt(exact);
+              bound = std::sqrt(bound);
+            }
+            EXPECT_LE(std::fabs(found - exact), bound + 1e-14 * exact) << "n " << n << ", column " << j;
+            EXPECT_LE(bound, static_cast<double>(n * n) * (sizeof(T) == 8 ? 0x1p-68 : 0x1p-45));
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Residual, OfTransposedAndRectangularFactors) {
+  using T = TypeParam;
+  const auto a = random_matrix<T>(70, 3, Part::all, 2, 1);
+  const auto b = random_matrix<T>(70, 5, Part::all, 2, 2);
+  Operand<T> left(a);
+  left.transposed = true;  // A^T B is 3 x 5
+  const auto zero = [](std::int64_t, std::int64_t) { return 0.0; };
+  const auto columns = residual_columns(Factors<T>{left, Operand<T>(b)}, zero, Measure::largest);
+  ASSERT_EQ(columns.size(), 5u);
+  double largest = 0;
+  for (int i = 0; i < 3; ++i) {
+    double sum = 0;
+    for (int k = 0; k < 70; ++k) sum += static_cast<double>(a(k, i)) * b(k, 4);
+    largest = std::max(largest, std::fabs(sum));
+  }
+  EXPECT_NEAR(columns[4].value.value(), largest, 1e-13);
+}
+
+// Whatever the processor has: one verdict, everywhere.
+TEST(Tile, HasTheSameBitsWithAndWithoutVectors) {
+  using namespace tiles;
+  std::mt19937 generator(3);
+  const auto filled = [&](std::size_t count) {
+    std::vector<double> data(count);
+    for (double& value : data)
+      value = std::ldexp(generator() / 0x1p31 - 1, -static_cast<int>(generator() % 60));
+    return data;
+  };
+  const auto left = filled(edge * depth * 2), right = filled(edge * depth * 3);
+  for (const auto products : {split_products, plain_products}) {
+    const auto here = std::make_unique<Tile>(), anywhere = std::make_unique<Tile>();
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      products(false)(left.data(), right.data(), edge / group_rows, edge / group_cols, *here);
+      products(true)(left.data(), right.data(), edge / group_rows, edge / group_cols, *anywhere);
+    }
+    EXPECT_NE(here->high[5], 0);
+    EXPECT_EQ(std::memcmp(here.get(), anywhere.get(), sizeof(Tile)), 0);
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep

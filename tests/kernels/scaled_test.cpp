@@ -1,0 +1,77 @@
+// Numbers with an exponent of their own, and sums without rounding.
+
+#include "kernels/check/scaled.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "kernels/check/exact_sum.hpp"
+
+namespace gaussweep {
+namespace {
+
+constexpr double largest = std::numeric_limits<double>::max();
+constexpr double smallest = std::numeric_limits<double>::denorm_min();
+
+TEST(Scaled, KeepsWhatDoublesDoNot) {
+  for (const double x : {1.0, 3.0, 0.1, largest, smallest, 0x1p-1060 * 3}) {
+    EXPECT_EQ(Scaled(x).value(), x);
+    EXPECT_EQ(Scaled(-x).value(), x) << "sizes have no sign";
+    // Through a square that overflows or vanishes.
+    EXPECT_DOUBLE_EQ((Scaled(x) * Scaled(x) / Scaled(x)).value(), x);
+    EXPECT_DOUBLE_EQ(square_root(Scaled(x) * Scaled(x)).value(), x);
+  }
+  EXPECT_EQ((Scaled(3) + Scaled(4)).value(), 7);
+  EXPECT_EQ((Scaled(largest) + Scaled(largest)).exponent, 1025);
+  EXPECT_EQ((Scaled(1) + Scaled(smallest)).value(), 1);
+}
+
+TEST(Scaled, NothingBecomesZeroOrInfinite) {
+  EXPECT_EQ((Scaled(largest) * Scaled(largest)).value(), largest);
+  EXPECT_EQ((Scaled(smallest) * Scaled(smallest)).value(), smallest);
+  EXPECT_EQ((Scaled(1) / Scaled(0)).value(), largest);
+  EXPECT_EQ((Scaled(0) / Scaled(0)).value(), 0);
+  EXPECT_EQ((Scaled(0) / Scaled(largest)).value(), 0);
+}
+
+TEST(Scaled, IsOrdered) {
+  EXPECT_LT(Scaled(0), Scaled(smallest));
+  EXPECT_LT(Scaled(smallest), Scaled(1));
+  EXPECT_LT(Scaled(3), Scaled(3.5));
+  EXPECT_FALSE(Scaled(4) < Scaled(3.5));
+  EXPECT_FALSE(Scaled(0) < Scaled(0));
+}
+
+TEST(Scaled, PowersOfTwoBeyondTheRange) {
+  EXPECT_EQ(times_power(3, 1000), 3 * 0x1p1000);
+  EXPECT_EQ(times_power(smallest, 2000), 0x1p926);
+  EXPECT_EQ(times_power(0x1p1000, -2000), 0x1p-1000);
+  EXPECT_EQ(times_power(1, -100000), 0);
+}
+
+TEST(ExactSum, LosesNothing) {
+  ExactSum sum;
+  sum.add(largest, largest);
+  sum.add(smallest, smallest);
+  sum.add(1, 3);
+  sum.add(-largest, largest);
+  EXPECT_EQ(sum.size().value(), 3);
+  sum.add(-1, 3);
+  EXPECT_EQ(sum.size().exponent, -2147) << "2^-2148";
+  EXPECT_EQ(sum.size().mantissa, 0.5);
+  sum.add(smallest, -smallest);
+  EXPECT_EQ(sum.size().mantissa, 0);
+}
+
+TEST(ExactSum, GivesTheSizeOfNegativeSums) {
+  ExactSum sum;
+  for (int k = 0; k < 1000; ++k) sum.add(-0.1, 1);
+  const Scaled thousand = sum.size();
+  EXPECT_NEAR(thousand.value(), 100, 1e-12);
+  sum.add(0.1, 1000);  // fl(0.1) 1000 exactly
+  EXPECT_EQ(sum.size().value(), 0);
+}
+
+}  // namespace
+}  // namespace gaussweep
