@@ -10,6 +10,9 @@
 #include "kernels/simt/cuda_check.hpp"
 #include "kernels/simt/launch_shape.hpp"
 
+/// Before a loop whose trip count is a constant: all of it written out, so that arrays stay in registers.
+#define GAUSSWEEP_UNROLL _Pragma("unroll")
+
 namespace gaussweep::cuda::simt {
 
 template <class T>
@@ -46,6 +49,11 @@ template <class T>
 __device__ __forceinline__ T load_volatile(const T* p) {
   return *static_cast<const volatile T*>(p);
 }
+/// Writes memory, where every other block can read it soon. Nothing else is ordered by it.
+template <class T>
+__device__ __forceinline__ void store_volatile(T* p, std::common_type_t<T> value) {
+  *static_cast<volatile T*>(p) = value;
+}
 /// load_volatile, before all that follows: what was stored before the matching store_release is seen.
 template <class T>
 __device__ __forceinline__ T load_acquire(const T* p) {
@@ -57,7 +65,7 @@ __device__ __forceinline__ T load_acquire(const T* p) {
 template <class T>
 __device__ __forceinline__ void store_release(T* p, std::common_type_t<T> value) {
   __threadfence();
-  *static_cast<volatile T*>(p) = value;
+  store_volatile(p, value);
 }
 /// To be called in every round of a loop that waits for another thread.
 __device__ __forceinline__ void spin_pause() {

@@ -22,6 +22,7 @@
 #define __shared__ static
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
+#define GAUSSWEEP_UNROLL
 
 namespace gaussweep::emulated {
 using simt::dim3;
@@ -51,13 +52,17 @@ T load_volatile(const T* p, Site site = Site::here()) {
   return *static_cast<const volatile T*>(p);
 }
 template <class T>
+void store_volatile(T* p, std::common_type_t<T> value) {
+  *static_cast<volatile T*>(p) = value;
+  detail::progress = true;
+}
+template <class T>
 T load_acquire(const T* p, Site site = Site::here()) {
   return load_volatile(p, site);
 }
 template <class T>
 void store_release(T* p, std::common_type_t<T> value) {
-  *static_cast<volatile T*>(p) = value;
-  detail::progress = true;
+  store_volatile(p, value);
 }
 inline void spin_pause(Site site = Site::here()) {
   detail::wait_for_others(site);

@@ -1,4 +1,5 @@
 #include "kernels/tables.hpp"
+#include "kernels/trsv/block_chain_workspace.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, trsv_serial)
 GAUSSWEEP_DECLARE_IN(host, trsv_serial_rows)
@@ -7,6 +8,7 @@ GAUSSWEEP_DECLARE_PORTABLE(trsv_pair_sweep)
 GAUSSWEEP_DECLARE_PORTABLE(trsv_doubling)
 GAUSSWEEP_DECLARE_PORTABLE(trsv_doubling_shared)
 GAUSSWEEP_DECLARE_PORTABLE(trsv_gets)
+GAUSSWEEP_DECLARE_PORTABLE(trsv_inverted_blocks)
 GAUSSWEEP_DECLARE_IN(host, trsv_openblas)
 GAUSSWEEP_DECLARE_CUDA(trsv_cublas)
 
@@ -48,6 +50,16 @@ Method report_method(std::string variant, std::string summary, PortableEntries e
   return portable(std::move(method), entries);
 }
 
+Method inverted_blocks() {
+  Method method = trsv_method(
+      "inverted_blocks",
+      "one launch: blocks of 64 rows, their triangles inverted, pieces handed on by polling", "gaussweep");
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return solve_triangle_workspace(shape.n, shape.nrhs, element);
+  };
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(trsv_inverted_blocks));
+}
+
 Method openblas() {
   return library(
       on_cpu(trsv_method("openblas", "BLAS trsv (one right-hand side) or trsm on the CPU", "OpenBLAS"),
@@ -76,6 +88,7 @@ std::vector<Method> trsv_methods() {
       report_method("doubling_shared", "doubling with tiles in shared memory, from blocks of 32 on",
                     GAUSSWEEP_ENTRIES(trsv_doubling_shared)),
       gets(),
+      inverted_blocks(),
       openblas(),
       cublas()};
 }

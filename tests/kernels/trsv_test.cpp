@@ -24,8 +24,8 @@ const Method& row(Problem problem, const std::string& variant) {
   return *method;
 }
 
-constexpr const char* trsv_rows[] = {"serial",     "openblas", "column_sweep",
-                                     "pair_sweep", "doubling", "doubling_shared"};
+constexpr const char* trsv_rows[] = {"serial",   "openblas",        "column_sweep",   "pair_sweep",
+                                     "doubling", "doubling_shared", "inverted_blocks"};
 
 /// As trsv_rows, but by rows or with parameters.
 constexpr const char* other_trsv_rows[] = {"serial_rows", "gets"};
@@ -223,8 +223,13 @@ TYPED_TEST(CpuSolvers, LeadingDimensionsBeyondN) {
     op.a = {a.data(), 2, 2, 3};
     op.b = {b.data(), 2, 2, 3};
     op.info = &info;
-    method->entry(backend_of(*method)).template get<T>()(this->context_of(*method), op, {});
-    this->context_of(*method).device.synchronize();
+    Context& context = this->context_of(*method);
+    const std::size_t needed =
+        method->workspace_bytes == nullptr ? 0 : method->workspace_bytes(op.shape, {}, sizeof(T));
+    const Buffer memory(context.device, needed);
+    op.workspace = Workspace(memory.data(), needed);
+    method->entry(backend_of(*method)).template get<T>()(context, op, {});
+    context.device.synchronize();
     EXPECT_THAT(b, ElementsAre(1, 2, -7, 2, 0, -7)) << method->id();
     EXPECT_EQ(info, 0);
   }

@@ -1,0 +1,111 @@
+#include "kernels/trsv/block_chain.hpp"
+
+#include <algorithm>
+
+#include "kernels/trsv/block_chain.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+using chain::Chain;
+
+/// Polls before a wait is given up: seconds, where a solve takes milliseconds.
+constexpr int patience = 1 << 22;
+
+template <class T, int R, bool Paired>
+void start(Context& context, const Chain<T>& work, int items) {
+  constexpr int depth = 2;
+  const auto grid = static_cast<unsigned>(std::min(items, simt::multiprocessors(context)));
+  simt::launch(context, chain::solve_chain<T, R, depth, Paired>, dim3(grid), dim3(chain::threads), 0, work);
+}
+
+template <class T, int R>
+void start(Context& context, const Chain<T>& work, int items) {
+  const bool paired = reinterpret_cast<std::uintptr_t>(work.a) % (2 * sizeof(T)) == 0 && work.ld % 2 == 0;
+  paired ? start<T, R, true>(context, work, items) : start<T, R, false>(context, work, items);
+}
+
+/// Solves for all right-hand sides, a few at a time. `work` lacks what is in the workspace.
+template <class T>
+void solve(Context& context, Chain<T> work, std::int64_t nrhs, void* memory) {
+  const ChainWorkspace room(work.n, nrhs, sizeof(T), work.sweeps == 2);
+  auto* const bytes = static_cast<std::byte*>(memory);
+  const auto pieces = [&](int number) { return reinterpret_cast<T*>(bytes + room.pieces(number)); };
+  work.blocks = static_cast<int>((work.n + chain::order - 1) / chain::order);
+  work.control = reinterpret_cast<chain::Control*>(bytes);
+  for (int s = 0; s < work.sweeps; ++s) {
+    work.sweep[s].pieces = pieces(s);
+    work.sweep[s].source = s > 0 ? pieces(s - 1) : nullptr;
+    work.sweep[s].last = s + 1 == work.sweeps;
+  }
+  if (work.pivots != nullptr) {
+    work.sources = reinterpret_cast<int*>(bytes + room.sources());
+    work.permuted = pieces(2);
+    work.sweep[0].source = work.permuted;
+  }
+  work.patience = patience;
+  const int items = work.sweeps * work.blocks + (work.pivots != nullptr ? 1 : 0);
+  T* const b = work.b;
+  for (std::int64_t done = 0; done < nrhs; done += room.at_once) {
+    work.nrhs = static_cast<int>(std::min<std::int64_t>(nrhs - done, room.at_once));
+    work.b = b + done * work.ldb;
+    context.device.fill(memory, 0xff, room.bytes());
+    switch (room.at_once) {
+      case 1:
+        start<T, 1>(context, work, items);
+        break;
+      case 4:
+        start<T, 4>(context, work, items);
+        break;
+      default:
+        start<T, 8>(context, work, items);
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std::int64_t n, std::int64_t nrhs,
+                    const T* a, std::int64_t ld, T* b, std::int64_t ldb, void* workspace, int* info) {
+  Chain<T> work{};
+  work.n = n;
+  work.sweeps = 1;
+  work.a = a;
+  work.ld = ld;
+  work.b = b;
+  work.ldb = ldb;
+  work.info = info;
+  work.sweep[0].lower = uplo == Uplo::lower;
+  work.sweep[0].unit = diagonal == vendor::Diagonal::unit;
+  solve(context, work, nrhs, workspace);
+}
+
+template <class T>
+void solve_lu(Context& context, std::int64_t n, std::int64_t nrhs, const T* lu, std::int64_t ld,
+              const int* pivots, T* b, std::int64_t ldb, void* workspace, int* info) {
+  Chain<T> work{};
+  work.n = n;
+  work.sweeps = 2;
+  work.a = lu;
+  work.ld = ld;
+  work.b = b;
+  work.ldb = ldb;
+  work.pivots = pivots;
+  work.info = info;
+  work.sweep[0].lower = true;
+  work.sweep[0].unit = true;
+  solve(context, work, nrhs, workspace);
+}
+
+template void solve_triangle<float>(Context&, Uplo, vendor::Diagonal, std::int64_t, std::int64_t,
+                                    const float*, std::int64_t, float*, std::int64_t, void*, int*);
+template void solve_triangle<double>(Context&, Uplo, vendor::Diagonal, std::int64_t, std::int64_t,
+                                     const double*, std::int64_t, double*, std::int64_t, void*, int*);
+template void solve_lu<float>(Context&, std::int64_t, std::int64_t, const float*, std::int64_t, const int*,
+                              float*, std::int64_t, void*, int*);
+template void solve_lu<double>(Context&, std::int64_t, std::int64_t, const double*, std::int64_t, const int*,
+                               double*, std::int64_t, void*, int*);
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,40 @@
+#pragma once
+/// How the workspace of block_chain.cu is divided.
+
+#include "kernels/core/method.hpp"
+
+namespace gaussweep {
+
+/// Offsets in bytes, all multiples of 256.
+struct ChainWorkspace {
+  ChainWorkspace(std::int64_t n, std::int64_t nrhs, std::size_t element, bool with_exchanges)
+      : at_once(nrhs == 1   ? 1
+                : nrhs <= 4 ? 4
+                            : 8),
+        piece_bytes_(workspace_piece((n + 63) / 64 * 64 * at_once, element)),
+        source_bytes_(with_exchanges ? workspace_piece(n, sizeof(int)) : 0),
+        sets_(with_exchanges ? 3 : 1) {}
+
+  std::size_t pieces(int set) const { return control_bytes + static_cast<std::size_t>(set) * piece_bytes_; }
+  std::size_t sources() const { return pieces(sets_); }
+  std::size_t bytes() const { return sources() + source_bytes_; }
+
+  int at_once;  ///< right-hand sides of one launch
+
+ private:
+  static constexpr std::size_t control_bytes = 256;
+  std::size_t piece_bytes_;
+  std::size_t source_bytes_;
+  int sets_;
+};
+
+/// Bytes of workspace for solve_triangle.
+inline std::size_t solve_triangle_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element) {
+  return ChainWorkspace(n, nrhs, element, false).bytes();
+}
+/// Bytes of workspace for solve_lu.
+inline std::size_t solve_lu_workspace(std::int64_t n, std::int64_t nrhs, std::size_t element) {
+  return ChainWorkspace(n, nrhs, element, true).bytes();
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,285 @@
+// The chain of block rows behind trsv/inverted_blocks and the solves after LU: against substitution in long
+// double, for every place where a block, a group of right-hand sides or an aligned column ends.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/trsv/block_chain.cuh"
+#include "kernels/trsv/block_chain.hpp"
+#include "tests/kernels/simt_testing.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+using vendor::Diagonal;
+
+/// n x n in columns of `ld`, one element behind `shift` others.
+template <class T>
+struct System {
+  System(std::int64_t order, std::int64_t right_hand_sides, std::int64_t leading, std::int64_t shift_by)
+      : n(order),
+        nrhs(right_hand_sides),
+        ld(leading),
+        shift(shift_by),
+        a(static_cast<std::size_t>(shift + ld * n), T(99)),
+        b(static_cast<std::size_t>((n + 3) * nrhs)) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(n * 1000 + nrhs * 100 + ld));
+    std::uniform_real_distribution<double> unit(-1, 1);
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        at(i, j) = static_cast<T>(i == j ? 2 + unit(random) : unit(random) / std::sqrt(double(n)));
+      }
+    }
+    for (T& value : b) value = static_cast<T>(unit(random));
+  }
+  T& at(std::int64_t i, std::int64_t j) { return a[static_cast<std::size_t>(shift + i + j * ld)]; }
+  T& right(std::int64_t i, std::int64_t r) { return b[static_cast<std::size_t>(i + r * (n + 3))]; }
+
+  /// max |b - A x| / ((max row sum of |A|) max |x| + max |b|) over u, of one triangle.
+  double residual(std::vector<T>& x, bool lower, bool unit) {
+    long double worst = 0, norm = 0, largest_x = 0, largest_b = 0;
+    for (std::int64_t r = 0; r < nrhs; ++r) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        long double rest = right(i, r), row = 0;
+        for (std::int64_t j = lower ? 0 : i; j < (lower ? i + 1 : n); ++j) {
+          const long double element = unit && i == j ? 1.0L : static_cast<long double>(at(i, j));
+          rest -= element * x[static_cast<std::size_t>(j + r * (n + 3))];
+          row += std::fabs(element);
+        }
+        const T solved = x[static_cast<std::size_t>(i + r * (n + 3))];
+        if (!std::isfinite(solved)) return std::numeric_limits<double>::infinity();
+        worst = std::max(worst, std::fabs(rest));
+        norm = std::max(norm, row);
+        largest_x = std::max<long double>(largest_x, std::fabs(solved));
+        largest_b = std::max<long double>(largest_b, std::fabs(right(i, r)));
+      }
+    }
+    const long double u = std::numeric_limits<T>::epsilon() / 2;
+    return static_cast<double>(worst / ((norm * largest_x + largest_b) * u));
+  }
+
+  std::int64_t n, nrhs, ld, shift;
+  std::vector<T> a, b;
+};
+
+template <class T>
+class BlockChain : public testing::Test {
+ protected:
+  std::vector<T> triangle(System<T>& s, Uplo uplo, Diagonal diagonal = Diagonal::stored) {
+    const DeviceArray<T> a(*device, s.a), b(*device, s.b);
+    const DeviceArray<int> info(*device, 1);
+    const DeviceArray<unsigned char> memory(*device, solve_triangle_workspace(s.n, s.nrhs, sizeof(T)));
+    solve_triangle<T>(context, uplo, diagonal, s.n, s.nrhs, a.data() + s.shift, s.ld, b.data(), s.n + 3,
+                      memory.data(), info.data());
+    this->info = info.values()[0];
+    EXPECT_EQ(std::memcmp(a.values().data(), s.a.data(), s.a.size() * sizeof(T)), 0) << "A was written";
+    return b.values();
+  }
+  std::vector<T> lu(System<T>& s, const std::vector<int>& pivots) {
+    const DeviceArray<T> a(*device, s.a), b(*device, s.b);
+    const DeviceArray<int> info(*device, 1), rows(*device, pivots);
+    const DeviceArray<unsigned char> memory(*device, solve_lu_workspace(s.n, s.nrhs, sizeof(T)));
+    solve_lu<T>(context, s.n, s.nrhs, a.data() + s.shift, s.ld, pivots.empty() ? nullptr : rows.data(),
+                b.data(), s.n + 3, memory.data(), info.data());
+    this->info = info.values()[0];
+    return b.values();
+  }
+
+  std::unique_ptr<Device> device = test_device();
+  Context context{*device};
+  int info = 0;
+};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(BlockChain, Precisions);
+
+TYPED_TEST(BlockChain, BothTrianglesInEveryShape) {
+  for (const std::int64_t n : {1, 2, 63, 64, 65, 128, 129, 200, 256, 321}) {
+    for (const std::int64_t nrhs : {1, 2, 4, 5, 8, 9}) {
+      if (nrhs > 2 && n % 2 == 0) continue;
+      for (const std::int64_t extra : {0, 1, 6}) {
+        System<TypeParam> s(n, nrhs, n + extra, extra == 6 ? 1 : 0);
+        for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+          for (const Diagonal diagonal : {Diagonal::stored, Diagonal::unit}) {
+            std::vector<TypeParam> x = this->triangle(s, uplo, diagonal);
+            EXPECT_LE(s.residual(x, uplo == Uplo::lower, diagonal == Diagonal::unit), 20)
+                << "n " << n << ", nrhs " << nrhs << ", ld " << s.ld << ", " << to_string(uplo);
+            EXPECT_EQ(this->info, 0);
+            for (std::int64_t r = 0; r < nrhs; ++r) {
+              for (std::int64_t i = n; i < n + 3; ++i) {
+                ASSERT_EQ(x[static_cast<std::size_t>(i + r * (n + 3))], s.right(i, r)) << "below b";
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(BlockChain, ThreadsInAnyOrder) {
+  System<TypeParam> s(321, 3, 322, 0);
+  const std::vector<TypeParam> expected = this->triangle(s, Uplo::upper);
+  for (const std::uint64_t seed : shuffle_seeds) {
+    this->context.emulation.shuffle_seed = seed;
+    EXPECT_EQ(this->triangle(s, Uplo::upper), expected) << "seed " << seed;
+  }
+}
+
+/// L and U of a matrix with the rows exchanged as `pivots` says; b is exchanged one after another here.
+TYPED_TEST(BlockChain, BothTrianglesAfterExchanges) {
+  using T = TypeParam;
+  for (const std::int64_t n : {1, 2, 31, 64, 97, 321}) {
+    std::mt19937_64 random(7);
+    std::vector<std::vector<int>> cases(5, std::vector<int>(static_cast<std::size_t>(n)));
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      const auto one_of_the_rest = [&](std::int64_t rest) {
+        return static_cast<int>(i + 1 +
+                                static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(rest)));
+      };
+      cases[0][k] = one_of_the_rest(n - i);
+      cases[1][k] = static_cast<int>(n);                   // all with the last row
+      cases[2][k] = static_cast<int>(std::min(i + 2, n));  // one row goes down through all
+      cases[3][k] = one_of_the_rest(std::min<std::int64_t>(n - i, 7));
+      cases[4][k] = static_cast<int>(i + 1);  // none
+    }
+    cases.push_back({});
+    for (const std::vector<int>& pivots : cases) {
+      System<T> s(n, n == 97 ? 5 : 1, n + 1, 1);
+      std::vector<T> x = this->lu(s, pivots);
+      EXPECT_EQ(this->info, 0);
+      for (std::int64_t i = 0; i < n && !pivots.empty(); ++i) {
+        for (std::int64_t r = 0; r < s.nrhs; ++r) {
+          std::swap(s.right(i, r), s.right(pivots[static_cast<std::size_t>(i)] - 1, r));
+        }
+      }
+      // L (U x) = b: what U makes of x is the answer of L.
+      std::vector<T> y(s.b.size());
+      for (std::int64_t r = 0; r < s.nrhs; ++r) {
+        for (std::int64_t i = 0; i < n; ++i) {
+          long double sum = 0;
+          for (std::int64_t j = i; j < n; ++j) {
+            sum += static_cast<long double>(s.at(i, j)) * x[static_cast<std::size_t>(j + r * (n + 3))];
+          }
+          y[static_cast<std::size_t>(i + r * (n + 3))] = static_cast<T>(sum);
+        }
+      }
+      EXPECT_LE(s.residual(y, true, true), 60) << "n " << n << ", case " << (&pivots - cases.data());
+    }
+  }
+}
+
+/// Numbers of exchanges that do not fit in shared memory.
+using BlockChainInFloat = BlockChain<float>;
+TEST_F(BlockChainInFloat, ManyExchanges) {
+  using T = float;
+  const std::int64_t n = chain::order * chain::stride * static_cast<std::int64_t>(sizeof(T)) / 4 + 40;
+  System<T> s(n, 1, n, 0);
+  std::fill(s.a.begin(), s.a.end(), T(0));
+  std::vector<int> pivots(static_cast<std::size_t>(n));
+  std::mt19937_64 random(7);
+  for (std::int64_t i = 0; i < n; ++i) {
+    s.at(i, i) = 1;
+    pivots[static_cast<std::size_t>(i)] =
+        static_cast<int>(i + 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n - i)));
+  }
+  const std::vector<T> x = this->lu(s, pivots);
+  for (std::int64_t i = 0; i < n; ++i)
+    std::swap(s.right(i, 0), s.right(pivots[static_cast<std::size_t>(i)] - 1, 0));
+  EXPECT_EQ(x, s.b);
+}
+
+TYPED_TEST(BlockChain, TheFirstZeroOnTheDiagonalIsSaid) {
+  for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+    System<TypeParam> s(200, 1, 200, 0);
+    s.at(70, 70) = s.at(150, 150) = 0;
+    const std::vector<TypeParam> x = this->triangle(s, uplo);
+    EXPECT_EQ(this->info, 71);
+    EXPECT_FALSE(std::isfinite(x[70]));
+    this->triangle(s, uplo, Diagonal::unit);
+    EXPECT_EQ(this->info, 0);
+    this->lu(s, {});
+    EXPECT_EQ(this->info, 71);
+  }
+}
+
+/// All bits set is a NaN too, and the mark of a piece that is not there: it must not be waited for.
+TYPED_TEST(BlockChain, NanWithAllBitsEnds) {
+  TypeParam all_bits;
+  std::memset(&all_bits, 0xff, sizeof(all_bits));
+  for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+    System<TypeParam> s(200, 1, 200, 0);
+    s.right(100, 0) = all_bits;
+    const std::vector<TypeParam> x = this->triangle(s, uplo);
+    EXPECT_TRUE(std::isnan(x[uplo == Uplo::lower ? 199 : 0]));
+    EXPECT_TRUE(std::isfinite(x[uplo == Uplo::lower ? 0 : 199]));
+    std::vector<int> pivots(200);
+    for (int i = 0; i < 200; ++i) pivots[static_cast<std::size_t>(i)] = i + 1;
+    EXPECT_TRUE(std::isnan(this->lu(s, pivots)[0]));
+    s.right(100, 0) = 0;
+    s.at(199, 0) = s.at(0, 199) = std::numeric_limits<TypeParam>::infinity();
+    EXPECT_FALSE(std::isfinite(this->triangle(s, uplo)[uplo == Uplo::lower ? 199 : 0]));
+  }
+}
+
+/// Ones on the diagonal and -1 beside it: the inverse of a block grows to 2^62, its answers do not.
+TYPED_TEST(BlockChain, WeakInversesAreNotUsed) {
+  for (const std::int64_t n : {64, 97, 200}) {
+    for (const std::int64_t nrhs : {1, 5}) {
+      for (const bool lower : {true, false}) {
+        for (const std::int64_t extra : {0, 1}) {
+          System<TypeParam> s(n, nrhs, n + extra, 0);
+          for (std::int64_t j = 0; j < n; ++j) {
+            for (std::int64_t i = 0; i < n; ++i) s.at(i, j) = i == j ? 1 : -1;
+          }
+          for (std::int64_t r = 0; r < nrhs; ++r) {  // of x = (1, -1, 1, …) / (1 + r)
+            for (std::int64_t i = 0; i < n; ++i) {
+              const std::int64_t k = lower ? i : n - 1 - i;
+              s.right(i, r) = static_cast<TypeParam>((k % 2 == 0 ? 1 : -2) / double(1 << r));
+            }
+          }
+          std::vector<TypeParam> x = this->triangle(s, lower ? Uplo::lower : Uplo::upper);
+          EXPECT_LE(s.residual(x, lower, false), 1) << "n " << n << ", nrhs " << nrhs;
+          EXPECT_EQ(std::fabs(x[static_cast<std::size_t>(lower ? n - 1 : 0)]), 1);
+        }
+      }
+    }
+  }
+}
+
+/// A row that nobody solves: those that wait for it give up, and info says so.
+TYPED_TEST(BlockChain, AWaitEnds) {
+  using T = TypeParam;
+  System<T> s(200, 1, 200, 0);
+  const DeviceArray<T> a(*this->device, s.a), b(*this->device, s.b);
+  const DeviceArray<int> info(*this->device, 1);
+  const ChainWorkspace room(s.n, 1, sizeof(T), false);
+  const DeviceArray<unsigned char> memory(*this->device, std::vector<unsigned char>(room.bytes(), 0xff));
+  const DeviceArray<chain::Control> control(
+      *this->device, {chain::Control{0, 0, chain::unset, chain::unset}});  // ticket 0 is taken and "done"
+  chain::Chain<T> work{};
+  work.n = s.n;
+  work.nrhs = 1;
+  work.blocks = 4;
+  work.sweeps = 1;
+  work.a = a.data();
+  work.ld = s.ld;
+  work.b = b.data();
+  work.ldb = s.n;
+  work.sweep[0] = {true, false, nullptr, reinterpret_cast<T*>(memory.data() + room.pieces(0)), true};
+  work.control = control.data();
+  work.info = info.data();
+  work.patience = 5000;
+  simt::launch(this->context, chain::solve_chain<T, 1, 2, false>, dim3(3), dim3(chain::threads), 0, work);
+  this->device->synchronize();
+  EXPECT_EQ(info.values()[0], -1);
+  EXPECT_TRUE(std::isnan(b.values()[199]));
+}
+
+}  // namespace
+}  // namespace gaussweep::GAUSSWEEP_BACKEND
