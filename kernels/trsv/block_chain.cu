@@ -12,11 +12,17 @@ using chain::Chain;
 /// Polls before a wait is given up: seconds, where a solve takes milliseconds.
 constexpr int patience = 1 << 22;
 
+/// Tiles that are loaded ahead: as many as the registers hold.
+template <class T, int R>
+constexpr int depth = sizeof(T) == 4 && R == 1   ? 3
+                      : sizeof(T) == 8 && R == 8 ? 1
+                                                 : 2;
+
 template <class T, int R, bool Paired>
 void start(Context& context, const Chain<T>& work, int items) {
-  constexpr int depth = 2;
   const auto grid = static_cast<unsigned>(std::min(items, simt::multiprocessors(context)));
-  simt::launch(context, chain::solve_chain<T, R, depth, Paired>, dim3(grid), dim3(chain::threads), 0, work);
+  simt::launch(context, chain::solve_chain<T, R, depth<T, R>, Paired>, dim3(grid), dim3(chain::threads), 0,
+               work);
 }
 
 template <class T, int R>

@@ -1,0 +1,128 @@
+// The chain of block rows on a GPU, where its blocks really run beside each other: thousands of runs end,
+// each with the bits of the first, alone and while another stream keeps the GPU busy.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#ifdef GAUSSWEEP_HAS_CUDA
+
+#include "kernels/trsv/block_chain.hpp"
+
+namespace gaussweep {
+namespace {
+
+/// A system on one stream, solved with the lower triangle, the upper one, and both after exchanges by turns.
+class Solves {
+ public:
+  explicit Solves(std::int64_t order)
+      : n_(order),
+        device_(make_cuda_device(0)),
+        context_(*device_),
+        a_(*device_, bytes(n_ * n_)),
+        b_(*device_, bytes(n_)),
+        first_(*device_, bytes(n_)),
+        info_(*device_, sizeof(int)),
+        pivots_(*device_, static_cast<std::size_t>(n_) * sizeof(int)),
+        memory_(*device_, solve_lu_workspace(n_, 1, sizeof(double))) {
+    std::mt19937_64 random(5);
+    std::uniform_real_distribution<double> unit(-1, 1);
+    std::vector<double> a(static_cast<std::size_t>(n_ * n_)), b(static_cast<std::size_t>(n_));
+    for (double& value : a) value = unit(random) / static_cast<double>(n_);
+    std::vector<int> pivots(b.size());
+    for (std::int64_t i = 0; i < n_; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      a[static_cast<std::size_t>(i * (n_ + 1))] = 1 + unit(random) / 2;
+      b[k] = unit(random);
+      pivots[k] =
+          static_cast<int>(i + 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n_ - i)));
+    }
+    device_->to_device(a_.data(), a.data(), a_.bytes());
+    device_->to_device(first_.data(), b.data(), first_.bytes());
+    device_->to_device(pivots_.data(), pivots.data(), pivots_.bytes());
+    device_->fill(info_.data(), 0, info_.bytes());
+    for (auto& answer : expected_) answer = solve(static_cast<int>(&answer - expected_));
+  }
+
+  std::vector<double> solve(int which) {
+    auto* const a = static_cast<const double*>(a_.data());
+    auto* const b = static_cast<double*>(b_.data());
+    auto* const info = static_cast<int*>(info_.data());
+    device_->copy(b, first_.data(), b_.bytes());
+    if (which == 2) {
+      cuda::solve_lu<double>(context_, n_, 1, a, n_, static_cast<const int*>(pivots_.data()), b, n_,
+                             memory_.data(), info);
+    } else {
+      cuda::solve_triangle<double>(context_, which == 0 ? Uplo::lower : Uplo::upper, vendor::Diagonal::stored,
+                                   n_, 1, a, n_, b, n_, memory_.data(), info);
+    }
+    std::vector<double> answer(static_cast<std::size_t>(n_));
+    device_->to_host(answer.data(), b, b_.bytes());
+    return answer;
+  }
+  /// How many of `runs` have other bits than the first of their kind.
+  int differing(int runs) {
+    int count = 0;
+    for (int run = 0; run < runs; ++run) {
+      const std::vector<double> answer = solve(run % 3);
+      if (std::memcmp(answer.data(), expected_[run % 3].data(), b_.bytes()) != 0) ++count;
+    }
+    return count;
+  }
+  int info() {
+    int value = 0;
+    device_->to_host(&value, info_.data(), sizeof(value));
+    return value;
+  }
+
+ private:
+  static std::size_t bytes(std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(double); }
+  std::int64_t n_;
+  std::unique_ptr<Device> device_;
+  Context context_;
+  Buffer a_, b_, first_, info_, pivots_, memory_;
+  std::vector<double> expected_[3];
+};
+
+class BlockChainOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
+  }
+  static bool small() { return std::getenv("GAUSSWEEP_SMALL") != nullptr; }
+};
+
+TEST_F(BlockChainOnGpu, TenThousandRunsEndWithTheSameBits) {
+  Solves solves(small() ? 300 : 1000);
+  EXPECT_EQ(solves.differing(small() ? 6 : 10000), 0);
+  EXPECT_EQ(solves.info(), 0);
+}
+
+TEST_F(BlockChainOnGpu, RunsEndBesideAnotherStream) {
+  Solves solves(small() ? 300 : 1500);
+  std::atomic<bool> done{false};
+  std::atomic<int> others{0};
+  std::thread neighbour([&] {
+    Solves its_own(small() ? 300 : 6000);  // more block rows than the other leaves multiprocessors for
+    do {
+      others += its_own.differing(3);
+    } while (!done);
+  });
+  const int differing = solves.differing(small() ? 6 : 3000);
+  done = true;
+  neighbour.join();
+  EXPECT_EQ(differing, 0);
+  EXPECT_EQ(others, 0);
+  EXPECT_EQ(solves.info(), 0);
+}
+
+}  // namespace
+}  // namespace gaussweep
+
+#endif
