@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -194,21 +195,73 @@ hsize_t panel_rows(hid_t dataset, hsize_t rows, hsize_t cols) {
   return std::min(rows, chunks * std::max<hsize_t>(1, chunk[0]));
 }
 
-/// Reads row-major numbers into a column-major matrix, panel by panel: a large matrix is not held twice.
-void read_rows(hid_t dataset, const std::string& name, Dense<double>& matrix) {
-  const auto rows = static_cast<hsize_t>(matrix.rows), cols = static_cast<hsize_t>(matrix.cols);
-  const hsize_t step = panel_rows(dataset, rows, cols);
-  const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
+/// What a dataset of a file holds, and how.
+struct Source {
+  const std::filesystem::path& path;
+  const Found& found;
+  hid_t dataset;
+  hid_t space;
+  bool integers;
+};
+
+/// Element (row, col) of the file's own layout as it stands there, exact: "nan", "1e+400",
+/// "9007199254740993".
+std::string stored_text(const Source& source, hsize_t row, hsize_t col) {
+  const hsize_t start[2] = {row, col}, count[2] = {1, 1};
+  const std::string what = "read " + source.found.name;
+  h5::check(H5Sselect_hyperslab(source.space, H5S_SELECT_SET, start, nullptr, count, nullptr), what);
+  const h5::Space one(H5Screate_simple(2, count, nullptr), what);
+  const auto read = [&](hid_t type, auto value) {
+    h5::check(H5Dread(source.dataset, type, one, source.space, H5P_DEFAULT, &value), what);
+    return value;
+  };
+  if (source.integers) {
+    const h5::Type type(H5Dget_type(source.dataset), what);
+    return H5Tget_sign(type) == H5T_SGN_NONE ? std::to_string(read(H5T_NATIVE_ULLONG, 0ULL))
+                                             : std::to_string(read(H5T_NATIVE_LLONG, 0LL));
+  }
+  char text[64];
+  std::snprintf(text, sizeof text, "%Lg", read(H5T_NATIVE_LDOUBLE, 0.0L));
+  return text;
+}
+
+/// Refuses what a double cannot hold: NaN, Inf, floating-point numbers beyond its range, integers beyond
+/// 2^53. `value` is what HDF5 made of the element. (It makes 2^53 of 2^53 + 1: such an element is looked at
+/// twice.)
+void require_held(const Source& source, hsize_t row, hsize_t col, double value) {
+  constexpr double largest_exact = 9007199254740992;  // 2^53
+  if (source.integers ? std::abs(value) < largest_exact : std::isfinite(value)) return;
+  const std::string text = stored_text(source, row, col);
+  if (text == "9007199254740992" || text == "-9007199254740992") return;
+  const std::string place = source.found.column_major
+                                ? std::to_string(col + 1) + ", " + std::to_string(row + 1)
+                                : std::to_string(row + 1) + ", " + std::to_string(col + 1);
+  fail(source.path,
+       source.found.name + ": element (" + place + ") is " + text +
+           (source.integers ? ", which may not be exact as a double; allowed: integers up to 2^53"
+                            : "; allowed: finite numbers that a double holds"));
+}
+
+/// Reads the elements into a matrix, panel by panel: a large one is not held twice.
+void read_panels(const Source& source, Dense<double>& matrix) {
+  const auto rows = static_cast<hsize_t>(source.found.dims[0]),
+             cols = static_cast<hsize_t>(source.found.dims[1]);
+  const std::string& name = source.found.name;
+  const hsize_t step = panel_rows(source.dataset, rows, cols);
   std::vector<double> panel(step * cols);
   for (hsize_t first = 0; first < rows; first += step) {
     const hsize_t start[2] = {first, 0}, count[2] = {std::min(step, rows - first), cols};
-    h5::check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr),
+    h5::check(H5Sselect_hyperslab(source.space, H5S_SELECT_SET, start, nullptr, count, nullptr),
               "select rows of " + name);
     const h5::Space block(H5Screate_simple(2, count, nullptr), "make a space for rows of " + name);
-    h5::check(H5Dread(dataset, H5T_NATIVE_DOUBLE, block, space, H5P_DEFAULT, panel.data()), "read " + name);
+    h5::check(H5Dread(source.dataset, H5T_NATIVE_DOUBLE, block, source.space, H5P_DEFAULT, panel.data()),
+              "read " + name);
     for (hsize_t j = 0; j < cols; ++j) {
-      double* column = matrix.data.data() + j * rows + first;
-      for (hsize_t i = 0; i < count[0]; ++i) column[i] = panel[i * cols + j];
+      for (hsize_t i = 0; i < count[0]; ++i) {
+        const double value = panel[i * cols + j];
+        require_held(source, first + i, j, value);
+        matrix.data[source.found.column_major ? (first + i) * cols + j : j * rows + first + i] = value;
+      }
     }
   }
 }
@@ -219,13 +272,9 @@ Dense<double> read_dataset(const std::filesystem::path& path, hid_t file, const 
   const std::string why = too_large(rows, cols);
   if (!why.empty()) fail(path, found.name + ": " + why);
   const h5::Dataset dataset(H5Dopen2(file, found.name.c_str(), H5P_DEFAULT), "open " + found.name);
+  const h5::Space space(H5Dget_space(dataset), "read the shape of " + found.name);
   Dense<double> matrix{rows, cols, std::vector<double>(static_cast<std::size_t>(rows * cols))};
-  if (found.column_major) {
-    h5::check(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data.data()),
-              "read " + found.name);
-  } else {
-    read_rows(dataset, found.name, matrix);
-  }
+  read_panels({path, found, dataset, space, found.field == "integer"}, matrix);
   return matrix;
 }
 

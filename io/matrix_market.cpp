@@ -107,6 +107,15 @@ class Lines {
   std::int64_t number_ = 0, bytes_ = 0;
 };
 
+constexpr double largest_exact = 9007199254740992;  // 2^53: a double holds all integers up to it
+
+/// Whether the text of a number that rounds to 2^53 is that number, in digits and without a point.
+bool is_largest_exact(const char* begin, const char* end) {
+  std::int64_t value = 0;
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  return error == std::errc() && stop == end && std::abs(value) == std::int64_t{1} << 53;
+}
+
 /// The words of a line, read one after the other.
 class Words {
  public:
@@ -134,9 +143,11 @@ class Words {
     }
     if (whole && value != std::floor(value))
       lines_.fail("value: " + in_quotes(at_) + " is no integer, as the header says");
-    constexpr double largest_exact = 9007199254740992;  // 2^53
-    if (whole && std::abs(value) > largest_exact)
+    // A double makes 2^53 of 2^53 + 1: what rounds to 2^53 must be it.
+    if (whole && (std::abs(value) > largest_exact ||
+                  (std::abs(value) == largest_exact && !is_largest_exact(begin, stop)))) {
       lines_.fail("value: " + in_quotes(at_) + " may not be exact as a double; allowed: integers up to 2^53");
+    }
     at_ = stop;
     return value;
   }
@@ -236,7 +247,9 @@ class Target {
     if (!keep_) return;
     double& element = matrix.data[static_cast<std::size_t>(i + j * matrix.rows)];
     element = element == 0 ? value : element + value;  // 0 + -0 would lose the sign
-    if (!std::isfinite(element)) lines_.fail("the entries of this place add up to more than a double holds");
+    if (!std::isfinite(element) || (header_.integer && std::abs(element) > largest_exact)) {
+      lines_.fail("the entries of this place add up to more than a double holds");
+    }
   }
   const Lines& lines_;
   const Header& header_;

@@ -47,6 +47,17 @@ def plain_files(folder):
     make("empty.h5", A=np.ones((0, 3)))
     make("nothing.h5")
     make("group.h5", **{"A/x": A})
+    for name, value in (("nan", np.nan), ("inf", -np.inf), ("beyond", np.longdouble("1e400"))):
+        odd = A.astype("longdouble") if name == "beyond" else A.copy()
+        odd[1, 2] = value
+        make(f"{name}.h5", A=odd)
+    with h5py.File(f"{folder}/nan_columns.h5", "w") as file:
+        file["A"] = np.where(A == 6, np.nan, A).T
+        file["A"].attrs["column_major"] = 1
+    for name, value, kind in (("exact", 2**53, "i8"), ("odd", -(2**53) - 1, "i8"), ("large", 2**63 + 1, "u8")):
+        whole = A.astype(kind)
+        whole[1, 2] = value
+        make(f"{name}.h5", A=whole)
     for name, flag in (("columns", 1), ("not_columns", 0), ("bool_columns", True), ("bad_flag", "yes")):
         with h5py.File(f"{folder}/{name}.h5", "w") as file:
             file["A"] = A.T if flag in (1, True) else A

@@ -101,6 +101,17 @@ TEST_F(MatrixImport, Hdf5ThatIsNoMatrix) {
               HasSubstr("a dense 1099511627776 x 1048576 matrix is too large; allowed: "));
 }
 
+TEST_F(MatrixImport, WhatADoubleCannotHoldIsRefusedWithItsPlace) {
+  EXPECT_THAT(failure("nan.h5"), HasSubstr("/A: element (2, 3) is nan; allowed: finite numbers"));
+  EXPECT_THAT(failure("inf.h5"), HasSubstr("/A: element (2, 3) is -inf; allowed: finite numbers"));
+  EXPECT_THAT(failure("beyond.h5"), HasSubstr("/A: element (2, 3) is 1e+400; allowed: finite numbers"));
+  EXPECT_THAT(failure("nan_columns.h5"), HasSubstr("/A: element (2, 3) is nan"));
+  EXPECT_EQ(import_matrix(folder() / "exact.h5").data.back(), 9007199254740992.0);
+  EXPECT_THAT(failure("odd.h5"), HasSubstr("element (2, 3) is -9007199254740993, which may not be exact"));
+  EXPECT_THAT(failure("large.h5"),
+              HasSubstr("element (2, 3) is 9223372036854775809, which may not be exact"));
+}
+
 TEST_F(MatrixImport, MatlabIsColumnByColumn) {
   expect_matrix("double.mat");
   expect_matrix("single.mat");

@@ -79,6 +79,11 @@ TEST_F(MatrixMarket, IntegersAreWholeAndExact) {
   EXPECT_THAT(read(head + "1 2\n-7\n9007199254740992\n").data, ElementsAre(-7, 9007199254740992.0));
   EXPECT_THAT(failure(head + "1 1\n1.5\n"), StartsWith("3: value: '1.5' is no integer"));
   EXPECT_THAT(failure(head + "1 1\n9007199254740994\n"), HasSubstr("may not be exact"));
+  for (const char* odd :
+       {"9007199254740993", "-9007199254740993", "9007199254740993.0", "9.007199254740993e15"}) {
+    EXPECT_THAT(failure(head + "1 1\n" + odd + "\n"), HasSubstr("may not be exact")) << odd;
+  }
+  EXPECT_THAT(read(head + "1 1\n-9007199254740992\n").data, ElementsAre(-9007199254740992.0));
 }
 
 TEST_F(MatrixMarket, CommentsBlankLinesCarriageReturnsAndCase) {
