@@ -34,7 +34,7 @@ TABLES = {
     "devices": {"gpu_uuid": "", "gpu_name": "", "host": "", "capability": 0, "multiprocessors": 0, "total_bytes": 0,
                 "ecc": 0, "driver_version": 0, "runtime_version": 0, "copy_bytes_per_second": np.nan,
                 "gemm_flops_float": np.nan, "gemm_flops_double": np.nan},
-    "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0},
+    "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
 BYTES_AT_ONCE = 32 << 20
 

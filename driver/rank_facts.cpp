@@ -1,5 +1,8 @@
 #include "driver/rank_facts.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -36,7 +39,15 @@ std::string too_few(int ranks, std::size_t there, const char* what, const std::s
 
 }  // namespace
 
+int worker_threads(const World& world) {
+  const int cpus = usable_cpus();
+  const bool bound = cpus < static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return std::max(1, bound ? cpus : cpus / world.local_size());
+}
+
 json rank_facts(const World& world, const std::string& backend) {
+  io::HostRow host = host_facts();
+  host.blas_threads = worker_threads(world);
   json mine = {{"host", host_name()},
                {"node", batch_job().node},
                {"uuid", ""},
@@ -45,7 +56,7 @@ json rank_facts(const World& world, const std::string& backend) {
                {"capability", 0},
                {"why", ""},
                {"warnings", json::array()},
-               {"host_row", to_json(host_facts())}};
+               {"host_row", to_json(host)}};
   if (backend != "auto" && backend != "cuda") return mine;
   const std::vector<std::string> parts = visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
   const std::size_t own = own_of(parts.size(), world.local_rank());

@@ -18,6 +18,10 @@ namespace gaussweep::driver {
 /// that is full or in exclusive use is for its worker to wait for. Does not throw where a GPU fails.
 nlohmann::json rank_facts(const World& world, const std::string& backend);
 
+/// How many threads OpenBLAS has in each worker: the cores of this process, shared with the other ranks of
+/// its host where they are not bound to cores of their own.
+int worker_threads(const World& world);
+
 /// The parts of GPUs (MIG) that CUDA_VISIBLE_DEVICES names; empty where it names none. CUDA shows a process
 /// the first of them only, and knows them by nothing but these names.
 std::vector<std::string> visible_parts(const std::string& visible_devices);

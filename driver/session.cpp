@@ -172,9 +172,7 @@ WorkerPlace place_of(const World& world, const json& mine, const json& decision)
     if (!has_gpu(mine)) place.unfit = mine.at("why");
     place.site.device_index = mine.at("index");
   }
-  const int cpus = usable_cpus();
-  const bool bound = cpus < static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  place.threads = std::max(1, bound ? cpus : cpus / world.local_size());
+  place.threads = worker_threads(world);
   place.directory = decision.at("directory");
   return place;
 }

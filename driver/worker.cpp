@@ -211,8 +211,12 @@ io::DeviceRow device_row_from_json(const json& j) {
 }
 
 json to_json(const io::HostRow& r) {
-  return {
-      {"host", r.host}, {"cpu", r.cpu}, {"os", r.os}, {"cores", r.cores}, {"memory_bytes", r.memory_bytes}};
+  return {{"host", r.host},
+          {"cpu", r.cpu},
+          {"os", r.os},
+          {"cores", r.cores},
+          {"memory_bytes", r.memory_bytes},
+          {"blas_threads", r.blas_threads}};
 }
 
 io::HostRow host_row_from_json(const json& j) {
@@ -222,6 +226,7 @@ io::HostRow host_row_from_json(const json& j) {
   r.os = j.at("os");
   r.cores = j.at("cores");
   r.memory_bytes = j.at("memory_bytes");
+  r.blas_threads = j.value("blas_threads", std::int64_t{0});  // older journals do not say
   return r;
 }
 

@@ -79,7 +79,8 @@ const std::vector<h5::Column<HostRow>>& host_columns() {
                                                   {"cpu", &R::cpu},
                                                   {"os", &R::os},
                                                   {"cores", &R::cores},
-                                                  {"memory_bytes", &R::memory_bytes}};
+                                                  {"memory_bytes", &R::memory_bytes},
+                                                  {"blas_threads", &R::blas_threads}};
   return columns;
 }
 

@@ -24,6 +24,7 @@ struct DeviceRow {
 struct HostRow {
   std::string host, cpu, os;
   std::int64_t cores = 0, memory_bytes = 0;
+  std::int64_t blas_threads = 0;  ///< of OpenBLAS in each worker; 0: an older file, which did not say
 };
 
 /// What a results.h5 holds.

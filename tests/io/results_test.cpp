@@ -45,6 +45,7 @@ Results full_results(int records) {
   host.cpu = "a CPU";
   host.os = "Linux";
   host.cores = 96;
+  host.blas_threads = 12;
   host.memory_bytes = std::int64_t{1} << 40;
   results.hosts = {host};
   results.attributes = {{"plan", "name: übung\nsweep:\n"}, {"commit", "abc"}, {"empty", ""}};
@@ -68,8 +69,8 @@ void expect_same(const Results& a, const Results& b) {
   ASSERT_EQ(a.hosts.size(), b.hosts.size());
   for (std::size_t i = 0; i < a.hosts.size(); ++i) {
     const HostRow &x = a.hosts[i], &y = b.hosts[i];
-    EXPECT_EQ(std::tie(x.host, x.cpu, x.os, x.cores, x.memory_bytes),
-              std::tie(y.host, y.cpu, y.os, y.cores, y.memory_bytes));
+    EXPECT_EQ(std::tie(x.host, x.cpu, x.os, x.cores, x.memory_bytes, x.blas_threads),
+              std::tie(y.host, y.cpu, y.os, y.cores, y.memory_bytes, y.blas_threads));
   }
   EXPECT_EQ(a.attributes, b.attributes);
 }
