@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "driver/process.hpp"
+#include "driver/rounded.hpp"
 #include "io/errors.hpp"
+#include "kernels/matrix/system.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -45,18 +47,6 @@ io::Dense<double> import_as_planned(const MatrixRequest& request) {
   throw io::InputError(request.file + ": the file has changed since the plan was read");
 }
 
-template <class T>
-HostMatrix<T> read_file(const MatrixRequest& request) {
-  io::Dense<double> read = import_as_planned(request);
-  if constexpr (sizeof(T) == sizeof(double)) {
-    return to_host(std::move(read));
-  } else {
-    HostMatrix<T> result(read.rows, read.cols);
-    for (std::size_t i = 0; i < read.data.size(); ++i) result.data[i] = static_cast<T>(read.data[i]);
-    return result;
-  }
-}
-
 std::uint64_t solution_seed(const MatrixRequest& request) {
   return request.kind == "file" ? file_solution_seed : request.spec.seed;
 }
@@ -64,14 +54,16 @@ std::uint64_t solution_seed(const MatrixRequest& request) {
 template <class T>
 void add_system(HostMatrix<T>& a, HostMatrix<T>& b, HostMatrix<T>& x_true, std::int64_t nrhs,
                 std::uint64_t seed) {
-  x_true = generate_solution<T>(a.rows, nrhs, seed);
-  b = right_hand_side(a, x_true);
+  System<T> system = make_system(a, nrhs, seed);
+  x_true = std::move(system.x_true);
+  b = std::move(system.b);
 }
 
 /// A of a request, with b and x_true where A is square.
 template <class T>
 io::StoredMatrix<T> make(Context& context, const MatrixRequest& request, std::int64_t nrhs) {
-  HostMatrix<T> a = request.kind == "file" ? read_file<T>(request) : generate_on<T>(context, request.spec);
+  HostMatrix<T> a = request.kind == "file" ? to_host(rounded<T>(import_as_planned(request), request.file))
+                                           : generate_on<T>(context, request.spec);
   HostMatrix<T> b, x_true;
   if (a.rows == a.cols) add_system(a, b, x_true, nrhs, solution_seed(request));
   io::StoredMatrix<T> stored;

@@ -11,8 +11,10 @@
 #include "driver/machine.hpp"
 #include "driver/option_words.hpp"
 #include "driver/printable.hpp"
+#include "driver/rounded.hpp"
 #include "driver/table.hpp"
 #include "io/plan.hpp"
+#include "kernels/matrix/system.hpp"
 
 namespace gaussweep::driver {
 
@@ -42,9 +44,9 @@ void generate_typed(const MatrixSpec& spec, std::int64_t nrhs, const std::filesy
   }
   io::StoredMatrix<T> stored;
   if (nrhs > 0) {
-    HostMatrix<T> x_true = generate_solution<T>(a.rows, nrhs, spec.seed);
-    stored.b = to_dense(right_hand_side(a, x_true));
-    stored.x_true = to_dense(std::move(x_true));
+    System<T> system = make_system(a, nrhs, spec.seed);
+    stored.b = to_dense(std::move(system.b));
+    stored.x_true = to_dense(std::move(system.x_true));
   }
   stored.a = to_dense(std::move(a));
   stored.attributes = {{"kind", std::string(to_string(spec.kind))},
@@ -52,25 +54,6 @@ void generate_typed(const MatrixSpec& spec, std::int64_t nrhs, const std::filesy
                        {"seed", std::to_string(spec.seed)},
                        {"generator", spec.canonical(precision_of<T>)}};
   io::write_matrix(output, stored);
-}
-
-template <class T>
-io::Dense<T> rounded(io::Dense<double>&& a, const std::filesystem::path& input) {
-  if constexpr (sizeof(T) == sizeof(double)) {
-    return std::move(a);
-  } else {
-    io::Dense<T> result{a.rows, a.cols, {}};
-    result.data.reserve(a.data.size());
-    for (const double value : a.data) {
-      const auto narrow = static_cast<T>(value);
-      if (std::isinf(narrow) && std::isfinite(value)) {
-        throw UsageError(fmt::format("{}: the number {:g} is beyond the range of float; import it as double",
-                                     input.string(), value));
-      }
-      result.data.push_back(narrow);
-    }
-    return result;
-  }
 }
 
 template <class T>
@@ -82,7 +65,7 @@ void import_typed(const std::filesystem::path& input, const std::string& dataset
                        {"source", input.filename().string()},
                        {"source_sha256", io::sha256_file(input)}};
   if (!dataset.empty()) stored.attributes["source_dataset"] = dataset;
-  stored.a = rounded<T>(io::import_matrix(input, dataset), input);
+  stored.a = rounded<T>(io::import_matrix(input, dataset), input.string());
   io::write_matrix(output, stored);
 }
 

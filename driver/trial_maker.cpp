@@ -6,6 +6,7 @@
 #include "driver/table.hpp"
 #include "io/matrix_file.hpp"
 #include "kernels/check/check.hpp"
+#include "kernels/matrix/condition.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -68,7 +69,8 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
   if (method.accepts != nullptr && !method.accepts(trial.shape, trial.parameters)) {
     return fmt::format("{} does not take this shape with these parameters", method.id());
   }
-  return {};
+  const std::string fault = condition_fault(trial.matrix.spec, trial.precision);
+  return fault.empty() && trial.matrix_b ? condition_fault(trial.matrix_b->spec, trial.precision) : fault;
 }
 
 std::string key_of(const Trial& t) {

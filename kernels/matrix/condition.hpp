@@ -11,6 +11,16 @@ namespace gaussweep {
 /// number is the one asked for.
 std::vector<double> singular_values(const MatrixSpec& spec);
 
+/// The largest condition number that a matrix of this precision can be given, 1/u: rounding its elements
+/// moves the smallest singular value by about u. Up to there the number reached is the one asked for within
+/// some percent, near the limit within a factor of three.
+constexpr double most_condition(Precision precision) {
+  return precision == Precision::float32 ? 0x1p24 : 0x1p53;
+}
+
+/// Why no matrix of this spec is made in this precision: kind condition, beyond most_condition; else empty.
+std::string condition_fault(const MatrixSpec& spec, Precision precision);
+
 /// A = Q1 diag(sigma) Q2^T in double, Q1 and Q2 products of a few Householder reflectors with random vectors.
 /// O(n^2) work a reflector.
 HostMatrix<double> condition_matrix(const MatrixSpec& spec, int threads);

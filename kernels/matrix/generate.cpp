@@ -126,6 +126,8 @@ HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
   if (spec.kind == MatrixKind::blur) return blur_matrix<T>(spec.blur, threads);
   HostMatrix<T> a(spec.rows, spec.cols);
   if (spec.kind == MatrixKind::condition) {
+    const std::string fault = condition_fault(spec, precision_of<T>);
+    if (!fault.empty()) reject(spec, fault);
     const HostMatrix<double> exact = condition_matrix(spec, threads);
     for (std::size_t k = 0; k < a.data.size(); ++k) a.data[k] = static_cast<T>(exact.data[k]);
     return a;

@@ -261,6 +261,12 @@ TEST(Expand, MatricesOfTheEntryThePlanOrTheDefault) {
       matrix(sweep("gesv", "serial", "n: 4\n    matrix: {kind: condition, condition: 1e6, mode: 2}"));
   EXPECT_EQ(condition.spec.condition, 1e6);
   EXPECT_EQ(condition.spec.mode, 2);
+  // What a precision cannot hold is skipped there, and the sweep goes on with the other.
+  const auto both = trials("gesv", "serial",
+                           "n: 4\n    precision: [float, double]\n"
+                           "    matrix: {kind: condition, condition: 1e12}");
+  EXPECT_THAT(both.at(0).skip_reason, HasSubstr("condition 1e+12 is beyond what a matrix in float can have"));
+  EXPECT_THAT(both.at(1).skip_reason, IsEmpty());
 }
 
 TEST(Expand, StoreNever) {

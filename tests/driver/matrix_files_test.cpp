@@ -71,7 +71,7 @@ TEST_F(MatrixFiles, ThereAndBackAgainKeepsEveryBit) {
 TEST_F(MatrixFiles, FloatIsRoundedOnceAndRefusesWhatItCannotHold) {
   const fs::path text = folder_ / "a.mtx";
   std::ofstream(text) << "%%MatrixMarket matrix array real general\n1 2\n0.1\n1e300\n";
-  EXPECT_THROW(import_to_file(text, "", Precision::float32, folder_ / "a.h5"), UsageError);
+  EXPECT_THROW(import_to_file(text, "", Precision::float32, folder_ / "a.h5"), io::InputError);
   EXPECT_EQ(files(), 1U) << "nothing half-written";
   import_to_file(text, "", Precision::float64, folder_ / "a.h5");
   std::ofstream(text) << "%%MatrixMarket matrix array real general\n1 2\n0.1\n2\n";

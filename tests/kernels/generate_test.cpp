@@ -1,4 +1,5 @@
 #include "kernels/matrix/generate.hpp"
+#include "kernels/matrix/system.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <set>
 
+#include "kernels/matrix/condition.hpp"
 #include "kernels/matrix/element.hpp"
 #include "kernels/matrix/parallel_rows.hpp"
 #include "tests/kernels/method_run.hpp"
@@ -263,6 +265,32 @@ TEST(Condition, SingularValuesAreTheModesOfLatms) {
   }
 }
 
+// Asked for 1e12, float had 1.3e10 of its own.
+TEST(Condition, BeyondTheRoundingOfAPrecisionIsRefused) {
+  MatrixSpec spec = square(MatrixKind::condition, 33);
+  for (const double kappa : {1e6, 0x1p24}) {
+    spec.condition = kappa;
+    for (spec.mode = 1; spec.mode <= 5; ++spec.mode) {
+      const auto narrow = generate<float>(spec);
+      HostMatrix<double> a(33, 33);
+      std::copy(narrow.data.begin(), narrow.data.end(), a.data.begin());
+      const auto sigma = lapack_singular_values(a);
+      EXPECT_NEAR(sigma.front() / sigma.back(), kappa, 0.05 * kappa) << "mode " << spec.mode;
+    }
+  }
+  spec.mode = 3;
+  spec.condition = 0x1.000002p24;
+  EXPECT_THROW(generate<float>(spec), std::invalid_argument);
+  EXPECT_NO_THROW(generate<double>(spec));
+  spec.condition = 1e12;
+  EXPECT_THAT(condition_fault(spec, Precision::float32),
+              testing::AllOf(testing::HasSubstr("condition 1e+12 is beyond what a matrix in float"),
+                             testing::HasSubstr("up to 1/u, 16777216")));
+  EXPECT_EQ(condition_fault(spec, Precision::float64), "");
+  spec.condition = 1e16;
+  EXPECT_THROW(generate<double>(spec), std::invalid_argument);
+}
+
 TEST(Condition, IsDenseAndReachesFromOneToTheLimitsOfDouble) {
   for (const double kappa : {1.0, 10.0, 1e8, 1e12}) {
     MatrixSpec spec = square(MatrixKind::condition, 33);
@@ -296,6 +324,28 @@ TYPED_TEST(Generate, RightHandSideHasSameBitsForAnyNumberOfThreadsAndIsRoundedOn
         ASSERT_EQ(b(i, r), static_cast<TypeParam>(sum));
       }
     }
+  }
+}
+
+TYPED_TEST(Generate, ASystemsRightHandSideNeverOverflows) {
+  constexpr TypeParam largest = std::numeric_limits<TypeParam>::max();
+  for (const std::int64_t n : {1, 2, 5, 64, 97}) {
+    HostMatrix<TypeParam> a(n, n);
+    const auto plain = generate_solution<TypeParam>(n, 3, 2);
+    // Every product of the first column is positive: the sums are as large as they can be.
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = 0; i < n; ++i) a(i, j) = plain(j, 0) > 0 ? largest : -largest;
+    }
+    const auto system = make_system(a, 3, 2);
+    for (const TypeParam value : system.b.data) EXPECT_TRUE(std::isfinite(value)) << n;
+    EXPECT_TRUE(same_bits(system.b, right_hand_side(a, system.x_true)));
+    const TypeParam scale = system.x_true(0, 0) / plain(0, 0);
+    EXPECT_TRUE(n < 64 ? scale <= 1 : scale < 1) << n;  // two elements may sum up to less than 1
+    for (std::size_t k = 0; k < plain.data.size(); ++k)
+      EXPECT_EQ(system.x_true.data[k], plain.data[k] * scale);
+    // Where nothing overflows, all is as it was.
+    const auto uniform = generate<TypeParam>(square(MatrixKind::uniform, n));
+    EXPECT_TRUE(same_bits(make_system(uniform, 3, 2).x_true, plain));
   }
 }
 

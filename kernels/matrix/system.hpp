@@ -1,0 +1,19 @@
+#pragma once
+/// Systems of equations of our own making.
+
+#include "kernels/core/matrix.hpp"
+
+namespace gaussweep {
+
+/// A right-hand side with its exact solution.
+template <class T>
+struct System {
+  HostMatrix<T> x_true, b;
+};
+
+/// x_true as generate_solution, b = A x_true. Where that is beyond the range of T, x_true is made smaller by
+/// a power of two, the same for all of it, so that b is not. @pre A is square and finite
+template <class T>
+System<T> make_system(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t seed, int threads = 0);
+
+}  // namespace gaussweep
