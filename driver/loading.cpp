@@ -1,9 +1,9 @@
 #include "driver/loading.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
@@ -13,6 +13,7 @@
 #include "driver/printable.hpp"
 #include "io/errors.hpp"
 #include "io/journal.hpp"
+#include "io/open_file.hpp"
 
 namespace gaussweep::driver {
 
@@ -36,10 +37,11 @@ std::string fingerprint(std::string_view status, std::string_view start, std::st
 }
 
 bool is_hdf5(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
+  const io::Opened opened = io::open_regular(path);
+  if (!opened) throw io::InputError(fmt::format("{}: cannot be read: {}", path.string(), opened.why));
   std::array<char, 8> head{};
-  in.read(head.data(), head.size());
-  return in.gcount() == 8 && std::string_view(head.data(), 8) == std::string_view("\x89HDF\r\n\x1a\n", 8);
+  return ::pread(opened.file.fd(), head.data(), head.size(), 0) == 8 &&
+         std::string_view(head.data(), 8) == std::string_view("\x89HDF\r\n\x1a\n", 8);
 }
 
 void take_journal(Loaded& loaded, const fs::path& path) {
@@ -55,9 +57,23 @@ void take_journal(Loaded& loaded, const fs::path& path) {
                     path.string()));
   }
   if (contents.damaged > 0) {
-    loaded.remarks.push_back(fmt::format("{}: {} damaged line{} left out", path.string(), contents.damaged,
-                                         contents.damaged == 1 ? " was" : "s were"));
+    loaded.remarks.push_back(fmt::format("{}: {} damaged line{} left out ({}{})", path.string(),
+                                         contents.damaged, contents.damaged == 1 ? " was" : "s were",
+                                         contents.damaged == 1 ? "" : "the first is ",
+                                         io::first_damage(contents)));
   }
+}
+
+// A results.h5 of wherever: in a process of its own, for HDF5 stumbles over some damaged ones.
+io::Results read_file(const fs::path& path, bool with_details, std::vector<std::string>& remarks) {
+  io::Results results = io::read_results_apart(path, with_details);
+  if (!results.checked) {
+    remarks.push_back(
+        fmt::format("{}: has no checksums (an older gaussweep or another program wrote it); whether it is "
+                    "undamaged was not checked",
+                    path.string()));
+  }
+  return results;
 }
 
 Loaded load_directory(const fs::path& directory, bool with_details) {
@@ -77,15 +93,17 @@ Loaded load_directory(const fs::path& directory, bool with_details) {
   }
   if (has_results) {
     try {
-      loaded.results = io::read_results(results, with_details);
+      loaded.results = read_file(results, with_details, loaded.remarks);
       if (!has_journal || is_up_to_date(loaded.results.records, journal)) return loaded;
-      loaded.remarks.push_back(
-          fmt::format("{} is not what the journal says; the journal was read", results.string()));
+      loaded.remarks.assign(
+          1, fmt::format("{} is not what the journal says; the journal was read", results.string()));
     } catch (const io::InputError& e) {
       if (!has_journal) throw;
       loaded.results = {};
-      loaded.remarks.push_back(
-          fmt::format("{} cannot be read; the journal was read instead ({})", results.string(), e.what()));
+      loaded.remarks.push_back(fmt::format(
+          "{} cannot be read; the journal was read instead ({}) (`gaussweep merge {} -o {} --force` "
+          "makes it anew)",
+          results.string(), e.what(), journal.string(), results.string()));
     }
   }
   take_journal(loaded, journal);
@@ -102,21 +120,20 @@ bool is_up_to_date(const std::vector<io::Record>& results, const fs::path& journ
   }
   std::unordered_map<std::string, std::string> found;
   found.reserve(results.size());
-  std::ifstream in(journal, std::ios::binary);
-  std::string line;
-  while (std::getline(in, line)) {
-    if (in.eof()) break;  // no newline: torn, no record
-    // A record's first member in alphabetical order spares most lines the search for a note.
-    constexpr std::string_view first_member = "{\"allocate_seconds\":";
-    const bool is_record = line.compare(0, first_member.size(), first_member) == 0;
-    if (!is_record && line.find("\"note\":") != std::string::npos) continue;
-    const std::string_view text = line;
-    const std::string_view key = member(text, "\"key\":\"");
-    if (key.empty()) return false;  // damaged, or not written by us: let the journal's reader say
-    found[std::string(key)] = fingerprint(member(text, "\"status\":\""), member(text, "\"start_time\":\""),
-                                          member(text, "\"run_id\":\""));
-  }
-  return found == expected;
+  bool readable = true;
+  io::for_lines(journal, [&](const std::vector<std::string_view>& lines) {
+    for (const std::string_view text : lines) {
+      // A record's first member in alphabetical order spares most lines the search for a note.
+      constexpr std::string_view first_member = "{\"allocate_seconds\":";
+      const bool is_record = text.compare(0, first_member.size(), first_member) == 0;
+      if (!is_record && text.find("\"note\":") != std::string_view::npos) continue;
+      const std::string_view key = member(text, "\"key\":\"");
+      readable = readable && !key.empty();  // else damaged, or not written by us: let the reader say
+      found[std::string(key)] = fingerprint(member(text, "\"status\":\""), member(text, "\"start_time\":\""),
+                                            member(text, "\"run_id\":\""));
+    }
+  });
+  return readable && found == expected;
 }
 
 Loaded load(const fs::path& path, bool with_details) {
@@ -132,7 +149,7 @@ Loaded load(const fs::path& path, bool with_details) {
   if (fs::is_directory(status)) {
     loaded = load_directory(path, with_details);
   } else if (is_hdf5(path)) {
-    loaded.results = io::read_results(path, with_details);
+    loaded.results = read_file(path, with_details, loaded.remarks);
   } else {
     take_journal(loaded, path);
     if (loaded.results.records.empty() && loaded.notes.empty()) {

@@ -23,7 +23,8 @@ struct Loaded {
 /// Reads records. A run directory: its results.h5 where that holds just what the journal does, else the
 /// journal (with the devices, hosts and attributes of an older results.h5, if there is one). A file:
 /// results.h5 or a journal, told apart by content. `with_details == false` may leave out samples, stages and
-/// histories.
+/// histories. An HDF5 file is read in a child process: one that is damaged may crash HDF5, not this process.
+/// @pre this process is no rank of MPI
 /// @throws io::InputError where there is nothing to read, or it is not ours
 Loaded load(const std::filesystem::path& path, bool with_details);
 

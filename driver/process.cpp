@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "io/errors.hpp"
+#include "io/open_file.hpp"
 
 extern char** environ;
 
@@ -152,8 +153,15 @@ Process::Process(const std::vector<std::string>& arguments, const std::vector<st
   channel_ = Channel(ends[0]);
   Channel child_end(ends[1]);
   // Opened here, not by the child: an error must say that the medium failed, not that no child could start.
-  Channel log_end(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!log_end.open()) throw io::StorageError(fmt::format("cannot open {}: {}", log, std::strerror(errno)));
+  const std::filesystem::path name = log;
+  const io::Opened folder = io::hold_folder(name.parent_path());
+  if (!folder) {
+    throw io::StorageError(fmt::format("cannot open {}: its folder cannot be opened: {}", log, folder.why));
+  }
+  io::Opened opened =
+      io::open_regular(name.filename(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, folder.file.fd());
+  if (!opened) throw io::StorageError(fmt::format("cannot open {}: {}", log, opened.why));
+  const Channel log_end(opened.file.release());
   FileActions actions;
   posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions.value, log_end.fd(), 1);

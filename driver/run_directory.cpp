@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "driver/process.hpp"
 #include "io/atomic_file.hpp"
 #include "io/errors.hpp"
+#include "io/open_file.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -32,13 +34,36 @@ void make_private_folder(const std::filesystem::path& path) {
   throw io::StorageError(fmt::format("cannot create the folder {}: {}", path.string(), std::strerror(errno)));
 }
 
+/// Takes from others what they may do in an open folder that stood there before. Where that is not ours to
+/// change, it must at least be nothing that changes a run.
+void keep_private(int folder, const std::filesystem::path& path) {
+  constexpr mode_t of_others = 077, writing = 022;
+  struct stat facts {};
+  if (::fstat(folder, &facts) != 0 || (facts.st_mode & of_others) == 0) return;
+  const mode_t before = facts.st_mode & 0777;
+  if (::fchmod(folder, facts.st_mode & 07700) == 0 || errno != EPERM) {
+    // Some file systems have no modes of their own, and show what they were mounted with.
+    if ((before & writing) != 0)
+      spdlog::warn("{}: others could write into it (mode {:04o}); a run directory is private to its user",
+                   path.string(), before);
+    return;
+  }
+  if ((before & writing) == 0) return;
+  throw io::StorageError(
+      fmt::format("{}: belongs to another user, and others may write into it (mode {:04o}): what a run reads "
+                  "and records there could be changed; allowed: a folder of your own",
+                  path.string(), before));
+}
+
 /// A folder of the run directory: a folder in truth, for what is written must stay inside.
 void make_inner_folder(const std::filesystem::path& path) {
   make_private_folder(path);
-  struct stat facts {};
-  if (::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) return;
-  throw io::StorageError(
-      fmt::format("{} must be a folder of the run directory, not a link or a file", path.string()));
+  const io::Opened held = io::hold_folder(path);
+  if (!held) {
+    throw io::StorageError(fmt::format("{} must be a folder of the run directory, not a link or a file: {}",
+                                       path.string(), held.why));
+  }
+  keep_private(held.file.fd(), path);
 }
 
 /// What a run may have left, however early it was killed, or a batch job's script before it.
@@ -76,6 +101,8 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume)
   }
   std::filesystem::create_directories(path_.parent_path(), error);
   make_private_folder(path_);
+  const io::Descriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.open()) keep_private(folder.fd(), path_);
   lock();
   make_inner_folder(path_ / "matrices");
   make_inner_folder(path_ / "logs");
@@ -98,9 +125,9 @@ RunDirectory::~RunDirectory() {
 
 void RunDirectory::lock() {
   const std::filesystem::path name = path_ / "lock";
-  lock_fd_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (lock_fd_ < 0)
-    throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), std::strerror(errno)));
+  io::Opened opened = io::open_regular(name, O_RDWR | O_CREAT | O_NOFOLLOW);
+  if (!opened) throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), opened.why));
+  lock_fd_ = opened.file.release();
   const double deadline = now_seconds() + lock_patience;
   while (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
     if (errno == ENOSYS || errno == ENOLCK || errno == EOPNOTSUPP) {

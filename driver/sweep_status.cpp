@@ -1,9 +1,7 @@
 #include "driver/sweep_status.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +15,7 @@
 #include "driver/progress.hpp"
 #include "driver/shard.hpp"
 #include "driver/summary.hpp"
+#include "io/open_file.hpp"
 
 namespace gaussweep::driver {
 
@@ -105,12 +104,10 @@ double parse_time(const std::string& text) {
 }
 
 bool is_locked(const std::filesystem::path& lock) {
-  const int fd = open(lock.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
+  const io::Opened opened = io::open_regular(lock);
+  if (!opened) return false;
   // Shared and given back at once: a run that starts at this very moment tries again for some seconds.
-  const bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  close(fd);
-  return locked;
+  return flock(opened.file.fd(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 Moment moment_now() {
@@ -163,7 +160,9 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
   if (journal.torn && !running)
     status.remarks.emplace_back("the journal's last line is incomplete and does not count");
   if (journal.damaged > 0) {
-    status.remarks.push_back(fmt::format("{} damaged lines of the journal do not count", journal.damaged));
+    const std::string first = io::first_damage(journal);
+    status.remarks.push_back(fmt::format("{} damaged lines of the journal do not count{}", journal.damaged,
+                                         first.empty() ? "" : " (" + first + ")"));
   }
   return status;
 }

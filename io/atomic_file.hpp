@@ -6,29 +6,40 @@
 #include <string>
 
 #include "io/errors.hpp"
+#include "io/open_file.hpp"
 
 namespace gaussweep::io {
 
 /// A file under construction, private to the user (mode 0600). Without `commit` the temporary is removed and
 /// the target stays as it was; only a killed process leaves its temporary behind (remove_stale_temporaries).
+/// The folder is held from the first moment to the last: that its name comes to lead elsewhere in between
+/// moves nothing.
 class AtomicFile {
  public:
   /// Creates the empty temporary. @throws StorageError
   explicit AtomicFile(std::filesystem::path target);
+  /// The same in a folder that the caller holds; of `target` only the last component says where.
+  AtomicFile(int folder, std::filesystem::path target);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
-  /// Where a library that wants a name (HDF5) may write; it must have closed the file before `commit`.
-  const std::filesystem::path& temporary() const { return temporary_; }
+  /// A name under which a library that wants one (HDF5) may write; it must have closed the file before
+  /// `commit`.
+  std::filesystem::path temporary() const { return file_.path(); }
   /// Appends bytes. @throws StorageError
   void write(const void* data, std::size_t bytes);
-  /// Makes the temporary durable and gives it the target's name. @throws StorageError
+  /// Makes the temporary durable and gives it the target's name, in place of nothing, a regular file or a
+  /// link: where a device, a FIFO, a socket or a folder stands, that stays. @throws StorageError
   void commit();
 
  private:
   [[noreturn]] void fail(const std::string& action, int error) const;
-  std::filesystem::path target_, temporary_;
-  int fd_ = -1;
+  void create();
+  std::filesystem::path target_;
+  Descriptor held_;  // where this opened the folder itself
+  int folder_ = -1;
+  std::string temporary_;  // in the folder
+  Descriptor file_;
   bool committed_ = false;
 };
 
@@ -41,7 +52,8 @@ void remove_stale_temporaries(const std::filesystem::path& target);
 /// The name of the temporary number `count` of `target`, as the process `pid` of this host calls it.
 std::string temporary_name(const std::filesystem::path& target, int pid, unsigned count);
 
-/// Removes temporaries that the process `pid` of this host left in `folder`: it must have ended.
+/// Removes temporaries that the process `pid` of this host left in `folder`: it must have ended. A folder
+/// that a link has taken the place of is left alone.
 void remove_temporaries_of(int pid, const std::filesystem::path& folder);
 
 /// What a sync makes durable: all that is known of a file, or its data and what is needed to find them.

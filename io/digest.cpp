@@ -1,8 +1,10 @@
 #include "io/digest.hpp"
 
 #include <openssl/evp.h>
+#include <zlib.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
@@ -10,6 +12,7 @@
 
 #include "io/errors.hpp"
 #include "io/matrix_file.hpp"
+#include "io/open_file.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -55,7 +58,9 @@ std::string sha256(const std::string& bytes) {
 }
 
 std::string sha256_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  const Opened opened = open_regular(path);
+  if (!opened) throw InputError(path.string() + ": cannot be opened: " + opened.why);
+  std::ifstream file(opened.file.path(), std::ios::binary);
   if (!file) throw InputError(path.string() + ": cannot be opened: " + std::strerror(errno));
   Sha256 digest;
   std::vector<char> buffer(1 << 20);
@@ -65,6 +70,17 @@ std::string sha256_file(const std::filesystem::path& path) {
   }
   if (!file.eof()) throw InputError(path.string() + ": cannot be read: " + std::strerror(errno));
   return digest.hex();
+}
+
+std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before) {
+  return static_cast<std::uint32_t>(
+      crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+std::string crc32_text(std::uint32_t crc) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(crc));
+  return text;
 }
 
 }  // namespace gaussweep::io

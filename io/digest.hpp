@@ -1,9 +1,11 @@
 #pragma once
-/// SHA-256 of what comes piece by piece.
+/// SHA-256 and CRC-32 of what comes piece by piece.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace gaussweep::io {
 
@@ -23,5 +25,10 @@ class Sha256 {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// CRC-32 (zlib, PNG) of bytes, going on from that of the bytes before.
+std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before = 0);
+/// The same as 8 lower-case hexadecimal digits.
+std::string crc32_text(std::uint32_t crc);
 
 }  // namespace gaussweep::io

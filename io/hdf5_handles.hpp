@@ -3,7 +3,7 @@
 /// of `io/` only: headers that leave the room do not name HDF5.
 ///
 ///     h5::Quiet quiet;                               // no error stack on stderr while this lives
-///     h5::File file = h5::open_read_only(path);      // throws h5::Error
+///     h5::File file = h5::open_read_only(path, path);  // throws h5::Error
 ///     h5::Dataset a(H5Dopen2(file, "/A", H5P_DEFAULT), "open /A");
 ///     h5::check(H5Dread(a, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), "read /A");
 ///
@@ -120,8 +120,9 @@ inline Properties access_properties() {
   return access;
 }
 
-inline File open_read_only(const std::filesystem::path& path) {
-  return File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_properties()), "open '" + path.string() + "'");
+/// @param name what the file is called in messages: `path` may be one of a descriptor
+inline File open_read_only(const std::filesystem::path& path, const std::filesystem::path& name) {
+  return File(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_properties()), "open '" + name.string() + "'");
 }
 
 /// A string type of a fixed length in bytes (at least 1), UTF-8, null-padded.

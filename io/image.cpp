@@ -12,6 +12,7 @@
 #include "io/atomic_file.hpp"
 #include "io/errors.hpp"
 #include "io/matrix_file.hpp"
+#include "io/open_file.hpp"
 #include "io/pgm.hpp"
 
 namespace gaussweep::io {
@@ -24,14 +25,13 @@ constexpr std::uintmax_t most_bytes = std::uintmax_t{64} << 20;
 }
 
 std::string bytes_of(const std::filesystem::path& path) {
+  const Opened opened = open_regular(path);
+  if (!opened) refuse(path, opened.why);
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    refuse(path, error ? error.message() : "it is not a regular file");
-  }
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) refuse(path, error.message());
   if (size > most_bytes) refuse(path, "it has " + std::to_string(size) + " bytes; allowed: 64 MiB");
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(opened.file.path(), std::ios::binary);
   if (!file) refuse(path, std::strerror(errno));
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (file.bad()) refuse(path, "reading it failed");

@@ -1,14 +1,10 @@
 #include "io/journal.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <future>
 #include <nlohmann/json.hpp>
@@ -20,7 +16,10 @@
 #include <utility>
 
 #include "io/atomic_file.hpp"
+#include "io/digest.hpp"
 #include "io/errors.hpp"
+#include "io/note.hpp"
+#include "io/open_file.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -29,6 +28,8 @@ using Json = nlohmann::json;
 
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
 constexpr std::size_t most_read_bytes = std::size_t{8} << 20;
+constexpr std::size_t longest_line_bytes = std::size_t{256} << 20;
+constexpr int deepest = 32;
 
 // A line is the object's text with its checksum as the last member: {…,"crc":"1c291ca3"}. The checksum is
 // that of everything before `,"crc"`, so a line that lost or changed a byte anywhere gives itself away.
@@ -37,13 +38,6 @@ constexpr std::string_view crc_closing = "\"}";
 constexpr std::size_t crc_digits = 8;
 constexpr std::size_t crc_bytes = crc_opening.size() + crc_digits + crc_closing.size();
 
-std::string crc_text(std::string_view body) {
-  const uLong crc = crc32_z(crc32_z(0, nullptr, 0), reinterpret_cast<const Bytef*>(body.data()), body.size());
-  std::array<char, crc_digits + 1> text{};
-  std::snprintf(text.data(), text.size(), "%08lx", crc & 0xffffffffUL);
-  return text.data();
-}
-
 // The line without its checksum ("{…", no closing brace), or nothing where the checksum is absent or wrong.
 std::string_view checked_body(std::string_view line) {
   if (line.size() <= crc_bytes) return {};
@@ -51,8 +45,9 @@ std::string_view checked_body(std::string_view line) {
   const std::string_view tail = line.substr(body.size());
   const bool is_framed = tail.substr(0, crc_opening.size()) == crc_opening &&
                          tail.substr(crc_opening.size() + crc_digits) == crc_closing;
-  return is_framed && tail.substr(crc_opening.size(), crc_digits) == crc_text(body) ? body
-                                                                                    : std::string_view{};
+  return is_framed && tail.substr(crc_opening.size(), crc_digits) == crc32_text(crc32_of(body))
+             ? body
+             : std::string_view{};
 }
 
 // Where the last complete line ends; bytes beyond it are torn.
@@ -74,30 +69,52 @@ std::int64_t end_of_last_line(int fd, std::int64_t size, const std::filesystem::
   return 0;
 }
 
-// What a line says; neither record nor note: it is damaged.
+// What a line says; neither record nor note: it is damaged, and `why` says why.
 struct Line {
   std::optional<Record> record;
-  std::string note;
+  std::string note, why;
 };
 
+// Whether brackets are nested deeper than anything of ours is: what works its way down by recursion, as
+// writing JSON does, would run out of stack.
+bool is_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > deepest) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
 Line parse_line(std::string_view text) {
-  Line line;
+  const auto damaged = [](std::string why) { return Line{std::nullopt, {}, std::move(why)}; };
   const std::string_view body = checked_body(text);
-  if (body.empty()) return line;
+  if (body.empty()) return damaged("its checksum is absent or wrong");
+  if (is_too_deep(body)) return damaged("it is nested deeper than " + std::to_string(deepest) + " levels");
   std::string object(body);
   object += '}';
   const Json json = Json::parse(object, nullptr, false);
-  if (!json.is_object()) return line;
+  if (!json.is_object()) return damaged("it is no JSON object");
   if (json.contains("note")) {
-    line.note = std::move(object);
-    return line;
+    std::string why = note_problem(json);
+    if (!why.empty()) return damaged(std::move(why));
+    return {std::nullopt, std::move(object), {}};
   }
   try {
-    line.record = record_from_json(json);
-  } catch (const InputError&) {
-    // counted by who asked
+    return {record_from_json(json), {}, {}};
+  } catch (const InputError& error) {
+    return damaged(error.what());
   }
-  return line;
 }
 
 // All lines, in order. A night's journal has a hundred thousand and more: threads share them.
@@ -130,7 +147,8 @@ class Collector {
         contents_.notes.push_back(std::move(line.note));
       } else {
         ++contents_.damaged;
-        if (contents_.damaged_lines.size() < 100) contents_.damaged_lines.push_back(line_);
+        if (contents_.damaged_lines.size() < 100)
+          contents_.damaged_lines.push_back({line_, std::move(line.why)});
       }
     }
   }
@@ -170,15 +188,15 @@ std::vector<std::string_view> split(std::string_view text, std::string_view& res
 }  // namespace
 
 JournalWriter::JournalWriter(const std::filesystem::path& path) : path_(path) {
-  fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd_ < 0) fail("open it", errno, "Nothing was written.");
+  Opened opened = open_regular(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
+  if (!opened) {
+    throw StorageError("The journal '" + path.string() + "' cannot be opened: " + opened.why +
+                       ". Nothing was written.");
+  }
+  fd_ = opened.file.release();
   try {
     struct stat facts {};
     if (fstat(fd_, &facts) != 0) fail("look at it", errno, "Nothing was written.");
-    if (!S_ISREG(facts.st_mode)) {
-      throw StorageError("The journal '" + path.string() +
-                         "' is not a regular file; it must be one, or absent.");
-    }
     const std::int64_t end = end_of_last_line(fd_, facts.st_size, path);
     if (end < facts.st_size && ftruncate(fd_, end) != 0) {
       fail("cut off its torn last line", errno, "All complete lines are safe.");
@@ -219,7 +237,7 @@ void JournalWriter::append_note(const nlohmann::json& note) {
 
 void JournalWriter::append_line(std::string line) {
   line.pop_back();  // the closing brace comes after the checksum
-  const std::string crc = crc_text(line);
+  const std::string crc = crc32_text(crc32_of(line));
   gathered_ += line;
   gathered_ += crc_opening;
   gathered_ += crc;
@@ -282,21 +300,20 @@ void JournalWriter::sync() {
   unsynced_ = 0;
 }
 
-JournalContents read_journal(const std::filesystem::path& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    if (errno == ENOENT) return {};
-    throw InputError("Cannot open the journal '" + path.string() + "': " + std::strerror(errno) + ".");
-  }
-  struct Closer {
-    int fd;
-    ~Closer() { close(fd); }
-  } closer{fd};
+std::string first_damage(const JournalContents& contents) {
+  if (contents.damaged_lines.empty()) return "";
+  const DamagedLine& first = contents.damaged_lines.front();
+  return "line " + std::to_string(first.number) + ": " + first.why;
+}
 
+bool for_lines(const std::filesystem::path& path,
+               const std::function<void(const std::vector<std::string_view>&)>& take) {
+  const Opened opened = open_regular(path);
+  if (!opened) throw InputError("Cannot open the journal '" + path.string() + "': " + opened.why + ".");
+  const int fd = opened.file.fd();
   struct stat facts {};
   const std::size_t size = fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
   const std::size_t piece = std::clamp<std::size_t>(size + 1, 4096, most_read_bytes);
-  Collector collector;
   std::string pending;  // what was read and not taken yet: begins where a line does
   for (;;) {
     const std::size_t before = pending.size();
@@ -306,12 +323,25 @@ JournalContents read_journal(const std::filesystem::path& path) {
       throw StorageError("Cannot read the journal '" + path.string() + "': " + std::strerror(errno) + ".");
     pending.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got == 0) break;
-    if (pending.find('\n', before) == std::string::npos) continue;
+    if (pending.find('\n', before) == std::string::npos) {
+      if (pending.size() <= longest_line_bytes) continue;
+      throw InputError("Cannot read the journal '" + path.string() + "': a line does not end within " +
+                       std::to_string(longest_line_bytes >> 20) + " MiB; it is no journal of gaussweep.");
+    }
     std::string_view rest;
-    collector.take(parse_lines(split(pending, rest)));
+    take(split(pending, rest));
     pending.erase(0, pending.size() - rest.size());
   }
-  return collector.finish(!pending.empty());
+  return !pending.empty();
+}
+
+JournalContents read_journal(const std::filesystem::path& path) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0 && errno == ENOENT) return {};
+  Collector collector;
+  const bool torn = for_lines(
+      path, [&](const std::vector<std::string_view>& lines) { collector.take(parse_lines(lines)); });
+  return collector.finish(torn);
 }
 
 }  // namespace gaussweep::io

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/record.hpp"
@@ -48,6 +50,12 @@ class JournalWriter {
   bool broken_ = false;
 };
 
+/// A complete line that does not count, and why.
+struct DamagedLine {
+  std::int64_t number = 0;  ///< from 1
+  std::string why;
+};
+
 /// What a journal holds.
 struct JournalContents {
   /// In the order in which their keys first came; where a key comes again (a retried trial), the last record
@@ -60,11 +68,21 @@ struct JournalContents {
   /// Complete lines whose checksum is absent or wrong, or that are neither record nor note: counted, left
   /// out.
   std::int64_t damaged = 0;
-  std::vector<std::int64_t> damaged_lines;  ///< where, from 1: the first 100 of them
+  std::vector<DamagedLine> damaged_lines;  ///< the first 100 of them
 };
 
+/// The first of the damaged lines in words, "line 7: its checksum is absent or wrong"; empty without one.
+std::string first_damage(const JournalContents& contents);
+
+/// Gives the whole lines of a file, some at a time, in order, without their newlines.
+/// @return whether bytes without a newline follow the last of them
+/// @throws InputError where it cannot be opened or is no regular file, or where a line does not end within
+/// 256 MiB; StorageError where reading it fails
+bool for_lines(const std::filesystem::path& path,
+               const std::function<void(const std::vector<std::string_view>&)>& take);
+
 /// Reads a journal that may be growing. An absent file is an empty journal.
-/// @throws InputError where it cannot be opened, StorageError where reading it fails
+/// @throws InputError, StorageError as `for_lines`
 JournalContents read_journal(const std::filesystem::path& path);
 
 }  // namespace gaussweep::io

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "io/open_file.hpp"
+
 namespace gaussweep::io {
 
 /// A dense column-major matrix, ld == rows.
@@ -62,14 +64,16 @@ std::string sha256(const std::string& bytes);
 std::string sha256_file(const std::filesystem::path& path);
 
 /// DIR/matrices: makes each matrix once, even when several processes ask at the same moment (a lock file that
-/// dies with its holder; the others wait and then read).
+/// dies with its holder; the others wait and then read). Where a link has taken the folder's place it is not
+/// followed.
 class MatrixStore {
  public:
   explicit MatrixStore(std::filesystem::path directory);
   /// Where the matrix of this digest stands, or would. @throws InputError where it is no digest
   std::filesystem::path path_of(const std::string& digest) const;
   /// Reads the matrix of this digest; where it is absent, calls `make`, stores the result and returns it.
-  /// A damaged file is made anew. `made` tells which it was. @throws StorageError, and what `make` throws
+  /// A file that is damaged, or that is of another digest than its name says, is made anew. The matrix has
+  /// the attribute "digest". `made` tells which it was. @throws StorageError, and what `make` throws
   template <class T>
   StoredMatrix<T> get(const std::string& digest, const std::function<StoredMatrix<T>()>& make,
                       bool* made = nullptr);
@@ -87,6 +91,7 @@ class MatrixStore {
                                       std::size_t element_bytes);
 
  private:
+  Descriptor hold() const;
   std::filesystem::path directory_;
 };
 

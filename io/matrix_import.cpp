@@ -1,16 +1,18 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
-#include <unistd.h>
-
 #include "io/errors.hpp"
 #include "io/hdf5_handles.hpp"
+#include "io/hdf5_inside.hpp"
 #include "io/matrix_file.hpp"
 #include "io/matrix_limits.hpp"
 #include "io/matrix_market.hpp"
+#include "io/open_file.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -19,22 +21,27 @@ namespace {
   throw InputError(path.string() + ": " + message);
 }
 
-void require_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) fail(path, "there is no such file");
-  if (!std::filesystem::is_regular_file(path, error))
-    fail(path, "is no file; give a Matrix Market, HDF5 or MATLAB v7.3 file");
-  if (::access(path.c_str(), R_OK) != 0) fail(path, std::string("cannot be read: ") + std::strerror(errno));
+/// Opens the file, so that what is read under its descriptor's name is a regular file whatever happens.
+Descriptor require_file(const std::filesystem::path& path) {
+  const std::string& name = path.native();
+  const std::size_t nul = name.find('\0');
+  if (nul != std::string::npos) {
+    // The system would end the name there, and so would the message.
+    throw InputError(name.substr(0, nul) + "\\0" + name.substr(nul + 1, name.find('\0', nul + 1) - nul - 1) +
+                     ": a NUL byte in the name; no file can have one");
+  }
+  Opened opened = open_regular(path);
+  if (opened) return std::move(opened.file);
+  if (opened.error == ENOENT) fail(path, "there is no such file");
+  if (opened.error != 0) fail(path, "cannot be read: " + opened.why);
+  fail(path, "is no file (" + opened.why + "); give a Matrix Market, HDF5 or MATLAB v7.3 file");
 }
 
 /// A MATLAB v7.3 file is an HDF5 file behind a block of 512 bytes that begins with this text.
-bool is_matlab(const std::filesystem::path& path) {
-  FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return false;
+bool is_matlab(const Descriptor& file) {
   char start[10] = "";
-  const std::size_t count = std::fread(start, 1, sizeof start, file);
-  std::fclose(file);
-  return count == sizeof start && std::memcmp(start, "MATLAB 7.3", sizeof start) == 0;
+  return ::pread(file.fd(), start, sizeof start, 0) == sizeof start &&
+         std::memcmp(start, "MATLAB 7.3", sizeof start) == 0;
 }
 
 std::string text_attribute(hid_t object, const char* name) {
@@ -77,7 +84,7 @@ struct Found {
 
 /// Looks at a dataset. `why` says why it is no matrix that can be read.
 bool look_at(hid_t file, const std::string& name, bool matlab, Found& found, std::string& why) {
-  const h5::Dataset dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), "open " + name);
+  const h5::Object dataset = h5::open_object(file, name);
   const std::string matlab_class = text_attribute(dataset, "MATLAB_class");
   if (matlab && matlab_class != "double" && matlab_class != "single") {
     why = name + " is of MATLAB class '" + matlab_class + "'; allowed: full double or single";
@@ -108,6 +115,8 @@ bool look_at(hid_t file, const std::string& name, bool matlab, Found& found, std
     why = name + " is empty";
     return false;
   }
+  why = h5::why_not_inside(dataset, name);
+  if (!why.empty()) return false;
   found.name = name;
   found.dims[0] = static_cast<std::int64_t>(std::min<hsize_t>(dims[0], INT64_MAX));
   found.dims[1] = static_cast<std::int64_t>(std::min<hsize_t>(dims[1], INT64_MAX));
@@ -137,7 +146,7 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
   try {
     std::string why;
     if (info->type == H5O_TYPE_GROUP && search.matlab && std::string(name) != ".") {
-      const h5::Object object(H5Oopen(file, name, H5P_DEFAULT), "open " + path);
+      const h5::Object object = h5::open_object(file, path);
       why = group_words(object, path);
     }
     Found found;
@@ -157,18 +166,17 @@ Found choose(const std::filesystem::path& path, hid_t file, const std::string& d
   Found found;
   std::string why;
   const std::string wanted = !dataset.empty() ? dataset : "/A";
-  const bool there = H5Lexists(file, wanted.c_str(), H5P_DEFAULT) > 0;
-  H5Eclear2(H5E_DEFAULT);
+  if (wanted.find('\0') != std::string::npos) fail(path, "a NUL byte in the name of the dataset");
   Search search{matlab, {}, {}};
-  if (there) {
+  if (h5::has_object(file, wanted)) {
+    const h5::Object object = h5::open_object(file, wanted);
     H5O_info_t info;
-    h5::check(H5Oget_info_by_name(file, wanted.c_str(), &info, H5P_DEFAULT), "look at " + wanted);
+    h5::check(H5Oget_info(object, &info), "look at " + wanted);
     if (info.type == H5O_TYPE_DATASET) {
       if (look_at(file, wanted, matlab, found, why)) return found;
       fail(path, why);
     }
     if (!dataset.empty() || matlab) {
-      const h5::Object object(H5Oopen(file, wanted.c_str(), H5P_DEFAULT), "open " + wanted);
       fail(path, matlab ? group_words(object, wanted) : wanted + " is a group; allowed: a dataset");
     }
   }
@@ -271,52 +279,52 @@ Dense<double> read_dataset(const std::filesystem::path& path, hid_t file, const 
   const std::int64_t cols = found.column_major ? found.dims[0] : found.dims[1];
   const std::string why = too_large(rows, cols);
   if (!why.empty()) fail(path, found.name + ": " + why);
-  const h5::Dataset dataset(H5Dopen2(file, found.name.c_str(), H5P_DEFAULT), "open " + found.name);
+  const h5::Dataset dataset = h5::open_dataset(file, found.name);
   const h5::Space space(H5Dget_space(dataset), "read the shape of " + found.name);
   Dense<double> matrix{rows, cols, std::vector<double>(static_cast<std::size_t>(rows * cols))};
   read_panels({path, found, dataset, space, found.field == "integer"}, matrix);
   return matrix;
 }
 
-h5::File open_hdf5(const std::filesystem::path& path) {
-  if (H5Fis_hdf5(path.c_str()) <= 0) {
+h5::File open_hdf5(const std::filesystem::path& path, const Descriptor& opened) {
+  if (H5Fis_hdf5(opened.path().c_str()) <= 0) {
     H5Eclear2(H5E_DEFAULT);
     fail(path,
          "is neither Matrix Market nor HDF5 nor MATLAB v7.3 (older MATLAB files: save again with -v7.3)");
   }
-  return h5::open_read_only(path);
+  return h5::open_read_only(opened.path(), path);
 }
 
 }  // namespace
 
 Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset,
                             std::string* sha256) {
-  require_file(path);
-  if (is_matrix_market(path)) {
+  const Descriptor opened = require_file(path);
+  if (is_matrix_market(opened.path())) {
     if (!dataset.empty()) fail(path, "a Matrix Market file has no datasets; leave dataset out");
     return read_matrix_market(path, sha256);
   }
   const h5::Quiet quiet;
   try {
-    const h5::File file = open_hdf5(path);
-    if (sha256 != nullptr) *sha256 = sha256_file(path);  // not before it is known to be worth reading
-    return read_dataset(path, file, choose(path, file, dataset, is_matlab(path)));
+    const h5::File file = open_hdf5(path, opened);
+    if (sha256 != nullptr) *sha256 = sha256_file(opened.path());  // not before it is worth reading
+    return read_dataset(path, file, choose(path, file, dataset, is_matlab(opened)));
   } catch (const h5::Error& e) {
     fail(path, e.what());
   }
 }
 
 MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset, std::string* sha256) {
-  require_file(path);
-  if (is_matrix_market(path)) {
+  const Descriptor opened = require_file(path);
+  if (is_matrix_market(opened.path())) {
     if (!dataset.empty()) fail(path, "a Matrix Market file has no datasets; leave dataset out");
     return matrix_market_info(path, sha256);
   }
   const h5::Quiet quiet;
   try {
-    const h5::File file = open_hdf5(path);
-    if (sha256 != nullptr) *sha256 = sha256_file(path);  // not before it is known to be worth reading
-    const bool matlab = is_matlab(path);
+    const h5::File file = open_hdf5(path, opened);
+    if (sha256 != nullptr) *sha256 = sha256_file(opened.path());  // not before it is worth reading
+    const bool matlab = is_matlab(opened);
     const Found found = choose(path, file, dataset, matlab);
     MatrixInfo info;
     info.format = matlab ? "matlab" : text_attribute(file, "gaussweep").empty() ? "hdf5" : "gaussweep";

@@ -15,6 +15,7 @@
 #include "io/digest.hpp"
 #include "io/errors.hpp"
 #include "io/matrix_limits.hpp"
+#include "io/open_file.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -45,7 +46,10 @@ std::string in_quotes(const std::string& text) {
 /// Lines with their numbers; comments and blank lines are passed over.
 class Lines {
  public:
-  explicit Lines(const std::filesystem::path& path) : path_(path), file_(path, std::ios::binary) {
+  explicit Lines(const std::filesystem::path& path) : path_(path) {
+    const Opened opened = open_regular(path);
+    if (!opened) throw InputError(path.string() + ": cannot be opened: " + opened.why);
+    file_.open(opened.file.path(), std::ios::binary);
     if (!file_) throw InputError(path.string() + ": cannot be opened: " + std::strerror(errno));
     block_.resize(std::size_t{1} << 16);
     std::error_code error;

@@ -11,7 +11,9 @@
 #include "io/atomic_file.hpp"
 #include "io/errors.hpp"
 #include "io/hdf5_handles.hpp"
+#include "io/hdf5_inside.hpp"
 #include "io/matrix_file.hpp"
+#include "io/open_file.hpp"
 #include "io/seal.hpp"
 
 namespace gaussweep::io {
@@ -20,6 +22,8 @@ namespace {
 constexpr hsize_t chunk_bytes = 1 << 20;
 constexpr std::int64_t bookkeeping_bytes =
     24 << 10;  // what HDF5 writes around three small datasets, and the seal
+
+constexpr const char* digest_attribute = "digest";
 
 template <class T>
 hid_t native_type() {
@@ -59,7 +63,7 @@ template <class T>
 Dense<T> read_dense(hid_t file, const std::string& name) {
   Dense<T> matrix;
   if (h5::check(H5Lexists(file, name.c_str(), H5P_DEFAULT), "look for " + name) == 0) return matrix;
-  const h5::Dataset dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), "open " + name);
+  const h5::Dataset dataset = h5::open_dataset(file, name);
   const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
   if (H5Sget_simple_extent_ndims(space) != 2) throw h5::Error(name + " is no matrix");
   const h5::Type type(H5Dget_type(dataset), "read the type of " + name);
@@ -86,43 +90,38 @@ bool is_digest(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-/// Bytes of a regular file; 0 where there is none.
-std::int64_t file_bytes(const std::filesystem::path& path) {
+/// Bytes of a regular file in a folder; 0 where there is none.
+std::int64_t file_bytes(int folder, const std::string& name) {
   struct stat facts {};
-  return ::lstat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
+  const bool found = ::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+  return found && S_ISREG(facts.st_mode) ? facts.st_size : 0;
 }
 
 /// A lock that dies with its holder.
 class FileLock {
  public:
-  explicit FileLock(const std::filesystem::path& path) {
-    fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd_ < 0) throw StorageError("cannot open " + path.string() + ": " + std::strerror(errno));
-    while (::flock(fd_, LOCK_EX) != 0) {
+  /// @param path of the folder's file `path.filename()`, for words
+  FileLock(int folder, const std::filesystem::path& path) {
+    Opened opened = open_regular(path.filename(), O_RDWR | O_CREAT | O_NOFOLLOW, folder);
+    if (!opened) throw StorageError("cannot open " + path.string() + ": " + opened.why);
+    file_ = std::move(opened.file);
+    while (::flock(file_.fd(), LOCK_EX) != 0) {
       if (errno == EINTR) continue;
-      const int error = errno;
       // A file system without locks costs work done twice, not correctness: whoever is later renames the same
       // bytes over the same name.
-      if (error == ENOSYS || error == ENOLCK || error == EOPNOTSUPP) return;
-      ::close(fd_);
-      throw StorageError("cannot lock " + path.string() + ": " + std::strerror(error));
+      if (errno == ENOSYS || errno == ENOLCK || errno == EOPNOTSUPP) return;
+      throw StorageError("cannot lock " + path.string() + ": " + std::strerror(errno));
     }
   }
-  ~FileLock() { ::close(fd_); }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
 
  private:
-  int fd_ = -1;
+  Descriptor file_;
 };
 
-}  // namespace
-
+/// What write_matrix and the store have in common: a file under construction filled, sealed and named.
 template <class T>
-void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix) {
-  if (matrix.a.data.empty()) throw std::invalid_argument("write_matrix: A is empty");
+void write_sealed(AtomicFile& target, const std::filesystem::path& path, const StoredMatrix<T>& matrix) {
   const h5::Quiet quiet;
-  AtomicFile target(path);
   try {
     const h5::Properties creation(H5Pcreate(H5P_FILE_CREATE), "make file creation properties");
     h5::check(H5Pset_userblock(creation, seal_bytes), "leave room for the seal");
@@ -137,18 +136,21 @@ void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matr
   } catch (const h5::Error& e) {
     throw StorageError(path.string() + ": cannot be written: " + e.what());
   }
-  const std::string seal = make_seal(target.temporary());
+  const Opened written = open_regular(target.temporary());
+  if (!written) throw StorageError(path.string() + ": cannot be read after it was written: " + written.why);
+  const std::string seal = make_seal(written.file.fd());
   target.write(seal.data(), seal.size());
   target.commit();
 }
 
+/// Reads an open file. @throws InputError
 template <class T>
-StoredMatrix<T> read_matrix(const std::filesystem::path& path) {
-  const std::string why = broken_seal(path);
+StoredMatrix<T> read_sealed(const Descriptor& opened, const std::filesystem::path& path) {
+  const std::string why = broken_seal(opened.fd());
   if (!why.empty()) throw InputError(path.string() + ": is no whole file of the matrix store: " + why);
   const h5::Quiet quiet;
   try {
-    const h5::File file = h5::open_read_only(path);
+    const h5::File file = h5::open_read_only(opened.path(), path);
     StoredMatrix<T> matrix;
     matrix.a = read_dense<T>(file, "/A");
     if (matrix.a.data.empty()) throw h5::Error("there is no /A");
@@ -162,6 +164,28 @@ StoredMatrix<T> read_matrix(const std::filesystem::path& path) {
   }
 }
 
+void require_a(bool empty) {
+  if (empty) throw std::invalid_argument("write_matrix: A is empty");
+}
+
+}  // namespace
+
+template <class T>
+void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix) {
+  require_a(matrix.a.data.empty());
+  AtomicFile target(path);
+  write_sealed(target, path, matrix);
+}
+
+template <class T>
+StoredMatrix<T> read_matrix(const std::filesystem::path& path) {
+  const Opened opened = open_regular(path);
+  if (!opened)
+    throw InputError(path.string() +
+                     ": is no whole file of the matrix store: it cannot be opened: " + opened.why);
+  return read_sealed<T>(opened.file, path);
+}
+
 MatrixStore::MatrixStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
 std::filesystem::path MatrixStore::path_of(const std::string& digest) const {
@@ -169,16 +193,24 @@ std::filesystem::path MatrixStore::path_of(const std::string& digest) const {
   return directory_ / (digest + ".h5");
 }
 
+Descriptor MatrixStore::hold() const {
+  Opened held = hold_folder(directory_);
+  if (!held) throw StorageError(directory_.string() + "/: cannot be opened: " + held.why);
+  return std::move(held.file);
+}
+
 template <class T>
 StoredMatrix<T> MatrixStore::get(const std::string& digest, const std::function<StoredMatrix<T>()>& make,
                                  bool* made) {
   const std::filesystem::path path = path_of(digest);
+  // Whatever takes the folder's name in the meantime, a link maybe: nothing is read or written through it.
+  const Descriptor folder = hold();
   const auto stored = [&](StoredMatrix<T>& matrix) {
-    std::error_code error;
-    if (!std::filesystem::exists(path, error)) return false;  // opening the lock says what else is wrong
+    const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
+    if (!opened) return false;  // writing it below says what else is wrong
     try {
-      matrix = read_matrix<T>(path);
-      return true;
+      matrix = read_sealed<T>(opened.file, path);
+      return matrix.attributes[digest_attribute] == digest;  // else it is another's, under this name
     } catch (const InputError&) {
       return false;  // damaged: it is made anew below
     }
@@ -187,46 +219,63 @@ StoredMatrix<T> MatrixStore::get(const std::string& digest, const std::function<
   if (made != nullptr) *made = false;
   if (stored(matrix)) return matrix;
   const std::filesystem::path lock_name = directory_ / (digest + ".lock");
-  const FileLock lock(lock_name);
+  const FileLock lock(folder.fd(), lock_name);
   if (stored(matrix)) return matrix;  // another process made it while this one waited
   matrix = make();
-  write_matrix(path, matrix);
-  ::unlink(lock_name.c_str());  // who waits on the old file still gets its lock, then finds the matrix
+  require_a(matrix.a.data.empty());
+  matrix.attributes[digest_attribute] = digest;
+  {
+    AtomicFile target(folder.fd(), path);
+    write_sealed(target, path, matrix);
+  }
+  // Who waits on the old lock still gets it, then finds the matrix.
+  ::unlinkat(folder.fd(), lock_name.filename().c_str(), 0);
   if (made != nullptr) *made = true;
   return matrix;
 }
 
 std::map<std::string, std::int64_t> MatrixStore::inventory() const {
   std::map<std::string, std::int64_t> found;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::filesystem::path& path = entry->path();
-    if (path.extension() != ".h5" || !is_digest(path.stem().string())) continue;
-    const std::int64_t bytes = file_bytes(path);
-    if (bytes > 0) found[path.stem().string()] = bytes;
+  const Opened held = hold_folder(directory_);
+  if (held.error == ENOENT) return found;
+  std::error_code error(held.error, std::generic_category());
+  if (held) {
+    for (std::filesystem::directory_iterator entry(held.file.path(), error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::filesystem::path& path = entry->path();
+      if (path.extension() != ".h5" || !is_digest(path.stem().string())) continue;
+      const std::int64_t bytes = file_bytes(held.file.fd(), path.filename());
+      if (bytes > 0) found[path.stem().string()] = bytes;
+    }
   }
-  if (error && error != std::errc::no_such_file_or_directory)
-    throw StorageError(directory_.string() + ": cannot be listed: " + error.message());
+  if (error)
+    throw StorageError(directory_.string() + "/: cannot be listed: " + (held ? error.message() : held.why));
   return found;
 }
 
 std::int64_t MatrixStore::bytes_of(const std::string& digest) const {
-  return file_bytes(path_of(digest));
+  const std::string name = path_of(digest).filename();
+  const Opened held = hold_folder(directory_);
+  return held ? file_bytes(held.file.fd(), name) : 0;
 }
 
 void MatrixStore::remove(const std::string& digest) {
   const std::filesystem::path path = path_of(digest);
-  if (::unlink(path.c_str()) != 0 && errno != ENOENT)
-    throw StorageError(path.string() + ": cannot be removed: " + std::strerror(errno));
+  const Opened held = hold_folder(directory_);
+  if (held.error == ENOENT) return;
+  if (!held || (::unlinkat(held.file.fd(), path.filename().c_str(), 0) != 0 && errno != ENOENT))
+    throw StorageError(path.string() + ": cannot be removed: " + (held ? std::strerror(errno) : held.why));
 }
 
 void MatrixStore::tidy() {
   // Housekeeping: what cannot be listed or removed is no reason to fail.
+  const Opened held = hold_folder(directory_);
+  if (!held) return;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory_, ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(held.file.path(), ignored)) {
     const std::filesystem::path extension = entry.path().extension();
-    if (extension == ".tmp" || extension == ".lock") ::unlink(entry.path().c_str());
+    if (extension == ".tmp" || extension == ".lock")
+      ::unlinkat(held.file.fd(), entry.path().filename().c_str(), 0);
   }
 }
 

@@ -1,92 +1,35 @@
 #include "io/results.hpp"
 
-#include <system_error>
+#include <sys/stat.h>
+
+#include <optional>
 #include <utility>
 
 #include "io/atomic_file.hpp"
+#include "io/checksums.hpp"
 #include "io/errors.hpp"
+#include "io/hdf5_inside.hpp"
 #include "io/hdf5_memory.hpp"
+#include "io/open_file.hpp"
+#include "io/results_columns.hpp"
 #include "io/table.hpp"
 
 namespace gaussweep::io {
 namespace {
 
 constexpr long long schema_version = 1;
-
-// The tables besides /records: io/SCHEMA.md says what the columns mean.
-struct SampleRow {
-  std::int64_t trial = 0, index = 0;
-  double seconds = Record::unknown, clock = Record::unknown;
-  std::int64_t throttled = 0;
-};
-struct StageRow {
-  std::int64_t trial = 0;
-  std::string kernel;
-  std::int64_t calls = 0;
-  double seconds = Record::unknown, mean = Record::unknown, occupancy = Record::unknown,
-         share = Record::unknown;
-};
-struct IterationRow {
-  std::int64_t trial = 0, iteration = 0;
-  double residual = Record::unknown;
-};
-
-const std::vector<h5::Column<SampleRow>>& sample_columns() {
-  using R = SampleRow;
-  static const std::vector<h5::Column<R>> columns{{"trial", &R::trial},
-                                                  {"index", &R::index},
-                                                  {"seconds", &R::seconds},
-                                                  {"clock", &R::clock},
-                                                  {"throttled", &R::throttled}};
-  return columns;
-}
-
-const std::vector<h5::Column<StageRow>>& stage_columns() {
-  using R = StageRow;
-  static const std::vector<h5::Column<R>> columns{
-      {"trial", &R::trial}, {"kernel", &R::kernel},       {"calls", &R::calls}, {"seconds", &R::seconds},
-      {"mean", &R::mean},   {"occupancy", &R::occupancy}, {"share", &R::share}};
-  return columns;
-}
-
-const std::vector<h5::Column<IterationRow>>& iteration_columns() {
-  using R = IterationRow;
-  static const std::vector<h5::Column<R>> columns{
-      {"trial", &R::trial}, {"iteration", &R::iteration}, {"residual", &R::residual}};
-  return columns;
-}
-
-const std::vector<h5::Column<DeviceRow>>& device_columns() {
-  using R = DeviceRow;
-  static const std::vector<h5::Column<R>> columns{{"gpu_uuid", &R::gpu_uuid},
-                                                  {"gpu_name", &R::gpu_name},
-                                                  {"host", &R::host},
-                                                  {"capability", &R::capability},
-                                                  {"multiprocessors", &R::multiprocessors},
-                                                  {"total_bytes", &R::total_bytes},
-                                                  {"ecc", &R::ecc},
-                                                  {"driver_version", &R::driver_version},
-                                                  {"runtime_version", &R::runtime_version},
-                                                  {"copy_bytes_per_second", &R::copy_bytes_per_second},
-                                                  {"gemm_flops_float", &R::gemm_flops_float},
-                                                  {"gemm_flops_double", &R::gemm_flops_double}};
-  return columns;
-}
-
-const std::vector<h5::Column<HostRow>>& host_columns() {
-  using R = HostRow;
-  static const std::vector<h5::Column<R>> columns{{"host", &R::host},
-                                                  {"cpu", &R::cpu},
-                                                  {"os", &R::os},
-                                                  {"cores", &R::cores},
-                                                  {"memory_bytes", &R::memory_bytes},
-                                                  {"blas_threads", &R::blas_threads}};
-  return columns;
-}
+constexpr const char* version_attribute = "schema_version";
+constexpr const char* checksums_attribute = "checksums";  // of /records, for the whole file
 
 // --- Writing
 
-void write_details(const h5::File& file, const std::vector<Record>& records) {
+template <class Columns, class Row>
+void write_checked(const h5::File& file, const char* name, const Columns& columns,
+                   const std::vector<Row>& rows, FileChecksums& checksums) {
+  checksums.add_table(name, h5::write_table(file, name, columns, rows));
+}
+
+void write_details(const h5::File& file, const std::vector<Record>& records, FileChecksums& checksums) {
   std::vector<SampleRow> samples;
   std::vector<StageRow> stages;
   std::vector<IterationRow> iterations;
@@ -104,9 +47,9 @@ void write_details(const h5::File& file, const std::vector<Record>& records) {
       iterations.push_back({trial, static_cast<std::int64_t>(i), records[r].history[i]});
     }
   }
-  h5::write_table(file, "/samples", sample_columns(), samples);
-  h5::write_table(file, "/stages", stage_columns(), stages);
-  h5::write_table(file, "/iterations", iteration_columns(), iterations);
+  write_checked(file, "/samples", sample_columns(), samples, checksums);
+  write_checked(file, "/stages", stage_columns(), stages, checksums);
+  write_checked(file, "/iterations", iteration_columns(), iterations, checksums);
 }
 
 // --- Reading
@@ -123,25 +66,79 @@ bool has_table(const h5::File& file, const char* name) {
   return h5::check(H5Lexists(file, name, H5P_DEFAULT), "look for " + std::string(name)) > 0;
 }
 
-template <class Row, class Columns>
-std::vector<Row> read_if_there(const h5::File& file, const char* name, const Columns& columns,
-                               std::initializer_list<std::string_view> required = {"trial"}) {
-  return has_table(file, name) ? h5::read_table<Row>(file, name, columns, required) : std::vector<Row>{};
-}
+/// Reads the tables of a file, and where the file has checksums, finds out those of what was read.
+class TablesOf {
+ public:
+  explicit TablesOf(const h5::File& file) : file_(file) {
+    const h5::Dataset records = h5::open_dataset(file, "/records");
+    if (h5::check(H5Aexists(records, checksums_attribute), "look for the checksums") == 0) return;
+    const h5::Attribute attribute(H5Aopen(records, checksums_attribute, H5P_DEFAULT), "open the checksums");
+    said_ = FileChecksums::parse(h5::read_text(attribute, checksums_attribute));
+  }
+  bool has_checksums() const { return said_.has_value(); }
+  template <class Row, class Columns>
+  std::vector<Row> read(const char* name, const Columns& columns,
+                        std::initializer_list<std::string_view> required) {
+    if (!said_) return h5::read_table<Row>(file_, name, columns, required);
+    h5::TableChecksums found{h5::Layout()};
+    std::vector<Row> rows = h5::read_table<Row>(file_, name, columns, required, &found);
+    found_.add_table(name, found);
+    return rows;
+  }
+  template <class Row, class Columns>
+  std::vector<Row> read_if_there(const char* name, const Columns& columns,
+                                 std::initializer_list<std::string_view> required = {"trial"}) {
+    if (has_table(file_, name)) return read<Row>(name, columns, required);
+    found_.tables[name] = {};
+    return {};
+  }
+  /// @throws h5::Error where the checksums are not those of `attributes`, `version` and the tables read
+  void check(const std::map<std::string, std::string>& attributes, long long version) {
+    if (!said_) return;
+    for (const auto& [name, value] : attributes) found_.add_attribute(name, value);
+    found_.add_attribute(version_attribute, std::to_string(version));
+    const std::string where = said_->difference(found_);
+    if (!where.empty()) throw h5::Error("it is damaged: the checksum of " + where + " does not agree");
+  }
 
-void read_details(const h5::File& file, std::vector<Record>& records) {
+ private:
+  const h5::File& file_;
+  std::optional<FileChecksums> said_;
+  FileChecksums found_;
+};
+
+void read_details(TablesOf& tables, std::vector<Record>& records) {
   // Rows stand in order of trial and index, as they were written.
-  for (const SampleRow& row : read_if_there<SampleRow>(file, "/samples", sample_columns())) {
+  for (const SampleRow& row : tables.read_if_there<SampleRow>("/samples", sample_columns())) {
     record_of(records, row.trial, "/samples")
         .sample_list.push_back({row.seconds, row.clock, row.throttled != 0});
   }
-  for (StageRow& row : read_if_there<StageRow>(file, "/stages", stage_columns())) {
+  for (StageRow& row : tables.read_if_there<StageRow>("/stages", stage_columns())) {
     record_of(records, row.trial, "/stages")
         .stages.push_back(
             {std::move(row.kernel), row.calls, row.seconds, row.mean, row.occupancy, row.share});
   }
-  for (const IterationRow& row : read_if_there<IterationRow>(file, "/iterations", iteration_columns())) {
+  for (const IterationRow& row : tables.read_if_there<IterationRow>("/iterations", iteration_columns())) {
     record_of(records, row.trial, "/iterations").history.push_back(row.residual);
+  }
+}
+
+bool is_gone(const Descriptor& file) {
+  struct stat facts {};
+  return fstat(file.fd(), &facts) == 0 && facts.st_nlink == 0;
+}
+
+/// Opens the file of this name. A run that is at work replaces it, and HDF5 wants a file to have a name.
+h5::File open_current(const std::filesystem::path& path) {
+  constexpr int most_attempts = 20;
+  for (int attempt = 1;; ++attempt) {
+    const Opened opened = open_regular(path);
+    if (!opened) throw h5::Error(opened.why);
+    try {
+      return h5::open_read_only(opened.file.path(), path);
+    } catch (const h5::Error&) {
+      if (attempt == most_attempts || !is_gone(opened.file)) throw;
+    }
   }
 }
 
@@ -163,14 +160,20 @@ void write_results(const std::filesystem::path& path, const Results& results) {
   std::vector<char> image;
   try {
     const h5::File file = h5::create_in_memory("results.h5");
-    h5::write_attribute(file, "schema_version", schema_version);
+    FileChecksums checksums;
+    h5::write_attribute(file, version_attribute, schema_version);
+    checksums.add_attribute(version_attribute, std::to_string(schema_version));
     for (const auto& [name, value] : results.attributes) {
-      if (name != "schema_version") h5::write_attribute(file, name, value);
+      if (name == version_attribute) continue;
+      h5::write_attribute(file, name, value);
+      checksums.add_attribute(name, value.c_str());  // as far as HDF5 takes it: up to a NUL
     }
-    h5::write_table(file, "/records", record_fields(), results.records);
-    write_details(file, results.records);
-    h5::write_table(file, "/devices", device_columns(), results.devices);
-    h5::write_table(file, "/hosts", host_columns(), results.hosts);
+    write_checked(file, "/records", record_fields(), results.records, checksums);
+    write_details(file, results.records, checksums);
+    write_checked(file, "/devices", device_columns(), results.devices, checksums);
+    write_checked(file, "/hosts", host_columns(), results.hosts, checksums);
+    // Not at the root: programs that know nothing of checksums hand its attributes on, the tables' never.
+    h5::write_attribute(h5::open_dataset(file, "/records"), checksums_attribute, checksums.text());
     image = h5::image_of(file);
   } catch (const h5::Error& error) {
     throw StorageError("Cannot write '" + path.string() + "': " + error.what() +
@@ -183,14 +186,9 @@ void write_results(const std::filesystem::path& path, const Results& results) {
 Results read_results(const std::filesystem::path& path, bool with_details) {
   const h5::Quiet quiet;
   const std::string expected = "; expected a results.h5 of gaussweep (io/SCHEMA.md)";
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    throw InputError("Cannot read '" + path.string() + "': " +
-                     (error ? error.message() : std::string("it is not a regular file")) + expected + ".");
-  }
   try {
-    const h5::File file = h5::open_read_only(path);
-    if (H5Aexists(file, "schema_version") <= 0 || !has_table(file, "/records")) {
+    const h5::File file = open_current(path);
+    if (H5Aexists(file, version_attribute) <= 0 || !has_table(file, "/records")) {
       throw InputError("'" + path.string() +
                        "' is an HDF5 file, but not one of gaussweep's results: it lacks " +
                        "the attribute schema_version or the table /records" + expected + ".");
@@ -202,12 +200,15 @@ Results read_results(const std::filesystem::path& path, bool with_details) {
                        std::to_string(schema_version) + "): read it with that version or a later one.");
     }
     Results results;
+    TablesOf tables(file);
+    results.checked = tables.has_checksums();
     results.attributes = h5::read_texts(file);
     results.records =
-        h5::read_table<Record>(file, "/records", record_fields(), {"key", "problem", "method", "status"});
-    if (with_details) read_details(file, results.records);
-    results.devices = read_if_there<DeviceRow>(file, "/devices", device_columns(), {});
-    results.hosts = read_if_there<HostRow>(file, "/hosts", host_columns(), {});
+        tables.read<Record>("/records", record_fields(), {"key", "problem", "method", "status"});
+    if (with_details) read_details(tables, results.records);
+    results.devices = tables.read_if_there<DeviceRow>("/devices", device_columns(), {});
+    results.hosts = tables.read_if_there<HostRow>("/hosts", host_columns(), {});
+    tables.check(results.attributes, version);
     return results;
   } catch (const h5::Error& failure) {
     throw InputError("Cannot read '" + path.string() + "': " + failure.what() + expected + ".");

@@ -4,16 +4,15 @@
 /// damaged is found out before HDF5 sees it: HDF5 checks its chunks, but trusts most of its own bookkeeping.
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
 
 namespace gaussweep::io {
 
 constexpr std::size_t seal_bytes = 512;
 
-/// The seal for a file as it stands, whose first `seal_bytes` are not looked at. @throws StorageError
-std::string make_seal(const std::filesystem::path& path);
-/// Why a file is not what its seal says; empty where it is.
-std::string broken_seal(const std::filesystem::path& path);
+/// The seal for an open file as it stands, whose first `seal_bytes` are not looked at. @throws StorageError
+std::string make_seal(int fd);
+/// Why an open file is not what its seal says; empty where it is.
+std::string broken_seal(int fd);
 
 }  // namespace gaussweep::io

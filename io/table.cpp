@@ -2,6 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/digest.hpp"
+#include "io/hdf5_inside.hpp"
+
 namespace gaussweep::io::h5 {
 namespace {
 
@@ -52,6 +55,20 @@ hsize_t rows_a_chunk(hid_t dataset, hsize_t row_bytes, const std::string& action
   return rows == 0 || rows > target ? target : target / rows * rows;
 }
 
+constexpr bool little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+void gather(const char* cell, const Member& member, std::string& out) {
+  if (member.kind == Kind::text) {
+    std::size_t length = member.bytes;
+    while (length > 0 && cell[length - 1] == '\0') --length;
+    out.append(cell, length);
+    out += '\0';
+    return;
+  }
+  out.append(cell, member.bytes);
+  if (!little_endian) std::reverse(out.end() - static_cast<std::ptrdiff_t>(member.bytes), out.end());
+}
+
 }  // namespace
 
 std::string_view stored_text(const std::string& text, std::string& scratch) {
@@ -71,6 +88,29 @@ std::string_view stored_text(const std::string& text, std::string& scratch) {
     stored = scratch;
   }
   return stored;
+}
+
+TableChecksums::TableChecksums(const Layout& layout) : layout_(layout), crcs_(layout.members.size(), 0) {}
+
+void TableChecksums::add(const char* packed, std::size_t count) {
+  for (std::size_t c = 0; c < crcs_.size(); ++c) {
+    const Member& member = layout_.members[c];
+    if (member.bytes == 0) continue;
+    gathered_.clear();
+    for (std::size_t i = 0; i < count; ++i)
+      gather(packed + i * layout_.row_bytes + member.offset, member, gathered_);
+    crcs_[c] = crc32_of(gathered_, crcs_[c]);
+  }
+  rows_ += count;
+}
+
+std::map<std::string, std::string> TableChecksums::columns() const {
+  std::map<std::string, std::string> columns;
+  for (std::size_t c = 0; c < crcs_.size(); ++c) {
+    const Member& member = layout_.members[c];
+    columns[member.name] = member.bytes > 0 ? crc32_text(crcs_[c]) : "";
+  }
+  return columns;
 }
 
 TableWriter::TableWriter(hid_t file, const std::string& name, const Layout& layout, std::size_t rows)
@@ -99,7 +139,7 @@ void TableWriter::write(std::size_t first, std::size_t count, const char* packed
 
 TableReader::TableReader(hid_t file, const std::string& name,
                          const std::vector<std::pair<std::string, Kind>>& wanted)
-    : action_("read the table '" + name + "'"), dataset_(H5Dopen2(file, name.c_str(), H5P_DEFAULT), action_) {
+    : action_("read the table '" + name + "'"), dataset_(open_dataset(file, name)) {
   const Type type(H5Dget_type(dataset_), action_);
   space_ = Space(H5Dget_space(dataset_), action_);
   if (H5Tget_class(type) != H5T_COMPOUND || H5Sget_simple_extent_ndims(space_) != 1) {

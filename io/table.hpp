@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,25 @@ struct Layout {
     members.push_back({std::move(name), kind, row_bytes, bytes, H5T_CSET_UTF8});
     row_bytes += bytes;
   }
+};
+
+/// The checksum of each column of a table, as rows come: of text the bytes without the padding and a NUL, of
+/// numbers the 8 bytes, little-endian.
+class TableChecksums {
+ public:
+  /// @param layout of the packed rows
+  explicit TableChecksums(const Layout& layout);
+  /// Takes in `count` more rows.
+  void add(const char* packed, std::size_t count);
+  std::size_t rows() const { return rows_; }
+  /// Column → checksum; empty for a column of 0 bytes, which is not there.
+  std::map<std::string, std::string> columns() const;
+
+ private:
+  Layout layout_;
+  std::vector<std::uint32_t> crcs_;
+  std::string gathered_;
+  std::size_t rows_ = 0;
 };
 
 /// A new table of `rows` rows: strings, int64 and float64 little-endian; chunked, shuffled, deflated,
@@ -114,10 +134,11 @@ void unpack(const char* in, const Member& place, Number Row::*member, Row& row) 
   std::memcpy(&(row.*member), in + place.offset, sizeof(Number));
 }
 
-/// Writes `rows` as the table `name`; each text column is as wide as its longest value, at least 1. @throws
-/// Error
+/// Writes `rows` as the table `name`; each text column is as wide as its longest value, at least 1.
+/// @return the checksums of what was written. @throws Error
 template <class Columns, class Row>
-void write_table(hid_t file, const std::string& name, const Columns& columns, const std::vector<Row>& rows) {
+TableChecksums write_table(hid_t file, const std::string& name, const Columns& columns,
+                           const std::vector<Row>& rows) {
   Layout layout;
   for (const auto& column : columns) {
     std::size_t bytes = 8;
@@ -129,6 +150,7 @@ void write_table(hid_t file, const std::string& name, const Columns& columns, co
     layout.add(std::string(column.name), static_cast<Kind>(column.member.index()), bytes);
   }
   TableWriter table(file, name, layout, rows.size());
+  TableChecksums checksums(layout);
   std::vector<char> packed(std::min(table.chunk_rows(), rows.size()) * layout.row_bytes);
   for (std::size_t first = 0; first < rows.size(); first += table.chunk_rows()) {
     const std::size_t count = std::min(table.chunk_rows(), rows.size() - first);
@@ -139,17 +161,21 @@ void write_table(hid_t file, const std::string& name, const Columns& columns, co
                    columns[c].member);
       }
     }
+    checksums.add(packed.data(), count);
     table.write(first, count, packed.data());
   }
+  return checksums;
 }
 
 /// Reads the table `name`; columns that it lacks keep Row's defaults, columns that are not asked for are
 /// passed over.
 /// @param required columns without which the table means nothing
+/// @param checksums where given, becomes those of what was read
 /// @throws Error
 template <class Row, class Columns>
 std::vector<Row> read_table(hid_t file, const std::string& name, const Columns& columns,
-                            std::initializer_list<std::string_view> required) {
+                            std::initializer_list<std::string_view> required,
+                            TableChecksums* checksums = nullptr) {
   std::vector<std::pair<std::string, Kind>> wanted;
   for (const auto& column : columns) {
     wanted.emplace_back(std::string(column.name), static_cast<Kind>(column.member.index()));
@@ -161,11 +187,13 @@ std::vector<Row> read_table(hid_t file, const std::string& name, const Columns& 
       throw Error("the table '" + name + "' lacks the column '" + member.name + "'");
     }
   }
+  TableChecksums found(layout);
   std::vector<Row> rows(table.rows());
   std::vector<char> packed(std::min(table.chunk_rows(), rows.size()) * layout.row_bytes);
   for (std::size_t first = 0; first < rows.size(); first += table.chunk_rows()) {
     const std::size_t count = std::min(table.chunk_rows(), rows.size() - first);
     table.read(first, count, packed.data());
+    if (checksums != nullptr) found.add(packed.data(), count);
     for (std::size_t i = 0; i < count; ++i) {
       const char* in = packed.data() + i * layout.row_bytes;
       for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -175,6 +203,7 @@ std::vector<Row> read_table(hid_t file, const std::string& name, const Columns& 
       }
     }
   }
+  if (checksums != nullptr) *checksums = std::move(found);
   return rows;
 }
 

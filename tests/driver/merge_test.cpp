@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <nlohmann/json.hpp>
 
@@ -165,6 +167,34 @@ TEST_F(Loading, ADamagedResultsFileIsReadFromTheJournal) {
   EXPECT_EQ(loaded.results.records.size(), 1U);
   ASSERT_EQ(loaded.remarks.size(), 1U);
   EXPECT_NE(loaded.remarks[0].find("results.h5 cannot be read"), std::string::npos);
+}
+
+TEST_F(Loading, AFigureThatChangedOnDiskIsReadFromTheJournalAndOfAMergedFileNotAtAll) {
+  append(example_record("m", 1, {1}));
+  write_results_of_journal();
+  EXPECT_TRUE(load(folder_, true).remarks.empty());
+  const fs::path results = folder_ / "results.h5";
+  std::fstream file(results, std::ios::binary | std::ios::in | std::ios::out);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  // The name of a column, as the table's type has it: to HDF5 the column is merely absent.
+  const std::size_t place = whole.find(std::string("residual_ratio\0", 15));
+  ASSERT_NE(place, std::string::npos);
+  file.seekp(static_cast<std::streamoff>(place));
+  file.put('R');
+  file.close();
+  const Loaded loaded = load(folder_, true);
+  EXPECT_TRUE(loaded.from_journal);
+  ASSERT_EQ(loaded.results.records.size(), 1U);
+  ASSERT_EQ(loaded.remarks.size(), 1U);
+  for (const char* word :
+       {"it is damaged", "'residual_ratio' of /records", "the journal was read instead", "merge"})
+    EXPECT_NE(loaded.remarks[0].find(word), std::string::npos) << loaded.remarks[0];
+  try {
+    load(results, true);
+    ADD_FAILURE() << "a file without a journal beside it was believed";
+  } catch (const io::InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("it is damaged"), std::string::npos);
+  }
 }
 
 TEST_F(Loading, ATornLineIsLeftOutAndSaid) {

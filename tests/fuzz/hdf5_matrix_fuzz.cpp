@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }();
   if (size > io::seal_bytes) {
     const fuzz::MemoryFile file(data, size);
-    const std::string seal = io::make_seal(file.path());
+    const std::string seal = io::make_seal(file.fd());
     std::fstream(file.path(), std::ios::binary | std::ios::in | std::ios::out)
         .write(seal.data(), seal.size());
     read_stored<float>(file.path());

@@ -1,11 +1,12 @@
 #pragma once
 /// A file in memory for readers that want a path.
 
-#include <sys/mman.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -14,16 +15,27 @@ namespace gaussweep::fuzz {
 
 class MemoryFile {
  public:
-  MemoryFile(const std::uint8_t* data, std::size_t size) : fd_(memfd_create("gaussweep-fuzz", MFD_CLOEXEC)) {
+  MemoryFile(const std::uint8_t* data, std::size_t size) {
+    // Not memfd_create: HDF5 opens nothing that has no name in a folder.
+    const bool in_memory = access("/dev/shm", W_OK) == 0;
+    std::string name =
+        ((in_memory ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path()) /
+         "gaussweep-fuzz-XXXXXX")
+            .string();
+    fd_ = mkostemp(name.data(), O_CLOEXEC);
+    path_ = name;
     if (fd_ < 0 || write(fd_, data, size) != static_cast<ssize_t>(size)) {
       throw std::runtime_error("no file in memory for the fuzzer's input");
     }
-    path_ = "/proc/self/fd/" + std::to_string(fd_);
   }
-  ~MemoryFile() { close(fd_); }
+  ~MemoryFile() {
+    close(fd_);
+    unlink(path_.c_str());
+  }
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
   const std::filesystem::path& path() const { return path_; }
+  int fd() const { return fd_; }
 
  private:
   int fd_;

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of plans, Matrix Market files, journals, HDF5 matrices and images with libFuzzer, under address and
+# Fuzzes the readers of plans, Matrix Market files, journals, HDF5 matrices, images and results.h5 with libFuzzer, under address and
 # undefined-behaviour sanitizers. Exit code 0: nothing was found.
 #
 #   tests/fuzz/run.sh [--seconds S] [--build FOLDER] [TARGET…]
 #
 #   --seconds S      a target (default 60)
 #   --build FOLDER   where the targets are built, and what was found is kept (default build-fuzz)
-#   TARGET           plan, matrix_market, journal, hdf5_matrix, image (default: all, one after the other)
+#   TARGET           plan, matrix_market, journal, hdf5_matrix, image, results (default: all, one after the other)
 #
 # It begins with the inputs in tests/fuzz/corpus/TARGET and leaves them as they are; new inputs stay in
 # FOLDER/corpus, what crashes in FOLDER/found. What was found and mended belongs into tests/fuzz/corpus, where the
@@ -21,12 +21,12 @@ while (($#)); do
     --seconds) seconds=$2; shift ;;
     --build) build=$2; shift ;;
     -h | --help) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
-    plan | matrix_market | journal | hdf5_matrix | image) targets+=("$1") ;;
-    *) echo "run.sh: unknown '$1'; allowed: --seconds, --build, plan, matrix_market, journal, hdf5_matrix, image" >&2; exit 2 ;;
+    plan | matrix_market | journal | hdf5_matrix | image | results) targets+=("$1") ;;
+    *) echo "run.sh: unknown '$1'; allowed: --seconds, --build, plan, matrix_market, journal, hdf5_matrix, image, results" >&2; exit 2 ;;
   esac
   shift
 done
-((${#targets[@]})) || targets=(plan matrix_market journal hdf5_matrix image)
+((${#targets[@]})) || targets=(plan matrix_market journal hdf5_matrix image results)
 
 mkdir -p "$build/objects" "$build/found"
 compiler=${CXX:-clang++-14}

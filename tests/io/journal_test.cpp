@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
+#include <array>
 #include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -159,7 +161,10 @@ TEST(Journal, ADamagedLineIsCountedAndItsNeighboursAreKept) {
     const JournalContents contents = read_journal(scratch / "j");
     ASSERT_THAT(keys_of(contents), ElementsAre("key-1", "key-3")) << at;
     ASSERT_EQ(contents.damaged, 1);
-    ASSERT_THAT(contents.damaged_lines, ElementsAre(2));
+    ASSERT_EQ(contents.damaged_lines.size(), 1u);
+    ASSERT_EQ(contents.damaged_lines[0].number, 2);
+    ASSERT_THAT(first_damage(contents),
+                ::testing::AnyOf("line 2: its checksum is absent or wrong", "line 2: it is no JSON object"));
   }
 }
 
@@ -171,6 +176,80 @@ TEST(Journal, LinesWithoutAChecksumAreNotTrusted) {
   const JournalContents contents = read_journal(scratch / "j");
   EXPECT_THAT(keys_of(contents), ElementsAre("key-1"));
   EXPECT_EQ(contents.damaged, 4);
+}
+
+/// What is wrong with the only line of a journal, whose checksum is right.
+std::string damage_of(const std::string& object) {
+  const Scratch scratch;
+  std::string body = object;
+  body.pop_back();
+  const auto crc = crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
+  std::array<char, 16> digits{};
+  std::snprintf(digits.data(), digits.size(), "%08lx", crc);
+  set_file_text(scratch / "j", body + ",\"crc\":\"" + digits.data() + "\"}\n");
+  const JournalContents contents = read_journal(scratch / "j");
+  EXPECT_EQ(contents.damaged, static_cast<std::int64_t>(contents.damaged_lines.size()));
+  EXPECT_EQ(contents.records.size() + contents.notes.size() + contents.damaged_lines.size(), 1u);
+  return first_damage(contents);
+}
+
+TEST(Journal, NotesOfOddTypesAreLeftOutWithTheLineAndWhatIsWrong) {
+  for (const char* good : {R"({"note":"run","run_id":"a","total":3,"unheard_of":[1]})", R"({"note":"run"})",
+                           R"({"note":"new","keys":7})", R"({"note":"vanished","keys":[]})",
+                           R"({"note":"end","exit_code":0,"reason":"","time":"t"})"}) {
+    EXPECT_EQ(damage_of(good), "") << good;
+  }
+  EXPECT_EQ(damage_of(R"({"note":7})"), "line 1: the note has 'note': 7; allowed: a text");
+  EXPECT_EQ(damage_of(R"({"note":"run","run_id":[1]})"),
+            "line 1: the note 'run' has 'run_id': [1]; allowed: a text");
+  EXPECT_THAT(damage_of(R"({"note":"run","total":"many"})"),
+              HasSubstr("'total': \"many\"; allowed: a whole number"));
+  EXPECT_THAT(damage_of(R"({"note":"run","plan_name":null})"),
+              HasSubstr("'plan_name': null; allowed: a text"));
+  EXPECT_THAT(damage_of(R"({"note":"vanished"})"), HasSubstr("the note 'vanished' lacks 'keys'"));
+  EXPECT_THAT(damage_of(R"({"note":"vanished","keys":["a",2]})"), HasSubstr("allowed: an array of texts"));
+  EXPECT_THAT(damage_of(R"({"note":"device","row":[]})"), HasSubstr("'row': []; allowed: an object"));
+  EXPECT_THAT(damage_of(R"({"note":"device","row":{"gpu_uuid":1}})"),
+              HasSubstr("a row with the text gpu_uuid"));
+  EXPECT_THAT(damage_of(R"({"note":"host","row":{"host":"h","cpu":"","os":"","cores":"x"}})"),
+              HasSubstr("a row with the whole number cores"));
+  EXPECT_THAT(damage_of(R"({"note":"retired","rank":{}})"), HasSubstr("allowed: a whole number"));
+  EXPECT_THAT(damage_of(R"({"note":"end","exit_code":false})"), HasSubstr("allowed: a whole number"));
+  EXPECT_THAT(damage_of(R"({"key":"k","problem":"gesv","method":7,"status":"pass"})"), HasSubstr("'method'"));
+}
+
+TEST(Journal, NestingWithoutEndIsALineThatDoesNotCount) {
+  for (const int depth : {40, 200'000}) {
+    const std::string open(depth, '['), close(depth, ']');
+    for (const char* begin : {R"({"note":"run","run_id":)", R"({"note":"x","y":)", R"({"key":)"})
+      EXPECT_EQ(damage_of(begin + open + close + "}"), "line 1: it is nested deeper than 32 levels");
+  }
+  EXPECT_EQ(damage_of(R"({"note":"run","plan":"\\\")" + std::string(100, '[') + "\"}"), "")
+      << "brackets in a text";
+}
+
+TEST(Journal, WhatIsNoRegularFileIsNotWaitedForAndNotReadWithoutEnd) {
+  const Scratch scratch;
+  ASSERT_EQ(mkfifo((scratch / "fifo").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", scratch / "endless");
+  for (const auto& [name, kind] : {std::pair("fifo", "a FIFO"), std::pair("endless", "a device")}) {
+    try {
+      read_journal(scratch / name);
+      ADD_FAILURE() << name;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(kind));
+    }
+    EXPECT_THROW(JournalWriter(scratch / name), StorageError);
+  }
+  // A file may be as large as its disk allows and hold no newline.
+  set_file_text(scratch / "zeros", "");
+  std::filesystem::resize_file(scratch / "zeros", std::uintmax_t{300} << 20);
+  try {
+    read_journal(scratch / "zeros");
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("a line does not end within 256 MiB"));
+  }
 }
 
 TEST(Journal, TheChecksumIsTheCrc32OfWhatStandsBeforeIt) {

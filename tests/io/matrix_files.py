@@ -2,6 +2,7 @@
 `check FILE`, reads a file of the matrix store as SCHEMA.md says it is read."""
 
 import sys
+import zlib
 
 import h5py
 import numpy as np
@@ -108,6 +109,59 @@ def matlab_files(folder):
         matlab(f"{folder}/{name}.mat", fill)
 
 
+def seal(path):
+    """Puts the seal of the matrix store on a file that left 512 bytes for it."""
+    with open(path, "r+b") as file:
+        rest = file.read()[512:]
+        file.seek(0)
+        file.write(f"gaussweep matrix 1 crc32 {zlib.crc32(rest):08x} bytes {len(rest)}\n".encode().ljust(512, b"\0"))
+
+
+def files_with_data_elsewhere(folder):
+    """What is read of them is not in them; `make` is called once a file, and once more for a file of the store."""
+    def make(name, fill):
+        with h5py.File(f"{folder}/{name}.h5", "w") as file:
+            fill(file)
+        with h5py.File(f"{folder}/sealed_{name}.h5", "w", userblock_size=512) as file:
+            fill(file)
+        seal(f"{folder}/sealed_{name}.h5")
+
+    def external_link(file):
+        file["A"] = h5py.ExternalLink("rows.h5", "/A")
+
+    def soft_link(file):
+        file["elsewhere"] = h5py.ExternalLink("rows.h5", "/")
+        file["A"] = h5py.SoftLink("/elsewhere/A")
+
+    def virtual(file):
+        layout = h5py.VirtualLayout(shape=A.shape, dtype="f8")
+        layout[:] = h5py.VirtualSource(f"{folder}/rows.h5", "A", shape=A.shape)
+        file.create_virtual_dataset("A", layout)
+
+    def stored_outside(file):
+        with open(f"{folder}/secret", "wb") as secret:
+            secret.write(A.tobytes())
+        file.create_dataset("A", shape=A.shape, dtype="f8", external=[(f"{folder}/secret", 0, A.nbytes)])
+
+    def filter_absent(file):
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        creation.set_chunk(A.shape)
+        creation.set_filter(32099, h5py.h5z.FLAG_OPTIONAL, ())
+        space = h5py.h5s.create_simple(A.shape)
+        dataset = h5py.h5d.create(file.id, b"A", h5py.h5t.IEEE_F64LE, space, creation)
+        dataset.write_direct_chunk((0, 0), A.tobytes())
+
+    for fill in (external_link, soft_link, virtual, stored_outside, filter_absent):
+        make(fill.__name__, fill)
+    with h5py.File(f"{folder}/beside_a_virtual_one.h5", "w") as file:
+        file["M"] = A
+        virtual(file)
+        file.move("A", "V")
+    with h5py.File(f"{folder}/references.h5", "w") as file:
+        file["M"] = A
+        file.create_dataset("A", data=np.array([[file["M"].ref]]), dtype=h5py.ref_dtype)
+
+
 def check(path):
     with h5py.File(path, "r") as file:
         assert file.attrs["gaussweep"] == "matrix", dict(file.attrs)
@@ -126,3 +180,4 @@ if __name__ == "__main__":
     else:
         plain_files(sys.argv[1])
         matlab_files(sys.argv[1])
+        files_with_data_elsewhere(sys.argv[1])

@@ -55,6 +55,51 @@ TEST_F(MatrixImport, Hdf5IsRowByRowUnlessItSaysOtherwise) {
   EXPECT_THAT(failure("bad_flag.h5"), HasSubstr("column_major is no single integer; allowed: 0 or 1"));
 }
 
+// One digest would name two matrices, and whoever made the file would choose what of ours is read.
+TEST_F(MatrixImport, DataOutsideOfTheFileAreRefused) {
+  const auto all = [&](const std::string& name) {
+    const std::string said = failure(name + ".h5");
+    EXPECT_EQ(failure(name + ".h5", "/A"), said);
+    EXPECT_EQ(failure_of([&] { matrix_info(folder() / (name + ".h5")); }), said);
+    const std::string sealed =
+        failure_of([&] { read_matrix<double>(folder() / ("sealed_" + name + ".h5")); });
+    EXPECT_THAT(sealed, HasSubstr(said.substr(said.find("/A"))));
+    return said;
+  };
+  EXPECT_THAT(all("external_link"),
+              HasSubstr("/A is an external link, into the file 'rows.h5'; allowed: data"));
+  EXPECT_THAT(all("soft_link"), HasSubstr("/A is an external link, into the file 'rows.h5'; allowed: data"));
+  EXPECT_THAT(all("virtual"), HasSubstr("/A is a virtual dataset"));
+  EXPECT_THAT(all("stored_outside"), HasSubstr("/A keeps its data in another file (external storage)"));
+  EXPECT_THAT(failure("soft_link.h5", "/elsewhere/A"), HasSubstr("is an external link"));
+  expect_matrix("beside_a_virtual_one.h5");
+  EXPECT_THAT(failure("beside_a_virtual_one.h5", "/V"), HasSubstr("/V is a virtual dataset"));
+  EXPECT_THAT(failure("references.h5"), HasSubstr("holds no numbers"));
+}
+
+TEST_F(MatrixImport, AFilterThatIsNotInstalledIsNamedBeforeAnythingIsRead) {
+  EXPECT_THAT(failure("filter_absent.h5"), HasSubstr("/A is packed with the filter 32099"));
+  EXPECT_THAT(failure_of([&] { matrix_info(folder() / "filter_absent.h5"); }),
+              HasSubstr("not installed here"));
+}
+
+TEST_F(MatrixImport, ANameWithANulByteIsNotCutOffThere) {
+  const std::string path = (folder() / "rows.h5").string();
+  for (const std::string& rest : {std::string("\0", 1), std::string("\0.h5", 4)}) {
+    EXPECT_THAT(failure_of([&] { import_matrix(path + rest); }), HasSubstr("rows.h5\\0"));
+    EXPECT_THAT(failure_of([&] { matrix_info(path + rest); }), HasSubstr("a NUL byte in the name"));
+  }
+  EXPECT_NE(failure_of([&] { import_matrix(path, std::string("A\0B", 3)); }), "");
+}
+
+TEST_F(MatrixImport, NothingButARegularFileIsOpened) {
+  ASSERT_EQ(mkfifo((folder() / "fifo.mtx").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", folder() / "zero.h5");
+  EXPECT_THAT(failure("fifo.mtx"), HasSubstr("is no file (it is a FIFO"));
+  EXPECT_THAT(failure("zero.h5"), HasSubstr("is no file (it is a device"));
+  EXPECT_THAT(failure_of([&] { sha256_file(folder() / "fifo.mtx"); }), HasSubstr("it is a FIFO"));
+}
+
 TEST_F(MatrixImport, RowsOfALargeMatrixAreReadInPanels) {
   const Dense<double> a = import_matrix(folder() / "tall.h5");  // two panels: 64 MiB hold 2842 rows
   ASSERT_EQ(a.rows, 3000);

@@ -144,6 +144,65 @@ TEST_F(MatrixStoreFiles, ADamagedOneIsMadeAnew) {
   }
 }
 
+TEST_F(MatrixStoreFiles, AFileUnderAnothersNameIsMadeAnew) {
+  const std::string other(64, 'b');
+  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
+  const std::function<StoredMatrix<double>()> make_other = [] {
+    StoredMatrix<double> matrix = sample<double>();
+    matrix.a.data.back() = 7;
+    return matrix;
+  };
+  store().get(digest, make);
+  std::filesystem::copy_file(store().path_of(digest), store().path_of(other));
+  bool made = false;
+  EXPECT_EQ(store().get(other, make_other, &made).a.data.back(), 7);
+  EXPECT_TRUE(made);
+  EXPECT_EQ(store().get(other, make_other, &made).attributes.at("digest"), other);
+  EXPECT_FALSE(made);
+  write_matrix(store().path_of(other), sample<double>());  // whole, and says nothing of its digest
+  EXPECT_EQ(store().get(other, make_other, &made).a.data.back(), 7);
+  EXPECT_TRUE(made);
+}
+
+TEST_F(MatrixStoreFiles, NoLinkIsFollowedAndNoFifoWaitedFor) {
+  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
+  std::filesystem::create_directory(folder() / "elsewhere");
+  const std::string mine = MatrixStore(folder() / "elsewhere").path_of(digest);
+  MatrixStore(folder() / "elsewhere").get(digest, make);
+  std::filesystem::create_directory_symlink("elsewhere", folder() / "matrices");
+  MatrixStore linked(folder() / "matrices");
+  for (const std::string& asked : {digest, std::string(64, 'b')}) {
+    try {
+      linked.get(asked, make);
+      ADD_FAILURE() << asked;
+    } catch (const StorageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("matrices/: cannot be opened: it is a link"));
+    }
+  }
+  EXPECT_THROW(linked.inventory(), StorageError);
+  EXPECT_THROW(linked.remove(digest), StorageError);
+  EXPECT_EQ(linked.bytes_of(digest), 0);
+  put("elsewhere/x.lock", "");
+  put("elsewhere/" + temporary_name("x", 123, 0), "");
+  linked.tidy();
+  remove_temporaries_of(123, folder() / "matrices");
+  EXPECT_TRUE(std::filesystem::exists(folder() / "elsewhere/x.lock"));
+  EXPECT_TRUE(std::filesystem::exists(folder() / "elsewhere" / temporary_name("x", 123, 0)));
+  EXPECT_TRUE(std::filesystem::exists(mine));
+
+  ASSERT_EQ(mkfifo((folder() / (digest + ".h5")).c_str(), 0600), 0);
+  EXPECT_THROW(store().get(digest, make), StorageError) << "and the FIFO stays";
+  std::filesystem::remove(folder() / (digest + ".h5"));
+  std::filesystem::remove(folder() / (digest + ".lock"));
+  ASSERT_EQ(mkfifo((folder() / (digest + ".lock")).c_str(), 0600), 0);
+  try {
+    store().get(digest, make);
+    ADD_FAILURE();
+  } catch (const StorageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(".lock: it is a FIFO"));
+  }
+}
+
 TEST_F(MatrixStoreFiles, WhatMakingThrowsArrivesAndLeavesNothing) {
   const std::function<StoredMatrix<double>()> broken = []() -> StoredMatrix<double> {
     throw std::runtime_error("no");

@@ -3,12 +3,15 @@
 check RESULTS EXPECTED EMPTY   compares RESULTS with the records in EXPECTED (JSON, as in the journal), in h5py and pandas
 document RESULTS SCHEMA.md     compares the tables of RESULTS with those of SCHEMA.md, and runs its example
 make FOLDER                    writes files of other versions and other makers into FOLDER
+annotate RESULTS               adds an attribute, a dataset and a column to RESULTS, as people do
+falsify RESULTS                makes another figure of one in RESULTS
 """
 import json
 import math
 import os
 import re
 import sys
+import zlib
 
 import h5py
 import numpy as np
@@ -33,6 +36,10 @@ def same(found, expected, what):
         assert math.isnan(found), (what, found)
     else:
         assert found == expected, (what, found, expected)
+
+
+def checksum(pieces):
+    return f"{zlib.crc32(b''.join(pieces)):08x}"
 
 
 def check(results, expected_file, empty):
@@ -78,6 +85,17 @@ def check(results, expected_file, empty):
         assert devices.host[0] == "knoten-ä" and devices.total_bytes[0] == 150 << 30
         assert math.isnan(devices.gemm_flops_double[0]) and devices.copy_bytes_per_second[0] == 4.1e12
         assert hosts.cores[0] == 96 and hosts.cpu[0] == "a CPU"
+
+        said = json.loads(file["records"].attrs["checksums"])
+        for name, value in file.attrs.items():
+            assert said["attributes"][name] == checksum([str(value).encode()]), name
+        for name, table in said["tables"].items():
+            assert table["rows"] == len(file[name])
+            assert set(table["columns"]) == set(file[name].dtype.names)
+            for column, crc in table["columns"].items():
+                data = file[name][column]
+                cells = [v + b"\0" for v in data] if data.dtype.kind in "SO" else [data.tobytes()]
+                assert crc == checksum(cells), (name, column)
 
     with h5py.File(empty, "r") as file:
         for name in ("records", "samples", "stages", "iterations", "devices", "hosts"):
@@ -142,5 +160,24 @@ def make(folder):
         file["samples"] = np.array([(7, 0, 1.0)], dtype=[("trial", "i8"), ("index", "i8"), ("seconds", "f8")])
 
 
+def annotate(results):
+    with h5py.File(results, "a") as file:
+        file.attrs["remark"] = "seen"
+        file["mine"] = np.arange(3)
+        old = file["samples"]
+        wider = np.zeros(old.shape, dtype=old.dtype.descr + [("mine", "f8")])
+        for name in old.dtype.names:
+            wider[name] = old[name]
+        del file["samples"]
+        file["samples"] = wider
+
+
+def falsify(results):
+    with h5py.File(results, "a") as file:
+        row = file["records"][0]
+        row["n"] += 1
+        file["records"][0] = row
+
+
 if __name__ == "__main__":
-    {"check": check, "document": document, "make": make}[sys.argv[1]](*sys.argv[2:])
+    {"check": check, "document": document, "make": make, "annotate": annotate, "falsify": falsify}[sys.argv[1]](*sys.argv[2:])

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import time
 import unittest
+import zlib
 
 import harness
 import killer
@@ -59,6 +60,113 @@ class Modes(SweepTest):
             done = run([*arguments, "-o", self.folder / output], umask=0)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(stat.S_IMODE((self.folder / output).stat().st_mode), 0o600)
+
+
+    def test_a_folder_that_stood_there_becomes_private(self):
+        directory = self.folder / "run"
+        directory.mkdir()
+        directory.chmod(0o777)
+        self.sweep(self.plan(SMALL))
+        self.assertIn(f"{directory}: others could write into it (mode 0777)", self.stderr)
+        for path in (directory, directory / "matrices", directory / "logs"):
+            self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o700, path)
+        (directory / "matrices").chmod(0o2755)  # others may read, as is usual: nothing to say
+        self.sweep(self.plan(SMALL), "--resume")
+        self.assertEqual(stat.S_IMODE((directory / "matrices").stat().st_mode), 0o2700)
+        self.assertNotIn("others could write", self.stderr)
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can give a folder away and take another user's place")
+    def test_another_s_folder_into_which_others_may_write_is_refused(self):
+        self.folder.chmod(0o755)
+        directory = self.folder / "run"
+        directory.mkdir()
+        directory.chmod(0o777)
+        os.chown(directory, 4711, 4711)
+        done = subprocess.run(harness.command(["run", self.plan(SMALL), "-o", directory]), env=harness.environment(),
+                              capture_output=True, text=True, timeout=60, user=4712, group=4712, extra_groups=[])
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("belongs to another user, and others may write into it (mode 0777)", done.stderr)
+
+
+class Obstacles(SweepTest):
+    """What stands where a file is expected is neither waited for, nor read without end, nor replaced."""
+
+    def refused(self, arguments, *words, code=2):
+        done = run(arguments, timeout=60)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_fifos_are_not_waited_for(self):
+        directory = self.sweep(self.plan(SMALL))
+        more = self.plan(SMALL.replace("[lapack, gauss_block]", "[lapack, gauss_block, gauss_serial]"))
+        digest = next((directory / "matrices").glob("*.h5")).relative_to(directory)
+        for name, code in (("lock", 2), ("journal.jsonl", 2), ("logs/worker-0.log", 3), (str(digest), 3), ("results.h5", 3)):
+            with self.subTest(name):
+                path = directory / name
+                kept = path.read_bytes()
+                path.unlink()
+                os.mkfifo(path)
+                self.refused(["run", more, "-o", directory, "--resume"], name, "a FIFO", code=code)
+                self.assertTrue(path.is_fifo())
+                if name == "journal.jsonl":
+                    for command in (["status", directory], ["summary", path], ["merge", path, "-o", self.folder / "m.h5"]):
+                        self.refused(command, "a FIFO")
+                if name == "lock":
+                    self.assertEqual(run(["status", directory], timeout=60).returncode, 0)
+                path.unlink()
+                path.write_bytes(kept)
+        os.mkfifo(self.folder / "matrix.mtx")
+        self.refused(["plan", self.plan(SMALL.replace("n: [4, 5]", "matrix: {file: matrix.mtx}"))], "matrix.mtx", "a FIFO")
+        self.refused(["matrix", "info", self.folder / "matrix.mtx"], "a FIFO")
+
+    def test_a_journal_without_end(self):
+        directory = self.sweep(self.plan(SMALL))
+        (directory / "journal.jsonl").unlink()
+        (directory / "journal.jsonl").symlink_to("/dev/zero")
+        (directory / "results.h5").unlink()
+        for command in (["status", directory], ["summary", directory], ["run", self.plan(SMALL), "-o", directory, "--resume"]):
+            self.refused(command, "journal.jsonl", "a device")
+
+    def test_a_name_with_a_nul_byte(self):
+        (self.folder / "mtx").write_text(MATRIX)
+        plan = self.plan(SMALL.replace("n: [4, 5]", 'matrix: {file: "mtx\\0.h5"}'))
+        self.refused(["plan", plan], "plan.yaml:4:", "mtx\\0.h5", "a NUL byte in the name")
+
+    def test_force_replaces_regular_files_only(self):
+        directory = self.sweep(self.plan(SMALL))
+        outputs = {"fifo.h5": "a FIFO", "folder.h5": "a directory", "null.h5": "a link to a device"}
+        os.mkfifo(self.folder / "fifo.h5")
+        (self.folder / "folder.h5").mkdir()
+        (self.folder / "null.h5").symlink_to("/dev/null")
+        for name, kind in outputs.items():
+            output = self.folder / name
+            for command in (["merge", directory], ["verify", directory], ["matrix", "generate", "--kind", "spd", "--n", "4"]):
+                before = output.lstat()
+                self.refused([*command, "-o", output, "--force"], name, kind)
+                self.assertEqual((output.lstat().st_ino, output.lstat().st_mode), (before.st_ino, before.st_mode))
+        (self.folder / "dangling.h5").symlink_to(self.folder / "nothing")
+        self.refused(["merge", directory, "-o", self.folder / "dangling.h5"], "the file exists")
+        done = run(["merge", directory, "-o", self.folder / "dangling.h5", "--force"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.folder / "dangling.h5").is_file() and not (self.folder / "dangling.h5").is_symlink())
+
+    def test_notes_of_odd_types(self):
+        directory = self.sweep(self.plan(SMALL))
+        journal = directory / "journal.jsonl"
+        good = journal.read_bytes()
+        count = good.count(b"\n")
+        depth = 200_000
+        for note in ('{"note":"run","run_id":[1]', '{"note":"run","total":"x"', '{"note":"vanished","keys":7', '{"note":7',
+                     '{"note":"device","row":3', '{"note":"host"', '{"note":"retired","rank":"one"',
+                     '{"note":"run","run_id":' + "[" * depth + "]" * depth, '{"note":"run","odd":' + '{"a":' * depth + "1" + "}" * depth):
+            with self.subTest(note[:40]):
+                journal.write_bytes(good + f'{note},"crc":"{zlib.crc32(note.encode()):08x}"}}\n'.encode())
+                for command in (["status", directory], ["summary", journal], ["merge", journal, "-o", self.folder / "m.h5", "--force"]):
+                    done = run(command)
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    self.assertIn(f"line {count + 1}: ", done.stdout + done.stderr)
+                self.sweep(self.plan(SMALL), "--resume")
 
 
 class Links(SweepTest):
@@ -120,6 +228,38 @@ class Links(SweepTest):
         for path in (self.directory / "plan.yaml", self.directory / "results.h5", digest):
             self.assertFalse(path.is_symlink(), path)
         self.assertEqual({r["status"] for r in self.records(self.directory)}, {"pass"})
+
+
+class Swapped(SweepTest):
+    """A folder of a run at work that a link takes the place of."""
+
+    def swapped(self, name, plan):
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        directory = self.folder / "run"
+        with subprocess.Popen(harness.command(["run", self.plan(plan), "-o", directory], program=FAULTY),
+                              env=harness.environment(), stderr=subprocess.PIPE, text=True) as process:
+            deadline = time.monotonic() + 60
+            while not ((directory / "journal.jsonl").exists() and len(harness.journal(directory)[0]) >= 2):
+                self.assertLess(time.monotonic(), deadline)
+                self.assertIsNone(process.poll())
+                time.sleep(0.02)
+            (directory / name).rename(self.folder / "moved")
+            (directory / name).symlink_to(elsewhere)
+            _, errors = process.communicate(timeout=90)
+        self.assertEqual(process.returncode, 3, errors)
+        for word in (f"{name}/", "it is a link", "records are safe", "--resume"):
+            self.assertIn(word, errors)
+        self.assertEqual(list(elsewhere.iterdir()), [])
+
+    def test_matrices(self):
+        self.swapped("matrices", "name: swapped\nrepeats: 1\nwarmup: 0\nsweep:\n"
+                     "  - {problem: gesv, method: fault_none, n: 6, seed: 1:200:1, milliseconds: 30}\n")
+
+    def test_logs(self):
+        # a worker that ends is replaced by one that opens the log anew
+        self.swapped("logs", "name: swapped\nrepeats: 1\nwarmup: 0\nsweep:\n"
+                     "  - {problem: gesv, method: fault_abort, n: 6, seed: 1:40:1}\n")
 
 
 class Workers(SweepTest):

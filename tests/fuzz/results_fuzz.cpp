@@ -1,0 +1,107 @@
+/// The reader of results.h5, in a child as the program reads files from elsewhere: a crash or a hang of HDF5
+/// is an InputError, and nothing else is. An input that begins like HDF5 is such a file. Any other is a list
+/// of changes, of 5 bytes each (where, 4 bytes little-endian, and what is laid over the byte by exclusive
+/// or), to a file whose records are known: what is read of it as checked must be those.
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "io/errors.hpp"
+#include "io/results.hpp"
+#include "tests/fuzz/memory_file.hpp"
+
+namespace {
+
+using namespace gaussweep;
+
+constexpr double patience = 5;  // seconds, less than run.sh gives an input
+
+/// Two trials with everything that a record may have.
+io::Results known_results() {
+  io::Results results;
+  for (int i = 1; i <= 2; ++i) {
+    io::Record record;
+    record.key = "key-" + std::to_string(i);
+    record.problem = "gesv";
+    record.method = "lapack";
+    record.status = "pass";
+    record.message = "‖b − Ax‖";
+    record.n = 64 * i;
+    record.seconds_median = 0.125 * i;
+    record.residual_ratio = 0.5;
+    record.sample_list = {{0.1, 1980, false}, {0.15, io::Record::unknown, true}};
+    record.stages = {{"eliminate", 2, 0.1, 0.05, 0.5, 1}};
+    record.history = {1, 0.5, 0.25};
+    results.records.push_back(record);
+  }
+  results.devices.resize(1);
+  results.devices[0].gpu_name = "A GPU";
+  results.hosts.resize(1);
+  results.hosts[0].host = "a host";
+  results.attributes = {{"plan", "name: fuzz\n"}, {"commit", "abc"}};
+  return results;
+}
+
+std::string text_of(const io::Results& results) {
+  nlohmann::json json = {results.attributes};
+  for (const io::Record& record : results.records) json.push_back(to_json(record));
+  for (const io::DeviceRow& r : results.devices)
+    json.push_back({r.gpu_uuid, r.gpu_name, r.host, r.capability, r.multiprocessors, r.total_bytes, r.ecc,
+                    r.driver_version, r.runtime_version, r.copy_bytes_per_second, r.gemm_flops_float,
+                    r.gemm_flops_double});
+  for (const io::HostRow& r : results.hosts) json.push_back({r.host, r.cpu, r.os, r.cores, r.memory_bytes});
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// A results.h5 and what it says.
+struct Known {
+  std::string bytes, text;
+  Known() {
+    const io::Results results = known_results();
+    const auto path = std::filesystem::temp_directory_path() / ("gaussweep-fuzz-" + std::to_string(getpid()));
+    io::write_results(path, results);
+    std::ifstream file(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(file), {});
+    std::filesystem::remove(path);
+    text = text_of(results);
+  }
+};
+
+/// What is read of a file as checked; empty: it was refused, or nothing could be checked.
+std::string read(const std::string& bytes) {
+  const fuzz::MemoryFile file(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  try {
+    const io::Results results = io::read_results_apart(file.path(), true, patience);
+    return results.checked ? text_of(results) : "";
+  } catch (const io::InputError& error) {
+    if (std::string(error.what()).find(file.path().string()) == std::string::npos) std::abort();
+    return "";
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const Known known;
+  const std::string input(reinterpret_cast<const char*>(data), size);
+  if (input.compare(0, 4, "\x89HDF") == 0) {
+    read(input);
+    return 0;
+  }
+  std::string bytes = known.bytes;
+  for (std::size_t at = 0; at + 5 <= size; at += 5) {
+    std::size_t place = 0;
+    for (std::size_t i = 4; i-- > 0;) place = place << 8 | data[at + i];
+    char& byte = bytes[place % bytes.size()];
+    byte = static_cast<char>(byte ^ static_cast<char>(data[at + 4]));
+  }
+  const std::string text = read(bytes);
+  if (!text.empty() && text != known.text) std::abort();  // other figures, silently
+  if (bytes == known.bytes && text != known.text) std::abort();
+  return 0;
+}
