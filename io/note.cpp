@@ -23,6 +23,12 @@ std::string no_texts(const Json& value) {
   return fits ? "" : "an array of texts";
 }
 
+std::string no_clock(const Json& value) {
+  const bool fits = value.is_object() && (!value.contains("boot") || value["boot"].is_string()) &&
+                    (!value.contains("uptime") || value["uptime"].is_number());
+  return fits ? "" : "an object with the text boot and the number uptime";
+}
+
 /// A row of a table, whole: every column by name, of its type, null for NaN.
 template <class Row>
 std::string no_row(const Json& value, const std::vector<h5::Column<Row>>& columns) {
@@ -57,6 +63,7 @@ constexpr Member members[] = {
     {"run", "run_id", no_text, false},     {"run", "plan", no_text, false},
     {"run", "plan_name", no_text, false},  {"run", "started", no_text, false},
     {"run", "backend", no_text, false},    {"run", "total", no_whole, false},
+    {"run", "shard", no_text, false},      {"run", "clock", no_clock, false},
     {"device", "row", no_device, true},    {"host", "row", no_host, true},
     {"vanished", "keys", no_texts, true},  {"retired", "rank", no_whole, false},
     {"retired", "reason", no_text, false}, {"end", "exit_code", no_whole, false},
