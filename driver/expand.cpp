@@ -1,7 +1,7 @@
 #include "driver/expand.hpp"
 
 #include <set>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "driver/exclude.hpp"
 #include "driver/expand_words.hpp"
@@ -84,6 +84,30 @@ void check_axes(const io::Entry& entry, Problem problem, const std::vector<const
   }
 }
 
+/// Where a trial came up first.
+struct Seen {
+  std::size_t place;  ///< among the trials
+  const io::Entry* entry;
+};
+
+/// A trial that stands in the plan again: it is done once and judged once.
+/// @throws io::InputError where the plan says twice, and differently, by what
+void join(Trial& first, const io::Place& place, const Trial& again, const io::Entry& entry) {
+  if (first.tolerance != again.tolerance) {
+    fail_at(entry.place,
+            fmt::format(
+                "{} is in the entry at line {} too, there with tolerance {:g}, here with {:g}; a trial is "
+                "judged by one: give both the same, or exclude it from one of them",
+                describe(first), place.line, first.tolerance, again.tolerance));
+  }
+  if (first.expect == again.expect) return;
+  // As `verify` takes it: what one of them expects is expected.
+  const std::vector<std::string> pass{"pass"};
+  const std::vector<std::string>& more = again.expect.empty() ? pass : again.expect;
+  if (first.expect.empty()) first.expect = pass;
+  first.expect.insert(first.expect.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
 std::optional<Backend> resolve_backend(const Method& method, Backend requested) {
@@ -96,7 +120,7 @@ std::optional<Backend> resolve_backend(const Method& method, Backend requested) 
 Expansion expand(const io::Plan& plan, const Registry& registry, Backend requested, int capability,
                  const FileLookup& lookup) {
   Expansion result;
-  std::unordered_set<std::string> keys;
+  std::unordered_map<std::string, Seen> seen;
   std::set<std::string> said;
   const auto say_once = [&](const std::string& words) {
     if (said.insert(words).second) result.notes.push_back(words);
@@ -129,8 +153,13 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
         Assignment current;
         for_each_combination(dimensions, 0, current, [&](const Assignment& chosen) {
           Trial trial = maker.make(chosen);
-          if (is_excluded(entry, trial, *method) || !keys.insert(trial.key).second) return;
-          result.trials.push_back(std::move(trial));
+          if (is_excluded(entry, trial, *method)) return;
+          const auto [first, fresh] = seen.try_emplace(trial.key, Seen{result.trials.size(), &entry});
+          if (fresh) {
+            result.trials.push_back(std::move(trial));
+          } else {
+            join(result.trials[first->second.place], first->second.entry->place, trial, entry);
+          }
         });
       }
     }

@@ -125,25 +125,27 @@ std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const 
   return expected;
 }
 
+bool judge_again(Record& record, double tolerance) {
+  const bool is_known = !std::isnan(record.residual_ratio) || record.status == "failed";
+  std::optional<Evidence> evidence = evidence_of(record);
+  if (!is_judged(record.status) || !is_known || !evidence || !(tolerance > 0)) return false;
+  evidence->tolerance = tolerance;
+  const std::string status = judge(*evidence);
+  const bool has_changed = status != record.status;
+  record.status = status;
+  record.tolerance = tolerance;
+  if (has_changed) record.message = finding_words(*evidence);
+  return true;
+}
+
 Verification verify(std::vector<Record> records, const Tolerances& tolerances, const io::Plan* plan) {
   Verification result;
   bool is_broken_somewhere = false, is_wrong_somewhere = false;
   for (std::size_t i = 0; i < records.size(); ++i) {
     Record& record = records[i];
     result.old_statuses.push_back(record.status);
-    const double tolerance = tolerances.of(record);
-    const bool is_known = !std::isnan(record.residual_ratio) || record.status == "failed";
-    std::optional<Evidence> evidence = evidence_of(record);
-    if (is_judged(record.status) && is_known && evidence && tolerance > 0) {
-      evidence->tolerance = tolerance;
-      const std::string status = judge(*evidence);
-      const bool has_changed = status != record.status;
-      record.status = status;
-      record.tolerance = tolerance;
-      if (has_changed) {
-        record.message = finding_words(*evidence);
-        result.changed.push_back(i);
-      }
+    if (judge_again(record, tolerances.of(record))) {
+      if (record.status != result.old_statuses.back()) result.changed.push_back(i);
     } else if (is_judged(record.status)) {
       ++result.not_judged;
     }

@@ -28,6 +28,10 @@ Tolerances parse_tolerances(const std::vector<std::string>& texts);
 /// in nothing else are taken together.
 std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const io::Record& record);
 
+/// Judges a record by another tolerance: its status, tolerance and message.
+/// @return false where it cannot be: no answer was judged, or its residual is not known
+bool judge_again(io::Record& record, double tolerance);
+
 struct Verification {
   std::vector<io::Record> records;        ///< all, with new status, tolerance and message
   std::vector<std::size_t> changed;       ///< places in `records`

@@ -9,8 +9,11 @@
 namespace gaussweep::driver {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 Method method_of(Problem problem, const std::string& variant) {
   Method method;
@@ -61,6 +64,22 @@ const std::string lapack8 = "    method: lapack\n    n: 8\n";
 TEST(ExpandRefusals, AProblemWithoutMethods) {
   EXPECT_EQ(failure("    method: all\n    n: 3\n", "poinv"),
             "p.yaml:3:13: this build has no method for poinv");
+}
+
+TEST(ExpandRefusals, OneTrialWithTwoTolerances) {
+  const std::string again = "  - problem: gesv\n";
+  EXPECT_THAT(failure(lapack8 + "    tolerance: 2\n" + again + lapack8),
+              AllOf(StartsWith("p.yaml:6:"), HasSubstr("gesv/lapack double n=8"),
+                    HasSubstr("at line 2 too, there with tolerance 32, here with 16")));
+  EXPECT_THAT(trials(lapack8 + "    tolerance: 1\n" + again + lapack8), SizeIs(1)) << "they agree";
+  EXPECT_THAT(trials(lapack8 + "    tolerance: 2\n" + again +
+                     "    method: lapack\n    n: [8, 9]\n    exclude: [{n: 8}]\n"),
+              SizeIs(2));
+}
+
+TEST(ExpandRefusals, ATrialThatStandsTwiceIsExpectedToEndAsEitherSays) {
+  const std::string again = "  - problem: gesv\n" + lapack8 + "    expect: {lapack: failed}\n";
+  EXPECT_THAT(only(lapack8 + again).expect, UnorderedElementsAre("pass", "failed"));
 }
 
 TEST(ExpandRefusals, ConditionsThatCanNeverHold) {
