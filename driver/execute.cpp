@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/cost.hpp"
+#include "driver/for_now.hpp"
 #include "driver/judge.hpp"
 #include "driver/machine.hpp"
 #include "driver/nvml.hpp"
@@ -111,8 +112,8 @@ io::Record blank_record(const Trial& trial, const Method* method, const Site& si
   return r;
 }
 
-/// Why a trial will never fit into memory; empty where it may. @throws OutOfMemory where it would fit, but
-/// others hold the GPU's memory: that is no property of the trial, and --retry-failed tries it again
+/// Why a trial will never fit into memory; empty where it may. @throws ForNow where it would fit, but others
+/// hold the memory: that is no property of the trial
 std::string Executor::misfit(const Trial& trial, const Method& method) {
   const Footprint need = footprint(method, trial);
   const DeviceInfo device = device_.info();
@@ -123,15 +124,21 @@ std::string Executor::misfit(const Trial& trial, const Method& method) {
     const std::string reason = fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free",
                                            need.device_bytes / 0x1p30, device_free / 0x1p30);
     if (fit == Fit::never) return reason;
-    throw OutOfMemory(
-        fmt::format("{} of {:.2f} GiB: another process holds the rest", reason, device_total / 0x1p30));
+    throw ForNow("oom", fmt::format("{} of {:.2f} GiB: another process holds the rest", reason,
+                                    device_total / 0x1p30));
   }
-  const double host_free = available_memory_bytes();
-  if (need.host_bytes > host_free) {
-    return fmt::format("needs {:.2f} GiB of host memory, {:.2f} GiB are available", need.host_bytes / 0x1p30,
-                       host_free / 0x1p30);
+  Memory host = memory_facts();
+  if (need.host_bytes > host.free) {  // what is held of the last trial is not missed
+    held_float_.reset();
+    held_double_.reset();
+    host = memory_facts();
   }
-  return {};
+  const Fit host_fit = fit_of(need.host_bytes, host.free, host.most);
+  if (host_fit == Fit::fits) return {};
+  const std::string reason = fmt::format("needs {:.2f} GiB of host memory, {:.2f} of {:.2f} GiB are free",
+                                         need.host_bytes / 0x1p30, host.free / 0x1p30, host.most / 0x1p30);
+  if (host_fit == Fit::not_now) throw ForNow("oom", reason);
+  return reason;
 }
 
 io::Record Executor::run(const Trial& trial) {

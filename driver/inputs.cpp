@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/for_now.hpp"
 #include "driver/process.hpp"
 #include "driver/rounded.hpp"
 #include "io/errors.hpp"
@@ -28,7 +29,7 @@ HostMatrix<T> to_host(io::Dense<T> dense) {
   return result;
 }
 
-/// The matrix of a file as it was when the plan was read. @throws io::InputError where the file has changed,
+/// The matrix of a file as it was when the plan was read. @throws ForNow where the file has changed,
 /// io::StorageError where it cannot be read any more
 io::Dense<double> import_as_planned(const MatrixRequest& request) {
   std::string sha256;
@@ -44,7 +45,7 @@ io::Dense<double> import_as_planned(const MatrixRequest& request) {
     }
     if (sha256 == request.file_sha256) throw;
   }
-  throw io::InputError(request.file + ": the file has changed since the plan was read");
+  throw ForNow("error", request.file + ": the file has changed since the plan was read");
 }
 
 std::uint64_t solution_seed(const MatrixRequest& request) {

@@ -33,17 +33,23 @@ std::int64_t number_of(const std::filesystem::path& path) {
   return value;
 }
 
-/// What one control group has left; infinity where it has no limit.
-double room_of(const std::filesystem::path& group, bool old) {
+constexpr Memory unlimited{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+
+Memory least(const Memory& a, const Memory& b) {
+  return {std::min(a.most, b.most), std::min(a.free, b.free)};
+}
+
+/// What one control group allows.
+Memory memory_of(const std::filesystem::path& group, bool old) {
   const std::int64_t limit = number_of(group / (old ? "memory.limit_in_bytes" : "memory.max"));
   const std::int64_t used = number_of(group / (old ? "memory.usage_in_bytes" : "memory.current"));
-  if (limit < 0 || used < 0) return std::numeric_limits<double>::infinity();
+  if (limit < 0 || used < 0) return unlimited;
   std::int64_t room = limit - used;
   for (const char* cache : {"inactive_file", "active_file"}) {
     const std::string name = std::string(old ? "total_" : "") + cache;
     room += std::max<std::int64_t>(number_in(group / "memory.stat", name), 0);
   }
-  return static_cast<double>(std::clamp<std::int64_t>(room, 0, limit));
+  return {static_cast<double>(limit), static_cast<double>(std::clamp<std::int64_t>(room, 0, limit))};
 }
 
 }  // namespace
@@ -70,15 +76,20 @@ std::int64_t total_memory_bytes() {
   return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-double available_memory_bytes() {
-  double available = std::numeric_limits<double>::infinity();
+Memory memory_facts() {
+  Memory machine = unlimited;
+  machine.most = static_cast<double>(total_memory_bytes());
   const std::int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable");
-  if (kilobytes >= 0) available = static_cast<double>(kilobytes) * 1024;
-  return std::min(available, group_memory_bytes("/proc/self/cgroup", "/sys/fs/cgroup"));
+  if (kilobytes >= 0) machine.free = static_cast<double>(kilobytes) * 1024;
+  return least(machine, group_memory("/proc/self/cgroup", "/sys/fs/cgroup"));
 }
 
-double group_memory_bytes(const std::filesystem::path& groups, const std::filesystem::path& top) {
-  double room = std::numeric_limits<double>::infinity();
+double available_memory_bytes() {
+  return memory_facts().free;
+}
+
+Memory group_memory(const std::filesystem::path& groups, const std::filesystem::path& top) {
+  Memory memory = unlimited;
   std::ifstream file(groups);
   for (std::string line; std::getline(file, line);) {  // "4:memory:/job_1/task_0" or "0::/job_1/task_0"
     const std::size_t first = line.find(':');
@@ -91,11 +102,11 @@ double group_memory_bytes(const std::filesystem::path& groups, const std::filesy
     std::filesystem::path group = line.substr(second + 1);
     // A container may show the path from outside; what there is of it counts, and its top always.
     for (;; group = group.parent_path()) {
-      room = std::min(room, room_of(root / group.relative_path(), old));
+      memory = least(memory, memory_of(root / group.relative_path(), old));
       if (!group.has_relative_path()) break;
     }
   }
-  return room;
+  return memory;
 }
 
 std::int64_t memory_kills() {

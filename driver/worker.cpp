@@ -9,6 +9,7 @@
 
 #include "driver/channel.hpp"
 #include "driver/execute.hpp"
+#include "driver/for_now.hpp"
 #include "driver/machine.hpp"
 #include "driver/process.hpp"
 #include "io/errors.hpp"
@@ -42,11 +43,14 @@ io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peak
 struct Failure {
   std::string status, message;
   bool fatal;
+  bool for_now = false;
 };
 
 Failure failure_of(std::exception_ptr thrown) {
   try {
     std::rethrow_exception(thrown);
+  } catch (const ForNow& e) {
+    return {e.status, e.what(), false, true};
   } catch (const OutOfMemory& e) {
     return {"oom", e.what(), false};
   } catch (const std::bad_alloc&) {
@@ -115,6 +119,7 @@ Done do_trial(Executor& executor, const Trial& trial, const std::string& step) {
     done.record = executor.blank(trial);
     done.record.status = failure.status;
     done.record.message = failure.message + " (at " + step + ")";
+    done.record.for_now = failure.for_now;
     done.end = failure.fatal ? "fatal" : failure.status == "oom" ? "spent" : "";
   }
   const std::string& status = done.record.status;

@@ -229,6 +229,7 @@ nlohmann::json to_json(const Record& record) {
   for (const double residual : record.history) history.push_back(number(residual));
   json["stages"] = std::move(stages);
   json["history"] = std::move(history);
+  if (record.for_now) json["for_now"] = true;
   return json;
 }
 
@@ -250,6 +251,11 @@ Record record_from_json(const nlohmann::json& json) {
     record.stages.push_back(stage_from_json(stage));
   for (const Json& residual : array_of(json, "history", "record")) {
     read(residual, "history", record.history.emplace_back());
+  }
+  const auto for_now = json.find("for_now");
+  if (for_now != json.end()) {
+    if (!for_now->is_boolean()) mistyped("for_now", "true or false", *for_now);
+    record.for_now = for_now->get<bool>();
   }
   return record;
 }

@@ -65,6 +65,8 @@ struct Record {
   std::vector<Sample> sample_list;
   std::vector<Stage> stages;
   std::vector<double> history;  ///< `/iterations`
+  /// What kept the trial from being done may have passed: a resume does it again. In the journal only.
+  bool for_now = false;
 };
 
 /// A column: its name and the member that holds it.
@@ -77,7 +79,7 @@ struct Field {
 const std::vector<Field>& record_fields();
 
 /// A record as one JSON object: every field by name (NaN and infinities as null, "inf", "-inf"),
-/// `sample_list`, `stages`, `history`.
+/// `sample_list`, `stages`, `history`, and where it is so `for_now`.
 nlohmann::json to_json(const Record& record);
 /// The record of such an object; fields that an older version did not write keep their defaults.
 /// @throws InputError on a mistyped field, or where key, problem, method or status lacks, naming it

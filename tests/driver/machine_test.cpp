@@ -19,7 +19,8 @@ class GroupMemory : public ::testing::Test {
     std::filesystem::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name) << text << "\n";
   }
-  double room() const { return group_memory_bytes(folder_ / "groups", folder_ / "top"); }
+  Memory memory() const { return group_memory(folder_ / "groups", folder_ / "top"); }
+  double room() const { return memory().free; }
   std::filesystem::path folder_ =
       std::filesystem::temp_directory_path() / ("gaussweep-machine-test-" + std::to_string(::getpid()));
 };
@@ -33,6 +34,7 @@ TEST_F(GroupMemory, IsThatOfTheTightestGroupAbove) {
   put("top/slurm/job_1/task_0/memory.max", "5000");
   put("top/slurm/job_1/task_0/memory.current", "600");
   EXPECT_EQ(room(), 400);
+  EXPECT_EQ(memory().most, 1000);
 }
 
 TEST_F(GroupMemory, CountsCachedFilesAsFree) {
@@ -51,6 +53,7 @@ TEST_F(GroupMemory, OfVersionOne) {
   put("top/memory/job_1/memory.usage_in_bytes", "700");
   put("top/memory/job_1/memory.stat", "inactive_file 1\ntotal_inactive_file 50");
   EXPECT_EQ(room(), 350);
+  EXPECT_EQ(memory().most, 1000);
 }
 
 TEST_F(GroupMemory, InAContainerIsThatOfItsTop) {
@@ -62,6 +65,7 @@ TEST_F(GroupMemory, InAContainerIsThatOfItsTop) {
 
 TEST_F(GroupMemory, WithoutGroupsIsNotLimited) {
   EXPECT_TRUE(std::isinf(room()));
+  EXPECT_TRUE(std::isinf(memory().most));
   put("groups", "0::/user.slice\nnonsense");
   EXPECT_TRUE(std::isinf(room()));
 }

@@ -144,6 +144,13 @@ TEST(Record, EveryFieldSurvivesJson) {
   expect_same(round_trip(defaults), defaults);
 }
 
+TEST(Record, WhatWasOfTheMomentIsSaidOnlyWhereItWas) {
+  EXPECT_FALSE(to_json(full_record(1)).contains("for_now"));
+  Record record = full_record(1);
+  record.for_now = true;
+  EXPECT_TRUE(round_trip(record).for_now);
+}
+
 TEST(Record, DoublesSurviveBitByBit) {
   using Limits = std::numeric_limits<double>;
   for (const double value :
@@ -221,6 +228,7 @@ TEST(Record, MistypedFieldsAreNamed) {
               ::testing::HasSubstr("equally long"));
   EXPECT_THAT(with("stages", {{"kernel", "a"}}), ::testing::HasSubstr("stages"));
   EXPECT_THAT(with("stages", Json::array({3})), ::testing::HasSubstr("stages"));
+  EXPECT_THAT(with("for_now", 1), ::testing::HasSubstr("'for_now' of a record must be true or false"));
   EXPECT_THAT(with("history", {"x"}), ::testing::HasSubstr("history"));
   EXPECT_THAT(message_of(Json::array()), ::testing::HasSubstr("JSON object"));
 }

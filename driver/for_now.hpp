@@ -1,0 +1,17 @@
+#pragma once
+/// What kept a trial from being done may have passed by the next time.
+
+#include <stdexcept>
+#include <string>
+
+namespace gaussweep::driver {
+
+/// Thrown where it is the moment that is to blame, not the trial: others hold the memory, a file was being
+/// written. The trial is recorded with `status`, and `--resume` does it again.
+struct ForNow : std::runtime_error {
+  ForNow(const char* end, const std::string& words)
+      : std::runtime_error(words + "; --resume tries it again"), status(end) {}
+  const char* status;
+};
+
+}  // namespace gaussweep::driver
