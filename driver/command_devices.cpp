@@ -8,11 +8,12 @@
 #include "driver/cli.hpp"
 #include "driver/devices_listing.hpp"
 #include "driver/option_checks.hpp"
+#include "driver/process.hpp"
 #include "driver/table.hpp"
 
 namespace gaussweep::driver {
 
-void add_devices_command(CLI::App& app, Commands&) {
+void add_devices_command(CLI::App& app, Commands& commands) {
   auto format = std::make_shared<std::string>("table");
   CLI::App* sub = app.add_subcommand(
       "devices", "List GPUs and CPU; warn of ECC off, MIG, low power caps, other processes");
@@ -21,7 +22,13 @@ void add_devices_command(CLI::App& app, Commands&) {
   auto untouched = std::make_shared<bool>(false);
   sub->add_flag("--untouched", *untouched,
                 "Start nothing on the GPUs, which may be in use: free memory stays unknown");
-  sub->callback([format, untouched] {
+  auto parent = std::make_shared<pid_t>(0);
+  sub->add_option("--parent", *parent, "(given by run) The process with which to end")->group("");
+  sub->callback([format, untouched, parent, &commands] {
+    if (*parent != 0 && !die_with(*parent)) {
+      commands.exit_code = exit_broken;
+      return;
+    }
     const Format chosen = parse_format(*format);
     const MachineFacts machine = machine_facts(*untouched ? Ask::untouched : Ask::started);
     if (chosen == Format::json) {

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -228,6 +229,20 @@ std::string capture_self(const std::vector<std::string>& arguments,
     throw std::runtime_error(fmt::format("'gaussweep {}' ended with {}", arguments.front(), how.words()));
   }
   return output;
+}
+
+bool die_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return ::getppid() == parent;
+}
+
+void restart_with(const char* name, const char* value, char** argv) {
+  if (environment_value(name) == value || ::setenv(name, value, 1) != 0) return;
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::read_symlink(this_program, error);
+  // By its own name, which is what the system then shows; by the link where the file was replaced meanwhile.
+  if (!error) ::execv(own.c_str(), argv);
+  ::execv(this_program, argv);
 }
 
 void open_standard_descriptors() {

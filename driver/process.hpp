@@ -64,6 +64,15 @@ class Process {
 std::string capture_self(const std::vector<std::string>& arguments,
                          const std::vector<std::string>& environment, double timeout_seconds);
 
+/// Ends this process, for sure, when its parent ends. @return false where `parent` is its parent no more: it
+/// ended before this call
+bool die_with(pid_t parent);
+
+/// Starts this very program anew in this process, with `name` set to `value`, unless it is already: for
+/// libraries that read it while they are loaded, before any code of ours. Returns where there is nothing to
+/// do, or no way.
+void restart_with(const char* name, const char* value, char** argv);
+
 /// Opens what is closed of the descriptors 0, 1 and 2 on /dev/null. Else the next file that is opened, a
 /// journal maybe, takes the place, and what is said on standard error goes into it.
 void open_standard_descriptors();

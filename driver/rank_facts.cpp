@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "driver/batch_job.hpp"
 #include "driver/cli.hpp"
@@ -65,11 +66,12 @@ json rank_facts(const World& world, const std::string& backend) {
     return mine;
   }
   const std::string part = parts.empty() ? "" : parts[own];
-  std::vector<std::string> changes;
+  std::vector<std::string> changes{"OPENBLAS_NUM_THREADS=1"};  // it computes nothing
   if (!part.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + part);
   try {
-    const json devices = json::parse(capture_self({"devices", "--untouched", "--format", "json"},
-                                                  child_environment(changes), devices_timeout));
+    const json devices = json::parse(
+        capture_self({"devices", "--untouched", "--format", "json", "--parent", std::to_string(::getpid())},
+                     child_environment(changes), devices_timeout));
     mine.update(gpu_of_rank(devices, world.local_rank(), world.local_size(), host_name(), part));
     if (!part.empty()) mine["index"] = own;
   } catch (const std::exception& e) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -9,7 +10,9 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace gaussweep::driver {
@@ -46,6 +49,33 @@ std::string why_not_captured(const std::string& as, double timeout_seconds) {
   } catch (const std::runtime_error& error) {
     return error.what();
   }
+}
+
+TEST(Parent, TakesItsChildAlong) {
+  int alive[2], ready[2];
+  ASSERT_EQ(::pipe(alive), 0);
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    const pid_t self = ::getpid();
+    if (::fork() == 0) {
+      const bool tied = die_with(self);
+      if (tied && ::write(ready[1], "r", 1) == 1) ::sleep(far_too_long);
+      ::_exit(1);
+    }
+    ::sleep(far_too_long);
+    ::_exit(1);
+  }
+  ::close(alive[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  ::kill(parent, SIGKILL);
+  EXPECT_EQ(::waitpid(parent, nullptr, 0), parent);
+  EXPECT_EQ(::read(alive[0], &byte, 1), 0) << "the end of the stream comes when the last writer is gone";
+  ::close(alive[0]);
+  for (const int fd : ready) ::close(fd);
+  EXPECT_FALSE(die_with(parent)) << "no parent of this process";
+  ::prctl(PR_SET_PDEATHSIG, 0);  // the tests go on
 }
 
 struct Pair {
