@@ -1,18 +1,22 @@
 """Kills sweeps at random moments and checks that nothing is lost.
 
-    killer.py [--rounds N] [--seed S] [--trials T] [--verbose]
+    killer.py [--rounds N] [--jobs J] [--seed S] [--trials T] [--verbose]
 
-Each round: a sweep of T short trials over 1 to 4 ranks is started; at a random moment a worker, a supervisor, rank 0
-or everything is killed (kill -9), or told to stop (SIGTERM); results.h5 must open in h5py (where it is not there yet,
-after the documented rebuild); the sweep is resumed, with another number of ranks and another limit of the matrix store,
-and may be killed again. In the end the records must equal those of an undisturbed run: same keys, no key twice, same
-statuses and inputs' digests.
+Each round: a sweep of T short trials over 1 to 4 ranks is started, maybe with a standard error that cannot be written
+(CONSOLES); at a random moment a worker, a supervisor, rank 0 or everything is killed (kill -9), the sweep is told to stop
+(SIGTERM, SIGHUP), or who listens to it goes: its terminal closes, the reader of its pipe leaves. results.h5 must open in
+h5py (where it is not there yet, after the documented rebuild); the sweep is resumed, with another number of ranks and
+another limit of the matrix store, and may be killed again. In the end the records must equal those of an undisturbed run:
+same keys, no key twice, same statuses and inputs' digests. J rounds are at work at a time: mostly they wait.
 """
 
 import argparse
 import collections
+import concurrent.futures
+import contextlib
 import os
 import pathlib
+import pty
 import random
 import shutil
 import signal
@@ -26,7 +30,64 @@ import h5py
 import harness
 from harness import FAULTY, GAUSSWEEP
 
-KINDS = ("worker", "supervisor", "rank 0", "all", "SIGTERM")
+# A terminal that closes says SIGHUP to what runs in it.
+KINDS = ("worker", "supervisor", "rank 0", "all", "SIGTERM", "SIGHUP", "terminal closes", "reader leaves")
+
+
+@contextlib.contextmanager
+def full_device():
+    with open("/dev/full", "w") as device:
+        yield device.fileno()
+
+
+@contextlib.contextmanager
+def nobody(ends):
+    """`ends`: what was opened, the listening end first."""
+    ear, mouth = ends
+    os.close(ear)
+    yield mouth
+    os.close(mouth)
+
+
+def filled_pipe():
+    """Its two ends."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, bytes(4096))
+    os.set_blocking(writer, True)
+    return reader, writer
+
+
+@contextlib.contextmanager
+def full_pipe():
+    """Its reader is there, and does not read."""
+    reader, writer = filled_pipe()
+    yield writer
+    os.close(reader)
+    os.close(writer)
+
+
+# Standard errors that cannot be written.
+CONSOLES = {"full device": full_device, "closed terminal": lambda: nobody(pty.openpty()),
+            "pipe without reader": lambda: nobody(os.pipe()), "full pipe": full_pipe}
+
+
+class Listener:
+    """Who listens to a sweep's standard error, until it leaves: a terminal, or a pipe's reader."""
+
+    def __init__(self, terminal):
+        self.ear, self.mouth = pty.openpty() if terminal else os.pipe()
+
+    def started(self):
+        """The sweep has its own copy of the other end."""
+        os.close(self.mouth)
+
+    def leave(self):
+        if self.ear >= 0:
+            os.close(self.ear)
+        self.ear = -1
 
 
 def plan_text(trials):
@@ -62,6 +123,13 @@ def family(pid):
     return everyone
 
 
+def state_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return "gone"
+
+
 def rank_of(pid):
     try:
         for entry in pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0"):
@@ -80,8 +148,11 @@ def kill(pid, number):
         return False
 
 
-def strike(process, kind, dice):
+def strike(process, kind, dice, listener):
     """Does what `kind` says to the sweep. False where its victim was not there."""
+    if listener is not None:
+        listener.leave()
+        return True
     everyone = [(process.pid, [])] + family(process.pid)
     workers = [pid for pid, words in everyone if "worker" in words[1:2]]
     supervisors = [pid for pid, words in everyone if "run" in words[1:2]] or [process.pid]
@@ -95,7 +166,7 @@ def strike(process, kind, dice):
         for pid, _ in everyone:
             kill(pid, signal.SIGKILL)
         return True
-    return kill(process.pid, signal.SIGTERM)
+    return kill(process.pid, signal.Signals[kind])
 
 
 def outcome(directory):
@@ -125,32 +196,68 @@ def check_openable(directory, rebuilt):
         len(file["records"])
 
 
+def start(command, kind, console):
+    """The sweep's process, and who listens to it where that one is to leave."""
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "env": harness.environment()}
+    if kind == "terminal closes":
+        listener = Listener(terminal=True)
+        streams["stdin"] = listener.mouth
+        process = subprocess.Popen(["setsid", "--ctty", *command], stderr=listener.mouth, **streams)
+    elif kind == "reader leaves":
+        listener = Listener(terminal=False)
+        process = subprocess.Popen(command, stderr=listener.mouth, start_new_session=True, **streams)
+    else:
+        return subprocess.Popen(command, stderr=console, start_new_session=True, **streams), None
+    listener.started()
+    return process, listener
+
+
+def one_start(command, kind, console, dice):
+    """Starts the sweep and does `kind` to it at a random moment. Its exit code; whether it was done."""
+    process, listener = start(command, kind, console)
+    struck = False
+    try:
+        if kind is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(dice.uniform(0, 1.2))
+            struck = process.poll() is None and strike(process, kind, dice, listener)
+        return process.wait(timeout=120), struck
+    except subprocess.TimeoutExpired:
+        tree = [(pid, words, state_of(pid)) for pid, words in [(process.pid, command), *family(process.pid)]]
+        os.killpg(process.pid, signal.SIGKILL)
+        raise AssertionError(f"a run hung: {tree}") from None
+    finally:
+        if listener is not None:
+            listener.leave()
+
+
 def one_round(number, dice, folder, plan, expected, verbose):
-    directory = folder / f"run-{number}"
+    directory, said = folder / f"run-{number}", folder / f"said-{number}"
     kills = []
     for attempt in range(12):
         ranks = dice.choice((0, 1, 2, 3, 4))
         limit = dice.choice(("none", "200KiB", "40KiB"))
-        process = subprocess.Popen(harness.command(["run", plan, "-o", directory, "--resume", "--grace", "2", "--store-limit", limit],
-                                                    ranks, FAULTY),
-                                   env=harness.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
+        command = harness.command(["run", plan, "-o", directory, "--resume", "--grace", "2", "--store-limit", limit], ranks, FAULTY)
         kind = dice.choice(KINDS) if attempt < 10 and (attempt == 0 or dice.random() < 0.3) else None
-        if kind is not None:
-            time.sleep(dice.uniform(0, 1.2))
-            if process.poll() is None and strike(process, kind, dice):
-                kills.append((ranks, kind))
-        try:
-            _, errors = process.communicate(timeout=120)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise AssertionError(f"a run hung after {kills}") from None
-        check_openable(directory, folder / "rebuilt.h5")
-        if process.returncode == 0:
+        unheard = dice.choice(sorted(CONSOLES)) if dice.random() < 0.4 else None
+        if unheard == "full pipe" and ranks > 0:
+            unheard = None  # mpirun itself waits for the reader, when all is done
+        with CONSOLES[unheard]() if unheard else open(said, "w") as console:
+            try:
+                code, struck = one_start(command, kind, console, dice)
+            except AssertionError as error:
+                raise AssertionError(f"round {number}, {kills}, {ranks} ranks, {kind}, {unheard}: {error}") from None
+        if struck:
+            kills.append((ranks, kind))
+        if unheard and kind not in ("terminal closes", "reader leaves"):
+            kills.append((ranks, unheard))
+        check_openable(directory, folder / f"rebuilt-{number}.h5")
+        if code == 0:
             break
-        assert kind is not None or process.returncode in (0, 5), f"undisturbed run ended with {process.returncode}:\n{errors}"
+        assert kind is not None or code == 5, f"round {number}, {kills}, {ranks} ranks: undisturbed run ended with {code}:\n" + (
+            (directory / "logs/rank-0.log").read_text() if unheard else said.read_text())
     else:
-        raise AssertionError(f"not finished after 12 starts, {kills}")
+        raise AssertionError(f"round {number}: not finished after 12 starts, {kills}")
     found = outcome(directory)
     assert found == expected, (f"round {number}, {kills}: {len(found)} records, expected {len(expected)}; "
                                f"different: {[k for k in expected if found.get(k) != expected[k]][:3]}")
@@ -163,6 +270,7 @@ def one_round(number, dice, folder, plan, expected, verbose):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--jobs", type=int, default=1, help="rounds at a time")
     parser.add_argument("--seed", type=int, default=None, help="default: from the clock; it is printed")
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--verbose", action="store_true")
@@ -176,8 +284,15 @@ def main():
     assert done.returncode == 0, done.stderr
     expected = outcome(folder / "undisturbed")
     kills = collections.Counter()
-    for number in range(arguments.rounds):
-        kills.update(one_round(number, random.Random(f"{seed}/{number}"), folder, plan, expected, arguments.verbose))
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        rounds = [pool.submit(one_round, number, random.Random(f"{seed}/{number}"), folder, plan, expected, arguments.verbose)
+                  for number in range(arguments.rounds)]
+        try:
+            for done in concurrent.futures.as_completed(rounds):
+                kills.update(done.result())
+        except AssertionError:
+            pool.shutdown(cancel_futures=True)
+            raise
     shutil.rmtree(folder)
     words = ", ".join(f"{count} {kind}" for kind, count in sorted(kills.items()))
     print(f"{arguments.rounds} rounds of {len(expected)} trials, {kills.total()} kills ({words}), no record lost, none twice")
