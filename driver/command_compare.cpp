@@ -10,6 +10,7 @@
 
 #include "driver/cli.hpp"
 #include "driver/compare.hpp"
+#include "driver/console.hpp"
 #include "driver/loading.hpp"
 #include "driver/option_checks.hpp"
 #include "driver/printable.hpp"
@@ -25,7 +26,7 @@ struct Options {
 
 io::Results load_side(const std::string& path, const std::string& gpu, const char* option) {
   Loaded loaded = load(path, true);
-  for (const std::string& remark : loaded.remarks) fmt::print(stderr, "note: {}\n", remark);
+  for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
   if (gpu.empty()) return std::move(loaded.results);
   auto& records = loaded.results.records;
   const auto is_other = [&](const io::Record& r) { return fnmatch(gpu.c_str(), r.gpu_name.c_str(), 0) != 0; };

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "driver/cli.hpp"
+#include "driver/console.hpp"
 #include "driver/merge.hpp"
 #include "driver/option_checks.hpp"
 #include "driver/option_words.hpp"
@@ -48,7 +49,7 @@ void merge_to_file(const Options& options) {
     dropped += input.dropped;
   }
   for (const std::string& what : missing) fmt::print("left out: {}\n", what);
-  for (const std::string& remark : merged.remarks) fmt::print(stderr, "note: {}\n", remark);
+  for (const std::string& remark : merged.remarks) say(fmt::format("note: {}\n", remark));
   fmt::print("{}: {} records, {} duplicate{} dropped\n", options.output, merged.results.records.size(),
              dropped, dropped == 1 ? "" : "s");
 }

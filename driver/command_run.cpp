@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <memory>
 
 #include "driver/option_checks.hpp"
@@ -45,10 +46,11 @@ void add_run_command(CLI::App& app, Commands& commands) {
   RunOptions& o = words->options;
   refuse_empty(*run->add_option("plan", o.plan, "The plan (YAML)")->required());
   refuse_empty(*run->add_option("-o,--output", o.output, "The run directory; created")->required());
-  run->add_flag("--resume", o.resume,
-                "Go on with the run that the directory holds: only what is not recorded yet");
+  run->add_flag(
+      "--resume", o.resume,
+      "Go on with the run that the directory holds: what is not recorded, or was kept by the moment");
   run->add_flag("--retry-failed", o.retry_failed,
-                "As --resume, and repeat crashed, timed-out and oom trials");
+                "As --resume, and repeat what did not end as the plan expects");
   allow_backends(
       *run->add_option("--backend", o.backend, "auto: cuda where every rank has a GPU, else emulated")
            ->capture_default_str());
@@ -70,6 +72,7 @@ void add_run_command(CLI::App& app, Commands& commands) {
     if (!words->shard.empty()) parse_shard(words->shard, options);
     if (!options.store_limit.empty()) check_store_limit(options.store_limit);
     options.command_line = command_line(commands);
+    std::signal(SIGPIPE, SIG_IGN);  // before MPI: whoever listened may have left
     commands.exit_code = run_sweep(options, commands.registry);
   });
 }

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "driver/cli.hpp"
+#include "driver/console.hpp"
 #include "driver/loading.hpp"
 #include "driver/option_checks.hpp"
 #include "driver/summary.hpp"
@@ -31,7 +32,7 @@ void summarise_to_stdout(const Options& options) {
   std::vector<io::Record> records;
   for (const std::string& path : options.paths) {
     Loaded loaded = load(path, false);
-    for (const std::string& remark : loaded.remarks) fmt::print(stderr, "note: {}\n", remark);
+    for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
     auto& more = loaded.results.records;
     records.insert(records.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }

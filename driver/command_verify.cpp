@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "driver/cli.hpp"
+#include "driver/console.hpp"
 #include "driver/loading.hpp"
 #include "driver/option_checks.hpp"
 #include "driver/option_words.hpp"
@@ -29,7 +30,7 @@ void verify_to_stdout(const Options& options, Commands& commands) {
   const Tolerances tolerances = parse_tolerances(options.tolerances);
   if (!options.output.empty()) check_output(options.output, options.force);
   Loaded loaded = load(options.path, !options.output.empty());
-  for (const std::string& remark : loaded.remarks) fmt::print(stderr, "note: {}\n", remark);
+  for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
   std::optional<io::Plan> plan;
   const auto text = loaded.results.attributes.find("plan");
   if (text != loaded.results.attributes.end()) {
@@ -37,8 +38,8 @@ void verify_to_stdout(const Options& options, Commands& commands) {
       plan = io::parse_plan(text->second, options.path + " (plan)");
     } catch (const io::InputError& e) {
       // Judging goes on: the plan only says which failures were expected.
-      fmt::print(stderr, "note: the stored plan cannot be read, so nothing but pass is expected ({})\n",
-                 e.what());
+      say(fmt::format("note: the stored plan cannot be read, so nothing but pass is expected ({})\n",
+                      e.what()));
     }
   }
   Verification result = verify(std::move(loaded.results.records), tolerances, plan ? &*plan : nullptr);

@@ -7,11 +7,11 @@
 #include <memory>
 #include <new>
 
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "driver/cli.hpp"
+#include "driver/process.hpp"
 #include "driver/worker.hpp"
 
 namespace gaussweep::driver {
@@ -35,15 +35,13 @@ void add_worker_command(CLI::App& app, Commands& commands) {
   auto parent = std::make_shared<pid_t>(0);
   worker->add_option("--parent", *parent, "The supervisor's process")->required();
   worker->callback([parent, &commands] {
-    // It dies with its supervisor, also where that is killed in the moment between the spawn and this call.
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != *parent) {
+    if (!die_with(*parent)) {
       commands.exit_code = exit_broken;
       return;
     }
     // srun and scancel signal every process of a step: what a trial that runs gets of its grace is the
     // supervisor's decision.
-    for (int number : {SIGTERM, SIGINT, SIGUSR1}) std::signal(number, SIG_IGN);
+    for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) std::signal(number, SIG_IGN);
     be_expendable();
     try {
       commands.exit_code = serve_trials(3, commands.registry, commands.make_device);

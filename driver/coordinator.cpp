@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -21,6 +22,8 @@ using nlohmann::json;
 constexpr double sync_interval = 0.05;  // seconds: so many lines share one sync under load
 // Seconds that a rank may take to answer: more than ending a worker for sure takes.
 constexpr double answer_patience = 15;
+// Seconds that an orderly end needs before a launcher's SIGKILL: workers ended, journal and results written.
+constexpr double time_to_end = 0.6;
 // A trial that was in the hands of so many ranks when their devices failed is not given to a further one.
 constexpr int most_retirements = 2;
 
@@ -166,11 +169,23 @@ void Coordinator::stop(const std::string& reason) {
                queue_.size());
 }
 
+void Coordinator::heed_launcher() {
+  const double patience = world_.launcher_patience();
+  const double most = std::max(0.0, patience - time_to_end);
+  if (limits_.grace <= most) return;
+  spdlog::warn(
+      "mpirun kills its ranks {:g} s after SIGTERM, so running trials do not get their {:g} s; signal USR1, "
+      "which it passes on, leaves them that",
+      patience, limits_.grace);
+  limits_.grace = most;
+}
+
 void Coordinator::watch_limits() {
   const double now = now_seconds();
   int number = 0;
   const int signals = stop_signals(&number);
   if (signals > 0) stop(fmt::format("signal {}", strsignal(number)));
+  if (number == SIGTERM) heed_launcher();
   if (limits_.deadline > 0 && now > limits_.deadline) stop("the time limit is reached");
   if (limits_.deadline > 0 && learned_since_ && !waiting_.empty()) give_to_waiting();
   if (limits_.deadline > 0 && running_.empty() && queue_.size() > 0 && !waiting_.empty()) {

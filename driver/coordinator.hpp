@@ -54,6 +54,8 @@ class Coordinator {
   void estimate_anew();
   void watch_limits();
   void stop(const std::string& reason);
+  /// After SIGTERM: running trials get no more grace than mpirun leaves its ranks.
+  void heed_launcher();
   void take_back(int rank);
   void retire(int rank, const std::string& reason);
   void forget_the_silent(double now);

@@ -3,10 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <unistd.h>
 
 namespace gaussweep::driver {
 namespace {
@@ -31,10 +33,24 @@ bool started_by_launcher() {
   return false;
 }
 
+/// Open MPI's mpirun takes SIGINT, SIGTERM and SIGHUP as the wish to end its ranks: SIGTERM after so many
+/// seconds, SIGKILL after as many again, and 1 for its own exit code, whatever theirs are (seen with 4.1.4).
+double patience_of_launcher() {
+  std::string name;
+  std::getline(std::ifstream(fmt::format("/proc/{}/comm", ::getppid())), name);
+  for (const char* launcher : {"mpirun", "mpiexec", "orterun", "orted", "prterun", "prted"}) {
+    if (name != launcher) continue;
+    const char* given = std::getenv("OMPI_MCA_odls_base_sigkill_timeout");
+    return given == nullptr ? 1 : std::atof(given);
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 World::World() : mpi_(started_by_launcher()) {
   if (!mpi_) return;
+  launcher_patience_ = patience_of_launcher();
   check(MPI_Init(nullptr, nullptr), "MPI_Init");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");

@@ -2,6 +2,7 @@
 /// Messages between the coordinator (rank 0) and the supervisors (every rank), and who is where.
 
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ class World {
   int size() const { return size_; }
   int local_rank() const { return local_rank_; }  ///< among the ranks of this host
   int local_size() const { return local_size_; }
+  /// Seconds between SIGTERM and SIGKILL where mpirun ends its ranks; infinity where it is not known to.
+  double launcher_patience() const { return launcher_patience_; }
   /// Version of the MPI library; empty without MPI.
   const std::string& mpi_version() const { return mpi_version_; }
 
@@ -50,6 +53,7 @@ class World {
   bool lost_peer_ = false;
   bool mpi_ = false;
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
+  double launcher_patience_ = std::numeric_limits<double>::infinity();
   std::string mpi_version_;
   std::deque<nlohmann::json> own_[2];  ///< messages to oneself, by mailbox
 };

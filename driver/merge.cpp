@@ -120,7 +120,9 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
         fmt::format("the inputs carry {} different texts of the plan; the first one is kept", plans.size()));
   }
   merged.results.attributes["record_count"] = std::to_string(merged.results.records.size());
-  if (inputs.size() > 1) merged.results.attributes["merged_from"] = sources.dump();
+  if (inputs.size() > 1)
+    merged.results.attributes["merged_from"] =
+        sources.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return merged;
 }
 

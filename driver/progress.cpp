@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "driver/console.hpp"
 #include "driver/judge.hpp"
 #include "driver/process.hpp"
 
@@ -25,7 +25,8 @@ std::string duration_words(double seconds) {
 
 Progress::Progress(std::size_t total, std::size_t done)
     : total_(total), done_(done), terminal_(::isatty(STDERR_FILENO) == 1) {
-  next_show_ = now_seconds() + (terminal_ ? 0 : line_interval);
+  next_line_ = now_seconds() + line_interval;
+  next_show_ = terminal_ ? 0 : next_line_;
 }
 
 void Progress::count(const std::string& status, bool expected) {
@@ -47,20 +48,24 @@ void Progress::show(double seconds_left, bool now) {
   const double time = now_seconds();
   if (!now && time < next_show_) return;
   next_show_ = time + (terminal_ ? bar_interval : line_interval);
+  const std::string words = text(seconds_left);
+  if (now || time >= next_line_) {
+    next_line_ = time + line_interval;
+    log_line(words);
+  }
   if (terminal_) {
     const std::size_t filled = total_ == 0 ? bar_width : bar_width * done_ / total_;
-    fmt::print(stderr, "\r\033[K[{}{}] {}", std::string(filled, '='), std::string(bar_width - filled, ' '),
-               text(seconds_left));
+    say(fmt::format("\r\033[K[{}{}] {}", std::string(filled, '='), std::string(bar_width - filled, ' '),
+                    words));
   } else {
-    fmt::print(stderr, "{}\n", text(seconds_left));
+    say(words + "\n");
   }
-  std::fflush(stderr);
 }
 
 void Progress::finish() {
   constexpr double unknown = -1;  // a sweep that stopped early has nothing left to wait for
   show(unknown, true);
-  if (terminal_) fmt::print(stderr, "\n");
+  if (terminal_) say("\n");
 }
 
 }  // namespace gaussweep::driver

@@ -1,5 +1,5 @@
 #pragma once
-/// Progress on stderr: a bar on a terminal, a line a minute otherwise.
+/// Progress on stderr: a bar on a terminal, a line a minute otherwise, and in the log.
 
 #include <cstddef>
 #include <map>
@@ -23,7 +23,7 @@ class Progress {
   std::size_t total_, done_;
   std::size_t unexpected_ = 0, broken_ = 0;
   bool terminal_;
-  double next_show_ = 0;
+  double next_show_ = 0, next_line_ = 0;
 };
 
 /// "2 h 05 min", "3 min 10 s", "12 s".

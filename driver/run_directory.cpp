@@ -167,7 +167,7 @@ void RunDirectory::append(const io::Record& record) {
 
 void RunDirectory::note(const nlohmann::json& note) {
   writer_->append_note(note);
-  contents_.notes.push_back(note.dump());
+  contents_.notes.push_back(note.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   dirty_ = true;
 }
 

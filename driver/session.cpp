@@ -14,6 +14,7 @@
 
 #include "driver/batch_job.hpp"
 #include "driver/builds.hpp"
+#include "driver/console.hpp"
 #include "driver/coordinator.hpp"
 #include "driver/execute.hpp"
 #include "driver/judge.hpp"
@@ -26,6 +27,7 @@
 #include "driver/stop_signals.hpp"
 #include "driver/supervisor.hpp"
 #include "driver/sweep_status.hpp"
+#include "driver/verify.hpp"
 #include "driver/worker.hpp"
 #include "io/errors.hpp"
 #include "io/matrix_file.hpp"
@@ -39,28 +41,58 @@ using nlohmann::json;
 
 constexpr int wait_ms = 1;
 
+std::unordered_map<std::string, const io::Record*> by_key(const io::JournalContents& journal) {
+  std::unordered_map<std::string, const io::Record*> records;
+  for (const io::Record& record : journal.records) records[record.key] = &record;
+  return records;
+}
+
 /// The trials that are still to do, with those that are skipped recorded.
 struct Work {
   std::vector<Trial> all;  ///< of this shard
   std::vector<Trial> todo;
 };
 
-bool counts_as_done(const io::Record& record, bool retry_failed) {
-  const bool failed = record.status == "crashed" || record.status == "timeout" || record.status == "oom";
-  return !(retry_failed && failed);
+/// Whether a recorded trial is to be done once more.
+bool is_wanted_again(const Trial& trial, const io::Record& record, bool retry_failed) {
+  if (record.for_now) return true;
+  // This start may be another machine's or build's: what it does not rule out is tried, which costs nothing.
+  if (record.status == "skipped") return trial.skip_reason.empty();
+  return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
 }
 
 Work plan_work(const RunOptions& options, const Expansion& expansion, const io::JournalContents& journal) {
-  std::unordered_set<std::string> done;
-  for (const io::Record& record : journal.records) {
-    if (counts_as_done(record, options.retry_failed)) done.insert(record.key);
-  }
+  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
   Work work;
   work.all = shard_of(expansion.trials, options.shard);
   for (const Trial& trial : work.all) {
-    if (done.count(trial.key) == 0) work.todo.push_back(trial);
+    const auto found = records.find(trial.key);
+    if (found == records.end() || is_wanted_again(trial, *found->second, options.retry_failed))
+      work.todo.push_back(trial);
   }
   return work;
+}
+
+/// The plan's tolerances hold for what is recorded already too: an answer's residual is known, nothing has to
+/// run.
+void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
+  const std::unordered_map<std::string, const io::Record*> records = by_key(directory.journal());
+  std::vector<io::Record> judged;
+  std::map<std::string, std::size_t> changes;
+  for (const Trial& trial : trials) {
+    const auto found = records.find(trial.key);
+    if (found == records.end() || found->second->tolerance == trial.tolerance) continue;
+    io::Record record = *found->second;
+    if (!judge_again(record, trial.tolerance)) continue;
+    if (record.status != found->second->status) ++changes[found->second->status + " is now " + record.status];
+    judged.push_back(std::move(record));
+  }
+  for (const io::Record& record : judged) directory.append(record);
+  if (judged.empty()) return;
+  std::string words;
+  for (const auto& [change, count] : changes) words += fmt::format("; {} of them: {}", count, change);
+  spdlog::warn("{} records had another tolerance than the plan has now and were judged again by the plan's{}",
+               judged.size(), changes.empty() ? "; no status changed" : words);
 }
 
 /// `auto` must not turn a night on GPUs into weeks of emulation because the driver is broken this time.
@@ -146,8 +178,7 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
 }
 
 int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost_its_ranks) {
-  std::unordered_map<std::string, const io::Record*> records;
-  for (const io::Record& record : journal.records) records[record.key] = &record;
+  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
   bool wrong = false, broken = false, missing = false;
   for (const Trial& trial : work.all) {
     const auto found = records.find(trial.key);
@@ -177,8 +208,17 @@ WorkerPlace place_of(const World& world, const json& mine, const json& decision)
   return place;
 }
 
+std::string log_of_rank(const std::filesystem::path& directory, int rank) {
+  return directory / "logs" / fmt::format("rank-{}.log", rank);
+}
+
 /// What the other ranks do.
 void serve_rank(World& world, const json& mine, const json& decision, const Registry& registry) {
+  try {
+    keep_messages(log_of_rank(decision.at("directory").get<std::string>(), world.rank()));
+  } catch (const io::StorageError& e) {
+    spdlog::warn("{}", e.what());  // where nothing can be written, its worker's log ends the run in order
+  }
   Supervisor supervisor(world, place_of(world, mine, decision), registry);
   bool told = false;
   while (!supervisor.finished()) {
@@ -245,12 +285,14 @@ std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
 int sweep_into(RunDirectory& directory, World& world, const json& mine, const std::vector<json>& ranks,
                const RunOptions& options, const Registry& registry, double deadline, Backend backend,
                const io::Plan& plan, const Expansion& expansion, bool& told) {
+  keep_messages(log_of_rank(directory.path(), world.rank()));
   if (directory.journal().torn) spdlog::warn("the journal's last line was torn by a kill; it was dropped");
   if (directory.journal().damaged > 0) {
     spdlog::warn("{} damaged lines of the journal are not counted", directory.journal().damaged);
   }
   const double store_limit = store_limit_of(options.store_limit, plan, directory.path() / "matrices");
   refuse_other_backend(options, directory.journal(), backend);
+  judge_recorded(directory, expansion.trials);
   Work work = plan_work(options, expansion, directory.journal());
   directory.save_plan(plan.text);
   note_vanished(directory, expansion);

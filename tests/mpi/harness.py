@@ -35,7 +35,7 @@ def command(arguments, ranks=0, program=GAUSSWEEP):
 
 def run(arguments, ranks=0, program=GAUSSWEEP, timeout=300, cwd=None, umask=-1, **changes):
     return subprocess.run(command(arguments, ranks, program), env=environment(**changes), stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=timeout, cwd=cwd, umask=umask)
+                          capture_output=True, text=True, errors="replace", timeout=timeout, cwd=cwd, umask=umask)
 
 
 def journal(directory):

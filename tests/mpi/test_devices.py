@@ -1,6 +1,8 @@
 """A device that fails costs its rank, never a trial; a rank that does not answer cannot hold the others up."""
 
 import os
+import pathlib
+import resource
 import signal
 import subprocess
 import time
@@ -84,6 +86,36 @@ class Retirement(SweepTest):
         self.assertEqual({r["status"] for r in records}, {"pass"}, "no trial is blamed for the device")
         self.sweep(self.plan(PLAN), "--resume", program=FAULTY)
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 30)
+
+
+class Helper(SweepTest):
+    """The helper that ranks start, and what else computes nothing, does not depend on what OpenBLAS can have."""
+
+    def test_nothing_hangs_where_no_memory_can_be_mapped(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_AS, (200000 << 10, 200000 << 10))
+
+        for words in (["--version"], ["methods"], ["devices", "--untouched"], ["plan", self.plan(PLAN)]):
+            done = subprocess.run(harness.command(words, program=FAULTY), env=harness.environment(OPENBLAS_NUM_THREADS="4"),
+                                  capture_output=True, text=True, preexec_fn=limited, timeout=60)
+            # 127: a build with CUDA, whose libraries alone do not fit
+            self.assertIn(done.returncode, (0, 127), f"{words}: {done.stderr}")
+
+    def test_a_rank_has_no_threads_of_blas(self):
+        plan = self.plan(PLAN + "  - {problem: gesv, method: fault_none, n: 30, milliseconds: 3000}\n")
+        directory = self.folder / "run"
+        with subprocess.Popen(harness.command(["run", plan, "-o", directory], program=FAULTY), stderr=subprocess.DEVNULL,
+                              env=harness.environment(OPENBLAS_NUM_THREADS="4")) as process:
+            while not ((directory / "journal.jsonl").exists() and killer.children(process.pid)):
+                self.assertIsNone(process.poll())
+                time.sleep(0.01)
+            self.assertEqual(len(os.listdir(f"/proc/{process.pid}/task")), 1)
+            self.assertEqual(pathlib.Path(f"/proc/{process.pid}/comm").read_text().strip(), FAULTY.name[:15])
+            self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_the_helper_does_not_begin_for_a_parent_that_is_gone(self):
+        done = harness.run(["devices", "--untouched", "--parent", "1"])
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
 
 
 class Silence(SweepTest):

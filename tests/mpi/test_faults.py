@@ -1,5 +1,6 @@
 """Methods that crash, hang, leak and lie cost exactly their own trial."""
 
+import json
 import os
 import resource
 import signal
@@ -133,8 +134,42 @@ class Isolation(SweepTest):
         self.sweep(plan, "--retry-failed", program=FAULTY, code=3, GAUSSWEEP_FAULT_MARK=mark)
         after, _ = harness.journal(directory)
         again = sorted(r["method"] for r in after[len(before):])
-        self.assertEqual(again, ["fault_abort", "fault_hang"], "a wrong answer is no broken trial")
+        self.assertEqual(again, ["fault_abort", "fault_hang", "fault_lie"], "all that did not end as the plan expects")
         self.assertEqual(len(self.records(directory)), len(before), "no record twice")
+
+    def test_what_the_plan_expects_is_not_retried(self):
+        plan = self.plan(plan_with("fault_lie", good=2, extra=", expect: {fault_lie: failed}"))
+        directory = self.sweep(plan, program=FAULTY)
+        before, _ = harness.journal(directory)
+        self.sweep(plan, "--retry-failed", program=FAULTY)
+        self.assertEqual(harness.journal(directory)[0], before)
+
+    def test_a_matrix_file_that_was_being_rewritten_is_read_again_by_a_resume(self):
+        file = self.folder / "a.mtx"
+        good = "%%MatrixMarket matrix array real general\n2 2\n2.0\n0.0\n0.0\n2.0\n"
+        file.write_text(good)
+        plan = self.plan("name: rewritten\nrepeats: 1\nwarmup: 0\nsweep:\n"
+                         "  - {problem: gesv, method: fault_none, n: 40, milliseconds: 4000}\n"
+                         "  - {problem: gesv, method: fault_good_kernel, matrix: {file: a.mtx}}\n")
+        for half in (good[:50], good.replace("0.0", "1.0")):
+            directory = self.folder / f"run-{len(half)}"
+            with subprocess.Popen(harness.command(["run", plan, "-o", directory], program=FAULTY), stderr=subprocess.PIPE,
+                                  text=True, env=harness.environment()) as process:
+                while not (directory / "results.h5").exists() and not (directory / "logs/worker-0.log").exists():
+                    self.assertIsNone(process.poll())  # the plan was read
+                    time.sleep(0.01)
+                file.write_text(half)
+                _, errors = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 3, errors)
+            (record,) = [r for r in self.records(directory) if r["matrix_kind"] == "file"]
+            self.assertEqual(record["status"], "error")
+            self.assertIn("has changed since the plan was read; --resume tries it again", record["message"])
+            file.write_text(good)
+            self.sweep(plan, "--resume", program=FAULTY, output=directory.name)
+            self.assertEqual({r["status"] for r in self.records(directory)}, {"pass"})
+            before, _ = harness.journal(directory)
+            self.sweep(plan, "--resume", program=FAULTY, output=directory.name)
+            self.assertEqual(harness.journal(directory)[0], before, "what is done is done")
 
 
 class Stopping(SweepTest):
@@ -190,6 +225,26 @@ class Stopping(SweepTest):
             _, errors = process.communicate(timeout=30)
             self.assertLess(time.monotonic() - start, 10)
             self.assertEqual(process.returncode, 5, errors)
+
+    def test_mpirun_gives_its_ranks_little_time_and_its_own_exit_code(self):
+        plan = self.slow_plan(milliseconds=60000, count=3)
+        plan.write_text(plan.read_text() + "  - {problem: gesv, method: fault_none, n: 4}\n")
+        directory = self.folder / "run"
+        # SIGTERM after 3 s, SIGKILL after 6 s; by default 1 s and 2 s.
+        with subprocess.Popen(harness.command(["run", plan, "-o", directory, "--grace", "600"], 2, FAULTY), text=True,
+                              env=harness.environment(OMPI_MCA_odls_base_sigkill_timeout="3"), stderr=subprocess.PIPE) as process:
+            while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
+                self.assertIsNone(process.poll())
+                time.sleep(0.02)
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, errors)
+        self.assertIn("mpirun kills its ranks 3 s after SIGTERM", errors)
+        self.assertIn("signal USR1", errors)
+        done = harness.run(["status", directory, "--format", "json"])
+        status = json.loads(done.stdout)
+        self.assertEqual((status["state"], status["exit_code"]), ("ended", 5), done.stdout)
+        self.assertEqual(len(self.records(directory)), status["done"])
 
     def test_a_suspended_job_does_not_lose_its_trials_to_their_timeout(self):
         plan = self.slow_plan(milliseconds=1000, count=4)

@@ -12,6 +12,7 @@ import zlib
 import harness
 from harness import SweepTest, run
 
+# The cyclic schedules need a matrix like cauchy, on which pivoting may meet an exact 0: by CPU and threads.
 SMALL = """
 name: small
 precision: [float, double]
@@ -19,11 +20,21 @@ repeats: 3
 matrix: {kind: cauchy}
 sweep:
   - problem: gesv
-    method: [gauss_serial, gauss_block, gauss_cyclic_halving, lapack]
+    method: [gauss_serial, gauss_block, gauss_cyclic_halving]
     n: [5, 33]
     blocks: [1, 3]
     back_substitution: [reduction, pipelined]
+  - problem: gesv
+    method: lapack
+    n: [5, 33]
+    matrix: {kind: diagonally_dominant}
 """
+
+
+def add_line(directory, body):
+    """Adds a line to the journal: an object without its closing brace."""
+    with open(directory / "journal.jsonl", "a") as journal:
+        journal.write(f'{body},"crc":"{zlib.crc32(body.encode()):08x}"}}\n')
 
 
 class Sweeps(SweepTest):
@@ -107,6 +118,49 @@ class Sweeps(SweepTest):
         vanished = [r for r in after if "no longer in the plan" in r["message"]]
         self.assertEqual({r["n"] for r in vanished}, {33})
 
+    def test_a_resume_judges_by_the_plan_s_tolerance(self):
+        plan = ("name: judged\nrepeats: 1\nmatrix: {kind: uniform}\nsweep:\n"
+                "  - {problem: gesv, method: [lapack, gauss_serial], n: [20, 30]}\n")
+        directory = self.sweep(self.plan(plan))
+        before, _ = harness.journal(directory)
+        strict = self.plan(plan + "tolerance: {gesv: 1e-9}\n")
+        self.sweep(strict, "--resume", code=1)
+        self.assertIn("4 records had another tolerance than the plan has now and were judged again", self.stderr)
+        self.assertIn("4 of them: pass is now failed", self.stderr)
+        self.assertIn("0 to do", self.stderr)
+        records = self.records(directory)
+        self.assertEqual({(r["status"], r["tolerance"]) for r in records}, {("failed", 1e-9)})
+        self.assertEqual({r["key"]: r["seconds_median"] for r in records},
+                         {r["key"]: r["seconds_median"] for r in before}, "nothing ran")
+        self.assertIn("tolerance 1e-09", records[0]["message"])
+        self.sweep(strict, "--resume", code=1)
+        self.assertNotIn("judged again", self.stderr)
+        self.sweep(self.plan(plan), "--resume")
+        self.assertEqual({r["status"] for r in self.records(directory)}, {"pass"})
+
+    def test_names_that_are_not_utf_8(self):
+        plan = self.plan(SMALL)
+        for ranks in (0, 2):
+            name = os.fsdecode(b"d\xff%d" % ranks)
+            directory = self.sweep(plan, output=name, ranks=ranks, SLURM_JOB_NAME=os.fsdecode(b"night \xe9"))
+            self.assertTrue((self.folder / name / "journal.jsonl").exists(), "the name itself stays")
+            self.sweep(plan, "--resume", output=name, ranks=ranks)
+            import h5py
+            with h5py.File(os.fsencode(directory / "results.h5"), "r") as file:
+                self.assertIn("d\ufffd", file.attrs["command_line"])
+            with open(directory / "journal.jsonl", encoding="utf-8") as journal:
+                self.assertIn("night \ufffd", journal.read())
+            for command in (["summary"], ["status"], ["verify"]):
+                self.assertEqual(run([*command, directory]).returncode, 0, command)
+        done = run(["merge", *(self.folder / os.fsdecode(b"d\xff%d" % ranks) for ranks in (0, 2)), "-o", self.folder / "all.h5"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # A matrix beside a plan in such a folder.
+        folder = self.folder / os.fsdecode(b"\xfe")
+        folder.mkdir()
+        (folder / "a.mtx").write_text("%%MatrixMarket matrix array real general\n1 1\n2.0\n")
+        (folder / "plan.yaml").write_text("sweep:\n  - {problem: gesv, method: lapack, matrix: {file: a.mtx}}\n")
+        self.sweep(folder / "plan.yaml", output="beside")
+
     def test_resume_on_an_absent_directory_starts(self):
         self.sweep(self.plan(SMALL), "--resume")
 
@@ -188,6 +242,18 @@ sweep:
         self.assertEqual({r["method"]: r["status"] for r in self.records(directory)},
                          {"cusolver": "skipped", "lapack": "pass"})
 
+    def test_a_resume_looks_again_at_what_was_skipped(self):
+        plan = self.plan("name: v\nrepeats: 1\nsweep:\n  - {problem: gesv, method: [cusolver, lapack], n: 8}\n")
+        directory = self.sweep(plan)
+        # As on a machine with too little memory.
+        (line,) = [line for line in (directory / "journal.jsonl").read_text().splitlines() if '"status":"pass"' in line]
+        add_line(directory, line[:line.index(',"crc"')].replace('"status":"pass"', '"status":"skipped"'))
+        self.sweep(plan, "--resume")
+        self.assertIn("1 to do", self.stderr)
+        self.assertEqual({r["method"]: r["status"] for r in self.records(directory)}, {"cusolver": "skipped", "lapack": "pass"})
+        self.sweep(plan, "--resume")
+        self.assertIn("0 to do", self.stderr, "what this build and machine rule out stays skipped")
+
     def test_dry_run_creates_nothing(self):
         plan = self.plan(SMALL)
         done = run(["run", plan, "-o", self.folder / "none", "--dry-run"])
@@ -221,6 +287,7 @@ class BadInput(SweepTest):
         self.refuse(good + "    matrix: {file: absent.mtx}\n", ":6:", "absent.mtx")
         self.refuse(good + "    matrix: {kind: unifrom}\n", ":6:", "uniform")
         self.refuse(good + "nmae: x\n", ":6:1", "name")
+        self.refuse(good + "    tolerance: 9\n" + good[15:], ":7:", "gesv/lapack double n=8", "line 3", "tolerance 144", "here with 16")
 
     def test_a_malformed_matrix_file_is_refused_with_its_line(self):
         (self.folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n")
@@ -247,9 +314,7 @@ class BadInput(SweepTest):
 
     def test_a_sweep_of_gpus_does_not_go_on_emulated_unasked(self):
         directory = self.sweep(self.plan(SMALL))
-        body = '{"backend":"cuda","note":"run"'
-        with open(directory / "journal.jsonl", "a") as journal:
-            journal.write(f'{body},"crc":"{zlib.crc32(body.encode()):08x}"}}\n')
+        add_line(directory, '{"backend":"cuda","note":"run"')
         done = run(["run", self.plan(SMALL), "-o", directory, "--resume"])
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("ran on cuda", done.stderr)

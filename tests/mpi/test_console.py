@@ -1,0 +1,110 @@
+"""A standard error that cannot be written costs words, never a sweep; a standard output that is lost is a failure."""
+
+import os
+import pty
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+import killer
+from harness import FAULTY, SweepTest
+
+PLAN = """
+name: unheard
+repeats: 1
+warmup: 0
+matrix: {kind: diagonally_dominant}
+sweep:
+  - {problem: gesv, method: fault_none, n: 4, seed: 1:20:1, milliseconds: 20}
+  - {problem: gesv, method: fault_once, n: 5}
+"""
+
+
+class StandardError(SweepTest):
+    def start(self, directory, ranks, plan=PLAN, **streams):
+        mark = str(self.folder / "mark") + directory.name
+        return subprocess.Popen(harness.command(["run", self.plan(plan), "-o", directory], ranks, FAULTY),
+                                env=harness.environment(GAUSSWEEP_FAULT_MARK=mark), stdin=subprocess.DEVNULL,
+                                start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN), **streams)
+
+    def check(self, directory):
+        self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 21)
+        log = (directory / "logs/rank-0.log").read_text()
+        for words in ("21 trials, 21 to do", "info: 21/21 trials (100 %)"):
+            self.assertIn(words, log, directory)
+        # which rank had it depends on who asked first
+        logs = "".join(path.read_text() for path in (directory / "logs").glob("rank-*.log"))
+        self.assertIn("warning: rank", logs, "the worker that fault_once ended")
+
+    def test_what_nobody_can_hear_does_not_end_a_sweep(self):
+        for ranks in (0, 2):
+            for name, weapon in killer.CONSOLES.items():
+                if ranks > 0 and name == "full pipe":
+                    continue
+                directory = self.folder / f"{name} {ranks}"
+                with weapon() as console:
+                    self.assertEqual(self.start(directory, ranks, stderr=console).wait(timeout=120), 0, directory)
+                self.check(directory)
+
+    def test_mpirun_waits_for_a_reader_but_the_sweep_does_not(self):
+        reader, writer = killer.filled_pipe()
+        directory = self.folder / "run"
+        with self.start(directory, 2, stderr=writer) as process:
+            os.close(writer)
+            while not ((directory / "journal.jsonl").exists() and any(n["note"] == "end" for n in harness.journal(directory)[1])):
+                self.assertIsNone(process.poll())
+                time.sleep(0.05)
+            with open(reader, "rb") as pipe:
+                pipe.read()
+            self.assertEqual(process.wait(timeout=60), 0)
+        self.check(directory)
+
+    def test_a_terminal_that_closes_under_a_bar(self):
+        # The bar is drawn every fifth of a second: what comes after the terminal has gone must not end the run.
+        directory = self.folder / "run"
+        master, slave = pty.openpty()
+        with self.start(directory, 0, PLAN.replace("20}", "100}"), stderr=slave) as process:
+            os.close(slave)
+            self.assertIn(b"21 trials", os.read(master, 4096))
+            os.close(master)
+            self.assertEqual(process.wait(timeout=120), 0)
+        self.check(directory)
+
+    def test_a_hangup_that_is_not_ignored_drains(self):
+        plan = self.plan(PLAN.replace("milliseconds: 20", "milliseconds: 500"))
+        directory = self.folder / "run"
+        with subprocess.Popen(harness.command(["run", plan, "-o", directory], 0, FAULTY), env=harness.environment(),
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
+                self.assertIsNone(process.poll())
+                time.sleep(0.02)
+            for _ in range(2):  # the system's, and the shell's: a trial that runs gets its grace all the same
+                process.send_signal(signal.SIGHUP)
+                time.sleep(0.1)
+            _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 5, errors)
+        self.assertNotIn("abandoning", errors)
+        self.assertLess(len(self.records(directory)), 21)
+
+
+class StandardOutput(SweepTest):
+    def test_what_does_not_arrive_is_a_failure(self):
+        plan = self.plan("name: tiny\nrepeats: 1\nsweep:\n  - {problem: gesv, method: gauss_serial, n: [4, 5]}\n")
+        directory = self.sweep(plan)
+        matrix = next((directory / "matrices").glob("*.h5"))
+        for arguments in (["summary", directory], ["summary", directory, "--format", "csv"], ["status", directory], ["plan", plan],
+                          ["verify", directory], ["compare", directory, directory], ["devices"], ["methods"],
+                          ["methods", "--format", "json"], ["run", plan, "-o", "none", "--dry-run"], ["matrix", "info", matrix],
+                          ["--version"], ["--help"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run(harness.command(arguments), env=harness.environment(), stdin=subprocess.DEVNULL,
+                                      stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual(done.returncode, 3, f"{arguments}: {done.stderr}")
+            self.assertIn("standard output cannot be written: ", done.stderr, arguments)
+
+
+if __name__ == "__main__":
+    os.chdir("/")
+    unittest.main()
