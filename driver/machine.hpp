@@ -1,9 +1,9 @@
 #pragma once
 /// Facts of the machine this process runs on.
 
-#include <cstdint>
-#include <filesystem>
 #include <string>
+
+#include "io/memory.hpp"
 
 namespace gaussweep::driver {
 
@@ -11,23 +11,13 @@ namespace gaussweep::driver {
 std::string cpu_model();
 /// "Linux 6.1.0 x86_64".
 std::string operating_system();
-std::int64_t total_memory_bytes();
-/// Memory in bytes; infinity where nothing limits it.
-struct Memory {
-  double most;  ///< that there ever is
-  double free;  ///< that can be taken now
-};
-/// Of this process, the limits of its control groups included.
-Memory memory_facts();
-/// Its `free`.
-double available_memory_bytes();
-/// What the control groups of a process allow it: a batch job's limit is that of a group far below the top.
-/// Memory that only caches files counts as free, for it is given back where it is wanted.
-/// @param groups the file that names them (/proc/self/cgroup), version 1 or 2
-/// @param top where they are mounted (/sys/fs/cgroup)
-Memory group_memory(const std::filesystem::path& groups, const std::filesystem::path& top);
-/// How often the kernel has killed a process for want of memory, as this process can see it; -1 if unknown.
-std::int64_t memory_kills();
+// Its memory: io/ must know it too, for what a file announces has to fit.
+using io::available_memory_bytes;
+using io::group_memory;
+using io::Memory;
+using io::memory_facts;
+using io::memory_kills;
+using io::total_memory_bytes;
 /// CPUs that this process may use.
 int usable_cpus();
 

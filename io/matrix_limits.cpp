@@ -1,18 +1,12 @@
 #include "io/matrix_limits.hpp"
 
-#include <fstream>
+#include "io/memory.hpp"
 
 namespace gaussweep::io {
 
 std::int64_t available_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string name, unit;
-  std::int64_t kilobytes = 0;
-  while (file >> name >> kilobytes) {
-    if (name == "MemAvailable:") return kilobytes * 1024;
-    std::getline(file, unit);
-  }
-  return INT64_MAX;
+  const double bytes = available_memory_bytes();
+  return bytes < 0x1p62 ? static_cast<std::int64_t>(bytes) : INT64_MAX;
 }
 
 std::string too_large(std::int64_t rows, std::int64_t cols, std::int64_t available) {

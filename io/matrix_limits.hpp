@@ -6,7 +6,7 @@
 
 namespace gaussweep::io {
 
-/// Bytes that this machine can give now without swapping; INT64_MAX where the system does not say.
+/// Bytes that this process can take now (io/memory.hpp); INT64_MAX where nothing limits them.
 std::int64_t available_bytes();
 
 /// Why a dense matrix of this size is not read: more elements than a signed 32-bit LAPACK index can reach, or

@@ -1,6 +1,8 @@
-#include "driver/machine.hpp"
+#include "io/memory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -8,7 +10,10 @@
 #include <fstream>
 #include <string>
 
-namespace gaussweep::driver {
+#include "io/matrix_limits.hpp"
+#include "tests/io/matrix_samples.hpp"
+
+namespace gaussweep::io {
 namespace {
 
 /// Control groups as the system shows them, in a folder.
@@ -22,7 +27,7 @@ class GroupMemory : public ::testing::Test {
   Memory memory() const { return group_memory(folder_ / "groups", folder_ / "top"); }
   double room() const { return memory().free; }
   std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("gaussweep-machine-test-" + std::to_string(::getpid()));
+      std::filesystem::temp_directory_path() / ("gaussweep-memory-test-" + std::to_string(::getpid()));
 };
 
 TEST_F(GroupMemory, IsThatOfTheTightestGroupAbove) {
@@ -70,5 +75,24 @@ TEST_F(GroupMemory, WithoutGroupsIsNotLimited) {
   EXPECT_TRUE(std::isinf(room()));
 }
 
+TEST(ProcessMemory, IsWhatItsOwnLimitsLeave) {
+  for (const int resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    const pid_t child = start([resource] {
+      constexpr double most = 0x1p30;
+      rlimit limit{};
+      getrlimit(resource, &limit);
+      limit.rlim_cur = static_cast<rlim_t>(most);
+      if (setrlimit(resource, &limit) != 0) return 1;
+      const Memory memory = memory_facts();
+      if (memory.most > most || memory.free >= most) return 2;
+      if (too_large(20000, 20000).empty()) return 3;  // 3 GiB
+      return too_large(1000, 1000).empty() ? 0 : 4;
+    });
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << resource;
+  }
+}
+
 }  // namespace
-}  // namespace gaussweep::driver
+}  // namespace gaussweep::io
