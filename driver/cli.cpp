@@ -9,6 +9,7 @@
 
 #include "driver/console.hpp"
 #include "driver/option_checks.hpp"
+#include "driver/printable.hpp"
 #include "driver/process.hpp"
 #include "io/errors.hpp"
 #include "version.hpp"
@@ -22,7 +23,7 @@ std::string version_text() {
 }
 
 int fail(int code, const std::string& what) {
-  say(fmt::format("gaussweep: {}\n", what));
+  say(fmt::format("gaussweep: {}\n", printable_lines(what)));
   log_line(what);
   return code;
 }

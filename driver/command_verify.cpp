@@ -11,6 +11,7 @@
 #include "driver/loading.hpp"
 #include "driver/option_checks.hpp"
 #include "driver/option_words.hpp"
+#include "driver/printable.hpp"
 #include "driver/summary.hpp"
 #include "driver/verify.hpp"
 #include "io/errors.hpp"
@@ -39,7 +40,7 @@ void verify_to_stdout(const Options& options, Commands& commands) {
     } catch (const io::InputError& e) {
       // Judging goes on: the plan only says which failures were expected.
       say(fmt::format("note: the stored plan cannot be read, so nothing but pass is expected ({})\n",
-                      e.what()));
+                      printable_lines(e.what())));
     }
   }
   Verification result = verify(std::move(loaded.results.records), tolerances, plan ? &*plan : nullptr);

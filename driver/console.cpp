@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "driver/channel.hpp"
+#include "driver/printable.hpp"
 #include "io/errors.hpp"
 
 namespace gaussweep::driver {
@@ -93,7 +94,7 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    std::string text = fmt::to_string(line);
+    std::string text = printable_lines(fmt::to_string(line));  // of the same length up to the message
     if (colors_ && message.color_range_end > message.color_range_start) {
       text.insert(message.color_range_end, "\033[m");
       text.insert(message.color_range_start, color_of(message.level));
@@ -101,7 +102,7 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
     say(text);
     spdlog::memory_buf_t logged;
     file_form_.format(message, logged);
-    file_.write(fmt::to_string(logged));
+    file_.write(printable_lines(fmt::to_string(logged)));
   }
   void flush_() override {}
 

@@ -206,6 +206,10 @@ class Sweeps(SweepTest):
     def test_a_name_of_a_plan_moves_no_terminal(self):
         directory = self.sweep(self.plan(SMALL.replace("name: small", 'name: "\\e[31mred"')))
         self.assertIn("\ufffd[31mred", run(["status", directory]).stdout)
+        refused = run(["plan", self.plan(SMALL.replace("problem: gesv", 'problem: "\\e[31mred"'))])
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("\ufffd[31mred", refused.stderr)
+        self.assertNotIn("\x1b", refused.stderr)
 
     def test_a_wrong_answer_is_exit_1_unless_expected(self):
         plan = """
