@@ -42,6 +42,12 @@ inline Method on_gpu(Method method, Entry entry) {
   method.cuda = entry;
   return method;
 }
+/// A row that uses what GPUs have from compute capability `capability` on (90 for 9.0).
+inline Method tuned(Method method, int capability, Entry entry) {
+  method = on_gpu(std::move(method), entry);
+  method.capability = capability;
+  return method;
+}
 /// A row whose kernels exist for the GPU and emulated.
 inline Method portable(Method method, PortableEntries entries) {
   method.capability = 35;

@@ -2,6 +2,8 @@
 
 #include "kernels/gesv/cyclic_options.hpp"
 #include "kernels/getrf/fixed_point_parameters.hpp"
+#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/trsv/block_chain_workspace.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, gesv_gauss_serial)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_block)
@@ -16,6 +18,7 @@ GAUSSWEEP_DECLARE_IN(host, gesv_crout)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_lu_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, gesv_lapack)
 GAUSSWEEP_DECLARE_CUDA(gesv_cusolver)
+GAUSSWEEP_DECLARE_CUDA(gesv_recursive)
 
 namespace gaussweep {
 namespace {
@@ -156,21 +159,34 @@ Method lu_fixed_point() {
 }
 
 /// [A, B] in columns, the answer in place of B.
-Method library_method(std::string variant, std::string summary, std::string source) {
+Method in_place(std::string variant, std::string summary, std::string source) {
   Method method = row(Problem::gesv, std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::b;
-  return library(std::move(method));
+  return method;
+}
+
+Method recursive() {
+  Method method =
+      in_place("recursive", "LU with partial pivoting, recursive in columns; both solves in one launch",
+               "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return workspace_piece(shape.n, sizeof(int)) +
+           workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1) +
+           lu::workspace_bytes(shape.n, element);
+  };
+  return tuned(std::move(method), 90, GAUSSWEEP_CUDA_ENTRY(gesv_recursive));
 }
 
 Method lapack() {
-  return on_cpu(library_method("lapack", "LU with partial pivoting on the CPU (getrf, getrs)", "LAPACK"),
-                GAUSSWEEP_ENTRY(host, gesv_lapack));
+  return library(on_cpu(in_place("lapack", "LU with partial pivoting on the CPU (getrf, getrs)", "LAPACK"),
+                        GAUSSWEEP_ENTRY(host, gesv_lapack)));
 }
 
 Method cusolver() {
-  return on_gpu(
-      library_method("cusolver", "LU with partial pivoting on the GPU (getrf, getrs)", "NVIDIA cuSOLVER"),
-      GAUSSWEEP_CUDA_ENTRY(gesv_cusolver));
+  return library(
+      on_gpu(in_place("cusolver", "LU with partial pivoting on the GPU (getrf, getrs)", "NVIDIA cuSOLVER"),
+             GAUSSWEEP_CUDA_ENTRY(gesv_cusolver)));
 }
 
 }  // namespace
@@ -193,6 +209,7 @@ std::vector<Method> gesv_methods() {
                        GAUSSWEEP_ENTRIES(gesv_gauss_jordan_shared)),
           crout(),
           lu_fixed_point(),
+          recursive(),
           lapack(),
           cusolver()};
 }

@@ -1,11 +1,13 @@
 #include "kernels/tables.hpp"
 
 #include "kernels/getrf/fixed_point_parameters.hpp"
+#include "kernels/getrf/recursive_workspace.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, getrf_crout_serial)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, getrf_lapack)
 GAUSSWEEP_DECLARE_CUDA(getrf_cusolver)
+GAUSSWEEP_DECLARE_CUDA(getrf_recursive)
 
 namespace gaussweep {
 namespace {
@@ -43,6 +45,17 @@ Method fixed_point() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_fixed_point));
 }
 
+Method recursive() {
+  Method method = getrf_method(
+      "recursive", "LU with partial pivoting, recursive in columns; panels in a cluster's registers",
+      "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return lu::workspace_bytes(shape.n, element);
+  };
+  return tuned(std::move(method), 90, GAUSSWEEP_CUDA_ENTRY(getrf_recursive));
+}
+
 Method lapack() {
   return library(on_cpu(getrf_method("lapack", "LU with partial pivoting on the CPU", "LAPACK"),
                         GAUSSWEEP_ENTRY(host, getrf_lapack)));
@@ -56,7 +69,7 @@ Method cusolver() {
 }  // namespace
 
 std::vector<Method> getrf_methods() {
-  return {crout_serial(), fixed_point(), lapack(), cusolver()};
+  return {crout_serial(), fixed_point(), recursive(), lapack(), cusolver()};
 }
 
 }  // namespace gaussweep

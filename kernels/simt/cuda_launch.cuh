@@ -120,30 +120,65 @@ inline double occupancy(const void* kernel, const dim3& block, std::size_t share
 
 }  // namespace detail
 
-/// Launches `kernel` on the device's stream; the arguments are converted to the kernel's parameter types.
-/// Asynchronous: what goes wrong in the kernel itself is thrown by the next synchronisation.
-/// @throws std::invalid_argument for an impossible grid or block, DeviceError where the launch is refused
+namespace detail {
+
+/// The launch itself: `blocks_in_cluster` 0 is an ordinary one.
 template <class... P, class... A>
-void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
-            A&&... arguments) {
+void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+           unsigned blocks_in_cluster, A&&... arguments) {
   static_assert(sizeof...(P) == sizeof...(A), "the kernel takes another number of arguments");
   static_assert((... && !std::is_reference_v<P>), "kernels take their parameters by value");
   check_launch_shape(grid, block);
   const void* const function = reinterpret_cast<const void*>(kernel);
-  cudaError_t error = detail::raise_shared_limit(function, shared_bytes);
-  if (error != cudaSuccess) detail::throw_launch_error(error, grid, block, shared_bytes);
-  if (context.stages != nullptr) context.stages->launched(detail::occupancy(function, block, shared_bytes));
+  cudaError_t error = raise_shared_limit(function, shared_bytes);
+  if (error == cudaSuccess && blocks_in_cluster > 8) {
+    error = cudaFuncSetAttribute(function, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  }
+  if (error != cudaSuccess) throw_launch_error(error, grid, block, shared_bytes);
+  if (context.stages != nullptr) context.stages->launched(occupancy(function, block, shared_bytes));
 
   std::tuple<P...> values(std::forward<A>(arguments)...);
   error = std::apply(
       [&](auto&... value) {
         void* addresses[sizeof...(P) + 1] = {const_cast<void*>(static_cast<const volatile void*>(&value))...,
                                              nullptr};
-        return cudaLaunchKernel(function, grid, block, addresses, shared_bytes,
-                                static_cast<cudaStream_t>(context.device.stream()));
+        const auto stream = static_cast<cudaStream_t>(context.device.stream());
+        if (blocks_in_cluster == 0)
+          return cudaLaunchKernel(function, grid, block, addresses, shared_bytes, stream);
+        cudaLaunchAttribute cluster{};
+        cluster.id = cudaLaunchAttributeClusterDimension;
+        cluster.val.clusterDim.x = blocks_in_cluster;
+        cluster.val.clusterDim.y = 1;
+        cluster.val.clusterDim.z = 1;
+        cudaLaunchConfig_t config{};
+        config.gridDim = grid;
+        config.blockDim = block;
+        config.dynamicSmemBytes = shared_bytes;
+        config.stream = stream;
+        config.attrs = &cluster;
+        config.numAttrs = 1;
+        return cudaLaunchKernelExC(&config, function, addresses);
       },
       values);
-  if (error != cudaSuccess) detail::throw_launch_error(error, grid, block, shared_bytes);
+  if (error != cudaSuccess) throw_launch_error(error, grid, block, shared_bytes);
+}
+
+}  // namespace detail
+
+/// Launches `kernel` on the device's stream; the arguments are converted to the kernel's parameter types.
+/// Asynchronous: what goes wrong in the kernel itself is thrown by the next synchronisation.
+/// @throws std::invalid_argument for an impossible grid or block, DeviceError where the launch is refused
+template <class... P, class... A>
+void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            A&&... arguments) {
+  detail::start(context, kernel, grid, block, shared_bytes, 0, std::forward<A>(arguments)...);
+}
+
+/// The same for a grid of `blocks` blocks, at most 16, that are one thread-block cluster: they run at the
+/// same time and reach each other's shared memory. Only on a GPU of compute capability 9.0 or more.
+template <class... P, class... A>
+void launch_cluster(Context& context, void (*kernel)(P...), unsigned blocks, dim3 block, A&&... arguments) {
+  detail::start(context, kernel, dim3(blocks), block, 0, blocks, std::forward<A>(arguments)...);
 }
 
 }  // namespace gaussweep::cuda::simt

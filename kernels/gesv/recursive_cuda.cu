@@ -1,0 +1,28 @@
+/// gesv/recursive: getrf/recursive, then both triangular solves in one launch.
+///
+/// The factorisation is getrf/recursive_lu.cuh's, the solve trsv/block_chain.cu's, with the row exchanges
+/// fused. Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: that
+/// of the factorisation, of the solve, and n pivots. A pivot that is exactly 0 gives info > 0, and the answer
+/// is then not finite. n <= 65536. Needs compute capability 9.0.
+
+#include "kernels/getrf/recursive_lu.cuh"
+#include "kernels/tables.hpp"
+#include "kernels/trsv/block_chain.hpp"
+
+namespace gaussweep::cuda {
+
+template <class T>
+void gesv_recursive(Context& context, Operands<T>& op, const Parameters&) {
+  const std::int64_t n = op.shape.n;
+  const std::int64_t nrhs = op.shape.nrhs;
+  int* const pivots = op.workspace.template take<int>(n);
+  auto* const solving = op.workspace.template take<std::byte>(
+      static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, sizeof(T))));
+  lu::RecursiveLu<T>(context, op.a.data, op.a.ld, n, pivots, op.info, op.workspace).factor();
+  context.stage("getrs");
+  solve_lu(context, n, nrhs, op.a.data, op.a.ld, pivots, op.b.data, op.b.ld, solving, op.info);
+}
+
+GAUSSWEEP_INSTANTIATE(gesv_recursive)
+
+}  // namespace gaussweep::cuda

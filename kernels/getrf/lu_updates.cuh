@@ -1,0 +1,399 @@
+#pragma once
+/// What lies between the panels of an LU factorisation: row exchanges and triangular updates.
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/getrf/cluster_panel.cuh"
+#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::cuda::lu {
+
+constexpr int widest_panel = 32;
+constexpr int solve_rows = 256;  ///< most rows of one triangular update
+
+using gaussweep::lu::levels;
+using gaussweep::lu::most_at_once;
+
+/// The exchanges of a panel, for 4 columns a warp. Every value is read before any is written.
+template <class U, int Columns>
+__device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&column)[Columns], int source,
+                                                 int target, int own_row) {
+  U outgoing[Columns];
+#pragma unroll
+  for (int i = 0; i < Columns; ++i) {
+    const bool inside = column[i] != nullptr;
+    top[i] = inside && source >= 0 ? column[i][source] : U(0);
+    outgoing[i] = inside && target >= 0 ? column[i][own_row] : U(0);
+  }
+  __syncwarp();
+#pragma unroll
+  for (int i = 0; i < Columns; ++i) {
+    if (column[i] != nullptr && target >= 0) column[i][target] = outgoing[i];
+  }
+}
+
+/// What follows a panel of `cols` columns whose first row in the matrix is `first`, in a block of `columns`
+/// columns that begins at `a`: the panel's exchanges in the columns [0, before) and [after, columns), and in
+/// the latter the rows of the panel become those of U, by substitution with the panel's unit lower triangle
+/// `l`. A warp takes 4 columns; a lane holds a row of the triangle. The first blocks keep the
+/// permutations `rows_at` up to date (a pair a level, `order` apart), which are exchanged as columns are.
+template <class T>
+__global__ void __launch_bounds__(32)
+    exchange_and_solve(T* a, std::int64_t lda, const T* l, int first, int cols, int before, int after,
+                       int columns, Exchanges exchanges, int* rows_at, int order, unsigned parities) {
+  constexpr int width = widest_panel;
+  constexpr int each = 4;
+  const int lane = static_cast<int>(threadIdx.x);
+  const bool row_inside = lane < cols;
+  const int source = row_inside ? exchanges.source[lane] : -1;
+  const int target = row_inside ? exchanges.target[lane] : -1;
+  const int own_row = first + lane;
+  const int block = static_cast<int>(blockIdx.x) - levels / each;
+  if (block < 0) {
+    int top[each];
+    int* column[each];
+#pragma unroll
+    for (int i = 0; i < each; ++i) {
+      const int level = static_cast<int>(blockIdx.x) * each + i;
+      column[i] = rows_at + (2 * level + (parities >> level & 1u)) * static_cast<std::int64_t>(order);
+    }
+    exchange_columns<int, each>(top, column, source, target, own_row);
+#pragma unroll
+    for (int i = 0; i < each; ++i) {
+      if (row_inside) column[i][own_row] = top[i];
+    }
+    return;
+  }
+  const int blocks_before = (before + each - 1) / each;
+  const bool left = block < blocks_before;
+  const int begin = left ? block * each : after + (block - blocks_before) * each;
+  const int end = left ? before : columns;
+  T row_of_l[width];
+#pragma unroll
+  for (int k = 0; k < width; ++k) {
+    row_of_l[k] = !left && row_inside && k < lane ? l[lane + k * lda] : T(0);
+  }
+  T top[each];
+  T* column[each];
+#pragma unroll
+  for (int i = 0; i < each; ++i) column[i] = begin + i < end ? a + (begin + i) * lda : nullptr;
+  exchange_columns<T, each>(top, column, source, target, own_row);
+  if (!left) {
+#pragma unroll
+    for (int k = 0; k < width - 1; ++k) {
+      if (k >= cols - 1) break;
+#pragma unroll
+      for (int i = 0; i < each; ++i) {
+        const T above = __shfl_sync(0xffffffffu, top[i], k);
+        if (lane > k) top[i] = std::fma(-row_of_l[k], above, top[i]);
+      }
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < each; ++i) {
+    if (column[i] != nullptr && row_inside) column[i][own_row] = top[i];
+  }
+}
+
+/// Row indices 0, 1, … in every permutation.
+template <class Index>
+__global__ void start_permutations(Index* rows_at, int order) {
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (row >= order) return;
+#pragma unroll
+  for (int i = 0; i < 2 * levels; ++i) rows_at[i * static_cast<std::int64_t>(order) + row] = row;
+}
+
+/// Puts a permutation back to where it began: the columns [first, first + count) had changed it.
+__device__ __forceinline__ void restart(int* rows_at, const int* pivots, int first, int count) {
+  for (int row = first + static_cast<int>(threadIdx.x); row < first + count;
+       row += static_cast<int>(blockDim.x)) {
+    rows_at[row] = row;
+    rows_at[pivots[row] - 1] = pivots[row] - 1;
+  }
+}
+
+/// Exchanges the rows that the columns [first, first + count) exchanged, count <= 512, in the `columns`
+/// columns at `a`. A block takes `Each` columns, a thread one of the rows of the block and the one below that
+/// it went to. `rows_at`: the permutation of these columns; `previous`: that of the `previous_count` columns
+/// before them, which the next ones will use.
+template <class T, int Each>
+__global__ void __launch_bounds__(most_at_once)
+    exchange_few(T* a, std::int64_t lda, int first, int count, int columns, const int* pivots,
+                 const int* rows_at, int* previous, int previous_count) {
+  const int t = static_cast<int>(threadIdx.x);
+  const bool inside = t < count;
+  const int row = first + t;
+  const int source = inside ? rows_at[row] : row;
+  int to = inside ? pivots[row] - 1 : 0;
+  const int from = inside && to >= first + count ? rows_at[to] : -1;
+  if (from < 0 || from == to) to = -1;
+  if (blockIdx.x == 0) restart(previous, pivots, first - previous_count, previous_count);
+  const int begin = static_cast<int>(blockIdx.x) * Each;
+  const bool moves = inside && source != row;
+  T up[Each], down[Each];
+#pragma unroll
+  for (int i = 0; i < Each; ++i) {
+    const T* const column = a + (begin + i) * lda;
+    const bool column_inside = begin + i < columns;
+    if (column_inside && moves) up[i] = column[source];
+    if (column_inside && to >= 0) down[i] = column[from];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < Each; ++i) {
+    T* const column = a + (begin + i) * lda;
+    const bool column_inside = begin + i < columns;
+    if (column_inside && moves) column[row] = up[i];
+    if (column_inside && to >= 0) column[to] = down[i];
+  }
+}
+
+/// The same for many exchanges, where nearly every line of memory is touched anyway: a block copies all of a
+/// column below row `first` to its own `rows` elements of `buffer` and back in the new order.
+template <class T>
+__global__ void __launch_bounds__(1024)
+    exchange_many(T* a, std::int64_t lda, int first, int rows, int columns, const int* pivots,
+                  const int* rows_at, int* previous, int previous_count, T* buffer) {
+  if (blockIdx.x == 0) restart(previous, pivots, first - previous_count, previous_count);
+  T* const copy = buffer + blockIdx.x * static_cast<std::int64_t>(rows);
+  constexpr int at_once = 8;
+  const int step = static_cast<int>(blockDim.x);
+  for (int c = static_cast<int>(blockIdx.x); c < columns; c += static_cast<int>(gridDim.x)) {
+    T* const column = a + c * lda + first;
+    for (int begin = static_cast<int>(threadIdx.x); begin < rows; begin += at_once * step) {
+      T value[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        if (begin + i * step < rows) value[i] = column[begin + i * step];
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        if (begin + i * step < rows) copy[begin + i * step] = value[i];
+      }
+    }
+    __syncthreads();
+    for (int begin = static_cast<int>(threadIdx.x); begin < rows; begin += at_once * step) {
+      T value[at_once];
+      int source[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const int row = begin + i * step;
+        source[i] = row < rows ? rows_at[first + row] - first : row;
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        if (source[i] != begin + i * step) value[i] = copy[source[i]];
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        if (source[i] != begin + i * step) column[begin + i * step] = value[i];
+      }
+    }
+    __syncthreads();
+  }
+}
+
+/// Bytes of shared memory of solve_unit_lower.
+template <class T>
+constexpr std::size_t solve_bytes(int columns) {
+  return sizeof(T) * (solve_rows * 33 + 2 * 32 * columns);
+}
+
+/// B = L^-1 B for a unit lower triangular L of at most 256 rows, through the inverses of its diagonal blocks
+/// of 32: a block takes `Columns` columns of B, a thread holds a row of these in registers.
+/// @pre blockDim.x >= rows, a multiple of 32; solve_bytes of dynamic shared memory
+template <class T, int Columns>
+__global__ void __launch_bounds__(solve_rows)
+    solve_unit_lower(const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb, int columns) {
+  T* const inverses = simt::dynamic_shared<T>();  // a diagonal block's: [row][column], 33 apart
+  T* const known = inverses + solve_rows * 33;    // [row][column] of the right-hand sides
+  T* const solved = known + 32 * Columns;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % 32;
+  const int warp = thread / 32;
+  const int warps = static_cast<int>(blockDim.x) / 32;
+  const int begin = static_cast<int>(blockIdx.x) * Columns;
+  const bool row_inside = thread < rows;
+  T x[Columns];
+#pragma unroll
+  for (int c = 0; c < Columns; ++c) {
+    x[c] = row_inside && begin + c < columns ? b[thread + (begin + c) * ldb] : T(0);
+  }
+  {  // Each warp inverts its own diagonal block; a lane has a column of the inverse.
+    T* const inverse = inverses + warp * 32 * 33;
+#pragma unroll
+    for (int k = 0; k < 32; ++k) {
+      inverse[lane * 33 + k] = row_inside && k < lane ? l[thread + (warp * 32 + k) * ldl] : T(0);
+    }
+    __syncwarp();
+    T y[32];
+#pragma unroll
+    for (int i = 0; i < 32; ++i) y[i] = i == lane ? T(1) : T(0);
+#pragma unroll
+    for (int k = 0; k < 31; ++k) {
+#pragma unroll
+      for (int i = k + 1; i < 32; ++i) y[i] = std::fma(-inverse[i * 33 + k], y[k], y[i]);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < 32; ++i) inverse[i * 33 + lane] = y[i];
+  }
+  T factor[32];  // of this row, for the rows of the diagonal block that is solved next
+#pragma unroll
+  for (int k = 0; k < 32; ++k) factor[k] = row_inside && warp > 0 ? l[thread + k * ldl] : T(0);
+  for (int first = 0; first < rows; first += 32) {
+    const int owner = first / 32;
+    if (warp == owner) {
+#pragma unroll
+      for (int c = 0; c < Columns; ++c) known[lane * Columns + c] = x[c];
+    }
+    __syncthreads();
+    const T* const inverse = inverses + owner * 32 * 33 + lane * 33;
+    for (int c = warp; c < Columns; c += warps) {
+      T sum[4] = {known[lane * Columns + c], T(0), T(0), T(0)};
+#pragma unroll
+      for (int k = 0; k < 31; ++k) {
+        if (k < lane) sum[k % 4] = std::fma(inverse[k], known[k * Columns + c], sum[k % 4]);
+      }
+      solved[lane * Columns + c] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    }
+    __syncthreads();
+    if (warp == owner) {
+#pragma unroll
+      for (int c = 0; c < Columns; ++c) x[c] = solved[lane * Columns + c];
+    }
+    if (warp > owner) {
+      const bool again = row_inside && warp > owner + 1;
+#pragma unroll
+      for (int k = 0; k < 32; ++k) {
+#pragma unroll
+        for (int c = 0; c < Columns; ++c) x[c] = std::fma(-factor[k], solved[k * Columns + c], x[c]);
+        factor[k] = again ? l[thread + (first + 32 + k) * ldl] : T(0);
+      }
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < Columns; ++c) {
+    if (row_inside && begin + c < columns) b[thread + (begin + c) * ldb] = x[c];
+  }
+}
+
+/// One 8 x 8 product of tensor cores, D += A B with 4 columns of A: a lane has A(lane / 4, lane % 4),
+/// B(lane % 4, lane / 4) and two neighbours of D, from (lane / 4, lane % 4 * 2) on.
+__device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(d[0]), "+d"(d[1])
+      : "d"(a), "d"(b));
+#else
+  __trap();  // its rows ask for compute capability 9.0
+#endif
+}
+
+/// The same as solve_unit_lower in double, on tensor cores: a block takes 8 `Tiles` columns of B, a warp has
+/// 32 rows of these as 8 x 8 tiles. Diagonal blocks are solved by substitution, a lane a column.
+/// @pre blockDim.x >= rows, a multiple of 32
+template <int Tiles>
+__global__ void __launch_bounds__(solve_rows)
+    solve_on_tensor_cores(const double* l, std::int64_t ldl, int rows, double* b, std::int64_t ldb,
+                          int columns) {
+  constexpr int width = 8 * Tiles;
+  constexpr int stride = Tiles % 2 == 0 ? width + 4 : width + 12;  // 4 mod 16: no two lanes in one bank
+  __shared__ double solved[32 * stride];
+  __shared__ double triangles[2][32 * 32];  // [column][row]; the next one is fetched while one is used
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % 32;
+  const int warp = thread / 32;
+  const int tile_row = lane / 4;
+  const int tile_column = lane % 4;
+  const int begin = static_cast<int>(blockIdx.x) * width;
+  const auto fetch_triangle = [&](int owner) {
+    const int row = owner * 32 + lane;
+#pragma unroll
+    for (int k = 0; k < 32; ++k) {
+      triangles[owner % 2][k * 32 + lane] = row < rows && k < lane ? l[row + (owner * 32 + k) * ldl] : 0.0;
+    }
+  };
+  double x[4][Tiles][2];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+#pragma unroll
+    for (int t = 0; t < Tiles; ++t) {
+#pragma unroll
+      for (int q = 0; q < 2; ++q) {
+        const int row = warp * 32 + i * 8 + tile_row;
+        const int column = begin + t * 8 + tile_column * 2 + q;
+        x[i][t][q] = row < rows && column < columns ? b[row + column * ldb] : 0.0;
+      }
+    }
+  }
+  if (warp == 0) fetch_triangle(0);
+#pragma unroll 1
+  for (int first = 0; first < rows; first += 32) {
+    const int owner = first / 32;
+    double factor[4][8];
+    if (warp > owner) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+#pragma unroll
+        for (int k = 0; k < 8; ++k) {
+          const int row = warp * 32 + i * 8 + tile_row;
+          factor[i][k] = row < rows ? -l[row + (first + k * 4 + tile_column) * ldl] : 0.0;
+        }
+      }
+    }
+    if (warp == owner) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+#pragma unroll
+        for (int t = 0; t < Tiles; ++t) {
+#pragma unroll
+          for (int q = 0; q < 2; ++q) {
+            solved[(i * 8 + tile_row) * stride + t * 8 + tile_column * 2 + q] = x[i][t][q];
+          }
+        }
+      }
+      __syncwarp();
+      if (lane < width) {
+        const double* const triangle = triangles[owner % 2];
+        double y[32];
+#pragma unroll
+        for (int i = 0; i < 32; ++i) y[i] = solved[i * stride + lane];
+#pragma unroll
+        for (int k = 0; k < 31; ++k) {
+#pragma unroll
+          for (int i = k + 1; i < 32; ++i) y[i] = std::fma(-triangle[k * 32 + i], y[k], y[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < 32; ++i) solved[i * stride + lane] = y[i];
+      }
+    }
+    if (warp == owner + 1) fetch_triangle(warp);
+    __syncthreads();
+    if (warp == owner) {
+      const int row = first + lane;
+      for (int c = 0; c < width && begin + c < columns; ++c) {
+        if (row < rows) b[row + (begin + c) * ldb] = solved[lane * stride + c];
+      }
+    }
+    if (warp > owner) {
+#pragma unroll
+      for (int k = 0; k < 8; ++k) {
+#pragma unroll
+        for (int t = 0; t < Tiles; ++t) {
+          const double above = solved[(k * 4 + tile_column) * stride + t * 8 + tile_row];
+#pragma unroll
+          for (int i = 0; i < 4; ++i) multiply_8x8(x[i][t], factor[i][k], above);
+        }
+      }
+    }
+    __syncthreads();
+  }
+}
+
+}  // namespace gaussweep::cuda::lu

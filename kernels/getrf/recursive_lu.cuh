@@ -1,0 +1,185 @@
+#pragma once
+/// LU factorisation with partial pivoting: recursive in columns, panels in a cluster's registers.
+///
+/// Toledo's recursion (S. Toledo, Locality of reference in LU decomposition with partial pivoting, SIAM J.
+/// Matrix Anal. Appl. 18, 1997): factor the left half of the columns, update the right half, factor its lower
+/// part, exchange the rows of the left half. Products then have the largest inner sizes that there are, which
+/// is where a GPU's GEMM is fastest. Blocks of eight panels are factored from left to right.
+
+#include <algorithm>
+
+#include "kernels/core/method.hpp"
+#include "kernels/getrf/lu_updates.cuh"
+#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/simt/simt.hpp"
+#include "kernels/vendor/cuda_blas.hpp"
+
+namespace gaussweep::cuda::lu {
+
+using namespace gaussweep::lu;
+
+/// One factorisation, P A = L U in place.
+template <class T>
+class RecursiveLu {
+ public:
+  /// `a`: n x n on the device; `pivots`: n, LAPACK's, from 1; `info`: 0 at the start, becomes the first zero
+  /// pivot, from 1. @pre 1 <= n <= most_rows
+  RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
+              Workspace& workspace)
+      : context_(context),
+        handles_(vendor_handles(context)),
+        a_(a),
+        lda_(lda),
+        n_(static_cast<int>(n)),
+        pivots_(pivots),
+        info_(info) {
+    int* const ints = workspace.take<int>((2 + 2 * levels) * n);
+    exchanges_ = {ints, ints + n};
+    rows_at_ = ints + 2 * n;
+    if (n > most_at_once) buffer_ = workspace.take<T>(buffers * n);
+  }
+
+  /// Asynchronous on the device's stream.
+  void factor() {
+    context_.stage("start");
+    simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, rows_at_, n_);
+    factor(0, n_);
+  }
+
+ private:
+  T* at(int row, int column) { return a_ + row + column * lda_; }
+  static unsigned blocks_of(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
+
+  /// Columns of the panel that begins at `row`; the same within 32 rows, so that panels end where blocks do.
+  int panel_columns(int row) const {
+    const int rows = n_ - row / 32 * 32;
+    return rows <= cluster_rows ? 32 : rows <= 2 * cluster_rows ? 16 : rows <= 4 * cluster_rows ? 8 : 4;
+  }
+  int block_columns(int row) const { return std::max(64, 8 * panel_columns(row)); }
+
+  /// Columns [first, first + count), from row `first` down.
+  void factor(int first, int count) {
+    if (count <= block_columns(first)) return factor_block(first, count);
+    int half = 32;
+    while (2 * half < count) half *= 2;
+    const int right = first + half;
+    const int rest = count - half;
+    factor(first, half);
+    exchange(first, half, half, right, rest);
+    solve(first, half, right, rest);
+    product(n_ - right, rest, half, at(right, first), at(first, right), at(right, right));
+    factor(right, rest);
+    exchange(right, rest, half, first, half);
+  }
+
+  void factor_block(int first, int count) {
+    int cols = 0;
+    for (int j = first; j < first + count; j += cols) {
+      cols = std::min(panel_columns(j), first + count - j);
+      panel(j, cols);
+      const int before = j - first;
+      const int after = before + cols;
+      const int blocks = levels / 4 + (before + 3) / 4 + (count - after + 3) / 4;
+      unsigned parities = 0;
+      for (int i = 0; i < levels; ++i) parities |= static_cast<unsigned>(j / (64 << i) % 2) << i;
+      context_.stage("exchange_and_solve");
+      simt::launch(context_, exchange_and_solve<T>, dim3(static_cast<unsigned>(blocks)), dim3(32), 0,
+                   a_ + first * lda_, lda_, at(j, j), j, cols, before, after, count, exchanges_of(j),
+                   rows_at_, n_, parities);
+      const int below = j + cols;
+      if (after < count && below < n_) {
+        product(n_ - below, count - after, cols, at(below, j), at(j, below), at(below, below));
+      }
+    }
+  }
+
+  void panel(int first, int cols) {
+    context_.stage("panel");
+    const int rows = n_ - first;
+    if (rows <= cluster_rows / 2) return launch_panel<32, 2, panel_threads / 2>(first, rows, cols);
+    if (rows <= cluster_rows) return launch_panel<32, 2, panel_threads>(first, rows, cols);
+    if (rows <= 2 * cluster_rows) return launch_panel<16, 4, panel_threads>(first, rows, cols);
+    if (rows <= 4 * cluster_rows) return launch_panel<8, 8, panel_threads>(first, rows, cols);
+    launch_panel<4, 16, panel_threads>(first, rows, cols);
+  }
+
+  template <int Columns, int RowsPerThread, int Threads>
+  void launch_panel(int first, int rows, int cols) {
+    unsigned blocks = 2;  // compute-sanitizer knows no messages within a cluster of one
+    while (static_cast<int>(blocks) * Threads * RowsPerThread < rows) blocks *= 2;
+    simt::launch_cluster(context_, factor_panel<T, Columns, RowsPerThread, Threads>, blocks, dim3(Threads),
+                         at(first, first), lda_, rows, cols, first, pivots_ + first, exchanges_of(first),
+                         info_);
+  }
+
+  Exchanges exchanges_of(int first) const { return {exchanges_.source + first, exchanges_.target + first}; }
+
+  /// C -= A B, C m x n.
+  void product(int m, int n, int k, const T* a, const T* b, T* c) {
+    if (m <= 0 || n <= 0) return;
+    context_.stage("product");
+    vendor::gemm(handles_, vendor::Op::none, vendor::Op::none, m, n, k, T(-1), a, lda_, b, lda_, T(1), c,
+                 lda_);
+  }
+
+  /// What the columns [first, first + count) exchanged, in the columns [begin, begin + columns). Called once
+  /// for every part of the recursion, right after it was factored; `width` is the part's, of which the last
+  /// one of the matrix may have fewer columns.
+  void exchange(int first, int count, int width, int begin, int columns) {
+    context_.stage("exchange");
+    if (count <= most_at_once) width = std::min(width, most_at_once);
+    int level = 0;
+    while (64 << level < width) ++level;
+    const int slot = first / width;
+    int* const rows_at = rows_at_ + (2 * level + slot % 2) * static_cast<std::int64_t>(n_);
+    int* const previous = rows_at_ + (2 * level + (slot + 1) % 2) * static_cast<std::int64_t>(n_);
+    const int previous_count = slot > 0 ? width : 0;
+    if (count <= most_at_once) {
+      simt::launch(context_, exchange_few<T, 4>, dim3(blocks_of(columns, 4)), dim3(blocks_of(count, 32) * 32),
+                   0, at(0, begin), lda_, first, count, columns, pivots_, rows_at, previous, previous_count);
+    } else {
+      simt::launch(context_, exchange_many<T>, dim3(static_cast<unsigned>(std::min(columns, buffers))),
+                   dim3(1024), 0, at(0, begin), lda_, first, n_ - first, columns, pivots_, rows_at, previous,
+                   previous_count, buffer_);
+    }
+  }
+
+  /// U of the rows [first, first + count) in the columns [begin, begin + columns).
+  void solve(int first, int count, int begin, int columns) {
+    if (count <= solve_rows) {
+      context_.stage("solve");
+      // Few columns: few of them a block, so that there are blocks enough.
+      if (columns <= 1024) return launch_solve<8>(first, count, begin, columns);
+      return launch_solve<32>(first, count, begin, columns);
+    }
+    int half = solve_rows;
+    while (2 * half < count) half *= 2;
+    solve(first, half, begin, columns);
+    product(count - half, columns, half, at(first + half, first), at(first, begin), at(first + half, begin));
+    solve(first + half, count - half, begin, columns);
+  }
+  template <int Columns>
+  void launch_solve(int first, int count, int begin, int columns) {
+    const dim3 grid(blocks_of(columns, Columns)), block(blocks_of(count, 32) * 32);
+    if constexpr (std::is_same_v<T, double>) {
+      simt::launch(context_, solve_on_tensor_cores<Columns / 8>, grid, block, 0, at(first, first), lda_,
+                   count, at(first, begin), lda_, columns);
+    } else {
+      simt::launch(context_, solve_unit_lower<T, Columns>, grid, block, solve_bytes<T>(Columns),
+                   at(first, first), lda_, count, at(first, begin), lda_, columns);
+    }
+  }
+
+  Context& context_;
+  VendorHandles& handles_;
+  T* a_;
+  std::int64_t lda_;
+  int n_;
+  int* pivots_;
+  int* info_;
+  Exchanges exchanges_{};
+  int* rows_at_ = nullptr;
+  T* buffer_ = nullptr;
+};
+
+}  // namespace gaussweep::cuda::lu

@@ -1,0 +1,24 @@
+#pragma once
+/// What the recursive LU asks for, where no CUDA is needed to say it: recursive_lu.cuh.
+
+#include <cstdint>
+
+#include "kernels/core/method.hpp"
+
+namespace gaussweep::lu {
+
+constexpr int most_blocks = 16;  ///< in a cluster; more than 8 is what NVIDIA calls non-portable
+constexpr int panel_threads = 256;
+constexpr int cluster_rows = 2 * most_blocks * panel_threads;  ///< of a panel of 32 columns
+constexpr int most_rows = 8 * cluster_rows;                    ///< of a panel of 4
+constexpr int levels = 12;         ///< of row permutations: those of 64 columns, 128, ..., 131072
+constexpr int most_at_once = 512;  ///< row exchanges, in a kernel that has a thread for each
+constexpr int buffers = 132;       ///< of a column each, for more exchanges: they stay in the L2 cache
+
+/// Bytes of workspace of a factorisation of order n.
+inline std::size_t workspace_bytes(std::int64_t n, std::size_t element) {
+  return workspace_piece((2 + 2 * levels) * n, sizeof(int)) +
+         workspace_piece(n > most_at_once ? buffers * n : 0, element);
+}
+
+}  // namespace gaussweep::lu
