@@ -10,7 +10,7 @@
 ///   simt::launch(context, kernel, grid, block, shared_bytes, args…)   on the device's stream
 ///   simt::dynamic_shared<T>()          the block's dynamic shared memory, aligned for any T (16 bytes)
 ///   simt::atomic_add(pointer, value)   int, unsigned, unsigned long long, float, double on every GPU
-///   simt::load_volatile, store_volatile, load_acquire, store_release, spin_pause      for flags between blocks
+///   simt::load_volatile, store_volatile, load_acquire, store_release, spin_pause    for flags between blocks
 ///   simt::multiprocessors(context), simt::max_shared_bytes(context)
 ///   GAUSSWEEP_UNROLL                   before a loop over an array that is to stay in registers
 ///
