@@ -10,7 +10,7 @@ namespace {
 using chain::Chain;
 
 /// Polls before a wait is given up: seconds, where a solve takes milliseconds.
-constexpr int patience = 1 << 22;
+constexpr int patience = 1 << 24;
 
 /// Tiles that are loaded ahead: as many as the registers hold.
 template <class T, int R>
