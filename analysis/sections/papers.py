@@ -5,6 +5,11 @@ import re
 from pathlib import Path
 
 
+NOT_REPEATED = ("Not repeated, for there is no measured number in them to lay ours beside: Fuhrmann's Tables 5.1 and 5.2 (his machines), "
+                "Čejka's Tables 1.2 to 1.6 (properties of GPUs, memories and his machine), all figures that illustrate. Not drawn, for the records hold sums over the "
+                "calls of a kernel and not single ones: Soriano's Figures 5.5 and 5.6. docs/papers.md has the whole list.")
+
+
 def experiments():
     """The table of experiments, in the papers' order."""
     return json.loads((Path(__file__).parent.parent / "experiments.json").read_text(encoding="utf-8"))
@@ -75,3 +80,4 @@ def papers(page, night):
         page.nothing("Touched by these records, which hold too little of it (no two points, or no two GPUs, to compare): " + ", ".join(little) + ".")
     if absent:
         page.nothing("Not in these records: " + ", ".join(absent) + ".")
+    page.nothing(NOT_REPEATED)

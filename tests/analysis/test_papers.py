@@ -54,6 +54,9 @@ class PapersTest(unittest.TestCase):
                 night.trial("gesv", method, n, 0.1, precision="float", gpu=GPU, parameters={"grid": "full"})
         page = report_here(night)
         self.assertEqual({r["times faster"] for r in page.rows("xia-lee-times-ratio-gauss_jordan_serial-gauss_pivot_serial")}, {1.5})
+        scaled = {r["what"]: r["published"] for r in page.rows("xia-lee-times-NVIDIA_Test_100") if r["n"] == 512 and "16" in r["what"]}
+        self.assertEqual(scaled, {"global memory, as if on 16 multiprocessors": 0.107, "shared memory, as if on 16 multiprocessors": 0.041})
+        self.assertIn("Not repeated, for there is no measured number in them", page.words("papers"))
         self.assertIn("Published: modified over traditional serial elimination 1.4 to 1.61 times", page.words("papers"))
 
     def test_a_profile_is_that_of_the_grid_that_the_paper_launches(self):
