@@ -75,7 +75,8 @@ TEST_P(GpuMethods, RightOnMatricesItIsFitFor) {
     for (const std::int64_t n : sizes({1, 2, 31, 32, 33, 97, 257})) {
       expect_right<T>(context, method(), n, {1, 3, 14});
     }
-    for (const std::int64_t n : sizes({512, 1024})) expect_right<T>(context, method(), n, {1, 14});
+    // One block alone takes half a minute here, for every choice of every other parameter.
+    for (const std::int64_t n : sizes({512, 1024})) expect_right<T>(context, method(), n, {14});
   });
 }
 

@@ -262,7 +262,7 @@ TEST(Staging, ASingleRunHoldsNothingTwice) {
     answer.info = staging.download_to(answer.x.data.data(), 0);
     EXPECT_EQ(answer.x.data.back(), -7) << method.id();
     answer.x.data.pop_back();
-    EXPECT_EQ(answer.info, 0) << method.id();
+    EXPECT_EQ(answer.info, expected.info) << method.id();  // LAPACK's last pivot may round to 0 here
     EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem)) << method.id();
     EXPECT_THROW(staging.reset(), std::logic_error);
     EXPECT_THROW(staging.operands(-1), std::out_of_range);

@@ -40,6 +40,7 @@ class CompareTwoRuns(harness.SweepTest):
             samples = file["samples"][:]
             samples["seconds"] = 1e-3 * (1 + samples["trial"] % 7) * numpy.exp(scatter * random.standard_normal(len(samples)))
             file["samples"][:] = samples
+            compare_runs.forget_checksums(file)
         return path
 
     def setUp(self):
