@@ -212,19 +212,28 @@ def start(command, kind, console):
     return process, listener
 
 
+# Open MPI 4.1's mpirun sometimes waits for ever for ranks that have ended: zombies, which it alone could reap. That is a
+# kill like others: nothing may be lost by it. More than these of 100 rounds would be something else.
+LAUNCHER_HUNG = "mpirun hung"
+MOST_HUNG = 2
+
+
 def one_start(command, kind, console, dice):
-    """Starts the sweep and does `kind` to it at a random moment. Its exit code; whether it was done."""
+    """Starts the sweep and does `kind` to it at a random moment. Its exit code, and what was done to it, or None."""
     process, listener = start(command, kind, console)
-    struck = False
+    struck = None
     try:
         if kind is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(dice.uniform(0, 1.2))
-            struck = process.poll() is None and strike(process, kind, dice, listener)
+            if process.poll() is None and strike(process, kind, dice, listener):
+                struck = kind
         return process.wait(timeout=120), struck
     except subprocess.TimeoutExpired:
         tree = [(pid, words, state_of(pid)) for pid, words in [(process.pid, command), *family(process.pid)]]
         os.killpg(process.pid, signal.SIGKILL)
+        if "mpirun" in command and tree[1:] and all(state == "Z" for _, _, state in tree[1:]):
+            return process.wait(), LAUNCHER_HUNG
         raise AssertionError(f"a run hung: {tree}") from None
     finally:
         if listener is not None:
@@ -248,13 +257,13 @@ def one_round(number, dice, folder, plan, expected, verbose):
             except AssertionError as error:
                 raise AssertionError(f"round {number}, {kills}, {ranks} ranks, {kind}, {unheard}: {error}") from None
         if struck:
-            kills.append((ranks, kind))
+            kills.append((ranks, struck))
         if unheard and kind not in ("terminal closes", "reader leaves"):
             kills.append((ranks, unheard))
         check_openable(directory, folder / f"rebuilt-{number}.h5")
         if code == 0:
             break
-        assert kind is not None or code == 5, f"round {number}, {kills}, {ranks} ranks: undisturbed run ended with {code}:\n" + (
+        assert kind is not None or struck or code == 5, f"round {number}, {kills}, {ranks} ranks: undisturbed run ended with {code}:\n" + (
             (directory / "logs/rank-0.log").read_text() if unheard else said.read_text())
     else:
         raise AssertionError(f"round {number}: not finished after 12 starts, {kills}")
@@ -295,6 +304,7 @@ def main():
             raise
     shutil.rmtree(folder)
     words = ", ".join(f"{count} {kind}" for kind, count in sorted(kills.items()))
+    assert kills[LAUNCHER_HUNG] <= max(1, arguments.rounds * MOST_HUNG // 100), words
     print(f"{arguments.rounds} rounds of {len(expected)} trials, {kills.total()} kills ({words}), no record lost, none twice")
     return 0
 
