@@ -8,6 +8,7 @@ import pandas as pd
 from .loader import parameter
 from .plots import Plot, Series
 
+LONG = 100  # iterations beyond which a history is drawn apart from the short ones
 RANK = {"pass": 0, "suspect": 1, "failed": 2}
 
 
@@ -154,6 +155,39 @@ def speedups(records, name, values):
                        speedup_high=first["seconds_q3"] / rows["seconds_q1"])
 
 
+def stage_rows(night):
+    """Stage rows with their record's columns; the kernel's mean occupancy and share of the stage pass."""
+    columns = ["problem", "method", "precision", "device", "backend", "size", "nrhs", "config", "parameters", "matrix_kind", "status",
+               "seconds_median", "answered", "plan_name", "file"]
+    stages = night.stages.join(night.records[columns], on="trial")
+    return stages[stages["seconds"].notna()]
+
+
+def shares(night):
+    """Records with their shares of the measured copy bandwidth and of the GEMM rate, from /devices."""
+    rows = answered(night.records)
+    where = ["file", "gpu_uuid", "host"]
+    peaks = night.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(where, keep="last")
+    found = rows[where].merge(peaks, on=where, how="left").set_index(rows.index)
+    rate = np.where(rows["precision"] == "float", found["gemm_flops_float"], found["gemm_flops_double"])
+    return rows.assign(copy_share=rows["bytes"] / rows["seconds_median"] / found["copy_bytes_per_second"], rate_share=rows["gflops"] * 1e9 / rate)
+
+
+def pairs(records, first, second):
+    """Trials that ran on both: how many times faster `second` is, with the interval that the quartiles leave."""
+    columns = ["key", "problem", "precision", "method", "matrix_kind", "config", "size", "nrhs", "status", "seconds_q1", "seconds_median", "seconds_q3"]
+    left, right = (best(records[records["device"] == d], ["key"])[columns] for d in (first, second))
+    both = left.merge(right[["key", "status", "seconds_q1", "seconds_median", "seconds_q3"]], on="key", suffixes=("", "_2"))
+    return both.assign(ratio=both["seconds_median"] / both["seconds_median_2"], low=both["seconds_q1"] / both["seconds_q3_2"],
+                       high=both["seconds_q3"] / both["seconds_q1_2"], first=first, second=second)
+
+
+def devices_by_age(records):
+    """GPU models, oldest capability first."""
+    rows = answered(records[records["backend"] == "cuda"])
+    return rows.groupby("device")["capability"].max().sort_values(kind="stable").index.to_list(), rows
+
+
 def slug(*words):
     """A file name of words."""
     text = "-".join(str(w) for w in words if str(w))
@@ -162,3 +196,25 @@ def slug(*words):
 
 def over_size(name, title, ylabel, series, **more):
     return Plot(name, title, "n", ylabel, series, **more)
+
+
+def history_plots(night, records, name="history"):
+    """A history a (method, matrix kind, way it ended): the one at the largest size."""
+    visible = night.iterations[night.iterations["residual"].gt(0) & np.isfinite(night.iterations["residual"])]
+    points = visible["trial"].value_counts()
+    records = records[records.index.isin(points.index[points > 1])]
+    records = records.sort_values("size", ascending=False, kind="stable")
+    records = records.drop_duplicates(["problem", "precision", "device", "method", "matrix_kind", "convergence"])
+    last = night.iterations.groupby("trial")["iteration"].max()
+    records = records.assign(long=records.index.map(last) > LONG)
+    for (problem, precision, device, long), group in records.groupby(["problem", "precision", "device", "long"]):
+        lengths = night.iterations[night.iterations["trial"].isin(group.index)]
+        series = []
+        for trial, record in group.iterrows():
+            part = lengths[lengths["trial"] == trial].sort_values("iteration")
+            label = f"{record['method']}, {record['matrix_kind']}, n = {record['size']}"
+            label += f", {record['convergence']}" if record["convergence"] else ""
+            series.append(Series(label, part["iteration"].to_numpy() + 1, part["residual"].to_numpy()))
+        yield Plot(slug(name, problem, precision, device, "long" if long else ""),
+                   f"Residual over {'many ' if long else ''}iterations: {problem}, {precision}, {device}", "iteration", "residual", series, ylog=True,
+                   xlog=False, farthest=1e10, note="" if np.isfinite(lengths["residual"]).all() else "Residuals that are infinite are not drawn.")

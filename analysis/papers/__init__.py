@@ -1,7 +1,7 @@
 """How an experiment of a paper is drawn again: one function a kind of figure; which experiment wants which is data
 (experiments.json). Each takes (page, night, experiment, drawing, rows) and returns whether it had something to show."""
 
-from . import answers, beside, findings, others, times
+from . import beside, findings, others, times
 
 DRAWINGS = {
     "published": beside.published, "lines": times.lines, "parameter": times.over_parameter, "ratio": times.ratio,

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ..fits import reciprocal
-from ..frames import answered, best, one_kind, speedups
+from ..frames import answered, best, one_kind, speedups, stage_rows
 from ..loader import parameter
 from ..page import factor, number, whole
-from ..sections.stages import joined
 from .common import heads, on, pick, table_of
 
 RULES = Path(__file__).parent.parent / "claims.json"
@@ -94,7 +93,7 @@ def straight(night, rows, rule):
 
 def _stages(night, rows, rule, where):
     """The stages of one trial: the largest size, the fastest."""
-    details = joined(night)
+    details = stage_rows(night)
     details = details[details["trial"].isin(_chosen(answered(rows), rule, where).index)]
     if not len(details):
         return details

@@ -4,12 +4,10 @@ the hardware's limit and why not nearer, where the iterative decomposition conve
 import numpy as np
 import pandas as pd
 
-from ..frames import best, one_kind, slug, without
+from ..frames import best, one_kind, shares, slug, stage_rows, without
 from ..loader import parameter
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
-from ..sections.stages import joined
-from ..sections.timing import shares
 from .common import heads, pick
 
 HALF = 0.5
@@ -49,7 +47,7 @@ def _share_in_words(record, device):
 def _why(page, night, drawing, some, record):
     """Sentences: where the time goes, what the main kernel does by itself, what bounds it."""
     said = []
-    stages = joined(night)
+    stages = stage_rows(night)
     stages = stages[stages["trial"] == record.name].sort_values("share", ascending=False)
     main = stages[stages["kernel"].str.startswith(drawing["kernel"])]
     rest = stages[~stages.index.isin(main.index) & (stages["share"] >= 0.005)]

@@ -3,21 +3,18 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, slug, speedups
+from ..frames import answered, devices_by_age, history_plots, pairs, slug, speedups, stage_rows
 from ..loader import parameter
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
-from ..sections import accuracy as accuracy_section
-from ..sections import failures as failures_section
-from ..sections.architectures import devices_by_age, pairs
-from ..sections.stages import joined
 from .common import claims, pick, source_of, table_of
+from .first_row import first_row as first_row_check
 
 
 def stages(page, night, experiment, drawing, rows):
     """A published table of kernels with our stages in it; both what matches nothing of ours and what only we have stay."""
     theirs = table_of(drawing["csv"])
-    details = joined(night)
+    details = stage_rows(night)
     details = details[details["trial"].isin(pick(rows, drawing.get("where", {})).index)]
     if not len(details):
         page.nothing("These trials carry no stages.")
@@ -77,7 +74,7 @@ def _beside(method, precision, device, n, row, mine):
 
 def occupancy(page, night, experiment, drawing, rows):
     """Occupancy over the calls of a trial where the stages are split by iteration, else over n."""
-    details = joined(night)
+    details = stage_rows(night)
     details = details[details["trial"].isin(rows.index) & details["occupancy"].notna() & details["kernel"].str.startswith(drawing.get("kernel", ""))]
     if not len(details):
         page.nothing("No occupancy is recorded for these trials (it is known where a GPU worked).")
@@ -152,7 +149,7 @@ def gpus(page, night, experiment, drawing, rows):
 
 
 def first_row(page, night, experiment, drawing, rows):
-    if not failures_section.first_row(page, rows, experiment["id"]):
+    if not first_row_check(page, rows, experiment["id"]):
         page.nothing("No first-row deviation is recorded.")
     judged = rows[rows["residual_ratio"].notna()]
     if len(judged):
@@ -194,7 +191,7 @@ def devices(page, night, experiment, drawing, rows):
 
 def histories(page, night, experiment, drawing, rows):
     """Residuals over iterations."""
-    return bool(page.plots(list(accuracy_section.history_plots(night, rows, experiment["id"])), most=4))
+    return bool(page.plots(list(history_plots(night, rows, experiment["id"])), most=4))
 
 
 def accuracy(page, night, experiment, drawing, rows):

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from ..frames import method_styles, slug
+from ..frames import history_plots, method_styles, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 
-LONG = 100  # iterations beyond which a history is drawn apart from the short ones
 ROUNDOFF = {"float": 2.0 ** -24, "double": 2.0 ** -53}
 
 
@@ -83,25 +82,3 @@ def convergence(page, night):
         page.nothing("No residual histories are recorded.")
         return
     page.plots(history_plots(night, night.records), most=8)
-
-
-def history_plots(night, records, name="history"):
-    """A history a (method, matrix kind, way it ended): the one at the largest size."""
-    visible = night.iterations[night.iterations["residual"].gt(0) & np.isfinite(night.iterations["residual"])]
-    points = visible["trial"].value_counts()
-    records = records[records.index.isin(points.index[points > 1])]
-    records = records.sort_values("size", ascending=False, kind="stable")
-    records = records.drop_duplicates(["problem", "precision", "device", "method", "matrix_kind", "convergence"])
-    last = night.iterations.groupby("trial")["iteration"].max()
-    records = records.assign(long=records.index.map(last) > LONG)
-    for (problem, precision, device, long), group in records.groupby(["problem", "precision", "device", "long"]):
-        lengths = night.iterations[night.iterations["trial"].isin(group.index)]
-        series = []
-        for trial, record in group.iterrows():
-            part = lengths[lengths["trial"] == trial].sort_values("iteration")
-            label = f"{record['method']}, {record['matrix_kind']}, n = {record['size']}"
-            label += f", {record['convergence']}" if record["convergence"] else ""
-            series.append(Series(label, part["iteration"].to_numpy() + 1, part["residual"].to_numpy()))
-        yield Plot(slug(name, problem, precision, device, "long" if long else ""),
-                   f"Residual over {'many ' if long else ''}iterations: {problem}, {precision}, {device}", "iteration", "residual", series, ylog=True,
-                   xlog=False, farthest=1e10, note="" if np.isfinite(lengths["residual"]).all() else "Residuals that are infinite are not drawn.")

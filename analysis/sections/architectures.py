@@ -5,24 +5,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, best, method_styles, over_size, slug
+from ..frames import devices_by_age, method_styles, over_size, pairs, slug
 from ..page import factor, whole
 from ..plots import Series
-
-
-def pairs(records, first, second):
-    """Trials that ran on both: how many times faster `second` is, with the interval that the quartiles leave."""
-    columns = ["key", "problem", "precision", "method", "matrix_kind", "config", "size", "nrhs", "status", "seconds_q1", "seconds_median", "seconds_q3"]
-    left, right = (best(records[records["device"] == d], ["key"])[columns] for d in (first, second))
-    both = left.merge(right[["key", "status", "seconds_q1", "seconds_median", "seconds_q3"]], on="key", suffixes=("", "_2"))
-    return both.assign(ratio=both["seconds_median"] / both["seconds_median_2"], low=both["seconds_q1"] / both["seconds_q3_2"],
-                       high=both["seconds_q3"] / both["seconds_q1_2"], first=first, second=second)
-
-
-def devices_by_age(records):
-    """GPU models, oldest capability first."""
-    rows = answered(records[records["backend"] == "cuda"])
-    return rows.groupby("device")["capability"].max().sort_values(kind="stable").index.to_list(), rows
 
 
 def architectures(page, night):

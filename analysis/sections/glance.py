@@ -3,8 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from ..frames import devices_by_age, pairs
 from ..page import factor, number, percent, seconds, whole
-from .architectures import devices_by_age, pairs
+from ..papers.beside import beside
+from ..papers.common import heads
+from ..papers.experiments import experiments, matching
 from .failures import BROKEN, WRONG
 
 PEAKS_APART = 0.1  # by which the measured peaks of one GPU model may differ between files before it is said
@@ -57,10 +60,6 @@ def _gpus(records):
 
 
 def _published(night):
-    from ..papers.common import heads
-    from ..papers.beside import beside  # it uses other sections
-    from .papers import experiments, matching
-
     found = {}
     for experiment in experiments():
         for drawing in experiment["draw"]:

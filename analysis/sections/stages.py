@@ -2,17 +2,9 @@
 
 import numpy as np
 
-from ..frames import at_largest, over_size, slug
+from ..frames import at_largest, over_size, slug, stage_rows
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
-
-
-def joined(night):
-    """Stage rows with their record's columns; the kernel's mean occupancy and share of the stage pass."""
-    columns = ["problem", "method", "precision", "device", "backend", "size", "nrhs", "config", "parameters", "matrix_kind", "status",
-               "seconds_median", "answered", "plan_name", "file"]
-    stages = night.stages.join(night.records[columns], on="trial")
-    return stages[stages["seconds"].notna()]
 
 
 def telling_trials(night):
@@ -23,7 +15,7 @@ def telling_trials(night):
 
 def stages(page, night):
     page.begin("stages", "Stages and occupancy")
-    rows = joined(night)
+    rows = stage_rows(night)
     if not len(rows):
         page.nothing("No stages are recorded: no method that names its stages came to an answer.")
         return
@@ -54,7 +46,7 @@ def _profile(problem, precision, device, group):
 
 def _occupancy_over_size(night):
     """Occupancy over n where it changes."""
-    rows = joined(night)
+    rows = stage_rows(night)
     rows = rows[rows["occupancy"].notna()]
     rows = rows.sort_values("seconds_median", kind="stable").drop_duplicates(["problem", "precision", "device", "method", "kernel", "size"])
     for (problem, precision, device), group in rows.sort_values("size").groupby(["problem", "precision", "device"]):

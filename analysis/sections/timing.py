@@ -1,8 +1,6 @@
 """Time and rate over size, speedup over a parameter, share of the device's peak, transfer against compute."""
 
-import numpy as np
-
-from ..frames import answered, at_largest, curves, kinds_in_words, method_styles, numeric_parameters, one_kind, over_size, panels, slug, speedups, terse
+from ..frames import answered, at_largest, curves, kinds_in_words, method_styles, numeric_parameters, one_kind, over_size, panels, shares, slug, speedups, terse
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -85,16 +83,6 @@ def _speedup_table(page, rows, name):
                 ("value", "to", whole), ("speedup", "speedup", factor), ("speedup_low", "at least", factor),
                 ("speedup_high", "at most", factor), ("status", "judged", None)],
                caption=f"The largest speedup over {name} of each method; of its accepted answers where it has any.")
-
-
-def shares(night):
-    """Records with their shares of the measured copy bandwidth and of the GEMM rate, from /devices."""
-    rows = answered(night.records)
-    where = ["file", "gpu_uuid", "host"]
-    peaks = night.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(where, keep="last")
-    found = rows[where].merge(peaks, on=where, how="left").set_index(rows.index)
-    rate = np.where(rows["precision"] == "float", found["gemm_flops_float"], found["gemm_flops_double"])
-    return rows.assign(copy_share=rows["bytes"] / rows["seconds_median"] / found["copy_bytes_per_second"], rate_share=rows["gflops"] * 1e9 / rate)
 
 
 def roofline(page, night):

@@ -3,6 +3,7 @@
 import base64
 import csv
 import io
+import json
 import re
 import tempfile
 import unittest
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import fixture
 import h5py
-from pages import SECTIONS, report
+from pages import ROOT, SECTIONS, report
 
 
 class EverythingTest(unittest.TestCase):
@@ -45,8 +46,6 @@ class EverythingTest(unittest.TestCase):
             self.assertIn(status, heads)
 
     def test_every_experiment_is_drawn_or_named_as_absent(self):
-        import json
-        from pages import ROOT
         known = [e["id"] for e in json.loads((ROOT / "analysis" / "experiments.json").read_text(encoding="utf-8"))]
         words = self.page.words("papers")
         for name in known:

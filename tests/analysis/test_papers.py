@@ -7,7 +7,7 @@ import unittest
 import fixture
 from analysis.papers import answers
 from analysis.papers.common import table_of
-from analysis.sections.papers import experiments
+from analysis.papers.experiments import experiments
 from pages import report_here
 
 GPU = "NVIDIA Test 100"

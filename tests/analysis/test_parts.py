@@ -11,11 +11,11 @@ from analysis.fits import cubic, r_squared, reciprocal
 from analysis.page import number, percent, seconds
 from analysis.papers import DRAWINGS
 from analysis.papers.common import PUBLISHED, source_of, table_of
+from analysis.papers.experiments import experiments, plain, plans_of
 from analysis.papers.findings import _growth
 from analysis.papers.times import _pays
 from analysis.plots import Plot, Series, _by_name, draw
 from analysis.sections.architectures import lead
-from analysis.sections.papers import experiments, plain, plans_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

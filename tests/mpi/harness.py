@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+import h5py
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("GAUSSWEEP_BUILD", SOURCE / "build"))
 GAUSSWEEP = BUILD / "gaussweep"
@@ -71,7 +73,6 @@ class SweepTest(unittest.TestCase):
         return directory
 
     def records(self, directory):
-        import h5py
         with h5py.File(directory / "results.h5", "r") as file:
             table = file["records"][:]
         names = table.dtype.names

@@ -28,7 +28,7 @@ import time
 import h5py
 
 import harness
-from harness import FAULTY, GAUSSWEEP
+from harness import FAULTY
 
 # A terminal that closes says SIGHUP to what runs in it.
 KINDS = ("worker", "supervisor", "rank 0", "all", "SIGTERM", "SIGHUP", "terminal closes", "reader leaves")

@@ -7,9 +7,13 @@ import shutil
 import sys
 import unittest
 
+import h5py
+import numpy
+
 import harness
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import compare_runs  # noqa: E402
 
 PLAN = """
 name: twice
@@ -24,13 +28,6 @@ sweep:
 
 
 class CompareTwoRuns(harness.SweepTest):
-    @classmethod
-    def setUpClass(cls):
-        global compare_runs, h5py, numpy
-        import compare_runs
-        import h5py
-        import numpy
-
     def redrawn(self, source, name, seed, scatter):
         """A copy whose samples scatter around times that the trial's row decides."""
         path = self.folder / name

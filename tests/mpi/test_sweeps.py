@@ -9,6 +9,8 @@ import time
 import unittest
 import zlib
 
+import h5py
+
 import harness
 from harness import SweepTest, run
 
@@ -71,7 +73,6 @@ class Sweeps(SweepTest):
             self.assertGreater(record["peak_share"], 0)
 
     def test_samples_stages_and_provenance(self):
-        import h5py
         directory = self.sweep(self.plan(SMALL), ranks=2)
         with h5py.File(directory / "results.h5", "r") as file:
             self.assertEqual(len(file["samples"]), 3 * len(file["records"]))
@@ -83,7 +84,6 @@ class Sweeps(SweepTest):
                 self.assertIn(name, file.attrs)
 
     def test_a_plan_may_leave_the_stages_out(self):
-        import h5py
         directory = self.sweep(self.plan("sweep: [{problem: gesv, method: gauss_block, n: 5}, "
                                          "{problem: gesv, method: gauss_block, n: 7, stages: never}]\n"))
         with h5py.File(directory / "results.h5", "r") as file:
@@ -145,7 +145,6 @@ class Sweeps(SweepTest):
             directory = self.sweep(plan, output=name, ranks=ranks, SLURM_JOB_NAME=os.fsdecode(b"night \xe9"))
             self.assertTrue((self.folder / name / "journal.jsonl").exists(), "the name itself stays")
             self.sweep(plan, "--resume", output=name, ranks=ranks)
-            import h5py
             with h5py.File(os.fsencode(directory / "results.h5"), "r") as file:
                 self.assertIn("d\ufffd", file.attrs["command_line"])
             with open(directory / "journal.jsonl", encoding="utf-8") as journal:
@@ -341,7 +340,6 @@ class Torn(SweepTest):
     """What a kill or a power failure leaves behind."""
 
     def test_results_are_rebuilt_from_the_journal_without_a_word_lost(self):
-        import h5py
         plan = self.plan(SMALL)
         directory = self.sweep(plan)
         target = directory / "results.h5"

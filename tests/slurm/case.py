@@ -9,6 +9,8 @@ import tempfile
 import time
 import unittest
 
+import h5py
+
 import cluster
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -86,7 +88,6 @@ class SlurmTest(unittest.TestCase):
 
     def records(self, path):
         """Of a run directory or a results file: a dictionary a record."""
-        import h5py
         path = pathlib.Path(path)
         with h5py.File(path / "results.h5" if path.is_dir() else path, "r") as file:
             table = file["records"][:]

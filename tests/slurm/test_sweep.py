@@ -4,7 +4,8 @@ import os
 import pathlib
 import shlex
 import subprocess
-import unittest
+
+import h5py
 
 import case
 
@@ -34,7 +35,6 @@ class Sweep(case.SlurmTest):
         self.assertEqual(note["SLURM_JOB_NODELIST"], "n[1-2]")
         self.assertEqual(note["SLURM_JOB_GRES"], "gpu:2")
         self.assertRegex(note["command_line"], r"--time-limit \d+")
-        import h5py
         with h5py.File(directory / "results.h5", "r") as file:
             attributes = dict(file.attrs)
         self.assertEqual(case.text(attributes["SLURM_JOB_PARTITION"]), "all")
