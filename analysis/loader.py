@@ -16,7 +16,8 @@ STATUSES = ["pass", "suspect", "failed", "diverged", "skipped", "timeout", "cras
 ANSWERED = {"pass", "suspect", "failed"}  # the method came to an answer, so its time means something
 
 _TEXT = """key run_id problem method backend precision uplo parameters matrix_kind matrix_digest status message
-convergence reference_method gpu_uuid gpu_name throttle_reason host start_time commit job_id node partition gres""".split()
+convergence reference_method gpu_uuid gpu_name throttle_reason host start_time commit job_id node partition
+gres""".split()
 _INTEGER = """m n k nrhs matrix_seed info iterations samples inner_repeats warmup capability throttled rank
 device_index""".split()
 _REAL = """seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev load_seconds

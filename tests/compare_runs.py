@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `gaussweep compare` says of two runs of the same plan on the same machine, and of one with a method slowed by 10 %.
+"""What `gaussweep compare` says of two runs of the same plan on the same machine, and of one with a method made 10 % slower.
 
     tests/compare_runs.py GAUSSWEEP BASE NEW OUT [METHOD]
 

@@ -27,7 +27,8 @@ ROOMS = {
         allowed=["kernels/core/method.hpp", "vector"],
         forbidden=["io/record.hpp", "io/plan.hpp", "driver/trial.hpp", "hdf5.h", "H5Cpp.h", "yaml-cpp/yaml.h",
                    "nlohmann/json.hpp", "png.h", "netpbm/pgm.h", "mpi.h", "CLI/CLI.hpp", "iostream"] + PRINTING,
-        libraries=r"hdf5|H5|yaml-cpp/|nlohmann/|png|netpbm|mpi|CLI/|spdlog/|fmt/|iostream|print|chrono|ctime|time\.h|sys/time"),
+        libraries=r"hdf5|H5|yaml-cpp/|nlohmann/|png|netpbm|mpi|CLI/|spdlog/|fmt/|iostream|print|chrono|ctime|time\.h"
+        r"|sys/time"),
     "io": dict(
         targets=["gaussweep_io"],
         allowed=["io/record.hpp", "io/plan.hpp", "hdf5.h", "yaml-cpp/yaml.h", "nlohmann/json.hpp", "png.h"],

@@ -15,7 +15,8 @@ from ..page import factor, number, whole
 from .common import heads, on, pick, table_of
 
 RULES = Path(__file__).parent.parent / "claims.json"
-WITHIN = 0.25  # how far from a published figure a claim of "about" still holds, as a share of it; "at least" and "below" allow nothing
+# How far from a published figure a claim of "about" still holds, as a share of it; "at least" and "below" allow nothing.
+WITHIN = 0.25
 
 
 def rules():

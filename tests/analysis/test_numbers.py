@@ -7,9 +7,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import fixture
 import h5py
 import numpy as np
+from everything import everything
 from pages import report
 
 PASS = b"pass"
@@ -20,7 +20,7 @@ class NumbersTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         base = Path(cls.folder.name)
-        fixture.everything(seed=7).write(base / "results.h5")
+        everything(seed=7).write(base / "results.h5")
         cls.page, _ = report(base / "results.h5", out=base / "out")
         with h5py.File(base / "results.h5", "r") as file:
             cls.r, cls.s, cls.stage, cls.iteration, cls.d = (file[n][:] for n in ("records", "samples", "stages", "iterations", "devices"))

@@ -10,8 +10,8 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-import fixture
 import h5py
+from everything import everything
 from pages import ROOT, SECTIONS, report
 
 
@@ -20,7 +20,7 @@ class EverythingTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         base = Path(cls.folder.name)
-        night = fixture.everything()
+        night = everything()
         night.write(base / "results.h5")
         (base / "matrices").mkdir()
         for condition in (1e2, 1e4, 1e6, 1e8):

@@ -11,6 +11,7 @@ from pathlib import Path
 import fixture
 import h5py
 import numpy as np
+from everything import everything
 from pages import ROOT, SECTIONS, Reader, report
 
 from analysis.cli import build, title_of
@@ -91,7 +92,7 @@ class RobustTest(unittest.TestCase):
         self.assertIn("No GPU", page.words("architectures"))
 
     def test_older_schema(self):
-        night = fixture.everything(gpus=("NVIDIA Test 100",))
+        night = everything(gpus=("NVIDIA Test 100",))
         page = self.page(night, leave_out=("iterations", "hosts"), columns_left_out=("peak_share", "pivot_growth", "convergence", "throttle_reason", "node"))
         self.assertIn("lacks convergence, throttle_reason, node, peak_share, pivot_growth", page.words("overview"))
         self.assertIn("pivot_growth", self.stderr)
@@ -116,7 +117,7 @@ class RobustTest(unittest.TestCase):
         self.assertIn("mé\tthod", page.text)
 
     def test_shards_are_merged_and_repetitions_counted_once(self):
-        whole = fixture.everything(gpus=("NVIDIA Test 100",))
+        whole = everything(gpus=("NVIDIA Test 100",))
         whole.write(self.base / "a.h5")
         again = fixture.Night("again")
         again.records, again.samples, again.stages = [dict(r) for r in whole.records[:100]], [dict(s) for s in whole.samples if s["trial"] < 100], []
@@ -139,7 +140,7 @@ class RobustTest(unittest.TestCase):
         self.assertIn("2 trials", self.page(night).words("overview"))
 
     def test_damaged_files_are_named_and_left_out(self):
-        fixture.everything(gpus=("NVIDIA Test 100",)).write(self.base / "good.h5")
+        everything(gpus=("NVIDIA Test 100",)).write(self.base / "good.h5")
         (self.base / "bad.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + b"\0" * 50)
         page, stderr = report(self.base / "good.h5", self.base / "bad.h5", out=self.base / "out")
         self.assertIn("bad.h5 was left out", stderr)
@@ -184,7 +185,7 @@ class RobustTest(unittest.TestCase):
                 self.refuse(self.base / "foreign.h5", "foreign.h5 was left out", words)
 
     def test_damaged_tables_are_refused_in_words(self):
-        path = fixture.everything(gpus=("NVIDIA Test 100",)).write(self.base / "damaged.h5")
+        path = everything(gpus=("NVIDIA Test 100",)).write(self.base / "damaged.h5")
         with h5py.File(path, "r") as file:
             chunk = file["records"].id.get_chunk_info(0)
         data = bytearray(path.read_bytes())
@@ -199,7 +200,7 @@ class RobustTest(unittest.TestCase):
         self.refuse(path, "/records claims 1000000000000 values but holds only 0 bytes")
 
     def test_newer_schema_is_refused(self):
-        path = fixture.everything(gpus=("NVIDIA Test 100",)).write(self.base / "newer.h5")
+        path = everything(gpus=("NVIDIA Test 100",)).write(self.base / "newer.h5")
         with h5py.File(path, "a") as file:
             file.attrs["schema_version"] = 2
         self.refuse(path, "written by a newer gaussweep (schema version 2; this report reads versions up to 1)")
@@ -219,7 +220,7 @@ class RobustTest(unittest.TestCase):
     def test_a_report_that_fails_leaves_the_one_before(self):
         """A disk that is full, as far as the process can see: no file may have more than 8,192 bytes."""
         out, other = self.base / "out", fixture.Night("other")
-        report(fixture.everything(gpus=("NVIDIA Test 100",)).write(self.base / "results.h5"), out=out)
+        report(everything(gpus=("NVIDIA Test 100",)).write(self.base / "results.h5"), out=out)
         before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
         for n in (64, 128):
             other.trial("gesv", "lapack", n, 1e-3)

@@ -1,6 +1,6 @@
 """results.h5 as Python sees it, for tests/io/results_test.cpp.
 
-check RESULTS EXPECTED EMPTY   compares RESULTS with the records in EXPECTED (JSON, as in the journal), in h5py and pandas
+check RESULTS EXPECTED EMPTY   compares RESULTS with the records in EXPECTED (JSON as in the journal), in h5py and pandas
 document RESULTS SCHEMA.md     compares the tables of RESULTS with those of SCHEMA.md, and runs its example
 make FOLDER                    writes files of other versions and other makers into FOLDER
 annotate RESULTS               adds an attribute, a dataset and a column to RESULTS, as people do

@@ -49,8 +49,10 @@ ReturnToService=0
 KillWait=5
 GresTypes=gpu
 SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=2,sched_min_interval=0
-NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=1000 Feature=kepler Gres=gpu:kepler:2
-NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=1000 Feature=hopper Gres=gpu:hopper:2
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=1000 Feature=kepler \
+  Gres=gpu:kepler:2
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=1000 Feature=hopper \
+  Gres=gpu:hopper:2
 # Jobs in `urgent` take the nodes of those in `all`, which are requeued.
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
