@@ -26,10 +26,19 @@ def title_of(night):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="report", description="Writes OUT/index.html, a page on what a sweep measured, with its data (OUT/data) "
-                                     "and its drawings (OUT/plots).")
-    parser.add_argument("input", nargs="+", metavar="DIR|FILE", help="run directories or results files; several are reported together")
-    parser.add_argument("-o", "--output", default="report", metavar="OUT", help="directory to write into (default: report)")
+    parser = argparse.ArgumentParser(
+        prog="report",
+        description=(
+            "Writes OUT/index.html, a page on what a sweep measured, with its data (OUT/data) "
+            "and its drawings (OUT/plots)."
+        ),
+    )
+    parser.add_argument(
+        "input", nargs="+", metavar="DIR|FILE", help="run directories or results files; several are reported together"
+    )
+    parser.add_argument(
+        "-o", "--output", default="report", metavar="OUT", help="directory to write into (default: report)"
+    )
     options = parser.parse_args(arguments)
     try:
         night = load(options.input)

@@ -26,8 +26,11 @@ def cubic(x, y):
     scale = x.max()
     a = np.polyfit(x / scale, y, 3)
     names = ("n³", "n²", "n", "1")
-    return Fit({name: float(c / scale ** (3 - i)) for i, (name, c) in enumerate(zip(names, a))},
-               r_squared(y, np.polyval(a, x / scale)), lambda v: np.polyval(a, np.asarray(v, dtype=float) / scale))
+    return Fit(
+        {name: float(c / scale ** (3 - i)) for i, (name, c) in enumerate(zip(names, a))},
+        r_squared(y, np.polyval(a, x / scale)),
+        lambda v: np.polyval(a, np.asarray(v, dtype=float) / scale),
+    )
 
 
 def reciprocal(blocks, seconds):
@@ -37,4 +40,6 @@ def reciprocal(blocks, seconds):
     if len(np.unique(s)) < 3:
         return None
     (c, limit), *_ = np.linalg.lstsq(np.column_stack([1 / s, np.ones_like(s)]), t, rcond=None)
-    return Fit({"K": float(limit), "c": float(c)}, r_squared(t, limit + c / s), lambda v: np.asarray(v, dtype=float) / c)
+    return Fit(
+        {"K": float(limit), "c": float(c)}, r_squared(t, limit + c / s), lambda v: np.asarray(v, dtype=float) / c
+    )

@@ -43,8 +43,8 @@ def panels(records):
 
 
 def one_kind(rows):
-    """Of each problem the matrix kind that covers most (method, size) pairs; methods that never saw it get the best of theirs. So that
-    a table does not compare one matrix with another."""
+    """Of each problem the matrix kind that covers most (method, size) pairs; methods that never saw it get the best of
+    theirs. So that a table does not compare one matrix with another."""
     kept = []
     for _, group in rows.groupby("problem"):
         while len(group):
@@ -64,7 +64,9 @@ def comparable(rows):
 
 def at_largest(rows):
     """One row a (problem, precision, device, method), on comparable matrices: its largest size, there the best."""
-    rows = best(comparable(rows), ["problem", "precision", "device", "method", "size"]).sort_values("size", kind="stable")
+    rows = best(comparable(rows), ["problem", "precision", "device", "method", "size"]).sort_values(
+        "size", kind="stable"
+    )
     return rows.drop_duplicates(["problem", "precision", "device", "method"], keep="last")
 
 
@@ -74,7 +76,9 @@ def kinds_in_words(drawn, all_rows):
         return ""
     kinds = drawn.groupby("matrix_kind")["method"].nunique().sort_values(ascending=False, kind="stable").index
     rest = sorted(set(all_rows["matrix_kind"]) - set(kinds))
-    words = f"Matrices: {', '.join(kinds[:4])}" + (f"; methods that did not run on {kinds[0]} on the others" if len(kinds) > 1 else "")
+    words = f"Matrices: {', '.join(kinds[:4])}" + (
+        f"; methods that did not run on {kinds[0]} on the others" if len(kinds) > 1 else ""
+    )
     return words + (f". Not drawn: {', '.join(rest[:6])}." if rest else ".")
 
 
@@ -99,8 +103,17 @@ def curves(rows, y, low=None, high=None, styles=None, x="size"):
     made = []
     for label, group in rows.groupby("series_", sort=True):
         style = styles.get((group["problem"].iloc[0], group["method"].iloc[0])) if styles else None
-        made.append(Series(label, group[x].to_numpy(), group[y].to_numpy(), None if low is None else group[low].to_numpy(),
-                           None if high is None else group[high].to_numpy(), (group["status"] != "pass").to_numpy(), style))
+        made.append(
+            Series(
+                label,
+                group[x].to_numpy(),
+                group[y].to_numpy(),
+                None if low is None else group[low].to_numpy(),
+                None if high is None else group[high].to_numpy(),
+                (group["status"] != "pass").to_numpy(),
+                style,
+            )
+        )
     # what is accepted and largest first: if series are left out, they are the least telling ones
     made.sort(key=lambda s: (-int((~s.hollow).any()), -len(s.x)))
     return made
@@ -132,7 +145,8 @@ def without(texts, name):
 
 
 def terse(settings):
-    """"back_substitution=pipelined threads=64" as "pipelined threads=64": in a legend a word tells what it is the value of."""
+    """ "back_substitution=pipelined threads=64" as "pipelined threads=64": in a legend a word tells what it is the
+    value of."""
     return re.sub(r"\b\w{8,}=([a-z]\w*)", r"\1", settings)
 
 
@@ -144,21 +158,53 @@ def speedups(records, name, values):
         return rows.assign(speedup=[], speedup_low=[], speedup_high=[], rest=[])
     texts = dict(zip(rows["parameters"], rows["parameter"]))
     rows = rows.assign(rest=rows["parameters"].map(without(texts, name)))
-    same = ["problem", "method", "precision", "device", "host", "m", "n", "k", "nrhs", "uplo", "matrix_digest", "rest", "file"]
+    same = [
+        "problem",
+        "method",
+        "precision",
+        "device",
+        "host",
+        "m",
+        "n",
+        "k",
+        "nrhs",
+        "uplo",
+        "matrix_digest",
+        "rest",
+        "file",
+    ]
     rows = best(rows, [*same, "value"]).sort_values([*same, "value"], kind="stable")
     group = rows.groupby(same, sort=False, observed=True)
     rows = rows[group["value"].transform("nunique") > 1]
     group = rows.groupby(same, sort=False, observed=True)
     first = group[["seconds_q1", "seconds_median", "seconds_q3", "value"]].transform("first")
-    return rows.assign(base=first["value"], speedup=first["seconds_median"] / rows["seconds_median"],
-                       speedup_low=first["seconds_q1"] / rows["seconds_q3"],
-                       speedup_high=first["seconds_q3"] / rows["seconds_q1"])
+    return rows.assign(
+        base=first["value"],
+        speedup=first["seconds_median"] / rows["seconds_median"],
+        speedup_low=first["seconds_q1"] / rows["seconds_q3"],
+        speedup_high=first["seconds_q3"] / rows["seconds_q1"],
+    )
 
 
 def stage_rows(night):
     """Stage rows with their record's columns; the kernel's mean occupancy and share of the stage pass."""
-    columns = ["problem", "method", "precision", "device", "backend", "size", "nrhs", "config", "parameters", "matrix_kind", "status",
-               "seconds_median", "answered", "plan_name", "file"]
+    columns = [
+        "problem",
+        "method",
+        "precision",
+        "device",
+        "backend",
+        "size",
+        "nrhs",
+        "config",
+        "parameters",
+        "matrix_kind",
+        "status",
+        "seconds_median",
+        "answered",
+        "plan_name",
+        "file",
+    ]
     stages = night.stages.join(night.records[columns], on="trial")
     return stages[stages["seconds"].notna()]
 
@@ -167,19 +213,44 @@ def shares(night):
     """Records with their shares of the measured copy bandwidth and of the GEMM rate, from /devices."""
     rows = answered(night.records)
     where = ["file", "gpu_uuid", "host"]
-    peaks = night.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(where, keep="last")
+    peaks = night.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(
+        where, keep="last"
+    )
     found = rows[where].merge(peaks, on=where, how="left").set_index(rows.index)
     rate = np.where(rows["precision"] == "float", found["gemm_flops_float"], found["gemm_flops_double"])
-    return rows.assign(copy_share=rows["bytes"] / rows["seconds_median"] / found["copy_bytes_per_second"], rate_share=rows["gflops"] * 1e9 / rate)
+    return rows.assign(
+        copy_share=rows["bytes"] / rows["seconds_median"] / found["copy_bytes_per_second"],
+        rate_share=rows["gflops"] * 1e9 / rate,
+    )
 
 
 def pairs(records, first, second):
     """Trials that ran on both: how many times faster `second` is, with the interval that the quartiles leave."""
-    columns = ["key", "problem", "precision", "method", "matrix_kind", "config", "size", "nrhs", "status", "seconds_q1", "seconds_median", "seconds_q3"]
+    columns = [
+        "key",
+        "problem",
+        "precision",
+        "method",
+        "matrix_kind",
+        "config",
+        "size",
+        "nrhs",
+        "status",
+        "seconds_q1",
+        "seconds_median",
+        "seconds_q3",
+    ]
     left, right = (best(records[records["device"] == d], ["key"])[columns] for d in (first, second))
-    both = left.merge(right[["key", "status", "seconds_q1", "seconds_median", "seconds_q3"]], on="key", suffixes=("", "_2"))
-    return both.assign(ratio=both["seconds_median"] / both["seconds_median_2"], low=both["seconds_q1"] / both["seconds_q3_2"],
-                       high=both["seconds_q3"] / both["seconds_q1_2"], first=first, second=second)
+    both = left.merge(
+        right[["key", "status", "seconds_q1", "seconds_median", "seconds_q3"]], on="key", suffixes=("", "_2")
+    )
+    return both.assign(
+        ratio=both["seconds_median"] / both["seconds_median_2"],
+        low=both["seconds_q1"] / both["seconds_q3_2"],
+        high=both["seconds_q3"] / both["seconds_q1_2"],
+        first=first,
+        second=second,
+    )
 
 
 def devices_by_age(records):
@@ -215,6 +286,14 @@ def history_plots(night, records, name="history"):
             label = f"{record['method']}, {record['matrix_kind']}, n = {record['size']}"
             label += f", {record['convergence']}" if record["convergence"] else ""
             series.append(Series(label, part["iteration"].to_numpy() + 1, part["residual"].to_numpy()))
-        yield Plot(slug(name, problem, precision, device, "long" if long else ""),
-                   f"Residual over {'many ' if long else ''}iterations: {problem}, {precision}, {device}", "iteration", "residual", series, ylog=True,
-                   xlog=False, farthest=1e10, note="" if np.isfinite(lengths["residual"]).all() else "Residuals that are infinite are not drawn.")
+        yield Plot(
+            slug(name, problem, precision, device, "long" if long else ""),
+            f"Residual over {'many ' if long else ''}iterations: {problem}, {precision}, {device}",
+            "iteration",
+            "residual",
+            series,
+            ylog=True,
+            xlog=False,
+            farthest=1e10,
+            note="" if np.isfinite(lengths["residual"]).all() else "Residuals that are infinite are not drawn.",
+        )

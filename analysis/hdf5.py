@@ -20,7 +20,10 @@ def check_schema(file):
     except (TypeError, ValueError):
         raise Foreign("the attribute schema_version is not a whole number") from None
     if version > NEWEST_SCHEMA:
-        raise Foreign(f"it was written by a newer gaussweep (schema version {version}; this report reads versions up to {NEWEST_SCHEMA})")
+        raise Foreign(
+            f"it was written by a newer gaussweep (schema version {version}; this report reads versions up to"
+            f" {NEWEST_SCHEMA})"
+        )
 
 
 def check_claim(dataset):

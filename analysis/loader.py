@@ -29,12 +29,30 @@ sm_clock_mhz power_w temperature_c""".split()
 TABLES = {
     "records": {**dict.fromkeys(_TEXT, ""), **dict.fromkeys(_INTEGER, 0), **dict.fromkeys(_REAL, np.nan)},
     "samples": {"trial": -1, "index": 0, "seconds": np.nan, "clock": np.nan, "throttled": 0},
-    "stages": {"trial": -1, "kernel": "", "calls": 0, "seconds": np.nan, "mean": np.nan, "occupancy": np.nan,
-               "share": np.nan},
+    "stages": {
+        "trial": -1,
+        "kernel": "",
+        "calls": 0,
+        "seconds": np.nan,
+        "mean": np.nan,
+        "occupancy": np.nan,
+        "share": np.nan,
+    },
     "iterations": {"trial": -1, "iteration": 0, "residual": np.nan},
-    "devices": {"gpu_uuid": "", "gpu_name": "", "host": "", "capability": 0, "multiprocessors": 0, "total_bytes": 0,
-                "ecc": 0, "driver_version": 0, "runtime_version": 0, "copy_bytes_per_second": np.nan,
-                "gemm_flops_float": np.nan, "gemm_flops_double": np.nan},
+    "devices": {
+        "gpu_uuid": "",
+        "gpu_name": "",
+        "host": "",
+        "capability": 0,
+        "multiprocessors": 0,
+        "total_bytes": 0,
+        "ecc": 0,
+        "driver_version": 0,
+        "runtime_version": 0,
+        "copy_bytes_per_second": np.nan,
+        "gemm_flops_float": np.nan,
+        "gemm_flops_double": np.nan,
+    },
     "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
 BYTES_AT_ONCE = 32 << 20
@@ -54,7 +72,7 @@ class Night:
     iterations: pd.DataFrame
     devices: pd.DataFrame
     hosts: pd.DataFrame
-    files: list = field(default_factory=list)     # (path, attributes, number of records)
+    files: list = field(default_factory=list)  # (path, attributes, number of records)
     warnings: list = field(default_factory=list)  # sentences for the page
     restorations: list = field(default_factory=list)  # images, from restoration.h5 files
 
@@ -99,7 +117,12 @@ def load(arguments):
             tables[name].append(frame)
     pictures = restorations.load_restorations(arguments, warnings)
     if not files and pictures:
-        return Night(files=[], warnings=warnings, restorations=pictures, **{n: _complete(pd.DataFrame(), w, 0) for n, w in TABLES.items()})
+        return Night(
+            files=[],
+            warnings=warnings,
+            restorations=pictures,
+            **{n: _complete(pd.DataFrame(), w, 0) for n, w in TABLES.items()},
+        )
     if not files:
         raise ReportError("nothing to report on: " + "; ".join(warnings))
     joined = {name: pd.concat(frames, ignore_index=True) for name, frames in tables.items()}
@@ -130,7 +153,9 @@ def _read_file(path, offset):
 
 def _words(error):
     """What is wrong with a file; some exceptions say nothing themselves."""
-    return "it needs more memory than there is" if isinstance(error, MemoryError) else str(error) or type(error).__name__
+    return (
+        "it needs more memory than there is" if isinstance(error, MemoryError) else str(error) or type(error).__name__
+    )
 
 
 def _once(warnings):
@@ -139,8 +164,14 @@ def _once(warnings):
     for warning in warnings:
         place, colon, words = warning.partition(": ")
         of.setdefault(words if colon else warning, []).append(place)
-    return [f"{places[0]}{f' and {len(places) - 1} more files' if len(places) > 1 else ''}: {words}" if words != places[0] else words
-            for words, places in of.items()]
+    return [
+        (
+            f"{places[0]}{f' and {len(places) - 1} more files' if len(places) > 1 else ''}: {words}"
+            if words != places[0]
+            else words
+        )
+        for words, places in of.items()
+    ]
 
 
 def _is_results(path):
@@ -159,7 +190,9 @@ def _attributes(file):
             if isinstance(value, bytes):
                 value = value.decode("utf-8", "replace")
             elif isinstance(value, np.ndarray):
-                value = ", ".join(v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in value.ravel())
+                value = ", ".join(
+                    v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in value.ravel()
+                )
             found[name] = str(value)
     return found
 
@@ -195,7 +228,7 @@ def _read_table(file, name, warnings, path):
     at_once = max(1000, BYTES_AT_ONCE // max(1, dataset.dtype.itemsize))
     pieces = []
     for start in range(0, max(len(dataset), 1), at_once):
-        rows = dataset[start:start + at_once]
+        rows = dataset[start : start + at_once]
         piece = {}
         for column in kept:
             values = rows[column]
@@ -209,7 +242,8 @@ def _read_table(file, name, warnings, path):
 
 
 def _is_kept(dtype, column, table, wanted):
-    """Whether a column is read: those of others where they are plain. @raises Foreign where one of ours is of another kind"""
+    """Whether a column is read: those of others where they are plain. @raises Foreign where one of ours is of another
+    kind"""
     kinds = "SOiufb" if column not in wanted else "SO" if isinstance(wanted[column], str) else "iufb"
     if column == "trial":
         kinds = "SOiu"  # of the detail tables: the row, or the record's key
@@ -288,13 +322,16 @@ def _number(text):
 
 
 def _drop_repetitions(night):
-    """One record a trial, as `merge` sees it: key, run id, GPU model, capability and commit agree. The last one counts."""
+    """One record a trial, as `merge` sees it: key, run id, GPU model, capability and commit agree. The last one
+    counts."""
     identity = ["key", "run_id", "gpu_name", "capability", "commit"]
     known = night.records["key"] != ""
     repeated = night.records.duplicated(identity, keep="last") & known
     if not repeated.any():
         return
-    night.warnings.append(f"{int(repeated.sum())} records stand in more than one file (or were retried): the last one of each counts")
+    night.warnings.append(
+        f"{int(repeated.sum())} records stand in more than one file (or were retried): the last one of each counts"
+    )
     new_row = np.cumsum(~repeated.to_numpy()) - 1
     gone = repeated.to_numpy()
     night.records = night.records[~repeated].reset_index(drop=True)
@@ -306,7 +343,8 @@ def _drop_repetitions(night):
 
 
 def _only_own_peaks(night):
-    """Where only a GPU's peaks were measured, what ran on the CPU beside it has no share of them (older files say one)."""
+    """Where only a GPU's peaks were measured, what ran on the CPU beside it has no share of them (older files say
+    one)."""
     on_gpu = night.devices["capability"] > 0
     without = set(night.devices.loc[on_gpu, "file"]) - set(night.devices.loc[~on_gpu, "file"])
     night.records.loc[(night.records["backend"] == "host") & night.records["file"].isin(without), "peak_share"] = np.nan
@@ -323,7 +361,9 @@ def _derive(records):
     records["answered"] = records["status"].isin(ANSWERED) & records["seconds_median"].gt(0)
     parameters = {text: _parameters(text) for text in records["parameters"].unique()}
     records["parameter"] = records["parameters"].map(parameters)
-    records["config"] = records["parameters"].map({t: " ".join(f"{k}={v}" for k, v in p.items()) for t, p in parameters.items()})
+    records["config"] = records["parameters"].map(
+        {t: " ".join(f"{k}={v}" for k, v in p.items()) for t, p in parameters.items()}
+    )
 
 
 def _parameters(text):

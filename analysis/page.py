@@ -76,8 +76,8 @@ class Page:
     def __init__(self, title):
         self.title = title
         self.sections = []  # [id, title, [html]]
-        self.files = {}     # name -> CSV or SVG text, relative to OUT
-        self.glyphs = {}    # outlines of letters that the figures share
+        self.files = {}  # name -> CSV or SVG text, relative to OUT
+        self.glyphs = {}  # outlines of letters that the figures share
 
     def begin(self, name, title, words=""):
         self.sections.append([name, title, []])
@@ -114,7 +114,13 @@ class Page:
     def items(self, sentences):
         """A list of sentences; (sentence, section) ends in a link to the section."""
         pairs = [s if isinstance(s, tuple) else (s, "") for s in sentences]
-        self._put("<ul>" + "".join(f"<li>{text(s)}" + (f' <a href="#{text(to)}">more</a>' if to else "") + "</li>" for s, to in pairs) + "</ul>")
+        self._put(
+            "<ul>"
+            + "".join(
+                f"<li>{text(s)}" + (f' <a href="#{text(to)}">more</a>' if to else "") + "</li>" for s, to in pairs
+            )
+            + "</ul>"
+        )
 
     def preformatted(self, summary, words):
         self._put(f"<details><summary>{text(summary)}</summary><pre>{text(words)}</pre></details>")
@@ -137,9 +143,12 @@ class Page:
         heads = "".join(f'<th{"" if form is None else " class=n"}>{text(h)}</th>' for _, h, form in columns)
         left = len(frame) - limit
         tail = f" {left} more rows are in the CSV." if left > 0 else ""
-        self._put(f'<figure class="table"><figcaption>{text(caption + tail)} {self._csv(name, frame)}</figcaption>'
-                  f'<div class="scroll{" long" if len(rows) > LONG_TABLE else ""}"><table data-table="{text(name)}"><thead><tr>{heads}</tr></thead>'
-                  f'<tbody>{"".join(rows)}</tbody></table></div></figure>')
+        self._put(
+            f'<figure class="table"><figcaption>{text(caption + tail)} {self._csv(name, frame)}</figcaption>'
+            f'<div class="scroll{" long" if len(rows) > LONG_TABLE else ""}"><table'
+            f' data-table="{text(name)}"><thead><tr>{heads}</tr></thead>'
+            f'<tbody>{"".join(rows)}</tbody></table></div></figure>'
+        )
 
     def plots(self, several, most=12):
         """Figures side by side; what has no data says so in one line. Returns how many were drawn."""
@@ -156,21 +165,32 @@ class Page:
             self.files[f"plots/{plot.name}.svg"] = plots.for_paper(svg)
             words = " ".join(s if s.endswith(".") else s + "." for s in [plot.note, *left_out] if s)
             link = f'<a href="plots/{text(plot.name)}.svg">SVG</a>'
-            drawn.append(f'<figure class="plot" data-plot="{text(plot.name)}">{plots.without_glyphs(svg, self.glyphs)}'
-                         f"<figcaption>{text(words)} {self._csv(plot.name, plot.frame())} {link}</figcaption></figure>")
+            drawn.append(
+                f'<figure class="plot" data-plot="{text(plot.name)}">{plots.without_glyphs(svg, self.glyphs)}'
+                f"<figcaption>{text(words)} {self._csv(plot.name, plot.frame())} {link}</figcaption></figure>"
+            )
         if drawn:
             self._put('<div class="plots">' + "".join(drawn) + "</div>")
         if empty:
             self.nothing("No data to draw: " + "; ".join(empty[:6]) + ("; …" if len(empty) > 6 else "") + ".")
         if beyond:
-            self.nothing(f"Figures of this kind left out, to keep the page readable: {beyond}. Report on fewer files to see them.")
+            self.nothing(
+                f"Figures of this kind left out, to keep the page readable: {beyond}. Report on fewer files to see"
+                " them."
+            )
         return len(drawn)
 
     def pictures(self, name, caption, several):
         """Pictures side by side, (what, PNG bytes) each, every pixel as a square."""
-        images = "".join(f'<img alt="{text(what)}" title="{text(what)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
-                         for what, png in several)
-        self._put(f'<figure class="pictures" data-pictures="{text(name)}"><div>{images}</div><figcaption>{text(caption)}</figcaption></figure>')
+        images = "".join(
+            f'<img alt="{text(what)}" title="{text(what)}"'
+            f' src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+            for what, png in several
+        )
+        self._put(
+            '<figure class="pictures"'
+            f' data-pictures="{text(name)}"><div>{images}</div><figcaption>{text(caption)}</figcaption></figure>'
+        )
 
     def _free(self, folder, name, ending):
         """The name, or one with a number where it is taken."""
@@ -214,11 +234,16 @@ class Page:
     def _html(self):
         style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
         links = "".join(f'<a href="#{name}">{text(title)}</a>' for name, title, _ in self.sections)
-        body = "".join(f'<section id="{name}"><h2>{text(title)}</h2>{"".join(parts)}</section>'
-                       for name, title, parts in self.sections)
-        return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-                f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-                f'<meta name="color-scheme" content="light dark"><title>{text(self.title)}</title>'
-                f"<style>{style}</style></head>\n<body><header><h1>{text(self.title)}</h1><nav>{links}</nav></header>\n"
-                f'<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>{"".join(self.glyphs.values())}</defs></svg>\n'
-                f"<main>{body}</main></body></html>\n")
+        body = "".join(
+            f'<section id="{name}"><h2>{text(title)}</h2>{"".join(parts)}</section>'
+            for name, title, parts in self.sections
+        )
+        return (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f'<meta name="color-scheme" content="light dark"><title>{text(self.title)}</title>'
+            f"<style>{style}</style></head>\n<body><header><h1>{text(self.title)}</h1><nav>{links}</nav></header>\n"
+            '<svg width="0" height="0" style="position:absolute"'
+            f' aria-hidden="true"><defs>{"".join(self.glyphs.values())}</defs></svg>\n'
+            f"<main>{body}</main></body></html>\n"
+        )

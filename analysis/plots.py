@@ -21,14 +21,34 @@ FARTHEST = 1e30  # what is drawn on a logarithmic axis; residuals of what diverg
 MOST_SERIES, MOST_POINTS, MOST_DOTS, MOST_BARS = 12, 200, 1200, 26
 WIDTH = 5.0  # inches; the page scales it
 
-matplotlib.rcParams.update({
-    "svg.fonttype": "path",  # the same everywhere, whatever fonts the reader has
-    "svg.hashsalt": "gaussweep", "font.family": "DejaVu Sans", "font.size": 9.5, "axes.titlesize": 10, "axes.labelsize": 9.5,
-    "legend.fontsize": 8.5, "xtick.labelsize": 8.5, "ytick.labelsize": 8.5, "axes.spines.top": False, "axes.spines.right": False,
-    "text.color": FOREGROUND, "axes.labelcolor": FOREGROUND, "axes.edgecolor": FOREGROUND, "xtick.color": FOREGROUND,
-    "ytick.color": FOREGROUND, "grid.color": GRID, "axes.grid": True, "grid.linewidth": 0.6, "axes.axisbelow": True,
-    "text.parse_math": False, "lines.linewidth": 1.4, "lines.markersize": 5, "legend.frameon": False,
-})
+matplotlib.rcParams.update(
+    {
+        "svg.fonttype": "path",  # the same everywhere, whatever fonts the reader has
+        "svg.hashsalt": "gaussweep",
+        "font.family": "DejaVu Sans",
+        "font.size": 9.5,
+        "axes.titlesize": 10,
+        "axes.labelsize": 9.5,
+        "legend.fontsize": 8.5,
+        "xtick.labelsize": 8.5,
+        "ytick.labelsize": 8.5,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "text.color": FOREGROUND,
+        "axes.labelcolor": FOREGROUND,
+        "axes.edgecolor": FOREGROUND,
+        "xtick.color": FOREGROUND,
+        "ytick.color": FOREGROUND,
+        "grid.color": GRID,
+        "axes.grid": True,
+        "grid.linewidth": 0.6,
+        "axes.axisbelow": True,
+        "text.parse_math": False,
+        "lines.linewidth": 1.4,
+        "lines.markersize": 5,
+        "legend.frameon": False,
+    }
+)
 
 
 @dataclass
@@ -49,15 +69,15 @@ class Series:
 
 @dataclass
 class Plot:
-    name: str                  # of its CSV and SVG files
+    name: str  # of its CSV and SVG files
     title: str
     xlabel: str
     ylabel: str
     series: list = field(default_factory=list)
-    kind: str = "lines"        # lines, dots, bars (horizontal; x are names)
-    xlog: bool = None          # None: decided by the data
+    kind: str = "lines"  # lines, dots, bars (horizontal; x are names)
+    xlog: bool = None  # None: decided by the data
     ylog: bool = False
-    seconds: bool = False      # y in seconds, shown with unit prefixes
+    seconds: bool = False  # y in seconds, shown with unit prefixes
     percent: bool = False
     lines_at: list = field(default_factory=list)  # (y, words): what to compare with
     note: str = ""
@@ -80,7 +100,9 @@ class Plot:
         """The data behind the plot."""
         pieces = []
         for series, _ in self.drawable()[:MOST_SERIES]:
-            piece = pd.DataFrame({"series": series.label, "x": np.asarray(series.x), "y": np.asarray(series.y, dtype=float)})
+            piece = pd.DataFrame(
+                {"series": series.label, "x": np.asarray(series.x), "y": np.asarray(series.y, dtype=float)}
+            )
             for name in ("low", "high", "hollow"):
                 if getattr(series, name) is not None:
                     piece[name] = np.asarray(getattr(series, name))
@@ -97,7 +119,10 @@ def draw(plot):
     if len(kept) > MOST_SERIES:
         left_out.append(f"{len(kept) - MOST_SERIES} of {len(kept)} series are not drawn")
         kept = kept[:MOST_SERIES]
-    if plot.kind == "lines" and len(np.unique(np.concatenate([np.asarray(s.x, dtype=float)[good] for s, good in kept]))) == 1:
+    if (
+        plot.kind == "lines"
+        and len(np.unique(np.concatenate([np.asarray(s.x, dtype=float)[good] for s, good in kept]))) == 1
+    ):
         plot = _by_name(plot, kept)
         kept = plot.drawable()
     figure = Figure()
@@ -134,14 +159,24 @@ def _by_name(plot, kept):
                 values = getattr(series, name)
                 columns[name].append(unknown if values is None else values[i])
     title = plot.title if f"{plot.xlabel} = " in plot.title else f"{plot.title}, {plot.xlabel} = {x:g}"
-    return replace(plot, kind="bars", title=title, series=[Series("", names, **{name: np.asarray(v) for name, v in columns.items()})])
+    return replace(
+        plot,
+        kind="bars",
+        title=title,
+        series=[Series("", names, **{name: np.asarray(v) for name, v in columns.items()})],
+    )
 
 
 def _beside_line(axes, kept, place, words):
     """Names a horizontal line where the fewest points stand: at its right or left end, above or below it."""
     to_pixels, box = axes.transData, axes.get_window_extent()
-    points = np.concatenate([np.column_stack([np.asarray(s.x, dtype=float)[good], np.asarray(s.y, dtype=float)[good]]) for s, good in kept])
-    spots = (to_pixels.transform(points) - (box.x0, to_pixels.transform((points[0, 0], place))[1])) / (box.width, box.height)
+    points = np.concatenate(
+        [np.column_stack([np.asarray(s.x, dtype=float)[good], np.asarray(s.y, dtype=float)[good]]) for s, good in kept]
+    )
+    spots = (to_pixels.transform(points) - (box.x0, to_pixels.transform((points[0, 0], place))[1])) / (
+        box.width,
+        box.height,
+    )
     width = 0.026 * len(words)
 
     def crowd(right, up):
@@ -150,8 +185,16 @@ def _beside_line(axes, kept, place, words):
         return int((x & y).sum())
 
     right, up = min(((r, u) for u in (True, False) for r in (True, False)), key=lambda corner: crowd(*corner))
-    axes.annotate(words, (1 if right else 0, place), xycoords=("axes fraction", "data"), ha="right" if right else "left", va="bottom" if up else "top",
-                  fontsize=8, xytext=(0 if right else 3, 2 if up else -3), textcoords="offset points")
+    axes.annotate(
+        words,
+        (1 if right else 0, place),
+        xycoords=("axes fraction", "data"),
+        ha="right" if right else "left",
+        va="bottom" if up else "top",
+        fontsize=8,
+        xytext=(0 if right else 3, 2 if up else -3),
+        textcoords="offset points",
+    )
 
 
 def _style(series, index):
@@ -187,14 +230,33 @@ def _points(plot, axes, kept, left_out):
         lines = series.line and (plot.kind == "lines" or not series.marker)
         errors = _errors(series, pick, y)
         if errors is not None and errors.any():
-            axes.errorbar(x, y, yerr=errors, fmt="none", ecolor=colour, elinewidth=1, capsize=2.5 if crowd <= 120 else 0)
+            axes.errorbar(
+                x, y, yerr=errors, fmt="none", ecolor=colour, elinewidth=1, capsize=2.5 if crowd <= 120 else 0
+            )
         marks = marker if series.marker else "None"
-        axes.plot(x, y, linestyle=dash if lines else "None", color=colour, marker=marks if len(pick) <= 40 or not lines else "None",
-                  markersize=3.5 if plot.kind == "dots" else 5, label=series.label, alpha=0.8 if plot.kind == "dots" else 1,
-                  markeredgewidth=1)
+        axes.plot(
+            x,
+            y,
+            linestyle=dash if lines else "None",
+            color=colour,
+            marker=marks if len(pick) <= 40 or not lines else "None",
+            markersize=3.5 if plot.kind == "dots" else 5,
+            label=series.label,
+            alpha=0.8 if plot.kind == "dots" else 1,
+            markeredgewidth=1,
+        )
         if hollow.any():
-            axes.plot(x[hollow], y[hollow], linestyle="None", marker=marker, color=colour, markerfacecolor=BACKGROUND,
-                      markersize=3.5 if plot.kind == "dots" else 5, markeredgewidth=1.1, zorder=3)
+            axes.plot(
+                x[hollow],
+                y[hollow],
+                linestyle="None",
+                marker=marker,
+                color=colour,
+                markerfacecolor=BACKGROUND,
+                markersize=3.5 if plot.kind == "dots" else 5,
+                markeredgewidth=1.1,
+                zorder=3,
+            )
     if thinned:
         left_out.append(f"{thinned} points are not drawn")
     if cut:
@@ -221,7 +283,15 @@ def _bars(plot, axes, kept, left_out):
             hollow = np.zeros(len(pick), bool) if series.hollow is None else np.asarray(series.hollow, bool)[pick]
             axes.plot(widths[hollow], y[hollow], "o", color=colour, markerfacecolor=BACKGROUND, zorder=3)
         else:
-            axes.barh(y, widths, thickness * 0.92, color=colour, label=series.label, xerr=errors, error_kw={"ecolor": FOREGROUND, "capsize": 2})
+            axes.barh(
+                y,
+                widths,
+                thickness * 0.92,
+                color=colour,
+                label=series.label,
+                xerr=errors,
+                error_kw={"ecolor": FOREGROUND, "capsize": 2},
+            )
     if plot.ylog:
         axes.set_xscale("log")
     axes.set_yticks(range(len(names)))
@@ -243,8 +313,10 @@ def _x_axis(plot, axes, kept):
     if plot.xlog:
         axes.set_xscale("log")
     if len(values) == 1:
-        axes.set_xlim(values[0] * 0.5 if plot.xlog else values[0] - max(1, abs(values[0]) * 0.1),
-                      values[0] * 2 if plot.xlog else values[0] + max(1, abs(values[0]) * 0.1))
+        axes.set_xlim(
+            values[0] * 0.5 if plot.xlog else values[0] - max(1, abs(values[0]) * 0.1),
+            values[0] * 2 if plot.xlog else values[0] + max(1, abs(values[0]) * 0.1),
+        )
     if not whole:
         if plot.xlog:
             axes.xaxis.set_major_locator(LogLocator(numticks=7))
@@ -286,7 +358,9 @@ def _value_axis(plot, axes):
             low, high = middle / 2, middle * 2
             (axes.set_xlim if plot.kind == "bars" else axes.set_ylim)(low, high)
         decades = math.log10(high / low) if low > 0 else 9
-        axis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7) if decades < 0.9 else (1, 2, 5) if decades < 2.5 else (1,), numticks=9))
+        axis.set_major_locator(
+            LogLocator(subs=(1, 1.5, 2, 3, 5, 7) if decades < 0.9 else (1, 2, 5) if decades < 2.5 else (1,), numticks=9)
+        )
         axis.set_minor_locator(NullLocator())
         if not plot.seconds:
             axis.set_major_formatter(FuncFormatter(_power))
@@ -319,7 +393,9 @@ def _lay_out(plot, figure, axes, kept, height):
         columns = max(1, min(4, len(labels), int(76 // (longest + 7))))
         rows = math.ceil(len(labels) / columns)
         labels = [label if len(label) <= 66 else label[:64] + "…" for label in labels]
-        figure.legend(handles, labels, loc="lower center", ncol=columns, borderaxespad=0.2, columnspacing=1.4, handlelength=2.4)
+        figure.legend(
+            handles, labels, loc="lower center", ncol=columns, borderaxespad=0.2, columnspacing=1.4, handlelength=2.4
+        )
     top, bottom, legend = 0.16 + 0.17 * title.count("\n") + 0.2, 0.46, 0.185 * rows + (0.08 if rows else 0)
     total = height + top + bottom + legend
     figure.set_size_inches(WIDTH, total)
@@ -327,7 +403,9 @@ def _lay_out(plot, figure, axes, kept, height):
     if plot.kind == "bars":
         left = 0.2 + 0.072 * max(len(tick.get_text()) for tick in axes.get_yticklabels())
         axes.set_title(title, loc="left", x=-(left - 0.1) / (WIDTH - left - 0.2))
-    figure.subplots_adjust(left=left / WIDTH, right=1 - 0.2 / WIDTH, top=1 - top / total, bottom=(bottom + legend) / total)
+    figure.subplots_adjust(
+        left=left / WIDTH, right=1 - 0.2 / WIDTH, top=1 - top / total, bottom=(bottom + legend) / total
+    )
 
 
 def _wrapped(text, width):
@@ -343,15 +421,24 @@ def _wrapped(text, width):
 
 def _for_page(svg, name, title):
     """Only the <svg> element, ids of its own, colours of the page, the width of its column."""
-    svg = svg[svg.index("<svg"):]
+    svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
     prefix = re.sub(r"[^A-Za-z0-9]+", "-", name)
-    svg = re.sub(r'(\bid="|"#|url\(#)(?!DejaVu)', rf"\g<1>{prefix}-", svg)  # glyphs keep their names: they are the same everywhere
+    svg = re.sub(
+        r'(\bid="|"#|url\(#)(?!DejaVu)', rf"\g<1>{prefix}-", svg
+    )  # glyphs keep their names: they are the same everywhere
     svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
     box = re.search(r'viewBox="([^"]+)"', svg).group(1)
     words = title.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
-    svg = re.sub(r"<svg[^>]*>", f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-                 f'viewBox="{box}" role="img" aria-label="{words}">', svg, count=1)
+    svg = re.sub(
+        r"<svg[^>]*>",
+        (
+            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+            f'viewBox="{box}" role="img" aria-label="{words}">'
+        ),
+        svg,
+        count=1,
+    )
     for mark, colour in ((FOREGROUND, "currentColor"), (GRID, "var(--grid,#ccc)"), (BACKGROUND, "var(--bg,#fff)")):
         svg = svg.replace(mark, colour)
     svg = re.sub(r"(?<![\d.])([1-9]\d*\.\d\d)\d+", r"\1", svg)  # a hundredth of a point will do; scales (0.…) stay

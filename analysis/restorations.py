@@ -16,7 +16,7 @@ class Restoration:
     """One image, degraded and restored: grey levels 0 to 255, neither rounded nor clipped."""
 
     path: Path
-    facts: dict      # the attributes
+    facts: dict  # the attributes
     original: np.ndarray
     degraded: np.ndarray
     restored: np.ndarray

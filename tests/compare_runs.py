@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What `gaussweep compare` says of two runs of the same plan on the same machine, and of one with a method made 10 % slower.
+"""What `gaussweep compare` says of two runs of the same plan on the same machine, and of one with a method made 10 %
+slower.
 
     tests/compare_runs.py GAUSSWEEP BASE NEW OUT [METHOD]
 
-BASE and NEW are results files. At least 95 % of the timed trials must be SAME or UNCLEAR. Then OUT/slowed.h5 becomes a copy
-of NEW in which every sample of METHOD (`problem/variant`; the one with the most trials, where none is given) is 1.1 times as
-long: compare must say SLOWER of that method, as a whole, and of no other, and exit with code 4. Exit code 0: all of this was so.
+BASE and NEW are results files. At least 95 % of the timed trials must be SAME or UNCLEAR. Then OUT/slowed.h5 becomes a
+copy of NEW in which every sample of METHOD (`problem/variant`; the one with the most trials, where none is given) is
+1.1 times as long: compare must say SLOWER of that method, as a whole, and of no other, and exit with code 4. Exit code
+0: all of this was so.
 """
 
 import collections
@@ -23,7 +25,12 @@ SLOWED = 1.10
 
 def compare(gaussweep, base, new):
     """Exit code and what it said."""
-    done = subprocess.run([str(gaussweep), "compare", str(base), str(new), "--format", "json"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(gaussweep), "compare", str(base), str(new), "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode not in (0, 4):
         raise RuntimeError(f"compare {base} {new}: exit code {done.returncode}: {done.stderr}")
     return done.returncode, json.loads(done.stdout)
@@ -56,7 +63,9 @@ def slow_down(source, target, method):
 def most_tried(path):
     with h5py.File(path, "r") as file:
         records = file["records"][:]
-    return collections.Counter(m for m, n in zip(methods_of(records), records["samples"]) if n >= 3).most_common(1)[0][0]
+    return collections.Counter(m for m, n in zip(methods_of(records), records["samples"]) if n >= 3).most_common(1)[0][
+        0
+    ]
 
 
 def verdicts(said):
@@ -76,10 +85,16 @@ def judge(gaussweep, base, new, folder, method=None):
     if not timed:
         return ["no timed trial is in both"]
     quiet = counts["SAME"] + counts["UNCLEAR"]
-    print(f"the same twice: {timed} trials, {dict(sorted(counts.items()))}: {100 * quiet / timed:.1f} % SAME or UNCLEAR; exit code {code}")
+    print(
+        f"the same twice: {timed} trials, {dict(sorted(counts.items()))}: {100 * quiet / timed:.1f} % SAME or UNCLEAR;"
+        f" exit code {code}"
+    )
     for trial in said["trials"]:
         if trial["verdict"] in ("FASTER", "SLOWER"):
-            print("   {verdict} {method} {precision} n={n} {parameters} {matrix_kind}: {base_median:.3e} s -> {new_median:.3e} s".format(**trial))
+            print(
+                "   {verdict} {method} {precision} n={n} {parameters} {matrix_kind}: {base_median:.3e} s ->"
+                " {new_median:.3e} s".format(**trial)
+            )
     if quiet < LEAST_SHARE * timed:
         complaints.append(f"only {quiet} of {timed} trials are SAME or UNCLEAR")
     if slower_methods(said):
@@ -91,7 +106,10 @@ def judge(gaussweep, base, new, folder, method=None):
     code, said = compare(gaussweep, base, slowed)
     found = slower_methods(said)
     trials = [t["verdict"] for t in said["trials"] if t["method"] == method]
-    print(f"{method} slowed by {100 * (SLOWED - 1):.0f} %: SLOWER as a whole: {found}; of its {len(trials)} trials {trials.count('SLOWER')}; exit code {code}")
+    print(
+        f"{method} slowed by {100 * (SLOWED - 1):.0f} %: SLOWER as a whole: {found}; of its {len(trials)} trials"
+        f" {trials.count('SLOWER')}; exit code {code}"
+    )
     if found != [method]:
         complaints.append(f"{method} was slowed, found was {found}")
     if code != 4:

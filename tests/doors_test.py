@@ -54,7 +54,8 @@ MAY_QUOTE = {"kernels": ("kernels/",), "io": ("io/",), "driver": ("driver/", "ke
 OPTIONAL = ("gaussweep_kernels_cuda", "gaussweep_mex_octave", "gaussweep_mex_matlab")
 TELLS_TIME_OR_PRINTS = re.compile(
     r"std::chrono|\bclock_gettime\b|\bgettimeofday\b|\bclock64\s*\(|\bclock\s*\(|globaltimer|%clock"
-    r"|\b(?:f|v|vf|d)?printf\s*\(|\bputs\s*\(|\bputchar\s*\(|std::(?:cout|cerr|clog)\b")
+    r"|\b(?:f|v|vf|d)?printf\s*\(|\bputs\s*\(|\bputchar\s*\(|std::(?:cout|cerr|clog)\b"
+)
 
 complaints = []
 checks = 0
@@ -124,8 +125,14 @@ def try_doors(build, folder):
                 good, said = includes(command, header, folder)
                 # The compiler must have stumbled over this header, not over something else.
                 reason = "must not include" in said or ("No such file" in said and header in said)
-                check(not good and reason, f"{target} can include <{header}>" if good
-                      else f"{target} fails on <{header}> for another reason:\n{said}")
+                check(
+                    not good and reason,
+                    (
+                        f"{target} can include <{header}>"
+                        if good
+                        else f"{target} fails on <{header}> for another reason:\n{said}"
+                    ),
+                )
 
 
 def read_sources():

@@ -4,9 +4,22 @@
 from . import beside, findings, others, times
 
 DRAWINGS = {
-    "published": beside.published, "lines": times.lines, "parameter": times.over_parameter, "ratio": times.ratio,
-    "order": times.order, "verdict": times.verdict, "transfer": times.transfer,
-    "stages": others.stages, "occupancy": others.occupancy, "gpus": others.gpus, "devices": others.devices,
-    "first_row": others.first_row, "histories": others.histories, "accuracy": others.accuracy, "reference": others.reference,
-    "peak": findings.peak, "fixed_point": findings.fixed_point, "values": findings.values,
+    "published": beside.published,
+    "lines": times.lines,
+    "parameter": times.over_parameter,
+    "ratio": times.ratio,
+    "order": times.order,
+    "verdict": times.verdict,
+    "transfer": times.transfer,
+    "stages": others.stages,
+    "occupancy": others.occupancy,
+    "gpus": others.gpus,
+    "devices": others.devices,
+    "first_row": others.first_row,
+    "histories": others.histories,
+    "accuracy": others.accuracy,
+    "reference": others.reference,
+    "peak": findings.peak,
+    "fixed_point": findings.fixed_point,
+    "values": findings.values,
 }

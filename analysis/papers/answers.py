@@ -1,6 +1,6 @@
-"""What the five texts claim, each with what these records say to it: confirmed, contradicted, or not measurable here. The claims are data
-(published/claims.csv), and so is how each is measured (claims.json): one function here a kind of measure, which gives the figure that is
-compared with the published ones and says what it was taken from."""
+"""What the five texts claim, each with what these records say to it: confirmed, contradicted, or not measurable here.
+The claims are data (published/claims.csv), and so is how each is measured (claims.json): one function here a kind of
+measure, which gives the figure that is compared with the published ones and says what it was taken from."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,8 @@ from ..page import factor, number, whole
 from .common import heads, on, pick, table_of
 
 RULES = Path(__file__).parent.parent / "claims.json"
-# How far from a published figure a claim of "about" still holds, as a share of it; "at least" and "below" allow nothing.
+# How far from a published figure a claim of "about" still holds, as a share of it; "at least" and "below" allow
+# nothing.
 WITHIN = 0.25
 
 
@@ -40,10 +41,13 @@ def _two(rows, rule, slow="slow", fast="fast"):
 
 
 def ratio(night, rows, rule):
-    """One method's time over another's: at the largest common size, or the middle, the most, the least of all, or how it grows."""
+    """One method's time over another's: at the largest common size, or the middle, the most, the least of all, or how
+    it grows."""
     slow, fast = _two(answered(rows), rule)
     if rule.get("time") == "transfer":
-        over = slow[["allocate_seconds", "h2d_seconds", "d2h_seconds"]].sum(axis=1, min_count=3) / fast["seconds_median"]
+        over = (
+            slow[["allocate_seconds", "h2d_seconds", "d2h_seconds"]].sum(axis=1, min_count=3) / fast["seconds_median"]
+        )
     else:
         over = slow["seconds_median"] / fast["seconds_median"]
     over = over[(over.index > rule.get("above", 0)) & over.notna()] * rule.get("scale", 1)
@@ -51,11 +55,24 @@ def ratio(night, rows, rule):
         return None
     at = rule.get("at", "largest")
     if at == "growth":
-        return (over.iloc[-1] / over.iloc[0], f"{factor(over.iloc[0])} at n = {over.index[0]}, {factor(over.iloc[-1])} at {over.index[-1]}") if len(over) > 1 else None
+        return (
+            (
+                over.iloc[-1] / over.iloc[0],
+                f"{factor(over.iloc[0])} at n = {over.index[0]}, {factor(over.iloc[-1])} at {over.index[-1]}",
+            )
+            if len(over) > 1
+            else None
+        )
     if at == "largest":
         return over.iloc[-1], f"n = {over.index[-1]}"
     value = {"median": over.median(), "max": over.max(), "min": over.min()}[at]
-    return value, f"{ {'median': 'the middle', 'max': 'the most', 'min': 'the least'}[at]} of {len(over)} sizes, n = {over.index[0]} to {over.index[-1]}"
+    return (
+        value,
+        (
+            f"{ {'median': 'the middle', 'max': 'the most', 'min': 'the least'}[at]} of {len(over)} sizes, n ="
+            f" {over.index[0]} to {over.index[-1]}"
+        ),
+    )
 
 
 def power(night, rows, rule):
@@ -82,14 +99,20 @@ def over_parameter(night, rows, rule):
 def straight(night, rows, rule):
     """R² of t = K + c / blocks at the size with most numbers of blocks."""
     rows = _chosen(answered(rows), rule, rule["where"])
-    rows = one_kind(rows.assign(blocks=pd.to_numeric(parameter(rows, "blocks"), errors="coerce"))).dropna(subset=["blocks"])
+    rows = one_kind(rows.assign(blocks=pd.to_numeric(parameter(rows, "blocks"), errors="coerce"))).dropna(
+        subset=["blocks"]
+    )
     if not len(rows):
         return None
     extent = rows.groupby("size")["blocks"].nunique()
     size = extent[extent == extent.max()].index.max()
     rows = best(rows[rows["size"] == size], ["blocks"])
     fit = reciprocal(rows["blocks"], rows["seconds_median"])
-    return (fit.r_squared, f"n = {size}, {len(rows)} numbers of blocks, K = {number(fit.coefficients['K'])} s") if fit else None
+    return (
+        (fit.r_squared, f"n = {size}, {len(rows)} numbers of blocks, K = {number(fit.coefficients['K'])} s")
+        if fit
+        else None
+    )
 
 
 def _stages(night, rows, rule, where):
@@ -123,7 +146,9 @@ def stages(night, rows, rule):
 
 def kernels(night, rows, rule):
     """The same of two methods, where both were run at one size."""
-    both = [_stages(night, rows, rule, {k: v for k, v in rule[name].items() if k != "stage"}) for name in ("slow", "fast")]
+    both = [
+        _stages(night, rows, rule, {k: v for k, v in rule[name].items() if k != "stage"}) for name in ("slow", "fast")
+    ]
     if not all(map(len, both)) or both[0]["size"].iloc[0] != both[1]["size"].iloc[0]:
         return None
     over = _means(both[0], rule["slow"]["stage"]) / _means(both[1], rule["fast"]["stage"])
@@ -133,7 +158,11 @@ def kernels(night, rows, rule):
 def occupancy(night, rows, rule):
     found = _stages(night, rows, rule, rule["where"])
     some = found[found["kernel"].str.startswith(rule["stage"]) & found["occupancy"].notna()] if len(found) else found
-    return (np.average(some["occupancy"], weights=some["calls"]), f"n = {some['size'].iloc[0]}; what the launches allow") if len(some) else None
+    return (
+        (np.average(some["occupancy"], weights=some["calls"]), f"n = {some['size'].iloc[0]}; what the launches allow")
+        if len(some)
+        else None
+    )
 
 
 def column(night, rows, rule):
@@ -151,7 +180,11 @@ def column(night, rows, rule):
 def passed(night, rows, rule):
     rows = pick(rows, rule["where"])
     rows = rows[rows["status"].isin(["pass", "suspect", "failed", "diverged"])]
-    return (100 * (rows["status"] == "pass").mean(), f"{int((rows['status'] == 'pass').sum())} of {len(rows)} trials") if len(rows) else None
+    return (
+        (100 * (rows["status"] == "pass").mean(), f"{int((rows['status'] == 'pass').sum())} of {len(rows)} trials")
+        if len(rows)
+        else None
+    )
 
 
 def errors(night, rows, rule):
@@ -159,25 +192,43 @@ def errors(night, rows, rule):
     same = ["precision", "matrix_digest", "size", "nrhs"]
     rows = answered(rows)
     rows = rows[rows["backward_error"] > 0]
-    first, second = (pick(rows, rule[k]).sort_values("backward_error").drop_duplicates(same) for k in ("first", "second"))
+    first, second = (
+        pick(rows, rule[k]).sort_values("backward_error").drop_duplicates(same) for k in ("first", "second")
+    )
     both = first.merge(second, on=same, suffixes=("", "_2"))
-    return ((both["backward_error"] / both["backward_error_2"]).median(), f"the middle of {len(both)} systems") if len(both) else None
+    return (
+        ((both["backward_error"] / both["backward_error_2"]).median(), f"the middle of {len(both)} systems")
+        if len(both)
+        else None
+    )
 
 
 def value(night, rows, rule):
     return rule["value"], rule["words"]
 
 
-MEASURES = {"ratio": ratio, "power": power, "parameter": over_parameter, "reciprocal": straight, "share": share, "stages": stages, "kernels": kernels,
-            "occupancy": occupancy, "column": column, "passed": passed, "errors": errors, "value": value}
+MEASURES = {
+    "ratio": ratio,
+    "power": power,
+    "parameter": over_parameter,
+    "reciprocal": straight,
+    "share": share,
+    "stages": stages,
+    "kernels": kernels,
+    "occupancy": occupancy,
+    "column": column,
+    "passed": passed,
+    "errors": errors,
+    "value": value,
+}
 
 
 TIMED = {"ratio", "power", "parameter", "reciprocal", "share", "stages", "kernels", "occupancy"}
 
 
 def holds(claim, rule, found):
-    """Whether our figure stands to the published one as the claim says. `within`: how far off "about" may be, or how little under "at least"
-    counts as equal; `beyond`: how much more it has to be."""
+    """Whether our figure stands to the published one as the claim says. `within`: how far off "about" may be, or how
+    little under "at least" counts as equal; `beyond`: how much more it has to be."""
     low, high = claim.low, claim.high
     if claim.relation == "about":
         width = rule.get("within", WITHIN)
@@ -188,14 +239,17 @@ def holds(claim, rule, found):
 
 
 def _fit_for(rule, rows):
-    """Times of the emulation say nothing of a GPU's: where there is none, only what was written for the CPU is compared."""
+    """Times of the emulation say nothing of a GPU's: where there is none, only what was written for the CPU is
+    compared."""
     return rows[rows["backend"] != "emulated"] if rule["kind"] in TIMED else rows
 
 
 def _published(claim):
     if pd.isna(claim.low):
         return "–"
-    figures = f"{claim.low:g}" if claim.relation != "about" or claim.low == claim.high else f"{claim.low:g} to {claim.high:g}"
+    figures = (
+        f"{claim.low:g}" if claim.relation != "about" or claim.low == claim.high else f"{claim.low:g} to {claim.high:g}"
+    )
     return f"{claim.relation} {figures}" + ("" if claim.unit == "1" else f" {claim.unit}")
 
 
@@ -205,17 +259,38 @@ def answers(night):
     for claim in table_of("claims.csv").itertuples():
         rule = all_rules[claim.id]
         published = _published(claim)
-        row = dict(source=claim.source, line=claim.line, claim=claim.quantity, published=published, experiment=claim.experiment)
+        row = dict(
+            source=claim.source, line=claim.line, claim=claim.quantity, published=published, experiment=claim.experiment
+        )
         if rule["kind"] == "none":
             said.append(dict(row, ours=np.nan, of="", device="", verdict=f"not measurable here: {rule['why']}"))
             continue
-        found = [(device, MEASURES[rule["kind"]](night, _fit_for(rule, on(records, device)), rule)) for device in heads(records)]
+        found = [
+            (device, MEASURES[rule["kind"]](night, _fit_for(rule, on(records, device)), rule))
+            for device in heads(records)
+        ]
         found = [(device, figure) for device, figure in found if figure is not None and np.isfinite(figure[0])]
         for device, (ours, of) in found:
-            said.append(dict(row, ours=float(ours), of=of, device=device, verdict="confirmed" if holds(claim, rule, ours) else "contradicted"))
+            said.append(
+                dict(
+                    row,
+                    ours=float(ours),
+                    of=of,
+                    device=device,
+                    verdict="confirmed" if holds(claim, rule, ours) else "contradicted",
+                )
+            )
         if not found:
             no_gpu = rule["kind"] in TIMED and not (records["backend"] == "cuda").any()
-            said.append(dict(row, ours=np.nan, of="", device="", verdict="not measurable here: its times are those of a GPU" if no_gpu else "not in these records"))
+            said.append(
+                dict(
+                    row,
+                    ours=np.nan,
+                    of="",
+                    device="",
+                    verdict="not measurable here: its times are those of a GPU" if no_gpu else "not in these records",
+                )
+            )
     return pd.DataFrame(said)
 
 
@@ -224,8 +299,28 @@ def claimed(page, night):
     table = answers(night)
     counts = table["verdict"].str.split(":").str[0].value_counts()
     page.heading("What the texts claim, and what these records say to it", "claims")
-    page.add(f"{table[['claim', 'line']].drop_duplicates().shape[0]} claims: " + ", ".join(f"{counts[name]} {name}" for name in
-             ("confirmed", "contradicted", "not measurable here", "not in these records") if name in counts)
-             + f" (a row a claim and device). A claim of about a figure holds within {WITHIN:.0%} of it or closer, where the claim is that of a profile.")
-    page.table("claims", table, [("source", "claimed in", None), ("line", "text:line", None), ("claim", "claim", None), ("published", "published", None), ("ours", "ours", number),
-                                 ("of", "taken from", None), ("device", "device", None), ("verdict", "verdict", None)], limit=200)
+    page.add(
+        f"{table[['claim', 'line']].drop_duplicates().shape[0]} claims: "
+        + ", ".join(
+            f"{counts[name]} {name}"
+            for name in ("confirmed", "contradicted", "not measurable here", "not in these records")
+            if name in counts
+        )
+        + f" (a row a claim and device). A claim of about a figure holds within {WITHIN:.0%} of it or closer, where the"
+        " claim is that of a profile."
+    )
+    page.table(
+        "claims",
+        table,
+        [
+            ("source", "claimed in", None),
+            ("line", "text:line", None),
+            ("claim", "claim", None),
+            ("published", "published", None),
+            ("ours", "ours", number),
+            ("of", "taken from", None),
+            ("device", "device", None),
+            ("verdict", "verdict", None),
+        ],
+        limit=200,
+    )

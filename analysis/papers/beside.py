@@ -10,17 +10,29 @@ from .common import heads, on, pick, source_of, table_of
 
 
 def beside(drawing, rows, device):
-    """A published table over n with our times on one device in it, a row a column and size; None where nothing was measured."""
+    """A published table over n with our times on one device in it, a row a column and size; None where nothing was
+    measured."""
     theirs, rows = table_of(drawing["csv"]), one_kind(answered(rows))
     rows = rows.assign(measured=rows["seconds_mean" if drawing.get("statistic") == "mean" else "seconds_median"])
     pieces = []
     for column in drawing["columns"]:
         mine = pick(on(rows, device), column["where"])
-        given = pd.DataFrame({"n": theirs["n"], "published": theirs[column["column"]] * column.get("scale", 1), "column": column["column"]})
+        given = pd.DataFrame(
+            {
+                "n": theirs["n"],
+                "published": theirs[column["column"]] * column.get("scale", 1),
+                "column": column["column"],
+            }
+        )
         for precision, part in mine.groupby("precision"):
             part = best(part, ["size"])
-            both = given.merge(part[["size", "measured", "seconds_q1", "seconds_q3", "status", "config", "matrix_kind"]]
-                               .rename(columns={"size": "n"}), on="n", how="outer")
+            both = given.merge(
+                part[["size", "measured", "seconds_q1", "seconds_q3", "status", "config", "matrix_kind"]].rename(
+                    columns={"size": "n"}
+                ),
+                on="n",
+                how="outer",
+            )
             named = column["label"] if "precision" in column["where"] else f"{column['label']}, {precision}"
             pieces.append(both.assign(what=named, precision=precision).sort_values("n"))
     if not pieces:
@@ -41,37 +53,89 @@ def published(page, night, experiment, drawing, rows):
             continue
         page.add(_met(table, device, drawing))
         both = table["faster"].notna()
-        form, unit, y = (number, " [GFLOP/s]", lambda n, t: 2 * n ** 3 / t / 1e9) if rate else (seconds, "", lambda n, t: t)
+        form, unit, y = (
+            (number, " [GFLOP/s]", lambda n, t: 2 * n**3 / t / 1e9) if rate else (seconds, "", lambda n, t: t)
+        )
         for name in ("published", "measured"):
             table[f"{name}_shown"] = y(table["n"].astype(float), table[name])
-        page.table(slug(experiment["id"], device), table[table["measured"].notna()] if once else table,
-                   [("what", "what", None), ("n", "n", whole), ("published_shown", "published" + unit, form), ("measured_shown", "measured" + unit, form),
-                    ("faster", "published time / measured", factor), ("status", "judged", None), ("matrix_kind", "matrix", None), ("config", "with", None)],
-                   limit=80 if both.any() else 12, caption=f"{experiment['title']}: published beside measured on {device} (the {drawing.get('statistic', 'median')} of the samples).")
+        page.table(
+            slug(experiment["id"], device),
+            table[table["measured"].notna()] if once else table,
+            [
+                ("what", "what", None),
+                ("n", "n", whole),
+                ("published_shown", "published" + unit, form),
+                ("measured_shown", "measured" + unit, form),
+                ("faster", "published time / measured", factor),
+                ("status", "judged", None),
+                ("matrix_kind", "matrix", None),
+                ("config", "with", None),
+            ],
+            limit=80 if both.any() else 12,
+            caption=(
+                f"{experiment['title']}: published beside measured on {device} (the"
+                f" {drawing.get('statistic', 'median')} of the samples)."
+            ),
+        )
         series = []
         for i, (what, part) in enumerate(table.groupby("what", sort=False)):
             old, new = part[part["published"].notna()], part[part["measured"].notna()]
             if not once or i == 0:
-                series.append(Series("published" if once else f"{what}, published", old["n"].to_numpy(), old["published_shown"].to_numpy(),
-                                     style=14 if once else 8 + i))
+                series.append(
+                    Series(
+                        "published" if once else f"{what}, published",
+                        old["n"].to_numpy(),
+                        old["published_shown"].to_numpy(),
+                        style=14 if once else 8 + i,
+                    )
+                )
             low, high = y(new["n"].astype(float), new["seconds_q1"]), y(new["n"].astype(float), new["seconds_q3"])
-            series.append(Series(f"{what}, measured", new["n"].to_numpy(), new["measured_shown"].to_numpy(), np.minimum(low, high),
-                                 np.maximum(low, high), (new["status"] != "pass").to_numpy(), style=i))
-        page.plots([Plot(slug(experiment["id"], device, "plot"), f"{experiment['title']}, {device}", "n", "GFLOP/s" if rate else "time", series, ylog=True,
-                         xlog=True, seconds=not rate)])
+            series.append(
+                Series(
+                    f"{what}, measured",
+                    new["n"].to_numpy(),
+                    new["measured_shown"].to_numpy(),
+                    np.minimum(low, high),
+                    np.maximum(low, high),
+                    (new["status"] != "pass").to_numpy(),
+                    style=i,
+                )
+            )
+        page.plots(
+            [
+                Plot(
+                    slug(experiment["id"], device, "plot"),
+                    f"{experiment['title']}, {device}",
+                    "n",
+                    "GFLOP/s" if rate else "time",
+                    series,
+                    ylog=True,
+                    xlog=True,
+                    seconds=not rate,
+                )
+            ]
+        )
         shown = True
     return shown
 
 
 def _met(table, device, drawing):
-    """How many published numbers have measured ones beside them, how many of these are faster, and whether they are right."""
+    """How many published numbers have measured ones beside them, how many of these are faster, and whether they are
+    right."""
     theirs = table_of(drawing["csv"])
     cells = int(theirs[sorted({column["column"] for column in drawing["columns"]})].notna().to_numpy().sum())
     met = table[table["faster"].notna()]
     known = met.drop_duplicates(["column", "n"])
     wrong = met[met["status"] != "pass"]
     absent = sorted(set(theirs["n"]) - set(met["n"]))
-    judged = f" (of these {len(wrong)} with an answer that was judged {' or '.join(sorted(set(wrong['status'])))})" if len(wrong) else ""
+    judged = (
+        f" (of these {len(wrong)} with an answer that was judged {' or '.join(sorted(set(wrong['status'])))})"
+        if len(wrong)
+        else ""
+    )
     missing = f" Nothing was measured at n = {', '.join(str(n) for n in absent)}." if absent else ""
-    return (f"{device}: {len(known)} of {cells} published numbers stand beside {len(met)} measured ones{judged}; {int((met['faster'] > 1).sum())} of "
-            f"these are faster than published.{missing} Source: {source_of(drawing['csv'])}.")
+    return (
+        f"{device}: {len(known)} of {cells} published numbers stand beside {len(met)} measured ones{judged};"
+        f" {int((met['faster'] > 1).sum())} of these are faster than published.{missing} Source:"
+        f" {source_of(drawing['csv'])}."
+    )

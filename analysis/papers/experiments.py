@@ -15,7 +15,8 @@ def plain(name):
 
 
 def plans_of(experiment):
-    """The plans of jobs/plans/papers/ (their names without ending) that an experiment is drawn from; none: it needs no plan of its own."""
+    """The plans of jobs/plans/papers/ (their names without ending) that an experiment is drawn from; none: it needs no
+    plan of its own."""
     return experiment.get("plans", [re.sub(r"[^a-z0-9]", "_", experiment["id"])])
 
 

@@ -1,5 +1,6 @@
-"""What the papers left open or asserted, answered in words that are computed from the records: how near a kernel comes to
-the hardware's limit and why not nearer, where the iterative decomposition converges, what a parameter's values do."""
+"""What the papers left open or asserted, answered in words that are computed from the records: how near a kernel comes
+to the hardware's limit and why not nearer, where the iterative decomposition converges, what a parameter's values
+do."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,10 @@ from ..plots import Plot, Series
 from .common import heads, pick
 
 HALF = 0.5
-STEADY, LINEAR = 0.3, 0.75  # slopes of ln(iterations) over ln(n): below the first they do not grow, beyond the second as n
+STEADY, LINEAR = (
+    0.3,
+    0.75,
+)  # slopes of ln(iterations) over ln(n): below the first they do not grow, beyond the second as n
 
 
 def peak(page, night, experiment, drawing, rows):
@@ -37,11 +41,17 @@ def peak(page, night, experiment, drawing, rows):
 
 
 def _share_in_words(record, device):
-    limit, what = (record.copy_share, "its least traffic at the measured copy bandwidth") if record.copy_share > record.rate_share else \
-        (record.rate_share, "its operations at the measured GEMM rate")
+    limit, what = (
+        (record.copy_share, "its least traffic at the measured copy bandwidth")
+        if record.copy_share > record.rate_share
+        else (record.rate_share, "its operations at the measured GEMM rate")
+    )
     under = "under half of" if limit < HALF else "at least half of"
-    return (f"{record.method} at n = {record.size}, {record.precision}, {device}{', ' + record.config if record.config else ''}: {seconds(record.seconds_median)}, "
-            f"{percent(record.peak_share)} of the roofline, which is set by {what}: {under} what that alone would allow.")
+    return (
+        f"{record.method} at n = {record.size}, {record.precision},"
+        f" {device}{', ' + record.config if record.config else ''}: {seconds(record.seconds_median)},"
+        f" {percent(record.peak_share)} of the roofline, which is set by {what}: {under} what that alone would allow."
+    )
 
 
 def _why(page, night, drawing, some, record):
@@ -52,18 +62,29 @@ def _why(page, night, drawing, some, record):
     main = stages[stages["kernel"].str.startswith(drawing["kernel"])]
     rest = stages[~stages.index.isin(main.index) & (stages["share"] >= 0.005)]
     if len(main) and len(rest):
-        said.append(f"{drawing['kernel']} is {percent(main['share'].sum())} of the time. The rest: " + "; ".join(
-            f"{r.kernel} {percent(r.share)} ({whole(r.calls)} calls of {seconds(r.mean)})" for r in rest.itertuples()) + ".")
+        said.append(
+            f"{drawing['kernel']} is {percent(main['share'].sum())} of the time. The rest: "
+            + "; ".join(
+                f"{r.kernel} {percent(r.share)} ({whole(r.calls)} calls of {seconds(r.mean)})"
+                for r in rest.itertuples()
+            )
+            + "."
+        )
     if len(main) and record["copy_share"] > record["rate_share"]:
         alone = record["copy_share"] * record["seconds_median"] / main["seconds"].sum()
         said.append(f"{drawing['kernel']} by itself moves the least traffic at {percent(alone)} of the copy bandwidth.")
     other = some[some["precision"] == "double"]
     if len(other) and len(main):
         twice = stages_of(night, other.index[0], drawing["kernel"]) / main["seconds"].sum()
-        said.append(f"In double the same kernel moves twice the bytes in {factor(twice)} the time" +
-                    (": the number of elements sets its time, not their bytes." if twice < 1.5 else "."))
+        said.append(
+            f"In double the same kernel moves twice the bytes in {factor(twice)} the time"
+            + (": the number of elements sets its time, not their bytes." if twice < 1.5 else ".")
+        )
     if "bound" in drawing:
-        said.append(f"{drawing['why']} That bounds it at {percent(drawing['bound'])} of the peak; it reaches {percent(record['rate_share'] / drawing['bound'])} of this bound.")
+        said.append(
+            f"{drawing['why']} That bounds it at {percent(drawing['bound'])} of the peak; it reaches"
+            f" {percent(record['rate_share'] / drawing['bound'])} of this bound."
+        )
     elif "why" in drawing:
         said.append(drawing["why"])
     return said
@@ -75,45 +96,99 @@ def stages_of(night, trial, kernel):
 
 
 def fixed_point(page, night, experiment, drawing, rows):
-    """On which matrices an iteration converges and in how many iterations, by the way it updates; then what stopping early gives."""
+    """On which matrices an iteration converges and in how many iterations, by the way it updates; then what stopping
+    early gives."""
     rows = rows[(rows["convergence"] != "") & (rows["method"] == drawing["method"])]
     if not len(rows):
         page.nothing("No trial says how its iteration ended.")
         return True
     start = parameter(rows, "start").map(lambda v: "" if v in (None, "matrix") else f", {v} start")
-    rows = rows.assign(update=parameter(rows, "update").fillna("").astype(str) + start,
-                       cap=pd.to_numeric(parameter(rows, "max_iterations"), errors="coerce").fillna(0),
-                       early=pd.to_numeric(parameter(rows, "change_tolerance"), errors="coerce").fillna(0))
+    rows = rows.assign(
+        update=parameter(rows, "update").fillna("").astype(str) + start,
+        cap=pd.to_numeric(parameter(rows, "max_iterations"), errors="coerce").fillna(0),
+        early=pd.to_numeric(parameter(rows, "change_tolerance"), errors="coerce").fillna(0),
+    )
     free = rows[(rows["cap"] == 0) & (rows["early"] == 0)]
     table, said = [], {}
     for (update, precision, kind), group in free.groupby(["update", "precision", "matrix_kind"]):
         done = group[group["convergence"] == "converged"].groupby("size")["iterations"].median()
         right = int((group["status"] == "pass").sum())
         growth = _growth(done)
-        table.append({"update": update, "precision": precision, "matrix": kind, "trials": len(group), "converged": int((group["convergence"] == "converged").sum()),
-                      "right": right, "n_from": group["size"].min(), "n_to": group["size"].max(), "first": done.iloc[0] if len(done) else np.nan,
-                      "last": done.iloc[-1] if len(done) else np.nan, "growth": growth, "ratio": group["residual_ratio"].max()})
+        table.append(
+            {
+                "update": update,
+                "precision": precision,
+                "matrix": kind,
+                "trials": len(group),
+                "converged": int((group["convergence"] == "converged").sum()),
+                "right": right,
+                "n_from": group["size"].min(),
+                "n_to": group["size"].max(),
+                "first": done.iloc[0] if len(done) else np.nan,
+                "last": done.iloc[-1] if len(done) else np.nan,
+                "growth": growth,
+                "ratio": group["residual_ratio"].max(),
+            }
+        )
         if len(done):
-            words = f"{kind} ({whole(done.iloc[0])} at n = {done.index[0]}, {whole(done.iloc[-1])} at n = {done.index[-1]}{', wrong factors' if not right else ''})"
+            words = (
+                f"{kind} ({whole(done.iloc[0])} at n = {done.index[0]}, {whole(done.iloc[-1])} at n ="
+                f" {done.index[-1]}{', wrong factors' if not right else ''})"
+            )
         else:
             words = f"{kind} (n = {group['size'].min()} to {group['size'].max()})"
         said.setdefault((update, precision), {}).setdefault(growth, []).append(words)
-    page.items([f"{update or 'default'}, {precision}: {growth} on {', '.join(words)}."
-                for (update, precision), found in said.items() for growth, words in sorted(found.items())])
+    page.items(
+        [
+            f"{update or 'default'}, {precision}: {growth} on {', '.join(words)}."
+            for (update, precision), found in said.items()
+            for growth, words in sorted(found.items())
+        ]
+    )
     wrong = [r["matrix"] for r in table if r["converged"] and not r["right"]]
     if wrong:
-        page.add(f"Converged, but to factors that do not multiply to A within the tolerance: {', '.join(sorted(set(wrong)))}."
-                 + _directly(night.records, sorted(set(wrong))))
-    page.table(experiment["id"], pd.DataFrame(table),
-               [("update", "update", None), ("precision", "precision", None), ("matrix", "matrix", None), ("trials", "trials", whole),
-                ("converged", "converged", whole), ("right", "accurate", whole), ("n_from", "n from", whole), ("n_to", "to", whole),
-                ("first", "iterations from", whole), ("last", "to", whole), ("ratio", "ratio ≤", number)],
-               limit=60, caption="Run until no element changes any more.")
+        page.add(
+            "Converged, but to factors that do not multiply to A within the tolerance:"
+            f" {', '.join(sorted(set(wrong)))}." + _directly(night.records, sorted(set(wrong)))
+        )
+    page.table(
+        experiment["id"],
+        pd.DataFrame(table),
+        [
+            ("update", "update", None),
+            ("precision", "precision", None),
+            ("matrix", "matrix", None),
+            ("trials", "trials", whole),
+            ("converged", "converged", whole),
+            ("right", "accurate", whole),
+            ("n_from", "n from", whole),
+            ("n_to", "to", whole),
+            ("first", "iterations from", whole),
+            ("last", "to", whole),
+            ("ratio", "ratio ≤", number),
+        ],
+        limit=60,
+        caption="Run until no element changes any more.",
+    )
     figures = []
     for (update, precision), part in free[free["convergence"] == "converged"].groupby(["update", "precision"]):
-        series = [Series(kind, found.index.to_numpy(), found.to_numpy(float), style=i)
-                  for i, (kind, found) in enumerate((k, g.groupby("size")["iterations"].median()) for k, g in part.groupby("matrix_kind"))]
-        figures.append(Plot(slug(experiment["id"], update, precision), f"Iterations to convergence: {update}, {precision}", "n", "iterations", series, ylog=True, xlog=True))
+        series = [
+            Series(kind, found.index.to_numpy(), found.to_numpy(float), style=i)
+            for i, (kind, found) in enumerate(
+                (k, g.groupby("size")["iterations"].median()) for k, g in part.groupby("matrix_kind")
+            )
+        ]
+        figures.append(
+            Plot(
+                slug(experiment["id"], update, precision),
+                f"Iterations to convergence: {update}, {precision}",
+                "n",
+                "iterations",
+                series,
+                ylog=True,
+                xlog=True,
+            )
+        )
     page.plots(figures, most=8)
     _stopped_early(page, experiment, rows[(rows["cap"] > 0) & (rows["early"] == 0)])
     return True
@@ -121,12 +196,15 @@ def fixed_point(page, night, experiment, drawing, rows):
 
 def _directly(records, kinds):
     """What Crout's direct decomposition, which does not pivot either, makes of the same kinds of matrices."""
-    direct = records[(records["problem"] == "getrf") & (records["method"] == "crout_serial") & records["matrix_kind"].isin(kinds)]
+    direct = records[
+        (records["problem"] == "getrf") & (records["method"] == "crout_serial") & records["matrix_kind"].isin(kinds)
+    ]
     if not len(direct):
         return ""
     passed = int((direct["status"] == "pass").sum())
-    return (f" The direct decomposition, which does not pivot either, passes {passed} of {len(direct)} of them" +
-            (": these matrices have no accurate factors without pivoting." if not passed else "."))
+    return f" The direct decomposition, which does not pivot either, passes {passed} of {len(direct)} of them" + (
+        ": these matrices have no accurate factors without pivoting." if not passed else "."
+    )
 
 
 def _growth(done):
@@ -146,12 +224,35 @@ def _growth(done):
 def _stopped_early(page, experiment, rows):
     if not len(rows):
         return
-    table = rows.groupby(["precision", "matrix_kind", "size", "cap"]).agg(
-        ended=("convergence", "first"), iterations=("iterations", "max"), status=("status", "first"), ratio=("residual_ratio", "max")).reset_index()
-    page.table(slug(experiment["id"], "early"), table,
-               [("precision", "precision", None), ("matrix_kind", "matrix", None), ("size", "n", whole), ("cap", "at most", whole), ("iterations", "iterations", whole),
-                ("ended", "how it ended", None), ("status", "judged", None), ("ratio", "ratio", number)],
-               limit=60, caption="Stopped early: who is done by then? A divergence may be passed through: some of these converge when they may go on.")
+    table = (
+        rows.groupby(["precision", "matrix_kind", "size", "cap"])
+        .agg(
+            ended=("convergence", "first"),
+            iterations=("iterations", "max"),
+            status=("status", "first"),
+            ratio=("residual_ratio", "max"),
+        )
+        .reset_index()
+    )
+    page.table(
+        slug(experiment["id"], "early"),
+        table,
+        [
+            ("precision", "precision", None),
+            ("matrix_kind", "matrix", None),
+            ("size", "n", whole),
+            ("cap", "at most", whole),
+            ("iterations", "iterations", whole),
+            ("ended", "how it ended", None),
+            ("status", "judged", None),
+            ("ratio", "ratio", number),
+        ],
+        limit=60,
+        caption=(
+            "Stopped early: who is done by then? A divergence may be passed through: some of these converge when they"
+            " may go on."
+        ),
+    )
 
 
 def values(page, night, experiment, drawing, rows):
@@ -164,11 +265,34 @@ def values(page, night, experiment, drawing, rows):
         return False
     rows = rows.assign(rest=rows["parameters"].map(without(dict(zip(rows["parameters"], rows["parameter"])), name)))
     size = rows.groupby("size")["value"].nunique().pipe(lambda s: s[s == s.max()].index.max())
-    table = rows[rows["size"] == size].groupby(["precision", "device", "method", "rest", "value"]).agg(
-        n=("size", "first"), iterations=("iterations", "max"), median=("seconds_median", "min"), ratio=("residual_ratio", "max"),
-        status=("status", lambda s: ", ".join(sorted(set(s))))).reset_index()
-    page.table(slug(experiment["id"], name), table,
-               [("precision", "precision", None), ("device", "device", None), ("method", "method", None), ("rest", "with", None), ("n", "n", whole),
-                ("value", name, whole if (table["value"] == table["value"].round()).all() else number), ("iterations", "iterations", whole), ("median", "median time", seconds), ("ratio", "ratio", number), ("status", "judged", None)],
-               limit=60, caption=f"By {name}, at n = {size}.")
+    table = (
+        rows[rows["size"] == size]
+        .groupby(["precision", "device", "method", "rest", "value"])
+        .agg(
+            n=("size", "first"),
+            iterations=("iterations", "max"),
+            median=("seconds_median", "min"),
+            ratio=("residual_ratio", "max"),
+            status=("status", lambda s: ", ".join(sorted(set(s)))),
+        )
+        .reset_index()
+    )
+    page.table(
+        slug(experiment["id"], name),
+        table,
+        [
+            ("precision", "precision", None),
+            ("device", "device", None),
+            ("method", "method", None),
+            ("rest", "with", None),
+            ("n", "n", whole),
+            ("value", name, whole if (table["value"] == table["value"].round()).all() else number),
+            ("iterations", "iterations", whole),
+            ("median", "median time", seconds),
+            ("ratio", "ratio", number),
+            ("status", "judged", None),
+        ],
+        limit=60,
+        caption=f"By {name}, at n = {size}.",
+    )
     return True

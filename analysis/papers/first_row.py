@@ -12,7 +12,9 @@ from .common import table_of
 
 def first_row(page, records, name="first-row"):
     """Fuhrmann's verification beside the judged ratio. Returns whether there was anything to show."""
-    rows = records[(records["problem"] == "gesv") & records["first_row_percent"].notna() & records["residual_ratio"].notna()]
+    rows = records[
+        (records["problem"] == "gesv") & records["first_row_percent"].notna() & records["residual_ratio"].notna()
+    ]
     if not len(rows):
         return False
     page.heading("Fuhrmann's first-row check beside the judged ratio")
@@ -20,30 +22,82 @@ def first_row(page, records, name="first-row"):
     cheap = rows["first_row_percent"] <= margin
     right = rows["status"] == "pass"
     fooled, rejected = cheap & ~right, ~cheap & right
-    page.add(f"His check multiplies the first row of A with x, compares with the first right-hand side and accepts a deviation up to {margin:g} %. "
-             f"Of {len(rows)} answers here it accepts {int(cheap.sum())}; {int(fooled.sum())} of these are wrong by the backward error of the whole "
-             f"system, and it rejects {int(rejected.sum())} that are right{_rejected_in(rows[rejected])}. It cannot fail, but for rounding, on elimination followed by back substitution: the first row is never changed, and the first "
-             f"unknown is computed from that very row, so the row is fulfilled whatever the other unknowns are. Beside it stands the judged ratio, "
-             f"which looks at every row.")
+    page.add(
+        "His check multiplies the first row of A with x, compares with the first right-hand side and accepts a"
+        f" deviation up to {margin:g} %. Of {len(rows)} answers here it accepts {int(cheap.sum())};"
+        f" {int(fooled.sum())} of these are wrong by the backward error of the whole system, and it rejects"
+        f" {int(rejected.sum())} that are right{_rejected_in(rows[rejected])}. It cannot fail, but for rounding, on"
+        " elimination followed by back substitution: the first row is never changed, and the first unknown is computed"
+        " from that very row, so the row is fulfilled whatever the other unknowns are. Beside it stands the judged"
+        " ratio, which looks at every row."
+    )
     blocks = pd.to_numeric(parameter(rows, "blocks"), errors="coerce")
     rows = rows.assign(blocks=blocks.fillna(0).astype(int), cheap=cheap)
-    table = rows.groupby(["precision", "method", "matrix_kind", "blocks"]).agg(
-        trials=("key", "size"), smallest=("size", "min"), largest=("size", "max"), accepted=("cheap", "sum"),
-        row=("first_row_percent", "max"), passed=("status", lambda s: int((s == "pass").sum())), least=("residual_ratio", "min"),
-        worst=("residual_ratio", "max")).reset_index()
+    table = (
+        rows.groupby(["precision", "method", "matrix_kind", "blocks"])
+        .agg(
+            trials=("key", "size"),
+            smallest=("size", "min"),
+            largest=("size", "max"),
+            accepted=("cheap", "sum"),
+            row=("first_row_percent", "max"),
+            passed=("status", lambda s: int((s == "pass").sum())),
+            least=("residual_ratio", "min"),
+            worst=("residual_ratio", "max"),
+        )
+        .reset_index()
+    )
     table = table.sort_values(["worst", "method", "blocks"], ascending=[False, True, True], kind="stable")
-    page.table(name, table,
-               [("method", "method", None), ("precision", "precision", None), ("matrix_kind", "matrix", None), ("blocks", "blocks", whole),
-                ("trials", "trials", whole), ("smallest", "n from", whole), ("largest", "to", whole), ("row", "first row ≤ [%]", number),
-                ("accepted", "accepted by it", whole), ("passed", "right", whole), ("least", "ratio from", number), ("worst", "to", number)],
-               limit=60, caption="The check that cannot fail, and the ratio that can (blocks 0: the method has no such parameter).")
+    page.table(
+        name,
+        table,
+        [
+            ("method", "method", None),
+            ("precision", "precision", None),
+            ("matrix_kind", "matrix", None),
+            ("blocks", "blocks", whole),
+            ("trials", "trials", whole),
+            ("smallest", "n from", whole),
+            ("largest", "to", whole),
+            ("row", "first row ≤ [%]", number),
+            ("accepted", "accepted by it", whole),
+            ("passed", "right", whole),
+            ("least", "ratio from", number),
+            ("worst", "to", number),
+        ],
+        limit=60,
+        caption="The check that cannot fail, and the ratio that can (blocks 0: the method has no such parameter).",
+    )
     series = []
-    for label, mask in (("accepted by the ratio", rows["status"] == "pass"), ("not accepted", rows["status"] != "pass")):
+    for label, mask in (
+        ("accepted by the ratio", rows["status"] == "pass"),
+        ("not accepted", rows["status"] != "pass"),
+    ):
         part = rows[mask]
-        series.append(Series(label, part["residual_ratio"].to_numpy(float), np.maximum(part["first_row_percent"].to_numpy(float), 1e-17)))
-    page.plots([Plot(slug(name, "cloud"), "The first-row check against the judged ratio", "judged ratio", "first-row deviation [%]", series,
-                     kind="dots", xlog=True, ylog=True, lines_at=[(margin, "his margin")], note="Deviations of exactly 0 are drawn at 1e-17."),
-                *_growth(rows, name)])
+        series.append(
+            Series(
+                label,
+                part["residual_ratio"].to_numpy(float),
+                np.maximum(part["first_row_percent"].to_numpy(float), 1e-17),
+            )
+        )
+    page.plots(
+        [
+            Plot(
+                slug(name, "cloud"),
+                "The first-row check against the judged ratio",
+                "judged ratio",
+                "first-row deviation [%]",
+                series,
+                kind="dots",
+                xlog=True,
+                ylog=True,
+                lines_at=[(margin, "his margin")],
+                note="Deviations of exactly 0 are drawn at 1e-17.",
+            ),
+            *_growth(rows, name),
+        ]
+    )
     return True
 
 
@@ -62,7 +116,16 @@ def _growth(rows, name):
     some = some[some["size"] == some.groupby(["method", "matrix_kind", "precision"])["size"].transform("max")]
     worst = some.groupby(["precision", "method", "matrix_kind", "size", "blocks"])["residual_ratio"].max().reset_index()
     for precision, group in worst.groupby("precision"):
-        series = [Series(f"{method}, {kind}, n = {size}", part["blocks"].to_numpy(), part["residual_ratio"].to_numpy())
-                  for (method, kind, size), part in group.groupby(["method", "matrix_kind", "size"])]
-        yield Plot(slug(name, "blocks", precision), f"Judged ratio over blocks, {precision}", "blocks", "judged ratio", series, ylog=True,
-                   note="Ratios that are infinite are not drawn.")
+        series = [
+            Series(f"{method}, {kind}, n = {size}", part["blocks"].to_numpy(), part["residual_ratio"].to_numpy())
+            for (method, kind, size), part in group.groupby(["method", "matrix_kind", "size"])
+        ]
+        yield Plot(
+            slug(name, "blocks", precision),
+            f"Judged ratio over blocks, {precision}",
+            "blocks",
+            "judged ratio",
+            series,
+            ylog=True,
+            note="Ratios that are infinite are not drawn.",
+        )

@@ -12,7 +12,8 @@ from .first_row import first_row as first_row_check
 
 
 def stages(page, night, experiment, drawing, rows):
-    """A published table of kernels with our stages in it; both what matches nothing of ours and what only we have stay."""
+    """A published table of kernels with our stages in it; both what matches nothing of ours and what only we have
+    stay."""
     theirs = table_of(drawing["csv"])
     details = stage_rows(night)
     details = details[details["trial"].isin(pick(rows, drawing.get("where", {})).index)]
@@ -26,27 +27,58 @@ def stages(page, night, experiment, drawing, rows):
         group = group[group["size"] == at]
         trial = group.sort_values("seconds_median", kind="stable")["trial"].iloc[0]
         group = group[group["trial"] == trial]
-        group = _summed(group.assign(kernel=group["kernel"].str.replace(r"_\d+$", "", regex=True)))  # update_1, update_2, … are one kernel
+        group = _summed(
+            group.assign(kernel=group["kernel"].str.replace(r"_\d+$", "", regex=True))
+        )  # update_1, update_2, … are one kernel
         given = theirs[theirs["method"] == method] if "method" in theirs else theirs
         used = set()
         for row in given.to_dict("records"):
             patterns = drawing["stages"].get(row["kernel"], [])
-            mine = group[group["kernel"].str.lower().map(lambda k: any(p in k for p in patterns)) & ~group["kernel"].isin(used)]
+            mine = group[
+                group["kernel"].str.lower().map(lambda k: any(p in k for p in patterns)) & ~group["kernel"].isin(used)
+            ]
             used |= set(mine["kernel"])
             pieces += _beside(method, precision, device, at, {"n": size, **row}, mine)
         pieces += _beside(method, precision, device, at, {}, group[~group["kernel"].isin(used)])
     table = pd.DataFrame(pieces)
-    page.add(f"Source of the published columns: {source_of(drawing['csv'])}. Means are of one call; shares of all GPU time there, of the stage pass here.")
-    columns = [("method", "method", None), ("precision", "precision", None), ("device", "device", None), ("n", "n", whole),
-               ("operation", "published kernel", None), ("published_mean", "published mean", seconds), ("published_share", "published share", percent),
-               ("published_occupancy", "published occupancy", number), ("stage", "our stage", None), ("calls", "calls", whole), ("mean", "mean", seconds),
-               ("faster", "theirs / ours", factor), ("share", "share", percent), ("occupancy", "occupancy", number)]
+    page.add(
+        f"Source of the published columns: {source_of(drawing['csv'])}. Means are of one call; shares of all GPU time"
+        " there, of the stage pass here."
+    )
+    columns = [
+        ("method", "method", None),
+        ("precision", "precision", None),
+        ("device", "device", None),
+        ("n", "n", whole),
+        ("operation", "published kernel", None),
+        ("published_mean", "published mean", seconds),
+        ("published_share", "published share", percent),
+        ("published_occupancy", "published occupancy", number),
+        ("stage", "our stage", None),
+        ("calls", "calls", whole),
+        ("mean", "mean", seconds),
+        ("faster", "theirs / ours", factor),
+        ("share", "share", percent),
+        ("occupancy", "occupancy", number),
+    ]
     alone = [name for name in ("device", "n") if table[name].nunique() == 1]
-    page.table(experiment["id"], table, [c for c in columns if table[c[0]].notna().any() and c[0] not in alone], limit=60,
-               caption="Ours: " + ", ".join(f"{'n = ' if name == 'n' else ''}{table[name].iloc[0]}" for name in alone[::-1]) + "." if alone else "")
+    page.table(
+        experiment["id"],
+        table,
+        [c for c in columns if table[c[0]].notna().any() and c[0] not in alone],
+        limit=60,
+        caption=(
+            "Ours: " + ", ".join(f"{'n = ' if name == 'n' else ''}{table[name].iloc[0]}" for name in alone[::-1]) + "."
+            if alone
+            else ""
+        ),
+    )
     said = claims(experiment["id"])
     if len(said):
-        page.items(f"Published: {c.quantity}: {c.low:g}{'' if c.unit == '1' else ' ' + c.unit} ({c.source})." for c in said.itertuples())
+        page.items(
+            f"Published: {c.quantity}: {c.low:g}{'' if c.unit == '1' else ' ' + c.unit} ({c.source})."
+            for c in said.itertuples()
+        )
     return True
 
 
@@ -55,7 +87,12 @@ def _summed(group):
     if not group["kernel"].duplicated().any():
         return group
     weight = group["occupancy"] * group["seconds"]
-    summed = group.assign(weight=weight).groupby("kernel", sort=False)[["calls", "seconds", "share", "weight"]].sum(min_count=1).reset_index()
+    summed = (
+        group.assign(weight=weight)
+        .groupby("kernel", sort=False)[["calls", "seconds", "share", "weight"]]
+        .sum(min_count=1)
+        .reset_index()
+    )
     return summed.assign(mean=summed["seconds"] / summed["calls"], occupancy=summed["weight"] / summed["seconds"])
 
 
@@ -64,18 +101,44 @@ def _beside(method, precision, device, n, row, mine):
     if "total_seconds" in row:
         mean = row["total_seconds"] / row["calls"]
     given_size = row.get("n")
-    place = dict(method=method, precision=precision, device=device, n=n, operation=row.get("operation", "–"), published_mean=mean,
-                 published_share=row.get("share", np.nan), published_occupancy=row.get("occupancy", np.nan))
+    place = dict(
+        method=method,
+        precision=precision,
+        device=device,
+        n=n,
+        operation=row.get("operation", "–"),
+        published_mean=mean,
+        published_share=row.get("share", np.nan),
+        published_occupancy=row.get("occupancy", np.nan),
+    )
     if not len(mine):
-        return [dict(place, stage="–", calls=np.nan, mean=np.nan, share=np.nan, occupancy=np.nan, faster=np.nan)] if row else []
-    return [dict(place, stage=m.kernel, calls=m.calls, mean=m.mean, share=m.share, occupancy=m.occupancy,
-                 faster=mean / m.mean if given_size == n and m.mean > 0 else np.nan) for m in mine.itertuples()]
+        return (
+            [dict(place, stage="–", calls=np.nan, mean=np.nan, share=np.nan, occupancy=np.nan, faster=np.nan)]
+            if row
+            else []
+        )
+    return [
+        dict(
+            place,
+            stage=m.kernel,
+            calls=m.calls,
+            mean=m.mean,
+            share=m.share,
+            occupancy=m.occupancy,
+            faster=mean / m.mean if given_size == n and m.mean > 0 else np.nan,
+        )
+        for m in mine.itertuples()
+    ]
 
 
 def occupancy(page, night, experiment, drawing, rows):
     """Occupancy over the calls of a trial where the stages are split by iteration, else over n."""
     details = stage_rows(night)
-    details = details[details["trial"].isin(rows.index) & details["occupancy"].notna() & details["kernel"].str.startswith(drawing.get("kernel", ""))]
+    details = details[
+        details["trial"].isin(rows.index)
+        & details["occupancy"].notna()
+        & details["kernel"].str.startswith(drawing.get("kernel", ""))
+    ]
     if not len(details):
         page.nothing("No occupancy is recorded for these trials (it is known where a GPU worked).")
         return True
@@ -85,7 +148,13 @@ def occupancy(page, night, experiment, drawing, rows):
         last = last[last["trial"] == last["trial"].iloc[0]]
         label = f"{method}, {precision}, {device}"
         if len(last) >= 4:
-            series.append(Series(f"{label}, n = {last['size'].iloc[0]}", last["calls"].cumsum().to_numpy(), last["occupancy"].to_numpy()))
+            series.append(
+                Series(
+                    f"{label}, n = {last['size'].iloc[0]}",
+                    last["calls"].cumsum().to_numpy(),
+                    last["occupancy"].to_numpy(),
+                )
+            )
             split = True
         else:
             one = group.sort_values("size").drop_duplicates(["size", "kernel"])
@@ -98,8 +167,23 @@ def occupancy(page, night, experiment, drawing, rows):
     if split and "csv" in drawing:
         theirs = table_of(drawing["csv"])
         series.insert(0, Series("published", theirs["iteration"].to_numpy(), theirs["occupancy"].to_numpy(), style=14))
-        page.add(f"Ours is what each launch allows, in the mean of a part of the iterations. Source of the published points: {source_of(drawing['csv'])}.")
-    page.plots([Plot(experiment["id"], experiment["title"], "calls so far" if split else "n", "occupancy", series, percent=True, xlog=False if split else None)])
+        page.add(
+            "Ours is what each launch allows, in the mean of a part of the iterations. Source of the published points:"
+            f" {source_of(drawing['csv'])}."
+        )
+    page.plots(
+        [
+            Plot(
+                experiment["id"],
+                experiment["title"],
+                "calls so far" if split else "n",
+                "occupancy",
+                series,
+                percent=True,
+                xlog=False if split else None,
+            )
+        ]
+    )
     return True
 
 
@@ -121,30 +205,85 @@ def gpus(page, night, experiment, drawing, rows):
         for precision, part in both.groupby("precision"):
             extent = part.groupby("size")["blocks"].nunique()
             size = extent[extent == extent.max()].index.max()
-            at = part[part["size"] == size].sort_values("seconds_median").drop_duplicates("blocks").sort_values("blocks")
-            figures.append(Plot(slug(experiment["id"], precision, first, second), f"{experiment['title']}: n = {size}, {precision}", drawing["parameter"], "median time",
-                                [Series(first, at["blocks"].to_numpy(), at["seconds_median"].to_numpy(), at["seconds_q1"].to_numpy(), at["seconds_q3"].to_numpy()),
-                                 Series(second, at["blocks"].to_numpy(), at["seconds_median_2"].to_numpy(), at["seconds_q1_2"].to_numpy(), at["seconds_q3_2"].to_numpy())],
-                                ylog=True, seconds=True))
-            faster = speedups(rows[(rows["size"] == size) & (rows["precision"] == precision) & rows["device"].isin([first, second])], drawing["parameter"],
-                              pd.to_numeric(parameter(rows, drawing["parameter"]), errors="coerce"))
-            faster = faster.sort_values("seconds_median", kind="stable").drop_duplicates(["device", "value"]).sort_values("value", kind="stable")
+            at = (
+                part[part["size"] == size].sort_values("seconds_median").drop_duplicates("blocks").sort_values("blocks")
+            )
+            figures.append(
+                Plot(
+                    slug(experiment["id"], precision, first, second),
+                    f"{experiment['title']}: n = {size}, {precision}",
+                    drawing["parameter"],
+                    "median time",
+                    [
+                        Series(
+                            first,
+                            at["blocks"].to_numpy(),
+                            at["seconds_median"].to_numpy(),
+                            at["seconds_q1"].to_numpy(),
+                            at["seconds_q3"].to_numpy(),
+                        ),
+                        Series(
+                            second,
+                            at["blocks"].to_numpy(),
+                            at["seconds_median_2"].to_numpy(),
+                            at["seconds_q1_2"].to_numpy(),
+                            at["seconds_q3_2"].to_numpy(),
+                        ),
+                    ],
+                    ylog=True,
+                    seconds=True,
+                )
+            )
+            faster = speedups(
+                rows[(rows["size"] == size) & (rows["precision"] == precision) & rows["device"].isin([first, second])],
+                drawing["parameter"],
+                pd.to_numeric(parameter(rows, drawing["parameter"]), errors="coerce"),
+            )
+            faster = (
+                faster.sort_values("seconds_median", kind="stable")
+                .drop_duplicates(["device", "value"])
+                .sort_values("value", kind="stable")
+            )
             most = faster.groupby("value")["device"].nunique().pipe(lambda s: s[s == 2].index.max())
             if not pd.notna(most):
                 continue
-            series = [Series(name, part["value"].to_numpy(), part["speedup"].to_numpy(), part["speedup_low"].to_numpy(), part["speedup_high"].to_numpy())
-                      for name, part in ((name, faster[faster["device"] == name]) for name in (first, second))]
-            figures.append(Plot(slug(experiment["id"], "speedup", precision, first, second), f"Speedup over {drawing['parameter']}: n = {size}, {precision}",
-                                drawing["parameter"], "speedup", series))
+            series = [
+                Series(
+                    name,
+                    part["value"].to_numpy(),
+                    part["speedup"].to_numpy(),
+                    part["speedup_low"].to_numpy(),
+                    part["speedup_high"].to_numpy(),
+                )
+                for name, part in ((name, faster[faster["device"] == name]) for name in (first, second))
+            ]
+            figures.append(
+                Plot(
+                    slug(experiment["id"], "speedup", precision, first, second),
+                    f"Speedup over {drawing['parameter']}: n = {size}, {precision}",
+                    drawing["parameter"],
+                    "speedup",
+                    series,
+                )
+            )
             at = faster[faster["value"] == most].set_index("device")
-            said_of_speedup.append(f"Speedup with {whole(most)} {drawing['parameter']} over {whole(at['base'].iloc[0])} at n = {size}, {precision}: "
-                                   + ", ".join(f"{name} {factor(float(at.loc[name, 'speedup']))}" for name in (first, second)) + ".")
+            said_of_speedup.append(
+                f"Speedup with {whole(most)} {drawing['parameter']} over {whole(at['base'].iloc[0])} at n = {size},"
+                f" {precision}: "
+                + ", ".join(f"{name} {factor(float(at.loc[name, 'speedup']))}" for name in (first, second))
+                + "."
+            )
         page.plots(figures)
         if said_of_speedup:
             page.items(said_of_speedup)
         less = float((100 * (1 - 1 / both["ratio"])).median())
-        page.add(f"{second} needs {number(abs(less))} % {'less' if less >= 0 else 'more'} time than {first} in the middle of {len(both)} common trials "
-                 f"({factor(float(both['ratio'].median()))} as fast)." + "".join(f" Published: {c.quantity} {c.low:g} to {c.high:g} {c.unit} ({c.source})." for c in said.itertuples()))
+        page.add(
+            f"{second} needs {number(abs(less))} % {'less' if less >= 0 else 'more'} time than {first} in the middle of"
+            f" {len(both)} common trials ({factor(float(both['ratio'].median()))} as fast)."
+            + "".join(
+                f" Published: {c.quantity} {c.low:g} to {c.high:g} {c.unit} ({c.source})." for c in said.itertuples()
+            )
+        )
     return True
 
 
@@ -160,7 +299,8 @@ def first_row(page, night, experiment, drawing, rows):
 
 
 def _stability(method, rows):
-    """The matrix kinds a method passes on, and for the others the ratio at its fewest and its worst number of blocks."""
+    """The matrix kinds a method passes on, and for the others the ratio at its fewest and its worst number of
+    blocks."""
     good, bad = [], []
     for kind, group in rows.groupby("matrix_kind"):
         if (group["status"] == "pass").all():
@@ -168,24 +308,62 @@ def _stability(method, rows):
             continue
         worst = group.groupby("blocks")["residual_ratio"].max()
         fails_from = group.loc[group["status"] != "pass", "blocks"].min()
-        many = f", from {fails_from} blocks on: the ratio is at most {number(worst.iloc[0])} with {worst.index[0]}, {number(worst.max())} with {worst.idxmax()}" if len(worst) > 1 \
+        many = (
+            f", from {fails_from} blocks on: the ratio is at most {number(worst.iloc[0])} with {worst.index[0]},"
+            f" {number(worst.max())} with {worst.idxmax()}"
+            if len(worst) > 1
             else f": the ratio reaches {number(worst.max())}"
+        )
         bad.append(f"{kind}{many}")
-    return f"{method}: stable on {', '.join(good) or 'nothing tried here'}" + (f"; not on {'; not on '.join(bad)}." if bad else ".")
+    return f"{method}: stable on {', '.join(good) or 'nothing tried here'}" + (
+        f"; not on {'; not on '.join(bad)}." if bad else "."
+    )
 
 
 def devices(page, night, experiment, drawing, rows):
     theirs = table_of(drawing["csv"])
-    ours = night.devices[night.devices["capability"] > 0].sort_values("gemm_flops_float", kind="stable", na_position="first").drop_duplicates("gpu_name", keep="last")
+    ours = (
+        night.devices[night.devices["capability"] > 0]
+        .sort_values("gemm_flops_float", kind="stable", na_position="first")
+        .drop_duplicates("gpu_name", keep="last")
+    )
     if not len(ours):
         return False
-    published = pd.DataFrame({"gpu": theirs["gpu"], "from": "published peak", "sms": theirs["multiprocessors"], "fp32": theirs["peak_fp32_tflops"],
-                              "fp64": theirs["peak_fp64_tflops"], "memory": theirs["memory_gb_per_s"]})
-    measured = pd.DataFrame({"gpu": ours["gpu_name"], "from": "measured here", "sms": ours["multiprocessors"], "fp32": ours["gemm_flops_float"] / 1e12,
-                             "fp64": ours["gemm_flops_double"] / 1e12, "memory": ours["copy_bytes_per_second"] / 1e9})
-    page.table(experiment["id"], pd.concat([published, measured], ignore_index=True),
-               [("gpu", "GPU", None), ("from", "from", None), ("sms", "SMs", whole), ("fp32", "float [TFLOP/s]", number), ("fp64", "double [TFLOP/s]", number),
-                ("memory", "memory [GB/s]", number)], caption=f"Source of the published rows: {source_of(drawing['csv'])}. Ours: vendor GEMM and device copy, measured.")
+    published = pd.DataFrame(
+        {
+            "gpu": theirs["gpu"],
+            "from": "published peak",
+            "sms": theirs["multiprocessors"],
+            "fp32": theirs["peak_fp32_tflops"],
+            "fp64": theirs["peak_fp64_tflops"],
+            "memory": theirs["memory_gb_per_s"],
+        }
+    )
+    measured = pd.DataFrame(
+        {
+            "gpu": ours["gpu_name"],
+            "from": "measured here",
+            "sms": ours["multiprocessors"],
+            "fp32": ours["gemm_flops_float"] / 1e12,
+            "fp64": ours["gemm_flops_double"] / 1e12,
+            "memory": ours["copy_bytes_per_second"] / 1e9,
+        }
+    )
+    page.table(
+        experiment["id"],
+        pd.concat([published, measured], ignore_index=True),
+        [
+            ("gpu", "GPU", None),
+            ("from", "from", None),
+            ("sms", "SMs", whole),
+            ("fp32", "float [TFLOP/s]", number),
+            ("fp64", "double [TFLOP/s]", number),
+            ("memory", "memory [GB/s]", number),
+        ],
+        caption=(
+            f"Source of the published rows: {source_of(drawing['csv'])}. Ours: vendor GEMM and device copy, measured."
+        ),
+    )
     return True
 
 
@@ -198,7 +376,10 @@ def accuracy(page, night, experiment, drawing, rows):
     """The errors of two methods on the very same systems, with an answer in words."""
     rows = answered(rows)
     same = ["precision", "device", "matrix_digest", "size", "nrhs"]
-    first, second = (rows[rows["method"] == drawing[k]].sort_values("backward_error").drop_duplicates(same) for k in ("first", "second"))
+    first, second = (
+        rows[rows["method"] == drawing[k]].sort_values("backward_error").drop_duplicates(same)
+        for k in ("first", "second")
+    )
     both = first.merge(second, on=same, suffixes=("", "_2"))
     if not len(both):
         page.nothing(f"{drawing['first']} and {drawing['second']} never answered the same system.")
@@ -207,25 +388,58 @@ def accuracy(page, night, experiment, drawing, rows):
     for error in ("backward_error", "forward_error"):
         known = both[both[error].notna() & both[f"{error}_2"].notna()]
         if len(known):
-            more, less = int((known[error] < known[f"{error}_2"]).sum()), int((known[error] > known[f"{error}_2"]).sum())
+            more, less = int((known[error] < known[f"{error}_2"]).sum()), int(
+                (known[error] > known[f"{error}_2"]).sum()
+            )
             verdict = "yes" if more > less else "no" if less > more else "undecided"
-            said.append(f"{error.replace('_', ' ')}: {drawing['first']} is more accurate on {more} of {len(known)} systems, less on {less}: {verdict}")
+            said.append(
+                f"{error.replace('_', ' ')}: {drawing['first']} is more accurate on {more} of {len(known)} systems,"
+                f" less on {less}: {verdict}"
+            )
     page.items(said)
-    table = both.groupby(["precision", "matrix_kind"]).agg(
-        systems=("size", "size"), backward=("backward_error", "median"), backward_2=("backward_error_2", "median"),
-        forward=("forward_error", "median"), forward_2=("forward_error_2", "median")).reset_index()
+    table = (
+        both.groupby(["precision", "matrix_kind"])
+        .agg(
+            systems=("size", "size"),
+            backward=("backward_error", "median"),
+            backward_2=("backward_error_2", "median"),
+            forward=("forward_error", "median"),
+            forward_2=("forward_error_2", "median"),
+        )
+        .reset_index()
+    )
     a, b = drawing["first"], drawing["second"]
-    page.table(experiment["id"], table,
-               [("precision", "precision", None), ("matrix_kind", "matrix", None), ("systems", "systems", whole), ("backward", f"backward, {a}", number),
-                ("backward_2", f"backward, {b}", number), ("forward", f"forward, {a}", number), ("forward_2", f"forward, {b}", number)],
-               caption="Median errors on the systems that both answered.")
+    page.table(
+        experiment["id"],
+        table,
+        [
+            ("precision", "precision", None),
+            ("matrix_kind", "matrix", None),
+            ("systems", "systems", whole),
+            ("backward", f"backward, {a}", number),
+            ("backward_2", f"backward, {b}", number),
+            ("forward", f"forward, {a}", number),
+            ("forward_2", f"forward, {b}", number),
+        ],
+        caption="Median errors on the systems that both answered.",
+    )
     return True
 
 
 def reference(page, night, experiment, drawing, rows):
     """A published table without a counterpart in the records."""
     theirs = table_of(drawing["csv"])
-    page.table(slug(experiment["id"], "reference"), theirs,
-               [(c, c.replace("_", " "), number if theirs[c].dtype.kind == "f" else whole if theirs[c].dtype.kind == "i" else None) for c in theirs],
-               caption=f"{drawing['words']} Source: {source_of(drawing['csv'])}.")
+    page.table(
+        slug(experiment["id"], "reference"),
+        theirs,
+        [
+            (
+                c,
+                c.replace("_", " "),
+                number if theirs[c].dtype.kind == "f" else whole if theirs[c].dtype.kind == "i" else None,
+            )
+            for c in theirs
+        ],
+        caption=f"{drawing['words']} Source: {source_of(drawing['csv'])}.",
+    )
     return True

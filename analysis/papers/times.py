@@ -33,25 +33,69 @@ def lines(page, night, experiment, drawing, rows):
             groups = sorted(part.groupby("label"), key=lambda g: _natural(g[0]))
             for i, (name, group) in enumerate(_spread(groups)):
                 x, y = group["size"].to_numpy(), group["seconds_median"].to_numpy()
-                series.append(Series(name, x, y, group["seconds_q1"].to_numpy(), group["seconds_q3"].to_numpy(),
-                                     (group["status"] != "pass").to_numpy(), style=i))
+                series.append(
+                    Series(
+                        name,
+                        x,
+                        y,
+                        group["seconds_q1"].to_numpy(),
+                        group["seconds_q3"].to_numpy(),
+                        (group["status"] != "pass").to_numpy(),
+                        style=i,
+                    )
+                )
                 fit = cubic(x, y) if drawing.get("fit") == "cubic" else None
                 if fit:
                     dense = np.linspace(x.min(), x.max(), 60)
                     series[-1].line = False
-                    series.append(Series(f"{name}, cubic fit, R² = {fit.r_squared:.5f}", dense, fit.curve(dense), style=i, marker=False))
-                    fits.append({"series": name, "precision": precision, "device": device, "points": len(x), "r_squared": fit.r_squared,
-                                 **{f"of {k}": v for k, v in fit.coefficients.items()}})
+                    series.append(
+                        Series(
+                            f"{name}, cubic fit, R² = {fit.r_squared:.5f}",
+                            dense,
+                            fit.curve(dense),
+                            style=i,
+                            marker=False,
+                        )
+                    )
+                    fits.append(
+                        {
+                            "series": name,
+                            "precision": precision,
+                            "device": device,
+                            "points": len(x),
+                            "r_squared": fit.r_squared,
+                            **{f"of {k}": v for k, v in fit.coefficients.items()},
+                        }
+                    )
             log = drawing.get("fit") != "cubic"
-            figures.append(Plot(slug(experiment["id"], precision, device), f"{experiment['title']}: {precision}, {device}", "n", "median time",
-                                series, ylog=log, xlog=None if log else False, seconds=True))
+            figures.append(
+                Plot(
+                    slug(experiment["id"], precision, device),
+                    f"{experiment['title']}: {precision}, {device}",
+                    "n",
+                    "median time",
+                    series,
+                    ylog=log,
+                    xlog=None if log else False,
+                    seconds=True,
+                )
+            )
     drawn = page.plots(figures, most=6)
     if fits:
         frame = pd.DataFrame(fits)
-        page.table(slug(experiment["id"], "fit"), frame,
-                   [("series", "series", None), ("precision", "precision", None), ("device", "device", None), ("points", "sizes", whole),
-                    *((f"of {k}", f"coefficient of {k} [s]", number) for k in ("n³", "n²", "n", "1")), ("r_squared", "R²", lambda v: f"{v:.6f}")],
-                   caption="Cubic fit of the medians by least squares.")
+        page.table(
+            slug(experiment["id"], "fit"),
+            frame,
+            [
+                ("series", "series", None),
+                ("precision", "precision", None),
+                ("device", "device", None),
+                ("points", "sizes", whole),
+                *((f"of {k}", f"coefficient of {k} [s]", number) for k in ("n³", "n²", "n", "1")),
+                ("r_squared", "R²", lambda v: f"{v:.6f}"),
+            ],
+            caption="Cubic fit of the medians by least squares.",
+        )
     elif drawing.get("fit") == "cubic" and drawn:
         page.nothing("Fewer than five sizes: a cubic through them would fit anything, so none is fitted.")
     return bool(drawn)
@@ -82,22 +126,50 @@ def over_parameter(page, night, experiment, drawing, rows):
         size = extent[extent == extent.max()].index.max()
         series = []
         several = part["matrix_kind"].nunique() > 1
-        for i, ((method, rest, kind), group) in enumerate(_spread(list(part[part["size"] == size].groupby(["method", "rest", "matrix_kind"])), 6)):
+        for i, ((method, rest, kind), group) in enumerate(
+            _spread(list(part[part["size"] == size].groupby(["method", "rest", "matrix_kind"])), 6)
+        ):
             group = group.drop_duplicates("value")
             label = " ".join(w for w in (method, terse(rest), kind if several else "") if w)
             series += _one(what, label, group, i, fits, dict(precision=precision, device=device, size=size))
         ylabel = {"seconds": "median time", "speedup": "speedup", "reciprocal": "1 / (t − K) [1/s]"}[what]
         if not series:
             continue
-        figures.append(Plot(slug(experiment["id"], what, precision, device), f"{ylabel.capitalize() if what != 'reciprocal' else ylabel} over {name}: n = {size}, {precision}, {device}",
-                            name, ylabel, series, seconds=what == "seconds", xlog=False if what == "reciprocal" else None))
+        figures.append(
+            Plot(
+                slug(experiment["id"], what, precision, device),
+                (
+                    f"{ylabel.capitalize() if what != 'reciprocal' else ylabel} over {name}: n = {size}, {precision},"
+                    f" {device}"
+                ),
+                name,
+                ylabel,
+                series,
+                seconds=what == "seconds",
+                xlog=False if what == "reciprocal" else None,
+            )
+        )
     drawn = page.plots(figures, most=4)
     if fits:
-        page.table(slug(experiment["id"], "fit"), pd.DataFrame(fits),
-                   [("series", "series", None), ("precision", "precision", None), ("device", "device", None), ("size", "n", whole),
-                    ("points", "points", whole), ("K", "K [s]", number), ("c", "c [s]", number), ("r_squared", "R²", lambda v: f"{v:.5f}"),
-                    ("above", "points above K", whole)],
-                   caption="t = K + c / blocks by least squares; his hypothesis is that time falls as 1 / blocks. R² well below 1 speaks against it.")
+        page.table(
+            slug(experiment["id"], "fit"),
+            pd.DataFrame(fits),
+            [
+                ("series", "series", None),
+                ("precision", "precision", None),
+                ("device", "device", None),
+                ("size", "n", whole),
+                ("points", "points", whole),
+                ("K", "K [s]", number),
+                ("c", "c [s]", number),
+                ("r_squared", "R²", lambda v: f"{v:.5f}"),
+                ("above", "points above K", whole),
+            ],
+            caption=(
+                "t = K + c / blocks by least squares; his hypothesis is that time falls as 1 / blocks. R² well below 1"
+                " speaks against it."
+            ),
+        )
     elif what == "reciprocal" and drawn == 0 and len(rows):
         page.nothing("Fewer than three numbers of blocks: nothing to fit.")
         return True
@@ -108,20 +180,37 @@ def _one(what, label, group, style, fits, place):
     x = group["value"].to_numpy()
     hollow = (group["status"] != "pass").to_numpy()
     if what == "seconds":
-        return [Series(label, x, *(group[c].to_numpy() for c in ("seconds_median", "seconds_q1", "seconds_q3")), hollow, style)]
+        return [
+            Series(
+                label, x, *(group[c].to_numpy() for c in ("seconds_median", "seconds_q1", "seconds_q3")), hollow, style
+            )
+        ]
     if what == "speedup":
-        return [Series(label, x, *(group[c].to_numpy() for c in ("speedup", "speedup_low", "speedup_high")), hollow, style)]
+        return [
+            Series(label, x, *(group[c].to_numpy() for c in ("speedup", "speedup_low", "speedup_high")), hollow, style)
+        ]
     t = group["seconds_median"].to_numpy()
     fit = reciprocal(x, t)
     if fit is None:
         return []
     limit = fit.coefficients["K"]
     above = t > limit
-    fits.append({"series": label, **place, "points": len(x), **fit.coefficients, "r_squared": fit.r_squared, "above": int(above.sum())})
+    fits.append(
+        {
+            "series": label,
+            **place,
+            "points": len(x),
+            **fit.coefficients,
+            "r_squared": fit.r_squared,
+            "above": int(above.sum()),
+        }
+    )
     y = np.where(above, 1 / np.where(above, t - limit, 1), np.nan)
     ends = np.array([x.min(), x.max()], dtype=float)
-    return [Series(label, x, y, hollow=hollow, style=style, line=False),
-            Series(f"{label}: blocks / c, K = {seconds(limit)}", ends, fit.curve(ends), style=style, marker=False)]
+    return [
+        Series(label, x, y, hollow=hollow, style=style, line=False),
+        Series(f"{label}: blocks / c, K = {seconds(limit)}", ends, fit.curve(ends), style=style, marker=False),
+    ]
 
 
 def ratio(page, night, experiment, drawing, rows):
@@ -131,7 +220,10 @@ def ratio(page, night, experiment, drawing, rows):
     slow, fast = (pick(rows, drawing[k]) for k in ("slow", "fast"))
     names = [{name for p in part["parameter"] for name in p} for part in (slow, fast)]
     common = sorted(names[0] & names[1])
-    slow, fast = (part.assign(common=part["parameter"].map(lambda p: str([p.get(name) for name in common]))) for part in (slow, fast))
+    slow, fast = (
+        part.assign(common=part["parameter"].map(lambda p: str([p.get(name) for name in common])))
+        for part in (slow, fast)
+    )
     same = ["precision", "device", "size", "matrix_kind", "common"]
     both = _joined(fast, slow, same)
     # what the CPU did not do on the same kind of matrix stands beside what it did on another
@@ -142,24 +234,58 @@ def ratio(page, night, experiment, drawing, rows):
         return False
     both = pd.concat([_one_matrix(part, usual) for _, part in both.groupby(["precision", "device"])])
     both = both.sort_values("seconds_median", kind="stable").drop_duplicates(["precision", "device", "size"])
-    both = both.assign(ratio=both["seconds_median_slow"] / both["seconds_median"], low=both["seconds_q1_slow"] / both["seconds_q3"],
-                       high=both["seconds_q3_slow"] / both["seconds_q1"]).sort_values(["precision", "device", "size"], kind="stable")
+    both = both.assign(
+        ratio=both["seconds_median_slow"] / both["seconds_median"],
+        low=both["seconds_q1_slow"] / both["seconds_q3"],
+        high=both["seconds_q3_slow"] / both["seconds_q1"],
+    ).sort_values(["precision", "device", "size"], kind="stable")
     said = claims(experiment["id"])
     said = said[said["quantity"] == drawing["quantity"]]
     words = "".join(f" Published: {c.quantity} {_range(c)} ({c.source})." for c in said.itertuples())
     last = both.drop_duplicates(["precision", "device"], keep="last")
-    page.add(f"{drawing['slow']['method']} takes, in times of {drawing['fast']['method']}: "
-             + "; ".join(f"{factor(r.ratio)} at n = {r.size} ({r.precision}, {r.device})" for r in last.itertuples()) + "." + words)
+    page.add(
+        f"{drawing['slow']['method']} takes, in times of {drawing['fast']['method']}: "
+        + "; ".join(f"{factor(r.ratio)} at n = {r.size} ({r.precision}, {r.device})" for r in last.itertuples())
+        + "."
+        + words
+    )
     name = slug(experiment["id"], "ratio", drawing["slow"]["method"], drawing["fast"]["method"])
-    page.table(name, both[["precision", "device", "size", "config", "matrix_kind", "seconds_median_slow", "seconds_median", "ratio", "low", "high"]],
-               [("precision", "precision", None), ("device", "device", None), ("size", "n", whole), ("matrix_kind", "matrix", None), ("config", "with", None),
-                ("seconds_median_slow", drawing["slow"]["method"], seconds), ("seconds_median", drawing["fast"]["method"], seconds),
-                ("ratio", "times faster", factor), ("low", "at least", factor), ("high", "at most", factor)], limit=24)
+    page.table(
+        name,
+        both[
+            [
+                "precision",
+                "device",
+                "size",
+                "config",
+                "matrix_kind",
+                "seconds_median_slow",
+                "seconds_median",
+                "ratio",
+                "low",
+                "high",
+            ]
+        ],
+        [
+            ("precision", "precision", None),
+            ("device", "device", None),
+            ("size", "n", whole),
+            ("matrix_kind", "matrix", None),
+            ("config", "with", None),
+            ("seconds_median_slow", drawing["slow"]["method"], seconds),
+            ("seconds_median", drawing["fast"]["method"], seconds),
+            ("ratio", "times faster", factor),
+            ("low", "at least", factor),
+            ("high", "at most", factor),
+        ],
+        limit=24,
+    )
     return True
 
 
 def _one_matrix(both, usual):
-    """The pairs on the matrix kind that gives most sizes, one that is drawn before others: an iteration is done at once on some kinds."""
+    """The pairs on the matrix kind that gives most sizes, one that is drawn before others: an iteration is done at once
+    on some kinds."""
     sizes = both.groupby("matrix_kind")["size"].nunique()
     kind = max(sizes.index, key=lambda k: (k in usual, k != "identity", sizes[k]))
     return both[both["matrix_kind"] == kind]
@@ -167,6 +293,7 @@ def _one_matrix(both, usual):
 
 def _joined(fast, slow, same):
     """The fastest of both that agree in `same`."""
+
     def least(part, by):
         return part.sort_values("seconds_median", kind="stable").drop_duplicates(by)
 
@@ -181,7 +308,8 @@ def _range(claim):
 
 
 def order(page, night, experiment, drawing, rows):
-    """The methods by time, in words: at the largest size that most of them have, and at the largest of all where that is another."""
+    """The methods by time, in words: at the largest size that most of them have, and at the largest of all where that
+    is another."""
     rows = answered(rows)
     said = []
     for device in heads(rows):
@@ -189,9 +317,17 @@ def order(page, night, experiment, drawing, rows):
             if not (part["device"] == device).any():
                 continue
             extent = part.groupby("size")["method"].nunique()
-            for size in sorted({extent[extent == extent.max()].index.max(), extent[extent > 1].index.max() if (extent > 1).any() else extent.index.max()}):
+            for size in sorted(
+                {
+                    extent[extent == extent.max()].index.max(),
+                    extent[extent > 1].index.max() if (extent > 1).any() else extent.index.max(),
+                }
+            ):
                 at = best(part[part["size"] == size], ["method"]).sort_values("seconds_median")
-                said.append(f"n = {size}, {precision}, {device}: " + ", then ".join(f"{r.method} ({seconds(r.seconds_median)})" for r in at.itertuples()))
+                said.append(
+                    f"n = {size}, {precision}, {device}: "
+                    + ", then ".join(f"{r.method} ({seconds(r.seconds_median)})" for r in at.itertuples())
+                )
     if said:
         page.add("Measured order, fastest first:")
         page.items(said)
@@ -202,37 +338,68 @@ def verdict(page, night, experiment, drawing, rows):
     """Two values of one parameter, trial by trial, with a verdict in words."""
     name = drawing["parameter"]
     rows = answered(rows)
-    rows = rows.assign(value=parameter(rows, name), rest=rows["parameters"].map(without(dict(zip(rows["parameters"], rows["parameter"])), name)))
+    rows = rows.assign(
+        value=parameter(rows, name),
+        rest=rows["parameters"].map(without(dict(zip(rows["parameters"], rows["parameter"])), name)),
+    )
     rows = rows[rows["value"].isin([drawing["first"], drawing["second"]])]
     same = ["precision", "device", "host", "method", "size", "nrhs", "matrix_digest", "rest"]
     first, second = (best(rows[rows["value"] == drawing[k]], same) for k in ("first", "second"))
     both = first.merge(second, on=same, suffixes=("", "_2"))
     if not len(both):
         return False
-    both = both.assign(ratio=both["seconds_median"] / both["seconds_median_2"], low=both["seconds_q1"] / both["seconds_q3_2"],
-                       high=both["seconds_q3"] / both["seconds_q1_2"])
-    said = [f"{rest or 'default'}, {precision}, {device}: {_pays(part)}"
-            for (precision, device, rest), part in sorted(both.groupby(["precision", "device", "rest"]), key=lambda g: _natural(" ".join(g[0])))]
+    both = both.assign(
+        ratio=both["seconds_median"] / both["seconds_median_2"],
+        low=both["seconds_q1"] / both["seconds_q3_2"],
+        high=both["seconds_q3"] / both["seconds_q1_2"],
+    )
+    said = [
+        f"{rest or 'default'}, {precision}, {device}: {_pays(part)}"
+        for (precision, device, rest), part in sorted(
+            both.groupby(["precision", "device", "rest"]), key=lambda g: _natural(" ".join(g[0]))
+        )
+    ]
     page.add(f"Verdict: {drawing['first']} {_pays(both)} ({drawing['second']}'s time is 1).")
-    page.add(f"{drawing['first']} against {drawing['second']}, trial by trial (told apart where the quartiles do not overlap):")
+    page.add(
+        f"{drawing['first']} against {drawing['second']}, trial by trial (told apart where the quartiles do not"
+        " overlap):"
+    )
     page.items(said[:24])
-    page.table(slug(experiment["id"], "verdict", drawing["first"], drawing["second"]), both.sort_values(["size", "rest"], ascending=[False, True], kind="stable")[[*same, "seconds_median", "seconds_median_2", "ratio", "low", "high"]],
-               [("precision", "precision", None), ("device", "device", None), ("rest", "with", None), ("size", "n", whole),
-                ("seconds_median", drawing["first"], seconds), ("seconds_median_2", drawing["second"], seconds), ("ratio", "ratio", factor),
-                ("low", "at least", factor), ("high", "at most", factor)], limit=24)
+    page.table(
+        slug(experiment["id"], "verdict", drawing["first"], drawing["second"]),
+        both.sort_values(["size", "rest"], ascending=[False, True], kind="stable")[
+            [*same, "seconds_median", "seconds_median_2", "ratio", "low", "high"]
+        ],
+        [
+            ("precision", "precision", None),
+            ("device", "device", None),
+            ("rest", "with", None),
+            ("size", "n", whole),
+            ("seconds_median", drawing["first"], seconds),
+            ("seconds_median_2", drawing["second"], seconds),
+            ("ratio", "ratio", factor),
+            ("low", "at least", factor),
+            ("high", "at most", factor),
+        ],
+        limit=24,
+    )
     return True
 
 
 def _pays(pairs):
-    """Whether the first of two pays, in words: of four pairs one at least must tell them apart, and the middle one by a percent."""
+    """Whether the first of two pays, in words: of four pairs one at least must tell them apart, and the middle one by a
+    percent."""
     faster, slower = int((pairs["high"] < 1).sum()), int((pairs["low"] > 1).sum())
     middle = float(pairs["ratio"].median())
     if max(faster, slower) * 4 < len(pairs) or faster == slower or abs(middle - 1) < 0.01:
         words = "makes no difference worth naming"
     else:
         words = "pays" if faster > slower else "does not pay"
-    return (f"{words}: faster in {faster} of {len(pairs)} pairs, slower in {slower}, not told apart in {len(pairs) - faster - slower}; "
-            f"{_time_of(middle)} the time in the middle pair, {_time_of(pairs['ratio'].min())} to {_time_of(pairs['ratio'].max())} in all")
+    return (
+        f"{words}: faster in {faster} of {len(pairs)} pairs, slower in {slower}, not told apart in"
+        f" {len(pairs) - faster - slower}; {_time_of(middle)} the time in the middle pair,"
+        f" {_time_of(pairs['ratio'].min())} to {_time_of(pairs['ratio'].max())} in all"
+    )
 
 
 def _time_of(ratio):
@@ -252,21 +419,66 @@ def transfer(page, night, experiment, drawing, rows):
     cpu = best(rows[(rows["method"] == drawing["against"])], same)[[*same, "seconds_median"]]
     moved = moved[moved["device"].isin(heads(moved))]
     moved = best(moved, ["device", "method", *same]).merge(cpu, on=same, how="left", suffixes=("", "_cpu"))
-    moved = moved.assign(over=moved["transfer"] / moved["seconds_median_cpu"]).sort_values(["precision", "nrhs", "device", "method", "size"])
+    moved = moved.assign(over=moved["transfer"] / moved["seconds_median_cpu"]).sort_values(
+        ["precision", "nrhs", "device", "method", "size"]
+    )
     figures = []
     for (precision, device, nrhs), part in moved.groupby(["precision", "device", "nrhs"]):
         series = []
         for i, (method, group) in enumerate(part.groupby("method")):
-            series.append(Series(f"{method}, kernels", group["size"].to_numpy(), group["seconds_median"].to_numpy(), style=i))
-            series.append(Series(f"{method}, allocate and copy", group["size"].to_numpy(), group["transfer"].to_numpy(), style=i + 8))
-        figures.append(Plot(slug(experiment["id"], precision, device, f"nrhs-{nrhs}"), f"{experiment['title']}: {precision}, {device}, nrhs {nrhs}", "n", "time", series,
-                            ylog=True, seconds=True))
+            series.append(
+                Series(f"{method}, kernels", group["size"].to_numpy(), group["seconds_median"].to_numpy(), style=i)
+            )
+            series.append(
+                Series(
+                    f"{method}, allocate and copy", group["size"].to_numpy(), group["transfer"].to_numpy(), style=i + 8
+                )
+            )
+        figures.append(
+            Plot(
+                slug(experiment["id"], precision, device, f"nrhs-{nrhs}"),
+                f"{experiment['title']}: {precision}, {device}, nrhs {nrhs}",
+                "n",
+                "time",
+                series,
+                ylog=True,
+                seconds=True,
+            )
+        )
     page.plots(figures, most=4)
     for nrhs, known in moved[moved["over"].notna()].groupby("nrhs"):
-        page.add(f"With {nrhs} right-hand side{'s' if nrhs > 1 else ''}, allocating and copying cost more than the CPU's whole solve ({drawing['against']}) in "
-                 f"{int((known['over'] > 1).sum())} of {len(known)} cases; the kernels alone are faster than it in {int((known['seconds_median'] < known['seconds_median_cpu']).sum())}.")
-    page.table(slug(experiment["id"], "table"), moved[["precision", "nrhs", "device", "method", "size", "seconds_median", "transfer", "seconds_median_cpu", "over"]],
-               [("precision", "precision", None), ("nrhs", "right-hand sides", whole), ("device", "device", None), ("method", "method", None), ("size", "n", whole),
-                ("seconds_median", "kernels", seconds), ("transfer", "allocate and copy", seconds), ("seconds_median_cpu", "CPU's solve", seconds),
-                ("over", "copying / CPU", factor)], limit=40)
+        page.add(
+            f"With {nrhs} right-hand side{'s' if nrhs > 1 else ''}, allocating and copying cost more than the CPU's"
+            f" whole solve ({drawing['against']}) in {int((known['over'] > 1).sum())} of {len(known)} cases; the"
+            " kernels alone are faster than it in"
+            f" {int((known['seconds_median'] < known['seconds_median_cpu']).sum())}."
+        )
+    page.table(
+        slug(experiment["id"], "table"),
+        moved[
+            [
+                "precision",
+                "nrhs",
+                "device",
+                "method",
+                "size",
+                "seconds_median",
+                "transfer",
+                "seconds_median_cpu",
+                "over",
+            ]
+        ],
+        [
+            ("precision", "precision", None),
+            ("nrhs", "right-hand sides", whole),
+            ("device", "device", None),
+            ("method", "method", None),
+            ("size", "n", whole),
+            ("seconds_median", "kernels", seconds),
+            ("transfer", "allocate and copy", seconds),
+            ("seconds_median_cpu", "CPU's solve", seconds),
+            ("over", "copying / CPU", factor),
+        ],
+        limit=40,
+    )
     return True

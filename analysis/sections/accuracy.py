@@ -6,7 +6,7 @@ from ..frames import history_plots, method_styles, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 
-ROUNDOFF = {"float": 2.0 ** -24, "double": 2.0 ** -53}
+ROUNDOFF = {"float": 2.0**-24, "double": 2.0**-53}
 
 
 def accuracy(page, night):
@@ -17,17 +17,23 @@ def accuracy(page, night):
         return
     known = rows[rows["matrix_condition"].notna() & rows["forward_error"].gt(0)]
     if known["matrix_condition"].nunique() > 1:
-        page.add("Forward error against the condition number that the matrix was made with, which the kinds condition and identity have; no other "
-                 "kind is drawn. The dashed line is what the condition number alone "
-                 "explains: unit roundoff times condition.")
+        page.add(
+            "Forward error against the condition number that the matrix was made with, which the kinds condition and"
+            " identity have; no other kind is drawn. The dashed line is what the condition number alone explains: unit"
+            " roundoff times condition."
+        )
         page.plots(_clouds(known, "matrix_condition", "condition", "condition number", method_styles(night.records)))
     else:
-        page.nothing("Fewer than two different known condition numbers are in these records, so no error is drawn against them. Known are those of "
-                     "the matrix kinds condition and identity, which say what they were made with.")
+        page.nothing(
+            "Fewer than two different known condition numbers are in these records, so no error is drawn against them."
+            " Known are those of the matrix kinds condition and identity, which say what they were made with."
+        )
     both = rows[rows["forward_error"].gt(0) & rows["backward_error"].gt(0)]
     if len(both):
-        page.add("Forward against backward error, for every judged answer with a known solution: the distance above the dashed line is the "
-                 "amplification by the matrix, at most about its condition number for a sound method.")
+        page.add(
+            "Forward against backward error, for every judged answer with a known solution: the distance above the"
+            " dashed line is the amplification by the matrix, at most about its condition number for a sound method."
+        )
         page.plots(_clouds(both, "backward_error", "amplification", "backward error", method_styles(night.records)))
     _ratio_table(page, rows)
 
@@ -36,30 +42,74 @@ def _clouds(rows, x, name, words, styles):
     for (problem, precision), group in rows.groupby(["problem", "precision"]):
         series = []
         for method, part in group.groupby("method"):
-            series.append(Series(method, part[x].to_numpy(), part["forward_error"].to_numpy(),
-                                 hollow=(part["status"] != "pass").to_numpy(), style=styles[problem, method]))
+            series.append(
+                Series(
+                    method,
+                    part[x].to_numpy(),
+                    part["forward_error"].to_numpy(),
+                    hollow=(part["status"] != "pass").to_numpy(),
+                    style=styles[problem, method],
+                )
+            )
         span = np.array([group[x].min(), group[x].max()])
         floor = ROUNDOFF.get(precision, 0) * span if x == "matrix_condition" else span
         # the line of comparison is a series of its own, without marks, before the clouds
         series = sorted(series, key=lambda s: -len(s.x))
-        line = Series("roundoff × condition" if x == "matrix_condition" else "equal", span, floor, style=6 + 8, marker=False)
-        yield Plot(slug(name, problem, precision), f"Forward error: {problem}, {precision}", words, "forward error", [line, *series],
-                   kind="dots", xlog=True, ylog=True, note="Hollow marks: the answer was not accepted.")
+        line = Series(
+            "roundoff × condition" if x == "matrix_condition" else "equal", span, floor, style=6 + 8, marker=False
+        )
+        yield Plot(
+            slug(name, problem, precision),
+            f"Forward error: {problem}, {precision}",
+            words,
+            "forward error",
+            [line, *series],
+            kind="dots",
+            xlog=True,
+            ylog=True,
+            note="Hollow marks: the answer was not accepted.",
+        )
 
 
 def _ratio_table(page, rows):
     finite = rows.assign(ratio=rows["residual_ratio"].astype(float))
-    table = finite.groupby(["problem", "precision", "method", "matrix_kind"]).agg(
-        trials=("ratio", "size"), best=("ratio", "min"), median=("ratio", "median"), worst=("ratio", "max"),
-        tolerance=("tolerance", "max"), passed=("status", lambda s: int((s == "pass").sum())),
-        backward=("backward_error", "max"), forward=("forward_error", "max"), growth=("pivot_growth", "max")).reset_index()
+    table = (
+        finite.groupby(["problem", "precision", "method", "matrix_kind"])
+        .agg(
+            trials=("ratio", "size"),
+            best=("ratio", "min"),
+            median=("ratio", "median"),
+            worst=("ratio", "max"),
+            tolerance=("tolerance", "max"),
+            passed=("status", lambda s: int((s == "pass").sum())),
+            backward=("backward_error", "max"),
+            forward=("forward_error", "max"),
+            growth=("pivot_growth", "max"),
+        )
+        .reset_index()
+    )
     table = table.sort_values("worst", ascending=False, kind="stable")
-    page.table("accuracy", table,
-               [("problem", "problem", None), ("precision", "precision", None), ("method", "method", None), ("matrix_kind", "matrix", None),
-                ("trials", "trials", whole), ("passed", "passed", whole), ("best", "least ratio", number), ("median", "median", number),
-                ("worst", "largest", number), ("tolerance", "tolerance", number), ("backward", "backward error ≤", number),
-                ("forward", "forward error ≤", number), ("growth", "pivot growth ≤", number)],
-               limit=60, caption="The judged ratio by method and matrix kind, worst first.")
+    page.table(
+        "accuracy",
+        table,
+        [
+            ("problem", "problem", None),
+            ("precision", "precision", None),
+            ("method", "method", None),
+            ("matrix_kind", "matrix", None),
+            ("trials", "trials", whole),
+            ("passed", "passed", whole),
+            ("best", "least ratio", number),
+            ("median", "median", number),
+            ("worst", "largest", number),
+            ("tolerance", "tolerance", number),
+            ("backward", "backward error ≤", number),
+            ("forward", "forward error ≤", number),
+            ("growth", "pivot growth ≤", number),
+        ],
+        limit=60,
+        caption="The judged ratio by method and matrix kind, worst first.",
+    )
 
 
 def convergence(page, night):
@@ -69,15 +119,39 @@ def convergence(page, night):
         page.nothing("No iterative method is in these records.")
         return
     if len(rows):
-        table = rows.groupby(["problem", "precision", "method", "matrix_kind", "convergence"]).agg(
-            trials=("size", "size"), smallest=("size", "min"), largest=("size", "max"), low=("iterations", "min"),
-            middle=("iterations", "median"), high=("iterations", "max"), ratio=("residual_ratio", "max")).reset_index()
-        page.table("convergence", table,
-                   [("problem", "problem", None), ("precision", "precision", None), ("method", "method", None),
-                    ("matrix_kind", "matrix", None), ("convergence", "how it ended", None), ("trials", "trials", whole),
-                    ("smallest", "n from", whole), ("largest", "n to", whole), ("low", "iterations from", whole),
-                    ("middle", "median", number), ("high", "to", whole), ("ratio", "ratio ≤", number)],
-                   limit=60, caption="How iterative methods ended, by matrix kind.")
+        table = (
+            rows.groupby(["problem", "precision", "method", "matrix_kind", "convergence"])
+            .agg(
+                trials=("size", "size"),
+                smallest=("size", "min"),
+                largest=("size", "max"),
+                low=("iterations", "min"),
+                middle=("iterations", "median"),
+                high=("iterations", "max"),
+                ratio=("residual_ratio", "max"),
+            )
+            .reset_index()
+        )
+        page.table(
+            "convergence",
+            table,
+            [
+                ("problem", "problem", None),
+                ("precision", "precision", None),
+                ("method", "method", None),
+                ("matrix_kind", "matrix", None),
+                ("convergence", "how it ended", None),
+                ("trials", "trials", whole),
+                ("smallest", "n from", whole),
+                ("largest", "n to", whole),
+                ("low", "iterations from", whole),
+                ("middle", "median", number),
+                ("high", "to", whole),
+                ("ratio", "ratio ≤", number),
+            ],
+            limit=60,
+            caption="How iterative methods ended, by matrix kind.",
+        )
     if not len(night.iterations):
         page.nothing("No residual histories are recorded.")
         return

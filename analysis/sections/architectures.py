@@ -26,14 +26,34 @@ def architectures(page, night):
         page.heading(f"{second} over {first}")
         figures = []
         for (problem, precision), group in both.groupby(["problem", "precision"]):
-            figures.append(over_size(slug("gpu", first, second, problem, precision), f"{second} over {first}: {problem}, {precision}", "times faster",
-                                     _lines(group, styles), lines_at=[(1, "equal")], note="The configuration in the middle at each size; bars: quartiles of the samples."))
+            figures.append(
+                over_size(
+                    slug("gpu", first, second, problem, precision),
+                    f"{second} over {first}: {problem}, {precision}",
+                    "times faster",
+                    _lines(group, styles),
+                    lines_at=[(1, "equal")],
+                    note="The configuration in the middle at each size; bars: quartiles of the samples.",
+                )
+            )
         page.plots(figures, most=8)
         table = both.groupby(["problem", "precision", "method"]).apply(_row).reset_index()
-        page.table(slug("gpu", first, second), table,
-                   [("problem", "problem", None), ("precision", "precision", None), ("method", "method", None), ("trials", "trials in common", whole),
-                    ("middle", "median speedup", factor), ("low", "least", factor), ("high", "most", factor), ("overtakes", "which is faster where", None)],
-                   limit=60, caption=f"Speedup of {second} over {first}, and the size from which the lead changes.")
+        page.table(
+            slug("gpu", first, second),
+            table,
+            [
+                ("problem", "problem", None),
+                ("precision", "precision", None),
+                ("method", "method", None),
+                ("trials", "trials in common", whole),
+                ("middle", "median speedup", factor),
+                ("low", "least", factor),
+                ("high", "most", factor),
+                ("overtakes", "which is faster where", None),
+            ],
+            limit=60,
+            caption=f"Speedup of {second} over {first}, and the size from which the lead changes.",
+        )
     if len(combos) > 6:
         page.nothing(f"{len(combos) - 6} more pairs of GPUs are left out.")
 
@@ -44,19 +64,35 @@ def _lines(group, styles):
     place = ordered.groupby(["problem", "method", "size"]).cumcount()
     count = ordered.groupby(["problem", "method", "size"])["ratio"].transform("size")
     middle = ordered[place == (count - 1) // 2]
-    return [Series(method, part["size"].to_numpy(), part["ratio"].to_numpy(), part["low"].to_numpy(), part["high"].to_numpy(),
-                   style=styles[problem, method]) for (problem, method), part in middle.groupby(["problem", "method"])]
+    return [
+        Series(
+            method,
+            part["size"].to_numpy(),
+            part["ratio"].to_numpy(),
+            part["low"].to_numpy(),
+            part["high"].to_numpy(),
+            style=styles[problem, method],
+        )
+        for (problem, method), part in middle.groupby(["problem", "method"])
+    ]
 
 
 def _row(group):
     by_size = group.groupby("size")[["low", "high"]].median()
-    return pd.Series({"trials": len(group), "middle": group["ratio"].median(), "low": group["ratio"].min(), "high": group["ratio"].max(),
-                      "overtakes": lead(by_size, group["first"].iloc[0], group["second"].iloc[0])})
+    return pd.Series(
+        {
+            "trials": len(group),
+            "middle": group["ratio"].median(),
+            "low": group["ratio"].min(),
+            "high": group["ratio"].max(),
+            "overtakes": lead(by_size, group["first"].iloc[0], group["second"].iloc[0]),
+        }
+    )
 
 
 def lead(by_size, first, second):
-    """In words: who is faster, and from which size on that changes. `by_size`: `low` and `high` of the second's speedup, sizes ascending; where
-    they enclose 1 the two are not told apart."""
+    """In words: who is faster, and from which size on that changes. `by_size`: `low` and `high` of the second's
+    speedup, sizes ascending; where they enclose 1 the two are not told apart."""
     signs = np.where(by_size["low"] > 1, 1, np.where(by_size["high"] < 1, -1, 0))
     told = np.flatnonzero(signs)
     if not len(told):
@@ -68,7 +104,9 @@ def lead(by_size, first, second):
         if len(told) == len(signs):
             return f"{name} at every size"
         after = len(told) == len(signs) - told[0]
-        return f"{name} from n = {sizes[told[0]]}; not told apart before" if after else f"{name} where they are told apart"
+        return (
+            f"{name} from n = {sizes[told[0]]}; not told apart before" if after else f"{name} where they are told apart"
+        )
     if len(changes) == 1:
         return f"{names[signs[changes[0]]]} from n = {sizes[changes[0]]}"
     return f"changes more than once, first at n = {sizes[changes[0]]}"

@@ -41,18 +41,37 @@ def _skipped(page, records):
 
 
 def _by_cause(rows):
-    """Numbers in messages differ from trial to trial: causes are grouped by the text without them, one message is shown."""
+    """Numbers in messages differ from trial to trial: causes are grouped by the text without them, one message is
+    shown."""
     messages = rows["message"].replace("", "no message")
     kinds = {m: pd.Series([m]).str.replace(r"\d+", "#", regex=True)[0] for m in messages.unique()}
     rows = rows.assign(message=messages, kind_=messages.map(kinds))
-    return rows.groupby(["status", "problem", "method", "kind_"]).agg(
-        trials=("key", "size"), smallest=("size", "min"), largest=("size", "max"), device=("device", lambda d: ", ".join(sorted(set(d)))),
-        message=("message", "first")).reset_index().drop(columns="kind_").sort_values("trials", ascending=False, kind="stable")
+    return (
+        rows.groupby(["status", "problem", "method", "kind_"])
+        .agg(
+            trials=("key", "size"),
+            smallest=("size", "min"),
+            largest=("size", "max"),
+            device=("device", lambda d: ", ".join(sorted(set(d)))),
+            message=("message", "first"),
+        )
+        .reset_index()
+        .drop(columns="kind_")
+        .sort_values("trials", ascending=False, kind="stable")
+    )
 
 
 def _cause_columns():
-    return [("status", "status", None), ("problem", "problem", None), ("method", "method", None), ("trials", "trials", whole),
-            ("smallest", "n from", whole), ("largest", "to", whole), ("device", "device", None), ("message", "message (one of them)", None)]
+    return [
+        ("status", "status", None),
+        ("problem", "problem", None),
+        ("method", "method", None),
+        ("trials", "trials", whole),
+        ("smallest", "n from", whole),
+        ("largest", "to", whole),
+        ("device", "device", None),
+        ("message", "message (one of them)", None),
+    ]
 
 
 def _wrong(page, records):
@@ -61,30 +80,65 @@ def _wrong(page, records):
     if not judged["status"].isin(WRONG).any():
         page.nothing("Every answer that was judged passed.")
         return
-    page.add("A method without pivoting, or made for one kind of matrix, may honestly fail on another. The table says what it fails on, what "
-             "it passes on, and whether anything else solved the very same systems: then it is the method's doing, not the matrix's alone.")
+    page.add(
+        "A method without pivoting, or made for one kind of matrix, may honestly fail on another. The table says what"
+        " it fails on, what it passes on, and whether anything else solved the very same systems: then it is the"
+        " method's doing, not the matrix's alone."
+    )
     solved = judged[judged["status"] == "pass"].groupby(["problem", "matrix_digest"])["method"].agg(set)
     group = judged.groupby(["problem", "precision", "method", "matrix_kind"])
-    table = group.agg(trials=("key", "size"), passed=("status", lambda s: int((s == "pass").sum())),
-                      worst=("residual_ratio", "max"), infinite=("residual_ratio", lambda r: int(np.isinf(r.to_numpy(float)).sum())),
-                      smallest=("size", "min"), largest=("size", "max"), info=("info", lambda i: int((i > 0).sum()))).reset_index()
+    table = group.agg(
+        trials=("key", "size"),
+        passed=("status", lambda s: int((s == "pass").sum())),
+        worst=("residual_ratio", "max"),
+        infinite=("residual_ratio", lambda r: int(np.isinf(r.to_numpy(float)).sum())),
+        smallest=("size", "min"),
+        largest=("size", "max"),
+        info=("info", lambda i: int((i > 0).sum())),
+    ).reset_index()
     table["wrong"] = table["trials"] - table["passed"]
     table = table[table["wrong"] > 0].copy()
-    good = judged[judged["status"] == "pass"].groupby(["problem", "precision", "method"])["matrix_kind"].agg(lambda k: sorted(set(k))).to_dict()
-    systems = judged[judged["status"].isin(WRONG)].groupby(["problem", "precision", "method", "matrix_kind"])["matrix_digest"].agg(set).to_dict()
+    good = (
+        judged[judged["status"] == "pass"]
+        .groupby(["problem", "precision", "method"])["matrix_kind"]
+        .agg(lambda k: sorted(set(k)))
+        .to_dict()
+    )
+    systems = (
+        judged[judged["status"].isin(WRONG)]
+        .groupby(["problem", "precision", "method", "matrix_kind"])["matrix_digest"]
+        .agg(set)
+        .to_dict()
+    )
     table["finding"] = [_finding(row, good, systems, solved) for row in table.itertuples()]
     table = table.sort_values(["wrong", "worst"], ascending=False, kind="stable")
-    page.table("findings", table,
-               [("problem", "problem", None), ("precision", "precision", None), ("method", "method", None), ("matrix_kind", "matrix", None),
-                ("wrong", "not accepted", whole), ("trials", "of", whole), ("smallest", "n from", whole), ("largest", "to", whole),
-                ("worst", "largest ratio", number), ("info", "zero pivots", whole), ("finding", "finding", None)],
-               limit=60, caption="Methods whose answers were not accepted, by matrix kind.")
+    page.table(
+        "findings",
+        table,
+        [
+            ("problem", "problem", None),
+            ("precision", "precision", None),
+            ("method", "method", None),
+            ("matrix_kind", "matrix", None),
+            ("wrong", "not accepted", whole),
+            ("trials", "of", whole),
+            ("smallest", "n from", whole),
+            ("largest", "to", whole),
+            ("worst", "largest ratio", number),
+            ("info", "zero pivots", whole),
+            ("finding", "finding", None),
+        ],
+        limit=60,
+        caption="Methods whose answers were not accepted, by matrix kind.",
+    )
 
 
 def _finding(row, good, systems, solved):
     key = (row.problem, row.precision, row.method)
     failed_on = systems.get((*key, row.matrix_kind), set())
-    elsewhere = [found for found in (solved.get((row.problem, digest), set()) - {row.method} for digest in failed_on) if found]
+    elsewhere = [
+        found for found in (solved.get((row.problem, digest), set()) - {row.method} for digest in failed_on) if found
+    ]
     others = set().union(*elsewhere)
     passes_on = [k for k in good.get(key, []) if k != row.matrix_kind]
     words = []
@@ -97,7 +151,9 @@ def _finding(row, good, systems, solved):
     if others:
         shown = sorted(others)
         count = f"{len(elsewhere)} of these {len(failed_on)} systems" if len(failed_on) > 1 else "this system"
-        words.append(f"others solved {count}: {', '.join(shown[:3])}" + (f" and {len(shown) - 3} more" if len(shown) > 3 else ""))
+        words.append(
+            f"others solved {count}: {', '.join(shown[:3])}" + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
+        )
     elif failed_on:
         words.append("nothing else solved " + ("these systems" if len(failed_on) > 1 else "this system"))
     return "; ".join(words)

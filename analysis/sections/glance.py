@@ -16,7 +16,14 @@ PEAKS_APART = 0.1  # by which the measured peaks of one GPU model may differ bet
 def glance(night):
     """(sentence, section) each, in the order of what matters in the morning."""
     records = night.records
-    said = [*_missing(night), *_ended(records), *_not_accepted(records), *_gpus(records), *_published(night), *_doubts(night)]
+    said = [
+        *_missing(night),
+        *_ended(records),
+        *_not_accepted(records),
+        *_gpus(records),
+        *_published(night),
+        *_doubts(night),
+    ]
     return [(words, to) for words, to in said if words]
 
 
@@ -28,7 +35,13 @@ def _missing(night):
         if total.isdigit() and int(total) > count and not attributes.get("merged_from"):
             gaps.append(f"{attributes.get('plan_name') or path.parent.name} ({count} of {total} trials)")
     if gaps:
-        yield f"Not complete: {', '.join(gaps[:8])}{f' and {len(gaps) - 8} more' if len(gaps) > 8 else ''}. --resume does what is missing.", "provenance"
+        yield (
+            (
+                f"Not complete: {', '.join(gaps[:8])}{f' and {len(gaps) - 8} more' if len(gaps) > 8 else ''}. --resume"
+                " does what is missing."
+            ),
+            "provenance",
+        )
 
 
 def _ended(records):
@@ -55,8 +68,11 @@ def _gpus(records):
     for first, second in zip(devices, devices[1:]):
         both = pairs(rows, first, second)
         if len(both):
-            yield (f"{second} is {factor(float(both['ratio'].median()))} as fast as {first} in the middle of {len(both)} trials in common "
-                   f"({factor(float(both['ratio'].min()))} to {factor(float(both['ratio'].max()))})."), "architectures"
+            yield (
+                f"{second} is {factor(float(both['ratio'].median()))} as fast as {first} in the middle of"
+                f" {len(both)} trials in common ({factor(float(both['ratio'].min()))} to"
+                f" {factor(float(both['ratio'].max()))})."
+            ), "architectures"
 
 
 def _published(night):
@@ -72,8 +88,11 @@ def _published(night):
     for device, tables in found.items():
         ratios = pd.concat(tables)["faster"].dropna()
         if len(ratios):
-            yield (f"Beside the papers: {len(ratios)} measured times stand beside published ones ({device} and its CPU), {int((ratios > 1).sum())} of "
-                   f"them are faster; published over measured time: {factor(ratios.min())} to {factor(ratios.max())}."), "papers"
+            yield (
+                f"Beside the papers: {len(ratios)} measured times stand beside published ones ({device} and its CPU),"
+                f" {int((ratios > 1).sum())} of them are faster; published over measured time:"
+                f" {factor(ratios.min())} to {factor(ratios.max())}."
+            ), "papers"
 
 
 def _doubts(night):
@@ -83,15 +102,30 @@ def _doubts(night):
     if slow.any():
         yield f"{int(slow.sum())} of {len(slow)} samples were taken under throttling.", "provenance"
     for name, group in night.devices[night.devices["capability"] > 0].groupby("gpu_name"):
-        apart = [f"{what} {number(low / 1e12)} to {number(high / 1e12)} {unit}" for column, what, unit in (
-            ("copy_bytes_per_second", "copy", "TB/s"), ("gemm_flops_float", "GEMM float", "TFLOP/s"), ("gemm_flops_double", "GEMM double", "TFLOP/s"))
-            for low, high in [(group[column].min(), group[column].max())] if high > low * (1 + PEAKS_APART)]
+        apart = [
+            f"{what} {number(low / 1e12)} to {number(high / 1e12)} {unit}"
+            for column, what, unit in (
+                ("copy_bytes_per_second", "copy", "TB/s"),
+                ("gemm_flops_float", "GEMM float", "TFLOP/s"),
+                ("gemm_flops_double", "GEMM double", "TFLOP/s"),
+            )
+            for low, high in [(group[column].min(), group[column].max())]
+            if high > low * (1 + PEAKS_APART)
+        ]
         if apart:
-            yield (f"The peaks measured on {name} differ from run to run ({'; '.join(apart)}): other clocks, or something else used the machine. "
-                   "Times and shares of the slower runs deserve doubt."), "provenance"
+            yield (
+                f"The peaks measured on {name} differ from run to run ({'; '.join(apart)}): other clocks, or something"
+                " else used the machine. Times and shares of the slower runs deserve doubt."
+            ), "provenance"
     commits = [c for c in records["commit"].unique() if c]
     if len(commits) > 1:
-        yield f"The records were made by {len(commits)} versions of the program ({', '.join(c[:8] for c in commits[:4])}): not every difference is the method's.", "provenance"
+        yield (
+            (
+                f"The records were made by {len(commits)} versions of the program"
+                f" ({', '.join(c[:8] for c in commits[:4])}): not every difference is the method's."
+            ),
+            "provenance",
+        )
     if any(attributes.get("dirty") in ("true", "1", "True") for _, attributes, _ in night.files):
         yield "Some were made by a program with changes that are in no commit.", "provenance"
 
@@ -101,12 +135,17 @@ def _first(shown, most, between=", "):
 
 
 def leaders(rows):
-    """One race a (problem, precision), all devices together: the largest size at which at least half as many compete as in the fullest race.
-    `rows`: the accepted answers of all races, as `winners` gives them."""
+    """One race a (problem, precision), all devices together: the largest size at which at least half as many compete as
+    in the fullest race. `rows`: the accepted answers of all races, as `winners` gives them."""
     race = ["problem", "precision", "matrix_kind", "nrhs", "size"]
-    rows = rows[(rows["matrix_kind"] != "identity") | ~rows["problem"].isin(rows.loc[rows["matrix_kind"] != "identity", "problem"])]
+    rows = rows[
+        (rows["matrix_kind"] != "identity")
+        | ~rows["problem"].isin(rows.loc[rows["matrix_kind"] != "identity", "problem"])
+    ]
     entrants = rows[rows["place"] == 1]
-    entrants = entrants.assign(spread=entrants.groupby(["problem", "precision", "matrix_kind"])["size"].transform("nunique"))
+    entrants = entrants.assign(
+        spread=entrants.groupby(["problem", "precision", "matrix_kind"])["size"].transform("nunique")
+    )
     most = entrants.groupby(["problem", "precision"])["of"].transform("max")
     full = entrants[(entrants["of"] * 2 >= most) & ((entrants["of"] > 1) | (most == 1))]
     full = full.sort_values(["size", "of", "spread"], ascending=False, kind="stable")
@@ -114,15 +153,55 @@ def leaders(rows):
     next_one = rows[rows["place"] == 2].set_index(race)
     keys = list(chosen[race].itertuples(index=False, name=None))
     second = [next_one.loc[[k]].iloc[0] if k in next_one.index else None for k in keys]
-    return chosen.assign(second=["–" if r is None else f"{r.method}{'' if r.device == first else f' ({r.device})'}" for r, first in zip(second, chosen["device"])],
-                         second_behind=[np.nan if r is None else r.behind for r in second])
+    return chosen.assign(
+        second=[
+            "–" if r is None else f"{r.method}{'' if r.device == first else f' ({r.device})'}"
+            for r, first in zip(second, chosen["device"])
+        ],
+        second_behind=[np.nan if r is None else r.behind for r in second],
+    )
 
 
 def leaders_table(page, rows):
     table = leaders(rows)
-    page.table("leaders", table[["problem", "precision", "matrix_kind", "nrhs", "size", "method", "device", "config", "seconds_median", "seconds_q1", "seconds_q3",
-                                 "gflops", "peak_share", "second", "second_behind", "of"]],
-               [("problem", "problem", None), ("precision", "precision", None), ("method", "fastest", None), ("seconds_median", "median", seconds),
-                ("device", "on", None), ("size", "n", whole), ("matrix_kind", "matrix", None), ("gflops", "GFLOP/s", number),
-                ("peak_share", "share of peak", percent), ("second", "next", None), ("second_behind", "slower by", factor), ("of", "of", whole)],
-               caption="The fastest accepted answer of each problem, over all devices, at the largest size that most methods reached.")
+    page.table(
+        "leaders",
+        table[
+            [
+                "problem",
+                "precision",
+                "matrix_kind",
+                "nrhs",
+                "size",
+                "method",
+                "device",
+                "config",
+                "seconds_median",
+                "seconds_q1",
+                "seconds_q3",
+                "gflops",
+                "peak_share",
+                "second",
+                "second_behind",
+                "of",
+            ]
+        ],
+        [
+            ("problem", "problem", None),
+            ("precision", "precision", None),
+            ("method", "fastest", None),
+            ("seconds_median", "median", seconds),
+            ("device", "on", None),
+            ("size", "n", whole),
+            ("matrix_kind", "matrix", None),
+            ("gflops", "GFLOP/s", number),
+            ("peak_share", "share of peak", percent),
+            ("second", "next", None),
+            ("second_behind", "slower by", factor),
+            ("of", "of", whole),
+        ],
+        caption=(
+            "The fastest accepted answer of each problem, over all devices, at the largest size that most methods"
+            " reached."
+        ),
+    )

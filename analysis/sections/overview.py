@@ -18,22 +18,39 @@ def overview(page, night):
     status = records["status"].value_counts()
     known = [s for s in STATUSES if s in status] + [s for s in status.index if s not in STATUSES]
     devices = [d for d in sorted(records["device"].unique())]
-    page.add(f"{len(records)} trials in {len(night.files)} file{'s' * (len(night.files) != 1)}, "
-             f"{len(night.samples)} samples, on {', '.join(devices)}: " + ", ".join(f"{status[s]} {s}" for s in known) + ".")
+    page.add(
+        f"{len(records)} trials in {len(night.files)} file{'s' * (len(night.files) != 1)}, "
+        f"{len(night.samples)} samples, on {', '.join(devices)}: " + ", ".join(f"{status[s]} {s}" for s in known) + "."
+    )
     if (records["backend"] == "emulated").any():
-        page.add("Trials of the backend emulated ran the GPU's kernels on the CPU: they say what is right, and nothing of how fast a GPU is.")
+        page.add(
+            "Trials of the backend emulated ran the GPU's kernels on the CPU: they say what is right, and nothing of"
+            " how fast a GPU is."
+        )
     page.items(glance(night))
     rows = winners(records, apart=())
     if len(rows):
         leaders_table(page, rows)
     counts = pd.crosstab([records["problem"], records["precision"]], records["status"])[known].reset_index()
-    spread = records.groupby(["problem", "precision"]).agg(methods=("method", "nunique"), smallest=("size", "min"),
-                                                           largest=("size", "max")).reset_index()
+    spread = (
+        records.groupby(["problem", "precision"])
+        .agg(methods=("method", "nunique"), smallest=("size", "min"), largest=("size", "max"))
+        .reset_index()
+    )
     counts = spread.merge(counts, on=["problem", "precision"])
-    page.table("overview", counts, [("problem", "problem", None), ("precision", "precision", None), ("methods", "methods", whole),
-                                    ("smallest", "smallest n", whole), ("largest", "largest n", whole),
-                                    *((s, s, whole) for s in known)],
-               caption="Trials by judgement. pass: within the tolerance; suspect: up to ten times it; failed: beyond.")
+    page.table(
+        "overview",
+        counts,
+        [
+            ("problem", "problem", None),
+            ("precision", "precision", None),
+            ("methods", "methods", whole),
+            ("smallest", "smallest n", whole),
+            ("largest", "largest n", whole),
+            *((s, s, whole) for s in known),
+        ],
+        caption="Trials by judgement. pass: within the tolerance; suspect: up to ten times it; failed: beyond.",
+    )
     if night.warnings:
         page.items(night.warnings[:20])
         if len(night.warnings) > 20:
@@ -41,14 +58,17 @@ def overview(page, night):
 
 
 def winners(records, apart=("device",)):
-    """Accepted answers ranked in their race; `place` 1 is the fastest. `apart`: what is raced on separately besides the matrix."""
+    """Accepted answers ranked in their race; `place` 1 is the fastest. `apart`: what is raced on separately besides the
+    matrix."""
     rows = answered(records)
     rows = rows[rows["status"] == "pass"]
     if len(rows) and (rows["backend"] != "emulated").any():
         emulated_only = ~rows["problem"].isin(rows.loc[rows["backend"] != "emulated", "problem"].unique())
         rows = rows[(rows["backend"] != "emulated") | emulated_only]
     race = ["problem", "precision", "matrix_kind", "nrhs", "size", *apart]
-    rows = best(rows, [*race, *({"device"} - set(race)), "method"]).sort_values([*race, "seconds_median"], kind="stable")
+    rows = best(rows, [*race, *({"device"} - set(race)), "method"]).sort_values(
+        [*race, "seconds_median"], kind="stable"
+    )
     group = rows.groupby(race, sort=False)
     rows["place"] = group.cumcount() + 1
     rows["of"] = group["method"].transform("size")
@@ -64,31 +84,94 @@ def ranking(page, night):
     if not len(rows):
         page.nothing("No trial passed its accuracy check with a measured time: there is no winner.")
         return
-    page.add("Only accepted answers compete, each method with its fastest configuration, against the others on the same device, "
-             "matrix kind and size: that is a race. The backend emulated competes only where nothing else ran: it is for correctness, not speed.")
-    raced = rows.assign(won=(rows["place"] == 1) & (rows["of"] > 1), near=(rows["behind"] <= 1.1) & (rows["of"] > 1), alone=rows["of"] == 1)
-    tally = raced.groupby(["problem", "precision", "device", "method"]).agg(
-        races=("place", "size"), alone=("alone", "sum"), wins=("won", "sum"), close=("near", "sum")).reset_index()
-    typical = raced[~raced["alone"]].groupby(["problem", "precision", "device", "method"])["behind"].median().rename("typical")
+    page.add(
+        "Only accepted answers compete, each method with its fastest configuration, against the others on the same"
+        " device, matrix kind and size: that is a race. The backend emulated competes only where nothing else ran: it"
+        " is for correctness, not speed."
+    )
+    raced = rows.assign(
+        won=(rows["place"] == 1) & (rows["of"] > 1),
+        near=(rows["behind"] <= 1.1) & (rows["of"] > 1),
+        alone=rows["of"] == 1,
+    )
+    tally = (
+        raced.groupby(["problem", "precision", "device", "method"])
+        .agg(races=("place", "size"), alone=("alone", "sum"), wins=("won", "sum"), close=("near", "sum"))
+        .reset_index()
+    )
+    typical = (
+        raced[~raced["alone"]]
+        .groupby(["problem", "precision", "device", "method"])["behind"]
+        .median()
+        .rename("typical")
+    )
     tally = tally.merge(typical, on=["problem", "precision", "device", "method"], how="left")
-    tally = tally.sort_values(["problem", "precision", "device", "wins", "typical"],
-                              ascending=[True, True, True, False, True], kind="stable")
-    page.table("ranking-tally", tally,
-               [("problem", "problem", None), ("precision", "precision", None), ("device", "device", None),
-                ("method", "method", None), ("races", "races", whole), ("alone", "of these without a rival", whole), ("wins", "fastest", whole),
-                ("close", "within 10 % of the fastest", whole), ("typical", "median time / fastest", factor)],
-               limit=120, caption="How often each method is the fastest of several that pass.")
+    tally = tally.sort_values(
+        ["problem", "precision", "device", "wins", "typical"], ascending=[True, True, True, False, True], kind="stable"
+    )
+    page.table(
+        "ranking-tally",
+        tally,
+        [
+            ("problem", "problem", None),
+            ("precision", "precision", None),
+            ("device", "device", None),
+            ("method", "method", None),
+            ("races", "races", whole),
+            ("alone", "of these without a rival", whole),
+            ("wins", "fastest", whole),
+            ("close", "within 10 % of the fastest", whole),
+            ("typical", "median time / fastest", factor),
+        ],
+        limit=120,
+        caption="How often each method is the fastest of several that pass.",
+    )
     first = rows[rows["place"] == 1]
     shown = _telling_sizes(first)
-    page.table("ranking", shown[["problem", "precision", "matrix_kind", "nrhs", "size", "device", "method", "config", "seconds_median",
-                                 "seconds_q1", "seconds_q3", "gflops", "peak_share", "residual_ratio", "second", "second_behind", "of"]]
-               .assign(second=shown["second"].fillna("–")),
-               [("problem", "problem", None), ("precision", "precision", None), ("matrix_kind", "matrix", None),
-                ("size", "n", whole), ("device", "device", None), ("method", "fastest", None), ("config", "with", None),
-                ("seconds_median", "median", seconds), ("seconds_q1", "1st quartile", seconds), ("seconds_q3", "3rd quartile", seconds),
-                ("gflops", "GFLOP/s", number), ("peak_share", "share of peak", percent), ("residual_ratio", "ratio", number),
-                ("second", "second", None), ("second_behind", "slower by", factor), ("of", "of", whole)],
-               limit=60, caption="The fastest accepted method by size, largest sizes first.")
+    page.table(
+        "ranking",
+        shown[
+            [
+                "problem",
+                "precision",
+                "matrix_kind",
+                "nrhs",
+                "size",
+                "device",
+                "method",
+                "config",
+                "seconds_median",
+                "seconds_q1",
+                "seconds_q3",
+                "gflops",
+                "peak_share",
+                "residual_ratio",
+                "second",
+                "second_behind",
+                "of",
+            ]
+        ].assign(second=shown["second"].fillna("–")),
+        [
+            ("problem", "problem", None),
+            ("precision", "precision", None),
+            ("matrix_kind", "matrix", None),
+            ("size", "n", whole),
+            ("device", "device", None),
+            ("method", "fastest", None),
+            ("config", "with", None),
+            ("seconds_median", "median", seconds),
+            ("seconds_q1", "1st quartile", seconds),
+            ("seconds_q3", "3rd quartile", seconds),
+            ("gflops", "GFLOP/s", number),
+            ("peak_share", "share of peak", percent),
+            ("residual_ratio", "ratio", number),
+            ("second", "second", None),
+            ("second_behind", "slower by", factor),
+            ("of", "of", whole),
+        ],
+        limit=60,
+        caption="The fastest accepted method by size, largest sizes first.",
+    )
 
 
 def _telling_sizes(first):
@@ -96,5 +179,8 @@ def _telling_sizes(first):
     first = first.sort_values("size", ascending=False, kind="stable")
     depth = first.groupby(["problem", "precision", "matrix_kind", "nrhs", "device"]).cumcount()
     few = first.assign(depth_=np.where(depth < 4, 0, depth))
-    return few.sort_values(["depth_", "problem", "precision", "device", "matrix_kind", "nrhs", "size"],
-                           ascending=[True] * 6 + [False], kind="stable").drop(columns="depth_")
+    return few.sort_values(
+        ["depth_", "problem", "precision", "device", "matrix_kind", "nrhs", "size"],
+        ascending=[True] * 6 + [False],
+        kind="stable",
+    ).drop(columns="depth_")

@@ -4,9 +4,12 @@ from ..papers import DRAWINGS
 from ..papers.answers import claimed
 from ..papers.experiments import experiments, matching, of_plans, plans_of
 
-NOT_REPEATED = ("Not repeated, for there is no measured number in them to lay ours beside: Fuhrmann's Tables 5.1 and 5.2 (his machines), "
-                "Čejka's Tables 1.2 to 1.6 (properties of GPUs, memories and his machine), all figures that illustrate. Not drawn, for the records hold sums over the "
-                "calls of a kernel and not single ones: Soriano's Figures 5.5 and 5.6. docs/papers.md has the whole list.")
+NOT_REPEATED = (
+    "Not repeated, for there is no measured number in them to lay ours beside: Fuhrmann's Tables 5.1 and 5.2 (his"
+    " machines), Čejka's Tables 1.2 to 1.6 (properties of GPUs, memories and his machine), all figures that illustrate."
+    " Not drawn, for the records hold sums over the calls of a kernel and not single ones: Soriano's Figures 5.5 and"
+    " 5.6. docs/papers.md has the whole list."
+)
 
 
 def papers(page, night):
@@ -23,18 +26,33 @@ def papers(page, night):
         page.heading(f"{experiment['paper']}: {experiment['title']} ({experiment['id']})", experiment["id"])
         own = not plans_of(experiment) or rows["plan_name"].map(lambda p: of_plans(experiment, p)).any()
         if not own:
-            page.nothing(f"Its own plan ({', '.join(plans_of(experiment))}) is not in these records: drawn from what fits in them.")
+            page.nothing(
+                f"Its own plan ({', '.join(plans_of(experiment))}) is not in these records: drawn from what fits in"
+                " them."
+            )
         if "shape" in experiment:
             page.add(experiment["shape"])
         inside = page.mark()
-        shown = [DRAWINGS[drawing["kind"]](page, night, experiment, drawing, rows[rows["problem"] == drawing["problem"]] if "problem" in drawing else rows)
-                 for drawing in experiment["draw"]]
+        shown = [
+            DRAWINGS[drawing["kind"]](
+                page,
+                night,
+                experiment,
+                drawing,
+                rows[rows["problem"] == drawing["problem"]] if "problem" in drawing else rows,
+            )
+            for drawing in experiment["draw"]
+        ]
         if not any(shown) or not own and not page.shows_data(inside):
             page.back_to(mark)
             little.append(experiment["id"])
     claimed(page, night)
     if little:
-        page.nothing("Touched by these records, which hold too little of it (no two points, or no two GPUs, to compare): " + ", ".join(little) + ".")
+        page.nothing(
+            "Touched by these records, which hold too little of it (no two points, or no two GPUs, to compare): "
+            + ", ".join(little)
+            + "."
+        )
     if absent:
         page.nothing("Not in these records: " + ", ".join(absent) + ".")
     page.nothing(NOT_REPEATED)

@@ -20,10 +20,31 @@ def provenance(page, night):
 
 def _files(page, night):
     """A row a file, all attributes in its CSV; the plans below."""
-    frame = pd.DataFrame([{"file": "/".join(path.parts[-2:]), "path": str(path), "records": count, **{k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v}}
-                          for path, attributes, count in night.files]).fillna("")
+    frame = pd.DataFrame(
+        [
+            {
+                "file": "/".join(path.parts[-2:]),
+                "path": str(path),
+                "records": count,
+                **{k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v},
+            }
+            for path, attributes, count in night.files
+        ]
+    ).fillna("")
     shown = [("file", "file", None), ("records", "records", whole)]
-    for name in ("total", "plan_name", "started", "backend", "ranks", "shard", "job_id", "version", "commit", "dirty", "build"):
+    for name in (
+        "total",
+        "plan_name",
+        "started",
+        "backend",
+        "ranks",
+        "shard",
+        "job_id",
+        "version",
+        "commit",
+        "dirty",
+        "build",
+    ):
         if name in frame and (frame[name] != "").any():
             shown.append((name, name.replace("_", " "), None))
     page.table("files", frame, shown, limit=60, caption="The files of this report; their attributes are in the CSV.")
@@ -37,7 +58,9 @@ def _file(page, night, path, attributes, count):
     page.heading(str(path))
     short = {k: v for k, v in attributes.items() if len(v) <= LONG and "\n" not in v}
     frame = pd.DataFrame({"name": ["records", *short], "value": [str(count), *short.values()]})
-    page.table(f"provenance-{night_index(night, path)}", frame, [("name", "what", None), ("value", "value", None)], limit=80)
+    page.table(
+        f"provenance-{night_index(night, path)}", frame, [("name", "what", None), ("value", "value", None)], limit=80
+    )
     for name, value in attributes.items():
         if name not in short:
             page.preformatted(name, value)
@@ -50,25 +73,69 @@ def night_index(night, path):
 def _machines(page, night):
     page.heading("Devices and hosts")
     if len(night.devices):
-        page.table("devices", night.devices.drop_duplicates(keep="last"),
-                   [("gpu_name", "device", None), ("gpu_uuid", "UUID", None), ("host", "host", None), ("capability", "capability", whole),
-                    ("multiprocessors", "SMs", whole), ("total_bytes", "memory [bytes]", whole), ("ecc", "ECC", whole),
-                    ("driver_version", "driver", whole), ("runtime_version", "runtime", whole),
-                    ("copy_bytes_per_second", "copy [B/s]", number), ("gemm_flops_float", "GEMM float [FLOP/s]", number),
-                    ("gemm_flops_double", "GEMM double [FLOP/s]", number)], caption="Peaks as measured at the start of the run.")
+        page.table(
+            "devices",
+            night.devices.drop_duplicates(keep="last"),
+            [
+                ("gpu_name", "device", None),
+                ("gpu_uuid", "UUID", None),
+                ("host", "host", None),
+                ("capability", "capability", whole),
+                ("multiprocessors", "SMs", whole),
+                ("total_bytes", "memory [bytes]", whole),
+                ("ecc", "ECC", whole),
+                ("driver_version", "driver", whole),
+                ("runtime_version", "runtime", whole),
+                ("copy_bytes_per_second", "copy [B/s]", number),
+                ("gemm_flops_float", "GEMM float [FLOP/s]", number),
+                ("gemm_flops_double", "GEMM double [FLOP/s]", number),
+            ],
+            caption="Peaks as measured at the start of the run.",
+        )
     else:
         page.nothing("No device is recorded.")
     if len(night.hosts):
-        page.table("hosts", night.hosts, [("host", "host", None), ("cpu", "CPU", None), ("os", "system", None), ("cores", "cores", whole),
-                                          ("memory_bytes", "memory [bytes]", whole)])
+        page.table(
+            "hosts",
+            night.hosts,
+            [
+                ("host", "host", None),
+                ("cpu", "CPU", None),
+                ("os", "system", None),
+                ("cores", "cores", whole),
+                ("memory_bytes", "memory [bytes]", whole),
+            ],
+        )
     records = night.records
     if len(records):
-        runs = records.groupby(["commit", "run_id", "host", "job_id", "partition", "gres", "device"], dropna=False).agg(
-            records=("key", "size"), ranks=("rank", "nunique"), first=("start_time", "min"), last=("start_time", "max")).reset_index()
-        page.table("runs", runs, [("commit", "commit", None), ("run_id", "run", None), ("host", "host", None), ("job_id", "job", None),
-                                  ("partition", "partition", None), ("gres", "GRES", None),
-                                  ("device", "device", None), ("records", "records", whole), ("ranks", "ranks", whole),
-                                  ("first", "first start", None), ("last", "last start", None)], caption="Runs in these files.")
+        runs = (
+            records.groupby(["commit", "run_id", "host", "job_id", "partition", "gres", "device"], dropna=False)
+            .agg(
+                records=("key", "size"),
+                ranks=("rank", "nunique"),
+                first=("start_time", "min"),
+                last=("start_time", "max"),
+            )
+            .reset_index()
+        )
+        page.table(
+            "runs",
+            runs,
+            [
+                ("commit", "commit", None),
+                ("run_id", "run", None),
+                ("host", "host", None),
+                ("job_id", "job", None),
+                ("partition", "partition", None),
+                ("gres", "GRES", None),
+                ("device", "device", None),
+                ("records", "records", whole),
+                ("ranks", "ranks", whole),
+                ("first", "first start", None),
+                ("last", "last start", None),
+            ],
+            caption="Runs in these files.",
+        )
 
 
 def _clocks(page, night):
@@ -77,21 +144,51 @@ def _clocks(page, night):
     if not len(records):
         page.nothing("Nothing was timed.")
         return
-    table = records.groupby(["device", "host"]).agg(
-        trials=("key", "size"), low=("sm_clock_mhz", "min"), middle=("sm_clock_mhz", "median"), high=("sm_clock_mhz", "max"),
-        power=("power_w", "max"), hottest=("temperature_c", "max"), throttled=("throttled", lambda t: int((t != 0).sum()))).reset_index()
+    table = (
+        records.groupby(["device", "host"])
+        .agg(
+            trials=("key", "size"),
+            low=("sm_clock_mhz", "min"),
+            middle=("sm_clock_mhz", "median"),
+            high=("sm_clock_mhz", "max"),
+            power=("power_w", "max"),
+            hottest=("temperature_c", "max"),
+            throttled=("throttled", lambda t: int((t != 0).sum())),
+        )
+        .reset_index()
+    )
     samples = night.samples.join(night.records[["device", "host"]], on="trial")
-    flagged = samples.groupby(["device", "host"]).agg(samples=("seconds", "size"), slow=("throttled", lambda t: int((t != 0).sum()))).reset_index()
+    flagged = (
+        samples.groupby(["device", "host"])
+        .agg(samples=("seconds", "size"), slow=("throttled", lambda t: int((t != 0).sum())))
+        .reset_index()
+    )
     table = table.merge(flagged, on=["device", "host"], how="left")
     reasons = records[(records["throttled"] != 0) & (records["throttle_reason"] != "")]
     named = reasons.groupby(["device", "host"])["throttle_reason"].agg(lambda r: ", ".join(sorted(set(r))[:6]))
     table["reasons"] = [named.get((d, h), "–") for d, h in zip(table["device"], table["host"])]
-    page.table("clocks", table,
-               [("device", "device", None), ("host", "host", None), ("trials", "timed trials", whole), ("low", "SM clock from [MHz]", number),
-                ("middle", "median", number), ("high", "to", number), ("power", "power ≤ [W]", number), ("hottest", "≤ [°C]", number),
-                ("throttled", "trials throttled", whole), ("slow", "samples throttled", whole), ("samples", "of", whole), ("reasons", "why", None)],
-               caption="A sample taken under throttling is flagged and kept.")
+    page.table(
+        "clocks",
+        table,
+        [
+            ("device", "device", None),
+            ("host", "host", None),
+            ("trials", "timed trials", whole),
+            ("low", "SM clock from [MHz]", number),
+            ("middle", "median", number),
+            ("high", "to", number),
+            ("power", "power ≤ [W]", number),
+            ("hottest", "≤ [°C]", number),
+            ("throttled", "trials throttled", whole),
+            ("slow", "samples throttled", whole),
+            ("samples", "of", whole),
+            ("reasons", "why", None),
+        ],
+        caption="A sample taken under throttling is flagged and kept.",
+    )
     spread = (records["seconds_q3"] - records["seconds_q1"]) / records["seconds_median"]
     if spread.notna().any():
-        page.add(f"Spread of the samples (quartile distance over median): {percent(float(spread.median()))} in the middle trial, "
-                 f"{percent(float(spread.quantile(0.95)))} in the 95th of 100.")
+        page.add(
+            f"Spread of the samples (quartile distance over median): {percent(float(spread.median()))} in the middle"
+            f" trial, {percent(float(spread.quantile(0.95)))} in the 95th of 100."
+        )

@@ -9,9 +9,21 @@ from matplotlib import image as pictures
 from ..page import factor, number, seconds
 
 # (what was done to the image, kind of noise) -> the figure that shows it in the thesis
-FIGURES = {("blurred", "none"): "6.2", ("blurred", "salt_pepper"): "6.3", ("blurred", "gaussian"): "6.4",
-           ("sharpened", "none"): "6.5", ("sharpened", "salt_pepper"): "6.6", ("sharpened", "gaussian"): "6.7"}
-DONE = {"gaussian": "blurred", "box": "blurred", "sharpen": "sharpened", "motion": "blurred by motion", "file": "seen through a given function"}
+FIGURES = {
+    ("blurred", "none"): "6.2",
+    ("blurred", "salt_pepper"): "6.3",
+    ("blurred", "gaussian"): "6.4",
+    ("sharpened", "none"): "6.5",
+    ("sharpened", "salt_pepper"): "6.6",
+    ("sharpened", "gaussian"): "6.7",
+}
+DONE = {
+    "gaussian": "blurred",
+    "box": "blurred",
+    "sharpen": "sharpened",
+    "motion": "blurred by motion",
+    "file": "seen through a given function",
+}
 NOISE = {"none": "without noise", "salt_pepper": "with salt and pepper noise", "gaussian": "with gaussian noise"}
 MOST = 60  # picture pairs on a page
 
@@ -20,9 +32,11 @@ def restoration(page, night):
     if not night.restorations:
         return  # most nights are sweeps, whose readers look for no pictures
     page.begin("restoration", "Image restoration")
-    page.add("An image f was degraded to g = H f + noise and restored from g by inversion of a matrix (Soriano, chapter 6). Errors are of "
-             "the numbers as they were computed, neither rounded nor clipped: MSE in squared levels of 0 to 255, PSNR against 255. The pictures "
-             "are rounded and clipped.")
+    page.add(
+        "An image f was degraded to g = H f + noise and restored from g by inversion of a matrix (Soriano, chapter 6)."
+        " Errors are of the numbers as they were computed, neither rounded nor clipped: MSE in squared levels of 0 to"
+        " 255, PSNR against 255. The pictures are rounded and clipped."
+    )
     several = sorted(night.restorations, key=_order)
     _table(page, several)
     _findings(page, several)
@@ -31,10 +45,16 @@ def restoration(page, night):
         digest = one.text("image_sha256")
         if digest not in shown:
             shown.add(digest)
-            caption = f"{'Figure 6.1' if len(shown) == 1 else 'Another image'}. The original, {one.text('image')}, {one.original.shape[1]} × {one.original.shape[0]}."
+            caption = (
+                f"{'Figure 6.1' if len(shown) == 1 else 'Another image'}. The original, {one.text('image')},"
+                f" {one.original.shape[1]} × {one.original.shape[0]}."
+            )
             page.pictures(f"{one.name}-original", caption, [("original", png(one.original))])
         figure = FIGURES.get((_done(one), _noise(one)))
-        words = f"{f'Figure {figure}. ' if figure else ''}The image {_done(one)} {NOISE.get(_noise(one), one.text('noise'))}, and restored ({_how(one)}; {one.name})."
+        words = (
+            f"{f'Figure {figure}. ' if figure else ''}The image"
+            f" {_done(one)} {NOISE.get(_noise(one), one.text('noise'))}, and restored ({_how(one)}; {one.name})."
+        )
         page.pictures(one.name, words, [("degraded", png(one.degraded)), ("restored", png(one.restored))])
     if len(several) > MOST:
         page.nothing(f"{len(several) - MOST} more restorations are in the table only.")
@@ -44,7 +64,9 @@ def png(levels):
     """The picture as bytes of a PNG file."""
     held = io.BytesIO()
     grey = np.rint(np.clip(np.nan_to_num(levels, nan=0.0, posinf=255, neginf=0), 0, 255)).astype(np.uint8)
-    pictures.imsave(held, np.repeat(grey[..., None], 3, axis=2), format="png")  # as colours, which no scale rounds again
+    pictures.imsave(
+        held, np.repeat(grey[..., None], 3, axis=2), format="png"
+    )  # as colours, which no scale rounds again
     return held.getvalue()
 
 
@@ -63,30 +85,81 @@ def _noise(one):
 
 def _how(one):
     lam = one.number("lambda")
-    return ", ".join([one.text("formula"), *([f"λ = {_plain(lam)}"] if np.isfinite(lam) else []), one.text("method"), one.text("precision")])
+    return ", ".join(
+        [
+            one.text("formula"),
+            *([f"λ = {_plain(lam)}"] if np.isfinite(lam) else []),
+            one.text("method"),
+            one.text("precision"),
+        ]
+    )
 
 
 def _order(one):
     """As in the thesis, then motion and whatever else there is."""
-    return (FIGURES.get((_done(one), _noise(one)), "9"), _done(one), list(NOISE).index(_noise(one)) if _noise(one) in NOISE else 9, one.name)
+    return (
+        FIGURES.get((_done(one), _noise(one)), "9"),
+        _done(one),
+        list(NOISE).index(_noise(one)) if _noise(one) in NOISE else 9,
+        one.name,
+    )
 
 
 def _table(page, several):
-    frame = pd.DataFrame([{
-        "figure": FIGURES.get((_done(one), _noise(one)), ""), "case": one.name, "psf": one.text("psf_text"), "noise": one.text("noise"),
-        "formula": one.text("formula"), "lambda": one.number("lambda"), "method": one.text("method"), "device": one.text("device"),
-        "precision": one.text("precision"), "mse_degraded": one.number("mse_degraded"), "mse_restored": one.number("mse_restored"),
-        "gain": one.number("mse_degraded") / one.number("mse_restored") if one.number("mse_restored") else np.inf,
-        "psnr_degraded": one.number("psnr_degraded"), "psnr_restored": one.number("psnr_restored"),
-        "invert_seconds": one.number("invert_seconds"), "residual_ratio": one.number("residual_ratio"), "status": one.text("status"),
-    } for one in several])
-    page.table("restoration", frame, [
-        ("figure", "figure", None), ("case", "case", None), ("mse_degraded", "MSE degraded", number), ("mse_restored", "MSE restored", number),
-        ("gain", "less by", factor), ("psnr_degraded", "PSNR degraded [dB]", number), ("psnr_restored", "PSNR restored [dB]", number),
-        ("psf", "seen through", None), ("noise", "noise", None), ("formula", "formula", None), ("lambda", "λ", _plain),
-        ("method", "inverted by", None), ("precision", "precision", None), ("device", "on", None), ("invert_seconds", "inversion", seconds),
-        ("residual_ratio", "residual ratio", number), ("status", "inverse", None)], limit=200,
-        caption="Table 6.3 of the thesis, measured again (the numbers printed there are lost): mean squared error of the degraded and of the restored image.")
+    frame = pd.DataFrame(
+        [
+            {
+                "figure": FIGURES.get((_done(one), _noise(one)), ""),
+                "case": one.name,
+                "psf": one.text("psf_text"),
+                "noise": one.text("noise"),
+                "formula": one.text("formula"),
+                "lambda": one.number("lambda"),
+                "method": one.text("method"),
+                "device": one.text("device"),
+                "precision": one.text("precision"),
+                "mse_degraded": one.number("mse_degraded"),
+                "mse_restored": one.number("mse_restored"),
+                "gain": (
+                    one.number("mse_degraded") / one.number("mse_restored") if one.number("mse_restored") else np.inf
+                ),
+                "psnr_degraded": one.number("psnr_degraded"),
+                "psnr_restored": one.number("psnr_restored"),
+                "invert_seconds": one.number("invert_seconds"),
+                "residual_ratio": one.number("residual_ratio"),
+                "status": one.text("status"),
+            }
+            for one in several
+        ]
+    )
+    page.table(
+        "restoration",
+        frame,
+        [
+            ("figure", "figure", None),
+            ("case", "case", None),
+            ("mse_degraded", "MSE degraded", number),
+            ("mse_restored", "MSE restored", number),
+            ("gain", "less by", factor),
+            ("psnr_degraded", "PSNR degraded [dB]", number),
+            ("psnr_restored", "PSNR restored [dB]", number),
+            ("psf", "seen through", None),
+            ("noise", "noise", None),
+            ("formula", "formula", None),
+            ("lambda", "λ", _plain),
+            ("method", "inverted by", None),
+            ("precision", "precision", None),
+            ("device", "on", None),
+            ("invert_seconds", "inversion", seconds),
+            ("residual_ratio", "residual ratio", number),
+            ("status", "inverse", None),
+        ],
+        limit=200,
+        caption=(
+            "Table 6.3 of the thesis, measured again (the numbers printed there are lost): mean squared error of the"
+            " degraded and of the restored image."
+        ),
+    )
 
 
 def _findings(page, several):
@@ -96,10 +169,18 @@ def _findings(page, several):
     sentences = []
     if clean:
         least = min(clean, key=lambda one: one.number("mse_degraded") / max(one.number("mse_restored"), 1e-300))
-        sentences.append(f"Without noise the error falls at least by {factor(least.number('mse_degraded') / max(least.number('mse_restored'), 1e-300))} ({least.name}).")
-    sentences.append("Every restored image is nearer to its original than the degraded one." if not worse
-                     else "Restoring made it worse: " + ", ".join(worse[:8]) + ("; …" if len(worse) > 8 else "") + ".")
+        sentences.append(
+            "Without noise the error falls at least by"
+            f" {factor(least.number('mse_degraded') / max(least.number('mse_restored'), 1e-300))} ({least.name})."
+        )
+    sentences.append(
+        "Every restored image is nearer to its original than the degraded one."
+        if not worse
+        else "Restoring made it worse: " + ", ".join(worse[:8]) + ("; …" if len(worse) > 8 else "") + "."
+    )
     wrong = [f"{one.name} ({one.text('status')})" for one in several if one.text("status") != "pass"]
     if wrong:
-        sentences.append("The inverse did not pass its check: " + ", ".join(wrong[:8]) + ("; …" if len(wrong) > 8 else "") + ".")
+        sentences.append(
+            "The inverse did not pass its check: " + ", ".join(wrong[:8]) + ("; …" if len(wrong) > 8 else "") + "."
+        )
     page.items(sentences)

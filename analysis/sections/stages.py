@@ -8,7 +8,8 @@ from ..plots import Plot, Series
 
 
 def telling_trials(night):
-    """One trial a (problem, precision, device, method): its largest size that has stages, fastest accepted configuration."""
+    """One trial a (problem, precision, device, method): its largest size that has stages, fastest accepted
+    configuration."""
     records = night.records[night.records.index.isin(night.stages["trial"].unique())]
     return at_largest(records.assign(trial=records.index))
 
@@ -19,19 +20,52 @@ def stages(page, night):
     if not len(rows):
         page.nothing("No stages are recorded: no method that names its stages came to an answer.")
         return
-    page.add("Measured in a pass of its own, so that the headline times are undisturbed. Each method at its largest size. Occupancy is that of "
-             "the launch: warps that fit on a multiprocessor over the most it can hold; unknown outside a GPU.")
+    page.add(
+        "Measured in a pass of its own, so that the headline times are undisturbed. Each method at its largest size."
+        " Occupancy is that of the launch: warps that fit on a multiprocessor over the most it can hold; unknown"
+        " outside a GPU."
+    )
     rows = rows[rows["trial"].isin(telling_trials(night)["trial"])]
-    rows = rows.sort_values(["problem", "precision", "device", "method", "seconds"], ascending=[True] * 4 + [False], kind="stable")
+    rows = rows.sort_values(
+        ["problem", "precision", "device", "method", "seconds"], ascending=[True] * 4 + [False], kind="stable"
+    )
     if not rows["occupancy"].notna().any():
         page.nothing("No occupancy is recorded.")
     page.plots(_profile(*key, group) for key, group in rows.groupby(["problem", "precision", "device"]))
-    page.table("stages", rows[["problem", "precision", "device", "method", "config", "size", "kernel", "calls", "mean", "seconds", "share",
-                               "occupancy"]],
-               [("problem", "problem", None), ("precision", "precision", None), ("device", "device", None), ("method", "method", None),
-                ("size", "n", whole), ("kernel", "stage", None), ("calls", "calls", whole), ("mean", "mean", seconds),
-                ("seconds", "total", seconds), ("share", "share", percent), ("occupancy", "occupancy", number)],
-               limit=80, caption="Stages of each method at its largest size.")
+    page.table(
+        "stages",
+        rows[
+            [
+                "problem",
+                "precision",
+                "device",
+                "method",
+                "config",
+                "size",
+                "kernel",
+                "calls",
+                "mean",
+                "seconds",
+                "share",
+                "occupancy",
+            ]
+        ],
+        [
+            ("problem", "problem", None),
+            ("precision", "precision", None),
+            ("device", "device", None),
+            ("method", "method", None),
+            ("size", "n", whole),
+            ("kernel", "stage", None),
+            ("calls", "calls", whole),
+            ("mean", "mean", seconds),
+            ("seconds", "total", seconds),
+            ("share", "share", percent),
+            ("occupancy", "occupancy", number),
+        ],
+        limit=80,
+        caption="Stages of each method at its largest size.",
+    )
     page.plots(_occupancy_over_size(night), most=6)
 
 
@@ -40,20 +74,35 @@ def _profile(problem, precision, device, group):
     series = [Series("share of the stage pass", names, group["share"].to_numpy())]
     if group["occupancy"].notna().any():
         series.append(Series("occupancy", names, group["occupancy"].to_numpy()))
-    return Plot(slug("stages", problem, precision, device), f"Stages: {problem}, {precision}, {device}", "", "share, occupancy", series,
-                kind="bars", percent=True)
+    return Plot(
+        slug("stages", problem, precision, device),
+        f"Stages: {problem}, {precision}, {device}",
+        "",
+        "share, occupancy",
+        series,
+        kind="bars",
+        percent=True,
+    )
 
 
 def _occupancy_over_size(night):
     """Occupancy over n where it changes."""
     rows = stage_rows(night)
     rows = rows[rows["occupancy"].notna()]
-    rows = rows.sort_values("seconds_median", kind="stable").drop_duplicates(["problem", "precision", "device", "method", "kernel", "size"])
+    rows = rows.sort_values("seconds_median", kind="stable").drop_duplicates(
+        ["problem", "precision", "device", "method", "kernel", "size"]
+    )
     for (problem, precision, device), group in rows.sort_values("size").groupby(["problem", "precision", "device"]):
         series = []
         for (method, kernel), part in group.groupby(["method", "kernel"]):
             if len(part) > 1 and np.ptp(part["occupancy"]) > 0.01:
                 series.append(Series(f"{method}: {kernel}", part["size"].to_numpy(), part["occupancy"].to_numpy()))
         if series:
-            yield over_size(slug("occupancy", problem, precision, device), f"Occupancy over size: {problem}, {precision}, {device}",
-                            "occupancy", series, percent=True, note="Only stages whose occupancy changes with n.")
+            yield over_size(
+                slug("occupancy", problem, precision, device),
+                f"Occupancy over size: {problem}, {precision}, {device}",
+                "occupancy",
+                series,
+                percent=True,
+                note="Only stages whose occupancy changes with n.",
+            )

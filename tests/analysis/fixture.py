@@ -6,23 +6,63 @@ import json
 import h5py
 import numpy as np
 
-RECORD = [(name, kind) for kind, names in [
-    ("S", "key run_id problem method backend precision"), ("i8", "m n k nrhs"),
-    ("S", "uplo parameters matrix_kind matrix_digest"), ("i8", "matrix_seed"), ("S", "status message"), ("i8", "info"),
-    ("S", "convergence"), ("i8", "iterations"),
-    ("f8", "seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev"),
-    ("i8", "samples inner_repeats warmup"),
-    ("f8", "load_seconds generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share "
-           "residual_ratio tolerance backward_error forward_error pivot_growth first_row_percent"),
-    ("S", "reference_method"), ("f8", "reference_seconds reference_difference"), ("S", "gpu_uuid gpu_name"), ("i8", "capability"),
-    ("f8", "sm_clock_mhz power_w temperature_c"), ("i8", "throttled"), ("S", "throttle_reason host"), ("i8", "rank device_index"),
-    ("S", "start_time commit job_id node partition gres")] for name in names.split()]
+RECORD = [
+    (name, kind)
+    for kind, names in [
+        ("S", "key run_id problem method backend precision"),
+        ("i8", "m n k nrhs"),
+        ("S", "uplo parameters matrix_kind matrix_digest"),
+        ("i8", "matrix_seed"),
+        ("S", "status message"),
+        ("i8", "info"),
+        ("S", "convergence"),
+        ("i8", "iterations"),
+        ("f8", "seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev"),
+        ("i8", "samples inner_repeats warmup"),
+        (
+            "f8",
+            (
+                "load_seconds generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops"
+                " bytes peak_share residual_ratio tolerance backward_error forward_error pivot_growth first_row_percent"
+            ),
+        ),
+        ("S", "reference_method"),
+        ("f8", "reference_seconds reference_difference"),
+        ("S", "gpu_uuid gpu_name"),
+        ("i8", "capability"),
+        ("f8", "sm_clock_mhz power_w temperature_c"),
+        ("i8", "throttled"),
+        ("S", "throttle_reason host"),
+        ("i8", "rank device_index"),
+        ("S", "start_time commit job_id node partition gres"),
+    ]
+    for name in names.split()
+]
 SAMPLE = [("trial", "i8"), ("index", "i8"), ("seconds", "f8"), ("clock", "f8"), ("throttled", "i8")]
-STAGE = [("trial", "i8"), ("kernel", "S"), ("calls", "i8"), ("seconds", "f8"), ("mean", "f8"), ("occupancy", "f8"), ("share", "f8")]
+STAGE = [
+    ("trial", "i8"),
+    ("kernel", "S"),
+    ("calls", "i8"),
+    ("seconds", "f8"),
+    ("mean", "f8"),
+    ("occupancy", "f8"),
+    ("share", "f8"),
+]
 ITERATION = [("trial", "i8"), ("iteration", "i8"), ("residual", "f8")]
-DEVICE = [("gpu_uuid", "S"), ("gpu_name", "S"), ("host", "S"), ("capability", "i8"), ("multiprocessors", "i8"), ("total_bytes", "i8"),
-          ("ecc", "i8"), ("driver_version", "i8"), ("runtime_version", "i8"), ("copy_bytes_per_second", "f8"),
-          ("gemm_flops_float", "f8"), ("gemm_flops_double", "f8")]
+DEVICE = [
+    ("gpu_uuid", "S"),
+    ("gpu_name", "S"),
+    ("host", "S"),
+    ("capability", "i8"),
+    ("multiprocessors", "i8"),
+    ("total_bytes", "i8"),
+    ("ecc", "i8"),
+    ("driver_version", "i8"),
+    ("runtime_version", "i8"),
+    ("copy_bytes_per_second", "f8"),
+    ("gemm_flops_float", "f8"),
+    ("gemm_flops_double", "f8"),
+]
 HOST = [("host", "S"), ("cpu", "S"), ("os", "S"), ("cores", "i8"), ("memory_bytes", "i8")]
 GPUS = {"NVIDIA Test 100": ("GPU-100", 90, 1.0), "NVIDIA Old <20>": ("GPU-20", 35, 6.0)}
 
@@ -47,43 +87,131 @@ class Night:
     def __init__(self, plan="fixture", seed=1):
         self.random = np.random.default_rng(seed)
         self.records, self.samples, self.stages, self.iterations = [], [], [], []
-        self.attributes = {"plan": f"name: {plan}\nprecision: [double]\n", "plan_name": plan, "version": "0.1.0", "commit": "abc1234",
-                           "dirty": "false", "build": "Release", "command_line": "gaussweep run plan.yaml -o <DIR> & more"}
-        self.devices, self.hosts = [], [{"host": "node1", "cpu": "Test CPU", "os": "Linux", "cores": 8, "memory_bytes": 1 << 34}]
+        self.attributes = {
+            "plan": f"name: {plan}\nprecision: [double]\n",
+            "plan_name": plan,
+            "version": "0.1.0",
+            "commit": "abc1234",
+            "dirty": "false",
+            "build": "Release",
+            "command_line": "gaussweep run plan.yaml -o <DIR> & more",
+        }
+        self.devices, self.hosts = [], [
+            {"host": "node1", "cpu": "Test CPU", "os": "Linux", "cores": 8, "memory_bytes": 1 << 34}
+        ]
 
     def gpu(self, name):
         uuid, capability, slow = GPUS[name]
         if uuid not in [d["gpu_uuid"] for d in self.devices]:
-            self.devices.append(dict(gpu_uuid=uuid, gpu_name=name, host="node1", capability=capability, multiprocessors=132, total_bytes=1 << 37,
-                                     ecc=1, driver_version=13000, runtime_version=13000, copy_bytes_per_second=4e12 / slow,
-                                     gemm_flops_float=6e13 / slow, gemm_flops_double=3e13 / slow))
+            self.devices.append(
+                dict(
+                    gpu_uuid=uuid,
+                    gpu_name=name,
+                    host="node1",
+                    capability=capability,
+                    multiprocessors=132,
+                    total_bytes=1 << 37,
+                    ecc=1,
+                    driver_version=13000,
+                    runtime_version=13000,
+                    copy_bytes_per_second=4e12 / slow,
+                    gemm_flops_float=6e13 / slow,
+                    gemm_flops_double=3e13 / slow,
+                )
+            )
         return dict(gpu_uuid=uuid, gpu_name=name, capability=capability, backend="cuda", device_index=0)
 
-    def trial(self, problem, method, n, seconds=None, status="pass", precision="double", gpu=None, backend="host", parameters=None,
-              matrix="uniform", stages=(), history=(), samples=5, **more):
+    def trial(
+        self,
+        problem,
+        method,
+        n,
+        seconds=None,
+        status="pass",
+        precision="double",
+        gpu=None,
+        backend="host",
+        parameters=None,
+        matrix="uniform",
+        stages=(),
+        history=(),
+        samples=5,
+        **more,
+    ):
         """One record; `seconds` is its median, the rest of the statistics and the samples follow from it."""
         text = json.dumps(parameters or {}, sort_keys=True)
         digest = hashlib.sha256(f"{problem}{n}{matrix}{precision}".encode()).hexdigest()
-        key = hashlib.sha256(f"{problem}{method}{n}{text}{precision}{digest}{backend if not gpu else 'cuda'}".encode()).hexdigest()[:32]
-        record = dict(key=key, run_id="run-1", problem=problem, method=method, backend=backend, precision=precision, m=n, n=n, k=n, nrhs=1,
-                      parameters=text, matrix_kind=matrix, matrix_digest=digest, status=status, host="node1", device_index=-1,
-                      start_time="2026-01-01T00:00:00Z", commit="abc1234", tolerance=16.0, warmup=1, inner_repeats=1)
+        key = hashlib.sha256(
+            f"{problem}{method}{n}{text}{precision}{digest}{backend if not gpu else 'cuda'}".encode()
+        ).hexdigest()[:32]
+        record = dict(
+            key=key,
+            run_id="run-1",
+            problem=problem,
+            method=method,
+            backend=backend,
+            precision=precision,
+            m=n,
+            n=n,
+            k=n,
+            nrhs=1,
+            parameters=text,
+            matrix_kind=matrix,
+            matrix_digest=digest,
+            status=status,
+            host="node1",
+            device_index=-1,
+            start_time="2026-01-01T00:00:00Z",
+            commit="abc1234",
+            tolerance=16.0,
+            warmup=1,
+            inner_repeats=1,
+        )
         if gpu:
             record.update(self.gpu(gpu), sm_clock_mhz=1500.0, power_w=300.0, temperature_c=50.0)
         if seconds is not None:
             drawn = np.sort(seconds * (1 + 0.02 * self.random.standard_normal(samples)))
-            flops = 2 / 3 * n ** 3 if problem != "gemm" else 2.0 * n ** 3
-            record.update(seconds_min=drawn[0], seconds_q1=np.quantile(drawn, 0.25), seconds_median=np.median(drawn), seconds_mean=drawn.mean(),
-                          seconds_q3=np.quantile(drawn, 0.75), seconds_max=drawn[-1], seconds_stdev=drawn.std(ddof=1), samples=samples,
-                          flops=flops, gflops=flops / np.median(drawn) / 1e9, bytes=8.0 * n * n, residual_ratio=0.01, backward_error=1e-17 * n,
-                          forward_error=1e-14, first_row_percent=1e-13 if problem == "gesv" else np.nan)
-            self.samples += [dict(trial=len(self.records), index=i, seconds=s, clock=1500.0, throttled=int(i == 0 and status == "suspect"))
-                             for i, s in enumerate(drawn)]
+            flops = 2 / 3 * n**3 if problem != "gemm" else 2.0 * n**3
+            record.update(
+                seconds_min=drawn[0],
+                seconds_q1=np.quantile(drawn, 0.25),
+                seconds_median=np.median(drawn),
+                seconds_mean=drawn.mean(),
+                seconds_q3=np.quantile(drawn, 0.75),
+                seconds_max=drawn[-1],
+                seconds_stdev=drawn.std(ddof=1),
+                samples=samples,
+                flops=flops,
+                gflops=flops / np.median(drawn) / 1e9,
+                bytes=8.0 * n * n,
+                residual_ratio=0.01,
+                backward_error=1e-17 * n,
+                forward_error=1e-14,
+                first_row_percent=1e-13 if problem == "gesv" else np.nan,
+            )
+            self.samples += [
+                dict(
+                    trial=len(self.records),
+                    index=i,
+                    seconds=s,
+                    clock=1500.0,
+                    throttled=int(i == 0 and status == "suspect"),
+                )
+                for i, s in enumerate(drawn)
+            ]
             if gpu:
-                record.update(peak_share=min(1.0, record["gflops"] / 3e4), allocate_seconds=1e-4, h2d_seconds=8.0 * n * n / 2e10, d2h_seconds=8.0 * n / 2e10)
+                record.update(
+                    peak_share=min(1.0, record["gflops"] / 3e4),
+                    allocate_seconds=1e-4,
+                    h2d_seconds=8.0 * n * n / 2e10,
+                    d2h_seconds=8.0 * n / 2e10,
+                )
         record.update(more)
         total = sum(s[2] for s in stages)
-        self.stages += [dict(trial=len(self.records), kernel=k, calls=c, seconds=s, mean=s / c, occupancy=o, share=s / total) for k, c, s, o in stages]
+        self.stages += [
+            dict(trial=len(self.records), kernel=k, calls=c, seconds=s, mean=s / c, occupancy=o, share=s / total)
+            for k, c, s, o in stages
+        ]
         self.iterations += [dict(trial=len(self.records), iteration=i, residual=r) for i, r in enumerate(history)]
         self.records.append(record)
         return record
@@ -94,11 +222,18 @@ class Night:
             for name, value in self.attributes.items():
                 file.attrs[name] = value if variable else np.bytes_(value.encode())
             file.attrs["schema_version"] = 1
-            for name, columns, rows in (("records", [c for c in RECORD if c[0] not in columns_left_out], self.records), ("samples", SAMPLE, self.samples),
-                                        ("stages", STAGE, self.stages), ("iterations", ITERATION, self.iterations),
-                                        ("devices", DEVICE, self.devices), ("hosts", HOST, self.hosts)):
+            for name, columns, rows in (
+                ("records", [c for c in RECORD if c[0] not in columns_left_out], self.records),
+                ("samples", SAMPLE, self.samples),
+                ("stages", STAGE, self.stages),
+                ("iterations", ITERATION, self.iterations),
+                ("devices", DEVICE, self.devices),
+                ("hosts", HOST, self.hosts),
+            ):
                 if name not in leave_out:
-                    file.create_dataset(name, data=table(columns, rows), maxshape=(None,), chunks=True, compression=1, shuffle=True)
+                    file.create_dataset(
+                        name, data=table(columns, rows), maxshape=(None,), chunks=True, compression=1, shuffle=True
+                    )
         return path
 
 
@@ -122,7 +257,9 @@ def bulk(path, count, samples, seed=1):
     records["parameters"] = np.char.add(np.char.add(b'{"blocks": ', blocks), b"}")
     records["matrix_kind"] = np.array([b"uniform", b"spd", b"cauchy"])[i // 3 % 3]
     records["matrix_digest"] = np.char.add(b"digest", (i // 64 * 3 + i // 3 % 3).astype("S12"))
-    status = np.array([b"pass", b"suspect", b"failed", b"diverged", b"skipped", b"timeout", b"crashed", b"oom", b"error"])
+    status = np.array(
+        [b"pass", b"suspect", b"failed", b"diverged", b"skipped", b"timeout", b"crashed", b"oom", b"error"]
+    )
     records["status"] = status[np.minimum(random.geometric(0.6, count) - 1, 8)]
     records["message"] = np.where(records["status"] == b"pass", b"", np.char.add(b"cause ", (i % 50).astype("S4")))
     records["gpu_name"] = np.array([name.encode() for name, _ in gpus])[gpu]
@@ -137,21 +274,40 @@ def bulk(path, count, samples, seed=1):
     records["gflops"] = records["flops"] / records["seconds_median"] / 1e9
     records["bytes"], records["peak_share"] = 8.0 * records["n"] ** 2, random.random(count)
     records["residual_ratio"] = np.where(records["status"] == b"pass", 0.1, 1e3) * random.random(count)
-    for name in ("backward_error", "forward_error", "first_row_percent", "h2d_seconds", "d2h_seconds", "allocate_seconds"):
+    for name in (
+        "backward_error",
+        "forward_error",
+        "first_row_percent",
+        "h2d_seconds",
+        "d2h_seconds",
+        "allocate_seconds",
+    ):
         records[name] = 10.0 ** random.uniform(-15, -5, count)
     sample = np.zeros(count * samples, dtype=SAMPLE)
     sample["trial"], sample["index"] = np.repeat(i, samples), np.tile(np.arange(samples), count)
     sample["seconds"], sample["clock"] = drawn.ravel(), 1500.0
     stage = np.zeros(count * 2, dtype=[(n, {"S": "S16"}.get(k, k)) for n, k in STAGE])
     stage["trial"], stage["kernel"] = np.repeat(i, 2), np.tile([b"eliminate", b"update"], count)
-    stage["calls"], stage["seconds"], stage["mean"], stage["share"], stage["occupancy"] = 10, np.repeat(t, 2), np.repeat(t, 2) / 10, 0.5, 0.9
+    stage["calls"], stage["seconds"], stage["mean"], stage["share"], stage["occupancy"] = (
+        10,
+        np.repeat(t, 2),
+        np.repeat(t, 2) / 10,
+        0.5,
+        0.9,
+    )
     night = Night("bulk")
     for name, _ in gpus:
         night.gpu(name)
     with h5py.File(path, "w") as file:
         for name, value in night.attributes.items():
             file.attrs[name] = np.bytes_(value.encode())
-        for name, data in (("records", records), ("samples", sample), ("stages", stage), ("iterations", table(ITERATION, [])),
-                           ("devices", table(DEVICE, night.devices)), ("hosts", table(HOST, night.hosts))):
+        for name, data in (
+            ("records", records),
+            ("samples", sample),
+            ("stages", stage),
+            ("iterations", table(ITERATION, [])),
+            ("devices", table(DEVICE, night.devices)),
+            ("hosts", table(HOST, night.hosts)),
+        ):
             file.create_dataset(name, data=data, maxshape=(None,), chunks=True, compression=1, shuffle=True)
     return path

@@ -10,8 +10,21 @@ from analysis.cli import build
 from analysis.loader import load
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTIONS = ["overview", "ranking", "time", "speedup", "roofline", "stages", "accuracy", "convergence", "transfer", "architectures",
-            "failures", "papers", "provenance"]
+SECTIONS = [
+    "overview",
+    "ranking",
+    "time",
+    "speedup",
+    "roofline",
+    "stages",
+    "accuracy",
+    "convergence",
+    "transfer",
+    "architectures",
+    "failures",
+    "papers",
+    "provenance",
+]
 
 
 def report(*arguments, out, expect=0, python="python3"):
@@ -28,7 +41,9 @@ def report_here(*nights):
     with tempfile.TemporaryDirectory() as folder:
         files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
         page = Reader.of(build(load(files)).write(Path(folder) / "out"))
-        page.data = {path.stem: path.read_text(encoding="utf-8") for path in (Path(folder) / "out" / "data").glob("*.csv")}
+        page.data = {
+            path.stem: path.read_text(encoding="utf-8") for path in (Path(folder) / "out" / "data").glob("*.csv")
+        }
         return page
 
 
@@ -70,7 +85,9 @@ class Reader(HTMLParser):
         elif tag == "figure" and "data-pictures" in attributes:
             self.pictures[attributes["data-pictures"]] = self.picture = []
         elif tag == "img":
-            self.picture.append((attributes["alt"], base64.b64decode(attributes["src"].removeprefix("data:image/png;base64,"))))
+            self.picture.append(
+                (attributes["alt"], base64.b64decode(attributes["src"].removeprefix("data:image/png;base64,")))
+            )
         elif tag == "p":
             self.in_none = attributes.get("class") == "none"
         elif tag == "h3":
@@ -104,4 +121,4 @@ class Reader(HTMLParser):
         names = []
         for text, _ in head:
             names.append(text if text not in names else f"{text} {sum(n.split(' #')[0] == text for n in names) + 1}")
-        return [{n: (v if v is not None else t) for n, (t, v) in zip(names, row)} for row in body]
+        return [{n: v if v is not None else t for n, (t, v) in zip(names, row)} for row in body]

@@ -16,7 +16,14 @@ class FirstScreenTest(unittest.TestCase):
         night.trial("gesv", "gauss_serial", 64, 3e-3)
         words = report_here(night).words("overview")
         self.assertIn("Nothing crashed, timed out", words)
-        for doubt in ("Not complete", "not accepted:", "throttling", "differ from run to run", "versions of the program", "Beside the papers"):
+        for doubt in (
+            "Not complete",
+            "not accepted:",
+            "throttling",
+            "differ from run to run",
+            "versions of the program",
+            "Beside the papers",
+        ):
             self.assertNotIn(doubt, words)
 
     def test_what_is_missing_broken_and_wrong(self):
@@ -46,18 +53,42 @@ class FirstScreenTest(unittest.TestCase):
     def test_published_and_gpus(self):
         night = fixture.Night("cejka-table-1.7")
         for gpu, slow in ((GPU, 1.0), ("NVIDIA Old <20>", 4.0)):
-            night.trial("gemm", "global", 800, 1e-3 * slow, precision="float", gpu=gpu, seconds_median=1e-3 * slow, seconds_mean=1e-3 * slow,
-                        parameters={"tile": "32"})
+            night.trial(
+                "gemm",
+                "global",
+                800,
+                1e-3 * slow,
+                precision="float",
+                gpu=gpu,
+                seconds_median=1e-3 * slow,
+                seconds_mean=1e-3 * slow,
+                parameters={"tile": "32"},
+            )
         page = report_here(night)
         words = page.words("overview")
         self.assertIn(f"{GPU} is 4.00× as fast as NVIDIA Old <20> in the middle of 1 trials in common", words)
-        self.assertIn(f"1 measured times stand beside published ones ({GPU} and its CPU), 1 of them are faster; published over measured time: 3.51× to 3.51×.", words)
-        self.assertIn("(NVIDIA Old <20> and its CPU), 0 of them are faster; published over measured time: 0.877× to 0.877×.", words)
-        self.assertIn(f"{GPU}: 1 of 10 published numbers stand beside 1 measured ones; 1 of these are faster than published. "
-                      "Nothing was measured at n = 160, 1600, 8000, 16000.", page.words("papers"))
+        self.assertIn(
+            (
+                f"1 measured times stand beside published ones ({GPU} and its CPU), 1 of them are faster; published"
+                " over measured time: 3.51× to 3.51×."
+            ),
+            words,
+        )
+        self.assertIn(
+            "(NVIDIA Old <20> and its CPU), 0 of them are faster; published over measured time: 0.877× to 0.877×.",
+            words,
+        )
+        self.assertIn(
+            (
+                f"{GPU}: 1 of 10 published numbers stand beside 1 measured ones; 1 of these are faster than published. "
+                "Nothing was measured at n = 160, 1600, 8000, 16000."
+            ),
+            page.words("papers"),
+        )
 
     def test_leaders_race_over_all_devices(self):
-        """The largest size that most methods reached, not the largest; a wrong answer does not lead; the identity tells nothing."""
+        """The largest size that most methods reached, not the largest; a wrong answer does not lead; the identity tells
+        nothing."""
         night = fixture.Night()
         for n in (64, 128):
             night.trial("getrf", "crout_serial", n, 1e-3, seconds_median=1e-3)
@@ -69,7 +100,10 @@ class FirstScreenTest(unittest.TestCase):
             night.trial("getrf", method, 128, 1e-4, matrix="cauchy")
         night.trial("getrf", "fixed_point", 4096, 1.0, gpu=GPU)
         (row,) = report_here(night).rows("leaders")
-        self.assertEqual((row["matrix"], row["n"], row["fastest"], row["on"], row["next"], row["of"]), ("uniform", 128, "crout_serial", "CPU", f"cusolver ({GPU})", 3))
+        self.assertEqual(
+            (row["matrix"], row["n"], row["fastest"], row["on"], row["next"], row["of"]),
+            ("uniform", 128, "crout_serial", "CPU", f"cusolver ({GPU})", 3),
+        )
         self.assertAlmostEqual(row["slower by"], 2.0)
 
     def test_tally_counts_no_win_without_a_rival(self):
@@ -78,7 +112,10 @@ class FirstScreenTest(unittest.TestCase):
             night.trial("gesv", "alone", n, 1e-3, gpu=GPU)
         night.trial("gesv", "late", 256, 2e-3, gpu=GPU)
         rows = {r["method"]: r for r in report_here(night).rows("ranking-tally")}
-        self.assertEqual([rows["alone"][k] for k in ("races", "of these without a rival", "fastest", "within 10 % of the fastest")], [3, 2, 1, 1])
+        self.assertEqual(
+            [rows["alone"][k] for k in ("races", "of these without a rival", "fastest", "within 10 % of the fastest")],
+            [3, 2, 1, 1],
+        )
         self.assertEqual([rows["late"][k] for k in ("races", "of these without a rival", "fastest")], [1, 0, 0])
 
 

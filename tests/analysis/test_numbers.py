@@ -23,7 +23,9 @@ class NumbersTest(unittest.TestCase):
         everything(seed=7).write(base / "results.h5")
         cls.page, _ = report(base / "results.h5", out=base / "out")
         with h5py.File(base / "results.h5", "r") as file:
-            cls.r, cls.s, cls.stage, cls.iteration, cls.d = (file[n][:] for n in ("records", "samples", "stages", "iterations", "devices"))
+            cls.r, cls.s, cls.stage, cls.iteration, cls.d = (
+                file[n][:] for n in ("records", "samples", "stages", "iterations", "devices")
+            )
         cls.parameters = [json.loads(p) for p in cls.r["parameters"]]
         gpu = cls.r["backend"] == b"cuda"
         cls.device = np.where(gpu, cls.r["gpu_name"], b"CPU")
@@ -57,29 +59,43 @@ class NumbersTest(unittest.TestCase):
         rows = self.page.rows("ranking")
         self.assertGreater(len(rows), 20)
         for row in rows:
-            mask = self.where(row, problem="problem", precision="precision", device="device", n="n", matrix="matrix_kind") & (self.r["status"] == PASS)
+            mask = self.where(
+                row, problem="problem", precision="precision", device="device", n="n", matrix="matrix_kind"
+            ) & (self.r["status"] == PASS)
             mask &= self.r["seconds_median"] > 0
             winner = np.flatnonzero(mask)[np.argmin(self.r["seconds_median"][mask])]
             self.assertEqual(row["fastest"].encode(), self.r["method"][winner])
-            for heading, column in (("median", "seconds_median"), ("1st quartile", "seconds_q1"), ("3rd quartile", "seconds_q3"),
-                                    ("GFLOP/s", "gflops"), ("ratio", "residual_ratio")):
+            for heading, column in (
+                ("median", "seconds_median"),
+                ("1st quartile", "seconds_q1"),
+                ("3rd quartile", "seconds_q3"),
+                ("GFLOP/s", "gflops"),
+                ("ratio", "residual_ratio"),
+            ):
                 self.assertEqual(row[heading], self.r[column][winner])
             best = {}
             for i in np.flatnonzero(mask):
                 best[self.r["method"][i]] = min(best.get(self.r["method"][i], math.inf), self.r["seconds_median"][i])
             self.assertEqual(row["of"], len(best))
             if len(best) > 1:
-                self.assertAlmostEqual(row["slower by"], sorted(best.values())[1] / self.r["seconds_median"][winner], places=12)
+                self.assertAlmostEqual(
+                    row["slower by"], sorted(best.values())[1] / self.r["seconds_median"][winner], places=12
+                )
 
     def test_medians_of_records_are_those_of_their_samples(self):
         for trial in np.unique(self.s["trial"])[:50]:
-            self.assertAlmostEqual(np.median(self.s["seconds"][self.s["trial"] == trial]), self.r["seconds_median"][trial], places=12)
+            self.assertAlmostEqual(
+                np.median(self.s["seconds"][self.s["trial"] == trial]), self.r["seconds_median"][trial], places=12
+            )
 
     def test_points_of_time_and_rate(self):
         seen = 0
         for name in [n for n in self.page.figures["time"]]:
             column = "seconds_median" if name.startswith("time") else "gflops"
-            known = {(m.decode(), int(n), float(v)): i for i, (m, n, v) in enumerate(zip(self.r["method"], self.r["n"], self.r[column]))}
+            known = {
+                (m.decode(), int(n), float(v)): i
+                for i, (m, n, v) in enumerate(zip(self.r["method"], self.r["n"], self.r[column]))
+            }
             for point in csv.DictReader((self.page.folder / "data" / f"{name}.csv").open(encoding="utf-8")):
                 method = point["series"].removesuffix(" (CPU)")
                 i = known[method, int(float(point["x"])), float(point["y"])]
@@ -99,10 +115,14 @@ class NumbersTest(unittest.TestCase):
             times = {}
             for i in np.flatnonzero(mask):
                 if all(str(self.parameters[i].get(k)) == v for k, v in wanted.items()):
-                    times.setdefault((self.r["matrix_digest"][i], self.parameters[i]["blocks"]), self.r["seconds_median"][i])
+                    times.setdefault(
+                        (self.r["matrix_digest"][i], self.parameters[i]["blocks"]), self.r["seconds_median"][i]
+                    )
             ratios = [times[d, 1] / t for (d, b), t in times.items() if b == row["to"]]
             self.assertTrue(any(math.isclose(row["speedup"], r, rel_tol=1e-12) for r in ratios), row)
-            accepted = self.where(row, problem="problem", precision="precision", device="device", method="method") & (self.r["status"] == PASS)
+            accepted = self.where(row, problem="problem", precision="precision", device="device", method="method") & (
+                self.r["status"] == PASS
+            )
             blocks = [self.parameters[i].get("blocks", 0) for i in np.flatnonzero(accepted)]
             self.assertEqual(row["judged"] == "pass", max(blocks, default=0) > 1, row)
 
@@ -113,20 +133,29 @@ class NumbersTest(unittest.TestCase):
             i = [j for j in np.flatnonzero(mask) if self.r["seconds_median"][j] == row["median"]][0]
             peak = peaks[self.r["gpu_uuid"][i]]
             self.assertEqual(row["share of peak"], self.r["peak_share"][i])
-            self.assertAlmostEqual(row["of copy bandwidth"], self.r["bytes"][i] / row["median"] / peak["copy_bytes_per_second"], places=12)
+            self.assertAlmostEqual(
+                row["of copy bandwidth"], self.r["bytes"][i] / row["median"] / peak["copy_bytes_per_second"], places=12
+            )
             rate = peak["gemm_flops_float" if row["precision"] == "float" else "gemm_flops_double"]
             self.assertAlmostEqual(row["of GEMM rate"], self.r["gflops"][i] * 1e9 / rate, places=12)
 
     def test_stages(self):
         for row in self.page.rows("stages"):
             mask = self.where(row, problem="problem", precision="precision", device="device", n="n", method="method")
-            stage = self.stage[np.isin(self.stage["trial"], np.flatnonzero(mask)) & (self.stage["kernel"] == row["stage"].encode())]
-            self.assertIn((row["calls"], row["mean"], row["total"], row["share"]), {(s["calls"], s["mean"], s["seconds"], s["share"]) for s in stage})
+            stage = self.stage[
+                np.isin(self.stage["trial"], np.flatnonzero(mask)) & (self.stage["kernel"] == row["stage"].encode())
+            ]
+            self.assertIn(
+                (row["calls"], row["mean"], row["total"], row["share"]),
+                {(s["calls"], s["mean"], s["seconds"], s["share"]) for s in stage},
+            )
 
     def test_accuracy_table(self):
         judged = ~np.isnan(self.r["residual_ratio"]) | ~np.isnan(self.r["forward_error"])
         for row in self.page.rows("accuracy"):
-            mask = judged & self.where(row, problem="problem", precision="precision", method="method", matrix="matrix_kind")
+            mask = judged & self.where(
+                row, problem="problem", precision="precision", method="method", matrix="matrix_kind"
+            )
             self.assertEqual(row["trials"], mask.sum())
             self.assertEqual(row["passed"], np.sum(self.r["status"][mask] == PASS))
             ratio = self.r["residual_ratio"][mask]
@@ -135,7 +164,14 @@ class NumbersTest(unittest.TestCase):
 
     def test_convergence_counts(self):
         for row in self.page.rows("convergence"):
-            mask = self.where(row, problem="problem", precision="precision", method="method", matrix="matrix_kind", how_it_ended="convergence")
+            mask = self.where(
+                row,
+                problem="problem",
+                precision="precision",
+                method="method",
+                matrix="matrix_kind",
+                how_it_ended="convergence",
+            )
             self.assertEqual(row["trials"], mask.sum())
             self.assertEqual(row["median"], np.median(self.r["iterations"][mask]))
 
@@ -154,9 +190,16 @@ class NumbersTest(unittest.TestCase):
             times[self.device[i]].setdefault(self.r["key"][i], i)
         old, new = times[b"NVIDIA Old <20>"], times[b"NVIDIA Test 100"]
         for row in rows:
-            ratios = [self.r["seconds_median"][old[k]] / self.r["seconds_median"][new[k]] for k in old.keys() & new.keys()
-                      if (self.r["problem"][old[k]].decode(), self.r["precision"][old[k]].decode(), self.r["method"][old[k]].decode())
-                      == (row["problem"], row["precision"], row["method"])]
+            ratios = [
+                self.r["seconds_median"][old[k]] / self.r["seconds_median"][new[k]]
+                for k in old.keys() & new.keys()
+                if (
+                    self.r["problem"][old[k]].decode(),
+                    self.r["precision"][old[k]].decode(),
+                    self.r["method"][old[k]].decode(),
+                )
+                == (row["problem"], row["precision"], row["method"])
+            ]
             self.assertEqual(row["trials in common"], len(ratios))
             self.assertAlmostEqual(row["median speedup"], np.median(ratios), places=10)
 
@@ -166,10 +209,18 @@ class NumbersTest(unittest.TestCase):
         self.assertEqual({r["n"] for r in rows if r["what"] == "standard" and r["published"] == 0.53}, {900})
         self.assertEqual(len(measured), 6)
         for row in measured:
-            mask = (self.r["method"] == b"gauss_cyclic_decrement") & (self.r["n"] == row["n"]) & (self.device == b"NVIDIA Test 100") & (self.r["matrix_kind"] == row["matrix"].encode())
+            mask = (
+                (self.r["method"] == b"gauss_cyclic_decrement")
+                & (self.r["n"] == row["n"])
+                & (self.device == b"NVIDIA Test 100")
+                & (self.r["matrix_kind"] == row["matrix"].encode())
+            )
             wanted = {"standard": "reduction", "pipelined": "pipelined_locks"}[row["what"]]
             mask &= np.array([p.get("blocks") == 8 and p.get("back_substitution") == wanted for p in self.parameters])
-            self.assertEqual(row["measured"], self.r["seconds_mean"][mask & (self.r["seconds_median"] == self.r["seconds_median"][mask].min())][0])
+            self.assertEqual(
+                row["measured"],
+                self.r["seconds_mean"][mask & (self.r["seconds_median"] == self.r["seconds_median"][mask].min())][0],
+            )
             if isinstance(row["published"], float):
                 self.assertAlmostEqual(row["published time / measured"], row["published"] / row["measured"], places=10)
 
@@ -191,7 +242,11 @@ class NumbersTest(unittest.TestCase):
                     continue
                 number, _, unit = text.removesuffix("×").partition(" ")
                 shown = float(number) * units.get(unit, 1)
-                self.assertLessEqual(abs(shown - value), 0.0051 * abs(value) + (0.5 if unit == "" and "." not in number and "e" not in number else 1e-12), (text, value))
+                self.assertLessEqual(
+                    abs(shown - value),
+                    0.0051 * abs(value) + (0.5 if unit == "" and "." not in number and "e" not in number else 1e-12),
+                    (text, value),
+                )
                 checked += 1
         self.assertGreater(checked, 3000)
 

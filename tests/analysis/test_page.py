@@ -37,7 +37,18 @@ class EverythingTest(unittest.TestCase):
         self.assertEqual(list(self.page.sections), SECTIONS)
         for name in SECTIONS:
             self.assertFalse([w for w in self.page.none[name] if w.startswith("No ")], name)
-        for name in ("time", "speedup", "roofline", "stages", "accuracy", "convergence", "transfer", "architectures", "failures", "papers"):
+        for name in (
+            "time",
+            "speedup",
+            "roofline",
+            "stages",
+            "accuracy",
+            "convergence",
+            "transfer",
+            "architectures",
+            "failures",
+            "papers",
+        ):
             self.assertTrue(self.page.figures[name], f"no figure in {name}")
 
     def test_every_status_is_shown(self):
@@ -101,7 +112,9 @@ class EverythingTest(unittest.TestCase):
     def test_findings_are_said(self):
         rows = {(r["method"], r["matrix"]): r for r in self.page.rows("findings")}
         self.assertIn("passes on diagonally_dominant", rows["fixed_point", "uniform"]["finding"])
-        self.assertIn("others solved 3 of these 3 systems: cusolver", rows["gauss_cyclic_halving", "uniform"]["finding"])
+        self.assertIn(
+            "others solved 3 of these 3 systems: cusolver", rows["gauss_cyclic_halving", "uniform"]["finding"]
+        )
         self.assertIn("It cannot fail", self.page.words("failures"))
 
 

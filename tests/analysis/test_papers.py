@@ -15,22 +15,55 @@ GPU = "NVIDIA Test 100"
 
 class PapersTest(unittest.TestCase):
     def test_a_share_under_half_is_explained_from_the_stages(self):
-        """Copy peak 4 TB/s: 0.2 TB take 50 ms at least; of 200 ms the elimination is 100 ms, so half of the bandwidth by itself."""
+        """Copy peak 4 TB/s: 0.2 TB take 50 ms at least; of 200 ms the elimination is 100 ms, so half of the bandwidth
+        by itself."""
         night = fixture.Night("xia-lee-peak")
         for precision, slower in (("float", 1.0), ("double", 1.2)):
-            night.trial("gesv", "gauss_jordan_shared", 4096, 0.2, precision=precision, gpu=GPU, seconds_median=0.2, bytes=2e11, gflops=1.0,
-                        peak_share=0.25, parameters={"tile": 32},
-                        stages=[("eliminate", 4096, 0.1 * slower, 1.0), ("copy_column", 4096, 0.09, float("nan")), ("multipliers", 4096, 0.01, 1.0)])
+            night.trial(
+                "gesv",
+                "gauss_jordan_shared",
+                4096,
+                0.2,
+                precision=precision,
+                gpu=GPU,
+                seconds_median=0.2,
+                bytes=2e11,
+                gflops=1.0,
+                peak_share=0.25,
+                parameters={"tile": 32},
+                stages=[
+                    ("eliminate", 4096, 0.1 * slower, 1.0),
+                    ("copy_column", 4096, 0.09, float("nan")),
+                    ("multipliers", 4096, 0.01, 1.0),
+                ],
+            )
         words = report_here(night).words("papers")
-        self.assertIn("25.0 % of the roofline, which is set by its least traffic at the measured copy bandwidth: under half", words)
-        self.assertIn("eliminate is 50.0 % of the time. The rest: copy_column 45.0 % (4096 calls of 22.0 µs); multipliers 5.00 %", words)
+        self.assertIn(
+            "25.0 % of the roofline, which is set by its least traffic at the measured copy bandwidth: under half",
+            words,
+        )
+        self.assertIn(
+            "eliminate is 50.0 % of the time. The rest: copy_column 45.0 % (4096 calls of 22.0 µs); multipliers 5.00 %",
+            words,
+        )
         self.assertIn("eliminate by itself moves the least traffic at 50.0 % of the copy bandwidth", words)
         self.assertIn("twice the bytes in 1.20× the time: the number of elements", words)
 
     def test_a_share_over_half_needs_no_explanation(self):
         night = fixture.Night("xia-lee-peak")
-        night.trial("gesv", "gauss_jordan_shared", 4096, 0.1, precision="float", gpu=GPU, seconds_median=0.1, bytes=3.2e11, gflops=1.0, peak_share=0.8,
-                    stages=[("eliminate", 4096, 0.08, 1.0), ("copy_column", 4096, 0.02, 1.0)])
+        night.trial(
+            "gesv",
+            "gauss_jordan_shared",
+            4096,
+            0.1,
+            precision="float",
+            gpu=GPU,
+            seconds_median=0.1,
+            bytes=3.2e11,
+            gflops=1.0,
+            peak_share=0.8,
+            stages=[("eliminate", 4096, 0.08, 1.0), ("copy_column", 4096, 0.02, 1.0)],
+        )
         words = report_here(night).words("papers")
         self.assertIn("at least half of what that alone would allow", words)
         self.assertNotIn("by itself moves", words)
@@ -38,12 +71,28 @@ class PapersTest(unittest.TestCase):
     def test_stability_and_growth_with_blocks(self):
         night = fixture.Night("fuhrmann-verification")
         for blocks, ratio in ((1, 1.5), (2, 40.0), (8, 5e6)):
-            night.trial("gesv", "gauss_cyclic_decrement", 97, 1e-3, gpu=GPU, parameters={"blocks": blocks}, residual_ratio=ratio,
-                        status="pass" if ratio < 16 else "failed")
-            night.trial("gesv", "gauss_cyclic_decrement", 97, 1e-3, gpu=GPU, parameters={"blocks": blocks}, matrix="cauchy")
+            night.trial(
+                "gesv",
+                "gauss_cyclic_decrement",
+                97,
+                1e-3,
+                gpu=GPU,
+                parameters={"blocks": blocks},
+                residual_ratio=ratio,
+                status="pass" if ratio < 16 else "failed",
+            )
+            night.trial(
+                "gesv", "gauss_cyclic_decrement", 97, 1e-3, gpu=GPU, parameters={"blocks": blocks}, matrix="cauchy"
+            )
         words = report_here(night).words("papers")
         self.assertIn("Of 6 answers here it accepts 6; 2 of these are wrong", words)
-        self.assertIn("gauss_cyclic_decrement: stable on cauchy; not on uniform, from 2 blocks on: the ratio is at most 1.50 with 1, 5.00e+06 with 8.", words)
+        self.assertIn(
+            (
+                "gauss_cyclic_decrement: stable on cauchy; not on uniform, from 2 blocks on: the ratio is at most 1.50"
+                " with 1, 5.00e+06 with 8."
+            ),
+            words,
+        )
 
     def test_the_traditional_serial_solver_is_compared_with_the_modified(self):
         night = fixture.Night("xia-lee-times")
@@ -53,9 +102,18 @@ class PapersTest(unittest.TestCase):
             for method in ("gauss_jordan_global", "gauss_jordan_shared"):
                 night.trial("gesv", method, n, 0.1, precision="float", gpu=GPU, parameters={"grid": "full"})
         page = report_here(night)
-        self.assertEqual({r["times faster"] for r in page.rows("xia-lee-times-ratio-gauss_jordan_serial-gauss_pivot_serial")}, {1.5})
-        scaled = {r["what"]: r["published"] for r in page.rows("xia-lee-times-NVIDIA_Test_100") if r["n"] == 512 and "16" in r["what"]}
-        self.assertEqual(scaled, {"global memory, as if on 16 multiprocessors": 0.107, "shared memory, as if on 16 multiprocessors": 0.041})
+        self.assertEqual(
+            {r["times faster"] for r in page.rows("xia-lee-times-ratio-gauss_jordan_serial-gauss_pivot_serial")}, {1.5}
+        )
+        scaled = {
+            r["what"]: r["published"]
+            for r in page.rows("xia-lee-times-NVIDIA_Test_100")
+            if r["n"] == 512 and "16" in r["what"]
+        }
+        self.assertEqual(
+            scaled,
+            {"global memory, as if on 16 multiprocessors": 0.107, "shared memory, as if on 16 multiprocessors": 0.041},
+        )
         self.assertIn("Not repeated, for there is no measured number in them", page.words("papers"))
         self.assertIn("Published: modified over traditional serial elimination 1.4 to 1.61 times", page.words("papers"))
 
@@ -63,29 +121,67 @@ class PapersTest(unittest.TestCase):
         night = fixture.Night("xia-lee-profile")
         for grid, time in (("full", 2.0), ("shrinking", 1.0)):
             for method in ("gauss_jordan_global", "gauss_jordan_shared"):
-                night.trial("gesv", method, 1024, time, precision="float", gpu=GPU, parameters={"grid": grid}, stages=[("eliminate", 1024, time, 1.0)])
+                night.trial(
+                    "gesv",
+                    method,
+                    1024,
+                    time,
+                    precision="float",
+                    gpu=GPU,
+                    parameters={"grid": grid},
+                    stages=[("eliminate", 1024, time, 1.0)],
+                )
         self.assertEqual({r["mean"] for r in report_here(night).rows("xia-lee-profile")}, {2.0 / 1024})
 
     def test_two_gpus_are_compared_in_time_and_in_speedup(self):
         night = fixture.Night("fuhrmann-figure-6.5")
         for gpu, times in (("NVIDIA Old <20>", {1: 8.0, 14: 1.0}), (GPU, {1: 4.0, 14: 1.0})):
             for blocks, time in times.items():
-                night.trial("gesv", "gauss_cyclic_decrement", 5500, time, gpu=gpu, seconds_median=time, seconds_q1=time, seconds_q3=time,
-                            matrix="cauchy", parameters={"blocks": blocks})
+                night.trial(
+                    "gesv",
+                    "gauss_cyclic_decrement",
+                    5500,
+                    time,
+                    gpu=gpu,
+                    seconds_median=time,
+                    seconds_q1=time,
+                    seconds_q3=time,
+                    matrix="cauchy",
+                    parameters={"blocks": blocks},
+                )
         page = report_here(night)
-        self.assertIn(f"Speedup with 14 blocks over 1 at n = 5500, double: NVIDIA Old <20> 8.00×, {GPU} 4.00×.", page.words("papers"))
+        self.assertIn(
+            f"Speedup with 14 blocks over 1 at n = 5500, double: NVIDIA Old <20> 8.00×, {GPU} 4.00×.",
+            page.words("papers"),
+        )
         self.assertIn(True, [f.startswith("fuhrmann-figure-6.5-speedup") for f in page.figures["papers"]])
 
     def test_published_means_stand_beside_means(self):
         night = fixture.Night("fuhrmann-table-6.1")
         for n in (900, 1000):
             for how in ("reduction", "pipelined_locks", "pipelined"):
-                night.trial("gesv", "gauss_cyclic_decrement", n, 0.1, gpu=GPU, matrix="cauchy", seconds_median=0.1, seconds_mean=0.53,
-                            parameters={"blocks": 8, "back_substitution": how})
+                night.trial(
+                    "gesv",
+                    "gauss_cyclic_decrement",
+                    n,
+                    0.1,
+                    gpu=GPU,
+                    matrix="cauchy",
+                    seconds_median=0.1,
+                    seconds_mean=0.53,
+                    parameters={"blocks": 8, "back_substitution": how},
+                )
         page = report_here(night)
         both = [r for r in page.rows("fuhrmann-table-6.1-NVIDIA_Test_100") if r["n"] == 900]
-        self.assertEqual([(r["what"], r["measured"], r["published time / measured"]) for r in both], [("pipelined", 0.53, 1.0), ("standard", 0.53, 1.0)])
-        for first, second in (("pipelined_locks", "reduction"), ("pipelined", "reduction"), ("pipelined_locks", "pipelined")):
+        self.assertEqual(
+            [(r["what"], r["measured"], r["published time / measured"]) for r in both],
+            [("pipelined", 0.53, 1.0), ("standard", 0.53, 1.0)],
+        )
+        for first, second in (
+            ("pipelined_locks", "reduction"),
+            ("pipelined", "reduction"),
+            ("pipelined_locks", "pipelined"),
+        ):
             self.assertEqual(len(page.rows(f"fuhrmann-table-6.1-verdict-{first}-{second}")), 2)
 
     def test_every_claim_has_its_line_and_its_measure(self):
@@ -104,15 +200,27 @@ class PapersTest(unittest.TestCase):
     def test_claims_are_confirmed_contradicted_or_neither(self):
         night = fixture.Night("xia-lee-times")
         for n, times in ((512, (1.0, 1.5, 0.9, 0.3)), (1024, (8.0, 12.0, 7.2, 2.4))):
-            for method, time in zip(("gauss_pivot_serial", "gauss_jordan_serial", "gauss_jordan_global", "gauss_jordan_shared"), times):
+            for method, time in zip(
+                ("gauss_pivot_serial", "gauss_jordan_serial", "gauss_jordan_global", "gauss_jordan_shared"), times
+            ):
                 gpu = dict(gpu=GPU, parameters={"grid": "full"}) if method.endswith(("global", "shared")) else {}
                 night.trial("gesv", method, n, time, precision="float", seconds_median=time, **gpu)
-        night.trial("gesv", "gauss_cyclic_decrement", 64, 1.0, gpu=GPU, status="failed", parameters={"preparation": "add_rows", "blocks": 2})
+        night.trial(
+            "gesv",
+            "gauss_cyclic_decrement",
+            64,
+            1.0,
+            gpu=GPU,
+            status="failed",
+            parameters={"preparation": "add_rows", "blocks": 2},
+        )
         page = report_here(night)
         said = {row["claim"]: (row.get("ours"), row["verdict"]) for row in page.rows("claims")}
         self.assertEqual(said["modified over traditional serial elimination"], (1.5, "confirmed"))
         self.assertEqual(said["shared before global memory by about"][1], "confirmed")
-        self.assertAlmostEqual(said["shared memory on 16 SMs, expected before traditional serial code by about"][0], 8 / 2.4)
+        self.assertAlmostEqual(
+            said["shared memory on 16 SMs, expected before traditional serial code by about"][0], 8 / 2.4
+        )
         self.assertEqual(said["systems with zeros solved right after adding rows"], (0.0, "contradicted"))
         self.assertEqual(said["GETS over MATLAB for n > 1000 at least"][1], "not in these records")
         self.assertIn("needs a Tesla K20Xm", said["GTX 980 before the K20Xm by"][1])
@@ -122,39 +230,84 @@ class PapersTest(unittest.TestCase):
         for method, time in (("gauss_pivot_serial", 1.0), ("gauss_jordan_serial", 1.5)):
             night.trial("gesv", method, 64, time, precision="float", seconds_median=time)
         for method in ("gauss_jordan_global", "gauss_jordan_shared"):
-            night.trial("gesv", method, 64, 1.0, precision="float", backend="emulated", parameters={"grid": "full"}, reference_difference=1e-5)
+            night.trial(
+                "gesv",
+                method,
+                64,
+                1.0,
+                precision="float",
+                backend="emulated",
+                parameters={"grid": "full"},
+                reference_difference=1e-5,
+            )
         said = {row["claim"]: row["verdict"] for row in report_here(night).rows("claims")}
         self.assertEqual(said["modified over traditional serial elimination"], "confirmed")
-        self.assertEqual(said["shared before global memory by about"], "not measurable here: its times are those of a GPU")
+        self.assertEqual(
+            said["shared before global memory by about"], "not measurable here: its times are those of a GPU"
+        )
         self.assertEqual(said["error against the serial code below"], "confirmed")  # accuracy is the same to the bit
 
     def test_a_claim_of_no_gain_is_not_contradicted_by_noise(self):
         claim = next(c for c in table_of("claims.csv").itertuples() if c.id == "pipeline-no-gain")
         rule = answers.rules()[claim.id]
-        self.assertEqual([answers.holds(claim, rule, ratio) for ratio in (0.9, 0.997, 1.0, 1.2)], [False, True, True, True])
+        self.assertEqual(
+            [answers.holds(claim, rule, ratio) for ratio in (0.9, 0.997, 1.0, 1.2)], [False, True, True, True]
+        )
 
     def test_numbered_stages_are_one_kernel_and_their_occupancy_is_drawn(self):
         night = fixture.Night("soriano-table-5.12")
-        night.trial("trtri", "gets", 4096, 1.0, precision="float", gpu=GPU, matrix="triangular",
-                    stages=[("identity", 1, 0.2, 1.0)] + [(f"gets_{i}", 512, 0.1, 1.0 if i < 8 else 0.5) for i in range(1, 9)])
+        night.trial(
+            "trtri",
+            "gets",
+            4096,
+            1.0,
+            precision="float",
+            gpu=GPU,
+            matrix="triangular",
+            stages=[("identity", 1, 0.2, 1.0)] + [(f"gets_{i}", 512, 0.1, 1.0 if i < 8 else 0.5) for i in range(1, 9)],
+        )
         page = report_here(night)
         row = next(r for r in page.rows("soriano-table-5.12") if r["our stage"] == "gets")
         self.assertEqual((row["calls"], row["mean"]), (4096, 0.8 / 4096))
         self.assertAlmostEqual(row["theirs / ours"], 0.8068e-3 / (0.8 / 4096))
         self.assertAlmostEqual(row["occupancy"], 7.5 / 8)
         (name,) = [f for f in page.figures["papers"] if f.startswith("soriano-figure-5.11")]
-        points = [(float(row["x"]), float(row["y"])) for row in csv.DictReader(page.data[name].splitlines()) if row["series"] != "published"]
+        points = [
+            (float(row["x"]), float(row["y"]))
+            for row in csv.DictReader(page.data[name].splitlines())
+            if row["series"] != "published"
+        ]
         self.assertEqual(points, [(512.0 * i, 1.0 if i < 8 else 0.5) for i in range(1, 9)])
 
     def test_iterations_by_matrix(self):
         night = fixture.Night("cejka-fixed-point")
         for n in (64, 128, 256):
-            for matrix, count, status in (("spd", 21, "pass"), ("uniform", 2 * n - 1, "pass"), ("wilkinson", n, "failed")):
-                night.trial("getrf", "fixed_point", n, 1e-3, gpu=GPU, matrix=matrix, convergence="converged", iterations=count, status=status,
-                            parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0))
+            for matrix, count, status in (
+                ("spd", 21, "pass"),
+                ("uniform", 2 * n - 1, "pass"),
+                ("wilkinson", n, "failed"),
+            ):
+                night.trial(
+                    "getrf",
+                    "fixed_point",
+                    n,
+                    1e-3,
+                    gpu=GPU,
+                    matrix=matrix,
+                    convergence="converged",
+                    iterations=count,
+                    status=status,
+                    parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0),
+                )
         words = report_here(night).words("papers")
         self.assertIn("does not grow with n on spd (21 at n = 64, 21 at n = 256)", words)
-        self.assertIn("grows as n on uniform (127 at n = 64, 511 at n = 256), wilkinson (64 at n = 64, 256 at n = 256, wrong factors)", words)
+        self.assertIn(
+            (
+                "grows as n on uniform (127 at n = 64, 511 at n = 256), wilkinson (64 at n = 64, 256 at n = 256, wrong"
+                " factors)"
+            ),
+            words,
+        )
         self.assertRegex(words, r"within the tolerance: wilkinson\.")
 
     def test_methods_are_compared_on_one_kind_of_matrix(self):
@@ -168,16 +321,41 @@ class PapersTest(unittest.TestCase):
             night.trial("getrf", "fixed_point", n, 0.5, seconds_median=0.5, gpu=GPU, matrix="spd")
         page = report_here(night)
         rows = page.rows("cejka-lu-ratio-crout_serial-fixed_point")
-        self.assertEqual({(r["n"], r["times faster"], r["matrix"]) for r in rows}, {(64, 2.0, "spd"), (128, 2.0, "spd")})
+        self.assertEqual(
+            {(r["n"], r["times faster"], r["matrix"]) for r in rows}, {(64, 2.0, "spd"), (128, 2.0, "spd")}
+        )
         for table in ("roofline", "transfer"):
-            self.assertNotIn("triangular", {r.get("matrix", "") for r in page.rows(table) if r["method"] == "fixed_point"})
+            self.assertNotIn(
+                "triangular", {r.get("matrix", "") for r in page.rows(table) if r["method"] == "fixed_point"}
+            )
 
     def test_wrong_factors_are_compared_with_the_direct_ones(self):
-        for status, words in (("failed", "passes 0 of 1 of them: these matrices have no accurate factors"), ("pass", "passes 1 of 1 of them.")):
+        for status, words in (
+            ("failed", "passes 0 of 1 of them: these matrices have no accurate factors"),
+            ("pass", "passes 1 of 1 of them."),
+        ):
             night = fixture.Night("cejka-fixed-point")
-            night.trial("getrf", "crout_serial", 64, 1e-3, matrix="wilkinson", status=status, residual_ratio=1e9 if status == "failed" else 1.0)
-            night.trial("getrf", "fixed_point", 64, 1e-3, gpu=GPU, matrix="wilkinson", convergence="converged", iterations=64, status="failed",
-                        parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0))
+            night.trial(
+                "getrf",
+                "crout_serial",
+                64,
+                1e-3,
+                matrix="wilkinson",
+                status=status,
+                residual_ratio=1e9 if status == "failed" else 1.0,
+            )
+            night.trial(
+                "getrf",
+                "fixed_point",
+                64,
+                1e-3,
+                gpu=GPU,
+                matrix="wilkinson",
+                convergence="converged",
+                iterations=64,
+                status="failed",
+                parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0),
+            )
             self.assertIn(words, report_here(night).words("papers"))
 
     def test_what_has_no_plan_of_its_own_misses_none(self):
@@ -199,8 +377,13 @@ class PapersTest(unittest.TestCase):
         night = fixture.Night("fuhrmann-verification")
         night.trial("gesv", "gauss_serial", 64, 1e-3, precision="float", first_row_percent=0.01)
         night.trial("gesv", "gauss_serial", 64, 1e-3)
-        self.assertIn("it accepts 1; 0 of these are wrong by the backward error of the whole system, and it rejects 1 that are right (all in float",
-                      report_here(night).words("papers"))
+        self.assertIn(
+            (
+                "it accepts 1; 0 of these are wrong by the backward error of the whole system, and it rejects 1 that"
+                " are right (all in float"
+            ),
+            report_here(night).words("papers"),
+        )
 
     def test_an_experiment_with_one_point_is_named_not_drawn(self):
         night = fixture.Night("one")

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class FitTest(unittest.TestCase):
     def test_cubic_finds_its_coefficients(self):
         n = np.array([500.0, 1000, 1500, 2000, 3000, 4000])
-        fit = cubic(n, 2e-9 * n ** 3 + 3e-6 * n ** 2 + 0.01)
+        fit = cubic(n, 2e-9 * n**3 + 3e-6 * n**2 + 0.01)
         self.assertAlmostEqual(fit.coefficients["n³"] / 2e-9, 1, places=6)
         self.assertAlmostEqual(fit.coefficients["n²"] / 3e-6, 1, places=4)
         self.assertAlmostEqual(fit.r_squared, 1)
@@ -48,8 +48,16 @@ class FitTest(unittest.TestCase):
 
 class WordsTest(unittest.TestCase):
     def test_seconds(self):
-        for value, words in ((0, "0 s"), (1.0, "1.00 s"), (0.0123, "12.3 ms"), (4.56e-5, "45.6 µs"), (2e-9, "0.00200 µs"), (1497, "1497 s"),
-                             (float("nan"), "–"), (0.9999, "1.00 s")):
+        for value, words in (
+            (0, "0 s"),
+            (1.0, "1.00 s"),
+            (0.0123, "12.3 ms"),
+            (4.56e-5, "45.6 µs"),
+            (2e-9, "0.00200 µs"),
+            (1497, "1497 s"),
+            (float("nan"), "–"),
+            (0.9999, "1.00 s"),
+        ):
             self.assertEqual(seconds(value), words)
 
     def test_number_and_percent(self):
@@ -100,21 +108,38 @@ class PublishedTest(unittest.TestCase):
 class FindingWordsTest(unittest.TestCase):
     def test_how_iterations_grow(self):
         sizes = np.array([64, 128, 256, 1024])
-        for counts, words in (([22, 20, 21, 22], "does not grow"), (2 * sizes - 1, "grows as n"), (sizes ** 0.5, "slower than n"), ([1, 1, 1, 1], "at once")):
+        for counts, words in (
+            ([22, 20, 21, 22], "does not grow"),
+            (2 * sizes - 1, "grows as n"),
+            (sizes**0.5, "slower than n"),
+            ([1, 1, 1, 1], "at once"),
+        ):
             self.assertIn(words, _growth(pd.Series(counts, index=sizes)))
         self.assertIn("never", _growth(pd.Series([], dtype=float)))
 
     def test_whether_it_pays(self):
-        for middle, width, words in ((0.8, 0.1, "pays: faster in 5 of 5"), (1.2, 0.1, "does not pay"), (0.8, 0.3, "no difference"), (0.995, 0.001, "no difference")):
+        for middle, width, words in (
+            (0.8, 0.1, "pays: faster in 5 of 5"),
+            (1.2, 0.1, "does not pay"),
+            (0.8, 0.3, "no difference"),
+            (0.995, 0.001, "no difference"),
+        ):
             pairs = pd.DataFrame({"ratio": [middle] * 5, "low": [middle - width] * 5, "high": [middle + width] * 5})
             self.assertTrue(words in _pays(pairs), (middle, _pays(pairs)))
 
 
 class DrawingTest(unittest.TestCase):
     def test_series_at_one_size_stand_beside_their_names(self):
-        several = [Series(name, [512], [y], [0.9 * y], [1.1 * y], [hollow]) for name, y, hollow in (("fast", 1e-3, False), ("slow", 2e-2, True))]
-        drawn = _by_name(Plot("p", "Time", "n", "median time", several, ylog=True), Plot("p", "", "n", "", several).drawable())
-        self.assertEqual((drawn.kind, drawn.title, list(drawn.series[0].x)), ("bars", "Time, n = 512", ["fast", "slow"]))
+        several = [
+            Series(name, [512], [y], [0.9 * y], [1.1 * y], [hollow])
+            for name, y, hollow in (("fast", 1e-3, False), ("slow", 2e-2, True))
+        ]
+        drawn = _by_name(
+            Plot("p", "Time", "n", "median time", several, ylog=True), Plot("p", "", "n", "", several).drawable()
+        )
+        self.assertEqual(
+            (drawn.kind, drawn.title, list(drawn.series[0].x)), ("bars", "Time, n = 512", ["fast", "slow"])
+        )
         self.assertEqual((list(drawn.series[0].y), list(drawn.series[0].hollow)), ([1e-3, 2e-2], [False, True]))
         svg, _ = draw(Plot("p", "Time", "n", "median time", several, ylog=True, seconds=True))
         self.assertIn('aria-label="Time, n = 512"', svg)
@@ -122,10 +147,20 @@ class DrawingTest(unittest.TestCase):
 
 class LeadTest(unittest.TestCase):
     def test_who_leads_where(self):
-        for ratios, words in (([2, 3], "B at every size"), ([0.5, 0.9], "A at every size"), ([0.5, 2], "B from n = 128"), ([2, 0.5], "A from n = 128"),
-                              ([0.99, 2], "B from n = 128; not told apart before"), ([1.01, 0.99], "not told apart"), ([2, 0.99], "B where they are told apart"),
-                              ([0.5, 1.01, 2], "B from n = 256"), ([2, 0.5, 3], "changes more than once, first at n = 128")):
-            by_size = pd.DataFrame({"low": np.array(ratios) - 0.05, "high": np.array(ratios) + 0.05}, index=[64, 128, 256][:len(ratios)])
+        for ratios, words in (
+            ([2, 3], "B at every size"),
+            ([0.5, 0.9], "A at every size"),
+            ([0.5, 2], "B from n = 128"),
+            ([2, 0.5], "A from n = 128"),
+            ([0.99, 2], "B from n = 128; not told apart before"),
+            ([1.01, 0.99], "not told apart"),
+            ([2, 0.99], "B where they are told apart"),
+            ([0.5, 1.01, 2], "B from n = 256"),
+            ([2, 0.5, 3], "changes more than once, first at n = 128"),
+        ):
+            by_size = pd.DataFrame(
+                {"low": np.array(ratios) - 0.05, "high": np.array(ratios) + 0.05}, index=[64, 128, 256][: len(ratios)]
+            )
             self.assertEqual(lead(by_size, "A", "B"), words)
 
 

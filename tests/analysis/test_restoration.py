@@ -13,8 +13,11 @@ from fixture import bulk
 from pages import SECTIONS, report
 
 CASES = {  # directory -> (psf, noise, mse degraded, mse restored)
-    "a": ("sharpen", "gaussian:8", 400.0, 5.5), "b": ("gaussian", "none", 90.0, 3.0), "c": ("motion", "none", 80.0, 2.0),
-    "d": ("box", "salt_pepper:0.1", 50.0, 60.0), "e": ("sharpen", "none", 70.0, 0.5),
+    "a": ("sharpen", "gaussian:8", 400.0, 5.5),
+    "b": ("gaussian", "none", 90.0, 3.0),
+    "c": ("motion", "none", 80.0, 2.0),
+    "d": ("box", "salt_pepper:0.1", 50.0, 60.0),
+    "e": ("sharpen", "none", 70.0, 0.5),
 }
 
 
@@ -25,10 +28,28 @@ def write(path, psf, noise, degraded, restored, **changes):
         for name in ("original", "degraded", "restored"):
             file[name] = rng.normal(128, 90, (6, 8))  # below 0 and above 255 too
         file["psf"] = np.ones((3, 3)) / 9
-        facts = {"gaussweep": "restoration", "schema_version": 1, "image": "shapes.pgm", "image_sha256": "1" * 64, "psf": psf,
-                 "psf_text": f"{psf} radius=1", "noise": noise, "formula": "regularised", "lambda": 0.01, "method": "poinv/lapack",
-                 "precision": "double", "device": "a CPU", "mse_degraded": degraded, "mse_restored": restored, "psnr_degraded": 20.25,
-                 "psnr_restored": 31.5, "invert_seconds": 0.25, "residual_ratio": 0.001, "status": "pass", **changes}
+        facts = {
+            "gaussweep": "restoration",
+            "schema_version": 1,
+            "image": "shapes.pgm",
+            "image_sha256": "1" * 64,
+            "psf": psf,
+            "psf_text": f"{psf} radius=1",
+            "noise": noise,
+            "formula": "regularised",
+            "lambda": 0.01,
+            "method": "poinv/lapack",
+            "precision": "double",
+            "device": "a CPU",
+            "mse_degraded": degraded,
+            "mse_restored": restored,
+            "psnr_degraded": 20.25,
+            "psnr_restored": 31.5,
+            "invert_seconds": 0.25,
+            "residual_ratio": 0.001,
+            "status": "pass",
+            **changes,
+        }
         for name, value in facts.items():
             file.attrs[name] = value
     return path
@@ -95,7 +116,15 @@ class RestorationTest(unittest.TestCase):
         with h5py.File(self.folder / "all" / "b" / "restoration.h5", "a") as file:
             del file["restored"]
             file["restored"] = np.zeros((3, 3))
-        write(self.folder / "all" / "f" / "restoration.h5", "gaussian", "none", np.nan, np.nan, status="failed", **{"lambda": np.nan})
+        write(
+            self.folder / "all" / "f" / "restoration.h5",
+            "gaussian",
+            "none",
+            np.nan,
+            np.nan,
+            status="failed",
+            **{"lambda": np.nan},
+        )
         with h5py.File(self.folder / "all" / "f" / "restoration.h5", "a") as file:
             file["restored"][:] = np.nan
         page, said = report(self.folder / "all", out=self.folder / "out")

@@ -36,7 +36,17 @@ class RobustTest(unittest.TestCase):
     def test_no_records(self):
         page = self.page(fixture.Night())
         self.assertIn("no record", page.words("overview"))
-        for name in ("ranking", "time", "roofline", "stages", "accuracy", "convergence", "transfer", "architectures", "failures"):
+        for name in (
+            "ranking",
+            "time",
+            "roofline",
+            "stages",
+            "accuracy",
+            "convergence",
+            "transfer",
+            "architectures",
+            "failures",
+        ):
             self.assertTrue(page.none[name], name)
         self.assertEqual([n for names in page.figures.values() for n in names], [])
 
@@ -64,14 +74,25 @@ class RobustTest(unittest.TestCase):
         self.assertEqual([r["method"] for r in self.page(night).rows("roofline")], ["cublas"])
         night = fixture.Night()
         night.trial("gemm", "openblas", 512, 1e-3, peak_share=0.8)
-        night.devices.append(dict(gpu_uuid="", gpu_name="Test CPU", host="node1", copy_bytes_per_second=1e11, gemm_flops_double=1e12))
+        night.devices.append(
+            dict(gpu_uuid="", gpu_name="Test CPU", host="node1", copy_bytes_per_second=1e11, gemm_flops_double=1e12)
+        )
         self.assertEqual([r["share of peak"] for r in self.page(night).rows("roofline")], [0.8])
 
     def test_all_failed(self):
         night = fixture.Night()
         for n in (64, 128):
             night.trial("gesv", "gauss_block", n, 1e-3, status="failed", residual_ratio=np.inf, gpu="NVIDIA Test 100")
-            night.trial("gesv", "gauss_block", n, None, status="crashed", message="signal 9", gpu="NVIDIA Test 100", precision="float")
+            night.trial(
+                "gesv",
+                "gauss_block",
+                n,
+                None,
+                status="crashed",
+                message="signal 9",
+                gpu="NVIDIA Test 100",
+                precision="float",
+            )
         page = self.page(night)
         self.assertIn("there is no winner", page.words("ranking"))
         self.assertTrue(page.figures["time"], "times of wrong answers are still times")
@@ -86,14 +107,25 @@ class RobustTest(unittest.TestCase):
         night = fixture.Night()
         for n in (16, 32, 64):
             for blocks in (1, 2, 4):
-                night.trial("gesv", "gauss_cyclic_decrement", n, 1e-3 / blocks, backend="emulated", parameters=dict(blocks=blocks))
+                night.trial(
+                    "gesv",
+                    "gauss_cyclic_decrement",
+                    n,
+                    1e-3 / blocks,
+                    backend="emulated",
+                    parameters=dict(blocks=blocks),
+                )
         page = self.page(night)
         self.assertEqual(page.rows("ranking")[0]["device"], "emulated on the CPU")
         self.assertIn("No GPU", page.words("architectures"))
 
     def test_older_schema(self):
         night = everything(gpus=("NVIDIA Test 100",))
-        page = self.page(night, leave_out=("iterations", "hosts"), columns_left_out=("peak_share", "pivot_growth", "convergence", "throttle_reason", "node"))
+        page = self.page(
+            night,
+            leave_out=("iterations", "hosts"),
+            columns_left_out=("peak_share", "pivot_growth", "convergence", "throttle_reason", "node"),
+        )
         self.assertIn("lacks convergence, throttle_reason, node, peak_share, pivot_growth", page.words("overview"))
         self.assertIn("pivot_growth", self.stderr)
 
@@ -107,8 +139,25 @@ class RobustTest(unittest.TestCase):
 
     def test_extreme_numbers_and_foreign_text(self):
         night = fixture.Night("Größe <b>&amp;\u2028")
-        night.trial("gesv", "mé\tthod", 64, 1e-12, residual_ratio=np.nan, forward_error=0.0, backward_error=np.inf, status="failed")
-        night.trial("gesv", "other", 2 ** 40, 1e9, gflops=np.inf, peak_share=-1.0, parameters={"blocks": "many", "x": None, "flag": True})
+        night.trial(
+            "gesv",
+            "mé\tthod",
+            64,
+            1e-12,
+            residual_ratio=np.nan,
+            forward_error=0.0,
+            backward_error=np.inf,
+            status="failed",
+        )
+        night.trial(
+            "gesv",
+            "other",
+            2**40,
+            1e9,
+            gflops=np.inf,
+            peak_share=-1.0,
+            parameters={"blocks": "many", "x": None, "flag": True},
+        )
         night.trial("gesv", "other", 64, 1e-3, parameters={"blocks": 2})
         night.records[0]["parameters"] = "not JSON"
         night.records[1]["status"] = "a status of tomorrow"
@@ -120,7 +169,11 @@ class RobustTest(unittest.TestCase):
         whole = everything(gpus=("NVIDIA Test 100",))
         whole.write(self.base / "a.h5")
         again = fixture.Night("again")
-        again.records, again.samples, again.stages = [dict(r) for r in whole.records[:100]], [dict(s) for s in whole.samples if s["trial"] < 100], []
+        again.records, again.samples, again.stages = (
+            [dict(r) for r in whole.records[:100]],
+            [dict(s) for s in whole.samples if s["trial"] < 100],
+            [],
+        )
         again.records[0]["message"] = "the later one"
         again.trial("gesv", "only_here", 64, 1e-3)
         (self.base / "b").mkdir()
@@ -149,7 +202,11 @@ class RobustTest(unittest.TestCase):
     def test_what_cannot_be_read_is_a_clear_error(self):
         (self.base / "text.h5").write_text("hello")
         (self.base / "empty").mkdir()
-        for argument, words in (("text.h5", "nothing to report on"), ("empty", "no results.h5 here"), ("absent", "no such file")):
+        for argument, words in (
+            ("text.h5", "nothing to report on"),
+            ("empty", "no results.h5 here"),
+            ("absent", "no such file"),
+        ):
             _, stderr = report(self.base / argument, out=self.base / "out", expect=2)
             self.assertIn(words, stderr)
             self.assertNotIn("Traceback", stderr)
@@ -177,8 +234,13 @@ class RobustTest(unittest.TestCase):
         def counts(file):
             file["records"] = np.zeros(2, dtype=[("key", "i8")])
 
-        for fill, words in ((group, "no table /records"), (matrix, "no one-dimensional compound table"), (numbers, "column n of /records must hold numbers"),
-                            (lists, "column n of /records must hold numbers, one a row"), (counts, "column key of /records must hold text")):
+        for fill, words in (
+            (group, "no table /records"),
+            (matrix, "no one-dimensional compound table"),
+            (numbers, "column n of /records must hold numbers"),
+            (lists, "column n of /records must hold numbers, one a row"),
+            (counts, "column key of /records must hold text"),
+        ):
             with self.subTest(fill.__name__):
                 with h5py.File(self.base / "foreign.h5", "w") as file:
                     fill(file)
@@ -189,14 +251,14 @@ class RobustTest(unittest.TestCase):
         with h5py.File(path, "r") as file:
             chunk = file["records"].id.get_chunk_info(0)
         data = bytearray(path.read_bytes())
-        data[chunk.byte_offset:chunk.byte_offset + chunk.size] = os.urandom(chunk.size)
+        data[chunk.byte_offset : chunk.byte_offset + chunk.size] = os.urandom(chunk.size)
         path.write_bytes(data)
         self.refuse(path, "damaged.h5 was left out", "an't")  # HDF5's words: can't …
 
     def test_a_table_that_claims_more_than_it_holds(self):
         path = fixture.Night().write(self.base / "endless.h5")
         with h5py.File(path, "a") as file:
-            file["records"].resize((10 ** 12,))
+            file["records"].resize((10**12,))
         self.refuse(path, "/records claims 1000000000000 values but holds only 0 bytes")
 
     def test_newer_schema_is_refused(self):
@@ -224,10 +286,25 @@ class RobustTest(unittest.TestCase):
         before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
         for n in (64, 128):
             other.trial("gesv", "lapack", n, 1e-3)
-        code = ("import resource, runpy, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)); "
-                "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')")
-        done = subprocess.run(["/usr/bin/python3", "-c", code, ROOT / "analysis" / "report", other.write(self.base / "other.h5"), "-o", out],
-                              capture_output=True, text=True, check=False)
+        code = (
+            "import resource, runpy, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+            " resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)); sys.argv = sys.argv[1:];"
+            " runpy.run_path(sys.argv[0], run_name='__main__')"
+        )
+        done = subprocess.run(
+            [
+                "/usr/bin/python3",
+                "-c",
+                code,
+                ROOT / "analysis" / "report",
+                other.write(self.base / "other.h5"),
+                "-o",
+                out,
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("cannot write the page", done.stderr)
         self.assertEqual({path: path.read_bytes() for path in out.rglob("*") if path.is_file()}, before)
@@ -266,9 +343,17 @@ class RobustTest(unittest.TestCase):
     def test_too_old_python_environment_is_said(self):
         """Without its packages the command says which are missing (here: an environment that has none)."""
         environment = {**os.environ, "GAUSSWEEP_REPORT_PYTHON": "system"}
-        code = "import importlib.util as u, runpy, sys; u.find_spec = lambda name: None; sys.argv = ['report']; runpy.run_path(sys.argv[0])"
-        done = subprocess.run(["/usr/bin/python3", "-c", code.replace("['report']", f"[{str(ROOT / 'analysis' / 'report')!r}]")], env=environment,
-                              capture_output=True, text=True, check=False)
+        code = (
+            "import importlib.util as u, runpy, sys; u.find_spec = lambda name: None; sys.argv = ['report'];"
+            " runpy.run_path(sys.argv[0])"
+        )
+        done = subprocess.run(
+            ["/usr/bin/python3", "-c", code.replace("['report']", f"[{str(ROOT / 'analysis' / 'report')!r}]")],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         self.assertEqual(done.returncode, 2)
         self.assertIn("python3-h5py", done.stderr)
 
@@ -285,7 +370,10 @@ class SizeTest(unittest.TestCase):
             page, _ = report(path, out=Path(folder) / "out")
             after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - wall
             cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            print(f"{count} records: {cpu:.1f} s of CPU, {wall:.1f} s on the clock, {after.ru_maxrss / 1024:.0f} MiB", flush=True)
+            print(
+                f"{count} records: {cpu:.1f} s of CPU, {wall:.1f} s on the clock, {after.ru_maxrss / 1024:.0f} MiB",
+                flush=True,
+            )
             self.assertIn(f"{count} trials", page.words("overview"))
             self.assertLess(cpu, limit)  # of CPU: the clock also counts what else the machine does
             self.assertLess(after.ru_maxrss, 2 * 1024 * 1024)

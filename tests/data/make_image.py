@@ -14,9 +14,9 @@ SIZE = 64
 def level(y, x):
     """The grey level of a pixel, 0 black to 255 white."""
     grey = 96 + (y + x) // 2 - round(24 * math.sin(2 * math.pi * x / 32))
-    if (x - 20) ** 2 + (y - 20) ** 2 <= 14 ** 2:  # a disc with a hole
+    if (x - 20) ** 2 + (y - 20) ** 2 <= 14**2:  # a disc with a hole
         grey = 220
-    if (x - 24) ** 2 + (y - 16) ** 2 <= 5 ** 2:
+    if (x - 24) ** 2 + (y - 16) ** 2 <= 5**2:
         grey = 40
     if 40 <= x < 60 and 6 <= y < 30:  # bars, 1 to 4 pixels wide
         edges = [40, 41, 42, 43, 44, 46, 48, 50, 53, 56, 60]

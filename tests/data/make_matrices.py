@@ -61,12 +61,22 @@ def main():
     here = pathlib.Path(__file__).resolve()
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else here.parents[2] / "jobs" / "plans" / "data"
     folder.mkdir(parents=True, exist_ok=True)
-    write(folder / "ieee14_susceptance.mtx", susceptance(), [
-        "IEEE 14-bus test system: nodal susceptance matrix of the DC power flow, bus 1 grounded,",
-        "from the published branch reactances. Written by tests/data/make_matrices.py."])
-    write(folder / "laplacian_9x9.mtx", laplacian(9), [
-        "Five-point Laplacian of a square with 9 x 9 inner points, zero at the rim.",
-        "Written by tests/data/make_matrices.py."])
+    write(
+        folder / "ieee14_susceptance.mtx",
+        susceptance(),
+        [
+            "IEEE 14-bus test system: nodal susceptance matrix of the DC power flow, bus 1 grounded,",
+            "from the published branch reactances. Written by tests/data/make_matrices.py.",
+        ],
+    )
+    write(
+        folder / "laplacian_9x9.mtx",
+        laplacian(9),
+        [
+            "Five-point Laplacian of a square with 9 x 9 inner points, zero at the rim.",
+            "Written by tests/data/make_matrices.py.",
+        ],
+    )
 
 
 if __name__ == "__main__":

@@ -105,7 +105,13 @@ def matlab_files(folder):
         file.create_group("A").attrs["MATLAB_class"] = np.bytes_("struct")
         variable(file["A"], "field", A, "double")
 
-    for name, fill in (("two", two), ("complex", complex_one), ("empty", empty), ("sparse", sparse), ("struct", structure)):
+    for name, fill in (
+        ("two", two),
+        ("complex", complex_one),
+        ("empty", empty),
+        ("sparse", sparse),
+        ("struct", structure),
+    ):
         matlab(f"{folder}/{name}.mat", fill)
 
 
@@ -119,6 +125,7 @@ def seal(path):
 
 def files_with_data_elsewhere(folder):
     """What is read of them is not in them; `make` is called once a file, and once more for a file of the store."""
+
     def make(name, fill):
         with h5py.File(f"{folder}/{name}.h5", "w") as file:
             fill(file)

@@ -1,6 +1,7 @@
 """results.h5 as Python sees it, for tests/io/results_test.cpp.
 
-check RESULTS EXPECTED EMPTY   compares RESULTS with the records in EXPECTED (JSON as in the journal), in h5py and pandas
+check RESULTS EXPECTED EMPTY   compares RESULTS with the records in EXPECTED (JSON as in the journal), in h5py and
+pandas
 document RESULTS SCHEMA.md     compares the tables of RESULTS with those of SCHEMA.md, and runs its example
 make FOLDER                    writes files of other versions and other makers into FOLDER
 annotate RESULTS               adds an attribute, a dataset and a column to RESULTS, as people do
@@ -106,7 +107,7 @@ def check(results, expected_file, empty):
 def document(results, schema):
     with open(schema, encoding="utf-8") as file:
         text = file.read()
-    body = text[text.index("### /records"):text.index("## journal.jsonl")]
+    body = text[text.index("### /records") : text.index("## journal.jsonl")]
     said, table = {}, None
     for line in body.splitlines():
         opening = re.match(r"(?:### |\*\*)/(\w+)", line)
@@ -134,8 +135,10 @@ def make(folder):
 
     base = [("status", "S8"), ("method", "S6"), ("problem", "S4"), ("key", "S2")]
     row = (b"pass", b"lapack", b"gesv", b"k1")
-    old = np.array([row + (32, 0.5, 3, 1, 1), (b"failed",) + row[1:3] + (b"k2", 64, 0.25, 7, 1, 1)],
-                   dtype=base + [("n", "<i4"), ("seconds_min", "<f4"), ("flops", ">i8"), ("colour", "i8"), ("more", "f8")])
+    old = np.array(
+        [row + (32, 0.5, 3, 1, 1), (b"failed",) + row[1:3] + (b"k2", 64, 0.25, 7, 1, 1)],
+        dtype=base + [("n", "<i4"), ("seconds_min", "<f4"), ("flops", ">i8"), ("colour", "i8"), ("more", "f8")],
+    )
     ours("old.h5", old)
     with h5py.File(os.path.join(folder, "old.h5"), "a") as file:
         file["tomorrow"] = good
@@ -180,4 +183,6 @@ def falsify(results):
 
 
 if __name__ == "__main__":
-    {"check": check, "document": document, "make": make, "annotate": annotate, "falsify": falsify}[sys.argv[1]](*sys.argv[2:])
+    {"check": check, "document": document, "make": make, "annotate": annotate, "falsify": falsify}[sys.argv[1]](
+        *sys.argv[2:]
+    )

@@ -36,8 +36,17 @@ def command(arguments, ranks=0, program=GAUSSWEEP):
 
 
 def run(arguments, ranks=0, program=GAUSSWEEP, timeout=300, cwd=None, umask=-1, **changes):
-    return subprocess.run(command(arguments, ranks, program), env=environment(**changes), stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, errors="replace", timeout=timeout, cwd=cwd, umask=umask)
+    return subprocess.run(
+        command(arguments, ranks, program),
+        env=environment(**changes),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout,
+        cwd=cwd,
+        umask=umask,
+    )
 
 
 def journal(directory):
@@ -76,5 +85,7 @@ class SweepTest(unittest.TestCase):
         with h5py.File(directory / "results.h5", "r") as file:
             table = file["records"][:]
         names = table.dtype.names
-        return [{name: (row[name].decode() if isinstance(row[name], bytes) else row[name].item()) for name in names}
-                for row in table]
+        return [
+            {name: row[name].decode() if isinstance(row[name], bytes) else row[name].item() for name in names}
+            for row in table
+        ]

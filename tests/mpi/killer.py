@@ -3,11 +3,12 @@
     killer.py [--rounds N] [--jobs J] [--seed S] [--trials T] [--verbose]
 
 Each round: a sweep of T short trials over 1 to 4 ranks is started, maybe with a standard error that cannot be written
-(CONSOLES); at a random moment a worker, a supervisor, rank 0 or everything is killed (kill -9), the sweep is told to stop
-(SIGTERM, SIGHUP), or who listens to it goes: its terminal closes, the reader of its pipe leaves. results.h5 must open in
-h5py (where it is not there yet, after the documented rebuild); the sweep is resumed, with another number of ranks and
-another limit of the matrix store, and may be killed again. In the end the records must equal those of an undisturbed run:
-same keys, no key twice, same statuses and inputs' digests. J rounds are at work at a time: mostly they wait.
+(CONSOLES); at a random moment a worker, a supervisor, rank 0 or everything is killed (kill -9), the sweep is told to
+stop (SIGTERM, SIGHUP), or who listens to it goes: its terminal closes, the reader of its pipe leaves. results.h5 must
+open in h5py (where it is not there yet, after the documented rebuild); the sweep is resumed, with another number of
+ranks and another limit of the matrix store, and may be killed again. In the end the records must equal those of an
+undisturbed run: same keys, no key twice, same statuses and inputs' digests. J rounds are at work at a time: mostly they
+wait.
 """
 
 import argparse
@@ -70,8 +71,12 @@ def full_pipe():
 
 
 # Standard errors that cannot be written.
-CONSOLES = {"full device": full_device, "closed terminal": lambda: nobody(pty.openpty()),
-            "pipe without reader": lambda: nobody(os.pipe()), "full pipe": full_pipe}
+CONSOLES = {
+    "full device": full_device,
+    "closed terminal": lambda: nobody(pty.openpty()),
+    "pipe without reader": lambda: nobody(os.pipe()),
+    "full pipe": full_pipe,
+}
 
 
 class Listener:
@@ -92,10 +97,12 @@ class Listener:
 
 def plan_text(trials):
     seeds = list(range(1, trials // 2 + 1))
-    return ("name: killed\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
-            f"  - {{problem: gesv, method: fault_none, n: 6, milliseconds: 2, seed: {seeds}}}\n"
-            f"  - {{problem: gesv, method: [fault_lie, gauss_serial], n: 5, seed: {seeds[:len(seeds) // 2]},\n"
-            "     expect: {fault_lie: failed}}\n")
+    return (
+        "name: killed\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+        f"  - {{problem: gesv, method: fault_none, n: 6, milliseconds: 2, seed: {seeds}}}\n"
+        f"  - {{problem: gesv, method: [fault_lie, gauss_serial], n: 5, seed: {seeds[:len(seeds) // 2]},\n"
+        "     expect: {fault_lie: failed}}\n"
+    )
 
 
 def children(pid):
@@ -212,8 +219,8 @@ def start(command, kind, console):
     return process, listener
 
 
-# Open MPI 4.1's mpirun sometimes waits for ever for ranks that have ended: zombies, which it alone could reap. That is a
-# kill like others: nothing may be lost by it. More than these of 100 rounds would be something else.
+# Open MPI 4.1's mpirun sometimes waits for ever for ranks that have ended: zombies, which it alone could reap. That is
+# a kill like others: nothing may be lost by it. More than these of 100 rounds would be something else.
 LAUNCHER_HUNG = "mpirun hung"
 MOST_HUNG = 2
 
@@ -246,7 +253,9 @@ def one_round(number, dice, folder, plan, expected, verbose):
     for attempt in range(12):
         ranks = dice.choice((0, 1, 2, 3, 4))
         limit = dice.choice(("none", "200KiB", "40KiB"))
-        command = harness.command(["run", plan, "-o", directory, "--resume", "--grace", "2", "--store-limit", limit], ranks, FAULTY)
+        command = harness.command(
+            ["run", plan, "-o", directory, "--resume", "--grace", "2", "--store-limit", limit], ranks, FAULTY
+        )
         kind = dice.choice(KINDS) if attempt < 10 and (attempt == 0 or dice.random() < 0.3) else None
         unheard = dice.choice(sorted(CONSOLES)) if dice.random() < 0.4 else None
         if unheard == "full pipe" and ranks > 0:
@@ -263,13 +272,18 @@ def one_round(number, dice, folder, plan, expected, verbose):
         check_openable(directory, folder / f"rebuilt-{number}.h5")
         if code == 0:
             break
-        assert kind is not None or struck or code == 5, f"round {number}, {kills}, {ranks} ranks: undisturbed run ended with {code}:\n" + (
-            (directory / "logs/rank-0.log").read_text() if unheard else said.read_text())
+        assert (
+            kind is not None or struck or code == 5
+        ), f"round {number}, {kills}, {ranks} ranks: undisturbed run ended with {code}:\n" + (
+            (directory / "logs/rank-0.log").read_text() if unheard else said.read_text()
+        )
     else:
         raise AssertionError(f"round {number}: not finished after 12 starts, {kills}")
     found = outcome(directory)
-    assert found == expected, (f"round {number}, {kills}: {len(found)} records, expected {len(expected)}; "
-                               f"different: {[k for k in expected if found.get(k) != expected[k]][:3]}")
+    assert found == expected, (
+        f"round {number}, {kills}: {len(found)} records, expected {len(expected)}; "
+        f"different: {[k for k in expected if found.get(k) != expected[k]][:3]}"
+    )
     shutil.rmtree(directory)
     if verbose:
         print(f"round {number}: {kills}", flush=True)
@@ -294,8 +308,10 @@ def main():
     expected = outcome(folder / "undisturbed")
     kills = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        rounds = [pool.submit(one_round, number, random.Random(f"{seed}/{number}"), folder, plan, expected, arguments.verbose)
-                  for number in range(arguments.rounds)]
+        rounds = [
+            pool.submit(one_round, number, random.Random(f"{seed}/{number}"), folder, plan, expected, arguments.verbose)
+            for number in range(arguments.rounds)
+        ]
         try:
             for done in concurrent.futures.as_completed(rounds):
                 kills.update(done.result())
@@ -305,7 +321,10 @@ def main():
     shutil.rmtree(folder)
     words = ", ".join(f"{count} {kind}" for kind, count in sorted(kills.items()))
     assert kills[LAUNCHER_HUNG] <= max(1, arguments.rounds * MOST_HUNG // 100), words
-    print(f"{arguments.rounds} rounds of {len(expected)} trials, {kills.total()} kills ({words}), no record lost, none twice")
+    print(
+        f"{arguments.rounds} rounds of {len(expected)} trials, {kills.total()} kills ({words}), no record lost, none"
+        " twice"
+    )
     return 0
 
 

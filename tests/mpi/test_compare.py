@@ -35,7 +35,9 @@ class CompareTwoRuns(harness.SweepTest):
         random = numpy.random.default_rng(seed)
         with h5py.File(path, "r+") as file:
             samples = file["samples"][:]
-            samples["seconds"] = 1e-3 * (1 + samples["trial"] % 7) * numpy.exp(scatter * random.standard_normal(len(samples)))
+            samples["seconds"] = (
+                1e-3 * (1 + samples["trial"] % 7) * numpy.exp(scatter * random.standard_normal(len(samples)))
+            )
             file["samples"][:] = samples
             compare_runs.forget_checksums(file)
         return path

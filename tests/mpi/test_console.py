@@ -25,9 +25,14 @@ sweep:
 class StandardError(SweepTest):
     def start(self, directory, ranks, plan=PLAN, **streams):
         mark = str(self.folder / "mark") + directory.name
-        return subprocess.Popen(harness.command(["run", self.plan(plan), "-o", directory], ranks, FAULTY),
-                                env=harness.environment(GAUSSWEEP_FAULT_MARK=mark), stdin=subprocess.DEVNULL,
-                                start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN), **streams)
+        return subprocess.Popen(
+            harness.command(["run", self.plan(plan), "-o", directory], ranks, FAULTY),
+            env=harness.environment(GAUSSWEEP_FAULT_MARK=mark),
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+            **streams,
+        )
 
     def check(self, directory):
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 21)
@@ -53,7 +58,10 @@ class StandardError(SweepTest):
         directory = self.folder / "run"
         with self.start(directory, 2, stderr=writer) as process:
             os.close(writer)
-            while not ((directory / "journal.jsonl").exists() and any(n["note"] == "end" for n in harness.journal(directory)[1])):
+            while not (
+                (directory / "journal.jsonl").exists()
+                and any(n["note"] == "end" for n in harness.journal(directory)[1])
+            ):
                 self.assertIsNone(process.poll())
                 time.sleep(0.05)
             with open(reader, "rb") as pipe:
@@ -75,8 +83,13 @@ class StandardError(SweepTest):
     def test_a_hangup_that_is_not_ignored_drains(self):
         plan = self.plan(PLAN.replace("milliseconds: 20", "milliseconds: 500"))
         directory = self.folder / "run"
-        with subprocess.Popen(harness.command(["run", plan, "-o", directory], 0, FAULTY), env=harness.environment(),
-                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(
+            harness.command(["run", plan, "-o", directory], 0, FAULTY),
+            env=harness.environment(),
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
             while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
                 self.assertIsNone(process.poll())
                 time.sleep(0.02)
@@ -94,13 +107,31 @@ class StandardOutput(SweepTest):
         plan = self.plan("name: tiny\nrepeats: 1\nsweep:\n  - {problem: gesv, method: gauss_serial, n: [4, 5]}\n")
         directory = self.sweep(plan)
         matrix = next((directory / "matrices").glob("*.h5"))
-        for arguments in (["summary", directory], ["summary", directory, "--format", "csv"], ["status", directory], ["plan", plan],
-                          ["verify", directory], ["compare", directory, directory], ["devices"], ["methods"],
-                          ["methods", "--format", "json"], ["run", plan, "-o", "none", "--dry-run"], ["matrix", "info", matrix],
-                          ["--version"], ["--help"]):
+        for arguments in (
+            ["summary", directory],
+            ["summary", directory, "--format", "csv"],
+            ["status", directory],
+            ["plan", plan],
+            ["verify", directory],
+            ["compare", directory, directory],
+            ["devices"],
+            ["methods"],
+            ["methods", "--format", "json"],
+            ["run", plan, "-o", "none", "--dry-run"],
+            ["matrix", "info", matrix],
+            ["--version"],
+            ["--help"],
+        ):
             with open("/dev/full", "w") as full:
-                done = subprocess.run(harness.command(arguments), env=harness.environment(), stdin=subprocess.DEVNULL,
-                                      stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+                done = subprocess.run(
+                    harness.command(arguments),
+                    env=harness.environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    timeout=60,
+                )
             self.assertEqual(done.returncode, 3, f"{arguments}: {done.stderr}")
             self.assertIn("standard output cannot be written: ", done.stderr, arguments)
 

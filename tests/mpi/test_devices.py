@@ -55,8 +55,12 @@ class Retirement(SweepTest):
         gone = self.folder / "gone"
         gone.write_text("")
         directory = self.folder / "run"
-        with subprocess.Popen(harness.command(["run", self.plan(PLAN), "-o", directory], program=FAULTY), text=True,
-                              env=harness.environment(**self.fault(0, 1000000, "full")), stderr=subprocess.PIPE) as process:
+        with subprocess.Popen(
+            harness.command(["run", self.plan(PLAN), "-o", directory], program=FAULTY),
+            text=True,
+            env=harness.environment(**self.fault(0, 1000000, "full")),
+            stderr=subprocess.PIPE,
+        ) as process:
             said = next(line for line in process.stderr if "retires" in line or "in use" in line)
             self.assertIn("in use", said)
             time.sleep(6)  # a broken device would have been given up by now
@@ -68,13 +72,23 @@ class Retirement(SweepTest):
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 30)
 
     def test_a_trial_that_breaks_devices_does_not_get_them_all(self):
-        plan = self.plan(PLAN + "  - {problem: gesv, method: fault_device_killer, n: 64}\n")  # the longest: it goes first
+        plan = self.plan(
+            PLAN + "  - {problem: gesv, method: fault_device_killer, n: 64}\n"
+        )  # the longest: it goes first
         mark = str(self.folder / "gone")
-        directory = self.sweep(plan, ranks=3, program=FAULTY, code=3, GAUSSWEEP_FAULT_MARK=mark,
-                               GAUSSWEEP_FAULT_DEVICE=f"-1 1000000 dies {mark}")
+        directory = self.sweep(
+            plan,
+            ranks=3,
+            program=FAULTY,
+            code=3,
+            GAUSSWEEP_FAULT_MARK=mark,
+            GAUSSWEEP_FAULT_DEVICE=f"-1 1000000 dies {mark}",
+        )
         self.assertEqual(len(self.retired(directory)), 2)
         self.assertIn("2 ranks retired while they had it", self.stderr)
-        self.assertEqual([(r["method"], r["status"]) for r in self.records(directory)], [("fault_good_kernel", "pass")] * 30)
+        self.assertEqual(
+            [(r["method"], r["status"]) for r in self.records(directory)], [("fault_good_kernel", "pass")] * 30
+        )
 
     def test_the_only_device_fails(self):
         directory = self.sweep(self.plan(PLAN), program=FAULTY, code=3, **self.fault(0, 20, "dies"))
@@ -96,16 +110,25 @@ class Helper(SweepTest):
             resource.setrlimit(resource.RLIMIT_AS, (200000 << 10, 200000 << 10))
 
         for words in (["--version"], ["methods"], ["devices", "--untouched"], ["plan", self.plan(PLAN)]):
-            done = subprocess.run(harness.command(words, program=FAULTY), env=harness.environment(OPENBLAS_NUM_THREADS="4"),
-                                  capture_output=True, text=True, preexec_fn=limited, timeout=60)
+            done = subprocess.run(
+                harness.command(words, program=FAULTY),
+                env=harness.environment(OPENBLAS_NUM_THREADS="4"),
+                capture_output=True,
+                text=True,
+                preexec_fn=limited,
+                timeout=60,
+            )
             # 127: a build with CUDA, whose libraries alone do not fit
             self.assertIn(done.returncode, (0, 127), f"{words}: {done.stderr}")
 
     def test_a_rank_has_no_threads_of_blas(self):
         plan = self.plan(PLAN + "  - {problem: gesv, method: fault_none, n: 30, milliseconds: 3000}\n")
         directory = self.folder / "run"
-        with subprocess.Popen(harness.command(["run", plan, "-o", directory], program=FAULTY), stderr=subprocess.DEVNULL,
-                              env=harness.environment(OPENBLAS_NUM_THREADS="4")) as process:
+        with subprocess.Popen(
+            harness.command(["run", plan, "-o", directory], program=FAULTY),
+            stderr=subprocess.DEVNULL,
+            env=harness.environment(OPENBLAS_NUM_THREADS="4"),
+        ) as process:
             while not ((directory / "journal.jsonl").exists() and killer.children(process.pid)):
                 self.assertIsNone(process.poll())
                 time.sleep(0.01)
@@ -120,17 +143,24 @@ class Helper(SweepTest):
 
 class Silence(SweepTest):
     def test_a_rank_that_hangs_does_not_hold_up_the_end(self):
-        plan = self.plan("name: silent\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
-                         "  - {problem: gesv, method: fault_none, n: 4, seed: 1:200:1, milliseconds: 300}\n")
+        plan = self.plan(
+            "name: silent\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+            "  - {problem: gesv, method: fault_none, n: 4, seed: 1:200:1, milliseconds: 300}\n"
+        )
         directory = self.folder / "run"
-        with subprocess.Popen(harness.command(["run", plan, "-o", directory, "--grace", "1"], 2, FAULTY),
-                              env=harness.environment(), stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(
+            harness.command(["run", plan, "-o", directory, "--grace", "1"], 2, FAULTY),
+            env=harness.environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
             deadline = time.monotonic() + 60
             while not ((directory / "journal.jsonl").exists() and len(harness.journal(directory)[0]) > 3):
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.05)
-            (hung,) = [pid for pid, words in killer.family(process.pid)
-                       if "run" in words[1:2] and killer.rank_of(pid) == 1]
+            (hung,) = [
+                pid for pid, words in killer.family(process.pid) if "run" in words[1:2] and killer.rank_of(pid) == 1
+            ]
             os.kill(hung, signal.SIGSTOP)
             process.send_signal(signal.SIGUSR1)  # mpirun passes it on
             _, errors = process.communicate(timeout=90)

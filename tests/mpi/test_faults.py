@@ -17,8 +17,10 @@ GOOD = "  - {{problem: gesv, method: fault_none, n: 8, seed: {seeds}}}\n"
 
 def plan_with(*methods, good=10, extra=""):
     bad = ", ".join(methods)
-    return (f"name: faults\nrepeats: 1\nwarmup: 0\ntimeout: 2s\nmatrix: {{kind: diagonally_dominant}}\nsweep:\n"
-            f"  - {{problem: gesv, method: [{bad}], n: 6{extra}}}\n" + GOOD.format(seeds=list(range(1, good + 1))))
+    return (
+        "name: faults\nrepeats: 1\nwarmup: 0\ntimeout: 2s\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+        f"  - {{problem: gesv, method: [{bad}], n: 6{extra}}}\n" + GOOD.format(seeds=list(range(1, good + 1)))
+    )
 
 
 class Isolation(SweepTest):
@@ -67,8 +69,14 @@ class Isolation(SweepTest):
         directory = self.folder / "run"
         # the leak comes first; what follows finds a worker with memory again
         plan = self.plan(plan_with("fault_leak").replace("timeout: 2s", "timeout: 1min").replace("n: 8", "n: 4"))
-        done = subprocess.run(harness.command(["run", plan, "-o", directory], program=FAULTY),
-                              env=harness.environment(), capture_output=True, text=True, preexec_fn=limited, timeout=120)
+        done = subprocess.run(
+            harness.command(["run", plan, "-o", directory], program=FAULTY),
+            env=harness.environment(),
+            capture_output=True,
+            text=True,
+            preexec_fn=limited,
+            timeout=120,
+        )
         self.assertEqual(done.returncode, 3, done.stderr)
         statuses = {r["method"]: r["status"] for r in self.records(directory)}
         self.assertEqual(statuses, {"fault_leak": "oom", "fault_none": "pass"})
@@ -81,8 +89,13 @@ class Isolation(SweepTest):
         # the trial that aborts is the longest and goes first
         plan = plan_with("fault_abort").replace("fault_none, n: 8", "fault_none, milliseconds: 500, n: 4")
         directory = self.folder / "run"
-        with subprocess.Popen(harness.command(["run", self.plan(plan), "-o", directory], program=FAULTY), stderr=subprocess.PIPE,
-                              text=True, env=harness.environment(), preexec_fn=careless) as process:
+        with subprocess.Popen(
+            harness.command(["run", self.plan(plan), "-o", directory], program=FAULTY),
+            stderr=subprocess.PIPE,
+            text=True,
+            env=harness.environment(),
+            preexec_fn=careless,
+        ) as process:
             while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
                 self.assertIsNone(process.poll())
                 time.sleep(0.02)
@@ -99,8 +112,11 @@ class Isolation(SweepTest):
             os.close(2)
 
         directory = self.folder / "run"
-        process = subprocess.Popen(harness.command(["run", self.plan(plan_with("fault_abort")), "-o", directory], program=FAULTY),
-                                   env=harness.environment(), preexec_fn=closed)
+        process = subprocess.Popen(
+            harness.command(["run", self.plan(plan_with("fault_abort")), "-o", directory], program=FAULTY),
+            env=harness.environment(),
+            preexec_fn=closed,
+        )
         self.assertEqual(process.wait(timeout=120), 3)
         self.assertEqual(len(self.records(directory)), 11)
         for line in (directory / "journal.jsonl").read_text().splitlines():
@@ -133,7 +149,7 @@ class Isolation(SweepTest):
         before, _ = harness.journal(directory)
         self.sweep(plan, "--retry-failed", program=FAULTY, code=3, GAUSSWEEP_FAULT_MARK=mark)
         after, _ = harness.journal(directory)
-        again = sorted(r["method"] for r in after[len(before):])
+        again = sorted(r["method"] for r in after[len(before) :])
         self.assertEqual(again, ["fault_abort", "fault_hang", "fault_lie"], "all that did not end as the plan expects")
         self.assertEqual(len(self.records(directory)), len(before), "no record twice")
 
@@ -148,13 +164,19 @@ class Isolation(SweepTest):
         file = self.folder / "a.mtx"
         good = "%%MatrixMarket matrix array real general\n2 2\n2.0\n0.0\n0.0\n2.0\n"
         file.write_text(good)
-        plan = self.plan("name: rewritten\nrepeats: 1\nwarmup: 0\nsweep:\n"
-                         "  - {problem: gesv, method: fault_none, n: 40, milliseconds: 4000}\n"
-                         "  - {problem: gesv, method: fault_good_kernel, matrix: {file: a.mtx}}\n")
+        plan = self.plan(
+            "name: rewritten\nrepeats: 1\nwarmup: 0\nsweep:\n"
+            "  - {problem: gesv, method: fault_none, n: 40, milliseconds: 4000}\n"
+            "  - {problem: gesv, method: fault_good_kernel, matrix: {file: a.mtx}}\n"
+        )
         for half in (good[:50], good.replace("0.0", "1.0")):
             directory = self.folder / f"run-{len(half)}"
-            with subprocess.Popen(harness.command(["run", plan, "-o", directory], program=FAULTY), stderr=subprocess.PIPE,
-                                  text=True, env=harness.environment()) as process:
+            with subprocess.Popen(
+                harness.command(["run", plan, "-o", directory], program=FAULTY),
+                stderr=subprocess.PIPE,
+                text=True,
+                env=harness.environment(),
+            ) as process:
                 while not (directory / "results.h5").exists() and not (directory / "logs/worker-0.log").exists():
                     self.assertIsNone(process.poll())  # the plan was read
                     time.sleep(0.01)
@@ -174,13 +196,19 @@ class Isolation(SweepTest):
 
 class Stopping(SweepTest):
     def slow_plan(self, milliseconds=300, count=20):
-        return self.plan("name: slow\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
-                         f"  - {{problem: gesv, method: fault_none, n: 4, seed: {list(range(1, count + 1))}, "
-                         f"milliseconds: {milliseconds}}}\n")
+        return self.plan(
+            "name: slow\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+            f"  - {{problem: gesv, method: fault_none, n: 4, seed: {list(range(1, count + 1))}, "
+            f"milliseconds: {milliseconds}}}\n"
+        )
 
     def started(self, plan, directory, *options, ranks=0):
-        process = subprocess.Popen(harness.command(["run", plan, "-o", directory, *options], ranks, FAULTY),
-                                   env=harness.environment(), stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            harness.command(["run", plan, "-o", directory, *options], ranks, FAULTY),
+            env=harness.environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             if (directory / "journal.jsonl").exists() and harness.journal(directory)[0]:
@@ -212,7 +240,10 @@ class Stopping(SweepTest):
             directory = self.folder / how
             process = subprocess.Popen(
                 harness.command(["run", plan, "-o", directory, "--grace", "1" if how == "grace" else "600"], 2, FAULTY),
-                env=harness.environment(), stderr=subprocess.PIPE, text=True)
+                env=harness.environment(),
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             deadline = time.monotonic() + 30
             while not (directory / "logs/worker-1.log").exists() and time.monotonic() < deadline:
                 time.sleep(0.05)
@@ -231,8 +262,12 @@ class Stopping(SweepTest):
         plan.write_text(plan.read_text() + "  - {problem: gesv, method: fault_none, n: 4}\n")
         directory = self.folder / "run"
         # SIGTERM after 3 s, SIGKILL after 6 s; by default 1 s and 2 s.
-        with subprocess.Popen(harness.command(["run", plan, "-o", directory, "--grace", "600"], 2, FAULTY), text=True,
-                              env=harness.environment(OMPI_MCA_odls_base_sigkill_timeout="3"), stderr=subprocess.PIPE) as process:
+        with subprocess.Popen(
+            harness.command(["run", plan, "-o", directory, "--grace", "600"], 2, FAULTY),
+            text=True,
+            env=harness.environment(OMPI_MCA_odls_base_sigkill_timeout="3"),
+            stderr=subprocess.PIPE,
+        ) as process:
             while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
                 self.assertIsNone(process.poll())
                 time.sleep(0.02)

@@ -11,22 +11,32 @@ from harness import FAULTY, SweepTest
 
 
 def plan_of(trials, milliseconds=0, n=64):
-    return ("name: medium\nrepeats: 3\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
-            f"  - {{problem: gesv, method: fault_none, n: {n}, seed: 1:{trials}:1, milliseconds: {milliseconds}}}\n")
+    return (
+        "name: medium\nrepeats: 3\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+        f"  - {{problem: gesv, method: fault_none, n: {n}, seed: 1:{trials}:1, milliseconds: {milliseconds}}}\n"
+    )
 
 
 class Medium(SweepTest):
     def tmpfs(self, options):
         mounted = self.folder / "mounted"
         mounted.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", mounted], capture_output=True).returncode != 0:
+        if (
+            subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", mounted], capture_output=True).returncode
+            != 0
+        ):
             self.skipTest("mounting a tmpfs is not permitted here")
         self.addCleanup(subprocess.run, ["umount", "-l", mounted], capture_output=True)
         return mounted
 
     def started(self, plan, directory, ranks=0, records=3):
-        process = subprocess.Popen(harness.command(["run", plan, "-o", directory], ranks, FAULTY),
-                                   env=harness.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            harness.command(["run", plan, "-o", directory], ranks, FAULTY),
+            env=harness.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.addCleanup(process.stderr.close)
         deadline = time.monotonic() + 60
         while not ((directory / "journal.jsonl").exists() and len(harness.journal(directory)[0]) >= records):
@@ -44,7 +54,9 @@ class Medium(SweepTest):
         for ranks in (0, 3):
             small = self.tmpfs("size=1500k")
             plan = self.plan(plan_of(60))
-            directory = self.sweep(plan, "--store-limit", "none", ranks=ranks, output="mounted/run", program=FAULTY, code=3)
+            directory = self.sweep(
+                plan, "--store-limit", "none", ranks=ranks, output="mounted/run", program=FAULTY, code=3
+            )
             self.assertIn("No space left on device", self.stderr)
             self.assertIn("--resume", self.stderr)
             safe, _ = harness.journal(directory)
@@ -63,8 +75,14 @@ class Medium(SweepTest):
 
         plan = self.plan(plan_of(60, n=8))
         directory = self.folder / "run"
-        done = subprocess.run(harness.command(["run", plan, "-o", directory], program=FAULTY), timeout=120,
-                              env=harness.environment(), capture_output=True, text=True, preexec_fn=limited)
+        done = subprocess.run(
+            harness.command(["run", plan, "-o", directory], program=FAULTY),
+            timeout=120,
+            env=harness.environment(),
+            capture_output=True,
+            text=True,
+            preexec_fn=limited,
+        )
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("File too large", done.stderr)
         safe, _ = harness.journal(directory)
@@ -79,8 +97,14 @@ class Medium(SweepTest):
             resource.setrlimit(resource.RLIMIT_FSIZE, (60000, resource.RLIM_INFINITY))
 
         plan = self.plan(plan_of(3, n=128))
-        done = subprocess.run(harness.command(["run", plan, "-o", self.folder / "run"], program=FAULTY), timeout=120,
-                              env=harness.environment(), capture_output=True, text=True, preexec_fn=limited)
+        done = subprocess.run(
+            harness.command(["run", plan, "-o", self.folder / "run"], program=FAULTY),
+            timeout=120,
+            env=harness.environment(),
+            capture_output=True,
+            text=True,
+            preexec_fn=limited,
+        )
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("matrices/", done.stderr)
         self.assertEqual(list((self.folder / "run/matrices").glob("*.h5")), [], "nothing half-written under its name")
@@ -149,16 +173,22 @@ class InputFiles(SweepTest):
     def slow_then_file(self):
         (self.folder / "a.mtx").write_text(self.MATRIX)
         # the longest trial goes first, so that the file is read late
-        return self.plan("name: files\nrepeats: 1\nwarmup: 0\nsweep:\n"
-                         "  - {problem: gesv, method: fault_none, n: 200, seed: [1, 2], milliseconds: 1500,\n"
-                         "     matrix: {kind: diagonally_dominant}}\n"
-                         "  - {problem: gesv, method: fault_none, matrix: {file: a.mtx}}\n")
+        return self.plan(
+            "name: files\nrepeats: 1\nwarmup: 0\nsweep:\n"
+            "  - {problem: gesv, method: fault_none, n: 200, seed: [1, 2], milliseconds: 1500,\n"
+            "     matrix: {kind: diagonally_dominant}}\n"
+            "  - {problem: gesv, method: fault_none, matrix: {file: a.mtx}}\n"
+        )
 
     def run_and(self, change):
         plan = self.slow_then_file()
         directory = self.folder / "run"
-        with subprocess.Popen(harness.command(["run", plan, "-o", directory], program=FAULTY), env=harness.environment(),
-                              stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(
+            harness.command(["run", plan, "-o", directory], program=FAULTY),
+            env=harness.environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
             while not list((directory / "matrices").glob("*.h5")):
                 self.assertIsNone(process.poll())
                 time.sleep(0.02)

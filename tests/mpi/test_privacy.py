@@ -21,14 +21,30 @@ class Words(SweepTest):
         work = self.folder / "work"
         work.mkdir()
         marker = self.folder / "pwned"
-        for i, evil in enumerate((f"$(touch {marker})", f"`touch {marker}`", f"; touch {marker} #", f"| touch {marker}",
-                                  f"\n touch {marker}\n", "../../../evil", "/etc/evil", "%n%s{}\\", "--help")):
+        for i, evil in enumerate(
+            (
+                f"$(touch {marker})",
+                f"`touch {marker}`",
+                f"; touch {marker} #",
+                f"| touch {marker}",
+                f"\n touch {marker}\n",
+                "../../../evil",
+                "/etc/evil",
+                "%n%s{}\\",
+                "--help",
+            )
+        ):
             file = work / f"m{i} $(touch pwned);`touch pwned`&.mtx"
             file.write_text(MATRIX)
             quoted = evil.replace("'", "''").replace("\n", "\n\n")
-            plan = self.plan(f"name: '{quoted}'\nrepeats: 1\nsweep:\n"
-                             f"  - {{problem: gesv, method: [fault_none, gauss_block], matrix: {{file: '{file}'}}}}\n"
-                             f"  - {{problem: gesv, method: lapack, n: 4}}\n", name=f"work/plan {i} $(touch pwned).yaml")
+            plan = self.plan(
+                (
+                    f"name: '{quoted}'\nrepeats: 1\nsweep:\n"
+                    f"  - {{problem: gesv, method: [fault_none, gauss_block], matrix: {{file: '{file}'}}}}\n"
+                    "  - {problem: gesv, method: lapack, n: 4}\n"
+                ),
+                name=f"work/plan {i} $(touch pwned).yaml",
+            )
             before = {path for path in self.folder.rglob("*")}
             directory = work / f"run {i} $(touch pwned) ; `touch pwned`"
             done = run(["run", plan, "-o", directory], 2 if i % 4 == 0 else 0, FAULTY, cwd=work)
@@ -37,8 +53,10 @@ class Words(SweepTest):
                 self.assertEqual(run([command, directory], program=FAULTY, cwd=work).returncode, 0, command)
             new = {path for path in self.folder.rglob("*")} - before
             self.assertEqual([p for p in new if directory not in p.parents and p != directory], [])
-            self.assertEqual({p.name for p in directory.iterdir()},
-                             {"plan.yaml", "journal.jsonl", "results.h5", "matrices", "logs", "lock"})
+            self.assertEqual(
+                {p.name for p in directory.iterdir()},
+                {"plan.yaml", "journal.jsonl", "results.h5", "matrices", "logs", "lock"},
+            )
             self.assertEqual([p.name for p in (directory / "matrices").iterdir() if not p.stem.isalnum()], [])
         self.assertEqual(list(self.folder.rglob("*pwned")), [])
 
@@ -55,12 +73,13 @@ class Modes(SweepTest):
 
     def test_results_made_by_other_commands_too(self):
         directory = self.sweep(self.plan(SMALL))
-        for output, arguments in (("merged.h5", ["merge", directory]),
-                                  ("a.h5", ["matrix", "generate", "--kind", "spd", "--n", "4"])):
+        for output, arguments in (
+            ("merged.h5", ["merge", directory]),
+            ("a.h5", ["matrix", "generate", "--kind", "spd", "--n", "4"]),
+        ):
             done = run([*arguments, "-o", self.folder / output], umask=0)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(stat.S_IMODE((self.folder / output).stat().st_mode), 0o600)
-
 
     def test_a_folder_that_stood_there_becomes_private(self):
         directory = self.folder / "run"
@@ -82,8 +101,16 @@ class Modes(SweepTest):
         directory.mkdir()
         directory.chmod(0o777)
         os.chown(directory, 4711, 4711)
-        done = subprocess.run(harness.command(["run", self.plan(SMALL), "-o", directory]), env=harness.environment(),
-                              capture_output=True, text=True, timeout=60, user=4712, group=4712, extra_groups=[])
+        done = subprocess.run(
+            harness.command(["run", self.plan(SMALL), "-o", directory]),
+            env=harness.environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            user=4712,
+            group=4712,
+            extra_groups=[],
+        )
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("belongs to another user, and others may write into it (mode 0777)", done.stderr)
 
@@ -101,7 +128,13 @@ class Obstacles(SweepTest):
         directory = self.sweep(self.plan(SMALL))
         more = self.plan(SMALL.replace("[lapack, gauss_block]", "[lapack, gauss_block, gauss_serial]"))
         digest = next((directory / "matrices").glob("*.h5")).relative_to(directory)
-        for name, code in (("lock", 2), ("journal.jsonl", 2), ("logs/worker-0.log", 3), (str(digest), 3), ("results.h5", 3)):
+        for name, code in (
+            ("lock", 2),
+            ("journal.jsonl", 2),
+            ("logs/worker-0.log", 3),
+            (str(digest), 3),
+            ("results.h5", 3),
+        ):
             with self.subTest(name):
                 path = directory / name
                 kept = path.read_bytes()
@@ -110,14 +143,20 @@ class Obstacles(SweepTest):
                 self.refused(["run", more, "-o", directory, "--resume"], name, "a FIFO", code=code)
                 self.assertTrue(path.is_fifo())
                 if name == "journal.jsonl":
-                    for command in (["status", directory], ["summary", path], ["merge", path, "-o", self.folder / "m.h5"]):
+                    for command in (
+                        ["status", directory],
+                        ["summary", path],
+                        ["merge", path, "-o", self.folder / "m.h5"],
+                    ):
                         self.refused(command, "a FIFO")
                 if name == "lock":
                     self.assertEqual(run(["status", directory], timeout=60).returncode, 0)
                 path.unlink()
                 path.write_bytes(kept)
         os.mkfifo(self.folder / "matrix.mtx")
-        self.refused(["plan", self.plan(SMALL.replace("n: [4, 5]", "matrix: {file: matrix.mtx}"))], "matrix.mtx", "a FIFO")
+        self.refused(
+            ["plan", self.plan(SMALL.replace("n: [4, 5]", "matrix: {file: matrix.mtx}"))], "matrix.mtx", "a FIFO"
+        )
         self.refused(["matrix", "info", self.folder / "matrix.mtx"], "a FIFO")
 
     def test_a_journal_without_end(self):
@@ -125,7 +164,11 @@ class Obstacles(SweepTest):
         (directory / "journal.jsonl").unlink()
         (directory / "journal.jsonl").symlink_to("/dev/zero")
         (directory / "results.h5").unlink()
-        for command in (["status", directory], ["summary", directory], ["run", self.plan(SMALL), "-o", directory, "--resume"]):
+        for command in (
+            ["status", directory],
+            ["summary", directory],
+            ["run", self.plan(SMALL), "-o", directory, "--resume"],
+        ):
             self.refused(command, "journal.jsonl", "a device")
 
     def test_a_name_with_a_nul_byte(self):
@@ -141,7 +184,11 @@ class Obstacles(SweepTest):
         (self.folder / "null.h5").symlink_to("/dev/null")
         for name, kind in outputs.items():
             output = self.folder / name
-            for command in (["merge", directory], ["verify", directory], ["matrix", "generate", "--kind", "spd", "--n", "4"]):
+            for command in (
+                ["merge", directory],
+                ["verify", directory],
+                ["matrix", "generate", "--kind", "spd", "--n", "4"],
+            ):
                 before = output.lstat()
                 self.refused([*command, "-o", output, "--force"], name, kind)
                 self.assertEqual((output.lstat().st_ino, output.lstat().st_mode), (before.st_ino, before.st_mode))
@@ -157,12 +204,24 @@ class Obstacles(SweepTest):
         good = journal.read_bytes()
         count = good.count(b"\n")
         depth = 200_000
-        for note in ('{"note":"run","run_id":[1]', '{"note":"run","total":"x"', '{"note":"vanished","keys":7', '{"note":7',
-                     '{"note":"device","row":3', '{"note":"host"', '{"note":"retired","rank":"one"',
-                     '{"note":"run","run_id":' + "[" * depth + "]" * depth, '{"note":"run","odd":' + '{"a":' * depth + "1" + "}" * depth):
+        for note in (
+            '{"note":"run","run_id":[1]',
+            '{"note":"run","total":"x"',
+            '{"note":"vanished","keys":7',
+            '{"note":7',
+            '{"note":"device","row":3',
+            '{"note":"host"',
+            '{"note":"retired","rank":"one"',
+            '{"note":"run","run_id":' + "[" * depth + "]" * depth,
+            '{"note":"run","odd":' + '{"a":' * depth + "1" + "}" * depth,
+        ):
             with self.subTest(note[:40]):
                 journal.write_bytes(good + f'{note},"crc":"{zlib.crc32(note.encode()):08x}"}}\n'.encode())
-                for command in (["status", directory], ["summary", journal], ["merge", journal, "-o", self.folder / "m.h5", "--force"]):
+                for command in (
+                    ["status", directory],
+                    ["summary", journal],
+                    ["merge", journal, "-o", self.folder / "m.h5", "--force"],
+                ):
                     done = run(command)
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                     self.assertIn(f"line {count + 1}: ", done.stdout + done.stderr)
@@ -237,8 +296,12 @@ class Swapped(SweepTest):
         elsewhere = self.folder / "elsewhere"
         elsewhere.mkdir()
         directory = self.folder / "run"
-        with subprocess.Popen(harness.command(["run", self.plan(plan), "-o", directory], program=FAULTY),
-                              env=harness.environment(), stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen(
+            harness.command(["run", self.plan(plan), "-o", directory], program=FAULTY),
+            env=harness.environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
             deadline = time.monotonic() + 60
             while not ((directory / "journal.jsonl").exists() and len(harness.journal(directory)[0]) >= 2):
                 self.assertLess(time.monotonic(), deadline)
@@ -253,13 +316,23 @@ class Swapped(SweepTest):
         self.assertEqual(list(elsewhere.iterdir()), [])
 
     def test_matrices(self):
-        self.swapped("matrices", "name: swapped\nrepeats: 1\nwarmup: 0\nsweep:\n"
-                     "  - {problem: gesv, method: fault_none, n: 6, seed: 1:200:1, milliseconds: 30}\n")
+        self.swapped(
+            "matrices",
+            (
+                "name: swapped\nrepeats: 1\nwarmup: 0\nsweep:\n"
+                "  - {problem: gesv, method: fault_none, n: 6, seed: 1:200:1, milliseconds: 30}\n"
+            ),
+        )
 
     def test_logs(self):
         # a worker that ends is replaced by one that opens the log anew
-        self.swapped("logs", "name: swapped\nrepeats: 1\nwarmup: 0\nsweep:\n"
-                     "  - {problem: gesv, method: fault_abort, n: 6, seed: 1:40:1}\n")
+        self.swapped(
+            "logs",
+            (
+                "name: swapped\nrepeats: 1\nwarmup: 0\nsweep:\n"
+                "  - {problem: gesv, method: fault_abort, n: 6, seed: 1:40:1}\n"
+            ),
+        )
 
 
 class Workers(SweepTest):
@@ -281,11 +354,16 @@ class Workers(SweepTest):
         self.assertNotIn(b"OMPI_COMM_WORLD_RANK", environment)
 
     def test_sockets_have_no_name_and_nothing_else_is_handed_down(self):
-        plan = self.plan("name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
-                         "  - {problem: gesv, method: fault_none, n: 4, seed: [1, 2], milliseconds: 60000}\n")
+        plan = self.plan(
+            "name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
+            "  - {problem: gesv, method: fault_none, n: 4, seed: [1, 2], milliseconds: 60000}\n"
+        )
         directory = self.folder / "run"
-        with subprocess.Popen(harness.command(["run", plan, "-o", directory], 2, FAULTY), env=harness.environment(),
-                              stderr=subprocess.DEVNULL) as process:
+        with subprocess.Popen(
+            harness.command(["run", plan, "-o", directory], 2, FAULTY),
+            env=harness.environment(),
+            stderr=subprocess.DEVNULL,
+        ) as process:
             deadline = time.monotonic() + 90
             while True:  # a worker that has only just begun is not yet what it will be, and holds its matrix's file
                 try:

@@ -23,7 +23,7 @@ def point_spread(psf, **given):
     if psf == "gaussian":
         sigma, radius = given["sigma"], given["radius"]
         k = np.arange(-radius, radius + 1)
-        w = np.exp(-(k[:, None] ** 2 + k[None, :] ** 2) / (2 * sigma ** 2))
+        w = np.exp(-(k[:, None] ** 2 + k[None, :] ** 2) / (2 * sigma**2))
     elif psf == "box":
         w = np.ones((2 * given["radius"] + 1,) * 2)
     elif psf == "motion":
@@ -85,11 +85,20 @@ class Restore(SweepTest):
         options = [word for name, value in numbers.items() for word in (f"--{name}", value)]
         if formula != "inverse":
             options += ["--lambda", lam]
-        out = self.restore(image, "--psf", psf, "--noise", noise, "--formula", formula, *options,
-                           output=f"{formula}-{psf}-{noise}".replace(":", "-"))
+        out = self.restore(
+            image,
+            "--psf",
+            psf,
+            "--noise",
+            noise,
+            "--formula",
+            formula,
+            *options,
+            output=f"{formula}-{psf}-{noise}".replace(":", "-"),
+        )
         data, facts = read(out)
         f, g, restored = (data[name].ravel() for name in ("original", "degraded", "restored"))
-        np.testing.assert_array_equal(data["original"].ravel(), np.frombuffer(image.read_bytes()[-f.size:], np.uint8))
+        np.testing.assert_array_equal(data["original"].ravel(), np.frombuffer(image.read_bytes()[-f.size :], np.uint8))
         w = point_spread(psf, **numbers)
         np.testing.assert_allclose(data["psf"], w, atol=1e-11)
         h = system_matrix(w, *data["original"].shape)
@@ -100,13 +109,18 @@ class Restore(SweepTest):
         for name, picture in (("degraded", g), ("restored", restored)):
             mse = np.mean((picture - f) ** 2)
             self.assertAlmostEqual(facts[f"mse_{name}"] / mse, 1, 12)
-            self.assertAlmostEqual(facts[f"psnr_{name}"], 10 * math.log10(255 ** 2 / mse), 9)
+            self.assertAlmostEqual(facts[f"psnr_{name}"], 10 * math.log10(255**2 / mse), 9)
         return facts
 
     def test_agrees_with_numpy(self):
         image = self.image()
-        cases = [("gaussian", {"sigma": 1.2, "radius": 2}), ("box", {"radius": 1}), ("sharpen", {"amount": 0.8}),
-                 ("motion", {"length": 5, "angle": 0}), ("motion", {"length": 4.5, "angle": 115})]
+        cases = [
+            ("gaussian", {"sigma": 1.2, "radius": 2}),
+            ("box", {"radius": 1}),
+            ("sharpen", {"amount": 0.8}),
+            ("motion", {"length": 5, "angle": 0}),
+            ("motion", {"length": 4.5, "angle": 115}),
+        ]
         for psf, numbers in cases:
             for formula in ("regularised", "paper", "inverse"):
                 for noise in ("none", "gaussian:5", "salt_pepper:0.1"):
@@ -124,14 +138,17 @@ class Restore(SweepTest):
             self.assertLess(10 * facts["mse_restored"], facts["mse_degraded"])
 
     def test_what_it_leaves(self):
-        out = self.restore(self.image(), "--noise", "salt_pepper:0.2", "--seed", "7", "--precision", "float",
-                           "--method", "lapack")
+        out = self.restore(
+            self.image(), "--noise", "salt_pepper:0.2", "--seed", "7", "--precision", "float", "--method", "lapack"
+        )
         self.assertEqual(sorted(os.listdir(out)), ["degraded.png", "original.png", "restoration.h5", "restored.png"])
         self.assertEqual({(out / name).stat().st_mode & 0o777 for name in os.listdir(out)}, {0o600})
         data, facts = read(out)
         self.assertEqual((facts["gaussweep"], facts["schema_version"]), ("restoration", 1))
         self.assertEqual((facts["width"], facts["height"], facts["n"], facts["seed"]), (23, 18, 414, 7))
-        self.assertEqual((facts["psf"], facts["noise"], facts["formula"]), ("gaussian", "salt_pepper:0.2", "regularised"))
+        self.assertEqual(
+            (facts["psf"], facts["noise"], facts["formula"]), ("gaussian", "salt_pepper:0.2", "regularised")
+        )
         self.assertEqual((facts["method"], facts["precision"], facts["backend"]), ("poinv/lapack", "float", "host"))
         self.assertLessEqual(facts["residual_ratio"], facts["tolerance"])
         for name in ("generate", "allocate", "h2d", "invert", "d2h", "verify", "apply"):
@@ -156,8 +173,13 @@ class Restore(SweepTest):
         for exists in (False, True):
             if exists:
                 target.mkdir()
-            done = subprocess.run([GAUSSWEEP, "restore", "--image", image, "-o", target], env=environment(), capture_output=True, text=True,
-                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+            done = subprocess.run(
+                [GAUSSWEEP, "restore", "--image", image, "-o", target],
+                env=environment(),
+                capture_output=True,
+                text=True,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+            )
             self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
             self.assertIn("restoration.h5", done.stderr)
             self.assertEqual(sorted(os.listdir(self.folder)), sorted(["image.pgm"] + ["out"] * exists))
@@ -166,8 +188,10 @@ class Restore(SweepTest):
 
     def test_seed_decides_the_noise(self):
         image = self.image()
-        pictures = [read(self.restore(image, "--noise", "gaussian:9", "--seed", seed, output=f"out{i}"))[0]["degraded"]
-                    for i, seed in enumerate((1, 1, 2))]
+        pictures = [
+            read(self.restore(image, "--noise", "gaussian:9", "--seed", seed, output=f"out{i}"))[0]["degraded"]
+            for i, seed in enumerate((1, 1, 2))
+        ]
         np.testing.assert_array_equal(pictures[0], pictures[1])
         self.assertGreater(abs(pictures[0] - pictures[2]).max(), 1)
 
@@ -205,7 +229,7 @@ class Restore(SweepTest):
         self.refused("neither PNG nor PGM", image=text)
         whole = (self.restore(self.image(), output="whole") / "original.png").read_bytes()
         torn = self.folder / "torn.png"
-        torn.write_bytes(whole[:len(whole) // 2])
+        torn.write_bytes(whole[: len(whole) // 2])
         self.refused("damaged PNG", image=torn)
         large = self.folder / "large.pgm"
         large.write_bytes(b"P5\n300 300\n255\n" + bytes(90000))
@@ -214,7 +238,7 @@ class Restore(SweepTest):
     def test_refuses_what_does_not_fit_into_memory(self):
         # 215 x 215 pixels: a matrix of 46225 x 46225 is 15.9 GiB, and two of them and more are needed
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        if pages > 60 * 2 ** 30:
+        if pages > 60 * 2**30:
             self.skipTest("this machine has room for an image of 46225 pixels")
         self.refused("of memory", "are available", image=self.image(215, 215))
 
@@ -257,14 +281,24 @@ class Restore(SweepTest):
 
     def test_the_script_of_all_cases(self):
         out = self.folder / "all"
-        done = subprocess.run([SOURCE / "jobs/restoration.sh", out, self.image(12, 12)], capture_output=True, text=True,
-                              env=environment(GAUSSWEEP=str(GAUSSWEEP)), timeout=300)
+        done = subprocess.run(
+            [SOURCE / "jobs/restoration.sh", out, self.image(12, 12)],
+            capture_output=True,
+            text=True,
+            env=environment(GAUSSWEEP=str(GAUSSWEEP)),
+            timeout=300,
+        )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         lines = done.stdout.splitlines()
         self.assertEqual(len(lines), 10)
         self.assertEqual(len([p for p in out.iterdir() if (p / "restoration.h5").is_file()]), 9)
-        again = subprocess.run([SOURCE / "jobs/restoration.sh", out], capture_output=True, text=True,
-                               env=environment(GAUSSWEEP=str(GAUSSWEEP)), timeout=60)
+        again = subprocess.run(
+            [SOURCE / "jobs/restoration.sh", out],
+            capture_output=True,
+            text=True,
+            env=environment(GAUSSWEEP=str(GAUSSWEEP)),
+            timeout=60,
+        )
         self.assertEqual(again.returncode, 2)
         self.assertIn("exists", again.stderr)
 

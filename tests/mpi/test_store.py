@@ -36,7 +36,9 @@ class Limit(SweepTest):
         self.assertEqual({status for status, _ in expected.values()}, {"pass"})
         self.assertGreater(stored_bytes(free), 400000)
         for limit, ranks in (("200KiB", 0), ("200KiB", 3), ("64KiB", 2), ("0", 2)):
-            directory = self.sweep(plan, "--store-limit", limit, ranks=ranks, output=f"limit{limit}-{ranks}", program=FAULTY)
+            directory = self.sweep(
+                plan, "--store-limit", limit, ranks=ranks, output=f"limit{limit}-{ranks}", program=FAULTY
+            )
             self.assertEqual(self.outcome(directory), expected)
             kib = int(limit.removesuffix("KiB"))
             self.assertLessEqual(stored_bytes(directory), kib << 10)
@@ -47,8 +49,11 @@ class Limit(SweepTest):
 
     def test_the_limit_holds_at_every_moment(self):
         directory = self.folder / "run"
-        with subprocess.Popen(harness.command(["run", self.plan(PLAN), "-o", directory, "--store-limit", "128KiB"], 3, FAULTY),
-                              env=harness.environment(), stderr=subprocess.DEVNULL) as process:
+        with subprocess.Popen(
+            harness.command(["run", self.plan(PLAN), "-o", directory, "--store-limit", "128KiB"], 3, FAULTY),
+            env=harness.environment(),
+            stderr=subprocess.DEVNULL,
+        ) as process:
             most = 0
             while process.poll() is None:
                 try:

@@ -44,8 +44,10 @@ class Sweeps(SweepTest):
         plan = self.plan(SMALL)
         one = self.records(self.sweep(plan, output="one"))
         three = self.records(self.sweep(plan, output="three", ranks=3))
-        self.assertEqual({r["key"]: (r["status"], r["matrix_digest"]) for r in one},
-                         {r["key"]: (r["status"], r["matrix_digest"]) for r in three})
+        self.assertEqual(
+            {r["key"]: (r["status"], r["matrix_digest"]) for r in one},
+            {r["key"]: (r["status"], r["matrix_digest"]) for r in three},
+        )
         # 2 precisions x 2 sizes x (serial, block, lapack + halving with 2 x 2 parameters)
         self.assertEqual(len(one), 2 * 2 * (3 + 4))
         self.assertEqual({r["status"] for r in one}, {"pass"})
@@ -68,7 +70,9 @@ class Sweeps(SweepTest):
             self.assertLessEqual(record["residual_ratio"], record["tolerance"])
             self.assertEqual(record["reference_method"], "lapack")
             self.assertGreaterEqual(record["reference_difference"], 0)
-            self.assertEqual(record["backend"], "host" if record["method"] in ("gauss_serial", "lapack") else "emulated")
+            self.assertEqual(
+                record["backend"], "host" if record["method"] in ("gauss_serial", "lapack") else "emulated"
+            )
             self.assertGreater(record["gflops"], 0)
             self.assertGreater(record["peak_share"], 0)
 
@@ -84,8 +88,12 @@ class Sweeps(SweepTest):
                 self.assertIn(name, file.attrs)
 
     def test_a_plan_may_leave_the_stages_out(self):
-        directory = self.sweep(self.plan("sweep: [{problem: gesv, method: gauss_block, n: 5}, "
-                                         "{problem: gesv, method: gauss_block, n: 7, stages: never}]\n"))
+        directory = self.sweep(
+            self.plan(
+                "sweep: [{problem: gesv, method: gauss_block, n: 5}, "
+                "{problem: gesv, method: gauss_block, n: 7, stages: never}]\n"
+            )
+        )
         with h5py.File(directory / "results.h5", "r") as file:
             trials = set(file["stages"]["trial"])
             self.assertEqual([int(n) for i, n in enumerate(file["records"]["n"]) if i in trials], [5])
@@ -107,7 +115,9 @@ class Sweeps(SweepTest):
         before = (directory / "journal.jsonl").read_text()
         self.sweep(plan, "--resume", ranks=2)
         records, _ = harness.journal(directory)
-        self.assertEqual(len(records), len([line for line in before.splitlines() if '"key"' in line and '"note"' not in line]))
+        self.assertEqual(
+            len(records), len([line for line in before.splitlines() if '"key"' in line and '"note"' not in line])
+        )
 
     def test_an_edited_plan_adds_and_keeps(self):
         directory = self.sweep(self.plan(SMALL))
@@ -119,8 +129,10 @@ class Sweeps(SweepTest):
         self.assertEqual({r["n"] for r in vanished}, {33})
 
     def test_a_resume_judges_by_the_plan_s_tolerance(self):
-        plan = ("name: judged\nrepeats: 1\nmatrix: {kind: uniform}\nsweep:\n"
-                "  - {problem: gesv, method: [lapack, gauss_serial], n: [20, 30]}\n")
+        plan = (
+            "name: judged\nrepeats: 1\nmatrix: {kind: uniform}\nsweep:\n"
+            "  - {problem: gesv, method: [lapack, gauss_serial], n: [20, 30]}\n"
+        )
         directory = self.sweep(self.plan(plan))
         before, _ = harness.journal(directory)
         strict = self.plan(plan + "tolerance: {gesv: 1e-9}\n")
@@ -130,8 +142,11 @@ class Sweeps(SweepTest):
         self.assertIn("0 to do", self.stderr)
         records = self.records(directory)
         self.assertEqual({(r["status"], r["tolerance"]) for r in records}, {("failed", 1e-9)})
-        self.assertEqual({r["key"]: r["seconds_median"] for r in records},
-                         {r["key"]: r["seconds_median"] for r in before}, "nothing ran")
+        self.assertEqual(
+            {r["key"]: r["seconds_median"] for r in records},
+            {r["key"]: r["seconds_median"] for r in before},
+            "nothing ran",
+        )
         self.assertIn("tolerance 1e-09", records[0]["message"])
         self.sweep(strict, "--resume", code=1)
         self.assertNotIn("judged again", self.stderr)
@@ -151,7 +166,14 @@ class Sweeps(SweepTest):
                 self.assertIn("night \ufffd", journal.read())
             for command in (["summary"], ["status"], ["verify"]):
                 self.assertEqual(run([*command, directory]).returncode, 0, command)
-        done = run(["merge", *(self.folder / os.fsdecode(b"d\xff%d" % ranks) for ranks in (0, 2)), "-o", self.folder / "all.h5"])
+        done = run(
+            [
+                "merge",
+                *(self.folder / os.fsdecode(b"d\xff%d" % ranks) for ranks in (0, 2)),
+                "-o",
+                self.folder / "all.h5",
+            ]
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         # A matrix beside a plan in such a folder.
         folder = self.folder / os.fsdecode(b"\xfe")
@@ -166,7 +188,9 @@ class Sweeps(SweepTest):
     def test_shards_make_the_whole(self):
         plan = self.plan(SMALL)
         whole = {r["key"] for r in self.records(self.sweep(plan, output="whole"))}
-        parts = [{r["key"] for r in self.records(self.sweep(plan, f"--shard={i}/3", output=f"part{i}"))} for i in (1, 2, 3)]
+        parts = [
+            {r["key"] for r in self.records(self.sweep(plan, f"--shard={i}/3", output=f"part{i}"))} for i in (1, 2, 3)
+        ]
         self.assertEqual(set.union(*parts), whole)
         self.assertEqual(sum(map(len, parts)), len(whole))
 
@@ -185,7 +209,7 @@ class Sweeps(SweepTest):
         self.assertNotIn("builds", self.stderr)
         lines = []
         for line in (directory / "journal.jsonl").read_text().splitlines():
-            body = re.sub('"commit":"[^"]*"', '"commit":"0123abc"', line[:line.rindex(',"crc"')])
+            body = re.sub('"commit":"[^"]*"', '"commit":"0123abc"', line[: line.rindex(',"crc"')])
             lines.append(f'{body},"crc":"{zlib.crc32(body.encode()):08x}"}}\n')
         (directory / "journal.jsonl").write_text("".join(lines))
         self.sweep(self.plan(SMALL), "--resume")
@@ -235,25 +259,33 @@ sweep:
   - {problem: potrf, method: [blocked, blocked_simultaneous, lapack], n: 24, uplo: [lower, upper]}
 """
         records = self.records(self.sweep(self.plan(plan)))
-        self.assertEqual({(r["method"], r["uplo"], r["status"]) for r in records},
-                         {(method, uplo, "pass") for method in ("blocked", "blocked_simultaneous", "lapack")
-                          for uplo in ("lower", "upper")})
+        self.assertEqual(
+            {(r["method"], r["uplo"], r["status"]) for r in records},
+            {
+                (method, uplo, "pass")
+                for method in ("blocked", "blocked_simultaneous", "lapack")
+                for uplo in ("lower", "upper")
+            },
+        )
 
     def test_vendor_rows_are_skipped_without_a_gpu(self):
         plan = "name: v\nrepeats: 1\nsweep:\n  - {problem: gesv, method: [cusolver, lapack], n: 8}\n"
         directory = self.sweep(self.plan(plan))
-        self.assertEqual({r["method"]: r["status"] for r in self.records(directory)},
-                         {"cusolver": "skipped", "lapack": "pass"})
+        self.assertEqual(
+            {r["method"]: r["status"] for r in self.records(directory)}, {"cusolver": "skipped", "lapack": "pass"}
+        )
 
     def test_a_resume_looks_again_at_what_was_skipped(self):
         plan = self.plan("name: v\nrepeats: 1\nsweep:\n  - {problem: gesv, method: [cusolver, lapack], n: 8}\n")
         directory = self.sweep(plan)
         # As on a machine with too little memory.
         (line,) = [line for line in (directory / "journal.jsonl").read_text().splitlines() if '"status":"pass"' in line]
-        add_line(directory, line[:line.index(',"crc"')].replace('"status":"pass"', '"status":"skipped"'))
+        add_line(directory, line[: line.index(',"crc"')].replace('"status":"pass"', '"status":"skipped"'))
         self.sweep(plan, "--resume")
         self.assertIn("1 to do", self.stderr)
-        self.assertEqual({r["method"]: r["status"] for r in self.records(directory)}, {"cusolver": "skipped", "lapack": "pass"})
+        self.assertEqual(
+            {r["method"]: r["status"] for r in self.records(directory)}, {"cusolver": "skipped", "lapack": "pass"}
+        )
         self.sweep(plan, "--resume")
         self.assertIn("0 to do", self.stderr, "what this build and machine rule out stays skipped")
 
@@ -290,7 +322,14 @@ class BadInput(SweepTest):
         self.refuse(good + "    matrix: {file: absent.mtx}\n", ":6:", "absent.mtx")
         self.refuse(good + "    matrix: {kind: unifrom}\n", ":6:", "uniform")
         self.refuse(good + "nmae: x\n", ":6:1", "name")
-        self.refuse(good + "    tolerance: 9\n" + good[15:], ":7:", "gesv/lapack double n=8", "line 3", "tolerance 144", "here with 16")
+        self.refuse(
+            good + "    tolerance: 9\n" + good[15:],
+            ":7:",
+            "gesv/lapack double n=8",
+            "line 3",
+            "tolerance 144",
+            "here with 16",
+        )
 
     def test_a_malformed_matrix_file_is_refused_with_its_line(self):
         (self.folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n")
@@ -324,8 +363,14 @@ class BadInput(SweepTest):
         self.sweep(self.plan(SMALL), "--resume", "--backend", "emulated")
 
     def test_usage(self):
-        for arguments in ([], ["run"], ["nonsense"], ["run", "x", "-o", "y", "--backend", "gpu"],
-                          ["run", "x", "-o", "y", "--shard", "5/4"], ["run", "x", "-o", "y", "--time-limit", "soon"]):
+        for arguments in (
+            [],
+            ["run"],
+            ["nonsense"],
+            ["run", "x", "-o", "y", "--backend", "gpu"],
+            ["run", "x", "-o", "y", "--shard", "5/4"],
+            ["run", "x", "-o", "y", "--time-limit", "soon"],
+        ):
             self.assertEqual(run(arguments).returncode, 2, arguments)
 
     def test_a_plan_s_words_never_reach_a_shell(self):
@@ -379,15 +424,24 @@ class Torn(SweepTest):
 
 class Locking(SweepTest):
     def test_a_resume_waits_for_a_predecessor_that_dies(self):
-        plan = self.plan("name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
-                         "  - {problem: gesv, method: fault_none, n: 4, milliseconds: 3000}\n")
+        plan = self.plan(
+            "name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
+            "  - {problem: gesv, method: fault_none, n: 4, milliseconds: 3000}\n"
+        )
         directory = self.folder / "run"
-        with subprocess.Popen(harness.command(["run", plan, "-o", directory], program=harness.FAULTY),
-                              env=harness.environment(), stderr=subprocess.DEVNULL) as first:
+        with subprocess.Popen(
+            harness.command(["run", plan, "-o", directory], program=harness.FAULTY),
+            env=harness.environment(),
+            stderr=subprocess.DEVNULL,
+        ) as first:
             while not (directory / "journal.jsonl").exists():
                 self.assertIsNone(first.poll())
-            with subprocess.Popen(harness.command(["run", plan, "-o", directory, "--resume"], program=harness.FAULTY),
-                                  env=harness.environment(), stderr=subprocess.PIPE, text=True) as second:
+            with subprocess.Popen(
+                harness.command(["run", plan, "-o", directory, "--resume"], program=harness.FAULTY),
+                env=harness.environment(),
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as second:
                 time.sleep(1)
                 self.assertIsNone(second.poll(), "it waits")
                 first.kill()
@@ -396,12 +450,17 @@ class Locking(SweepTest):
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"])
 
     def test_two_runs_on_one_directory(self):
-        slow = ("name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
-                "  - {problem: gesv, method: fault_none, n: 4, seed: [1, 2, 3, 4], milliseconds: 5000}\n")
+        slow = (
+            "name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
+            "  - {problem: gesv, method: fault_none, n: 4, seed: [1, 2, 3, 4], milliseconds: 5000}\n"
+        )
         plan = self.plan(slow)
         directory = self.folder / "run"
-        with subprocess.Popen(harness.command(["run", plan, "-o", directory], program=harness.FAULTY),
-                              env=harness.environment(), stderr=subprocess.DEVNULL) as first:
+        with subprocess.Popen(
+            harness.command(["run", plan, "-o", directory], program=harness.FAULTY),
+            env=harness.environment(),
+            stderr=subprocess.DEVNULL,
+        ) as first:
             while not (directory / "journal.jsonl").exists():
                 self.assertIsNone(first.poll())
             second = run(["run", plan, "-o", directory, "--resume"], program=harness.FAULTY)

@@ -34,7 +34,9 @@ class Usage(SweepTest):
         self.refuse([*run_it, "--shards=1/2"], "no option '--shards'", "nearest: --shard")
         self.refuse([*run_it, "more"], "'more' is one word too many")
         self.refuse(["run", "--backend", "cuda"], "gaussweep run: ", "is required")
-        self.refuse([*run_it, "--backend", "cudda"], "--backend: 'cudda'", "auto, cuda, emulated, host", "nearest: cuda")
+        self.refuse(
+            [*run_it, "--backend", "cudda"], "--backend: 'cudda'", "auto, cuda, emulated, host", "nearest: cuda"
+        )
         for value in ("nan", "inf", "-1", "soon"):
             self.refuse([*run_it, "--grace", value], f"--grace: '{value}'", "a number from 0 to")
         for command in (["methods"], ["devices"], ["status", "."], ["matrix", "info", "x.h5"]):

@@ -19,8 +19,24 @@ BUILD = pathlib.Path(os.environ.get("GAUSSWEEP_BUILD", SOURCE / "build")).resolv
 FAULTY = BUILD / "gaussweep_faulty"
 
 # What may differ between two sweeps of the same plan: when, where and how fast.
-DECIDED = ("key", "problem", "method", "backend", "precision", "n", "parameters", "matrix_digest", "status", "info", "samples",
-           "residual_ratio", "backward_error", "forward_error", "reference_difference", "tolerance")
+DECIDED = (
+    "key",
+    "problem",
+    "method",
+    "backend",
+    "precision",
+    "n",
+    "parameters",
+    "matrix_digest",
+    "status",
+    "info",
+    "samples",
+    "residual_ratio",
+    "backward_error",
+    "forward_error",
+    "reference_difference",
+    "tolerance",
+)
 
 
 def text(value):
@@ -57,9 +73,11 @@ class SlurmTest(unittest.TestCase):
         """Slow trials of one length, and a few of the methods that users run."""
         seeds = ", ".join(map(str, range(1, count + 1)))
         path = self.folder / name
-        path.write_text(f"name: slow\nrepeats: 1\nwarmup: 0\nmatrix: {{kind: diagonally_dominant, seed: 5}}\nsweep:\n"
-                        f"  - {{problem: gesv, method: fault_none, n: 4, seed: [{seeds}], milliseconds: {milliseconds}}}\n"
-                        f"  - {{problem: gesv, method: [gauss_block, lapack], n: [4, 9]}}\n")
+        path.write_text(
+            "name: slow\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant, seed: 5}\nsweep:\n"
+            f"  - {{problem: gesv, method: fault_none, n: 4, seed: [{seeds}], milliseconds: {milliseconds}}}\n"
+            "  - {problem: gesv, method: [gauss_block, lapack], n: [4, 9]}\n"
+        )
         return path
 
     def script(self, name, *arguments, code=0, cwd="/", **variables):
@@ -71,7 +89,9 @@ class SlurmTest(unittest.TestCase):
 
     def submit(self, name, *arguments, **variables):
         """The number of the job that a script submitted."""
-        return self.script(name, "--backend", "emulated", "--env", self.site, "--parsable", *arguments, **variables).strip()
+        return self.script(
+            name, "--backend", "emulated", "--env", self.site, "--parsable", *arguments, **variables
+        ).strip()
 
     def gaussweep(self, *arguments, code=0):
         done = self.cluster.run(FAULTY, *arguments)
@@ -81,8 +101,15 @@ class SlurmTest(unittest.TestCase):
     def undisturbed(self, plan):
         """The run directory of the same plan without Slurm."""
         directory = self.folder / "undisturbed"
-        done = self.cluster.run("bash", "-c", f"source {SOURCE}/jobs/mpi_environment.sh && mpirun -n 4 {FAULTY} run {plan} -o {directory} --backend emulated",
-                                timeout=120)
+        done = self.cluster.run(
+            "bash",
+            "-c",
+            (
+                f"source {SOURCE}/jobs/mpi_environment.sh && mpirun -n 4 {FAULTY} run {plan} -o {directory} --backend"
+                " emulated"
+            ),
+            timeout=120,
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         return directory
 
@@ -91,7 +118,10 @@ class SlurmTest(unittest.TestCase):
         path = pathlib.Path(path)
         with h5py.File(path / "results.h5" if path.is_dir() else path, "r") as file:
             table = file["records"][:]
-        return [{name: (text(row[name]) if isinstance(row[name], bytes) else row[name].item()) for name in table.dtype.names} for row in table]
+        return [
+            {name: text(row[name]) if isinstance(row[name], bytes) else row[name].item() for name in table.dtype.names}
+            for row in table
+        ]
 
     def assert_same_records(self, one, other):
         def decided(path):
@@ -112,7 +142,9 @@ class SlurmTest(unittest.TestCase):
         return [e for e in entries if "note" not in e], [e for e in entries if "note" in e]
 
     def wait_for_records(self, directory, count, seconds=120):
-        self.cluster.wait_for(lambda: len(self.journal(directory)[0]) >= count, seconds, f"{count} records in {directory}")
+        self.cluster.wait_for(
+            lambda: len(self.journal(directory)[0]) >= count, seconds, f"{count} records in {directory}"
+        )
 
     def output_of(self, directory):
         return "".join(p.read_text() for p in sorted(pathlib.Path(directory).glob("logs/slurm-*.out")))

@@ -1,6 +1,7 @@
 """A Slurm cluster of two virtual nodes on this machine's loopback, for as long as a test runs.
 
-n1 has the feature kepler and two GPUs of GRES type kepler, n2 the same with hopper: pretended ones, devices of another kind.
+n1 has the feature kepler and two GPUs of GRES type kepler, n2 the same with hopper: pretended ones, devices of another
+kind.
 """
 
 import atexit
@@ -102,7 +103,11 @@ def own_processes(configuration):
     mark = f"SLURM_CONF={configuration}".encode()
     for entry in pathlib.Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and int(entry.name) != os.getpid() and mark in (entry / "environ").read_bytes().split(b"\0"):
+            if (
+                entry.name.isdigit()
+                and int(entry.name) != os.getpid()
+                and mark in (entry / "environ").read_bytes().split(b"\0")
+            ):
                 yield int(entry.name)
         except OSError:
             continue  # it has ended
@@ -125,14 +130,17 @@ def reap(configuration):
 
 
 class Cluster:
-    """Starts in the constructor, or raises with the daemons' logs; `stop` ends everything, and so does the end of Python."""
+    """Starts in the constructor, or raises with the daemons' logs; `stop` ends everything, and so does the end of
+    Python."""
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gaussweep-slurm-", dir="/tmp"))
         self.folder.chmod(0o755)
         self.configuration = self.folder / "slurm.conf"
         self.daemons = []
-        self.reaper = subprocess.Popen([sys.executable, "-B", __file__, str(self.configuration)], stdin=subprocess.PIPE, start_new_session=True)
+        self.reaper = subprocess.Popen(
+            [sys.executable, "-B", __file__, str(self.configuration)], stdin=subprocess.PIPE, start_new_session=True
+        )
         atexit.register(self.stop)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
         self._write()
@@ -161,34 +169,72 @@ class Cluster:
 
     def _daemon(self, name, *arguments, **options):
         with open(self.folder / f"{name}.out.log", "w", encoding="utf-8") as log:
-            self.daemons.append(subprocess.Popen([shutil.which(arguments[0]) or f"/usr/sbin/{arguments[0]}", *map(str, arguments[1:])],
-                                                 env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                                 preexec_fn=die_with_parent, start_new_session=True, **options))
+            self.daemons.append(
+                subprocess.Popen(
+                    [shutil.which(arguments[0]) or f"/usr/sbin/{arguments[0]}", *map(str, arguments[1:])],
+                    env=self.environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    preexec_fn=die_with_parent,
+                    start_new_session=True,
+                    **options,
+                )
+            )
 
     def _start(self):
         munge = self.folder / "munge"
-        self._daemon("munged", "munged", "--foreground", f"--socket={munge}/socket", f"--key-file={munge}/key",
-                     f"--pid-file={munge}/pid", f"--log-file={munge}/log", f"--seed-file={munge}/seed",
-                     user="munge", group="munge", extra_groups=[])
+        self._daemon(
+            "munged",
+            "munged",
+            "--foreground",
+            f"--socket={munge}/socket",
+            f"--key-file={munge}/key",
+            f"--pid-file={munge}/pid",
+            f"--log-file={munge}/log",
+            f"--seed-file={munge}/seed",
+            user="munge",
+            group="munge",
+            extra_groups=[],
+        )
         self.wait_for(lambda: (munge / "socket").exists(), 10, "munged opens its socket")
         self._daemon("slurmctld", "slurmctld", "-D", "-f", self.configuration)
         for node in ("n1", "n2"):
             self._daemon(node, "slurmd", "-D", "-N", node, "-f", self.configuration)
-        self.wait_for(lambda: self.output("sinfo", "-h", "-N", "-o", "%T", check=False).split() == ["idle"] * 4, 60, "both nodes are idle")
+        self.wait_for(
+            lambda: self.output("sinfo", "-h", "-N", "-o", "%T", check=False).split() == ["idle"] * 4,
+            60,
+            "both nodes are idle",
+        )
 
     def environment(self, **changes):
         # Nothing of the batch job that these tests may themselves run in.
         outer = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "SBATCH_", "OMPI_", "PMIX_"))}
-        return {**outer, "PATH": os.environ["PATH"] + ":/usr/sbin", "SLURM_CONF": str(self.configuration), "CUDA_VISIBLE_DEVICES": "", **changes}
+        return {
+            **outer,
+            "PATH": os.environ["PATH"] + ":/usr/sbin",
+            "SLURM_CONF": str(self.configuration),
+            "CUDA_VISIBLE_DEVICES": "",
+            **changes,
+        }
 
     def run(self, *command, **options):
-        options = {"env": self.environment(), "stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 120, **options}
+        options = {
+            "env": self.environment(),
+            "stdin": subprocess.DEVNULL,
+            "capture_output": True,
+            "text": True,
+            "timeout": 120,
+            **options,
+        }
         return subprocess.run([str(c) for c in command], check=False, **options)
 
     def output(self, *command, check=True):
         done = self.run(*command)
         if check and done.returncode != 0:
-            raise RuntimeError(f"{' '.join(map(str, command))}: exit code {done.returncode}: {done.stdout}{done.stderr}")
+            raise RuntimeError(
+                f"{' '.join(map(str, command))}: exit code {done.returncode}: {done.stdout}{done.stderr}"
+            )
         return done.stdout
 
     def wait_for(self, condition, seconds, what):
@@ -198,7 +244,9 @@ class Cluster:
                 if daemon.poll() is not None:
                     raise RuntimeError(f"{' '.join(daemon.args)} ended with {daemon.returncode}")
             if time.monotonic() > deadline:
-                raise TimeoutError(f"not within {seconds} s: {what}\n{self.output('scontrol', 'show', 'job', check=False)}")
+                raise TimeoutError(
+                    f"not within {seconds} s: {what}\n{self.output('scontrol', 'show', 'job', check=False)}"
+                )
             time.sleep(0.1)
 
     def job(self, number):

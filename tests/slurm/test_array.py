@@ -1,4 +1,5 @@
-"""array.sbatch, nightly.sh and architectures.sh: merge and report come however the sweeps ended, and name what is missing."""
+"""array.sbatch, nightly.sh and architectures.sh: merge and report come however the sweeps ended, and name what is
+missing."""
 
 import case
 
@@ -12,8 +13,26 @@ class Nightly(case.SlurmTest):
         return (None, *numbers)[-2:] if len(numbers) == 1 else tuple(numbers)
 
     def nightly(self, plan, *options):
-        return self.jobs_of(self.script("nightly.sh", plan, "-o", self.folder / "night", "--shards", 4, "--env", self.site, "--time", 5,
-                                        "--backend", "emulated", *options, "--", "--ntasks=1", "--cpus-per-task=1"))
+        return self.jobs_of(
+            self.script(
+                "nightly.sh",
+                plan,
+                "-o",
+                self.folder / "night",
+                "--shards",
+                4,
+                "--env",
+                self.site,
+                "--time",
+                5,
+                "--backend",
+                "emulated",
+                *options,
+                "--",
+                "--ntasks=1",
+                "--cpus-per-task=1",
+            )
+        )
 
     def test_an_array_with_a_killed_shard(self):
         night = self.folder / "night"
@@ -67,10 +86,22 @@ class Nightly(case.SlurmTest):
         self.assertIn("another number of shards", self.stderr)
 
     def test_a_sweep_that_never_started(self):
-        """Only the merge is there to say so; and a whole-node sweep by nightly.sh, into a directory with today's date."""
+        """Only the merge is there to say so; and a whole-node sweep by nightly.sh, into a directory with today's
+        date."""
         plan = self.plan(count=2, milliseconds=1)
-        words = self.script("nightly.sh", plan, "-o", self.folder / "nights", "--dated", "--env", self.site, "--backend", "emulated",
-                            "--", "--hold")
+        words = self.script(
+            "nightly.sh",
+            plan,
+            "-o",
+            self.folder / "nights",
+            "--dated",
+            "--env",
+            self.site,
+            "--backend",
+            "emulated",
+            "--",
+            "--hold",
+        )
         sweep, finish = self.jobs_of(words)
         (night,) = (self.folder / "nights").iterdir()
         self.assertRegex(night.name, r"^\d{4}-\d\d-\d\d$")
@@ -79,8 +110,20 @@ class Nightly(case.SlurmTest):
         self.assertIn("sweep: never started", (night / "missing.txt").read_text())
         self.assertFalse((night / "results.h5").exists())
 
-        sweep, finish = self.jobs_of(self.script("nightly.sh", plan, "-o", self.folder / "nights", "--dated", "--env", self.site,
-                                                 "--backend", "emulated", "--resume"))
+        sweep, finish = self.jobs_of(
+            self.script(
+                "nightly.sh",
+                plan,
+                "-o",
+                self.folder / "nights",
+                "--dated",
+                "--env",
+                self.site,
+                "--backend",
+                "emulated",
+                "--resume",
+            )
+        )
         self.assertEqual(self.cluster.wait_for_end(finish, 180), 0, self.output_of(night))
         self.assertEqual(len(self.records(night / "results.h5")), 6)
         self.assertTrue((night / "report/index.html").exists())
@@ -92,8 +135,22 @@ class Architectures(case.SlurmTest):
         kepler = self.environment_file("old", "export GAUSSWEEP_TEST_SITE=old")
         hopper = self.environment_file("new", "export GAUSSWEEP_TEST_SITE=new")
         output, plan = self.folder / "across", self.plan(count=4, milliseconds=20)
-        words = self.script("architectures.sh", plan, "-o", output, "--feature", f"kepler={kepler}", "--gres", f"hopper={hopper}",
-                            "--gpus", 2, "--backend", "emulated", "--time", 5).split()
+        words = self.script(
+            "architectures.sh",
+            plan,
+            "-o",
+            output,
+            "--feature",
+            f"kepler={kepler}",
+            "--gres",
+            f"hopper={hopper}",
+            "--gpus",
+            2,
+            "--backend",
+            "emulated",
+            "--time",
+            5,
+        ).split()
         finish = [w for w in words if w.isdigit()][-1]
         self.assertEqual(self.cluster.wait_for_end(finish, 180), 0)
         for name, node, site in (("kepler", "n1", "old"), ("hopper", "n2", "new")):

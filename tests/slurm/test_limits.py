@@ -52,11 +52,15 @@ class Notices(case.SlurmTest):
     def test_starts_without_fruit_end(self):
         """A trial longer than the job's time would be started for ever."""
         plan, directory = self.folder / "long.yaml", self.folder / "run"
-        plan.write_text("name: long\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
-                        "  - {problem: gesv, method: fault_none, n: 4, milliseconds: 60000}\n")
+        plan.write_text(
+            "name: long\nrepeats: 1\nwarmup: 0\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+            "  - {problem: gesv, method: fault_none, n: 4, milliseconds: 60000}\n"
+        )
         job = self.submit("sweep.sbatch", plan, "-o", directory, "--notice", 2)
         for start in range(2):
-            self.cluster.wait_for(lambda: len([n for n in self.journal(directory)[1] if n["note"] == "run"]) == start + 1, 60, "a start")
+            self.cluster.wait_for(
+                lambda: len([n for n in self.journal(directory)[1] if n["note"] == "run"]) == start + 1, 60, "a start"
+            )
             time.sleep(1)
             self.notice(job, directory, 0)
         self.assertEqual(self.cluster.wait_for_end(job, 180), 5)
@@ -79,8 +83,13 @@ class Notices(case.SlurmTest):
         plan, directory = self.plan(count=40, milliseconds=200), self.folder / "run"
         # `stopped` is what job.sh remembers a signal by.
         self.site = self.environment_file(
-            "slow", "gaussweep_setup() {", "  [[ -n ${SLURM_JOB_ID:-} && -z ${SLURM_RESTART_COUNT:-} ]] || return 0",
-            f"  touch {self.folder}/began", "  until [[ -n ${stopped:-} ]]; do sleep 0.1; done", "}")
+            "slow",
+            "gaussweep_setup() {",
+            "  [[ -n ${SLURM_JOB_ID:-} && -z ${SLURM_RESTART_COUNT:-} ]] || return 0",
+            f"  touch {self.folder}/began",
+            "  until [[ -n ${stopped:-} ]]; do sleep 0.1; done",
+            "}",
+        )
         job = self.submit("sweep.sbatch", plan, "-o", directory)
         self.cluster.wait_for((self.folder / "began").exists, 60, "the modules are loaded")
         self.cluster.output("scancel", "--batch", "--signal=USR1", job)
@@ -91,26 +100,34 @@ class Notices(case.SlurmTest):
         self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.assertEqual(self.cluster.job(job)["Restarts"], "2")
         records, _ = self.journal(directory)
-        self.assertEqual(records[:len(before)], before, "a record was lost")
+        self.assertEqual(records[: len(before)], before, "a record was lost")
         self.assert_same_records(directory, self.undisturbed(plan))
 
 
 class Preemption(case.SlurmTest):
     def test_an_urgent_job_takes_the_nodes(self):
-        """PreemptMode=REQUEUE: Slurm itself puts the sweep back into the queue, and it goes on when the nodes are free."""
+        """PreemptMode=REQUEUE: Slurm itself puts the sweep back into the queue, and it goes on when the nodes are
+        free."""
         plan, directory = self.plan(count=50, milliseconds=200), self.folder / "run"
         job = self.submit("sweep.sbatch", plan, "-o", directory, "--nodes", 2, "--ranks-per-node", 1)
         self.wait_for_records(directory, 4)
         before, _ = self.journal(directory)
-        urgent = self.cluster.output("sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--exclusive", "--output=/dev/null",
-                                     "--wrap=sleep 2").strip()
+        urgent = self.cluster.output(
+            "sbatch",
+            "--parsable",
+            "--partition=urgent",
+            "--nodes=2",
+            "--exclusive",
+            "--output=/dev/null",
+            "--wrap=sleep 2",
+        ).strip()
         self.assertEqual(self.cluster.wait_for_end(urgent, 120), 0)
         self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.assertEqual(self.cluster.job(job)["Restarts"], "1")
         self.assertIn("makes room for another", self.output_of(directory))
         records, notes = self.journal(directory)
         self.assertEqual(len([n for n in notes if n["note"] == "run"]), 2)
-        self.assertEqual(records[:len(before)], before, "a record was lost")
+        self.assertEqual(records[: len(before)], before, "a record was lost")
         self.assertEqual(len({r["key"] for r in records}), len(records), "a trial was repeated")
         self.assert_same_records(directory, self.undisturbed(plan))
 

@@ -19,7 +19,7 @@ class NodeDown(case.SlurmTest):
 
     def check_complete(self, directory, plan, before):
         records, _ = self.journal(directory)
-        self.assertEqual(records[:len(before)], before, "a record was lost")
+        self.assertEqual(records[: len(before)], before, "a record was lost")
         self.assertEqual(len({r["key"] for r in records}), len(records), "a trial was repeated")
         self.assert_same_records(directory, self.undisturbed(plan))
 

@@ -23,10 +23,23 @@ class Sweep(case.SlurmTest):
 
     def test_two_nodes_with_two_ranks_each(self):
         directory = self.folder / "run"
-        # One rank a GPU: the nodes have two each. What the job that submits (scrontab's, for one) knows of itself is not
-        # for this one.
-        job = self.submit("sweep.sbatch", self.plan(), "-o", directory, "--nodes", 2, "--time", 10, SLURM_JOB_ID="7",
-                          SLURM_ARRAY_JOB_ID="6", SLURM_ARRAY_TASK_ID="1", SLURM_NTASKS_PER_NODE="3", SLURM_RESTART_COUNT="30")
+        # One rank a GPU: the nodes have two each. What the job that submits (scrontab's, for one) knows of itself is
+        # not for this one.
+        job = self.submit(
+            "sweep.sbatch",
+            self.plan(),
+            "-o",
+            directory,
+            "--nodes",
+            2,
+            "--time",
+            10,
+            SLURM_JOB_ID="7",
+            SLURM_ARRAY_JOB_ID="6",
+            SLURM_ARRAY_TASK_ID="1",
+            SLURM_NTASKS_PER_NODE="3",
+            SLURM_RESTART_COUNT="30",
+        )
         self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.check_two_nodes(directory, job)
 
@@ -41,14 +54,22 @@ class Sweep(case.SlurmTest):
         self.assertEqual(case.text(attributes["SLURM_JOB_GRES"]), "gpu:2")
 
         environment = (directory / f"logs/environment-{job}-0.txt").read_text()
-        for expected in (f"GAUSSWEEP={case.FAULTY}", "SLURM_JOB_PARTITION=all", f"JobId={job}", "# --- modules", "gaussweep 0."):
+        for expected in (
+            f"GAUSSWEEP={case.FAULTY}",
+            "SLURM_JOB_PARTITION=all",
+            f"JobId={job}",
+            "# --- modules",
+            "gaussweep 0.",
+        ):
             self.assertIn(expected, environment)
         self.assertEqual((directory / "logs").stat().st_mode & 0o077, 0)
 
     def test_srun_starts_the_ranks_too(self):
         self.site = self.environment_file("srun", "GAUSSWEEP_LAUNCHER=srun", "GAUSSWEEP_LAUNCHER_OPTIONS=(--mpi=pmix)")
         directory = self.folder / "run"
-        job = self.submit("sweep.sbatch", self.plan(), "-o", directory, "--nodes", 2, "--ranks-per-node", 2, "--time", 5)
+        job = self.submit(
+            "sweep.sbatch", self.plan(), "-o", directory, "--nodes", 2, "--ranks-per-node", 2, "--time", 5
+        )
         self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.check_two_nodes(directory, job)
 
@@ -59,8 +80,24 @@ class Sweep(case.SlurmTest):
         program.write_text(f'#!/bin/sh\necho "rank sees ${{CUDA_VISIBLE_DEVICES:-}}" >&2\nexec {case.FAULTY} "$@"\n')
         program.chmod(0o755)
         self.environment_file("site", f"GAUSSWEEP={program}")
-        done = self.cluster.run("sbatch", "--parsable", "--time=5", "--output=out.txt", "--nodes=2", "--ntasks-per-node=2", "--gpus-per-task=1", case.JOBS / "sweep.sbatch", plan.name, "-o", "run",
-                                "--env", "site.sh", "--backend", "emulated", cwd=self.folder)
+        done = self.cluster.run(
+            "sbatch",
+            "--parsable",
+            "--time=5",
+            "--output=out.txt",
+            "--nodes=2",
+            "--ntasks-per-node=2",
+            "--gpus-per-task=1",
+            case.JOBS / "sweep.sbatch",
+            plan.name,
+            "-o",
+            "run",
+            "--env",
+            "site.sh",
+            "--backend",
+            "emulated",
+            cwd=self.folder,
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         job = done.stdout.strip()
         self.assertEqual(self.cluster.wait_for_end(job, 180), 0, (self.folder / "out.txt").read_text())
@@ -75,8 +112,11 @@ class Sweep(case.SlurmTest):
     def test_exit_codes_and_environment_hooks(self):
         plan = self.folder / "crash.yaml"
         plan.write_text("name: crash\nrepeats: 1\nwarmup: 0\nsweep:\n  - {problem: gesv, method: fault_abort, n: 4}\n")
-        self.site = self.environment_file("hooks", "gaussweep_setup() { export FROM_SETUP=yes$NOT_SET_ANYWHERE A_TOKEN=hidden-$(echo words); }",
-                                          'gaussweep_launch() { echo "launching $1"; shift; exec "$@"; }')
+        self.site = self.environment_file(
+            "hooks",
+            "gaussweep_setup() { export FROM_SETUP=yes$NOT_SET_ANYWHERE A_TOKEN=hidden-$(echo words); }",
+            'gaussweep_launch() { echo "launching $1"; shift; exec "$@"; }',
+        )
         job = self.submit("sweep.sbatch", plan, "-o", self.folder / "run")
         self.assertEqual(self.cluster.wait_for_end(job, 180), 3)
         self.assertIn("launching 2", self.output_of(self.folder / "run"))
@@ -86,8 +126,13 @@ class Sweep(case.SlurmTest):
 
     def test_modules(self):
         """`module` is played by a function of the environment file."""
-        played = 'module() { case "$1 ${2:-}" in "-t list") echo listed-module ;; "load cuda/11.8") touch "$GAUSSWEEP_TEST_MARK" ;; esac; }'
-        self.site = self.environment_file("modules", "GAUSSWEEP_MODULES=cuda/11.8", f"export GAUSSWEEP_TEST_MARK={self.folder}/loaded", played)
+        played = (
+            'module() { case "$1 ${2:-}" in "-t list") echo listed-module ;; "load cuda/11.8") touch'
+            ' "$GAUSSWEEP_TEST_MARK" ;; esac; }'
+        )
+        self.site = self.environment_file(
+            "modules", "GAUSSWEEP_MODULES=cuda/11.8", f"export GAUSSWEEP_TEST_MARK={self.folder}/loaded", played
+        )
         job = self.submit("sweep.sbatch", self.plan(count=1, milliseconds=1), "-o", self.folder / "run")
         self.assertEqual(self.cluster.wait_for_end(job, 180), 0)
         self.assertTrue((self.folder / "loaded").exists())
@@ -107,10 +152,26 @@ class Words(case.SlurmTest):
     def test_dry_run_submits_nothing(self):
         plan, output = self.plan(), self.folder / "out 5%x"
         site = ["--env", self.site]
-        calls = {"sweep.sbatch": site, "array.sbatch": ["--shards", 4, *site], "nightly.sh": ["--shards", 4, *site],
-                 "architectures.sh": ["--feature", f"kepler={self.site}", "--gres", f"hopper={self.site}"]}
+        calls = {
+            "sweep.sbatch": site,
+            "array.sbatch": ["--shards", 4, *site],
+            "nightly.sh": ["--shards", 4, *site],
+            "architectures.sh": ["--feature", f"kepler={self.site}", "--gres", f"hopper={self.site}"],
+        }
         for script, more in calls.items():
-            words = self.script(script, plan.name, "-o", output.name, *more, "--dry-run", "--time", 7, "--", "--account=a b", cwd=self.folder)
+            words = self.script(
+                script,
+                plan.name,
+                "-o",
+                output.name,
+                *more,
+                "--dry-run",
+                "--time",
+                7,
+                "--",
+                "--account=a b",
+                cwd=self.folder,
+            )
             self.assertIn("nothing was submitted", words)
             commands = [shlex.split(line.split(": ", 1)[1]) for line in self.stderr.splitlines() if ": sbatch" in line]
             for command in commands:
@@ -134,24 +195,33 @@ class Words(case.SlurmTest):
         none = self.environment_file("none", "GAUSSWEEP=/nowhere/gaussweep")
         wrong.write_text("name: wrong\nsweep:\n  - {problem: gesv, method: all, n: 4, timez: 3}\n")
         for script, arguments, said in (
-                ("sweep.sbatch", [plan, "-o", output, "--ndoes", 2], "unknown option '--ndoes'; allowed:"),
-                ("sweep.sbatch", [plan], "-o DIR"),
-                ("sweep.sbatch", [self.folder / "absent.yaml", "-o", output], "absent.yaml cannot be read"),
-                ("sweep.sbatch", [plan, "-o", output, "--nodes", "two"], "--nodes two: not a whole number"),
-                ("sweep.sbatch", [plan, "-o", output, "--env", "nowhere"], "no environment file 'nowhere'"),
-                ("sweep.sbatch", [wrong, "-o", output, "--env", self.site], "timez"),
-                ("sweep.sbatch", [wrong, "-o", output, "--env", self.site, "--dry-run"], "timez"),
-                ("sweep.sbatch", [plan, "-o", output, "--env", none], "build it with"),
-                ("sweep.sbatch", [plan, "-o", output, "--time", "2:00"], "no longer than the notice"),
-                ("sweep.sbatch", [plan, "-o", output, "--notice", 0], "--notice 0: Slurm takes 1 to"),
-                ("sweep.sbatch", [plan, "-o", output, "--env", self.environment_file("prun", "GAUSSWEEP_LAUNCHER=prun")], "mpirun and srun"),
-                ("array.sbatch", [plan, "-o", output], "--shards N"),
-                ("array.sbatch", [plan, "-o", output, "--shards", "08"], "--shards 08: not a whole number"),
-                ("finish.sbatch", ["-o", output], "run directories"),
-                ("nightly.sh", [plan, "-o", output, "--shards", 2, "--nodes", 2], "does not go with --shards"),
-                ("architectures.sh", [plan, "-o", output, "--feature", f"kepler={self.site}"], "at least two"),
-                ("architectures.sh", [plan, "-o", output, "--feature", "kepler"], "NAME=ENV"),
-                ("architectures.sh", [plan, "-o", output, "--feature", f"a={self.site}", "--feature", f"b={none}"], "build it with")):
+            ("sweep.sbatch", [plan, "-o", output, "--ndoes", 2], "unknown option '--ndoes'; allowed:"),
+            ("sweep.sbatch", [plan], "-o DIR"),
+            ("sweep.sbatch", [self.folder / "absent.yaml", "-o", output], "absent.yaml cannot be read"),
+            ("sweep.sbatch", [plan, "-o", output, "--nodes", "two"], "--nodes two: not a whole number"),
+            ("sweep.sbatch", [plan, "-o", output, "--env", "nowhere"], "no environment file 'nowhere'"),
+            ("sweep.sbatch", [wrong, "-o", output, "--env", self.site], "timez"),
+            ("sweep.sbatch", [wrong, "-o", output, "--env", self.site, "--dry-run"], "timez"),
+            ("sweep.sbatch", [plan, "-o", output, "--env", none], "build it with"),
+            ("sweep.sbatch", [plan, "-o", output, "--time", "2:00"], "no longer than the notice"),
+            ("sweep.sbatch", [plan, "-o", output, "--notice", 0], "--notice 0: Slurm takes 1 to"),
+            (
+                "sweep.sbatch",
+                [plan, "-o", output, "--env", self.environment_file("prun", "GAUSSWEEP_LAUNCHER=prun")],
+                "mpirun and srun",
+            ),
+            ("array.sbatch", [plan, "-o", output], "--shards N"),
+            ("array.sbatch", [plan, "-o", output, "--shards", "08"], "--shards 08: not a whole number"),
+            ("finish.sbatch", ["-o", output], "run directories"),
+            ("nightly.sh", [plan, "-o", output, "--shards", 2, "--nodes", 2], "does not go with --shards"),
+            ("architectures.sh", [plan, "-o", output, "--feature", f"kepler={self.site}"], "at least two"),
+            ("architectures.sh", [plan, "-o", output, "--feature", "kepler"], "NAME=ENV"),
+            (
+                "architectures.sh",
+                [plan, "-o", output, "--feature", f"a={self.site}", "--feature", f"b={none}"],
+                "build it with",
+            ),
+        ):
             self.script(script, *arguments, code=2)
             self.assertIn(said, self.stderr)
         self.assertEqual(self.cluster.output("squeue", "-h"), "")
@@ -183,9 +253,16 @@ class Words(case.SlurmTest):
             (folder / "local_cpulist").write_text(f"{cpu}\n")
 
         def cpus(**changes):
-            environment = self.cluster.environment(PATH=f"{self.folder}:{os.environ['PATH']}", GAUSSWEEP_SYSFS=str(self.folder / "sys"), **changes)
-            done = subprocess.run([case.JOBS / "rank.sh", "grep", "Cpus_allowed_list", "/proc/self/status"], env=environment,
-                                  capture_output=True, text=True, check=True)
+            environment = self.cluster.environment(
+                PATH=f"{self.folder}:{os.environ['PATH']}", GAUSSWEEP_SYSFS=str(self.folder / "sys"), **changes
+            )
+            done = subprocess.run(
+                [case.JOBS / "rank.sh", "grep", "Cpus_allowed_list", "/proc/self/status"],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
             return done.stdout.split()[1]
 
         unbound = pathlib.Path("/proc/self/status").read_text().split("Cpus_allowed_list:")[1].split()[0]
