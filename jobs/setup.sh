@@ -40,13 +40,16 @@ packages_to_build_and_run=(
   "python3-matplotlib  module:matplotlib"
   "python3-pandas      module:pandas"
 )
-# g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh); git tells the tests which files are ours;
+# g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh); git tells the tests which files are ours, and
+# clang-format, shellcheck, black and flake8 how they should look;
 # the Slurm tests start a cluster of their own; the gateway for MATLAB and Octave is built and tested with Octave.
 packages_for_tests=(
   "g++-11              command:g++-11"
   "clang-format-14     command:clang-format-14"
   "git                 command:git"
   "shellcheck          command:shellcheck"
+  "black               command:black"
+  "flake8              command:flake8"
   "slurm-wlm           command:slurmctld"
   "munge               command:munged"
   "octave              command:octave-cli"

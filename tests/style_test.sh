@@ -1,11 +1,18 @@
 #!/usr/bin/env bash
-# House style that a tool can judge: clang-format 14 leaves every C++ and CUDA file as it is, no file is longer
-# than 500 lines, shellcheck has nothing to say of any script, and no note to do something later stands in the tree.
+# House style that a tool can judge: clang-format 14 leaves every C++ and CUDA file as it is and black 23.1 every Python
+# file, shellcheck and flake8 have nothing to say, no import hides in a function, no file is longer than 500 lines, and
+# no note to do something later stands in the tree. Each tool in the version of Debian 12: others know other rules.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 git rev-parse --is-inside-work-tree >/dev/null 2>&1 || { echo "SKIPPED: not a git checkout, so which files are ours is unknown"; exit 77; }
 
 failed=0
+unchecked=0
+# not_checked WHAT FOUND TOOL: for want of the tool in the version that the tree is held to.
+not_checked() {
+  echo "style_test.sh: !!! NO $3 HERE (found: ${2:-none}): $1 NOT CHECKED !!! jobs/setup.sh --for-tests installs it on Debian 12"
+  unchecked=1
+}
 complain() {
   echo "style_test.sh: $*"
   failed=1
@@ -25,14 +32,36 @@ if [[ $version == 14 ]]; then
   done
   rm -f /tmp/style.$$
 else
-  echo "style_test.sh: !!! NO CLANG-FORMAT 14 HERE (found: ${version:-none}): THE FORMAT WAS NOT CHECKED !!!"
+  not_checked "THE FORMAT OF THE C++ WAS" "$version" "CLANG-FORMAT 14"
+fi
+
+# Python: what black reads from pyproject.toml and flake8 from .flake8 holds for all of it.
+mapfile -t python < <(git ls-files '*.py' analysis/report)
+version=$(black --version 2>/dev/null | sed -n 's/^black, \([0-9]*\.[0-9]*\)\..*/\1/p')
+if [[ $version == 23.1 ]]; then
+  black --quiet --check "${python[@]}" || {
+    black --check "${python[@]}" 2>&1 | grep '^would reformat\|^error:'
+    complain "black would lay out the files above otherwise: black FILE…"
+  }
+else
+  not_checked "THE FORMAT OF THE PYTHON WAS" "$version" "BLACK 23.1"
+fi
+version=$(flake8 --version 2>/dev/null | sed -n '1s/^\([0-9]*\.[0-9]*\)\..*/\1/p')
+if [[ $version == 5.0 ]]; then
+  flake8 "${python[@]}" || complain "flake8 complains of what is above"
+else
+  not_checked "THE PYTHON WAS OTHERWISE" "$version" "FLAKE8 5.0"
+fi
+if git grep -nE '^[[:space:]]+(import [A-Za-z_]|from [A-Za-z_.]+ import )' -- "${python[@]}"; then
+  complain "the imports above stand in functions, where they hide a circle: mend that"
 fi
 
 mapfile -t scripts < <(git ls-files '*.sh' '*.sbatch')
-if [[ $(shellcheck --version 2>/dev/null) == *"version: 0.9."* ]]; then  # others know other complaints
+version=$(shellcheck --version 2>/dev/null | sed -n 's/^version: \([0-9]*\.[0-9]*\)\..*/\1/p')
+if [[ $version == 0.9 ]]; then
   shellcheck -x "${scripts[@]}" || complain "shellcheck complains of what is above"
 else
-  echo "style_test.sh: !!! NO SHELLCHECK 0.9 HERE: THE SCRIPTS WERE NOT CHECKED !!!"
+  not_checked "THE SCRIPTS WERE" "$version" "SHELLCHECK 0.9"
 fi
 
 for file in "${written[@]}"; do
@@ -46,4 +75,4 @@ if git grep -nEw "$later" -- . ; then complain "the lines above put something of
 
 if ((failed)); then exit 1; fi
 echo "style_test.sh: ${#sources[@]} sources, ${#written[@]} files in all"
-if [[ $version != 14 ]]; then exit 77; fi
+if ((unchecked)); then exit 77; fi
