@@ -20,36 +20,60 @@ PROBLEMS = ["gemm", "trsv", "gesv", "getrf", "potrf", "trtri", "geinv", "poinv"]
 CUDA = ["cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "cublas_v2.h", "cusolverDn.h"]
 PRINTING = ["spdlog/spdlog.h", "fmt/core.h", "fmt/format.h"]
 
+# The layers of driver/: which others each stands on, a header of it, and libraries that only it may use.
+DRIVER = {
+    "base": ([], "driver/base/errors.hpp", []),
+    "system": (["base"], "driver/system/clock.hpp", []),
+    "plan": (["base"], "driver/plan/trial.hpp", []),
+    "records": (["plan", "system"], "driver/records/judge.hpp", []),
+    "worker": (["records"], "driver/worker/probe.hpp", []),
+    "sweep": (["records"], "driver/sweep/queue.hpp", ["mpi.h"]),
+    "restore": (["records"], "driver/restore/restoration.hpp", []),
+    "command": (["sweep", "worker", "restore"], "driver/command/option_checks.hpp", ["CLI/CLI.hpp"]),
+}  # fmt: skip
+
+
+def below(layer):
+    """All layers that this one may include."""
+    return {b for direct in DRIVER[layer][0] for b in {direct} | below(direct)}
+
+
 # Room: targets, what its door must let in, what it must keep out, and libraries no header of which may be named.
 ROOMS = {
     "kernels": dict(
         targets=["gaussweep_kernels", "gaussweep_kernels_cuda"],
         allowed=["kernels/core/method.hpp", "vector"],
-        forbidden=["io/record.hpp", "io/plan.hpp", "driver/trial.hpp", "hdf5.h", "H5Cpp.h", "yaml-cpp/yaml.h",
+        forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h", "yaml-cpp/yaml.h",
                    "nlohmann/json.hpp", "png.h", "netpbm/pgm.h", "mpi.h", "CLI/CLI.hpp", "iostream"] + PRINTING,
         libraries=r"hdf5|H5|yaml-cpp/|nlohmann/|png|netpbm|mpi|CLI/|spdlog/|fmt/|iostream|print|chrono|ctime|time\.h"
         r"|sys/time"),
     "io": dict(
         targets=["gaussweep_io"],
-        allowed=["io/record.hpp", "io/plan.hpp", "hdf5.h", "yaml-cpp/yaml.h", "nlohmann/json.hpp", "png.h"],
-        forbidden=["kernels/core/enums.hpp", "kernels/core/method.hpp", "driver/trial.hpp", "mpi.h", "CLI/CLI.hpp"]
+        allowed=["io/records/record.hpp", "io/plan/plan.hpp", "hdf5.h", "yaml-cpp/yaml.h", "nlohmann/json.hpp", "png.h"],
+        forbidden=["kernels/core/enums.hpp", "kernels/core/method.hpp", "driver/plan/trial.hpp", "mpi.h", "CLI/CLI.hpp"]
         + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|nvml|mpi|CLI/|spdlog/|fmt/"),
-    "driver": dict(
-        targets=["gaussweep_driver"],
-        allowed=["kernels/core/method.hpp", "io/record.hpp", "mpi.h", "CLI/CLI.hpp"] + PRINTING,
-        forbidden=["hdf5.h", "yaml-cpp/yaml.h", "png.h", "netpbm/pgm.h"] + CUDA,
-        libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|png|netpbm"),
+    **{f"driver/{layer}": dict(
+        targets=[f"gaussweep_driver_{layer}"],
+        allowed=["kernels/core/method.hpp", "io/records/record.hpp", DRIVER[layer][1]] + DRIVER[layer][2] + PRINTING,
+        forbidden=["hdf5.h", "yaml-cpp/yaml.h", "png.h", "netpbm/pgm.h"] + CUDA
+        + [h for h in ("mpi.h", "CLI/CLI.hpp") if h not in DRIVER[layer][2]]
+        + [DRIVER[other][1] for other in DRIVER if other != layer and other not in below(layer)],
+        libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|png|netpbm")
+       for layer in DRIVER},
     # A driver of its own, in the process of MATLAB or Octave: the registry and nothing else.
     "driver/mex": dict(
         targets=["gaussweep_mex_octave", "gaussweep_mex_matlab"],
         allowed=["kernels/core/method.hpp", "driver/mex/choice.hpp", "mex.h"],
-        forbidden=["io/record.hpp", "io/plan.hpp", "driver/trial.hpp", "hdf5.h", "H5Cpp.h", "yaml-cpp/yaml.h",
+        forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h", "yaml-cpp/yaml.h",
                    "nlohmann/json.hpp", "mpi.h", "CLI/CLI.hpp", "iostream"] + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|nlohmann/|mpi|CLI/|spdlog/|fmt/|iostream"),
 }  # fmt: skip
-MAY_QUOTE = {"kernels": ("kernels/",), "io": ("io/",), "driver": ("driver/", "kernels/", "io/", "version.hpp"),
-             "driver/mex": ("driver/mex/", "kernels/")}  # fmt: skip
+MAY_QUOTE = {"kernels": ("kernels/",), "io": ("io/",), "driver/mex": ("driver/mex/", "kernels/")}
+for each in DRIVER:
+    layers = tuple(f"driver/{layer}/" for layer in {each} | below(each))
+    MAY_QUOTE[f"driver/{each}"] = layers + ("kernels/", "io/", "version.hpp")
+MOST_FILES = 40  # in a folder
 # Built where nvcc, Octave or MATLAB is.
 OPTIONAL = ("gaussweep_kernels_cuda", "gaussweep_mex_octave", "gaussweep_mex_matlab")
 TELLS_TIME_OR_PRINTS = re.compile(
@@ -93,7 +117,7 @@ def compile_command(database, target):
     for word in words:
         if skip:
             skip = False
-        elif word in ("-o", "-MF", "-MT", "-x"):
+        elif word in ("-o", "-MF", "-MT", "-x", "-include"):  # precompiled headers open no door
             skip = True
         elif word not in ("-c", "-MD", entry["file"], "-lineinfo") and not word.startswith("--generate-code"):
             kept.append(word)
@@ -156,6 +180,15 @@ def read_sources():
                     check(not named, f'{path}: "{literal}" names a method; the driver knows them by the registry only')
 
 
+def count_files():
+    """Folders of code stay small enough to be read as a list."""
+    for folder in sorted({p.parent for tree in ("driver", "io") for p in (SOURCE / tree).rglob("*.?pp")}):
+        count = sum(1 for p in folder.iterdir() if p.suffix in (".cpp", ".hpp"))
+        check(count <= MOST_FILES, f"{folder.relative_to(SOURCE)}/: {count} files; at most {MOST_FILES} belong into a folder")
+    stray = sorted(p.name for tree in ("driver", "io") for p in (SOURCE / tree).glob("*.?pp"))
+    check(not stray, f"outside of the folders of driver/ and io/: {', '.join(stray)}")
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -163,6 +196,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         try_doors(build, folder)
     read_sources()
+    count_files()
     for complaint in complaints:
         print("doors_test.py:", complaint)
     if complaints:

@@ -1,7 +1,7 @@
 #pragma once
 /// A device that fails after a while: for tests of what becomes of its rank.
 
-#include "driver/probe.hpp"
+#include "driver/worker/probe.hpp"
 
 namespace gaussweep::faults {
 

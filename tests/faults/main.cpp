@@ -1,4 +1,4 @@
-#include "driver/cli.hpp"
+#include "driver/command/cli.hpp"
 #include "tests/faults/failing_device.hpp"
 #include "tests/faults/faults.hpp"
 

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <string>
 
-#include "io/errors.hpp"
-#include "io/matrix_file.hpp"
-#include "io/seal.hpp"
+#include "io/files/errors.hpp"
+#include "io/matrix/file_seal.hpp"
+#include "io/matrix/matrix_file.hpp"
 #include "tests/fuzz/memory_file.hpp"
 
 namespace {

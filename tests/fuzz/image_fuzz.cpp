@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "io/errors.hpp"
-#include "io/image.hpp"
+#include "io/files/errors.hpp"
+#include "io/image/image.hpp"
 #include "tests/fuzz/memory_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "io/journal.hpp"
+#include "io/records/journal.hpp"
 #include "tests/fuzz/memory_file.hpp"
 
 namespace {

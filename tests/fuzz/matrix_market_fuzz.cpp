@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "io/errors.hpp"
-#include "io/matrix_market.hpp"
+#include "io/files/errors.hpp"
+#include "io/matrix/matrix_market.hpp"
 #include "tests/fuzz/memory_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "io/plan.hpp"
+#include "io/plan/plan.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

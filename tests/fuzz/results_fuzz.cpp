@@ -11,8 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/errors.hpp"
-#include "io/results.hpp"
+#include "io/files/errors.hpp"
+#include "io/records/results.hpp"
 #include "tests/fuzz/memory_file.hpp"
 
 namespace {

@@ -1,0 +1,49 @@
+#include "driver/base/printable.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "io/files/utf8.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr std::string_view replacement = "\uFFFD";
+
+/// C1 controls (U+0080 to U+009F), and what turns the direction of writing (U+202A to U+202E, U+2066 to
+/// U+2069).
+bool is_hidden(std::string_view character) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
+  if (character.size() != 3 || byte(0) != 0xE2) return false;
+  return (byte(1) == 0x80 && byte(2) >= 0xAA && byte(2) <= 0xAE) ||
+         (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);
+}
+
+std::string shown(const std::string& text, std::string_view kept) {
+  const auto is_plain = [](char c) { return c >= ' ' && c < '\x7f'; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) return text;
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = io::character_bytes(text, i);
+    const std::string_view character = std::string_view(text).substr(i, std::max<std::size_t>(length, 1));
+    const bool is_space = character == "\n" || character == "\t" || character == "\r";
+    const bool is_shown =
+        is_space ? kept.find(character) != std::string_view::npos : length > 0 && !is_hidden(character);
+    out += is_shown ? character : replacement;
+    i += character.size();
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string printable(const std::string& text) {
+  return shown(text, "");
+}
+
+std::string printable_lines(const std::string& text) {
+  return shown(text, "\n\t");
+}
+
+}  // namespace gaussweep::driver

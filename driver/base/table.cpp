@@ -1,0 +1,164 @@
+#include "driver/base/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+// Columns on a terminal: code points, good enough for names of machines and GPUs.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+bool is_number(const Cell& cell) {
+  return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
+}
+
+std::string csv_cell(const Cell& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::to_string(*whole);
+  if (const auto* number = std::get_if<double>(&cell))
+    return std::isnan(*number) ? "" : fmt::to_string(*number);
+  const auto* text = std::get_if<std::string>(&cell);
+  if (text == nullptr) return {};
+  if (text->find_first_of(",\"\r\n") == std::string::npos) return *text;
+  std::string quoted = "\"";
+  for (const char c : *text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+/// Whether several rows all agree in column `c`.
+bool is_common(const Table& table, std::size_t c) {
+  return table.rows.size() > 1 && std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+           return row[c] == table.rows.front()[c];
+         });
+}
+
+}  // namespace
+
+Format parse_format(const std::string& text) {
+  if (text == "table") return Format::table;
+  if (text == "csv") return Format::csv;
+  if (text == "json") return Format::json;
+  throw UsageError(fmt::format("--format {}: unknown format; allowed are table, csv, json", text));
+}
+
+std::string to_text(const Cell& cell, Style style) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    return style == Style::bytes ? bytes_text(static_cast<double>(*whole)) : fmt::to_string(*whole);
+  }
+  const auto* number = std::get_if<double>(&cell);
+  if (number == nullptr || std::isnan(*number)) return {};
+  switch (style) {
+    case Style::seconds:
+      return seconds_text(*number);
+    case Style::percent:
+      return fmt::format("{:.1f}%", 100 * *number);
+    case Style::bytes:
+      return bytes_text(*number);
+    case Style::scientific:
+      return fmt::format("{:.2g}", *number);
+    case Style::factor:
+      return *number >= 100 ? fmt::format("{:.0f}x", *number) : fmt::format("{:.2f}x", *number);
+    case Style::plain:
+      break;
+  }
+  return fmt::format("{:.4g}", *number);
+}
+
+std::string render_text(const Table& table) {
+  if (table.rows.empty()) return {};
+  std::vector<std::vector<std::string>> texts;
+  texts.reserve(table.rows.size());
+  std::vector<std::size_t> widths(table.columns.size(), 0);
+  std::vector<bool> right(table.columns.size(), false);
+  for (const auto& row : table.rows) {
+    std::vector<std::string>& line = texts.emplace_back();
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      line.push_back(printable(to_text(row[c], table.columns[c].style)));
+      widths[c] = std::max(widths[c], width_of(line.back()));
+      right[c] = right[c] || is_number(row[c]);
+    }
+  }
+  std::string out;
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    if (!table.columns[c].once || widths[c] == 0 || !is_common(table, c)) continue;
+    out +=
+        fmt::format("{}{} {}", out.empty() ? "All rows: " : ", ", table.columns[c].title, texts.front()[c]);
+    widths[c] = 0;  // shown
+  }
+  if (!out.empty()) out += '\n';
+  const auto add_line = [&](const std::vector<std::string>& line) {
+    std::string text;
+    for (std::size_t c = 0; c < line.size(); ++c) {
+      if (widths[c] == 0) continue;  // no row has a value here, or all have the one said above
+      const std::size_t width = std::max(widths[c], width_of(table.columns[c].title));
+      const std::string fill(width - width_of(line[c]), ' ');
+      if (!text.empty()) text += "  ";
+      text += right[c] ? fill + line[c] : line[c] + fill;
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += text + '\n';
+  };
+  std::vector<std::string> titles;
+  for (const Column& column : table.columns) titles.push_back(column.title);
+  add_line(titles);
+  for (const auto& line : texts) add_line(line);
+  return out;
+}
+
+std::string render_csv(const Table& table) {
+  std::string out;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (c > 0) out += ',';
+    out += csv_cell(table.columns[c].name);
+  }
+  out += '\n';
+  for (const auto& row : table.rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (c > 0) out += ',';
+      out += csv_cell(row[c]);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+nlohmann::ordered_json number_json(double value) {
+  if (std::isnan(value)) return nullptr;
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+nlohmann::ordered_json render_json(const Table& table) {
+  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+  for (const auto& row : table.rows) {
+    nlohmann::ordered_json object = nlohmann::ordered_json::object();
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      nlohmann::ordered_json& field = object[table.columns[c].name];
+      if (const auto* text = std::get_if<std::string>(&row[c])) field = *text;
+      if (const auto* whole = std::get_if<std::int64_t>(&row[c])) field = *whole;
+      if (const auto* number = std::get_if<double>(&row[c])) field = number_json(*number);
+    }
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+}  // namespace gaussweep::driver

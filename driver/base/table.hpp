@@ -1,0 +1,63 @@
+#pragma once
+/// Tables of the commands: one set of cells, shown for people, as CSV, or as JSON.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace gaussweep::driver {
+
+/// An empty cell, text, a whole number, or a number (NaN is empty to people and in CSV, null in JSON).
+using Cell = std::variant<std::monostate, std::string, std::int64_t, double>;
+
+/// How a column's numbers are shown to people. CSV and JSON always carry the number itself, in base units.
+enum class Style {
+  plain,       ///< 4 significant digits
+  seconds,     ///< "1.23 ms"
+  percent,     ///< a share: 0.5 is "50.0%"
+  bytes,       ///< "1.5 GiB"
+  scientific,  ///< "1.2e-16"
+  factor       ///< "2.50x"
+};
+
+/// What stands above a column, and how its cells are shown.
+struct Column {
+  std::string name;   ///< in CSV and JSON
+  std::string title;  ///< to people
+  Style style = Style::plain;
+  bool once = false;  ///< to people: said once above the table where several rows all agree
+};
+
+/// What a command shows.
+struct Table {
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;  ///< each as long as `columns`
+};
+
+/// What a command prints.
+enum class Format { table, csv, json };
+
+/// "table", "csv" or "json". @throws UsageError
+Format parse_format(const std::string& text);
+
+/// A cell as people read it.
+std::string to_text(const Cell& cell, Style style);
+/// Aligned columns under their titles, numbers to the right, text as `printable` shows it; a column without
+/// any value is left out, and before all comes "All rows: …" with what is to be said once. The last line ends
+/// with a newline; a table without rows is empty.
+std::string render_text(const Table& table);
+/// CSV after RFC 4180, with a header line; numbers so that they read back exactly.
+std::string render_csv(const Table& table);
+/// An array with an object a row, fields in the columns' order.
+nlohmann::ordered_json render_json(const Table& table);
+
+/// A number as JSON: NaN is null, the infinities are "inf" and "-inf".
+nlohmann::ordered_json number_json(double value);
+
+/// JSON as commands print it: indented by 2, what is not UTF-8 replaced, no newline at its end.
+std::string json_text(const nlohmann::ordered_json& json);
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,53 @@
+#include "driver/command/blur_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "driver/plan/blur_request.hpp"
+#include "driver/plan/matrix_request.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+void add_word(CLI::App& app, BlurOptions& options, const std::string& name, const std::string& help) {
+  const auto take = [&options, name](const std::string& value) {
+    std::string key = name;
+    std::replace(key.begin(), key.end(), '-', '_');
+    options.words[key] = value;
+  };
+  app.add_option_function<std::string>("--" + name, take, help);
+}
+
+}  // namespace
+
+void add_blur_options(CLI::App& app, BlurOptions& options) {
+  add_word(app, options, "psf", "Point-spread function of a blur: " + allowed_names<PointSpread>());
+  add_word(app, options, "sigma", "psf gaussian: standard deviation in pixels [1.5]");
+  add_word(app, options, "radius",
+           "psf gaussian, box: 2 radius + 1 rows and columns [2 sigma, rounded up; 3]");
+  add_word(app, options, "length", "psf motion: pixels that a point is smeared over [7]");
+  add_word(app, options, "angle", "psf motion: degrees, counter-clockwise from the right [0]");
+  add_word(app, options, "amount", "psf sharpen: share of the Laplacian that is taken away [1]");
+  add_word(app, options, "psf-file",
+           "psf file: its weights, a small matrix (Matrix Market, HDF5, MATLAB v7.3)");
+  add_word(app, options, "dataset", "psf file: path of the weights in an HDF5 or MATLAB file");
+  add_word(app, options, "lambda", "What is added to the diagonal of H H^T [0.01]");
+}
+
+void add_blur_image_options(CLI::App& app, BlurOptions& options) {
+  add_word(app, options, "width", "blur: width of the image in pixels; n = width x height");
+  add_word(app, options, "height", "blur: height of the image in pixels");
+  add_word(app, options, "what", "blur: system (H H^T + lambda I) or h (H) [system]");
+}
+
+BlurSpec blur_of(const BlurOptions& options) {
+  io::MatrixBlock block;
+  block.place.file = "--psf";
+  for (const auto& [name, text] : options.words) {
+    std::string option = "--" + name;
+    std::replace(option.begin(), option.end(), '_', '-');
+    block.values[name] = {text, {option, 0, 0}};
+  }
+  return read_blur(block, facts_of_file);
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,98 @@
+#include "driver/command/cli.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <system_error>
+
+#include "driver/base/printable.hpp"
+#include "driver/command/option_checks.hpp"
+#include "driver/system/console.hpp"
+#include "driver/system/process.hpp"
+#include "io/files/errors.hpp"
+#include "version.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+std::string version_text() {
+  return fmt::format("gaussweep {} (commit {}{}, {})", version_string, version_commit,
+                     version_dirty ? ", modified" : "", version_build);
+}
+
+int fail(int code, const std::string& what) {
+  say(fmt::format("gaussweep: {}\n", printable_lines(what)));
+  log_line(what);
+  return code;
+}
+
+/// Parses and runs; an exit code. `lost` becomes why standard output did not take everything, where it is
+/// known.
+int run_command(CLI::App& app, const Commands& commands, std::string& lost) {
+  try {
+    app.parse(commands.argc, commands.argv);
+    return commands.exit_code;
+  } catch (const CLI::ParseError& e) {
+    const int code = app.exit(e);  // prints help, version, or what is wrong
+    return code == 0 ? exit_ok : exit_usage;
+  } catch (const UsageError& e) {
+    return fail(exit_usage, e.what());
+  } catch (const io::InputError& e) {
+    return fail(exit_usage, e.what());
+  } catch (const io::StorageError& e) {
+    return fail(exit_broken, e.what());
+  } catch (const std::system_error& e) {
+    if (std::ferror(stdout) == 0) return fail(exit_broken, e.what());
+    lost = e.code().message();
+    return exit_broken;
+  } catch (const std::exception& e) {
+    return fail(exit_broken, e.what());
+  }
+}
+
+}  // namespace
+
+std::string command_line(const Commands& commands) {
+  std::string line;
+  for (int i = 0; i < commands.argc; ++i) line += (i > 0 ? " " : "") + std::string(commands.argv[i]);
+  return line;
+}
+
+int run_command_line(int argc, char** argv, const Registry& registry, const DeviceMaker& make_device) {
+  // OpenBLAS starts its threads while it is loaded, and where they can map no memory they never end. A worker
+  // is told how many it gets; of all other commands only `restore` computes.
+  const std::string command = argc > 1 ? argv[1] : "";
+  if (command != "worker" && command != "restore") restart_with("OPENBLAS_NUM_THREADS", "1", argv);
+  open_standard_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of the write that asked for it
+  start_messages();
+  Commands commands{registry, make_device, argc, argv};
+  CLI::App app{"gaussweep: sweeps of dense linear-algebra methods over sizes, parameters and GPUs"};
+  app.name("gaussweep");
+  app.set_version_flag("--version", version_text());
+  app.require_subcommand(1);
+  app.failure_message(
+      [](const CLI::App* parser, const CLI::Error& error) { return refusal(*parser, error) + '\n'; });
+  add_run_command(app, commands);
+  add_plan_command(app, commands);
+  add_methods_command(app, commands);
+  add_devices_command(app, commands);
+  add_status_command(app, commands);
+  add_summary_command(app, commands);
+  add_compare_command(app, commands);
+  add_verify_command(app, commands);
+  add_merge_command(app, commands);
+  add_matrix_command(app, commands);
+  add_restore_command(app, commands);
+  add_worker_command(app, commands);
+  std::string lost;
+  const int code = run_command(app, commands, lost);
+  if (lost.empty()) lost = lost_output();
+  if (lost.empty()) return code;
+  // What did not reach its reader is a failure, where there is no other one already.
+  return fail(code == exit_ok ? int{exit_broken} : code, "standard output cannot be written: " + lost);
+}
+
+}  // namespace gaussweep::driver

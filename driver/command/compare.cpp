@@ -1,0 +1,123 @@
+/// `gaussweep compare`: two runs, builds or GPUs side by side.
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/printable.hpp"
+#include "driver/command/cli.hpp"
+#include "driver/command/option_checks.hpp"
+#include "driver/records/compare.hpp"
+#include "driver/records/loading.hpp"
+#include "driver/system/console.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+struct Options {
+  std::string base, now, threshold = "5", format = "table", base_gpu, new_gpu;
+  bool all = false;
+};
+
+io::Results load_side(const std::string& path, const std::string& gpu, const char* option) {
+  Loaded loaded = load(path, true);
+  for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
+  if (gpu.empty()) return std::move(loaded.results);
+  auto& records = loaded.results.records;
+  const auto is_other = [&](const io::Record& r) { return fnmatch(gpu.c_str(), r.gpu_name.c_str(), 0) != 0; };
+  records.erase(std::remove_if(records.begin(), records.end(), is_other), records.end());
+  if (records.empty())
+    throw UsageError(fmt::format("{} {}: no record of {} is of such a GPU", option, gpu, path));
+  return std::move(loaded.results);
+}
+
+void print_comparison(const Comparison& comparison, bool all) {
+  const Table methods = method_table(comparison, Reader::person);
+  const Table pairs = pair_table(comparison, all || comparison.across, Reader::person);
+  const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
+  fmt::print("{}", render_text(methods));
+  if (!pairs.rows.empty()) fmt::print("\n{}", render_text(pairs));
+  if (!crossovers.rows.empty()) fmt::print("\nWhere one overtakes the other:\n{}", render_text(crossovers));
+  if (!accuracy.rows.empty()) fmt::print("\nRight or wrong changed:\n{}", render_text(accuracy));
+  for (const RunNoise& noise : comparison.noise) {
+    if (noise.sigma == 0) continue;
+    fmt::print(
+        "\nFrom run to run times scatter by {:.1f} % ({}{}{}, {} trials): no change within three times that "
+        "is clear.\n",
+        100 * std::expm1(noise.sigma), printable(noise.backend), noise.place.empty() ? "" : " on ",
+        printable(noise.place), noise.pairs);
+  }
+  std::int64_t counts[5] = {};
+  for (const Pair& pair : comparison.pairs) ++counts[static_cast<int>(pair.change.verdict)];
+  fmt::print(
+      "\n{} trials in both: {} SAME, {} FASTER, {} SLOWER, {} UNCLEAR, {} without times; {} only in base, {} "
+      "only in new\n{}",
+      comparison.pairs.size(), counts[0], counts[1], counts[2], counts[3], counts[4], comparison.only_base,
+      comparison.only_new, comparison.regression ? "There is a regression.\n" : "");
+}
+
+void compare_to_stdout(const Options& options, Commands& commands) {
+  const Format format = parse_format(options.format);
+  const double threshold = parse_threshold(options.threshold);
+  const io::Results base = load_side(options.base, options.base_gpu, "--base-gpu");
+  const io::Results now = load_side(options.now, options.new_gpu, "--new-gpu");
+  const Comparison comparison = compare(base, now, threshold);
+  if (comparison.pairs.empty()) {
+    throw UsageError(
+        fmt::format("{} and {} have no trial in common: nothing can be compared. Both must come of plans "
+                    "that share methods, backends, sizes, parameters and matrices",
+                    options.base, options.now));
+  }
+  if (format == Format::csv) {
+    fmt::print("{}", render_csv(pair_table(comparison, true, Reader::program)));
+  } else if (format == Format::json) {
+    nlohmann::ordered_json json;
+    json["threshold"] = threshold;
+    json["regression"] = comparison.regression;
+    json["only_base"] = comparison.only_base;
+    json["only_new"] = comparison.only_new;
+    json["noise"] = nlohmann::ordered_json::array();
+    for (const RunNoise& noise : comparison.noise) {
+      json["noise"].push_back({{"backend", noise.backend},
+                               {"place", noise.place},
+                               {"trials", noise.pairs},
+                               {"sigma", noise.sigma}});
+    }
+    json["methods"] = render_json(method_table(comparison, Reader::program));
+    json["trials"] = render_json(pair_table(comparison, true, Reader::program));
+    json["accuracy"] = render_json(accuracy_table(comparison, Reader::program));
+    json["crossovers"] = render_json(crossover_table(comparison));
+    fmt::print("{}\n", json_text(json));
+  } else {
+    print_comparison(comparison, options.all);
+  }
+  if (comparison.regression) commands.exit_code = exit_regression;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Commands& commands) {
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand(
+      "compare",
+      "Compare two sets of records: FASTER, SLOWER, SAME or UNCLEAR by trial; exit code 4 on a regression");
+  sub->add_option("base", options->base, "Run directory, results file or journal to compare with")
+      ->required();
+  sub->add_option("new", options->now, "Run directory, results file or journal to judge")->required();
+  sub->add_option("--threshold", options->threshold, "Percent by which a median must change to count")
+      ->capture_default_str();
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "csv", "json"});
+  sub->add_option("--base-gpu", options->base_gpu, "Of base, only this GPU model (may hold * and ?)");
+  sub->add_option("--new-gpu", options->new_gpu, "Of new, only this GPU model (may hold * and ?)");
+  sub->add_flag("--all", options->all, "Show every trial, not only those that changed");
+  sub->callback([options, &commands] { compare_to_stdout(*options, commands); });
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,43 @@
+/// `gaussweep devices`: what this machine can compute on, and what to be warned of.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/table.hpp"
+#include "driver/command/cli.hpp"
+#include "driver/command/option_checks.hpp"
+#include "driver/system/devices_listing.hpp"
+#include "driver/system/process.hpp"
+
+namespace gaussweep::driver {
+
+void add_devices_command(CLI::App& app, Commands& commands) {
+  auto format = std::make_shared<std::string>("table");
+  CLI::App* sub = app.add_subcommand(
+      "devices", "List GPUs and CPU; warn of ECC off, MIG, low power caps, other processes");
+  allow_words(*sub->add_option("--format", *format, "How to show it")->capture_default_str(),
+              {"table", "json"});
+  auto untouched = std::make_shared<bool>(false);
+  sub->add_flag("--untouched", *untouched,
+                "Start nothing on the GPUs, which may be in use: free memory stays unknown");
+  auto parent = std::make_shared<pid_t>(0);
+  sub->add_option("--parent", *parent, "(given by run) The process with which to end")->group("");
+  sub->callback([format, untouched, parent, &commands] {
+    if (*parent != 0 && !die_with(*parent)) {
+      commands.exit_code = exit_broken;
+      return;
+    }
+    const Format chosen = parse_format(*format);
+    const MachineFacts machine = machine_facts(*untouched ? Ask::untouched : Ask::started);
+    if (chosen == Format::json) {
+      fmt::print("{}\n", json_text(devices_json(machine)));
+    } else {
+      fmt::print("{}", devices_text(machine));
+    }
+  });
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,7 @@
+#include "driver/command/cli.hpp"
+#include "kernels/core/method.hpp"
+
+int main(int argc, char** argv) {
+  const gaussweep::Registry registry = gaussweep::builtin_registry();
+  return gaussweep::driver::run_command_line(argc, argv, registry);
+}

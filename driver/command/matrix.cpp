@@ -1,0 +1,157 @@
+/// `gaussweep matrix generate|import|export|info`.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/table.hpp"
+#include "driver/command/blur_options.hpp"
+#include "driver/command/cli.hpp"
+#include "driver/command/matrix_files.hpp"
+#include "driver/command/option_checks.hpp"
+#include "driver/command/option_words.hpp"
+#include "driver/plan/blur_request.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+constexpr std::int64_t most_rows = 1'000'000;  // as in a plan
+
+void add_generate(CLI::App& parent) {
+  struct Options {
+    std::string kind = "uniform", precision = "double", uplo = "lower", seed = "1", output;
+    MatrixSpec spec;
+    std::int64_t n = 0, nrhs = 0;
+    bool force = false;
+    BlurOptions blur;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = parent.add_subcommand("generate", "Make a matrix and write it to a file");
+  MatrixSpec& spec = options->spec;
+  sub->add_option("--kind", options->kind, allowed_names<MatrixKind>())->capture_default_str();
+  allow_whole(*sub->add_option("-n,--n", options->n, "Rows and columns"), 1, most_rows);
+  allow_whole(*sub->add_option("--rows", spec.rows, "Rows, where they differ from n"), 1, most_rows);
+  allow_whole(*sub->add_option("--cols", spec.cols, "Columns, where they differ from n"), 1, most_rows);
+  sub->add_option("--seed", options->seed, "Seed, 0 to 2^63 - 1")->capture_default_str();
+  sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
+  const auto add_real = [sub](const char* name, double& value, const char* help, double low, double high) {
+    allow_real(*sub->add_option(name, value, help)->capture_default_str(), low, high);
+  };
+  add_real("--low", spec.low, "uniform, symmetric: elements lie above", -1e30, 1e30);
+  add_real("--high", spec.high, "uniform, symmetric: elements lie below", -1e30, 1e30);
+  add_real("--condition", spec.condition, "condition: the 2-norm condition number", 1, 1e300);
+  allow_whole(*sub->add_option("--mode", spec.mode, "condition: how singular values fall, 1 to 5")
+                   ->capture_default_str(),
+              1, 5);
+  add_real("--value", spec.value, "ones: every element", -1e30, 1e30);
+  sub->add_option("--uplo", options->uplo, "triangular: lower or upper")->capture_default_str();
+  add_blur_options(*sub, options->blur);
+  add_blur_image_options(*sub, options->blur);
+  allow_whole(
+      *sub->add_option("--nrhs", options->nrhs, "Write x_true and b = A x_true with so many columns too")
+           ->capture_default_str(),
+      0, most_rows);
+  refuse_empty(*sub->add_option("-o,--output", options->output, "FILE.h5 or FILE.mtx")->required());
+  sub->add_flag("--force", options->force, "Replace the file where it exists");
+  sub->callback([options] {
+    MatrixSpec wanted = options->spec;
+    wanted.kind = parse_kind(options->kind);
+    wanted.seed = parse_seed(options->seed);
+    wanted.uplo = parse_option<Uplo>("--uplo", options->uplo);
+    if (wanted.kind == MatrixKind::blur) {
+      wanted.blur = blur_of(options->blur);
+      if (options->n == 0) options->n = blur_order(wanted.blur);
+    } else if (!options->blur.words.empty()) {
+      throw UsageError(fmt::format("--{}: is for --kind blur only, not for {}",
+                                   options->blur.words.begin()->first, options->kind));
+    }
+    if (wanted.rows == 0) wanted.rows = options->n;
+    if (wanted.cols == 0) wanted.cols = options->n;
+    if (wanted.rows == 0 || wanted.cols == 0)
+      throw UsageError("matrix generate: give -n, or --rows and --cols");
+    if (wanted.kind == MatrixKind::blur) settle_image(wanted.blur, wanted.rows, {"matrix generate", 0, 0});
+    const Precision precision = parse_precision(options->precision);
+    matrix_format(options->output);
+    check_output(options->output, options->force);
+    generate_to_file(wanted, precision, options->nrhs, options->output);
+    fmt::print("{}: {}, {} x {}, {}\n", options->output, options->kind, wanted.rows, wanted.cols,
+               options->precision);
+  });
+}
+
+struct Transfer {
+  std::string input, dataset, precision = "double", output;
+  bool force = false;
+};
+
+CLI::App* add_transfer(CLI::App& parent, const char* name, const char* help, Transfer& transfer) {
+  CLI::App* sub = parent.add_subcommand(name, help);
+  sub->add_option("file", transfer.input, "Matrix Market, HDF5 or MATLAB v7.3")->required();
+  sub->add_option("--dataset", transfer.dataset, "Path of the matrix in an HDF5 or MATLAB file");
+  refuse_empty(*sub->add_option("-o,--output", transfer.output, "The file to write")->required());
+  sub->add_flag("--force", transfer.force, "Replace the file where it exists");
+  return sub;
+}
+
+void add_import(CLI::App& parent) {
+  auto transfer = std::make_shared<Transfer>();
+  CLI::App* sub =
+      add_transfer(parent, "import", "Read a matrix file and write it as gaussweep's HDF5", *transfer);
+  sub->add_option("--precision", transfer->precision, "float or double")->capture_default_str();
+  sub->callback([transfer] {
+    const Precision precision = parse_precision(transfer->precision);
+    check_output(transfer->output, transfer->force);
+    import_to_file(transfer->input, transfer->dataset, precision, transfer->output);
+    const io::MatrixInfo info = io::matrix_info(transfer->output);
+    fmt::print("{}: {} x {}, {}\n", transfer->output, info.rows, info.cols, transfer->precision);
+  });
+}
+
+void add_export(CLI::App& parent) {
+  auto transfer = std::make_shared<Transfer>();
+  CLI::App* sub =
+      add_transfer(parent, "export", "Read a matrix file and write it as Matrix Market", *transfer);
+  sub->callback([transfer] {
+    check_output(transfer->output, transfer->force);
+    export_to_file(transfer->input, transfer->dataset, transfer->output);
+    const io::MatrixInfo info = io::matrix_info(transfer->output);
+    fmt::print("{}: {} x {}\n", transfer->output, info.rows, info.cols);
+  });
+}
+
+void add_info(CLI::App& parent) {
+  struct Options {
+    std::string file, dataset, format = "table";
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = parent.add_subcommand("info", "Say what a matrix file holds");
+  sub->add_option("file", options->file, "Matrix Market, HDF5 or MATLAB v7.3")->required();
+  sub->add_option("--dataset", options->dataset, "Path of the matrix in an HDF5 or MATLAB file");
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "json"});
+  sub->callback([options] {
+    const Format format = parse_format(options->format);
+    const io::MatrixInfo info = io::matrix_info(options->file, options->dataset);
+    if (format == Format::json) {
+      fmt::print("{}\n", json_text(info_json(info)));
+    } else {
+      fmt::print("{}", info_text(info));
+    }
+  });
+}
+
+}  // namespace
+
+void add_matrix_command(CLI::App& app, Commands&) {
+  CLI::App* matrix = app.add_subcommand("matrix", "Make, import, export and describe matrix files");
+  matrix->require_subcommand(1);
+  add_generate(*matrix);
+  add_import(*matrix);
+  add_export(*matrix);
+  add_info(*matrix);
+}
+
+}  // namespace gaussweep::driver

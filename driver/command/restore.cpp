@@ -1,0 +1,153 @@
+/// `gaussweep restore`: an image degraded and restored by inversion of a matrix.
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <memory>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/table.hpp"
+#include "driver/command/blur_options.hpp"
+#include "driver/command/cli.hpp"
+#include "driver/command/matrix_files.hpp"
+#include "driver/command/option_checks.hpp"
+#include "driver/command/option_words.hpp"
+#include "driver/restore/restore_output.hpp"
+#include "driver/system/clock.hpp"
+#include "driver/system/machine.hpp"
+#include "io/image/image.hpp"
+#include "io/plan/plan.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// LAPACK's indices end at 46341 x 46341.
+constexpr std::int64_t most_pixels = 46340;
+
+struct Words {
+  std::string image, noise = "none", formula = "regularised", method, precision = "double", backend = "auto",
+                     output, format = "table", seed = "1";
+  BlurOptions blur;
+};
+
+/// "none", "gaussian:SIGMA", "salt_pepper:PROBABILITY".
+NoiseSpec parse_noise(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const auto kind = from_string<NoiseKind>(name);
+  if (!kind || (*kind == NoiseKind::none) != (colon == std::string::npos)) {
+    throw UsageError(
+        fmt::format("--noise {}: allowed are none, gaussian:SIGMA (grey levels) and "
+                    "salt_pepper:PROBABILITY{}",
+                    text, kind ? "" : io::nearest_hint(name, enum_names<NoiseKind>())));
+  }
+  NoiseSpec noise{*kind, 0};
+  if (*kind == NoiseKind::none) return noise;
+  const bool gaussian = *kind == NoiseKind::gaussian;
+  noise.level = io::parse_real({text.substr(colon + 1), {"--noise " + text, 0, 0}}, 0, gaussian ? 1000 : 1,
+                               gaussian ? "SIGMA" : "PROBABILITY");
+  return noise;
+}
+
+/// Where it will compute: what was asked for, `auto` being a GPU where there is one. The device, too, if a
+/// GPU.
+Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu) {
+  std::string why;
+  const bool may_use_gpu = word == "auto" || word == "cuda";
+  if (may_use_gpu && cuda_device_count(&why) > 0) {
+    gpu = make_cuda_device(0);
+    return Backend::cuda;
+  }
+  if (word == "cuda") throw UsageError(fmt::format("--backend cuda: there is no GPU here ({})", why));
+  return word == "auto" ? Backend::emulated : parse_option<Backend>("--backend", word);
+}
+
+RestoreJob job_of(Words& words) {
+  RestoreJob job;
+  job.formula = parse_option<Formula>("--formula", words.formula);
+  job.precision = parse_precision(words.precision);
+  job.noise = parse_noise(words.noise);
+  job.seed = parse_seed(words.seed);
+  if (job.formula == Formula::inverse && words.blur.words.count("lambda") > 0) {
+    throw UsageError("--lambda: the formula inverse has none; leave it out, or use regularised or paper");
+  }
+  job.blur = blur_of(words.blur);
+  return job;
+}
+
+int run_restore(Words& words, const Commands& commands) {
+  const Format format = parse_format(words.format);
+  RestoreJob job = job_of(words);
+  check_output_directory(words.output);
+  std::vector<std::string> notices;
+  std::string digest;
+  const io::GreyImage image = io::read_image(words.image, most_pixels, &notices, &digest);
+  for (const std::string& notice : notices) spdlog::warn("{}: {}", words.image, notice);
+  job.blur.width = image.width;
+  job.blur.height = image.height;
+  const std::string fault = blur_fault(job.blur, image.width * image.height);
+  if (!fault.empty()) throw UsageError(fault);
+
+  std::unique_ptr<Device> device;
+  const Backend requested = choose_backend(words.backend, device);
+  const int capability = device ? device->info().capability : 0;
+  job.inverter =
+      choose_inverter(commands.registry, job.formula, words.method, requested, job.precision, capability);
+  if (job.inverter.backend != Backend::cuda) {
+    device = make_host_device(job.inverter.backend, now_seconds, cpu_model());
+  }
+  const std::vector<double> original(image.pixels.begin(), image.pixels.end());
+  const std::string started = time_stamp();
+  const Restored restored = restore(job, original, *device);
+  const Restoration facts{job,      words.image, digest,  image,
+                          original, restored,    started, command_line(commands)};
+  write_restoration_directory(words.output, facts);
+  const Table table = restoration_table(facts);
+  switch (format) {
+    case Format::table:
+      fmt::print("{}", render_text(table));
+      break;
+    case Format::csv:
+      fmt::print("{}", render_csv(table));
+      break;
+    case Format::json:
+      fmt::print("{}\n", json_text(render_json(table)));
+      break;
+  }
+  if (restored.status == "pass") return exit_ok;
+  spdlog::warn("the inverse by {} is {}: {}", job.inverter.method->id(), restored.status, restored.message);
+  return restored.status == "error" ? exit_broken : exit_wrong;
+}
+
+}  // namespace
+
+void add_restore_command(CLI::App& app, Commands& commands) {
+  auto words = std::make_shared<Words>();
+  CLI::App* sub = app.add_subcommand(
+      "restore",
+      "Degrade an image and restore it by inversion of a matrix; pictures, errors and HDF5 into a directory");
+  sub->add_option("--image", words->image, "PNG or PGM; made 8-bit grey")->required();
+  add_blur_options(*sub, words->blur);
+  sub->add_option("--noise", words->noise, "none, gaussian:SIGMA (grey levels), salt_pepper:PROBABILITY")
+      ->capture_default_str();
+  sub->add_option("--formula", words->formula,
+                  "regularised: H'(HH' + lambda I)^-1 g; paper: (HH' + lambda I)^-1 H'g; inverse: H^-1 g")
+      ->capture_default_str();
+  sub->add_option("--method", words->method,
+                  "What inverts, an id of gaussweep methods [the vendor's library]");
+  sub->add_option("--precision", words->precision, "float or double, of the inversion")
+      ->capture_default_str();
+  allow_backends(
+      *sub->add_option("--backend", words->backend, "auto: cuda where there is a GPU, else emulated")
+           ->capture_default_str());
+  sub->add_option("--seed", words->seed, "Of the noise")->capture_default_str();
+  refuse_empty(
+      *sub->add_option("-o,--output", words->output, "The directory; created, or empty")->required());
+  allow_words(*sub->add_option("--format", words->format, "How to show it")->capture_default_str(),
+              {"table", "csv", "json"});
+  sub->callback([words, &commands] { commands.exit_code = run_restore(*words, commands); });
+}
+
+}  // namespace gaussweep::driver

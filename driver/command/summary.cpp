@@ -1,0 +1,106 @@
+/// `gaussweep summary`: what a night measured, a row a trial group.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <iterator>
+#include <memory>
+
+#include "driver/command/cli.hpp"
+#include "driver/command/option_checks.hpp"
+#include "driver/records/loading.hpp"
+#include "driver/records/summary.hpp"
+#include "driver/system/console.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+constexpr std::int64_t most_rows = 1'000'000;
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string format = "table", sort, baseline;
+  Filter filter;
+  bool best = false, only_failures = false;
+  std::size_t limit = 0;
+};
+
+void summarise_to_stdout(const Options& options) {
+  const Format format = parse_format(options.format);
+  std::vector<io::Record> records;
+  for (const std::string& path : options.paths) {
+    Loaded loaded = load(path, false);
+    for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
+    auto& more = loaded.results.records;
+    records.insert(records.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  }
+  // The baseline is looked for before the filters, so that `--method mine --baseline cusolver` works.
+  const std::vector<io::Record> all = options.baseline.empty() ? std::vector<io::Record>() : records;
+  records = filter_records(std::move(records), options.filter);
+  std::vector<Group> groups = group_records(records);
+  if (!options.baseline.empty()) {
+    set_speedups(groups, group_records(all), options.baseline);
+  }
+  if (options.best) groups = best_groups(groups);
+  sort_groups(groups, options.sort);
+  const std::size_t shown = options.limit == 0 ? groups.size() : std::min(options.limit, groups.size());
+  const std::size_t hidden = groups.size() - shown;
+  groups.resize(shown);
+
+  const Table failures = failure_table(records);
+  const Table table = options.only_failures ? failures : summary_table(groups, format != Format::table);
+  if (format == Format::csv) {
+    fmt::print("{}", render_csv(table));
+  } else if (format == Format::json) {
+    nlohmann::ordered_json json;
+    if (!options.only_failures) json["groups"] = render_json(table);
+    json["failures"] = render_json(failures);
+    json["records"] = records.size();
+    fmt::print("{}\n", json_text(json));
+  } else {
+    fmt::print("{}", render_text(table));
+    if (hidden > 0) fmt::print("… and {} more rows (--limit)\n", hidden);
+    if (options.best && groups.empty() && !records.empty()) fmt::print("No trial passed: nothing is best.\n");
+    if (!options.only_failures && !failures.rows.empty()) {
+      fmt::print("\nNot passed:\n{}", render_text(failures));
+    }
+    fmt::print("\n{} record{}: {}\n", records.size(), records.size() == 1 ? "" : "s",
+               status_counts_text(records));
+  }
+}
+
+}  // namespace
+
+void add_summary_command(CLI::App& app, Commands&) {
+  auto options = std::make_shared<Options>();
+  CLI::App* sub =
+      app.add_subcommand("summary", "Summarise records: a row a trial group, failures with their causes");
+  Filter& filter = options->filter;
+  // One word (or words with commas) a use: what follows may be a path.
+  const auto add_list = [sub](const char* name, std::vector<std::string>& words, const char* help) {
+    sub->add_option(name, words, help)->delimiter(',')->allow_extra_args(false);
+  };
+  sub->add_option("paths", options->paths, "Run directories, results files or journals")->required();
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "csv", "json"});
+  add_list("--problem", filter.problems, "Only these problems (words may hold * and ?)");
+  add_list("--method", filter.methods, "Only these methods, e.g. cusolver, gesv/gauss_*");
+  add_list("--precision", filter.precisions, "Only float or double");
+  add_list("--backend", filter.backends, "Only cuda, emulated or host");
+  add_list("--status", filter.statuses, "Only these statuses, e.g. failed,crashed");
+  add_list("--gpu", filter.gpus, "Only these GPU models, e.g. *H200*");
+  add_list("--matrix", filter.kinds, "Only these kinds of matrix");
+  add_list("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64");
+  sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: downwards");
+  sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver");
+  allow_whole(
+      *sub->add_option("--limit", options->limit, "Show this many rows; 0: all")->capture_default_str(), 0,
+      most_rows);
+  sub->add_flag("--best", options->best, "Only the fastest that passed of each problem, precision and size");
+  sub->add_flag("--failures", options->only_failures, "Only what did not pass, with causes");
+  sub->callback([options] { summarise_to_stdout(*options); });
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,11 @@
+#pragma once
+/// The option --time-limit.
+
+#include <string>
+
+namespace gaussweep::driver {
+
+/// Seconds of "90", "90s", "10min", "1h30min", or Slurm's "HH:MM:SS", "D-HH:MM:SS". @throws UsageError
+double parse_time_limit(const std::string& text);
+
+}  // namespace gaussweep::driver

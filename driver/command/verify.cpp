@@ -1,0 +1,90 @@
+/// `gaussweep verify`: stored records under other tolerances.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+
+#include "driver/base/printable.hpp"
+#include "driver/command/cli.hpp"
+#include "driver/command/option_checks.hpp"
+#include "driver/command/option_words.hpp"
+#include "driver/records/loading.hpp"
+#include "driver/records/summary.hpp"
+#include "driver/records/verify.hpp"
+#include "driver/system/console.hpp"
+#include "io/files/errors.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+struct Options {
+  std::string path, format = "table", output;
+  std::vector<std::string> tolerances;
+  bool force = false;
+};
+
+void verify_to_stdout(const Options& options, Commands& commands) {
+  const Format format = parse_format(options.format);
+  const Tolerances tolerances = parse_tolerances(options.tolerances);
+  if (!options.output.empty()) check_output(options.output, options.force);
+  Loaded loaded = load(options.path, !options.output.empty());
+  for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
+  std::optional<io::Plan> plan;
+  const auto text = loaded.results.attributes.find("plan");
+  if (text != loaded.results.attributes.end()) {
+    try {
+      plan = io::parse_plan(text->second, options.path + " (plan)");
+    } catch (const io::InputError& e) {
+      // Judging goes on: the plan only says which failures were expected.
+      say(fmt::format("note: the stored plan cannot be read, so nothing but pass is expected ({})\n",
+                      printable_lines(e.what())));
+    }
+  }
+  Verification result = verify(std::move(loaded.results.records), tolerances, plan ? &*plan : nullptr);
+  const Table changes = change_table(result, format == Format::table);
+  if (format == Format::csv) {
+    fmt::print("{}", render_csv(changes));
+  } else if (format == Format::json) {
+    nlohmann::ordered_json json;
+    json["changes"] = render_json(changes);
+    json["records"] = result.records.size();
+    json["not_judged"] = result.not_judged;
+    json["exit_code"] = result.exit_code;
+    fmt::print("{}\n", json_text(json));
+  } else {
+    fmt::print("{}{}{} of {} records changed: now {}\n", render_text(changes),
+               changes.rows.empty() ? "" : "\n", changes.rows.size(), result.records.size(),
+               status_counts_text(result.records));
+    if (result.not_judged > 0) {
+      fmt::print("{} kept their status: their residual or tolerance was not stored\n", result.not_judged);
+    }
+  }
+  commands.exit_code = result.exit_code;
+  if (options.output.empty()) return;
+  loaded.results.records = std::move(result.records);
+  io::write_results(options.output, loaded.results);
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, Commands& commands) {
+  auto options = std::make_shared<Options>();
+  CLI::App* sub =
+      app.add_subcommand("verify", "Judge stored records again by other tolerances; nothing is run");
+  sub->add_option("path", options->path, "Run directory, results file or journal")->required();
+  sub->add_option("--tolerance", options->tolerances,
+                  "PROBLEM=TOLERANCE, e.g. gesv=32, or a factor for every default, e.g. 2.0; may be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "csv", "json"});
+  refuse_empty(*sub->add_option("-o,--output", options->output,
+                                "Write the records with their new statuses to this results file"));
+  sub->add_flag("--force", options->force, "Replace the output file where it exists");
+  sub->callback([options, &commands] { verify_to_stdout(*options, commands); });
+}
+
+}  // namespace gaussweep::driver

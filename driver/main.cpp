@@ -1,7 +1,0 @@
-#include "driver/cli.hpp"
-#include "kernels/core/method.hpp"
-
-int main(int argc, char** argv) {
-  const gaussweep::Registry registry = gaussweep::builtin_registry();
-  return gaussweep::driver::run_command_line(argc, argv, registry);
-}

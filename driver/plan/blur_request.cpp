@@ -1,0 +1,133 @@
+#include "driver/plan/blur_request.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "driver/plan/plan_words.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::fail_at;
+using io::Scalar;
+
+constexpr std::int64_t largest_side = 1'000'000;
+
+/// The words of each point-spread function.
+const std::vector<std::string>& words_of(PointSpread psf) {
+  static const std::map<PointSpread, std::vector<std::string>> table = {
+      {PointSpread::gaussian, {"sigma", "radius"}},
+      {PointSpread::box, {"radius"}},
+      {PointSpread::motion, {"length", "angle"}},
+      {PointSpread::sharpen, {"amount"}},
+      {PointSpread::file, {"psf_file", "dataset"}}};
+  return table.at(psf);
+}
+
+const Scalar* word(const io::MatrixBlock& block, const std::string& name) {
+  const auto found = block.values.find(name);
+  return found == block.values.end() ? nullptr : &found->second;
+}
+
+void refuse_words_of_others(const io::MatrixBlock& block, PointSpread psf) {
+  const std::vector<std::string>& own = words_of(psf);
+  for (const auto& [other, name] : EnumNames<PointSpread>::table) {
+    for (const std::string& key : words_of(other)) {
+      const Scalar* given = word(block, key);
+      if (given == nullptr || std::find(own.begin(), own.end(), key) != own.end()) continue;
+      fail_at(given->place, fmt::format("psf {} has no '{}'; it has: {}", to_string(psf), key, joined(own)));
+    }
+  }
+}
+
+HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& lookup) {
+  const Scalar* file = word(block, "psf_file");
+  if (file == nullptr) {
+    fail_at(block.place, "psf file needs psf_file: a small matrix as Matrix Market, HDF5 or MATLAB v7.3");
+  }
+  const Scalar* dataset = word(block, "dataset");
+  FileFacts facts;
+  try {
+    facts = lookup(file->text, dataset == nullptr ? "" : dataset->text);
+  } catch (const io::InputError& e) {
+    fail_at(file->place, e.what());
+  }
+  BlurSpec trial;
+  trial.psf = PointSpread::file;
+  trial.width = trial.height = 1;
+  trial.weights.rows = facts.rows;
+  trial.weights.cols = facts.cols;
+  trial.weights.data = facts.values;
+  const std::string fault = blur_fault(trial, 1);
+  if (!fault.empty()) fail_at(file->place, fmt::format("{}: {}", facts.path, fault));
+  return trial.weights;
+}
+
+}  // namespace
+
+const std::vector<std::string>& blur_words() {
+  static const std::vector<std::string> words = {"psf",   "sigma",  "radius",   "length",  "angle", "amount",
+                                                 "width", "height", "psf_file", "dataset", "what",  "lambda"};
+  return words;
+}
+
+BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup) {
+  BlurSpec blur;
+  if (const Scalar* psf = word(block, "psf")) blur.psf = parse_enum<PointSpread>(*psf);
+  if (const Scalar* what = word(block, "what")) blur.what = parse_enum<BlurMatrix>(*what);
+  refuse_words_of_others(block, blur.psf);
+  const auto real = [&](const char* name, double low, double high, double& field) {
+    if (const Scalar* given = word(block, name)) field = io::parse_real(*given, low, high, name);
+  };
+  const auto whole = [&](const char* name, std::int64_t low, std::int64_t high, std::int64_t& field) {
+    if (const Scalar* given = word(block, name)) field = io::parse_integer(*given, low, high, name);
+  };
+  real("sigma", 0.1, 100, blur.sigma);
+  // Two standard deviations hold what matters of a bell.
+  blur.radius = blur.psf == PointSpread::gaussian
+                    ? std::min(largest_blur_radius, static_cast<std::int64_t>(std::ceil(2 * blur.sigma)))
+                    : blur.radius;
+  whole("radius", 0, largest_blur_radius, blur.radius);
+  real("length", 1, static_cast<double>(largest_blur_radius + 1), blur.length);
+  real("angle", -360, 360, blur.angle);
+  real("amount", 0, 1e6, blur.amount);
+  whole("width", 1, largest_side, blur.width);
+  whole("height", 1, largest_side, blur.height);
+  const Scalar* lambda = word(block, "lambda");
+  if (lambda != nullptr && blur.what == BlurMatrix::h) {
+    fail_at(lambda->place, "lambda is part of H H^T + lambda I; leave it out, or say what: system");
+  }
+  real("lambda", 0, 1e30, blur.lambda);
+  if (blur.psf == PointSpread::file) blur.weights = read_weights(block, lookup);
+  return blur;
+}
+
+std::int64_t blur_order(const BlurSpec& blur) {
+  const std::int64_t width = blur.width > 0 ? blur.width : blur.height;
+  return width * (blur.height > 0 ? blur.height : width);
+}
+
+void settle_image(BlurSpec& blur, std::int64_t n, const io::Place& place) {
+  if (blur.width == 0 && blur.height == 0) {
+    blur.width = std::llround(std::sqrt(static_cast<double>(n)));
+    blur.height = blur.width;
+    if (blur.width * blur.height != n) {
+      fail_at(place,
+              fmt::format("a blur of n = {} pixels is no square image ({} x {} has {}); give its width, or "
+                          "an n that is a square",
+                          n, blur.width, blur.width, blur.width * blur.width));
+    }
+  }
+  std::int64_t& missing = blur.width == 0 ? blur.width : blur.height;
+  const std::int64_t given = blur.width == 0 ? blur.height : blur.width;
+  if (missing == 0) missing = n / given;
+  if (blur.width * blur.height != n) {
+    fail_at(place, fmt::format("n = {} is not width x height = {} x {}; leave n out, or make them agree", n,
+                               blur.width, blur.height == 0 ? 1 : blur.height));
+  }
+  const std::string fault = blur_fault(blur, n);
+  if (!fault.empty()) fail_at(place, "matrix kind blur: " + fault);
+}
+
+}  // namespace gaussweep::driver

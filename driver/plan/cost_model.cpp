@@ -1,0 +1,83 @@
+#include "driver/plan/cost_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "driver/plan/demand.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+std::string group(const std::string& problem, const std::string& method, const std::string& precision,
+                  const std::string& backend) {
+  return fmt::format("{}/{}/{}/{}", problem, method, precision, backend);
+}
+
+/// Flop/s before anything was measured: only the order of trials and a first guess of the time hang on it.
+double first_guess(Backend backend, bool vendor) {
+  switch (backend) {
+    case Backend::cuda:
+      return vendor ? 1e12 : 5e9;
+    case Backend::emulated:
+      return 2e7;
+    case Backend::host:
+      return vendor ? 1e10 : 1e9;
+  }
+  return 1e9;
+}
+
+double log_size(std::int64_t n) {
+  return std::log(static_cast<double>(std::max<std::int64_t>(n, 1)));
+}
+
+/// The rate seen nearest in size. Of two equally near the slower: an estimate that errs does so on the
+/// careful side. @pre not empty
+double nearest_rate(const std::map<double, double>& rates, double size) {
+  const auto above = rates.lower_bound(size);
+  if (above == rates.begin()) return above->second;
+  const auto below = std::prev(above);
+  if (above == rates.end()) return below->second;
+  const double nearer = (above->first - size) - (size - below->first);
+  if (std::abs(nearer) < 1e-9) return std::min(above->second, below->second);
+  return nearer < 0 ? above->second : below->second;
+}
+
+constexpr double fixed_seconds = 2e-3;  // dispatch, journal, verification of a tiny trial
+
+}  // namespace
+
+void CostModel::learn(const io::Record& record) {
+  if (!(record.seconds_median > 0) || !(record.flops > 0)) return;
+  const double rate = record.flops / record.seconds_median;
+  auto& rates = seen_[group(record.problem, record.method, record.precision, record.backend)];
+  const auto [seen, fresh] = rates.try_emplace(log_size(record.n), rate);
+  if (!fresh) seen->second = std::min(seen->second, rate);
+}
+
+double CostModel::run_seconds(const Trial& trial) const {
+  const Method* method = registry_.find(trial.problem, trial.method);
+  if (method == nullptr) return 0;
+  const double flops = trial_flops(*method, trial.shape, trial.parameters);
+  const auto found =
+      seen_.find(group(std::string(to_string(trial.problem)), trial.method,
+                       std::string(to_string(trial.precision)), std::string(to_string(trial.backend))));
+  // Measured times are of all iterations, and so are the rates made of them.
+  if (found != seen_.end()) return flops / nearest_rate(found->second, log_size(trial.shape.n));
+  const double iterations =
+      method->iterations != nullptr ? method->iterations(trial.shape, trial.parameters) : 1;
+  return iterations * flops / first_guess(trial.backend, method->vendor);
+}
+
+double CostModel::estimate(const Trial& trial) const {
+  const double runs =
+      static_cast<double>(trial.warmup + trial.repeats) * static_cast<double>(trial.inner_repeats) +
+      (trial.stages ? 1 : 0);
+  const double elements =
+      static_cast<double>(std::max(trial.shape.n, trial.shape.m)) * static_cast<double>(trial.shape.n);
+  return fixed_seconds + runs * run_seconds(trial) + 20e-9 * elements;
+}
+
+}  // namespace gaussweep::driver

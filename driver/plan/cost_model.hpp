@@ -1,0 +1,28 @@
+#pragma once
+/// How long a trial will take: rough before anything was measured, then by what this run directory has seen.
+
+#include <map>
+#include <string>
+
+#include "driver/plan/trial.hpp"
+#include "io/records/record.hpp"
+
+namespace gaussweep::driver {
+
+class CostModel {
+ public:
+  explicit CostModel(const Registry& registry) : registry_(registry) {}
+  /// Learns from a finished trial (a record without a time teaches nothing).
+  void learn(const io::Record& record);
+  /// Seconds that the whole trial takes: inputs, warm-up, samples, stage pass, verification, reference.
+  double estimate(const Trial& trial) const;
+  /// Seconds of one run of the method.
+  double run_seconds(const Trial& trial) const;
+
+ private:
+  const Registry& registry_;
+  /// By problem/method/precision/backend: ln n → the slowest rate seen there, in flop/s.
+  std::map<std::string, std::map<double, double>> seen_;
+};
+
+}  // namespace gaussweep::driver

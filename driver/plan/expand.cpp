@@ -1,0 +1,172 @@
+#include "driver/plan/expand.hpp"
+
+#include <set>
+#include <unordered_map>
+
+#include "driver/plan/exclude.hpp"
+#include "driver/plan/matrix_request.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "driver/plan/trial_maker.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::fail_at;
+using io::Scalar;
+
+/// More than a run directory is made for; what asks for more is a mistake.
+constexpr std::size_t most_trials = 1'000'000;
+
+std::vector<const Method*> select_methods(const io::Entry& entry, Problem problem, const Registry& registry) {
+  std::vector<const Method*> selected;
+  for (const Scalar& pattern : entry.methods) {
+    bool any = false;
+    for (const Method& method : registry.all()) {
+      if (method.problem != problem || !matches(pattern.text, method)) continue;
+      any = true;
+      if (std::find(selected.begin(), selected.end(), &method) == selected.end()) selected.push_back(&method);
+    }
+    if (!any) fail_no_method(pattern.place, "", pattern.text, problem, registry);
+  }
+  return selected;
+}
+
+/// Every axis of an entry must mean something: an axis of the problem, or a parameter of some selected
+/// method.
+void check_axis(const std::string& name, const io::Place& place, Problem problem,
+                const std::vector<const Method*>& methods) {
+  if (name == "m" || name == "k") {
+    if (problem == Problem::gemm) return;
+    fail_at(place, fmt::format("{} is an axis of gemm only; {} has n", name, to_string(problem)));
+  }
+  if (name == "nrhs" && problem != Problem::gesv && problem != Problem::trsv) {
+    fail_at(place, fmt::format("nrhs is an axis of gesv and trsv only, not of {}", to_string(problem)));
+  }
+  if (name == "uplo" && problem != Problem::trsv && problem != Problem::potrf && problem != Problem::trtri) {
+    fail_at(place,
+            fmt::format("uplo is an axis of trsv, potrf and trtri only, not of {}", to_string(problem)));
+  }
+  if (fixed_axes().count(name) > 0) return;
+  std::set<std::string> known = fixed_axes();
+  for (const Method* method : methods) {
+    if (has_parameter(*method, name)) return;
+    for (const Parameter& parameter : method->parameters) known.insert(parameter.name);
+  }
+  known.insert(io::entry_words().begin(), io::entry_words().end());
+  const std::vector<std::string> names(known.begin(), known.end());
+  fail_at(
+      place,
+      fmt::format("'{}' is neither a key, an axis nor a parameter of a selected method; allowed here: {}{}",
+                  name, joined(names), io::nearest_hint(name, names)));
+}
+
+void check_expect(const io::Entry& entry, Problem problem, const Registry& registry) {
+  for (const auto& [pattern, expectation] : entry.expect) {
+    if (!means_any(pattern, problem, registry))
+      fail_no_method(expectation.first, "expect: ", pattern, problem, registry);
+  }
+}
+
+/// Says once for every method which axes it ignores. @throws io::InputError where no method knows an axis
+void check_axes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
+                const std::function<void(const std::string&)>& say) {
+  std::vector<std::pair<std::string, io::Place>> named;
+  for (const auto& [name, axis] : entry.axes) named.emplace_back(name, axis.place);
+  for (const auto& zip : entry.zips) {
+    for (const auto& [name, axis] : zip) named.emplace_back(name, axis.place);
+  }
+  for (const auto& [name, place] : named) {
+    check_axis(name, place, problem, methods);
+    for (const Method* method : methods) {
+      if (fixed_axes().count(name) > 0 || has_parameter(*method, name)) continue;
+      say(fmt::format("{} is no parameter of {}: ignored for it", name, method->id()));
+    }
+  }
+}
+
+/// Where a trial came up first.
+struct Seen {
+  std::size_t place;  ///< among the trials
+  const io::Entry* entry;
+};
+
+/// A trial that stands in the plan again: it is done once and judged once.
+/// @throws io::InputError where the plan says twice, and differently, by what
+void join(Trial& first, const io::Place& place, const Trial& again, const io::Entry& entry) {
+  if (first.tolerance != again.tolerance) {
+    fail_at(entry.place,
+            fmt::format(
+                "{} is in the entry at line {} too, there with tolerance {:g}, here with {:g}; a trial is "
+                "judged by one: give both the same, or exclude it from one of them",
+                describe(first), place.line, first.tolerance, again.tolerance));
+  }
+  if (first.expect == again.expect) return;
+  // As `verify` takes it: what one of them expects is expected.
+  const std::vector<std::string> pass{"pass"};
+  const std::vector<std::string>& more = again.expect.empty() ? pass : again.expect;
+  if (first.expect.empty()) first.expect = pass;
+  first.expect.insert(first.expect.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+std::optional<Backend> resolve_backend(const Method& method, Backend requested) {
+  if (method.runs_on(requested)) return requested;
+  const bool portable = method.entry(Backend::cuda) || method.entry(Backend::emulated);
+  if (!portable && method.runs_on(Backend::host)) return Backend::host;
+  return std::nullopt;
+}
+
+Expansion expand(const io::Plan& plan, const Registry& registry, Backend requested, int capability,
+                 const FileLookup& lookup) {
+  Expansion result;
+  std::unordered_map<std::string, Seen> seen;
+  std::set<std::string> said;
+  const auto say_once = [&](const std::string& words) {
+    if (said.insert(words).second) result.notes.push_back(words);
+  };
+  for (const io::Entry& entry : plan.sweep) {
+    const Problem problem = parse_enum<Problem>(entry.problem);
+    const std::vector<const Method*> methods = select_methods(entry, problem, registry);
+    check_expect(entry, problem, registry);
+    check_excludes(entry, problem, methods, registry);
+    if (entry.matrix_b && problem != Problem::gemm) {
+      fail_at(entry.matrix_b->place,
+              fmt::format("matrix_b is for gemm only, not for {}", to_string(problem)));
+    }
+    check_axes(entry, problem, methods, say_once);
+    std::vector<io::MatrixBlock> blocks = entry.matrices.empty() ? plan.matrices : entry.matrices;
+    if (blocks.empty()) blocks.push_back(default_matrix_block(entry.place));
+    if (plan.store) {
+      for (io::MatrixBlock& block : blocks) block.values.emplace("store", *plan.store);
+    }
+    for (const io::MatrixBlock& block : blocks) {
+      for (const Method* method : methods) {
+        const std::optional<Backend> backend = resolve_backend(*method, requested);
+        const TrialMaker maker{plan, entry, *method, backend, requested, capability, lookup, block};
+        const std::vector<Dimension> dimensions =
+            dimensions_of(plan, entry, *method, backend.value_or(requested), requested);
+        if (count_combinations(dimensions, most_trials) > most_trials - result.trials.size()) {
+          fail_at(entry.place,
+                  fmt::format("with this entry the plan has more than {} trials; split it", most_trials));
+        }
+        Assignment current;
+        for_each_combination(dimensions, 0, current, [&](const Assignment& chosen) {
+          Trial trial = maker.make(chosen);
+          if (is_excluded(entry, trial, *method)) return;
+          const auto [first, fresh] = seen.try_emplace(trial.key, Seen{result.trials.size(), &entry});
+          if (fresh) {
+            result.trials.push_back(std::move(trial));
+          } else {
+            join(result.trials[first->second.place], first->second.entry->place, trial, entry);
+          }
+        });
+      }
+    }
+  }
+  if (result.trials.empty())
+    throw io::InputError(plan.file + ": the plan has no trials: everything is excluded");
+  return result;
+}
+
+}  // namespace gaussweep::driver

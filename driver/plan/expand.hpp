@@ -1,0 +1,42 @@
+#pragma once
+/// Plan → trials: a pure function of the plan, the registry and what is known of the files that the plan
+/// names.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "driver/plan/trial.hpp"
+#include "io/plan/plan.hpp"
+
+namespace gaussweep::driver {
+
+/// What a plan may name besides generators: a matrix file's size and digest.
+struct FileFacts {
+  std::string path;  ///< absolute
+  std::int64_t rows = 0, cols = 0;
+  std::string sha256;
+  std::vector<double> values = {};  ///< column-major; only of files as small as a point-spread function
+};
+/// Looks a file up (relative paths: beside the plan). @throws io::InputError
+using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;
+
+/// A plan written out.
+struct Expansion {
+  std::vector<Trial> trials;  ///< in the plan's order, keys unique (an exact repetition is dropped)
+  /// Said once, e.g. "blocks is no parameter of gesv/cusolver: ignored for it".
+  std::vector<std::string> notes;
+};
+
+/// Where a method's trial runs when the user asks for `requested`: there, if it can; a method written for the
+/// CPU runs as `host` (also under cuda and emulated); nothing where it cannot run (the trial is then
+/// `skipped`).
+std::optional<Backend> resolve_backend(const Method& method, Backend requested);
+
+/// @param capability of the GPUs that will run it (90), 0 where unknown or none; methods that need more are
+/// skipped
+/// @throws io::InputError with file:line:column
+Expansion expand(const io::Plan& plan, const Registry& registry, Backend requested, int capability,
+                 const FileLookup& lookup);
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,174 @@
+#include "driver/plan/matrix_request.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "driver/plan/blur_request.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "io/matrix/matrix_file.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::fail_at;
+using io::Scalar;
+
+/// What a block of each kind may say besides kind, seed and store.
+const std::vector<std::string>& keys_of(MatrixKind kind) {
+  static const std::map<MatrixKind, std::vector<std::string>> table = {
+      {MatrixKind::uniform, {"low", "high"}},
+      {MatrixKind::symmetric, {"low", "high"}},
+      {MatrixKind::condition, {"condition", "mode"}},
+      {MatrixKind::ones, {"value"}},
+      {MatrixKind::blur, blur_words()},
+  };
+  static const std::vector<std::string> none;
+  const auto found = table.find(kind);
+  return found == table.end() ? none : found->second;
+}
+
+void check_keys(const io::MatrixBlock& block, const std::string& of, std::vector<std::string> allowed) {
+  for (const auto& [name, value] : block.values) {
+    if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
+    fail_at(value.place, fmt::format("a matrix of {} has no '{}'; allowed: {}{}", of, name,
+                                     fmt::join(allowed, ", "), io::nearest_hint(name, allowed)));
+  }
+}
+
+bool parse_store(const io::MatrixBlock& block) {
+  const auto given = block.values.find("store");
+  if (given == block.values.end() || given->second.text == "always") return true;
+  if (given->second.text == "never") return false;
+  fail_at(given->second.place, fmt::format("store: '{}'; allowed: always, never", given->second.text));
+}
+
+MatrixRequest request_file(const io::MatrixBlock& block, const FileLookup& lookup) {
+  check_keys(block, "a file", {"file", "dataset", "store", "kind"});
+  const Scalar& file = block.values.at("file");
+  MatrixRequest request;
+  request.kind = "file";
+  const auto dataset = block.values.find("dataset");
+  if (dataset != block.values.end()) request.dataset = dataset->second.text;
+  FileFacts facts;
+  try {
+    facts = lookup(file.text, request.dataset);
+  } catch (const io::InputError& e) {
+    fail_at(file.place, e.what());
+  }
+  request.file = facts.path;
+  request.file_sha256 = facts.sha256;
+  request.spec.rows = facts.rows;
+  request.spec.cols = facts.cols;
+  return request;
+}
+
+MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& lookup) {
+  const auto kind_given = block.values.find("kind");
+  if (kind_given == block.values.end()) {
+    fail_at(block.place,
+            fmt::format("a matrix needs a kind ({}) or a file", fmt::join(enum_names<MatrixKind>(), ", ")));
+  }
+  const std::string& name = kind_given->second.text;
+  if (name == "file")
+    fail_at(kind_given->second.place, "a matrix of kind file needs the file: {file: a.mtx}");
+  const auto kind = from_string<MatrixKind>(name);
+  if (!kind) {
+    fail_at(kind_given->second.place, fmt::format("'{}' is no matrix kind; allowed: {}{}", name,
+                                                  fmt::join(enum_names<MatrixKind>(), ", "),
+                                                  io::nearest_hint(name, enum_names<MatrixKind>())));
+  }
+  std::vector<std::string> allowed = {"kind", "seed", "store"};
+  allowed.insert(allowed.end(), keys_of(*kind).begin(), keys_of(*kind).end());
+  check_keys(block, "kind " + name, allowed);
+  MatrixRequest request;
+  request.kind = name;
+  MatrixSpec& spec = request.spec;
+  spec.kind = *kind;
+  const auto real = [&](const char* key, double low, double high, double& field) {
+    const auto given = block.values.find(key);
+    if (given != block.values.end()) field = io::parse_real(given->second, low, high, key);
+  };
+  // The generator's own limits: within them nothing overflows in float, and nothing becomes 0.
+  real("low", -1e30, 1e30, spec.low);
+  real("high", -1e30, 1e30, spec.high);
+  real("condition", 1, 1e300, spec.condition);
+  real("value", -1e30, 1e30, spec.value);
+  if (*kind == MatrixKind::blur) spec.blur = read_blur(block, lookup);
+  const auto mode = block.values.find("mode");
+  if (mode != block.values.end()) spec.mode = static_cast<int>(io::parse_integer(mode->second, 1, 5, "mode"));
+  if (!(spec.low < spec.high))
+    fail_at(block.place, fmt::format("low ({}) must be below high ({})", spec.low, spec.high));
+  if (std::max(std::abs(spec.low), std::abs(spec.high)) < 1e-20) {
+    fail_at(block.place,
+            fmt::format("low ({}) and high ({}): one of them must be at least 1e-20 in magnitude", spec.low,
+                        spec.high));
+  }
+  return request;
+}
+
+}  // namespace
+
+io::MatrixBlock default_matrix_block(const io::Place& place) {
+  io::MatrixBlock block;
+  block.values["kind"] = {"uniform", place};
+  block.place = place;
+  return block;
+}
+
+MatrixRequest request_matrix(const io::MatrixBlock& block, const Scalar* seed, const FileLookup& lookup) {
+  const auto kind_given = block.values.find("kind");
+  const bool from_file = block.values.count("file") > 0;
+  if (from_file && kind_given != block.values.end() && kind_given->second.text != "file") {
+    fail_at(kind_given->second.place, "a matrix has either a kind or a file, not both");
+  }
+  MatrixRequest request = from_file ? request_file(block, lookup) : request_generated(block, lookup);
+  const auto own_seed = block.values.find("seed");
+  const Scalar* chosen = seed != nullptr                  ? seed
+                         : own_seed != block.values.end() ? &own_seed->second
+                                                          : nullptr;
+  if (chosen != nullptr) {
+    request.spec.seed = static_cast<std::uint64_t>(io::parse_integer(*chosen, 0, INT64_MAX, "seed"));
+  }
+  request.store = parse_store(block);
+  return request;
+}
+
+bool may_be_rectangular(MatrixKind kind) {
+  return kind == MatrixKind::uniform || kind == MatrixKind::ones || kind == MatrixKind::hilbert ||
+         kind == MatrixKind::cauchy;
+}
+
+void settle_size(MatrixRequest& request, const io::Place& place) {
+  MatrixSpec& spec = request.spec;
+  if (request.kind == "file") return;
+  if (spec.kind == MatrixKind::blur) settle_image(spec.blur, spec.rows, place);
+  if (spec.kind == MatrixKind::condition && spec.rows == 1 && spec.condition != 1) {
+    fail_at(place,
+            fmt::format("a 1 x 1 matrix has condition 1, not {}; allowed: n of at least 2, or condition: 1",
+                        spec.condition));
+  }
+}
+
+FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset) {
+  constexpr std::int64_t most = 2 * largest_blur_radius + 1;
+  std::string sha256;
+  const io::MatrixInfo info = io::matrix_info(path, dataset, &sha256);  // a text file is read to its end
+  FileFacts facts{path.lexically_normal().string(), info.rows, info.cols, sha256};
+  if (info.rows <= most && info.cols <= most) facts.values = io::import_matrix(path, dataset).data;
+  return facts;
+}
+
+void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs) {
+  const std::string text =
+      request.kind == "file"
+          ? fmt::format("file {} {} {} nrhs={}", request.file_sha256, request.dataset, to_string(precision),
+                        nrhs)
+          // The seed decides x_true and b even where it does not decide A.
+          : fmt::format("{} nrhs={} seed={}", request.spec.canonical(precision), nrhs, request.spec.seed);
+  request.digest = io::sha256(text);
+}
+
+}  // namespace gaussweep::driver

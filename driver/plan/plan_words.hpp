@@ -1,0 +1,83 @@
+#pragma once
+/// Small words that those who read a plan with the registry beside it share.
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "io/plan/plan.hpp"
+#include "kernels/core/method.hpp"
+
+namespace gaussweep::driver {
+
+/// Axes that mean the same for every method; all others are parameters of methods.
+inline const std::set<std::string>& fixed_axes() {
+  static const std::set<std::string> names = {"n", "m", "k", "nrhs", "uplo", "precision", "seed"};
+  return names;
+}
+
+/// Whether the method declares a parameter of this name.
+inline bool has_parameter(const Method& method, const std::string& name) {
+  return std::any_of(method.parameters.begin(), method.parameters.end(),
+                     [&](const Parameter& p) { return p.name == name; });
+}
+
+/// Whether a plan's word for methods ("all", a variant, an id, a glob of one) means this one.
+inline bool matches(const std::string& pattern, const std::string& problem, const std::string& variant) {
+  return pattern == "all" || fnmatch(pattern.c_str(), variant.c_str(), 0) == 0 ||
+         fnmatch(pattern.c_str(), (problem + "/" + variant).c_str(), 0) == 0;
+}
+inline bool matches(const std::string& pattern, const Method& method) {
+  return matches(pattern, std::string(to_string(method.problem)), method.variant);
+}
+
+/// "a, b, c".
+inline std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// All names of an enum, in declaration order.
+template <class E>
+std::vector<std::string> enum_names() {
+  std::vector<std::string> names;
+  for (const auto& [key, name] : EnumNames<E>::table) names.emplace_back(name);
+  return names;
+}
+
+/// @throws io::InputError at the scalar's place, with what is allowed and the nearest
+template <class E>
+E parse_enum(const io::Scalar& scalar) {
+  const auto value = from_string<E>(scalar.text);
+  if (value) return *value;
+  io::fail_at(scalar.place, fmt::format("'{}' is no {}; allowed: {}{}", scalar.text, EnumNames<E>::what,
+                                        allowed_names<E>(), io::nearest_hint(scalar.text, enum_names<E>())));
+}
+
+/// "<what>gesv has no method 'x'; it has: … (nearest: …)" at `place`.
+[[noreturn]] inline void fail_no_method(const io::Place& place, const std::string& what,
+                                        const std::string& pattern, Problem problem,
+                                        const Registry& registry) {
+  std::vector<std::string> names;
+  for (const Method& method : registry.all()) {
+    if (method.problem == problem) names.push_back(method.variant);
+  }
+  if (names.empty())
+    io::fail_at(place, fmt::format("{}this build has no method for {}", what, to_string(problem)));
+  io::fail_at(place, fmt::format("{}{} has no method '{}'; it has: {}{}", what, to_string(problem), pattern,
+                                 joined(names), io::nearest_hint(pattern, names)));
+}
+
+/// Whether a word for methods means any of this problem's. `expect` and `exclude` may name more than `method`
+/// does.
+inline bool means_any(const std::string& pattern, Problem problem, const Registry& registry) {
+  return std::any_of(registry.all().begin(), registry.all().end(), [&](const Method& method) {
+    return method.problem == problem && matches(pattern, method);
+  });
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,27 @@
+#include "driver/plan/planned_trials.hpp"
+
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "driver/plan/matrix_request.hpp"
+
+namespace gaussweep::driver {
+
+Expansion expand_plan(const std::string& path, const Registry& registry, Backend requested, int capability,
+                      io::Plan* plan_out) {
+  const io::Plan plan = io::read_plan(path);
+  if (plan_out != nullptr) *plan_out = plan;
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  std::map<std::pair<std::string, std::string>, FileFacts> known;  // many trials name the same file
+  const FileLookup lookup = [&](const std::string& file, const std::string& dataset) {
+    const auto [entry, fresh] = known.try_emplace({file, dataset});
+    if (fresh) {
+      entry->second = facts_of_file(folder / file, dataset);  // an absolute `file` stands alone
+    }
+    return entry->second;
+  };
+  return expand(plan, registry, requested, capability, lookup);
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,34 @@
+#include "driver/plan/shard.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <regex>
+
+namespace gaussweep::driver {
+
+std::optional<Shard> read_shard(const std::string& text) {
+  static const std::regex form(R"((\d{1,6})/(\d{1,6}))");
+  std::smatch match;
+  if (!std::regex_match(text, match, form)) return std::nullopt;
+  const Shard shard{std::stoll(match[1]), std::stoll(match[2])};
+  if (shard.number < 1 || shard.number > shard.count) return std::nullopt;
+  return shard;
+}
+
+bool in_shard(const std::string& key, const Shard& shard) {
+  constexpr std::size_t digits =
+      15;  // hexadecimal, of the key's digest; a foreign key without any counts as 0
+  std::uint64_t value = 0;
+  std::from_chars(key.data(), key.data() + std::min(key.size(), digits), value, 16);
+  return static_cast<std::int64_t>(value % static_cast<std::uint64_t>(shard.count)) == shard.number - 1;
+}
+
+std::vector<Trial> shard_of(std::vector<Trial> trials, const Shard& shard) {
+  std::vector<Trial> mine;
+  for (Trial& trial : trials) {
+    if (in_shard(trial.key, shard)) mine.push_back(std::move(trial));
+  }
+  return mine;
+}
+
+}  // namespace gaussweep::driver

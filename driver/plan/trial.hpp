@@ -1,0 +1,78 @@
+#pragma once
+/// A trial: one method, one matrix, one precision, one set of parameters, one backend.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/core/method.hpp"
+#include "kernels/matrix/generate.hpp"
+
+namespace gaussweep::driver {
+
+/// A matrix as a plan asks for it: generated (`spec`), or read from a file.
+struct MatrixRequest {
+  std::string kind;         ///< a MatrixKind's name, or "file": the record's matrix_kind
+  MatrixSpec spec;          ///< kind != "file"
+  std::string file;         ///< kind == "file": its absolute path
+  std::string dataset;      ///< kind == "file": the dataset in it; empty: the default one
+  std::string file_sha256;  ///< kind == "file": of the file's bytes, so that the key changes with its content
+  bool store = true;        ///< false: never written to DIR/matrices
+  /// SHA-256 (64 hex digits) of everything that decides A, b and x_true: kind and its numbers (or the file's
+  /// digest and dataset), precision, sizes, nrhs, seed. The name of the file in DIR/matrices.
+  std::string digest;
+};
+
+/// What a status string of a record can be.
+inline constexpr const char* trial_statuses[] = {"pass",    "suspect", "failed", "diverged", "skipped",
+                                                 "timeout", "crashed", "oom",    "error"};
+
+/// What is run, and by what its record is judged.
+struct Trial {
+  /// Digest (32 hex digits) of everything that decides the outcome except machine and build: problem, method,
+  /// precision, backend, shape, complete parameters, matrices, repeats, warmup, inner_repeats. Not:
+  /// tolerance, expect, timeout, stages.
+  std::string key;
+  Problem problem = Problem::gesv;
+  std::string method;  ///< the variant
+  Precision precision = Precision::float64;
+  Backend backend = Backend::host;  ///< where this trial runs (see resolve_backend in expand.hpp)
+  Shape shape;
+  Parameters parameters;  ///< complete
+  MatrixRequest matrix;
+  std::optional<MatrixRequest> matrix_b;  ///< gemm only
+  std::int64_t repeats = 5, warmup = 1, inner_repeats = 1;
+  bool stages = true;  ///< false: no run is spent on measuring them
+  double timeout_seconds = 600;
+  double tolerance = 0;
+  /// Statuses that are no failure of the sweep; empty: only "pass". "skipped" never counts against it.
+  std::vector<std::string> expect;
+  /// Not empty: the trial is recorded as `skipped` with this reason and never sent to a worker.
+  std::string skip_reason;
+};
+
+/// Calls `function` with each matrix of a trial that is to be stored: once where A and B are one file.
+template <class AnyTrial, class Function>
+void for_stored(AnyTrial& trial, Function&& function) {
+  if (trial.matrix.store) function(trial.matrix);
+  if (trial.matrix_b && trial.matrix_b->store && trial.matrix_b->digest != trial.matrix.digest)
+    function(*trial.matrix_b);
+}
+
+/// A trial for the way to the worker. @throws nlohmann::json::exception, std::runtime_error: no such trial
+nlohmann::json to_json(const Trial& trial);
+Trial trial_from_json(const nlohmann::json& json);
+
+/// What the method's row says of each of its parameters where a plan says nothing.
+Parameters defaults_of(const Method& method);
+/// Parameters as a JSON object with sorted names, as text: the record's `parameters`.
+std::string parameters_text(const Parameters& parameters);
+/// Whether a status is no failure of the sweep.
+bool as_expected(const Trial& trial, const std::string& status);
+/// "gesv/gauss_block double n=512 blocks=1 …": how messages name a trial.
+std::string describe(const Trial& trial);
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,368 @@
+#include "driver/records/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "driver/base/words.hpp"
+#include "driver/records/statistics.hpp"
+#include "driver/records/summary.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+using io::Record;
+
+constexpr double assumed_sigma = 0.2;    // of one or two samples
+constexpr double standard_errors = 3;    // that a change must exceed
+constexpr double normal_iqr = 1.349;     // quartile range of a normal distribution over its sigma
+constexpr double median_error = 1.2533;  // standard error of a median over that of a mean: sqrt(pi / 2)
+constexpr double normal_mad = 1.4826;    // sigma of a normal distribution over its median absolute deviation
+constexpr std::size_t least_of_method = 3;  // pairs whose median is a method's
+constexpr std::size_t least_for_noise = 8;
+constexpr std::size_t least_methods = 5;
+constexpr double notable_accuracy = 10;  // a factor in the residual ratio worth telling
+
+// All records of one trial on one place in one set.
+struct Side {
+  std::vector<const Record*> records;
+  Timing timing;
+  std::string status;
+  double ratio = Record::unknown;
+};
+
+std::string trial_key(const Record& r) {
+  return fmt::format("{}/{} {} {} {} {} {} {} {} {} {} {} {}", r.problem, r.method, r.backend, r.precision,
+                     r.m, r.n, r.k, r.nrhs, r.uplo, r.parameters, r.matrix_kind, r.matrix_digest,
+                     r.matrix_seed);
+}
+
+using Places = std::map<std::string, Side>;
+using Trials = std::map<std::string, Places>;
+
+void summarise_side(Side& side) {
+  std::vector<double> samples;
+  for (const Record* record : side.records) {
+    for (const io::Sample& sample : record->sample_list) samples.push_back(sample.seconds);
+    side.ratio = std::fmax(side.ratio, record->residual_ratio);
+    if (side.status.empty() || status_severity(record->status) > status_severity(side.status)) {
+      side.status = record->status;
+    }
+  }
+  if (!samples.empty()) {
+    const Statistics s = summarise(std::move(samples));
+    side.timing = {s.q1, s.median, s.q3, static_cast<std::int64_t>(s.count)};
+    return;
+  }
+  // An older file may have quartiles, but no samples: take the record with the most.
+  for (const Record* record : side.records) {
+    if (record->samples > side.timing.samples) {
+      side.timing = {record->seconds_q1, record->seconds_median, record->seconds_q3, record->samples};
+    }
+  }
+}
+
+Trials trials_of(const io::Results& results) {
+  std::map<std::string, std::string> cpu_of_host;
+  for (const io::HostRow& row : results.hosts) cpu_of_host[row.host] = row.cpu;
+  Trials trials;
+  for (const Record& record : results.records) {
+    std::string place = record.gpu_name;
+    if (place.empty()) {
+      const auto cpu = cpu_of_host.find(record.host);
+      if (cpu != cpu_of_host.end() && record.backend != "cuda") place = cpu->second;
+    }
+    trials[trial_key(record)][place].records.push_back(&record);
+  }
+  for (auto& [key, places] : trials) {
+    for (auto& [place, side] : places) summarise_side(side);
+  }
+  return trials;
+}
+
+double relative_sigma(const Timing& timing) {
+  if (timing.samples < 3) return assumed_sigma;
+  const double correction = 1 - 1 / static_cast<double>(timing.samples);
+  return (timing.q3 - timing.q1) / timing.median / (normal_iqr * correction);
+}
+
+void compare_accuracy(Pair& pair) {
+  if (pair.base_status != pair.new_status) {
+    pair.accuracy = fmt::format("{} -> {}", pair.base_status, pair.new_status);
+    const bool was_good = pair.base_status == "pass" || pair.base_status == "suspect";
+    pair.is_worse = was_good && pair.new_status != "skipped" &&
+                    status_severity(pair.new_status) > status_severity(pair.base_status);
+    return;
+  }
+  const double factor = pair.new_ratio / pair.base_ratio;
+  // Ratios far below the tolerance are rounding's luck.
+  const bool matters = std::fmax(pair.new_ratio, pair.base_ratio) > 0.01 * pair.identity.tolerance;
+  if (matters && (factor > notable_accuracy || factor < 1 / notable_accuracy)) {
+    pair.accuracy = fmt::format("residual ratio {:.3g} -> {:.3g}", pair.base_ratio, pair.new_ratio);
+  }
+}
+
+Pair make_pair(const std::string& base_place, const Side& base, const std::string& new_place, const Side& now,
+               double threshold) {
+  Pair pair;
+  pair.identity = *now.records.front();
+  pair.identity.sample_list.clear();
+  pair.identity.stages.clear();
+  pair.identity.history.clear();
+  pair.base_place = base_place;
+  pair.new_place = new_place;
+  pair.base = base.timing;
+  pair.now = now.timing;
+  pair.change = judge_change(base.timing, now.timing, threshold);
+  pair.base_status = base.status;
+  pair.new_status = now.status;
+  pair.base_ratio = base.ratio;
+  pair.new_ratio = now.ratio;
+  compare_accuracy(pair);
+  return pair;
+}
+
+// A trial that never reached a device (skipped, crashed at its start) has no place, and belongs to any.
+bool is_same_place(const std::string& a, const std::string& b) {
+  return a == b || a.empty() || b.empty();
+}
+
+void add_pairs(Comparison& result, const Places& base, const Places& now, double threshold) {
+  bool has_common = false;
+  for (const auto& [base_place, base_side] : base) {
+    for (const auto& [new_place, new_side] : now) {
+      has_common = has_common || is_same_place(base_place, new_place);
+    }
+  }
+  for (const auto& [base_place, base_side] : base) {
+    for (const auto& [new_place, new_side] : now) {
+      if (has_common && !is_same_place(base_place, new_place)) continue;
+      result.pairs.push_back(make_pair(base_place, base_side, new_place, new_side, threshold));
+    }
+  }
+}
+
+// Standard error of ln r by the scatter of the samples.
+double error_within(const Timing& base, const Timing& now) {
+  const double base_sigma = relative_sigma(base), new_sigma = relative_sigma(now);
+  return median_error * std::sqrt(base_sigma * base_sigma / static_cast<double>(base.samples) +
+                                  new_sigma * new_sigma / static_cast<double>(now.samples));
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
+
+// Of the distances from the middle, as a sigma.
+double scatter_of(const std::vector<double>& values) {
+  const double middle = median_of(values);
+  std::vector<double> distances;
+  for (const double value : values) distances.push_back(std::fabs(value - middle));
+  return normal_mad * median_of(std::move(distances));
+}
+
+// Run to run noise, by what was measured on the same place in both sets.
+std::vector<RunNoise> noise_of(const std::vector<Pair>& pairs) {
+  using Group = std::pair<std::string, std::string>;  // backend, place
+  std::map<Group, std::map<std::string, std::vector<const Pair*>>> told;
+  for (const Pair& pair : pairs) {
+    if (pair.change.verdict == Verdict::untimed || pair.base_place != pair.new_place) continue;
+    const Record& r = pair.identity;
+    told[{r.backend, pair.new_place}][r.problem + "/" + r.method].push_back(&pair);
+  }
+  std::vector<RunNoise> all;
+  for (const auto& [group, methods] : told) {
+    std::vector<double> deviations, within, middles;
+    for (const auto& [method, its_pairs] : methods) {
+      if (its_pairs.size() < least_of_method) continue;
+      std::vector<double> logs;
+      for (const Pair* pair : its_pairs) {
+        logs.push_back(std::log(pair->change.ratio));
+        within.push_back(error_within(pair->base, pair->now));
+      }
+      middles.push_back(median_of(logs));
+      for (const double log : logs) deviations.push_back(std::fabs(log - middles.back()));
+    }
+    RunNoise noise{group.first, group.second, static_cast<std::int64_t>(deviations.size()), 0, 0};
+    if (deviations.size() >= least_for_noise) {
+      const double seen = normal_mad * median_of(std::move(deviations)), own = median_of(std::move(within));
+      noise.sigma = std::sqrt(std::max(0.0, seen * seen - own * own));
+    }
+    if (middles.size() >= least_methods) noise.of_methods = scatter_of(middles);
+    all.push_back(std::move(noise));
+  }
+  return all;
+}
+
+RunNoise noise_between(const Comparison& result, const std::string& backend, const std::string& base_place,
+                       const std::string& new_place) {
+  for (const RunNoise& noise : result.noise) {
+    if (noise.backend == backend && noise.place == base_place && noise.place == new_place) return noise;
+  }
+  return {};
+}
+
+void judge_methods(Comparison& result, double threshold) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::vector<const Pair*>> all;
+  for (const Pair& pair : result.pairs) {
+    const Record& r = pair.identity;
+    all[{r.problem + "/" + r.method, r.backend, pair.base_place, pair.new_place}].push_back(&pair);
+  }
+  for (const auto& [key, pairs] : all) {
+    MethodChange method;
+    std::tie(method.method, method.backend, method.base_place, method.new_place) = key;
+    std::vector<double> ratios;
+    for (const Pair* pair : pairs) {
+      ++method.pairs;
+      method.same += pair->change.verdict == Verdict::same;
+      method.faster += pair->change.verdict == Verdict::faster;
+      method.slower += pair->change.verdict == Verdict::slower;
+      method.unclear += pair->change.verdict == Verdict::unclear;
+      if (pair->change.verdict != Verdict::untimed) ratios.push_back(pair->change.ratio);
+    }
+    const Statistics s = summarise(std::move(ratios));
+    // The number 1, known exactly: as many samples as there are, without spread.
+    const Timing one{1, 1, 1, std::max<std::int64_t>(3, static_cast<std::int64_t>(s.count))};
+    const double noise =
+        noise_between(result, method.backend, method.base_place, method.new_place).of_methods;
+    method.change =
+        judge_change(one, {s.q1, s.median, s.q3, static_cast<std::int64_t>(s.count)}, threshold, noise);
+    result.methods.push_back(std::move(method));
+  }
+}
+
+// Pairs of one series, by n. Only clear verdicts count; where two clear neighbours disagree, one overtakes
+// the other between them, at the size where ln ratio, linear in ln n, is zero.
+std::vector<Crossover> crossovers_of(const std::string& series, std::vector<const Pair*> pairs) {
+  std::sort(pairs.begin(), pairs.end(),
+            [](const Pair* a, const Pair* b) { return a->identity.n < b->identity.n; });
+  std::vector<Crossover> found;
+  Crossover crossover;
+  crossover.series = series;
+  crossover.base_place = pairs.front()->base_place;
+  crossover.new_place = pairs.front()->new_place;
+  const Pair* last = nullptr;
+  for (const Pair* pair : pairs) {
+    const Verdict verdict = pair->change.verdict;
+    if (verdict != Verdict::faster && verdict != Verdict::slower) continue;
+    if (last != nullptr && last->change.verdict != verdict && pair->identity.n > last->identity.n) {
+      const double n1 = std::log(static_cast<double>(last->identity.n));
+      const double n2 = std::log(static_cast<double>(pair->identity.n));
+      const double r1 = std::log(last->change.ratio), r2 = std::log(pair->change.ratio);
+      crossover.n = std::exp(n1 + (n2 - n1) * r1 / (r1 - r2));
+      crossover.finding = fmt::format("{} overtakes between n = {} and {}, near {:.0f}",
+                                      verdict == Verdict::faster ? crossover.new_place : crossover.base_place,
+                                      last->identity.n, pair->identity.n, crossover.n);
+      found.push_back(crossover);
+    }
+    last = pair;
+  }
+  if (!found.empty()) return found;
+  crossover.finding =
+      last == nullptr
+          ? "no clear difference at any size"
+          : fmt::format("{} is faster wherever the difference is clear",
+                        last->change.verdict == Verdict::faster ? crossover.new_place : crossover.base_place);
+  return {crossover};
+}
+
+void find_crossovers(Comparison& result) {
+  std::map<std::string, std::vector<const Pair*>> series;
+  for (const Pair& pair : result.pairs) {
+    if (is_same_place(pair.base_place, pair.new_place) || pair.change.verdict == Verdict::untimed) continue;
+    const Record& r = pair.identity;
+    std::string name = fmt::format("{}/{} {} {} {}", r.problem, r.method, r.precision, r.matrix_kind,
+                                   settings_text(r.parameters));
+    if (r.nrhs > 1) name += fmt::format(" nrhs={}", r.nrhs);
+    series[name + '\n' + pair.base_place + '\n' + pair.new_place].push_back(&pair);
+  }
+  for (auto& [key, pairs] : series) {
+    for (Crossover& crossover : crossovers_of(key.substr(0, key.find('\n')), std::move(pairs))) {
+      result.crossovers.push_back(std::move(crossover));
+    }
+  }
+}
+
+}  // namespace
+
+const char* to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::same:
+      return "SAME";
+    case Verdict::faster:
+      return "FASTER";
+    case Verdict::slower:
+      return "SLOWER";
+    case Verdict::unclear:
+      return "UNCLEAR";
+    case Verdict::untimed:
+      break;
+  }
+  return "UNTIMED";
+}
+
+Change judge_change(const Timing& base, const Timing& now, double threshold, double noise) {
+  Change change;
+  if (!(base.median > 0) || !(now.median > 0) || base.samples < 1 || now.samples < 1) return change;
+  change.ratio = now.median / base.median;
+  change.low = now.q1 / base.q3;
+  change.high = now.q3 / base.q1;
+  const double size = std::fabs(std::log(change.ratio));
+  if (size <= std::log1p(threshold)) {
+    change.verdict = Verdict::same;
+    return change;
+  }
+  const double error = std::hypot(error_within(base, now), noise);
+  const bool is_apart = now.q1 > base.q3 || now.q3 < base.q1;
+  if (!is_apart || size <= standard_errors * error) {
+    change.verdict = Verdict::unclear;
+  } else {
+    change.verdict = change.ratio > 1 ? Verdict::slower : Verdict::faster;
+  }
+  return change;
+}
+
+Comparison compare(const io::Results& base, const io::Results& now, double threshold) {
+  const Trials base_trials = trials_of(base), new_trials = trials_of(now);
+  Comparison result;
+  for (const auto& [key, places] : base_trials) {
+    const auto match = new_trials.find(key);
+    if (match == new_trials.end()) {
+      ++result.only_base;
+    } else {
+      add_pairs(result, places, match->second, threshold);
+    }
+  }
+  for (const auto& [key, places] : new_trials) result.only_new += base_trials.count(key) == 0;
+  // From here on by method and size, as people read.
+  std::stable_sort(result.pairs.begin(), result.pairs.end(), [](const Pair& a, const Pair& b) {
+    const Record &x = a.identity, &y = b.identity;
+    return std::tie(x.problem, x.method, x.precision, x.parameters, x.n) <
+           std::tie(y.problem, y.method, y.precision, y.parameters, y.n);
+  });
+  result.noise = noise_of(result.pairs);
+  for (Pair& pair : result.pairs) {
+    const double noise = noise_between(result, pair.identity.backend, pair.base_place, pair.new_place).sigma;
+    pair.change = judge_change(pair.base, pair.now, threshold, noise);
+  }
+  judge_methods(result, threshold);
+  find_crossovers(result);
+  for (const Pair& pair : result.pairs) {
+    const bool is_here = is_same_place(pair.base_place, pair.new_place);
+    result.across = result.across || !is_here;
+    result.regression =
+        result.regression || (is_here && (pair.change.verdict == Verdict::slower || pair.is_worse));
+  }
+  for (const MethodChange& method : result.methods) {
+    result.regression = result.regression || (is_same_place(method.base_place, method.new_place) &&
+                                              method.change.verdict == Verdict::slower);
+  }
+  return result;
+}
+
+}  // namespace gaussweep::driver

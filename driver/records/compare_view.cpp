@@ -1,0 +1,134 @@
+/// What `compare` prints.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <initializer_list>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/words.hpp"
+#include "driver/records/compare.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+/// What names a trial, in the first columns of a table.
+std::vector<Column> columns_of_a_trial() {
+  return {{"method", "METHOD"},
+          {"backend", "BACKEND", Style::plain, true},
+          {"precision", "PRECISION", Style::plain, true},
+          {"n", "N", Style::plain, true},
+          {"parameters", "PARAMETERS", Style::plain, true},
+          {"matrix_kind", "MATRIX", Style::plain, true}};
+}
+
+std::vector<Cell> cells_of_a_trial(const io::Record& r, Reader reader) {
+  return {r.problem + "/" + r.method,
+          r.backend,
+          r.precision,
+          r.n,
+          reader == Reader::person ? settings_text(r.parameters) : r.parameters,
+          r.matrix_kind};
+}
+
+template <class T>
+void extend(std::vector<T>& list, std::initializer_list<typename std::vector<T>::value_type> more) {
+  list.insert(list.end(), more);
+}
+
+// Where all was measured on one place, its name in every row only fills the line.
+void spare_places(Table& table, const Comparison& comparison, Reader reader) {
+  if (reader == Reader::program || comparison.across) return;
+  for (std::size_t c = table.columns.size(); c-- > 0;) {
+    if (table.columns[c].name != "base_place" && table.columns[c].name != "new_place") continue;
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+    for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  }
+}
+
+}  // namespace
+
+double parse_threshold(const std::string& text) {
+  std::string number = text;
+  if (!number.empty() && number.back() == '%') number.pop_back();
+  double percent = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  if (error != std::errc() || end != number.data() + number.size() || !(percent >= 0) || percent > 1000) {
+    throw UsageError(
+        fmt::format("--threshold {}: not a percentage; allowed is a number from 0 to 1000, e.g. 5", text));
+  }
+  return percent / 100;
+}
+
+Table pair_table(const Comparison& comparison, bool all, Reader reader) {
+  Table table;
+  table.columns = columns_of_a_trial();
+  extend(table.columns, {{"base_place", "BASE ON"},
+                         {"new_place", "NEW ON"},
+                         {"base_median", "BASE", Style::seconds},
+                         {"new_median", "NEW", Style::seconds},
+                         {"verdict", "VERDICT"},
+                         {"speedup", "SPEEDUP", Style::factor},
+                         {"speedup_low", "FROM", Style::factor},
+                         {"speedup_high", "TO", Style::factor},
+                         {"base_status", "WAS"},
+                         {"new_status", "IS"}});
+  for (const Pair& pair : comparison.pairs) {
+    const bool is_quiet = pair.change.verdict == Verdict::same || pair.change.verdict == Verdict::untimed;
+    if (!all && is_quiet) continue;
+    table.rows.push_back(cells_of_a_trial(pair.identity, reader));
+    extend(table.rows.back(), {pair.base_place, pair.new_place, pair.base.median, pair.now.median,
+                               std::string(to_string(pair.change.verdict)), 1 / pair.change.ratio,
+                               1 / pair.change.high, 1 / pair.change.low, pair.base_status, pair.new_status});
+  }
+  spare_places(table, comparison, reader);
+  return table;
+}
+
+Table method_table(const Comparison& comparison, Reader reader) {
+  Table table;
+  table.columns = {{"method", "METHOD"},      {"backend", "BACKEND", Style::plain, true},
+                   {"base_place", "BASE ON"}, {"new_place", "NEW ON"},
+                   {"trials", "TRIALS"},      {"same", "SAME"},
+                   {"faster", "FASTER"},      {"slower", "SLOWER"},
+                   {"unclear", "UNCLEAR"},    {"speedup", "SPEEDUP", Style::factor},
+                   {"verdict", "ALTOGETHER"}};
+  for (const MethodChange& method : comparison.methods) {
+    table.rows.push_back({method.method, method.backend, method.base_place, method.new_place, method.pairs,
+                          method.same, method.faster, method.slower, method.unclear, 1 / method.change.ratio,
+                          std::string(to_string(method.change.verdict))});
+  }
+  spare_places(table, comparison, reader);
+  return table;
+}
+
+Table accuracy_table(const Comparison& comparison, Reader reader) {
+  Table table;
+  table.columns = columns_of_a_trial();
+  extend(table.columns, {{"accuracy", "CHANGE"}, {"verdict", "VERDICT"}});
+  for (const Pair& pair : comparison.pairs) {
+    if (pair.accuracy.empty()) continue;
+    table.rows.push_back(cells_of_a_trial(pair.identity, reader));
+    extend(table.rows.back(), {pair.accuracy, std::string(pair.is_worse ? "WORSE" : "")});
+  }
+  return table;
+}
+
+Table crossover_table(const Comparison& comparison) {
+  Table table;
+  table.columns = {{"series", "SERIES"},
+                   {"base_place", "BASE ON"},
+                   {"new_place", "NEW ON"},
+                   {"n", "N"},
+                   {"finding", "FINDING"}};
+  for (const Crossover& crossover : comparison.crossovers) {
+    table.rows.push_back(
+        {crossover.series, crossover.base_place, crossover.new_place, crossover.n, crossover.finding});
+  }
+  return table;
+}
+
+}  // namespace gaussweep::driver

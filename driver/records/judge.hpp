@@ -1,0 +1,49 @@
+#pragma once
+/// From a residual's ratio to a status, and what is said of it: the only place in the driver that decides it.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "io/records/record.hpp"
+#include "kernels/check/check.hpp"
+
+namespace gaussweep::driver {
+
+/// What a verdict hangs on.
+struct Evidence {
+  Problem problem = Problem::gesv;
+  double ratio = 0;  ///< Findings::ratio
+  double tolerance = 0;
+  std::int64_t info = 0;  ///< of the method: Answer::info
+  Convergence convergence = Convergence::none;
+  std::string flaw;  ///< Findings::flaw; empty where it is not known any more
+};
+
+/// The evidence that a record holds; nothing where this build does not know its problem.
+std::optional<Evidence> evidence_of(const io::Record& record);
+
+/// Whether the method says that it did not finish: it met a zero pivot or, for Cholesky, one that is not
+/// positive. Not so for getrf, whose factors exist.
+bool is_unfinished(Problem problem, std::int64_t info);
+
+/// Judges an answer, the first that holds:
+/// - info < 0 (the method says that its arguments were wrong): `error`;
+/// - the method did not finish: `failed`, whatever the ratio;
+/// - an iterative method that says it diverged: `diverged`, whatever the ratio;
+/// - ratio <= tolerance: `pass`; ratio <= suspect_factor * tolerance: `suspect`;
+/// - beyond, NaN and infinity: `failed`.
+/// @throws std::invalid_argument where the tolerance is not a positive number
+std::string judge(const Evidence& evidence);
+
+/// The `message` of a judged record: why it is no pass, or which pivot of a getrf that passes is 0; else
+/// empty.
+std::string finding_words(const Evidence& evidence);
+
+/// Whether a status came from judging an answer, so that another tolerance may change it.
+bool is_judged(const std::string& status);
+
+/// Whether no answer came to be: crashed, timeout, oom, error (exit code 3).
+bool is_broken(const std::string& status);
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,166 @@
+#include "driver/records/loading.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+
+#include "driver/base/printable.hpp"
+#include "driver/records/builds.hpp"
+#include "driver/records/journal_results.hpp"
+#include "io/files/errors.hpp"
+#include "io/files/open_file.hpp"
+#include "io/records/journal.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The text of a string member of a line of the journal. Within JSON's strings quotation marks are escaped, so
+// the pattern can match at a member only.
+std::string_view member(std::string_view line, std::string_view opening) {
+  const auto start = line.find(opening);
+  if (start == std::string_view::npos) return {};
+  const auto first = start + opening.size();
+  const auto end = line.find('"', first);
+  return end == std::string_view::npos ? std::string_view{} : line.substr(first, end - first);
+}
+
+// What tells one record of a trial from another.
+std::string fingerprint(std::string_view status, std::string_view start, std::string_view run) {
+  return fmt::format("{} {} {}", status, start, run);
+}
+
+bool is_hdf5(const fs::path& path) {
+  const io::Opened opened = io::open_regular(path);
+  if (!opened) throw io::InputError(fmt::format("{}: cannot be read: {}", path.string(), opened.why));
+  std::array<char, 8> head{};
+  return ::pread(opened.file.fd(), head.data(), head.size(), 0) == 8 &&
+         std::string_view(head.data(), 8) == std::string_view("\x89HDF\r\n\x1a\n", 8);
+}
+
+void take_journal(Loaded& loaded, const fs::path& path) {
+  io::JournalContents contents = io::read_journal(path);
+  loaded.from_journal = true;
+  loaded.results = results_of(contents);
+  for (const std::string& text : contents.notes) {
+    loaded.notes.push_back(nlohmann::json::parse(text, nullptr, false));
+  }
+  if (contents.torn) {
+    loaded.remarks.push_back(
+        fmt::format("{}: the last line is incomplete (a writer was killed or is writing) and was left out",
+                    path.string()));
+  }
+  if (contents.damaged > 0) {
+    loaded.remarks.push_back(fmt::format("{}: {} damaged line{} left out ({}{})", path.string(),
+                                         contents.damaged, contents.damaged == 1 ? " was" : "s were",
+                                         contents.damaged == 1 ? "" : "the first is ",
+                                         io::first_damage(contents)));
+  }
+}
+
+// A results.h5 of wherever: in a process of its own, for HDF5 stumbles over some damaged ones.
+io::Results read_file(const fs::path& path, bool with_details, std::vector<std::string>& remarks) {
+  io::Results results = io::read_results_apart(path, with_details);
+  if (!results.checked) {
+    remarks.push_back(
+        fmt::format("{}: has no checksums (an older gaussweep or another program wrote it); whether it is "
+                    "undamaged was not checked",
+                    path.string()));
+  }
+  return results;
+}
+
+Loaded load_directory(const fs::path& directory, bool with_details) {
+  Loaded loaded;
+  const fs::path results = directory / "results.h5", journal = directory / "journal.jsonl";
+  // What cannot be looked at may be there: who reads it says why not.
+  const auto may_be_there = [](const fs::path& path) {
+    std::error_code error;
+    return fs::status(path, error).type() != fs::file_type::not_found;
+  };
+  const bool has_results = may_be_there(results), has_journal = may_be_there(journal);
+  if (!has_results && !has_journal) {
+    throw io::InputError(
+        fmt::format("{}: neither journal.jsonl nor results.h5 is there; expected a run directory, "
+                    "as `gaussweep run PLAN -o DIR` makes it",
+                    directory.string()));
+  }
+  if (has_results) {
+    try {
+      loaded.results = read_file(results, with_details, loaded.remarks);
+      if (!has_journal || is_up_to_date(loaded.results.records, journal)) return loaded;
+      loaded.remarks.assign(
+          1, fmt::format("{} is not what the journal says; the journal was read", results.string()));
+    } catch (const io::InputError& e) {
+      if (!has_journal) throw;
+      loaded.results = {};
+      loaded.remarks.push_back(fmt::format(
+          "{} cannot be read; the journal was read instead ({}) (`gaussweep merge {} -o {} --force` "
+          "makes it anew)",
+          results.string(), e.what(), journal.string(), results.string()));
+    }
+  }
+  take_journal(loaded, journal);
+  return loaded;
+}
+
+}  // namespace
+
+bool is_up_to_date(const std::vector<io::Record>& results, const fs::path& journal) {
+  std::unordered_map<std::string, std::string> expected;
+  expected.reserve(results.size());
+  for (const io::Record& record : results) {
+    expected[record.key] = fingerprint(record.status, record.start_time, record.run_id);
+  }
+  std::unordered_map<std::string, std::string> found;
+  found.reserve(results.size());
+  bool readable = true;
+  io::for_lines(journal, [&](const std::vector<std::string_view>& lines) {
+    for (const std::string_view text : lines) {
+      // A record's first member in alphabetical order spares most lines the search for a note.
+      constexpr std::string_view first_member = "{\"allocate_seconds\":";
+      const bool is_record = text.compare(0, first_member.size(), first_member) == 0;
+      if (!is_record && text.find("\"note\":") != std::string_view::npos) continue;
+      const std::string_view key = member(text, "\"key\":\"");
+      readable = readable && !key.empty();  // else damaged, or not written by us: let the reader say
+      found[std::string(key)] = fingerprint(member(text, "\"status\":\""), member(text, "\"start_time\":\""),
+                                            member(text, "\"run_id\":\""));
+    }
+  });
+  return readable && found == expected;
+}
+
+Loaded load(const fs::path& path, bool with_details) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) {
+    throw io::InputError(fmt::format("{}: cannot be looked at: {}", path.string(), error.message()));
+  }
+  if (!fs::exists(status)) {
+    throw io::InputError(fmt::format("{}: no such file or directory", path.string()));
+  }
+  Loaded loaded;
+  if (fs::is_directory(status)) {
+    loaded = load_directory(path, with_details);
+  } else if (is_hdf5(path)) {
+    loaded.results = read_file(path, with_details, loaded.remarks);
+  } else {
+    take_journal(loaded, path);
+    if (loaded.results.records.empty() && loaded.notes.empty()) {
+      throw io::InputError(fmt::format("{}: neither a results.h5 nor a journal of gaussweep", path.string()));
+    }
+  }
+  loaded.path = path;
+  const std::string builds = mixed_builds(loaded.results.records);
+  if (!builds.empty()) loaded.remarks.push_back(fmt::format("{}: {}", path.string(), builds));
+  for (std::string& remark : loaded.remarks) remark = printable_lines(remark);
+  return loaded;
+}
+
+}  // namespace gaussweep::driver

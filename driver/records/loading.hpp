@@ -1,0 +1,35 @@
+#pragma once
+/// Records from wherever they are: a run directory, its journal, a results file.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "io/records/results.hpp"
+
+namespace gaussweep::driver {
+
+struct Loaded {
+  io::Results results;
+  std::filesystem::path path;         ///< as it was asked for
+  std::vector<nlohmann::json> notes;  ///< the journal's; empty where only a results file was read
+  bool from_journal = false;
+  std::vector<std::string>
+      remarks;  ///< what the reader should know: torn, damaged, out of date, of two builds
+};
+
+/// Reads records. A run directory: its results.h5 where that holds just what the journal does, else the
+/// journal (with the devices, hosts and attributes of an older results.h5, if there is one). A file:
+/// results.h5 or a journal, told apart by content. `with_details == false` may leave out samples, stages and
+/// histories. An HDF5 file is read in a child process: one that is damaged may crash HDF5, not this process.
+/// @pre this process is no rank of MPI
+/// @throws io::InputError where there is nothing to read, or it is not ours
+Loaded load(const std::filesystem::path& path, bool with_details);
+
+/// Whether each trial's last line in the journal is the record that `results` holds, found without parsing
+/// it.
+bool is_up_to_date(const std::vector<io::Record>& results, const std::filesystem::path& journal);
+
+}  // namespace gaussweep::driver

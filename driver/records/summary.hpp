@@ -1,0 +1,67 @@
+#pragma once
+/// Records as a person reads them: a row a trial group, the best of each size, speedups, what failed and why.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "driver/base/table.hpp"
+#include "io/records/record.hpp"
+
+namespace gaussweep::driver {
+
+/// Records that differ only in run and matrix (seed, digest): trials of the same thing.
+struct Group {
+  io::Record first;                        ///< stands for the identity
+  std::vector<const io::Record*> records;  ///< @pre they outlive the group
+  std::string status;                      ///< the worst of them
+  double min, q1, median, q3, max;         ///< seconds; medians of the records' q1, median, q3
+  double gflops, peak_share;               ///< medians
+  double ratio;                            ///< the largest; infinite where an answer held NaN
+  double forward_error;                    ///< the largest
+  double speedup = io::Record::unknown;    ///< the baseline's median over this one's
+  std::int64_t throttled = 0;              ///< samples
+  std::string speedup_over;                ///< the baseline: method, backend, parameters
+};
+
+/// Groups in order of first appearance.
+std::vector<Group> group_records(const std::vector<io::Record>& records);
+
+/// What `--problem`, `--method`, … ask for; an empty list asks for everything. Words may hold * and ?.
+struct Filter {
+  std::vector<std::string> problems, methods, precisions, backends, statuses, gpus, kinds;
+  std::vector<std::string> sizes;  ///< "512", "256:1024" (inclusive), ">=1k", "<64"
+};
+/// The records that pass. @throws UsageError where a size cannot be read, or a word can match nothing that
+/// exists
+std::vector<io::Record> filter_records(std::vector<io::Record> records, const Filter& filter);
+
+/// Leaves the fastest group that passed of each (problem, precision, m, n, k, nrhs, uplo).
+std::vector<Group> best_groups(const std::vector<Group>& groups);
+
+/// Sets `speedup` against `method` ("cusolver" or "gesv/cusolver"), found in `baselines`, on the same
+/// problem, precision, sizes and kind of matrix: on the same backend and GPU where it ran there, else the
+/// fastest anywhere; with several parameters, its fastest.
+/// @throws UsageError where no record is of that method
+void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);
+
+/// Sorts by a column of the summary ("n", "median", "gflops", …; "-median" downwards), without one by
+/// problem, precision, size, method, parameters; ties keep their order, groups without the value come last.
+/// @throws UsageError with the allowed names
+void sort_groups(std::vector<Group>& groups, const std::string& column);
+
+/// @param full all statistics (CSV, JSON); otherwise those that fit a terminal
+Table summary_table(const std::vector<Group>& groups, bool full);
+
+/// What is no pass, and why: method, status, trials, sizes, cause. `skipped` comes last.
+Table failure_table(const std::vector<io::Record>& records);
+
+/// "3 pass, 1 failed, 2 skipped": in the order of the contract.
+std::string status_counts_text(const std::vector<io::Record>& records);
+
+/// Index in the contract's list of statuses; unknown words last.
+int status_rank(const std::string& status);
+/// How bad a status is, to find the worst: skipped < pass < suspect < … < error.
+int status_severity(const std::string& status);
+
+}  // namespace gaussweep::driver

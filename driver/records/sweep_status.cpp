@@ -1,0 +1,244 @@
+#include "driver/records/sweep_status.hpp"
+
+#include <fmt/format.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <set>
+
+#include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
+#include "driver/plan/shard.hpp"
+#include "driver/records/builds.hpp"
+#include "driver/records/summary.hpp"
+#include "driver/system/clock.hpp"
+#include "io/files/open_file.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr double most_skew = 5;  // seconds between the clocks of two machines, at most
+
+/// What only the reckoning needs.
+struct LastStart {
+  std::size_t note = 0;  ///< its place among the notes
+  Shard shard;
+  Moment moment;
+  std::set<std::string> vanished;
+};
+
+// What the notes tell; a later start supersedes an earlier one.
+LastStart read_notes(SweepStatus& status, const std::vector<std::string>& notes) {
+  LastStart start;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    const json note = json::parse(notes[i], nullptr, false);
+    if (!note.is_object()) continue;
+    const json kind = note.value("note", json());
+    if (kind == "run") {
+      ++status.starts;
+      status.plan_name = note.value("plan_name", "");
+      status.run_id = note.value("run_id", "");
+      status.started = note.value("started", "");
+      status.total = note.value("total", std::int64_t{-1});
+      status.ended = false;
+      status.exit_code = -1;
+      status.reason.clear();
+      const json clock = note.value("clock", json::object());
+      start.note = i;
+      start.shard = read_shard(note.value("shard", "")).value_or(Shard{});
+      start.moment = {parse_time(status.started), clock.value("boot", ""),
+                      clock.value("uptime", io::Record::unknown)};
+    } else if (kind == "end") {
+      status.ended = true;
+      status.exit_code = note.value("exit_code", std::int64_t{-1});
+      status.reason = note.value("reason", "");
+    } else if (kind == "vanished") {
+      start.vanished.clear();
+      for (const json& key : note.value("keys", json::array())) {
+        if (key.is_string()) start.vanished.insert(key.get<std::string>());
+      }
+    } else if (kind == "retired") {
+      status.remarks.push_back(fmt::format("rank {} was retired: {}", note.value("rank", std::int64_t{-1}),
+                                           note.value("reason", "no reason was recorded")));
+    }
+  }
+  return start;
+}
+
+/// When the records of the last start began, by the clock that people set.
+struct Span {
+  double first = io::Record::unknown, last = io::Record::unknown;
+};
+
+void estimate(SweepStatus& status, const Moment& start, const Span& span, const Moment& now) {
+  if (std::isnan(start.seconds) || status.fresh == 0) return;
+  // An ended or killed run: up to the start of its last trial, the only time that is known.
+  double taken = (status.running ? now.seconds : span.last) - start.seconds;
+  if (status.running && !start.boot.empty() && start.boot == now.boot) {
+    taken = now.uptime - start.uptime;
+  } else if (span.first < start.seconds - most_skew || span.last > start.seconds + taken + most_skew) {
+    status.remarks.emplace_back("the clock was set back during the run: its rate is not known");
+    return;
+  }
+  // Times are recorded in whole seconds.
+  if (taken < 1) return;
+  status.rate = static_cast<double>(status.fresh) / taken;
+  if (status.running && status.total > status.done) {
+    status.seconds_left = static_cast<double>(status.total - status.done) / status.rate;
+  }
+}
+
+}  // namespace
+
+bool is_locked(const std::filesystem::path& lock) {
+  const io::Opened opened = io::open_regular(lock);
+  if (!opened) return false;
+  // Shared and given back at once: a run that starts at this very moment tries again for some seconds.
+  return flock(opened.file.fd(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+SweepStatus status_of(const io::JournalContents& journal, bool running, const Moment& now,
+                      std::size_t most_failures) {
+  SweepStatus status;
+  status.running = running;
+  const LastStart start = read_notes(status, journal.notes);
+  Span span;
+  for (std::size_t i = 0; i < journal.records.size(); ++i) {
+    const io::Record& record = journal.records[i];
+    if (start.vanished.count(record.key) != 0) {
+      ++status.vanished;
+      continue;
+    }
+    ++(in_shard(record.key, start.shard) ? status.done : status.elsewhere);
+    ++status.counts[record.status];
+    if (journal.notes_before[i] > start.note && record.status != "skipped") {
+      ++status.fresh;
+      const double began = parse_time(record.start_time);
+      span = {std::fmin(span.first, began), std::fmax(span.last, began)};
+    }
+    if (record.status != "pass" && record.status != "skipped") {
+      status.failures.push_back(record);
+      // Trimmed now and then: a night may fail a hundred thousand times.
+      if (status.failures.size() > 2 * most_failures + 64) {
+        status.failures.erase(status.failures.begin(),
+                              status.failures.end() - static_cast<std::ptrdiff_t>(most_failures));
+      }
+    }
+  }
+  if (status.failures.size() > most_failures) {
+    status.failures.erase(status.failures.begin(),
+                          status.failures.end() - static_cast<std::ptrdiff_t>(most_failures));
+  }
+  estimate(status, start.moment, span, now);
+  const std::string builds = mixed_builds(journal.records);
+  if (!builds.empty()) status.remarks.push_back(builds);
+  // While a run writes, its last line may be half there: nothing to worry about.
+  if (journal.torn && !running)
+    status.remarks.emplace_back("the journal's last line is incomplete and does not count");
+  if (journal.damaged > 0) {
+    const std::string first = io::first_damage(journal);
+    status.remarks.push_back(fmt::format("{} damaged lines of the journal do not count{}", journal.damaged,
+                                         first.empty() ? "" : " (" + first + ")"));
+  }
+  return status;
+}
+
+nlohmann::ordered_json status_json(const SweepStatus& status) {
+  nlohmann::ordered_json out;
+  out["plan_name"] = status.plan_name;
+  out["run_id"] = status.run_id;
+  out["state"] = status.running       ? "running"
+                 : status.ended       ? "ended"
+                 : status.starts == 0 ? "not started"
+                                      : "killed";
+  out["running"] = status.running;
+  out["starts"] = status.starts;
+  out["started"] = status.started;
+  out["total"] = status.total < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(status.total);
+  out["done"] = status.done;
+  out["vanished"] = status.vanished;
+  out["elsewhere"] = status.elsewhere;
+  out["counts"] = nlohmann::ordered_json::object();
+  for (const auto& [name, count] : status.counts) out["counts"][name] = count;
+  out["exit_code"] =
+      status.exit_code < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(status.exit_code);
+  out["reason"] = status.reason;
+  out["trials_per_second"] = number_json(status.rate);
+  out["seconds_left"] = number_json(status.seconds_left);
+  out["failures"] = nlohmann::ordered_json::array();
+  for (const io::Record& r : status.failures) {
+    out["failures"].push_back({{"key", r.key},
+                               {"problem", r.problem},
+                               {"method", r.method},
+                               {"backend", r.backend},
+                               {"precision", r.precision},
+                               {"n", r.n},
+                               {"parameters", r.parameters},
+                               {"status", r.status},
+                               {"message", r.message}});
+  }
+  out["remarks"] = status.remarks;
+  return out;
+}
+
+std::string status_text(const SweepStatus& status) {
+  std::string text =
+      fmt::format("Plan:    {}\n", status.plan_name.empty() ? "unknown" : printable(status.plan_name));
+  std::string state;
+  if (status.running) {
+    state = "running";
+  } else if (status.ended) {
+    state = fmt::format("ended with exit code {}", status.exit_code);
+    if (!status.reason.empty()) state += fmt::format(" ({})", printable(status.reason));
+  } else {
+    state = status.starts == 0 ? "not started"
+                               : "killed before its end; go on with `gaussweep run PLAN -o DIR --resume`";
+  }
+  text += fmt::format("State:   {}\n", state);
+  if (!status.started.empty()) {
+    text += fmt::format("Started: {}{}\n", printable(status.started),
+                        status.starts > 1 ? fmt::format(" (start number {})", status.starts) : "");
+  }
+  text += status.total > 0
+              ? fmt::format("Done:    {} of {} ({:.1f}%)", status.done, status.total,
+                            100.0 * static_cast<double>(status.done) / static_cast<double>(status.total))
+              : fmt::format("Done:    {}", status.done);
+  if (status.elsewhere > 0) text += fmt::format(", and {} of other shards", status.elsewhere);
+  if (status.vanished > 0) text += fmt::format(", and {} no longer in the plan", status.vanished);
+  text += "\n";
+  if (!std::isnan(status.rate)) {
+    text += fmt::format("Rate:    {:.3g} trials a second", status.rate);
+    if (!std::isnan(status.seconds_left))
+      text += fmt::format(", {} left", duration_words(status.seconds_left));
+    text += "\n";
+  }
+  std::vector<std::pair<std::string, std::int64_t>> counts(status.counts.begin(), status.counts.end());
+  std::sort(counts.begin(), counts.end(),
+            [](const auto& a, const auto& b) { return status_rank(a.first) < status_rank(b.first); });
+  std::string words;
+  for (const auto& [name, count] : counts)
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, printable(name));
+  if (!words.empty()) text += fmt::format("Status:  {}\n", words);
+  for (const std::string& remark : status.remarks) text += fmt::format("Note:    {}\n", printable(remark));
+  if (!status.failures.empty()) {
+    Table table;
+    table.columns = {{"method", "METHOD"}, {"backend", "BACKEND"},       {"precision", "PRECISION"},
+                     {"n", "N"},           {"parameters", "PARAMETERS"}, {"status", "STATUS"},
+                     {"message", "CAUSE"}};
+    for (const io::Record& r : status.failures) {
+      table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n,
+                            settings_text(r.parameters), r.status, r.message});
+    }
+    text += "\nLast not passed:\n" + render_text(table);
+  }
+  return text;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,163 @@
+#include "driver/restore/restoration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/words.hpp"
+#include "driver/plan/trial.hpp"
+#include "driver/records/judge.hpp"
+#include "driver/system/clock.hpp"
+#include "driver/system/machine.hpp"
+#include "driver/system/timed.hpp"
+#include "kernels/core/staging.hpp"
+#include "kernels/matrix/generate.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// @throws UsageError where inverting or judging would take more memory than there is
+void check_fit(const RestoreJob& job, const Shape& shape, const Parameters& parameters,
+               const Device& device) {
+  const std::size_t element = element_bytes(job.precision);
+  const double matrix = static_cast<double>(shape.n) * static_cast<double>(shape.n);
+  const auto staged = static_cast<double>(staging_bytes(*job.inverter.method, shape, parameters, element, 1));
+  const bool on_gpu = job.inverter.backend == Backend::cuda;
+  const std::string image =
+      fmt::format("an image of {} x {} pixels makes matrices of order {} ({} each)", job.blur.width,
+                  job.blur.height, shape.n, bytes_text(matrix * static_cast<double>(element)));
+  const auto gpu_free = static_cast<double>(device.info().free_bytes);
+  if (on_gpu && staged > gpu_free) {
+    throw UsageError(fmt::format("{}; inverting one needs {} of GPU memory, {} are free", image,
+                                 bytes_text(staged), bytes_text(gpu_free)));
+  }
+  // The matrix and its inverse; then either the method's own, or what judging takes: a product in double and,
+  // for float, copies of both in double.
+  const double both = 2 * matrix * static_cast<double>(element);
+  const double judging = matrix * sizeof(double) * (job.precision == Precision::float32 ? 3 : 1);
+  const double host = both + std::max(judging, on_gpu ? 0 : staged);
+  if (host > available_memory_bytes()) {
+    throw UsageError(
+        fmt::format("{}; restoring it needs {} of memory, {} are available; take a smaller image", image,
+                    bytes_text(host), bytes_text(available_memory_bytes())));
+  }
+}
+
+/// X v, each sum from left to right in double.
+template <class T>
+std::vector<double> product(const HostMatrix<T>& x, const std::vector<double>& v) {
+  std::vector<double> result(v.size(), 0.0);
+  for (std::int64_t j = 0; j < x.cols; ++j) {
+    const double factor = v[static_cast<std::size_t>(j)];
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      result[static_cast<std::size_t>(i)] += static_cast<double>(x(i, j)) * factor;
+    }
+  }
+  return result;
+}
+
+template <class T>
+Answer<T> invert(const RestoreJob& job, const Inputs<T>& inputs, const Parameters& parameters, Device& device,
+                 Restored& result) {
+  const Method& method = *job.inverter.method;
+  Context context(device);
+  std::optional<Staging<T>> staging;
+  result.allocate_seconds =
+      timed(device, [&] { staging.emplace(device, method, parameters, inputs.shape, 1); });
+  result.h2d_seconds = timed(device, [&] { staging->upload(inputs); });
+  staging->reset();
+  device.synchronize();
+  const std::unique_ptr<Event> begin = device.make_event(), end = device.make_event();
+  Operands<T> operands = staging->operands(0);
+  begin->record();
+  method.entry(job.inverter.backend).template get<T>()(context, operands, parameters);
+  end->record();
+  device.synchronize();
+  result.invert_seconds = end->seconds_since(*begin);
+  result.convergence = context.report.convergence;
+  result.iterations = context.report.iterations;
+  Answer<T> answer;
+  result.d2h_seconds = timed(device, [&] { answer = staging->download(0); });
+  return answer;
+}
+
+template <class T>
+void restore_typed(const RestoreJob& job, Device& device, Restored& result) {
+  const Method& method = *job.inverter.method;
+  const Parameters parameters = defaults_of(method);
+  Inputs<T> inputs;
+  const std::int64_t n = job.blur.width * job.blur.height;
+  inputs.shape = {n, n, n, 1, Uplo::lower};
+  check_fit(job, inputs.shape, parameters, device);
+
+  MatrixSpec spec;
+  spec.kind = MatrixKind::blur;
+  spec.rows = spec.cols = n;
+  spec.blur = job.blur;
+  spec.blur.what = job.formula == Formula::inverse ? BlurMatrix::h : BlurMatrix::system;
+  double start = now_seconds();
+  inputs.a = generate<T>(spec);
+  result.generate_seconds = now_seconds() - start;
+
+  const Answer<T> answer = invert(job, inputs, parameters, device, result);
+  start = now_seconds();
+  result.tolerance = default_tolerance(method.problem);
+  result.findings = check(method, inputs, answer, result.tolerance);
+  result.verify_seconds = now_seconds() - start;
+  result.info = answer.info;
+  const Evidence evidence{method.problem, result.findings.ratio, result.tolerance,
+                          result.info,    result.convergence,    result.findings.flaw};
+  result.status = judge(evidence);
+  result.message = finding_words(evidence);
+
+  start = now_seconds();
+  switch (job.formula) {
+    case Formula::regularised:
+      result.restored = apply_blur(job.blur, product(answer.x, result.degraded), true);
+      break;
+    case Formula::paper:
+      result.restored = product(answer.x, apply_blur(job.blur, result.degraded, true));
+      break;
+    case Formula::inverse:
+      result.restored = product(answer.x, result.degraded);
+      break;
+  }
+  result.apply_seconds = now_seconds() - start;
+}
+
+}  // namespace
+
+std::vector<double> degrade(const RestoreJob& job, const std::vector<double>& f) {
+  std::vector<double> g = apply_blur(job.blur, f, false);
+  add_noise(g, job.noise, job.seed);
+  return g;
+}
+
+Restored restore(const RestoreJob& job, const std::vector<double>& original, Device& device) {
+  Restored result;
+  result.device = device.info();
+  result.degraded = degrade(job, original);
+  if (job.precision == Precision::float32) {
+    restore_typed<float>(job, device, result);
+  } else {
+    restore_typed<double>(job, device, result);
+  }
+  return result;
+}
+
+double mean_square_error(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t p = 0; p < a.size(); ++p) sum += (a[p] - b[p]) * (a[p] - b[p]);
+  return sum / static_cast<double>(a.size());
+}
+
+double peak_signal_to_noise(double mse) {
+  return mse == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(255.0 * 255.0 / mse);
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,287 @@
+#include "driver/sweep/coordinator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "driver/system/clock.hpp"
+#include "driver/system/stop_signals.hpp"
+#include "io/files/errors.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using nlohmann::json;
+
+constexpr double sync_interval = 0.05;  // seconds: so many lines share one sync under load
+// Seconds that a rank may take to answer: more than ending a worker for sure takes.
+constexpr double answer_patience = 15;
+// Seconds that an orderly end needs before a launcher's SIGKILL: workers ended, journal and results written.
+constexpr double time_to_end = 0.6;
+// A trial that was in the hands of so many ranks when their devices failed is not given to a further one.
+constexpr int most_retirements = 2;
+
+std::vector<double> estimates(const CostModel& model, const std::vector<Trial>& trials) {
+  std::vector<double> costs;
+  for (const Trial& trial : trials) costs.push_back(model.estimate(trial));
+  return costs;
+}
+
+CostModel learned(const Registry& registry, const io::JournalContents& journal) {
+  CostModel model(registry);
+  for (const io::Record& record : journal.records) model.learn(record);
+  return model;
+}
+
+}  // namespace
+
+Coordinator::Coordinator(World& world, RunDirectory& directory, const Registry& registry,
+                         std::vector<Trial> trials, std::size_t done, RunLimits limits, double store_limit)
+    : world_(world),
+      directory_(directory),
+      trials_(std::move(trials)),
+      model_(learned(registry, directory.journal())),
+      costs_(estimates(model_, trials_)),
+      queue_(trials_, costs_),
+      keeper_(io::MatrixStore(directory.path() / "matrices"), store_limit, trials_),
+      limits_(limits),
+      progress_(trials_.size() + done, done) {
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    index_[trials_[i].key] = i;
+    queued_cost_ += costs_[i];
+  }
+}
+
+void Coordinator::keep(const io::Record& record) {
+  directory_.append(record);
+  model_.learn(record);
+  learned_since_ = true;
+  const auto found = index_.find(record.key);
+  if (found != index_.end()) keeper_.release(trials_[found->second], true);
+  unsynced_.emplace_back(record.status,
+                         found == index_.end() || as_expected(trials_[found->second], record.status));
+}
+
+void Coordinator::estimate_anew() {
+  queue_.after([&] { costs_ = estimates(model_, trials_); });
+  queued_cost_ = queue_.total();
+  learned_since_ = false;
+}
+
+void Coordinator::give(int rank, const std::string& held) {
+  double most_seconds = HUGE_VAL;
+  if (limits_.deadline > 0) most_seconds = limits_.deadline - now_seconds();
+  std::optional<std::size_t> next;
+  if (stopped_because_.empty()) {
+    next = queue_.next(held, most_seconds);
+    if (!next && queue_.size() > 0 && learned_since_) {  // the first guesses err on the careful side
+      estimate_anew();
+      next = queue_.next(held, most_seconds);
+    }
+  }
+  if (!next) {
+    waiting_[rank] = held;
+    return;
+  }
+  queued_cost_ -= costs_[*next];
+  running_[rank] = {*next, now_seconds()};
+  Trial trial = trials_[*next];
+  keeper_.admit(trial);
+  world_.send(rank, World::supervisor, {{"type", "trial"}, {"trial", to_json(trial)}});
+}
+
+void Coordinator::give_to_waiting() {
+  const std::map<int, std::string> idle = std::move(waiting_);
+  waiting_.clear();
+  for (const auto& [rank, held] : idle) give(rank, held);
+}
+
+void Coordinator::take(const World::Arrived& arrived) {
+  const json& message = arrived.message;
+  const std::string type = message.at("type");
+  if (type == "record") {
+    running_.erase(arrived.from);
+    keep(io::record_from_json(message.at("record")));
+  } else if (type == "ready") {
+    give(arrived.from, message.at("held"));
+  } else if (type == "given_back") {
+    take_back(arrived.from);
+    waiting_[arrived.from] = "";
+  } else if (type == "device") {
+    directory_.note({{"note", "device"}, {"row", message.at("row")}});
+  } else if (type == "retired") {
+    retire(arrived.from, message.at("reason"));
+  } else if (type == "storage_failed") {
+    if (!unsynced_.empty()) directory_.sync();
+    throw io::StorageError(message.at("message").get<std::string>());
+  } else if (type == "stop") {
+    stop("a signal reached rank " + std::to_string(arrived.from));
+  } else if (type == "bye") {
+    left_.insert(arrived.from);
+  }
+}
+
+void Coordinator::take_back(int rank) {
+  const auto run = running_.find(rank);
+  if (run == running_.end()) return;
+  queue_.put_back(run->second.trial);
+  keeper_.release(trials_[run->second.trial], false);
+  queued_cost_ += costs_[run->second.trial];
+  running_.erase(run);
+}
+
+void Coordinator::retire(int rank, const std::string& reason) {
+  spdlog::error("rank {} retires: {}", rank, reason);
+  directory_.note({{"note", "retired"}, {"rank", rank}, {"reason", reason}});
+  directory_.sync();
+  gone_.insert(rank);
+  waiting_.erase(rank);
+  const auto run = running_.find(rank);
+  if (run != running_.end() && ++retired_with_[run->second.trial] >= most_retirements) {
+    // It may be what breaks the devices: it shall not have them all.
+    spdlog::error("{}: {} ranks retired while they had it; it is left for --resume",
+                  describe(trials_[run->second.trial]), most_retirements);
+    running_.erase(run);
+    lost_its_ranks_ = true;
+  } else {
+    take_back(rank);
+  }
+  give_to_waiting();
+}
+
+void Coordinator::stop(const std::string& reason) {
+  if (!stopped_because_.empty()) return;
+  stopped_because_ = reason;
+  stopping_since_ = now_seconds();
+  spdlog::warn("stopping: {}; {} trials are running, {} are left for --resume", reason, running_.size(),
+               queue_.size());
+}
+
+void Coordinator::heed_launcher() {
+  const double patience = world_.launcher_patience();
+  const double most = std::max(0.0, patience - time_to_end);
+  if (limits_.grace <= most) return;
+  spdlog::warn(
+      "mpirun kills its ranks {:g} s after SIGTERM, so running trials do not get their {:g} s; signal USR1, "
+      "which it passes on, leaves them that",
+      patience, limits_.grace);
+  limits_.grace = most;
+}
+
+void Coordinator::watch_limits() {
+  const double now = now_seconds();
+  int number = 0;
+  const int signals = stop_signals(&number);
+  if (signals > 0) stop(fmt::format("signal {}", strsignal(number)));
+  if (number == SIGTERM) heed_launcher();
+  if (limits_.deadline > 0 && now > limits_.deadline) stop("the time limit is reached");
+  if (limits_.deadline > 0 && learned_since_ && !waiting_.empty()) give_to_waiting();
+  if (limits_.deadline > 0 && running_.empty() && queue_.size() > 0 && !waiting_.empty()) {
+    stop("no trial that is left fits into the time limit");
+  }
+  const bool patience_over = !stopped_because_.empty() && now - stopping_since_ > limits_.grace;
+  const bool at_once = signals > 1;
+  if (abandoned_at_ < 0 && (patience_over || at_once)) {
+    abandoned_at_ = now;
+    for (const auto& [rank, run] : running_) {
+      spdlog::warn("abandoning {} on rank {}", describe(trials_[run.trial]), rank);
+      world_.send(rank, World::supervisor, {{"type", "abandon"}});
+    }
+  }
+  if (abandoned_at_ >= 0 && now - abandoned_at_ > answer_patience) forget_the_silent(now);
+}
+
+void Coordinator::forget_the_silent(double now) {
+  while (!running_.empty()) {
+    const int rank = running_.begin()->first;
+    spdlog::error("rank {} has not answered for {:.0f} s; its trial is left for --resume", rank,
+                  now - abandoned_at_);
+    take_back(rank);
+    gone_.insert(rank);
+    left_.insert(rank);
+    world_.lose_peer();
+  }
+}
+
+double Coordinator::work_left() const {
+  double work = queued_cost_;
+  const double now = now_seconds();
+  for (const auto& [rank, run] : running_) work += std::max(0.0, costs_[run.trial] - (now - run.since));
+  return work;
+}
+
+double Coordinator::seconds_left() const {
+  const auto at_work = static_cast<double>(world_.size()) - static_cast<double>(gone_.size());
+  return at_work > 0 ? work_left() / at_work : -1;
+}
+
+void Coordinator::tell_all_to_finish() {
+  told_at_ = now_seconds();
+  for (int rank = 0; rank < world_.size(); ++rank) {
+    if (left_.count(rank) == 0) world_.send(rank, World::supervisor, {{"type", "finish"}});
+  }
+}
+
+void Coordinator::await_goodbyes(double now) {
+  // Every message is received before MPI_Finalize: an unanswered one could hold its sender there for ever.
+  const bool all = static_cast<int>(left_.size()) == world_.size();
+  const bool patience_over = now - told_at_ > answer_patience;
+  if (!all && patience_over) world_.lose_peer();
+  finished_ = all || patience_over;
+}
+
+void Coordinator::give_up() noexcept {
+  try {
+    if (told_at_ < 0) tell_all_to_finish();
+    left_.insert(0);  // this rank's own supervisor ends with it
+    for (double now = told_at_; !finished_; now = now_seconds()) {
+      while (const auto arrived = world_.receive(World::coordinator)) {
+        if (arrived->message.at("type") == "bye") left_.insert(arrived->from);
+      }
+      await_goodbyes(now);
+      if (!finished_) ::usleep(1000);
+    }
+  } catch (const std::exception& e) {
+    spdlog::error("the other ranks cannot be told to finish: {}", e.what());
+    world_.lose_peer();
+  }
+}
+
+void Coordinator::step() {
+  while (auto arrived = world_.receive(World::coordinator)) take(*arrived);
+  const double now = now_seconds();
+  if (told_at_ >= 0) {
+    await_goodbyes(now);
+    return;
+  }
+  watch_limits();
+  const bool nothing_more = running_.empty() && (queue_.size() == 0 || !stopped_because_.empty());
+  if (!unsynced_.empty() && (nothing_more || now - last_sync_ > sync_interval)) {
+    directory_.sync();
+    last_sync_ = now;
+    for (const auto& [status, expected] : unsynced_) progress_.count(status, expected);
+    unsynced_.clear();
+  }
+  progress_.show(seconds_left());
+  directory_.write_results(false);
+  const bool all_retired = static_cast<int>(gone_.size()) == world_.size();
+  if (all_retired && queue_.size() > 0 && stopped_because_.empty()) {
+    stop("every rank has retired");
+    lost_its_ranks_ = true;
+  }
+  if (nothing_more || all_retired) {
+    progress_.finish();
+    if (keeper_.refused() + keeper_.removed() > 0) {
+      spdlog::info("the matrix store: {} matrices were removed to make room, {} times one did not fit",
+                   keeper_.removed(), keeper_.refused());
+    }
+    tell_all_to_finish();
+  }
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,95 @@
+#pragma once
+/// Rank 0's part: hands out trials, keeps the journal and results.h5, shows progress, stops in time.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "driver/plan/cost_model.hpp"
+#include "driver/plan/trial.hpp"
+#include "driver/sweep/progress.hpp"
+#include "driver/sweep/queue.hpp"
+#include "driver/sweep/run_directory.hpp"
+#include "driver/sweep/store_keeper.hpp"
+#include "driver/sweep/world.hpp"
+
+namespace gaussweep::driver {
+
+struct RunLimits {
+  double deadline = 0;  ///< on now_seconds' clock; 0: none
+  double grace = 20;    ///< seconds that running trials get after the first signal
+};
+
+class Coordinator {
+ public:
+  /// @param trials what is to be done now, nothing that is recorded already
+  /// @param done how many trials of the plan are recorded already
+  /// @param store_limit most bytes in the run directory's matrices
+  Coordinator(World& world, RunDirectory& directory, const Registry& registry, std::vector<Trial> trials,
+              std::size_t done, RunLimits limits, double store_limit);
+  /// Does what can be done now. @throws io::StorageError: the medium failed; what was synced is safe
+  void step();
+  /// True once everything is on disk and every other rank has said goodbye, or is not waited for any longer.
+  bool finished() const { return finished_; }
+  /// Why the run ended before everything was done; empty where it did not.
+  const std::string& stopped_because() const { return stopped_because_; }
+  /// Whether trials were left because ranks retired, not because of a signal or a limit.
+  bool lost_its_ranks() const { return lost_its_ranks_; }
+  /// After an error of the coordinator's own: tells every supervisor to end and hears them out.
+  void give_up() noexcept;
+
+ private:
+  void take(const World::Arrived& arrived);
+  void give(int rank, const std::string& held);
+  /// Asks again for the ranks that got nothing.
+  void give_to_waiting();
+  void keep(const io::Record& record);
+  /// Prices what is left by what was learned in this run.
+  void estimate_anew();
+  void watch_limits();
+  void stop(const std::string& reason);
+  /// After SIGTERM: running trials get no more grace than mpirun leaves its ranks.
+  void heed_launcher();
+  void take_back(int rank);
+  void retire(int rank, const std::string& reason);
+  void forget_the_silent(double now);
+  void tell_all_to_finish();
+  void await_goodbyes(double now);
+  double seconds_left() const;
+  double work_left() const;
+
+  World& world_;
+  RunDirectory& directory_;
+  std::vector<Trial> trials_;
+  std::unordered_map<std::string, std::size_t> index_;
+  CostModel model_;
+  std::vector<double> costs_;
+  Queue queue_;
+  StoreKeeper keeper_;
+  RunLimits limits_;
+  Progress progress_;
+  struct Handed {
+    std::size_t trial;
+    double since;
+  };
+  std::map<int, Handed> running_;       ///< by rank
+  std::map<int, std::string> waiting_;  ///< ranks that asked and got nothing yet, with the matrix they hold
+  std::set<int> gone_;                  ///< retired, or silent: they get no more trials
+  std::set<int> left_;                  ///< said goodbye
+  std::map<std::size_t, int> retired_with_;             ///< trial → ranks that retired while they had it
+  std::vector<std::pair<std::string, bool>> unsynced_;  ///< statuses of records that are not on disk yet
+  double last_sync_ = 0;
+  double queued_cost_ = 0;
+  bool learned_since_ = false;  ///< since the costs were estimated
+  double stopping_since_ = 0;
+  double abandoned_at_ = -1;  ///< negative: running trials were not abandoned
+  std::string stopped_because_;
+  bool lost_its_ranks_ = false;
+  double told_at_ = -1;  ///< when everybody was told to finish; negative: not yet
+  bool finished_ = false;
+};
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,44 @@
+#pragma once
+/// The order in which trials are handed out: longest first, preferring trials whose matrix the rank already
+/// holds.
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "driver/plan/trial.hpp"
+
+namespace gaussweep::driver {
+
+/// A pure data structure: no clock, no MPI.
+class Queue {
+ public:
+  /// @param costs seconds of each trial, same order
+  Queue(const std::vector<Trial>& trials, const std::vector<double>& costs);
+  /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`:
+  /// the longest with that matrix, unless the longest of all is more than four times longer.
+  /// @return an index into the trials, or nothing where none is left that fits
+  std::optional<std::size_t> next(const std::string& held, double most_seconds);
+  /// Puts a trial back that a rank could not do.
+  void put_back(std::size_t index);
+  /// Orders what is left anew after the costs have changed. @param change changes them
+  void after(const std::function<void()>& change);
+  std::size_t size() const { return by_cost_.size(); }
+  /// Seconds of all that are left, one after the other.
+  double total() const;
+
+ private:
+  using Ordered = std::set<std::pair<double, std::size_t>, std::greater<>>;
+  std::optional<std::size_t> longest(const Ordered& from, double most_seconds) const;
+  void remove(std::size_t index);
+  const std::vector<Trial>& trials_;
+  const std::vector<double>& costs_;
+  Ordered by_cost_;
+  std::map<std::string, Ordered> by_matrix_;
+};
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,188 @@
+#include "driver/sweep/run_directory.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "driver/base/errors.hpp"
+#include "driver/records/journal_results.hpp"
+#include "driver/system/clock.hpp"
+#include "io/files/atomic_file.hpp"
+#include "io/files/errors.hpp"
+#include "io/files/open_file.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr double lock_patience = 10;        // seconds
+constexpr double first_results_after = 10;  // seconds
+constexpr double results_share = 0.05;      // of the time may go into writing results.h5
+
+void make_private_folder(const std::filesystem::path& path) {
+  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return;
+  throw io::StorageError(fmt::format("cannot create the folder {}: {}", path.string(), std::strerror(errno)));
+}
+
+/// Takes from others what they may do in an open folder that stood there before. Where that is not ours to
+/// change, it must at least be nothing that changes a run.
+void keep_private(int folder, const std::filesystem::path& path) {
+  constexpr mode_t of_others = 077, writing = 022;
+  struct stat facts {};
+  if (::fstat(folder, &facts) != 0 || (facts.st_mode & of_others) == 0) return;
+  const mode_t before = facts.st_mode & 0777;
+  if (::fchmod(folder, facts.st_mode & 07700) == 0 || errno != EPERM) {
+    // Some file systems have no modes of their own, and show what they were mounted with.
+    if ((before & writing) != 0)
+      spdlog::warn("{}: others could write into it (mode {:04o}); a run directory is private to its user",
+                   path.string(), before);
+    return;
+  }
+  if ((before & writing) == 0) return;
+  throw io::StorageError(
+      fmt::format("{}: belongs to another user, and others may write into it (mode {:04o}): what a run reads "
+                  "and records there could be changed; allowed: a folder of your own",
+                  path.string(), before));
+}
+
+/// A folder of the run directory: a folder in truth, for what is written must stay inside.
+void make_inner_folder(const std::filesystem::path& path) {
+  make_private_folder(path);
+  const io::Opened held = io::hold_folder(path);
+  if (!held) {
+    throw io::StorageError(fmt::format("{} must be a folder of the run directory, not a link or a file: {}",
+                                       path.string(), held.why));
+  }
+  keep_private(held.file.fd(), path);
+}
+
+/// What a run may have left, however early it was killed, or a batch job's script before it.
+bool may_be_a_run(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_empty(path, error)) return true;
+  const char* names[] = {"journal.jsonl", "lock", "logs", "matrices", "plan.yaml"};
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](const char* name) { return std::filesystem::exists(path / name, error); });
+}
+
+}  // namespace
+
+RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume)
+    : path_(std::filesystem::absolute(path)) {
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path_, error);
+  if (exists && !std::filesystem::is_directory(path_, error)) {
+    throw UsageError(
+        fmt::format("-o {}: is a file; give the name of a directory, which will be created", path.string()));
+  }
+  const bool is_empty = exists && std::filesystem::is_empty(path_, error);
+  if (error)
+    throw UsageError(fmt::format("-o {}: cannot be looked into: {}", path.string(), error.message()));
+  if (exists && !resume && !is_empty) {
+    throw UsageError(
+        fmt::format("-o {}: the directory exists and is not empty; give a new name, or --resume to go on "
+                    "with the run that it holds",
+                    path.string()));
+  }
+  if (exists && resume && !may_be_a_run(path_)) {
+    throw UsageError(fmt::format(
+        "-o {}: holds files, but no run that could go on; give the directory of a run, or a new name",
+        path.string()));
+  }
+  std::filesystem::create_directories(path_.parent_path(), error);
+  make_private_folder(path_);
+  const io::Descriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.open()) keep_private(folder.fd(), path_);
+  lock();
+  make_inner_folder(path_ / "matrices");
+  make_inner_folder(path_ / "logs");
+  const std::filesystem::path journal = path_ / "journal.jsonl";
+  contents_ = io::read_journal(journal);
+  safe_ = contents_.records.size();
+  for (std::size_t i = 0; i < contents_.records.size(); ++i) index_[contents_.records[i].key] = i;
+  for (const std::string& text : contents_.notes) {
+    const nlohmann::json note = nlohmann::json::parse(text);
+    if (run_id_.empty() && note.value("note", "") == "run") run_id_ = note.value("run_id", "");
+  }
+  if (run_id_.empty()) run_id_ = random_id();
+  writer_ = std::make_unique<io::JournalWriter>(journal);
+  next_write_ = now_seconds() + first_results_after;
+}
+
+RunDirectory::~RunDirectory() {
+  if (lock_fd_ >= 0) ::close(lock_fd_);
+}
+
+void RunDirectory::lock() {
+  const std::filesystem::path name = path_ / "lock";
+  io::Opened opened = io::open_regular(name, O_RDWR | O_CREAT | O_NOFOLLOW);
+  if (!opened) throw io::StorageError(fmt::format("cannot open {}: {}", name.string(), opened.why));
+  lock_fd_ = opened.file.release();
+  const double deadline = now_seconds() + lock_patience;
+  while (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == ENOSYS || errno == ENOLCK || errno == EOPNOTSUPP) {
+      throw io::StorageError(
+          fmt::format("{} cannot be locked, and a lock is what keeps two runs from one directory: this file "
+                      "system gives none ({}; Lustre needs the mount option flock, NFS its lock service)",
+                      path_.string(), std::strerror(errno)));
+    }
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      throw io::StorageError(fmt::format("cannot lock {}: {}", name.string(), std::strerror(errno)));
+    }
+    if (now_seconds() > deadline) {
+      throw UsageError(
+          fmt::format("{}: another run is at work on this directory (it holds {}); wait for its end or "
+                      "choose another directory",
+                      path_.string(), name.string()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+void RunDirectory::save_plan(const std::string& text) {
+  io::remove_stale_temporaries(path_ / "plan.yaml");
+  io::write_atomically(path_ / "plan.yaml", text.data(), text.size());
+}
+
+void RunDirectory::append(const io::Record& record) {
+  writer_->append(record);
+  const auto [place, fresh] = index_.try_emplace(record.key, contents_.records.size());
+  if (fresh) {
+    contents_.records.push_back(record);
+  } else {
+    contents_.records[place->second] = record;
+  }
+  dirty_ = true;
+}
+
+void RunDirectory::note(const nlohmann::json& note) {
+  writer_->append_note(note);
+  contents_.notes.push_back(note.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  dirty_ = true;
+}
+
+void RunDirectory::sync() {
+  writer_->sync();
+  safe_ = contents_.records.size();
+}
+
+void RunDirectory::write_results(bool now) {
+  const double start = now_seconds();
+  if (!dirty_ || (!now && start < next_write_)) return;
+  io::write_results(path_ / "results.h5", results_of(contents_));
+  dirty_ = false;
+  const double taken = now_seconds() - start;
+  next_write_ = now_seconds() + std::max(first_results_after, taken / results_share);
+}
+
+}  // namespace gaussweep::driver

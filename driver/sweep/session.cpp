@@ -1,0 +1,400 @@
+#include "driver/sweep/session.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "driver/base/printable.hpp"
+#include "driver/plan/matrix_request.hpp"
+#include "driver/plan/planned_trials.hpp"
+#include "driver/records/blank_record.hpp"
+#include "driver/records/builds.hpp"
+#include "driver/records/judge.hpp"
+#include "driver/records/sweep_status.hpp"
+#include "driver/records/verify.hpp"
+#include "driver/sweep/coordinator.hpp"
+#include "driver/sweep/rank_facts.hpp"
+#include "driver/sweep/store_keeper.hpp"
+#include "driver/sweep/supervisor.hpp"
+#include "driver/sweep/world.hpp"
+#include "driver/system/batch_job.hpp"
+#include "driver/system/clock.hpp"
+#include "driver/system/console.hpp"
+#include "driver/system/process.hpp"
+#include "driver/system/stop_signals.hpp"
+#include "io/files/errors.hpp"
+#include "io/matrix/matrix_file.hpp"
+#include "io/records/results.hpp"
+#include "version.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using nlohmann::json;
+
+constexpr int wait_ms = 1;
+
+std::unordered_map<std::string, const io::Record*> by_key(const io::JournalContents& journal) {
+  std::unordered_map<std::string, const io::Record*> records;
+  for (const io::Record& record : journal.records) records[record.key] = &record;
+  return records;
+}
+
+/// The trials that are still to do, with those that are skipped recorded.
+struct Work {
+  std::vector<Trial> all;  ///< of this shard
+  std::vector<Trial> todo;
+};
+
+/// Whether a recorded trial is to be done once more.
+bool is_wanted_again(const Trial& trial, const io::Record& record, bool retry_failed) {
+  if (record.for_now) return true;
+  // This start may be another machine's or build's: what it does not rule out is tried, which costs nothing.
+  if (record.status == "skipped") return trial.skip_reason.empty();
+  return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
+}
+
+Work plan_work(const RunOptions& options, const Expansion& expansion, const io::JournalContents& journal) {
+  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
+  Work work;
+  work.all = shard_of(expansion.trials, options.shard);
+  for (const Trial& trial : work.all) {
+    const auto found = records.find(trial.key);
+    if (found == records.end() || is_wanted_again(trial, *found->second, options.retry_failed))
+      work.todo.push_back(trial);
+  }
+  return work;
+}
+
+/// The plan's tolerances hold for what is recorded already too: an answer's residual is known, nothing has to
+/// run.
+void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
+  const std::unordered_map<std::string, const io::Record*> records = by_key(directory.journal());
+  std::vector<io::Record> judged;
+  std::map<std::string, std::size_t> changes;
+  for (const Trial& trial : trials) {
+    const auto found = records.find(trial.key);
+    if (found == records.end() || found->second->tolerance == trial.tolerance) continue;
+    io::Record record = *found->second;
+    if (!judge_again(record, trial.tolerance)) continue;
+    if (record.status != found->second->status) ++changes[found->second->status + " is now " + record.status];
+    judged.push_back(std::move(record));
+  }
+  for (const io::Record& record : judged) directory.append(record);
+  if (judged.empty()) return;
+  std::string words;
+  for (const auto& [change, count] : changes) words += fmt::format("; {} of them: {}", count, change);
+  spdlog::warn("{} records had another tolerance than the plan has now and were judged again by the plan's{}",
+               judged.size(), changes.empty() ? "; no status changed" : words);
+}
+
+/// `auto` must not turn a night on GPUs into weeks of emulation because the driver is broken this time.
+void refuse_other_backend(const RunOptions& options, const io::JournalContents& journal, Backend backend) {
+  if (options.backend != "auto" || backend == Backend::cuda) return;
+  std::string before;
+  for (const std::string& text : journal.notes) {
+    const json note = json::parse(text);
+    if (note.value("note", "") == "run") before = note.value("backend", "");
+  }
+  if (before != to_string(Backend::cuda)) return;
+  throw UsageError(
+      fmt::format("{} ran on cuda, but no rank has a GPU here (see gaussweep devices): resume where there is "
+                  "one, or say --backend {} to go on without",
+                  options.output, to_string(backend)));
+}
+
+void note_vanished(RunDirectory& directory, const Expansion& expansion) {
+  std::unordered_set<std::string> planned;
+  for (const Trial& trial : expansion.trials) planned.insert(trial.key);
+  json keys = json::array();
+  for (const io::Record& record : directory.journal().records) {
+    if (planned.count(record.key) == 0) keys.push_back(record.key);
+  }
+  if (keys.empty() && directory.journal().records.empty()) return;
+  directory.note({{"note", "vanished"}, {"keys", keys}});
+  if (!keys.empty())
+    spdlog::warn("{} recorded trials are no longer in the plan; their records are kept", keys.size());
+}
+
+void note_start(RunDirectory& directory, const RunOptions& options, const io::Plan& plan, const Work& work,
+                Backend backend, const World& world, const std::vector<json>& ranks) {
+  const Moment clock = moment_now();
+  json note = {{"note", "run"},
+               {"run_id", directory.run_id()},
+               {"total", work.all.size()},
+               {"plan", plan.text},
+               {"plan_name", plan.name},
+               {"started", time_stamp()},
+               {"clock", {{"boot", clock.boot}, {"uptime", clock.uptime}}},
+               {"version", version_string},
+               {"commit", version_commit},
+               {"dirty", version_dirty},
+               {"build", version_build},
+               {"compiler", __VERSION__},
+               {"command_line", options.command_line},
+               {"backend", to_string(backend)},
+               {"ranks", world.size()},
+               {"shard", fmt::format("{}/{}", options.shard.number, options.shard.count)},
+               {"mpi_version", world.mpi_version()},
+               {"hdf5_version", io::hdf5_version()},
+               {"job_id", batch_job().id}};
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST",
+                           "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_GPUS", "SLURM_JOB_GRES",
+                           "SLURM_RESTART_COUNT", "SLURM_CLUSTER_NAME", "CUDA_VISIBLE_DEVICES"}) {
+    const std::string value = environment_value(name);
+    if (!value.empty()) note[name] = value;
+  }
+  std::set<std::string> hosts;
+  for (const json& rank : ranks) {
+    if (hosts.insert(rank.at("host").get<std::string>()).second) {
+      directory.note({{"note", "host"}, {"row", rank.at("host_row")}});
+    }
+    if (rank.contains("driver")) note["driver_version"] = rank.at("driver");
+  }
+  directory.note(note);
+}
+
+void record_skipped(RunDirectory& directory, Work& work, const Registry& registry) {
+  const Origin origin = this_origin(directory.run_id());
+  std::vector<Trial> rest;
+  for (Trial& trial : work.todo) {
+    if (trial.skip_reason.empty()) {
+      rest.push_back(std::move(trial));
+      continue;
+    }
+    io::Record record = blank_record(trial, registry.find(trial.problem, trial.method), origin);
+    record.status = "skipped";
+    record.message = trial.skip_reason;
+    directory.append(record);
+  }
+  work.todo = std::move(rest);
+}
+
+int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost_its_ranks) {
+  const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
+  bool wrong = false, broken = false, missing = false;
+  for (const Trial& trial : work.all) {
+    const auto found = records.find(trial.key);
+    if (found == records.end()) {
+      missing = true;
+    } else if (!as_expected(trial, found->second->status)) {
+      (is_broken(found->second->status) ? broken : wrong) = true;
+    }
+  }
+  if (missing) return lost_its_ranks ? exit_broken : exit_stopped;
+  if (broken) return exit_broken;
+  return wrong ? exit_wrong : exit_ok;
+}
+
+WorkerPlace place_of(const World& world, const json& mine, const json& decision) {
+  WorkerPlace place;
+  place.origin = this_origin(decision.at("run_id"), world.rank());
+  place.backend = from_string<Backend>(decision.at("backend").get<std::string>()).value();
+  if (place.backend == Backend::cuda) {
+    place.gpu_uuid = mine.at("uuid");
+    place.visible = mine.at("visible");
+    if (!has_gpu(mine)) place.unfit = mine.at("why");
+    place.origin.device_index = mine.at("index");
+  }
+  place.threads = worker_threads(world);
+  place.directory = decision.at("directory");
+  return place;
+}
+
+std::string log_of_rank(const std::filesystem::path& directory, int rank) {
+  return directory / "logs" / fmt::format("rank-{}.log", rank);
+}
+
+/// What the other ranks do.
+void serve_rank(World& world, const json& mine, const json& decision, const Registry& registry) {
+  try {
+    keep_messages(log_of_rank(decision.at("directory").get<std::string>(), world.rank()));
+  } catch (const io::StorageError& e) {
+    spdlog::warn("{}", e.what());  // where nothing can be written, its worker's log ends the run in order
+  }
+  Supervisor supervisor(world, place_of(world, mine, decision), registry);
+  bool told = false;
+  while (!supervisor.finished()) {
+    if (!told && stop_signals() > 0) {
+      told = true;
+      world.send(0, World::coordinator, {{"type", "stop"}});
+    }
+    supervisor.step(wait_ms);
+  }
+}
+
+/// How a sweep came to its end.
+struct SweepEnd {
+  std::string stopped_because;
+  bool lost_its_ranks = false;
+};
+
+/// Rank 0's whole sweep, after everybody knows the decision.
+SweepEnd coordinate(World& world, RunDirectory& directory, const json& mine, const json& decision,
+                    const Work& work, const RunOptions& options, double deadline, double store_limit,
+                    const Registry& registry) {
+  Coordinator coordinator(world, directory, registry, work.todo, work.all.size() - work.todo.size(),
+                          {deadline, options.grace}, store_limit);
+  try {
+    Supervisor supervisor(world, place_of(world, mine, decision), registry);
+    while (!coordinator.finished() || !supervisor.finished()) {
+      if (!coordinator.finished()) coordinator.step();
+      if (!supervisor.finished()) {
+        supervisor.step(wait_ms);
+      } else {
+        ::usleep(1000 * wait_ms);
+      }
+    }
+  } catch (...) {
+    coordinator.give_up();
+    throw;
+  }
+  SweepEnd end{coordinator.stopped_because(), coordinator.lost_its_ranks()};
+  if (end.lost_its_ranks && end.stopped_because.empty()) end.stopped_because = "devices failed";
+  return end;
+}
+
+void print_dry_run(const Expansion& expansion, const RunOptions& options) {
+  const std::vector<Trial> trials = shard_of(expansion.trials, options.shard);
+  for (const Trial& trial : trials) {
+    fmt::print("{} {}{}\n", trial.key, describe(trial),
+               trial.skip_reason.empty() ? "" : " [skipped: " + printable(trial.skip_reason) + "]");
+  }
+  fmt::print("{} trials\n", trials.size());
+}
+
+/// Before anything has begun, an output that cannot be written is a usage error.
+std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
+  try {
+    return std::make_unique<RunDirectory>(options.output, options.resume || options.retry_failed);
+  } catch (const io::StorageError& e) {
+    throw UsageError(
+        fmt::format("-o {}: {}; give a directory that can be written", options.output, e.what()));
+  }
+}
+
+/// From an open run directory to the exit code. `decision` becomes what the other ranks are told, `told`
+/// whether they were.
+int sweep_into(RunDirectory& directory, World& world, const json& mine, const std::vector<json>& ranks,
+               const RunOptions& options, const Registry& registry, double deadline, Backend backend,
+               const io::Plan& plan, const Expansion& expansion, bool& told) {
+  keep_messages(log_of_rank(directory.path(), world.rank()));
+  if (directory.journal().torn) spdlog::warn("the journal's last line was torn by a kill; it was dropped");
+  if (directory.journal().damaged > 0) {
+    spdlog::warn("{} damaged lines of the journal are not counted", directory.journal().damaged);
+  }
+  const double store_limit = store_limit_of(options.store_limit, plan, directory.path() / "matrices");
+  refuse_other_backend(options, directory.journal(), backend);
+  judge_recorded(directory, expansion.trials);
+  Work work = plan_work(options, expansion, directory.journal());
+  directory.save_plan(plan.text);
+  note_vanished(directory, expansion);
+  const std::string builds = mixed_builds(directory.journal().records, version_commit);
+  if (!builds.empty() && !work.todo.empty()) spdlog::warn("{}: {}", options.output, builds);
+  note_start(directory, options, plan, work, backend, world, ranks);
+  record_skipped(directory, work, registry);
+  directory.sync();
+  spdlog::info("{} trials, {} to do, {} rank(s), backend {}, into {}", work.all.size(), work.todo.size(),
+               world.size(), to_string(backend), directory.path().string());
+  if (options.backend == "auto" && backend == Backend::emulated) {
+    spdlog::warn("no GPU can be used ({}): the kernels run emulated on the CPU, which is slow",
+                 without_gpu(ranks));
+  }
+  const json decision = {{"ok", !work.todo.empty()},  // else nobody needs a worker
+                         {"backend", to_string(backend)},
+                         {"directory", directory.path().string()},
+                         {"run_id", directory.run_id()}};
+  world.broadcast(decision);
+  told = true;
+  SweepEnd end;
+  if (!work.todo.empty())
+    end = coordinate(world, directory, mine, decision, work, options, deadline, store_limit, registry);
+  const int code = exit_code_of(work, directory.journal(), end.lost_its_ranks);
+  directory.note(
+      {{"note", "end"}, {"exit_code", code}, {"reason", end.stopped_because}, {"time", time_stamp()}});
+  directory.sync();
+  directory.write_results(true);
+  if (code == exit_stopped || end.lost_its_ranks) {
+    spdlog::warn("stopped early ({}); go on with: gaussweep run {} -o {} --resume", end.stopped_because,
+                 options.plan, options.output);
+  }
+  return code;
+}
+
+int lead(World& world, const json& mine, const std::vector<json>& ranks, const RunOptions& options,
+         const Registry& registry, double deadline) {
+  bool told = false;
+  try {
+    const Backend backend = choose_backend(options.backend, ranks, options.resume || options.retry_failed);
+    int capability = backend == Backend::cuda ? 1 << 20 : 0;
+    for (const json& rank : ranks) {
+      if (backend == Backend::cuda && has_gpu(rank))
+        capability = std::min(capability, rank.at("capability").get<int>());
+      for (const json& warning : rank.at("warnings")) {
+        spdlog::warn("{}: {}", rank.at("host").get<std::string>(), warning.get<std::string>());
+      }
+    }
+    io::Plan plan;
+    const Expansion expansion = expand_plan(options.plan, registry, backend, capability, &plan);
+    for (const std::string& note : expansion.notes) spdlog::info("{}", note);
+    if (options.dry_run) {
+      print_dry_run(expansion, options);
+      world.broadcast({{"ok", false}});
+      return exit_ok;
+    }
+    const std::unique_ptr<RunDirectory> directory = open_directory(options);
+    try {
+      return sweep_into(*directory, world, mine, ranks, options, registry, deadline, backend, plan, expansion,
+                        told);
+    } catch (const io::StorageError& e) {
+      throw io::StorageError(fmt::format(
+          "{}. {} records are safe in {}. Once this is mended, go on with: gaussweep run {} -o {} --resume",
+          e.what(), directory->safe_records(), (directory->path() / "journal.jsonl").string(), options.plan,
+          options.output));
+    }
+  } catch (...) {
+    if (!told) world.broadcast({{"ok", false}});
+    throw;
+  }
+}
+
+}  // namespace
+
+int run_sweep(const RunOptions& options, const Registry& registry) {
+  const double deadline = options.time_limit > 0 ? now_seconds() + options.time_limit : 0;
+  std::exception_ptr error;
+  int code = exit_ok;
+  {
+    World world;
+    count_stop_signals();
+    const json mine = rank_facts(world, options.backend);
+    const std::vector<json> ranks = world.gather(mine);
+    try {
+      if (world.rank() == 0) {
+        code = lead(world, mine, ranks, options, registry, deadline);
+      } else {
+        const json decision = world.broadcast(nullptr);
+        if (decision.at("ok").get<bool>()) serve_rank(world, mine, decision, registry);
+      }
+    } catch (const std::exception& e) {
+      error = std::current_exception();  // leave through MPI_Finalize, so that the other ranks can
+      if (world.rank() != 0 || world.lost_peer()) {
+        spdlog::error("rank {}: {}", world.rank(), e.what());
+        world.abort(exit_broken);
+      }
+    }
+    if (world.lost_peer()) world.abort(code);
+  }
+  if (error) std::rethrow_exception(error);
+  return code;
+}
+
+}  // namespace gaussweep::driver

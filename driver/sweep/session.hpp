@@ -1,0 +1,28 @@
+#pragma once
+/// `gaussweep run`: from the plan to the exit code.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "driver/base/errors.hpp"
+#include "driver/plan/expand.hpp"
+#include "driver/plan/shard.hpp"
+
+namespace gaussweep::driver {
+
+struct RunOptions {
+  std::string plan, output;
+  bool resume = false, retry_failed = false, dry_run = false;
+  std::string backend = "auto";
+  double time_limit = 0;  ///< seconds; 0: none
+  double grace = 20;
+  std::string store_limit;  ///< "50GiB", "none"; empty: the plan's, else half of the free disk
+  Shard shard;
+  std::string command_line;
+};
+
+/// "auto" → cuda where every rank has a GPU; collective. @return the exit code
+int run_sweep(const RunOptions& options, const Registry& registry);
+
+}  // namespace gaussweep::driver

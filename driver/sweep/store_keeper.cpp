@@ -1,0 +1,103 @@
+#include "driver/sweep/store_keeper.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "driver/plan/demand.hpp"
+
+namespace gaussweep::driver {
+
+StoreKeeper::StoreKeeper(io::MatrixStore store, double limit, const std::vector<Trial>& open)
+    : store_(std::move(store)), limit_(limit) {
+  store_.tidy();
+  for (const Trial& trial : open)
+    for_stored(trial, [&](const MatrixRequest& request) { ++shelves_[request.digest].needs; });
+  for (const auto& [digest, bytes] : store_.inventory()) {
+    Shelf& shelf = shelves_[digest];
+    set_bytes(shelf, static_cast<double>(bytes));
+    note_unneeded(digest, shelf);
+  }
+  make_room(0);
+}
+
+void StoreKeeper::set_bytes(Shelf& shelf, double bytes) {
+  used_ += bytes - shelf.bytes;
+  shelf.bytes = bytes;
+}
+
+void StoreKeeper::note_unneeded(const std::string& digest, const Shelf& shelf) {
+  if (shelf.needs > 0 || shelf.bytes <= 0) return;
+  unneeded_.push_back(digest);
+  unneeded_bytes_ += shelf.bytes;
+}
+
+bool StoreKeeper::make_room(double bytes) {
+  if (used_ - unneeded_bytes_ + bytes > limit_ && bytes > 0) return false;  // nothing is removed in vain
+  while (used_ + bytes > limit_ && !unneeded_.empty()) {
+    const std::string digest = unneeded_.front();
+    unneeded_.pop_front();
+    Shelf& shelf = shelves_.at(digest);
+    store_.remove(digest);
+    unneeded_bytes_ -= shelf.bytes;
+    set_bytes(shelf, 0);
+    shelves_.erase(digest);
+    ++removed_;
+  }
+  return used_ + bytes <= limit_;
+}
+
+void StoreKeeper::admit(MatrixRequest& request, const Trial& trial) {
+  Shelf& shelf = shelves_.at(request.digest);
+  ++shelf.running;
+  if (shelf.bytes > 0) return;
+  const double bytes = stored_bytes(request, trial);
+  if (make_room(bytes)) {
+    set_bytes(shelf, bytes);
+    return;
+  }
+  request.store = false;
+  if (refused_++ > 0) return;
+  spdlog::warn(
+      "the matrix of {} ({:.1f} MiB) does not fit into the store of {:.1f} MiB, where other trials still "
+      "need {:.1f} "
+      "MiB: such matrices are made again for every trial (--store-limit gives more room)",
+      describe(trial), bytes / 0x1p20, limit_ / 0x1p20, (used_ - unneeded_bytes_) / 0x1p20);
+}
+
+void StoreKeeper::admit(Trial& trial) {
+  const Trial asked = trial;
+  for_stored(trial, [&](MatrixRequest& request) { admit(request, asked); });
+  if (trial.matrix_b && trial.matrix_b->digest == trial.matrix.digest)
+    trial.matrix_b->store = trial.matrix.store;
+}
+
+void StoreKeeper::release(const MatrixRequest& request, bool done) {
+  Shelf& shelf = shelves_.at(request.digest);
+  if (--shelf.running == 0 && shelf.bytes > 0)  // nobody is writing it: what it takes is known now
+    set_bytes(shelf, static_cast<double>(store_.bytes_of(request.digest)));
+  if (done) --shelf.needs;
+  if (shelf.needs > 0) return;
+  if (shelf.bytes > 0) {
+    note_unneeded(request.digest, shelf);
+  } else {
+    shelves_.erase(request.digest);
+  }
+}
+
+void StoreKeeper::release(const Trial& trial, bool done) {
+  for_stored(trial, [&](const MatrixRequest& request) { release(request, done); });
+}
+
+double store_limit_of(const std::string& option, const io::Plan& plan,
+                      const std::filesystem::path& matrices) {
+  if (!option.empty()) return io::parse_bytes({option, {"--store-limit", 1, 1}}, "--store-limit");
+  if (plan.store_limit) return io::parse_bytes(*plan.store_limit, "store_limit");
+  std::error_code error;
+  const std::filesystem::space_info disk = std::filesystem::space(matrices, error);
+  if (error) return std::numeric_limits<double>::infinity();  // a medium that does not say how large it is
+  double bytes = static_cast<double>(disk.available);
+  for (const auto& [digest, size] : io::MatrixStore(matrices).inventory()) bytes += static_cast<double>(size);
+  return bytes / 2;
+}
+
+}  // namespace gaussweep::driver

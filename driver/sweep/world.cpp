@@ -1,0 +1,143 @@
+#include "driver/sweep/world.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+namespace gaussweep::driver {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw std::runtime_error(fmt::format("{}: {}", call, text));
+}
+
+/// Set by mpirun, srun and their like in every rank.
+bool started_by_launcher() {
+  static constexpr std::array<const char*, 5> marks = {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK",
+                                                       "PMI_SIZE", "MPI_LOCALNRANKS"};
+  for (const char* mark : marks) {
+    if (std::getenv(mark) != nullptr) return true;
+  }
+  return false;
+}
+
+/// Open MPI's mpirun takes SIGINT, SIGTERM and SIGHUP as the wish to end its ranks: SIGTERM after so many
+/// seconds, SIGKILL after as many again, and 1 for its own exit code, whatever theirs are (seen with 4.1.4).
+double patience_of_launcher() {
+  std::string name;
+  std::getline(std::ifstream(fmt::format("/proc/{}/comm", ::getppid())), name);
+  for (const char* launcher : {"mpirun", "mpiexec", "orterun", "orted", "prterun", "prted"}) {
+    if (name != launcher) continue;
+    const char* given = std::getenv("OMPI_MCA_odls_base_sigkill_timeout");
+    return given == nullptr ? 1 : std::atof(given);
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+World::World() : mpi_(started_by_launcher()) {
+  if (!mpi_) return;
+  launcher_patience_ = patience_of_launcher();
+  check(MPI_Init(nullptr, nullptr), "MPI_Init");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
+  MPI_Comm local = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &local),
+        "MPI_Comm_split_type");
+  check(MPI_Comm_rank(local, &local_rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(local, &local_size_), "MPI_Comm_size");
+  MPI_Comm_free(&local);
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  mpi_version_ = std::string(text, static_cast<std::size_t>(length)).substr(0, std::string(text).find(','));
+}
+
+World::~World() {
+  if (mpi_) MPI_Finalize();
+}
+
+void World::abort(int exit_code) {
+  if (mpi_) MPI_Abort(MPI_COMM_WORLD, exit_code);
+}
+
+nlohmann::json World::broadcast(const nlohmann::json& from_first) {
+  if (!mpi_) return from_first;
+  Bytes bytes;
+  if (rank_ == 0) bytes = nlohmann::json::to_cbor(from_first);
+  int length = static_cast<int>(bytes.size());
+  check(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  bytes.resize(static_cast<std::size_t>(length));
+  check(MPI_Bcast(bytes.data(), length, MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  return nlohmann::json::from_cbor(bytes);
+}
+
+std::vector<nlohmann::json> World::gather(const nlohmann::json& mine) {
+  if (!mpi_) return {mine};
+  const Bytes bytes = nlohmann::json::to_cbor(mine);
+  const int length = static_cast<int>(bytes.size());
+  const auto ranks = static_cast<std::size_t>(size_);
+  std::vector<int> lengths(ranks), offsets(ranks);
+  check(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Gather");
+  int total = 0;
+  for (std::size_t i = 0; i < ranks; ++i) {
+    offsets[i] = total;
+    total += lengths[i];
+  }
+  Bytes all(static_cast<std::size_t>(total));
+  check(MPI_Gatherv(bytes.data(), length, MPI_BYTE, all.data(), lengths.data(), offsets.data(), MPI_BYTE, 0,
+                    MPI_COMM_WORLD),
+        "MPI_Gatherv");
+  std::vector<nlohmann::json> result;
+  if (rank_ != 0) return result;
+  for (std::size_t i = 0; i < ranks; ++i) {
+    const auto begin = all.begin() + offsets[i];
+    result.push_back(nlohmann::json::from_cbor(begin, begin + lengths[i]));
+  }
+  return result;
+}
+
+void World::send(int to, Mailbox box, const nlohmann::json& message) {
+  if (to == rank_) {
+    own_[box].push_back(message);
+    return;
+  }
+  const Bytes bytes = nlohmann::json::to_cbor(message);
+  check(MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, box, MPI_COMM_WORLD),
+        "MPI_Send");
+}
+
+std::optional<World::Arrived> World::receive(Mailbox box) {
+  if (!own_[box].empty()) {
+    Arrived arrived{rank_, std::move(own_[box].front())};
+    own_[box].pop_front();
+    return arrived;
+  }
+  if (!mpi_) return std::nullopt;
+  int there = 0;
+  MPI_Status status;
+  check(MPI_Iprobe(MPI_ANY_SOURCE, box, MPI_COMM_WORLD, &there, &status), "MPI_Iprobe");
+  if (there == 0) return std::nullopt;
+  int length = 0;
+  check(MPI_Get_count(&status, MPI_BYTE, &length), "MPI_Get_count");
+  Bytes bytes(static_cast<std::size_t>(length));
+  check(MPI_Recv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, box, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+        "MPI_Recv");
+  return Arrived{status.MPI_SOURCE, nlohmann::json::from_cbor(bytes)};
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,54 @@
+#include "driver/system/batch_job.hpp"
+
+#include <initializer_list>
+
+#include <nlohmann/json.hpp>
+
+#include "driver/system/clock.hpp"
+#include "driver/system/process.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+std::string gres_of_job() {
+  std::string gres = environment_value("SLURM_JOB_GRES");
+  if (!gres.empty()) return gres;
+  // What --gpus-per-node and its kin asked for, "2" or "h200:2"; last what there is on this node.
+  for (const char* name :
+       {"SLURM_GPUS_PER_NODE", "SLURM_GPUS", "SLURM_GPUS_PER_TASK", "SLURM_GPUS_ON_NODE"}) {
+    const std::string gpus = environment_value(name);
+    if (!gpus.empty()) return "gpu:" + gpus;
+  }
+  return {};
+}
+
+}  // namespace
+
+BatchJob batch_job() {
+  BatchJob job;
+  job.id = environment_value("SLURM_JOB_ID");
+  const std::string array = environment_value("SLURM_ARRAY_JOB_ID");
+  if (!array.empty()) job.id = array + "_" + environment_value("SLURM_ARRAY_TASK_ID");
+  job.partition = environment_value("SLURM_JOB_PARTITION");
+  job.gres = gres_of_job();
+  job.node = environment_value("SLURMD_NODENAME");
+  if (job.node.empty()) job.node = host_name();
+  return job;
+}
+
+nlohmann::json to_json(const BatchJob& job) {
+  return {{"id", job.id}, {"partition", job.partition}, {"gres", job.gres}, {"node", job.node}};
+}
+
+BatchJob batch_job_from_json(const nlohmann::json& json) {
+  return {json.at("id"), json.at("partition"), json.at("gres"), json.at("node")};
+}
+
+void stamp(io::Record& record, const BatchJob& job) {
+  record.job_id = job.id;
+  record.partition = job.partition;
+  record.gres = job.gres;
+  record.node = job.node;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,56 @@
+#include "driver/system/clock.hpp"
+
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <random>
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace gaussweep::driver {
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string time_stamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string host_name() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::string random_id() {
+  std::random_device source;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", source(), source(), source(), source());
+}
+
+double parse_time(const std::string& text) {
+  std::tm parts{};
+  const char* end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  if (end == nullptr || std::string(end) != "Z") return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(timegm(&parts));
+}
+
+Moment moment_now() {
+  Moment moment;
+  moment.seconds = static_cast<double>(std::time(nullptr));
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> moment.boot;
+  timespec uptime{};
+  if (clock_gettime(CLOCK_BOOTTIME, &uptime) == 0) {
+    moment.uptime = static_cast<double>(uptime.tv_sec) + 1e-9 * static_cast<double>(uptime.tv_nsec);
+  }
+  return moment;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,29 @@
+#pragma once
+/// Time, this machine's name, and names that nobody else has.
+
+#include <limits>
+#include <string>
+
+namespace gaussweep::driver {
+
+/// Seconds of a monotonic clock.
+double now_seconds();
+/// The time of day, ISO 8601 in UTC.
+std::string time_stamp();
+/// This machine's name.
+std::string host_name();
+/// A random identifier of 32 hex digits.
+std::string random_id();
+
+/// "2026-03-01T12:00:00Z" as seconds since the epoch; NaN where it is no such time.
+double parse_time(const std::string& text);
+
+/// A moment by two clocks: one that people set, and one that only runs.
+struct Moment {
+  double seconds = std::numeric_limits<double>::quiet_NaN();  ///< since the epoch
+  std::string boot;  ///< the start of this machine that `uptime` counts from
+  double uptime = std::numeric_limits<double>::quiet_NaN();  ///< seconds since then, suspended ones too
+};
+Moment moment_now();
+
+}  // namespace gaussweep::driver

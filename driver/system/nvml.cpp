@@ -1,0 +1,218 @@
+#include "driver/system/nvml.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace gaussweep::driver {
+
+namespace {
+
+// NVML's interface as its API reference describes it: plain C, results as int (0 is success), devices as
+// opaque pointers, enums as int.
+using Device = void*;
+constexpr int success = 0, insufficient_size = 7;
+constexpr int clock_sm = 1, sensor_gpu = 0;
+
+// The layout of the second and third version of the process query.
+struct ProcessInfo {
+  unsigned int pid;
+  unsigned long long used_bytes;
+  unsigned int gpu_instance, compute_instance;
+};
+
+struct Reason {
+  std::uint64_t bit;
+  const char* name;
+};
+constexpr Reason throttling[] = {{0x04, "sw_power_cap"},
+                                 {0x08, "hw_slowdown"},
+                                 {0x20, "sw_thermal"},
+                                 {0x40, "hw_thermal"},
+                                 {0x80, "hw_power_brake"}};
+
+}  // namespace
+
+struct Nvml::Functions {
+  int (*init)() = nullptr;
+  int (*shutdown)() = nullptr;
+  const char* (*error_string)(int) = nullptr;
+  int (*driver_version)(char*, unsigned) = nullptr;
+  int (*count)(unsigned*) = nullptr;
+  int (*by_index)(unsigned, Device*) = nullptr;
+  int (*by_uuid)(const char*, Device*) = nullptr;
+  int (*uuid)(Device, char*, unsigned) = nullptr;
+  int (*name)(Device, char*, unsigned) = nullptr;
+  int (*ecc_mode)(Device, int*, int*) = nullptr;
+  int (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
+  int (*power_limit)(Device, unsigned*) = nullptr;    // milliwatts
+  int (*power_default)(Device, unsigned*) = nullptr;  // milliwatts
+  int (*power_usage)(Device, unsigned*) = nullptr;    // milliwatts
+  int (*clock)(Device, int, unsigned*) = nullptr;     // MHz
+  int (*temperature)(Device, int, unsigned*) = nullptr;
+  int (*throttle_reasons)(Device, unsigned long long*) = nullptr;
+  int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
+};
+
+std::string throttle_names(std::uint64_t reasons) {
+  std::string names;
+  for (const Reason& reason : throttling) {
+    if ((reasons & reason.bit) == 0) continue;
+    if (!names.empty()) names += "+";
+    names += reason.name;
+  }
+  return names;
+}
+
+std::vector<std::string> setup_warnings(const GpuSetup& setup) {
+  std::vector<std::string> warnings;
+  if (setup.ecc.has_value() && !*setup.ecc) {
+    warnings.emplace_back("ECC is off: flipped bits in memory go unseen");
+  }
+  if (setup.mig.has_value() && *setup.mig) {
+    warnings.emplace_back("MIG is on: a trial gets a part of this GPU");
+  }
+  // Half a watt: limits are told in milliwatts and rounded differently.
+  if (setup.power_limit_w < setup.power_default_w - 0.5) {
+    warnings.push_back(fmt::format("the power cap is {:.0f} W, below the default of {:.0f} W",
+                                   setup.power_limit_w, setup.power_default_w));
+  }
+  if (!setup.processes.empty()) {
+    std::string who;
+    for (const GpuProcess& process : setup.processes) {
+      if (!who.empty()) who += ", ";
+      who += fmt::format("pid {}", process.pid);
+      if (process.bytes >= 0) who += fmt::format(" with {} MiB", process.bytes >> 20);
+    }
+    warnings.push_back(fmt::format("{} other process{} on this GPU: {}", setup.processes.size(),
+                                   setup.processes.size() == 1 ? " is" : "es are", who));
+  }
+  return warnings;
+}
+
+Nvml::Nvml(const char* library) : functions_(std::make_unique<Functions>()) {
+  library_ = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (library_ == nullptr) {
+    const char* words = dlerror();
+    why_ = words != nullptr ? words : "NVML cannot be loaded";
+    return;
+  }
+  Functions& f = *functions_;
+  const auto find = [this](auto& pointer, std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      if (pointer == nullptr)
+        pointer = reinterpret_cast<std::decay_t<decltype(pointer)>>(dlsym(library_, name));
+    }
+  };
+  find(f.init, {"nvmlInit_v2"});
+  find(f.shutdown, {"nvmlShutdown"});
+  find(f.error_string, {"nvmlErrorString"});
+  find(f.driver_version, {"nvmlSystemGetDriverVersion"});
+  find(f.count, {"nvmlDeviceGetCount_v2"});
+  find(f.by_index, {"nvmlDeviceGetHandleByIndex_v2"});
+  find(f.by_uuid, {"nvmlDeviceGetHandleByUUID"});
+  find(f.uuid, {"nvmlDeviceGetUUID"});
+  find(f.name, {"nvmlDeviceGetName"});
+  find(f.ecc_mode, {"nvmlDeviceGetEccMode"});
+  find(f.mig_mode, {"nvmlDeviceGetMigMode"});
+  find(f.power_limit, {"nvmlDeviceGetPowerManagementLimit"});
+  find(f.power_default, {"nvmlDeviceGetPowerManagementDefaultLimit"});
+  find(f.power_usage, {"nvmlDeviceGetPowerUsage"});
+  find(f.clock, {"nvmlDeviceGetClockInfo"});
+  find(f.temperature, {"nvmlDeviceGetTemperature"});
+  // Drivers since 535 call it by the first name, older ones by the second.
+  find(f.throttle_reasons,
+       {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"});
+  find(f.processes, {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"});
+  if (f.init == nullptr || f.shutdown == nullptr) {
+    why_ = fmt::format("{} lacks nvmlInit_v2 or nvmlShutdown", library);
+    return;
+  }
+  const int code = f.init();
+  if (code != success) {
+    why_ = fmt::format("nvmlInit_v2: {}",
+                       f.error_string != nullptr ? f.error_string(code) : std::to_string(code));
+    return;
+  }
+  available_ = true;
+}
+
+Nvml::~Nvml() {
+  if (available_) functions_->shutdown();
+  if (library_ != nullptr) dlclose(library_);
+}
+
+std::string Nvml::driver_version() const {
+  char text[96] = "";
+  if (!available_ || functions_->driver_version == nullptr) return {};
+  return functions_->driver_version(text, sizeof text) == success ? text : "";
+}
+
+std::vector<GpuSetup> Nvml::setups() const {
+  std::vector<GpuSetup> all;
+  const Functions& f = *functions_;
+  unsigned count = 0;
+  if (!available_ || f.count == nullptr || f.by_index == nullptr || f.count(&count) != success) return all;
+  for (unsigned index = 0; index < count; ++index) {
+    Device device = nullptr;
+    if (f.by_index(index, &device) != success) continue;
+    GpuSetup setup;
+    char text[96] = "";
+    if (f.uuid != nullptr && f.uuid(device, text, sizeof text) == success) setup.uuid = text;
+    if (f.name != nullptr && f.name(device, text, sizeof text) == success) setup.name = text;
+    int ecc = 0, pending_ecc = 0;
+    if (f.ecc_mode != nullptr && f.ecc_mode(device, &ecc, &pending_ecc) == success) setup.ecc = ecc != 0;
+    unsigned mig = 0, pending_mig = 0;
+    if (f.mig_mode != nullptr && f.mig_mode(device, &mig, &pending_mig) == success) setup.mig = mig != 0;
+    unsigned milliwatts = 0;
+    if (f.power_limit != nullptr && f.power_limit(device, &milliwatts) == success) {
+      setup.power_limit_w = milliwatts / 1e3;
+    }
+    if (f.power_default != nullptr && f.power_default(device, &milliwatts) == success) {
+      setup.power_default_w = milliwatts / 1e3;
+    }
+    std::vector<ProcessInfo> list(64);
+    auto found = static_cast<unsigned>(list.size());
+    int code = f.processes != nullptr ? f.processes(device, &found, list.data()) : -1;
+    if (code == insufficient_size) {  // a few more may have come meanwhile
+      list.resize(found + 16);
+      found = static_cast<unsigned>(list.size());
+      code = f.processes(device, &found, list.data());
+    }
+    for (unsigned i = 0; code == success && i < found; ++i) {
+      // All ones: not available, as in a container or on Windows.
+      const bool told = list[i].used_bytes != ~0ULL;
+      setup.processes.push_back({list[i].pid, told ? static_cast<std::int64_t>(list[i].used_bytes) : -1});
+    }
+    all.push_back(std::move(setup));
+  }
+  return all;
+}
+
+GpuSampler::GpuSampler(const Nvml& nvml, const std::string& uuid) : nvml_(nvml) {
+  const Nvml::Functions& f = *nvml.functions_;
+  if (!nvml.available_ || f.by_uuid == nullptr || uuid.empty()) return;
+  Device device = nullptr;
+  if (f.by_uuid(uuid.c_str(), &device) == success) device_ = device;
+}
+
+GpuReading GpuSampler::read() const {
+  GpuReading reading;
+  if (device_ == nullptr) return reading;
+  const Nvml::Functions& f = *nvml_.functions_;
+  unsigned value = 0;
+  if (f.clock != nullptr && f.clock(device_, clock_sm, &value) == success) reading.sm_clock_mhz = value;
+  if (f.power_usage != nullptr && f.power_usage(device_, &value) == success) reading.power_w = value / 1e3;
+  if (f.temperature != nullptr && f.temperature(device_, sensor_gpu, &value) == success) {
+    reading.temperature_c = value;
+  }
+  unsigned long long reasons = 0;
+  if (f.throttle_reasons != nullptr && f.throttle_reasons(device_, &reasons) == success) {
+    reading.throttle_reason = throttle_names(reasons);
+    reading.throttled = !reading.throttle_reason.empty();
+  }
+  return reading;
+}
+
+}  // namespace gaussweep::driver

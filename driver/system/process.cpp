@@ -1,0 +1,262 @@
+#include "driver/system/process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver/system/clock.hpp"
+#include "io/files/errors.hpp"
+#include "io/files/open_file.hpp"
+
+extern char** environ;
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr const char* this_program = "/proc/self/exe";
+constexpr int look_again_ms = 20;
+
+/// What an MPI launcher puts into the environment of its ranks. A worker must not take itself for a rank.
+bool belongs_to_launcher(const std::string& entry) {
+  static constexpr std::array<const char*, 7> prefixes = {"OMPI_", "PMIX_",  "PMI_", "PRTE_",
+                                                          "MPI_",  "HYDRA_", "ORTE_"};
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* p) { return entry.rfind(p, 0) == 0; });
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (const std::string& s : strings) result.push_back(const_cast<char*>(s.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+/// A child's descriptors. What a library of this process left open for children (MPI's sockets among them) is
+/// closed there: a worker that cannot be ended would keep it from being closed for the others.
+struct FileActions {
+  FileActions() {
+    posix_spawn_file_actions_init(&value);
+    std::error_code ignored;  // without /proc nothing could be started anyway
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
+      const int fd = std::atoi(entry.path().filename().c_str());
+      const int flags = ::fcntl(fd, F_GETFD);
+      if (fd > 2 && flags >= 0 && (flags & FD_CLOEXEC) == 0) posix_spawn_file_actions_addclose(&value, fd);
+    }
+  }
+  ~FileActions() { posix_spawn_file_actions_destroy(&value); }
+  posix_spawn_file_actions_t value;
+};
+struct SpawnAttributes {
+  SpawnAttributes() {
+    posix_spawnattr_init(&value);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&value, &none);
+    sigset_t all;
+    sigemptyset(&all);
+    for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGPIPE, SIGHUP}) sigaddset(&all, signal);
+    posix_spawnattr_setsigdefault(&value, &all);
+    posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnAttributes() { posix_spawnattr_destroy(&value); }
+  posix_spawnattr_t value;
+};
+
+pid_t spawn_self(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                 FileActions& actions) {
+  std::vector<std::string> words{"gaussweep"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv = pointers(words);
+  std::vector<char*> env = pointers(environment);
+  SpawnAttributes attributes;
+  pid_t pid = -1;
+  const int error =
+      posix_spawn(&pid, this_program, &actions.value, &attributes.value, argv.data(), env.data());
+  if (error != 0) {
+    throw std::runtime_error(
+        fmt::format("cannot start 'gaussweep {}': {}", arguments.front(), std::strerror(error)));
+  }
+  return pid;
+}
+
+/// Kills a child that leads a group, and waits for its end, at most 10 seconds.
+/// @return false where the system could not end it
+bool kill_group(pid_t pid) noexcept {
+  for (int wait = 0; wait < 1000; ++wait) {
+    ::kill(-pid, SIGKILL);
+    ::kill(pid, SIGKILL);  // in the moments before it leads its own group
+    int status = 0;
+    if (::waitpid(pid, &status, WNOHANG) != 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait < 100 ? 1 : 11));
+  }
+  return false;
+}
+
+Ending ending_of(int status) {
+  if (WIFEXITED(status)) return {true, WEXITSTATUS(status)};
+  return {false, WTERMSIG(status)};
+}
+
+bool ready_to_read(int fd, int wait_ms) {
+  pollfd waiting{fd, POLLIN, 0};
+  return ::poll(&waiting, 1, wait_ms) > 0;
+}
+
+/// Appends what has arrived. @return false at the end of the stream
+bool read_some(int fd, std::string& output) {
+  char buffer[4096];
+  const ssize_t count = ::read(fd, buffer, sizeof buffer);
+  if (count > 0) output.append(buffer, static_cast<std::size_t>(count));
+  return count > 0 || (count < 0 && errno == EINTR);
+}
+
+}  // namespace
+
+std::string Ending::words() const {
+  if (exited) return fmt::format("exit status {}", code);
+  return fmt::format("signal {} ({})", code, strsignal(code));
+}
+
+std::vector<std::string> child_environment(const std::vector<std::string>& changes) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('=') + 1);
+    const bool replaced = std::any_of(changes.begin(), changes.end(),
+                                      [&](const std::string& change) { return change.rfind(name, 0) == 0; });
+    if (!replaced && !belongs_to_launcher(text)) result.push_back(text);
+  }
+  result.insert(result.end(), changes.begin(), changes.end());
+  return result;
+}
+
+Process::Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                 const std::string& log) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
+  }
+  channel_ = Channel(ends[0]);
+  Channel child_end(ends[1]);
+  // Opened here, not by the child: an error must say that the medium failed, not that no child could start.
+  const std::filesystem::path name = log;
+  const io::Opened folder = io::hold_folder(name.parent_path());
+  if (!folder) {
+    throw io::StorageError(fmt::format("cannot open {}: its folder cannot be opened: {}", log, folder.why));
+  }
+  io::Opened opened =
+      io::open_regular(name.filename(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, folder.file.fd());
+  if (!opened) throw io::StorageError(fmt::format("cannot open {}: {}", log, opened.why));
+  const Channel log_end(opened.file.release());
+  FileActions actions;
+  posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions.value, log_end.fd(), 1);
+  posix_spawn_file_actions_adddup2(&actions.value, log_end.fd(), 2);
+  posix_spawn_file_actions_adddup2(&actions.value, child_end.fd(), 3);
+  pid_ = spawn_self(arguments, environment, actions);
+}
+
+bool Process::ended(Ending& how) {
+  if (pid_ <= 0) return false;
+  int status = 0;
+  if (::waitpid(pid_, &status, WNOHANG) != pid_) return false;
+  ::kill(-pid_, SIGKILL);  // whatever it left behind in its group
+  pid_ = -1;
+  channel_.close();
+  how = ending_of(status);
+  return true;
+}
+
+bool Process::end() noexcept {
+  if (pid_ <= 0) return true;
+  channel_.close();
+  const bool gone = kill_group(pid_);
+  pid_ = -1;
+  return gone;
+}
+
+std::string capture_self(const std::vector<std::string>& arguments,
+                         const std::vector<std::string>& environment, double timeout_seconds) {
+  int pipe_ends[2];
+  if (::pipe2(pipe_ends, O_CLOEXEC) != 0)
+    throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
+  Channel reading(pipe_ends[0]);
+  pid_t pid;
+  {
+    Channel writing(pipe_ends[1]);
+    FileActions actions;
+    posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions.value, writing.fd(), 1);
+    pid = spawn_self(arguments, environment, actions);
+  }
+  const double deadline = now_seconds() + timeout_seconds;
+  std::string output;
+  int status = 0;
+  // Neither the end of the output nor the child's end is waited for alone: it may close the one and hang
+  // before the other, and what it started may keep its output open.
+  bool open = true;
+  while (::waitpid(pid, &status, WNOHANG) != pid) {
+    if (now_seconds() > deadline) {
+      kill_group(pid);
+      throw std::runtime_error(
+          fmt::format("'gaussweep {}' did not end within {} s", arguments.front(), timeout_seconds));
+    }
+    if (!open) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } else if (ready_to_read(reading.fd(), look_again_ms)) {
+      open = read_some(reading.fd(), output);
+    }
+  }
+  ::kill(-pid, SIGKILL);  // whatever it left behind in its group
+  while (open && ready_to_read(reading.fd(), 0)) open = read_some(reading.fd(), output);
+  const Ending how = ending_of(status);
+  if (!how.exited || how.code != 0) {
+    throw std::runtime_error(fmt::format("'gaussweep {}' ended with {}", arguments.front(), how.words()));
+  }
+  return output;
+}
+
+bool die_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return ::getppid() == parent;
+}
+
+void restart_with(const char* name, const char* value, char** argv) {
+  if (environment_value(name) == value || ::setenv(name, value, 1) != 0) return;
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::read_symlink(this_program, error);
+  // By its own name, which is what the system then shows; by the link where the file was replaced meanwhile.
+  if (!error) ::execv(own.c_str(), argv);
+  ::execv(this_program, argv);
+}
+
+void open_standard_descriptors() {
+  for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
+    if (fd <= 2) continue;
+    ::close(fd);
+    return;
+  }
+}
+
+std::string environment_value(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace gaussweep::driver

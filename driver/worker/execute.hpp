@@ -1,0 +1,73 @@
+#pragma once
+/// Runs one trial in this process: inputs, warm-up, samples, stages, verification, reference. The worker's
+/// heart.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "driver/plan/trial.hpp"
+#include "driver/system/nvml.hpp"
+#include "driver/system/origin.hpp"
+#include "driver/worker/inputs.hpp"
+#include "io/records/record.hpp"
+#include "kernels/check/check.hpp"
+#include "kernels/check/peaks.hpp"
+
+namespace gaussweep::driver {
+
+/// Holds what trials share: the devices, the inputs of the last trial, the reference's answer for them.
+class Executor {
+ public:
+  /// @param at called at the beginning of every step, so that the cause of an end can name the last one
+  Executor(const Registry& registry, Device& device, io::MatrixStore store, Origin origin,
+           std::function<void(const std::string&)> at);
+  ~Executor();
+  /// The record of a trial. Numeric failure is in the record.
+  /// @throws what the method or the machine threw: the caller turns it into a record (record_of_failure)
+  io::Record run(const Trial& trial);
+  /// A record of this origin and trial without results: for what failed.
+  io::Record blank(const Trial& trial) const;
+  /// What `peak_share` is measured against.
+  void set_peaks(const Peaks& peaks) { peaks_ = peaks; }
+  Context& context() { return context_; }
+
+ private:
+  template <class T>
+  struct Held;
+  template <class T>
+  io::Record run_typed(const Trial& trial, const Method& method);
+  /// The inputs of a trial, made or read unless the last trial had the same.
+  template <class T>
+  Held<T>& hold_inputs(const Trial& trial, io::Record& record);
+  /// Warm-up, samples and stages; the answer of the last sample.
+  template <class T>
+  Answer<T> measure(const Trial& trial, const Method& method, const Inputs<T>& inputs, Context& context,
+                    io::Record& record);
+  template <class T>
+  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
+                              const Answer<T>& answer, io::Record& record, Context& context);
+  template <class T>
+  Held<T>& held();
+  std::string misfit(const Trial& trial, const Method& method);
+
+  const Registry& registry_;
+  Device& device_;
+  std::unique_ptr<Device> host_device_;
+  DeviceInfo device_info_;  ///< as it was at the start: a broken device cannot be asked any more
+  Nvml nvml_;
+  Context context_, host_context_;
+  io::MatrixStore store_;
+  Origin origin_;
+  Peaks peaks_;
+  std::function<void(const std::string&)> at_;
+  std::unique_ptr<Held<float>> held_float_;
+  std::unique_ptr<Held<double>> held_double_;
+};
+
+/// The peaks that a trial's share is a share of: `measured` are those of the worker's device, which say
+/// nothing of a method that runs on the CPU beside a GPU (all 0: unknown).
+Peaks peaks_of(Backend trial, Backend device, const Peaks& measured);
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,60 @@
+#include "driver/worker/probe.hpp"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "driver/system/clock.hpp"
+#include "driver/system/machine.hpp"
+#include "driver/system/process.hpp"
+#include "driver/system/visible_devices.hpp"
+#include "kernels/core/errors.hpp"
+#include "kernels/matrix/generate.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// Generators give the same bits everywhere: what differs from the host's is the device's fault.
+template <class T>
+void probe_typed(Context& context) {
+  MatrixSpec spec;
+  spec.kind = MatrixKind::uniform;
+  spec.rows = 61;  // more than a warp, and no whole number of blocks
+  spec.cols = 67;
+  spec.seed = 20260729;
+  const HostMatrix<T> expected = generate<T>(spec, 1);
+  const std::size_t bytes = expected.data.size() * sizeof(T);
+  const HostMatrix<T> made = generate_on<T>(context, spec);
+
+  Device& device = context.device;
+  const Buffer first(device, bytes), second(device, bytes);
+  device.to_device(first.data(), made.data.data(), bytes);
+  device.copy(second.data(), first.data(), bytes);
+  HostMatrix<T> back(spec.rows, spec.cols);
+  device.to_host(back.data.data(), second.data(), bytes);
+  device.synchronize();
+  const bool made_right = std::memcmp(made.data.data(), expected.data.data(), bytes) == 0;
+  if (made_right && std::memcmp(back.data.data(), expected.data.data(), bytes) == 0) return;
+  throw DeviceError("the probe's result, which is known, came out wrong on this device", "probeFailed", true);
+}
+
+}  // namespace
+
+std::unique_ptr<Device> make_worker_device(Backend backend) {
+  return backend == Backend::cuda ? make_cuda_device(0) : make_host_device(backend, now_seconds, cpu_model());
+}
+
+DeviceInfo worker_device_info(const Device& device) {
+  DeviceInfo info = device.info();
+  if (device.backend() != Backend::cuda) return info;
+  const std::vector<std::string> parts = visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
+  if (!parts.empty()) info.uuid = parts.front();
+  return info;
+}
+
+void probe(Context& context) {
+  probe_typed<float>(context);
+  probe_typed<double>(context);
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,66 @@
+#include "driver/worker/stage_timer.hpp"
+
+#include <algorithm>
+
+namespace gaussweep::driver {
+namespace {
+constexpr const char* before_first_stage = "";
+}
+
+StageTimer::StageTimer(Device& device) : device_(device) {
+  mark(before_first_stage);
+}
+
+void StageTimer::mark(std::string_view name) {
+  Mark next;
+  next.name = name;
+  next.event = device_.make_event();
+  next.event->record();
+  marks_.push_back(std::move(next));
+}
+
+void StageTimer::launched(double occupancy) {
+  marks_.back().occupancy += occupancy;
+  marks_.back().launches += 1;
+}
+
+std::vector<io::Stage> StageTimer::finish() {
+  const std::unique_ptr<Event> end = device_.make_event();
+  end->record();
+  device_.synchronize();
+  std::vector<io::Stage> stages;
+  std::vector<double> occupancy;
+  std::vector<int> launches;
+  double total = 0;
+  if (marks_.size() == 1) return stages;
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    const Mark& mark = marks_[i];
+    if (mark.name == before_first_stage) continue;
+    const Event& next = i + 1 < marks_.size() ? *marks_[i + 1].event : *end;
+    const double seconds = next.seconds_since(*mark.event);
+    total += seconds;
+    auto found =
+        std::find_if(stages.begin(), stages.end(), [&](const io::Stage& s) { return s.kernel == mark.name; });
+    if (found == stages.end()) {
+      io::Stage fresh;
+      fresh.kernel = mark.name;
+      stages.push_back(fresh);
+      occupancy.push_back(0);
+      launches.push_back(0);
+      found = stages.end() - 1;
+    }
+    const auto index = static_cast<std::size_t>(found - stages.begin());
+    found->calls += 1;
+    found->seconds += seconds;
+    occupancy[index] += mark.occupancy;
+    launches[index] += mark.launches;
+  }
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    stages[i].mean = stages[i].seconds / static_cast<double>(stages[i].calls);
+    stages[i].share = total > 0 ? stages[i].seconds / total : 0;
+    if (launches[i] > 0) stages[i].occupancy = occupancy[i] / launches[i];
+  }
+  return stages;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,170 @@
+#include "io/files/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace gaussweep::io {
+namespace {
+
+std::filesystem::path folder_of(const std::filesystem::path& target) {
+  const auto folder = target.parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+std::string temporary_prefix(const std::filesystem::path& target) {
+  return "." + target.filename().string() + ".";
+}
+constexpr const char* temporary_suffix = ".tmp";
+
+/// What the name of a temporary says of its writer. The host belongs to it: the folder may be shared, and
+/// processes of two nodes (in containers even as a rule) have the same numbers.
+std::string writer_mark(int pid) {
+  char host[65] = "";
+  gethostname(host, sizeof host - 1);
+  for (char& letter : host) {
+    if (letter == '/') letter = '_';
+  }
+  return std::string(".") + host + "-" + std::to_string(pid) + "-";
+}
+
+void sync_open_folder(int fd, const std::filesystem::path& folder) {
+  const int error = sync_descriptor(fd);
+  // Some file systems cannot sync a folder and say so; there is nothing more to do on them.
+  if (error != 0 && error != EINVAL && error != ENOTSUP) {
+    throw StorageError("Cannot sync the folder '" + folder.string() + "': " + std::strerror(error));
+  }
+}
+
+}  // namespace
+
+std::string temporary_name(const std::filesystem::path& target, int pid, unsigned count) {
+  return "." + target.filename().string() + writer_mark(pid) + std::to_string(count) + temporary_suffix;
+}
+
+AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
+  held_ = Descriptor(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!held_.open()) fail("create a temporary beside it", errno);
+  folder_ = held_.fd();
+  create();
+}
+
+AtomicFile::AtomicFile(int folder, std::filesystem::path target)
+    : target_(std::move(target)), folder_(folder) {
+  create();
+}
+
+void AtomicFile::create() {
+  // Host, process and count make the name this writer's own; O_EXCL settles what may be left.
+  static std::atomic<unsigned> count{0};
+  for (int attempt = 0; !file_.open(); ++attempt) {
+    temporary_ = temporary_name(target_, getpid(), count.fetch_add(1));
+    file_ = Descriptor(
+        openat(folder_, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file_.open() && (errno != EEXIST || attempt == 100)) fail("create a temporary beside it", errno);
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (!committed_) unlinkat(folder_, temporary_.c_str(), 0);
+}
+
+void AtomicFile::fail(const std::string& action, int error) const {
+  throw StorageError("Cannot write '" + target_.string() + "': could not " + action + ": " +
+                     std::strerror(error) + ". What stood under that name before is untouched.");
+}
+
+void AtomicFile::write(const void* data, std::size_t bytes) {
+  const char* next = static_cast<const char*>(data);
+  while (bytes > 0) {
+    // Linux writes at most 2 GiB a call; smaller pieces behave alike everywhere.
+    const ssize_t written = ::write(file_.fd(), next, bytes < (1u << 30) ? bytes : (1u << 30));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      fail("write the temporary '" + temporary_ + "'", errno);
+    }
+    next += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+void AtomicFile::commit() {
+  const int error = sync_descriptor(file_.fd());
+  if (error != 0) fail("sync the temporary '" + temporary_ + "'", error);
+  // Closing may report what NFS held back until now; a signal in the middle of it changes nothing.
+  if (close(file_.release()) != 0 && errno != EINTR) fail("close the temporary '" + temporary_ + "'", errno);
+  const std::string name = target_.filename().string();
+  struct stat facts {};
+  if (fstatat(folder_, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(facts.st_mode) &&
+      !S_ISLNK(facts.st_mode)) {
+    throw StorageError("Cannot write '" + target_.string() + "': it is " +
+                       std::string(file_kind(facts.st_mode)) +
+                       ", which is left as it is: only a regular file or a link is replaced.");
+  }
+  if (renameat(folder_, temporary_.c_str(), folder_, name.c_str()) != 0)
+    fail("rename the temporary to it", errno);
+  committed_ = true;
+  sync_open_folder(folder_, folder_of(target_));
+}
+
+void write_atomically(const std::filesystem::path& target, const void* data, std::size_t bytes) {
+  AtomicFile file(target);
+  file.write(data, bytes);
+  file.commit();
+}
+
+void remove_stale_temporaries(const std::filesystem::path& target) {
+  const std::string prefix = temporary_prefix(target);
+  const std::string suffix = temporary_suffix;
+  // Housekeeping: a folder or file that cannot be read or removed is no reason to fail.
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(target), ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() <= prefix.size() + suffix.size() || name.compare(0, prefix.size(), prefix) != 0 ||
+        name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) {
+      continue;
+    }
+    const auto written = entry.last_write_time(ignored);
+    if (ignored) continue;
+    const auto age = std::filesystem::file_time_type::clock::now() - written;
+    if (age > std::chrono::hours(1)) std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
+void remove_temporaries_of(int pid, const std::filesystem::path& folder) {
+  const std::string mark = writer_mark(pid);
+  const std::string suffix = temporary_suffix;
+  const Opened held = hold_folder(folder);
+  if (!held) return;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(held.file.path(), ignored)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_temporary = name.size() > suffix.size() && name.front() == '.' &&
+                              name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
+    if (is_temporary && name.find(mark) != std::string::npos) unlinkat(held.file.fd(), name.c_str(), 0);
+  }
+}
+
+int sync_descriptor(int fd, Sync what) {
+  for (;;) {
+    if ((what == Sync::data ? fdatasync(fd) : fsync(fd)) == 0) return 0;
+    if (errno != EINTR) return errno;
+  }
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const Descriptor held(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!held.open())
+    throw StorageError("Cannot open the folder '" + folder.string() + "': " + std::strerror(errno));
+  sync_open_folder(held.fd(), folder);
+}
+
+}  // namespace gaussweep::io

@@ -1,0 +1,155 @@
+#include "io/files/child.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <exception>
+
+namespace gaussweep::io {
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+constexpr int exit_done = 0, exit_threw = 3;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// What the child is and does. Never returns: what this process has to do at its end is not the child's.
+[[noreturn]] void live(const std::function<void(ChildOutput&)>& work, int out, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(exit_threw);  // it died before that could be asked for
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  // How this process handles signals (a sweep stops in good order) is nothing for the child.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+    std::signal(signal, SIG_DFL);
+  std::signal(SIGPIPE, SIG_IGN);
+  int code = exit_threw;
+  try {
+    ChildOutput output(out);
+    work(output);
+    if (output.flush()) code = exit_done;
+  } catch (const std::exception&) {
+    // Whoever wants the words sends them; here it did not even get to that.
+  }
+  _exit(code);
+}
+
+}  // namespace
+
+void ChildOutput::put(const void* bytes, std::size_t count) {
+  gathered_.append(static_cast<const char*>(bytes), count);
+  if (gathered_.size() >= piece_bytes) flush();
+}
+
+bool ChildOutput::flush() {
+  std::size_t done = 0;
+  while (!broken_ && done < gathered_.size()) {
+    const ssize_t written = ::write(fd_, gathered_.data() + done, gathered_.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    broken_ = written <= 0;
+    if (!broken_) done += static_cast<std::size_t>(written);
+  }
+  gathered_.clear();
+  return !broken_;
+}
+
+Child::Child(const std::function<void(ChildOutput&)>& work, double seconds)
+    : seconds_(seconds), deadline_(now() + seconds) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw ChildFailed(std::string("could not be given to a process of its own: ") + std::strerror(errno));
+  pipe_ = Descriptor(ends[0]);
+  const Descriptor writing(ends[1]);
+  ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(piece_bytes));  // less is slower, no more
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ == 0) live(work, writing.fd(), parent);
+  if (pid_ < 0)
+    throw ChildFailed(std::string("could not be given to a process of its own: ") + std::strerror(errno));
+}
+
+Child::~Child() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
+void Child::fail() {
+  int status = 0;
+  ::kill(pid_, SIGKILL);  // it has closed its end, so it has ended or is about to
+  pid_t waited = 0;
+  while ((waited = ::waitpid(pid_, &status, 0)) < 0 && errno == EINTR) continue;
+  pid_ = -1;
+  // Where this process inherited that SIGCHLD is ignored, nobody knows how a child ended.
+  if (waited < 0) throw ChildFailed("ended early");
+  if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+    throw ChildFailed("crashed with signal " + std::to_string(WTERMSIG(status)) + " (" +
+                      strsignal(WTERMSIG(status)) + ")");
+  throw ChildFailed("ended early" + (WIFEXITED(status)
+                                         ? " with exit status " + std::to_string(WEXITSTATUS(status))
+                                         : std::string(", killed from outside")));
+}
+
+void Child::fill() {
+  for (;;) {
+    const double left = deadline_ - now();
+    if (left <= 0) {
+      char words[64];
+      std::snprintf(words, sizeof words, "did not come to an end within %.0f s", seconds_);
+      throw ChildFailed(words);
+    }
+    pollfd waiting{pipe_.fd(), POLLIN, 0};
+    if (::poll(&waiting, 1, static_cast<int>(std::min(1e3, std::ceil(left * 1e3)))) <= 0) continue;
+    buffer_.resize(piece_bytes);
+    const ssize_t count = ::read(pipe_.fd(), buffer_.data(), buffer_.size());
+    if (count < 0 && errno == EINTR) continue;
+    buffer_.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    next_ = 0;
+    if (count <= 0) fail();
+    return;
+  }
+}
+
+void Child::get(void* bytes, std::size_t count) {
+  char* out = static_cast<char*>(bytes);
+  while (count > 0) {
+    if (next_ == buffer_.size()) fill();
+    const std::size_t part = std::min(count, buffer_.size() - next_);
+    std::memcpy(out, buffer_.data() + next_, part);
+    next_ += part;
+    out += part;
+    count -= part;
+  }
+}
+
+std::int64_t Child::integer() {
+  std::int64_t value = 0;
+  get(&value, sizeof value);
+  return value;
+}
+
+double Child::real() {
+  double value = 0;
+  get(&value, sizeof value);
+  return value;
+}
+
+std::string Child::text() {
+  std::string value(static_cast<std::size_t>(integer()), '\0');
+  get(value.data(), value.size());
+  return value;
+}
+
+}  // namespace gaussweep::io

@@ -1,0 +1,80 @@
+#include "io/files/hdf5_inside.hpp"
+
+namespace gaussweep::io::h5 {
+namespace {
+
+/// A link that leads out of the file, as far as it was followed.
+struct Outside {
+  std::string file;
+};
+
+/// HDF5 asks before it opens the file of an external link.
+herr_t refuse_external(const char*, const char*, const char* child_file, const char*, unsigned*, hid_t,
+                       void* data) {
+  static_cast<Outside*>(data)->file = child_file;
+  return -1;
+}
+
+/// Opens through `open`, which gets a list of link access properties that follows no external link.
+template <class Owner, class Open>
+Owner open_without_leaving(const std::string& name, hid_t list_class, const Open& open) {
+  Outside outside;
+  const Properties access(H5Pcreate(list_class), "make link access properties");
+  check(H5Pset_elink_cb(access, refuse_external, &outside), "refuse external links");
+  const hid_t id = open(access);
+  if (id < 0 && !outside.file.empty()) {
+    H5Eclear2(H5E_DEFAULT);
+    throw Error(name + " is an external link, into the file '" + outside.file +
+                "'; allowed: data that are in the file itself");
+  }
+  return Owner(id, "open " + name);
+}
+
+}  // namespace
+
+std::string why_not_inside(hid_t dataset, const std::string& name) {
+  const Properties creation(H5Dget_create_plist(dataset), "read the layout of " + name);
+  if (H5Pget_layout(creation) == H5D_VIRTUAL)
+    return name + " is a virtual dataset, put together from others; allowed: data of its own";
+  if (check(H5Pget_external_count(creation), "look for external storage of " + name) > 0)
+    return name + " keeps its data in another file (external storage); allowed: in the file itself";
+  const int filters = check(H5Pget_nfilters(creation), "read the filters of " + name);
+  for (int i = 0; i < filters; ++i) {
+    unsigned flags = 0, config = 0;
+    std::size_t values = 0;
+    char words[64] = "";
+    const H5Z_filter_t filter = check(H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values,
+                                                     nullptr, sizeof words - 1, words, &config),
+                                      "read a filter of " + name);
+    if (H5Zfilter_avail(filter) > 0) continue;
+    H5Eclear2(H5E_DEFAULT);
+    return name + " is packed with the filter " + std::to_string(filter) +
+           (words[0] == '\0' ? "" : " (" + std::string(words) + ")") +
+           ", which is not installed here; where it is, h5repack -f NONE unpacks a file";
+  }
+  return {};
+}
+
+Dataset open_dataset(hid_t file, const std::string& name) {
+  Dataset dataset = open_without_leaving<Dataset>(
+      name, H5P_DATASET_ACCESS, [&](hid_t access) { return H5Dopen2(file, name.c_str(), access); });
+  const std::string why = why_not_inside(dataset, name);
+  if (!why.empty()) throw Error(why);
+  return dataset;
+}
+
+Object open_object(hid_t file, const std::string& name) {
+  return open_without_leaving<Object>(name, H5P_LINK_ACCESS,
+                                      [&](hid_t access) { return H5Oopen(file, name.c_str(), access); });
+}
+
+bool has_object(hid_t file, const std::string& name) {
+  Outside outside;
+  const Properties access(H5Pcreate(H5P_LINK_ACCESS), "make link access properties");
+  check(H5Pset_elink_cb(access, refuse_external, &outside), "refuse external links");
+  const htri_t found = H5Lexists(file, name.c_str(), access);
+  H5Eclear2(H5E_DEFAULT);
+  return found > 0 || !outside.file.empty();
+}
+
+}  // namespace gaussweep::io::h5

@@ -1,0 +1,27 @@
+#pragma once
+/// HDF5 files that grow in memory, so that a full disk meets our own write, not HDF5 in the middle of its own
+/// structures. For the .cpp files of `io/` only.
+
+#include <vector>
+
+#include "io/files/hdf5_handles.hpp"
+
+namespace gaussweep::io::h5 {
+
+/// A new file that is never written to disk. `name` is only what HDF5 calls it in messages.
+inline File create_in_memory(const char* name) {
+  const Properties access = access_properties();
+  check(H5Pset_fapl_core(access, std::size_t{1} << 20, 0), "keep a file in memory");
+  return File(H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access), "create a file in memory");
+}
+
+/// The bytes that a file of create_in_memory would have on disk.
+inline std::vector<char> image_of(const File& file) {
+  check(H5Fflush(file, H5F_SCOPE_LOCAL), "flush the file in memory");
+  const ssize_t bytes = check(H5Fget_file_image(file, nullptr, 0), "size the file in memory");
+  std::vector<char> image(static_cast<std::size_t>(bytes));
+  check(H5Fget_file_image(file, image.data(), image.size()), "copy the file in memory");
+  return image;
+}
+
+}  // namespace gaussweep::io::h5

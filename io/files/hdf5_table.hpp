@@ -1,0 +1,210 @@
+#pragma once
+/// Tables in HDF5: one-dimensional datasets of a compound type, written from and read into structs by a list
+/// of columns. For the .cpp files of `io/` only.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "io/files/hdf5_handles.hpp"
+
+namespace gaussweep::io::h5 {
+
+/// A column: its name and the member of Row that holds it. (io::Field is the same for Row = Record.)
+template <class Row>
+struct Column {
+  std::string_view name;
+  std::variant<std::string Row::*, std::int64_t Row::*, double Row::*> member;
+};
+
+enum class Kind { text, integer, real };
+
+/// A column in a packed row. `bytes` 0: the file has no such column.
+struct Member {
+  std::string name;
+  Kind kind = Kind::text;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  H5T_cset_t character_set = H5T_CSET_UTF8;  // as in the file: HDF5 does not convert between sets
+};
+
+/// A packed row: text of fixed length, null-padded, and numbers of 8 bytes.
+struct Layout {
+  std::vector<Member> members;
+  std::size_t row_bytes = 0;
+  void add(std::string name, Kind kind, std::size_t bytes) {
+    members.push_back({std::move(name), kind, row_bytes, bytes, H5T_CSET_UTF8});
+    row_bytes += bytes;
+  }
+};
+
+/// The checksum of each column of a table, as rows come: of text the bytes without the padding and a NUL, of
+/// numbers the 8 bytes, little-endian.
+class TableChecksums {
+ public:
+  /// @param layout of the packed rows
+  explicit TableChecksums(const Layout& layout);
+  /// Takes in `count` more rows.
+  void add(const char* packed, std::size_t count);
+  std::size_t rows() const { return rows_; }
+  /// Column → checksum; empty for a column of 0 bytes, which is not there.
+  std::map<std::string, std::string> columns() const;
+
+ private:
+  Layout layout_;
+  std::vector<std::uint32_t> crcs_;
+  std::string gathered_;
+  std::size_t rows_ = 0;
+};
+
+/// A new table of `rows` rows: strings, int64 and float64 little-endian; chunked, shuffled, deflated,
+/// extensible.
+class TableWriter {
+ public:
+  /// @throws Error
+  TableWriter(hid_t file, const std::string& name, const Layout& layout, std::size_t rows);
+  /// Rows that are best written together.
+  std::size_t chunk_rows() const { return chunk_rows_; }
+  /// Writes packed rows `first` … `first + count - 1`. @throws Error
+  void write(std::size_t first, std::size_t count, const char* packed);
+
+ private:
+  std::string action_;
+  std::size_t chunk_rows_;
+  Type memory_;
+  Space space_;
+  Dataset dataset_;
+};
+
+/// A table of a file, any columns in any order; numbers of other widths are converted.
+class TableReader {
+ public:
+  /// @param wanted the columns to look for; those that the file lacks get `bytes` 0 in `layout()`
+  /// @throws Error where it is no table, where a column is of another kind, or where it claims more rows than
+  /// its bytes can hold
+  TableReader(hid_t file, const std::string& name, const std::vector<std::pair<std::string, Kind>>& wanted);
+  const Layout& layout() const { return layout_; }
+  std::size_t rows() const { return rows_; }
+  std::size_t chunk_rows() const { return chunk_rows_; }
+  /// Reads rows `first` … `first + count - 1`, packed. @throws Error
+  void read(std::size_t first, std::size_t count, char* packed) const;
+
+ private:
+  std::string action_;
+  std::size_t rows_ = 0, chunk_rows_ = 0;
+  Layout layout_;
+  Type memory_;
+  Space space_;
+  Dataset dataset_;
+};
+
+/// Text as a table holds it: valid UTF-8 (what is not becomes U+FFFD), at most 4096 bytes (every row is as
+/// wide as the longest value), the cut marked by an ellipsis. `scratch` holds the text where it had to
+/// change.
+std::string_view stored_text(const std::string& text, std::string& scratch);
+
+/// One cell of a row into its place in a packed row, and back.
+template <class Row>
+void pack(const Row& row, std::string Row::*member, const Member& place, char* out) {
+  std::string scratch;
+  const std::string_view text = stored_text(row.*member, scratch);
+  std::memcpy(out + place.offset, text.data(), text.size());
+  std::memset(out + place.offset + text.size(), 0, place.bytes - text.size());
+}
+template <class Row, class Number>
+void pack(const Row& row, Number Row::*member, const Member& place, char* out) {
+  std::memcpy(out + place.offset, &(row.*member), sizeof(Number));
+}
+
+template <class Row>
+void unpack(const char* in, const Member& place, std::string Row::*member, Row& row) {
+  std::size_t length = place.bytes;
+  while (length > 0 && in[place.offset + length - 1] == '\0') --length;
+  (row.*member).assign(in + place.offset, length);
+}
+template <class Row, class Number>
+void unpack(const char* in, const Member& place, Number Row::*member, Row& row) {
+  std::memcpy(&(row.*member), in + place.offset, sizeof(Number));
+}
+
+/// Writes `rows` as the table `name`; each text column is as wide as its longest value, at least 1.
+/// @return the checksums of what was written. @throws Error
+template <class Columns, class Row>
+TableChecksums write_table(hid_t file, const std::string& name, const Columns& columns,
+                           const std::vector<Row>& rows) {
+  Layout layout;
+  for (const auto& column : columns) {
+    std::size_t bytes = 8;
+    if (const auto* text = std::get_if<std::string Row::*>(&column.member)) {
+      bytes = 1;
+      std::string scratch;
+      for (const Row& row : rows) bytes = std::max(bytes, stored_text(row.**text, scratch).size());
+    }
+    layout.add(std::string(column.name), static_cast<Kind>(column.member.index()), bytes);
+  }
+  TableWriter table(file, name, layout, rows.size());
+  TableChecksums checksums(layout);
+  std::vector<char> packed(std::min(table.chunk_rows(), rows.size()) * layout.row_bytes);
+  for (std::size_t first = 0; first < rows.size(); first += table.chunk_rows()) {
+    const std::size_t count = std::min(table.chunk_rows(), rows.size() - first);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        char* out = packed.data() + i * layout.row_bytes;
+        std::visit([&](auto member) { pack(rows[first + i], member, layout.members[c], out); },
+                   columns[c].member);
+      }
+    }
+    checksums.add(packed.data(), count);
+    table.write(first, count, packed.data());
+  }
+  return checksums;
+}
+
+/// Reads the table `name`; columns that it lacks keep Row's defaults, columns that are not asked for are
+/// passed over.
+/// @param required columns without which the table means nothing
+/// @param checksums where given, becomes those of what was read
+/// @throws Error
+template <class Row, class Columns>
+std::vector<Row> read_table(hid_t file, const std::string& name, const Columns& columns,
+                            std::initializer_list<std::string_view> required,
+                            TableChecksums* checksums = nullptr) {
+  std::vector<std::pair<std::string, Kind>> wanted;
+  for (const auto& column : columns) {
+    wanted.emplace_back(std::string(column.name), static_cast<Kind>(column.member.index()));
+  }
+  const TableReader table(file, name, wanted);
+  const Layout& layout = table.layout();
+  for (const Member& member : layout.members) {
+    if (member.bytes == 0 && std::find(required.begin(), required.end(), member.name) != required.end()) {
+      throw Error("the table '" + name + "' lacks the column '" + member.name + "'");
+    }
+  }
+  TableChecksums found(layout);
+  std::vector<Row> rows(table.rows());
+  std::vector<char> packed(std::min(table.chunk_rows(), rows.size()) * layout.row_bytes);
+  for (std::size_t first = 0; first < rows.size(); first += table.chunk_rows()) {
+    const std::size_t count = std::min(table.chunk_rows(), rows.size() - first);
+    table.read(first, count, packed.data());
+    if (checksums != nullptr) found.add(packed.data(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const char* in = packed.data() + i * layout.row_bytes;
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        if (layout.members[c].bytes == 0) continue;
+        std::visit([&](auto member) { unpack(in, layout.members[c], member, rows[first + i]); },
+                   columns[c].member);
+      }
+    }
+  }
+  if (checksums != nullptr) *checksums = std::move(found);
+  return rows;
+}
+
+}  // namespace gaussweep::io::h5

@@ -1,0 +1,65 @@
+#include "io/files/open_file.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace gaussweep::io {
+namespace {
+
+Opened refused(int error) {
+  return {Descriptor(), error, std::strerror(error)};
+}
+
+Opened irregular(unsigned mode) {
+  return {Descriptor(), 0, "it is " + std::string(file_kind(mode)) + ", not a regular file"};
+}
+
+}  // namespace
+
+void Descriptor::reset() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+std::string_view file_kind(unsigned mode) {
+  if (S_ISREG(mode)) return "a regular file";
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
+  return "a link";
+}
+
+Opened open_regular(const std::filesystem::path& path, int flags, int folder) {
+  // Looked at before it is opened, for opening alone makes some devices act; and after, for what stood there
+  // may have been replaced in between.
+  struct stat facts {};
+  const int links = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
+  if (::fstatat(folder, path.c_str(), &facts, links) == 0 && !S_ISREG(facts.st_mode))
+    return irregular(facts.st_mode);
+  int fd = -1;
+  do {
+    fd = ::openat(folder, path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return refused(errno);
+  Descriptor file(fd);
+  if (::fstat(fd, &facts) != 0) return refused(errno);
+  if (!S_ISREG(facts.st_mode)) return irregular(facts.st_mode);
+  return {std::move(file), 0, {}};
+}
+
+Opened hold_folder(const std::filesystem::path& path) {
+  // With a "/" at its end a name leads through a link, O_NOFOLLOW or not.
+  std::string name = path.string();
+  while (name.size() > 1 && name.back() == '/') name.pop_back();
+  Descriptor folder(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (folder.open()) return {std::move(folder), 0, {}};
+  const int error = errno;
+  struct stat facts {};
+  const bool is_link = ::lstat(name.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
+  return {Descriptor(), error, is_link ? "it is a link; allowed: a folder" : std::strerror(error)};
+}
+
+}  // namespace gaussweep::io

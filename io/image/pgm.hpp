@@ -1,0 +1,38 @@
+#pragma once
+/// PGM by libnetpbm, whose errors, by default the end of the process, are caught here. For io/image/image.cpp
+/// only.
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace gaussweep::io {
+
+/// Reads a PGM from memory, row by row.
+class PgmReader {
+ public:
+  /// Reads the header. @param bytes must outlive the reader
+  explicit PgmReader(const std::string& bytes);
+  ~PgmReader();
+  PgmReader(const PgmReader&) = delete;
+  PgmReader& operator=(const PgmReader&) = delete;
+  bool ok() const { return error_.empty(); }
+  /// What is wrong with the file; empty where nothing was found yet.
+  const std::string& error() const { return error_; }
+  std::int64_t width() const { return width_; }
+  std::int64_t height() const { return height_; }
+  /// The level of white, at least 1.
+  unsigned top_level() const { return top_level_; }
+  /// The next row, `width` levels. False where the file is damaged or ends.
+  bool read_row(unsigned* levels);
+
+ private:
+  template <class Work>
+  void guarded(Work work);
+  std::FILE* file_ = nullptr;
+  int width_ = 0, height_ = 0, format_ = 0;
+  unsigned top_level_ = 0;
+  std::string error_;
+};
+
+}  // namespace gaussweep::io

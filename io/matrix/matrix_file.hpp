@@ -1,0 +1,98 @@
+#pragma once
+/// Matrices in files: the run directory's store (one HDF5 file a digest), Matrix Market, HDF5 datasets and
+/// MATLAB v7.3. Elements are read as double, column-major; the store keeps the trial's own precision.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "io/files/open_file.hpp"
+
+namespace gaussweep::io {
+
+/// A dense column-major matrix, ld == rows.
+template <class T>
+struct Dense {
+  std::int64_t rows = 0, cols = 0;
+  std::vector<T> data;
+};
+
+/// A stored system: A, and b and x_true where they are known (empty otherwise), with the generator's words.
+template <class T>
+struct StoredMatrix {
+  Dense<T> a, b, x_true;
+  std::map<std::string, std::string> attributes;  ///< "kind", "generator", "seed", … : see io/SCHEMA.md
+};
+
+/// What `matrix info` says of any readable file.
+struct MatrixInfo {
+  std::string format;   ///< "gaussweep", "hdf5", "matlab", "matrix market"
+  std::string dataset;  ///< the HDF5 path that would be read
+  std::int64_t rows = 0, cols = 0, stored_entries = 0;
+  std::string field, symmetry;  ///< "real", "integer" / "general", "symmetric", "skew-symmetric"
+  std::map<std::string, std::string> attributes;
+};
+
+/// Reads A from a Matrix Market, HDF5 or MATLAB v7.3 file, told apart by content, not by name.
+/// @param dataset the path in an HDF5 or MATLAB file; empty: /A, or the only 2-D dataset of numbers there is
+/// @param sha256 where given, becomes the file's (of a text file without reading it twice)
+/// @throws InputError: unreadable, malformed (file:line for Matrix Market), complex, sparse MATLAB, empty,
+/// too large
+Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset = {},
+                            std::string* sha256 = nullptr);
+/// The same without the elements, which of a Matrix Market file are read and checked all the same.
+MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset = {},
+                       std::string* sha256 = nullptr);
+
+/// Writes Matrix Market array format (%.17g: exact), atomically.
+/// @throws InputError: a holds NaN or Inf; StorageError
+void export_matrix_market(const std::filesystem::path& path, const Dense<double>& a);
+
+/// Writes a file of the store, with checksums, atomically. @throws StorageError; std::invalid_argument: no A
+template <class T>
+void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix);
+/// Reads it back. @throws InputError where it is not whole, not the store's, or not of T
+template <class T>
+StoredMatrix<T> read_matrix(const std::filesystem::path& path);
+
+/// SHA-256 of bytes or of a file as 64 hexadecimal digits (piece by piece: io/files/digest.hpp).
+/// @throws InputError where the file cannot be read
+std::string sha256(const std::string& bytes);
+std::string sha256_file(const std::filesystem::path& path);
+
+/// DIR/matrices: makes each matrix once, even when several processes ask at the same moment (a lock file that
+/// dies with its holder; the others wait and then read). Where a link has taken the folder's place it is not
+/// followed.
+class MatrixStore {
+ public:
+  explicit MatrixStore(std::filesystem::path directory);
+  /// Where the matrix of this digest stands, or would. @throws InputError where it is no digest
+  std::filesystem::path path_of(const std::string& digest) const;
+  /// Reads the matrix of this digest; where it is absent, calls `make`, stores the result and returns it.
+  /// A file that is damaged, or that is of another digest than its name says, is made anew. The matrix has
+  /// the attribute "digest". `made` tells which it was. @throws StorageError, and what `make` throws
+  template <class T>
+  StoredMatrix<T> get(const std::string& digest, const std::function<StoredMatrix<T>()>& make,
+                      bool* made = nullptr);
+  /// What is stored: digest → bytes. An absent folder holds nothing. @throws StorageError
+  std::map<std::string, std::int64_t> inventory() const;
+  /// Bytes of one matrix; 0 where it is not stored.
+  std::int64_t bytes_of(const std::string& digest) const;
+  /// Removes one matrix, if it is there. @throws StorageError
+  void remove(const std::string& digest);
+  /// Removes temporaries and locks that killed writers left. Only while nobody writes.
+  void tidy();
+  /// Bytes that the file of a system takes, a little more rather than less: A of rows x cols, and for nrhs >
+  /// 0 b and x_true.
+  static std::int64_t estimated_bytes(std::int64_t rows, std::int64_t cols, std::int64_t nrhs,
+                                      std::size_t element_bytes);
+
+ private:
+  Descriptor hold() const;
+  std::filesystem::path directory_;
+};
+
+}  // namespace gaussweep::io

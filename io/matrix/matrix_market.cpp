@@ -1,0 +1,362 @@
+#include "io/matrix/matrix_market.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "io/files/atomic_file.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/errors.hpp"
+#include "io/files/open_file.hpp"
+#include "io/matrix/matrix_limits.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+constexpr const char* banner = "%%MatrixMarket";
+constexpr std::size_t longest_line = 1 << 16;  // the format says 1024; comments are written by hand
+
+struct Header {
+  bool coordinate = false, integer = false;
+  enum class Symmetry { general, symmetric, skew } symmetry = Symmetry::general;
+  std::int64_t rows = 0, cols = 0, entries = 0;
+};
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// For messages: in quotes, not too long, and without bytes that a terminal or JSON would trip over.
+std::string in_quotes(const std::string& text) {
+  std::string safe = text.substr(0, 60);
+  std::replace_if(
+      safe.begin(), safe.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
+  return "'" + safe + (text.size() > safe.size() ? "…'" : "'");
+}
+
+/// Lines with their numbers; comments and blank lines are passed over.
+class Lines {
+ public:
+  explicit Lines(const std::filesystem::path& path) : path_(path) {
+    const Opened opened = open_regular(path);
+    if (!opened) throw InputError(path.string() + ": cannot be opened: " + opened.why);
+    file_.open(opened.file.path(), std::ios::binary);
+    if (!file_) throw InputError(path.string() + ": cannot be opened: " + std::strerror(errno));
+    block_.resize(std::size_t{1} << 16);
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    bytes_ = error ? INT64_MAX : static_cast<std::int64_t>(size);
+  }
+  /// The size of the file.
+  std::int64_t bytes() const { return bytes_; }
+  /// The next line as it is. @return false at the end of the file
+  bool raw(std::string& line) {
+    line.clear();
+    int c = byte();
+    if (c == EOF) return false;
+    ++number_;
+    for (; c != EOF && c != '\n'; c = byte()) {
+      if (c == '\0') fail("a NUL byte; Matrix Market is a text format");
+      if (line.size() == longest_line) {
+        fail("the line is longer than " + std::to_string(longest_line) +
+             " characters; allowed: one entry a line");
+      }
+      line += static_cast<char>(c);
+    }
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    return true;
+  }
+  /// The next line with content. @return false at the end of the file
+  bool next(std::string& line) {
+    while (raw(line)) {
+      const std::size_t first = line.find_first_not_of(" \t");
+      if (first != std::string::npos && line[first] != '%') return true;
+    }
+    return false;
+  }
+  [[noreturn]] void fail(const std::string& message) const {
+    throw InputError(path_.string() + ":" + std::to_string(number_) + ": " + message);
+  }
+
+  /// Of the file, once it was read to its end.
+  std::string sha256() { return digest_.hex(); }
+
+ private:
+  int byte() {
+    if (at_ == end_) {
+      file_.read(block_.data(), static_cast<std::streamsize>(block_.size()));
+      at_ = block_.data();
+      end_ = at_ + file_.gcount();
+      if (file_.bad()) fail(std::string("the file cannot be read on: ") + std::strerror(errno));
+      digest_.add(at_, static_cast<std::size_t>(end_ - at_));
+      if (at_ == end_) return EOF;
+    }
+    return static_cast<unsigned char>(*at_++);
+  }
+  std::filesystem::path path_;
+  std::ifstream file_;
+  std::string block_;
+  const char* at_ = nullptr;
+  const char* end_ = nullptr;
+  Sha256 digest_;
+  std::int64_t number_ = 0, bytes_ = 0;
+};
+
+constexpr double largest_exact = 9007199254740992;  // 2^53: a double holds all integers up to it
+
+/// Whether the text of a number that rounds to 2^53 is that number, in digits and without a point.
+bool is_largest_exact(const char* begin, const char* end) {
+  std::int64_t value = 0;
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  return error == std::errc() && stop == end && std::abs(value) == std::int64_t{1} << 53;
+}
+
+/// The words of a line, read one after the other.
+class Words {
+ public:
+  Words(const Lines& lines, const std::string& line)
+      : lines_(lines), at_(line.c_str()), end_(at_ + line.size()) {}
+  std::int64_t integer(const char* what) {
+    skip();
+    std::int64_t value = 0;
+    const auto [stop, error] = std::from_chars(at_, end_, value);
+    if (error != std::errc() || !ends_word(stop)) {
+      lines_.fail(std::string(what) + ": " + in_quotes(at_) + "; allowed: a whole number");
+    }
+    at_ = stop;
+    return value;
+  }
+  double real(bool whole) {
+    skip();
+    const char* begin = at_[0] == '+' && at_[1] != '-' ? at_ + 1 : at_;
+    double value = 0;
+    const auto [stop, error] = std::from_chars(begin, end_, value);
+    // Too small a number counts as 0, too large a one becomes infinite.
+    if (error == std::errc::result_out_of_range) value = std::strtod(begin, nullptr);
+    if (error == std::errc::invalid_argument || !ends_word(stop) || !std::isfinite(value)) {
+      lines_.fail("value: " + in_quotes(at_) + "; allowed: a finite number");
+    }
+    if (whole && value != std::floor(value))
+      lines_.fail("value: " + in_quotes(at_) + " is no integer, as the header says");
+    // A double makes 2^53 of 2^53 + 1: what rounds to 2^53 must be it.
+    if (whole && (std::abs(value) > largest_exact ||
+                  (std::abs(value) == largest_exact && !is_largest_exact(begin, stop)))) {
+      lines_.fail("value: " + in_quotes(at_) + " may not be exact as a double; allowed: integers up to 2^53");
+    }
+    at_ = stop;
+    return value;
+  }
+  void end() {
+    skip();
+    if (at_ != end_) lines_.fail(in_quotes(at_) + " is more than a line should hold");
+  }
+
+ private:
+  void skip() {
+    while (*at_ == ' ' || *at_ == '\t') ++at_;
+  }
+  static bool ends_word(const char* c) { return *c == '\0' || *c == ' ' || *c == '\t'; }
+  const Lines& lines_;
+  const char* at_;
+  const char* end_;
+};
+
+Header read_header(Lines& lines) {
+  std::string line;
+  if (!lines.raw(line))
+    lines.fail("the file is empty; a Matrix Market file begins with " + std::string(banner));
+  std::istringstream words(line);
+  std::string mark, object, format, field, symmetry, more;
+  words >> mark >> object >> format >> field >> symmetry;
+  if (mark != banner || lower(object) != "matrix" || symmetry.empty() || words >> more) {
+    lines.fail(in_quotes(line) + " is no header; allowed: " + banner +
+               " matrix coordinate|array real|integer general|symmetric|skew-symmetric");
+  }
+  Header header;
+  format = lower(format);
+  field = lower(field);
+  symmetry = lower(symmetry);
+  if (format != "coordinate" && format != "array")
+    lines.fail("format " + in_quotes(format) + "; allowed: coordinate, array");
+  if (field != "real" && field != "integer")
+    lines.fail("field " + in_quotes(field) + " is not read; allowed: real, integer");
+  header.coordinate = format == "coordinate";
+  header.integer = field == "integer";
+  if (symmetry == "symmetric") {
+    header.symmetry = Header::Symmetry::symmetric;
+  } else if (symmetry == "skew-symmetric") {
+    header.symmetry = Header::Symmetry::skew;
+  } else if (symmetry != "general") {
+    lines.fail("symmetry " + in_quotes(symmetry) +
+               " is not read; allowed: general, symmetric, skew-symmetric");
+  }
+  if (!lines.next(line)) lines.fail("the line with the sizes is missing");
+  Words sizes(lines, line);
+  header.rows = sizes.integer("rows");
+  header.cols = sizes.integer("columns");
+  if (header.rows < 1 || header.cols < 1) lines.fail("a matrix needs at least one row and one column");
+  const bool general = header.symmetry == Header::Symmetry::general;
+  if (!general && header.rows != header.cols) lines.fail("a " + symmetry + " matrix must be square");
+  const std::string why = too_large(header.rows, header.cols);
+  if (!why.empty()) lines.fail(why);
+  if (header.coordinate) {
+    header.entries = sizes.integer("entries");
+    if (header.entries < 0) lines.fail("the number of entries is negative");
+  } else if (general) {
+    header.entries = header.rows * header.cols;
+  } else {
+    const bool skew = header.symmetry == Header::Symmetry::skew;
+    header.entries = header.rows * (header.rows + (skew ? -1 : 1)) / 2;
+  }
+  sizes.end();
+  // Before memory is taken: "1 1 1" and "1", each with the end of its line, are the shortest entries.
+  if (header.entries > lines.bytes() / (header.coordinate ? 6 : 2) + 1) {
+    lines.fail("the file is too short for the " + std::to_string(header.entries) + " entries announced");
+  }
+  return header;
+}
+
+/// Checks an entry, and stores it and its mirror image where the matrix is kept.
+class Target {
+ public:
+  Target(const Lines& lines, const Header& header, bool keep) : lines_(lines), header_(header), keep_(keep) {
+    matrix.rows = header.rows;
+    matrix.cols = header.cols;
+    if (keep) matrix.data.assign(static_cast<std::size_t>(header.rows * header.cols), 0.0);
+  }
+  void add(std::int64_t i, std::int64_t j, double value) {
+    store(i, j, value);
+    if (i == j) {
+      if (header_.symmetry == Header::Symmetry::skew) lines_.fail("a skew-symmetric file stores no diagonal");
+      return;
+    }
+    if (header_.symmetry == Header::Symmetry::general) return;
+    if (i < j)
+      lines_.fail("a symmetric file stores the lower triangle only; this entry is above the diagonal");
+    store(j, i, header_.symmetry == Header::Symmetry::symmetric ? value : -value);
+  }
+  Dense<double> matrix;
+
+ private:
+  void store(std::int64_t i, std::int64_t j, double value) {
+    if (!keep_) return;
+    double& element = matrix.data[static_cast<std::size_t>(i + j * matrix.rows)];
+    element = element == 0 ? value : element + value;  // 0 + -0 would lose the sign
+    if (!std::isfinite(element) || (header_.integer && std::abs(element) > largest_exact)) {
+      lines_.fail("the entries of this place add up to more than a double holds");
+    }
+  }
+  const Lines& lines_;
+  const Header& header_;
+  bool keep_;
+};
+
+/// All entries, each checked; the elements only where they are kept.
+Dense<double> read_entries(Lines& lines, const Header& header, bool keep) {
+  Target target(lines, header, keep);
+  std::string line;
+  std::int64_t count = 0;
+  std::int64_t row = header.symmetry == Header::Symmetry::skew ? 1 : 0, col = 0;  // of the array format
+  while (lines.next(line)) {
+    if (++count > header.entries)
+      lines.fail("more entries than the " + std::to_string(header.entries) + " announced");
+    Words words(lines, line);
+    if (header.coordinate) {
+      const std::int64_t i = words.integer("row"), j = words.integer("column");
+      if (i < 1 || i > header.rows || j < 1 || j > header.cols) {
+        lines.fail("entry (" + std::to_string(i) + ", " + std::to_string(j) + ") is outside the " +
+                   std::to_string(header.rows) + " x " + std::to_string(header.cols) +
+                   " matrix; indices begin at 1");
+      }
+      target.add(i - 1, j - 1, words.real(header.integer));
+    } else {
+      target.add(row, col, words.real(header.integer));
+      if (++row == header.rows) {
+        ++col;
+        row = header.symmetry == Header::Symmetry::general ? 0
+              : header.symmetry == Header::Symmetry::skew  ? col + 1
+                                                           : col;
+      }
+    }
+    words.end();
+  }
+  if (count < header.entries) {
+    lines.fail("the file ends after " + std::to_string(count) + " of " + std::to_string(header.entries) +
+               " entries");
+  }
+  return std::move(target.matrix);
+}
+
+}  // namespace
+
+bool is_matrix_market(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string start(std::strlen(banner), '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return file && start == banner;
+}
+
+Dense<double> read_matrix_market(const std::filesystem::path& path, std::string* sha256) {
+  Lines lines(path);
+  const Header header = read_header(lines);
+  Dense<double> matrix = read_entries(lines, header, true);
+  if (sha256 != nullptr) *sha256 = lines.sha256();
+  return matrix;
+}
+
+MatrixInfo matrix_market_info(const std::filesystem::path& path, std::string* sha256) {
+  Lines lines(path);
+  const Header header = read_header(lines);
+  read_entries(lines, header, false);
+  if (sha256 != nullptr) *sha256 = lines.sha256();
+  MatrixInfo info;
+  info.format = "matrix market";
+  info.rows = header.rows;
+  info.cols = header.cols;
+  info.stored_entries = header.entries;
+  info.field = header.integer ? "integer" : "real";
+  switch (header.symmetry) {
+    case Header::Symmetry::general:
+      info.symmetry = "general";
+      break;
+    case Header::Symmetry::symmetric:
+      info.symmetry = "symmetric";
+      break;
+    case Header::Symmetry::skew:
+      info.symmetry = "skew-symmetric";
+      break;
+  }
+  return info;
+}
+
+void export_matrix_market(const std::filesystem::path& path, const Dense<double>& a) {
+  if (!std::all_of(a.data.begin(), a.data.end(), [](double x) { return std::isfinite(x); })) {
+    throw InputError(path.string() + ": the matrix holds NaN or Inf, which Matrix Market has no words for");
+  }
+  AtomicFile file(path);
+  std::string text = std::string(banner) + " matrix array real general\n" + std::to_string(a.rows) + " " +
+                     std::to_string(a.cols) + "\n";
+  constexpr std::size_t flush_at = 1 << 20;
+  for (const double value : a.data) {
+    char number[40];
+    std::snprintf(number, sizeof number, "%.17g\n", value);
+    text += number;
+    if (text.size() > flush_at) {
+      file.write(text.data(), text.size());
+      text.clear();
+    }
+  }
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+}  // namespace gaussweep::io

@@ -1,0 +1,103 @@
+#pragma once
+/// The plan as written: values with the place they stand at. What they mean (does this method exist?) is
+/// decided in the driver, which reports with the same places.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/files/errors.hpp"
+
+namespace gaussweep::io {
+
+/// Where a value stands in a plan; lines and columns count from 1.
+struct Place {
+  std::string file;
+  int line = 0;
+  int column = 0;
+};
+
+/// "file:line:column: message" as an InputError.
+[[noreturn]] void fail_at(const Place& place, const std::string& message);
+/// " (nearest: …)" or "" — the candidate nearest to `word` by edit distance, for messages.
+std::string nearest_hint(const std::string& word, const std::vector<std::string>& candidates);
+
+/// A scalar as text with its place.
+struct Scalar {
+  std::string text;
+  Place place;
+};
+
+/// A value of an axis: its expanded list. A scalar is a list of one; ranges (start:stop:step, start:stop:*f,
+/// 1k) are expanded where the axis is a number.
+struct Axis {
+  std::vector<Scalar> values;
+  /// Only for `n`, `m`, `k` given as a map by backend ("cuda", "emulated", "host"); then `values` is empty.
+  std::map<std::string, std::vector<Scalar>> by_backend;
+  Place place;
+};
+
+/// A `matrix:` block: scalars by name (kind, low, high, seed, condition, mode, value, file, dataset, store,
+/// …).
+struct MatrixBlock {
+  std::map<std::string, Scalar> values;
+  Place place;
+};
+
+struct Exclude {
+  /// axis or parameter or "method" → condition text: "a value", ">4096", "<=64", or one of a list
+  std::map<std::string, std::vector<Scalar>> conditions;
+  Place place;
+};
+
+/// One entry of `sweep:`.
+struct Entry {
+  Scalar problem;
+  std::vector<Scalar> methods;                    ///< as written: names, globs, "all"
+  std::map<std::string, Axis> axes;               ///< n, m, k, nrhs, uplo, precision, seed, and any parameter
+  std::vector<std::map<std::string, Axis>> zips;  ///< each: axes of equal length that go together
+  std::vector<Exclude> excludes;
+  std::vector<MatrixBlock> matrices;  ///< empty: the plan's own `matrix`
+  std::optional<MatrixBlock> matrix_b;
+  std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect;  ///< method → statuses
+  std::optional<Scalar> repeats, warmup, inner_repeats, stages, timeout;
+  std::map<std::string, Scalar> tolerance;  ///< as in Plan
+  Place place;
+};
+
+struct Plan {
+  std::string text;  ///< the file as it was read
+  std::string file;
+  std::string name;
+  std::vector<Scalar> precision;            ///< default: double
+  Scalar repeats, warmup, inner_repeats;    ///< defaults 5, 1, 1
+  Scalar stages;                            ///< "always" (default) or "never": whether they are measured
+  Scalar timeout;                           ///< default 10min
+  std::map<std::string, Scalar> tolerance;  ///< problem → tolerance; "" → a factor for every default
+  std::vector<MatrixBlock> matrices;        ///< for entries without their own; empty: the default
+  std::optional<Scalar> store;        ///< "always" or "never", for matrices that do not say it themselves
+  std::optional<Scalar> store_limit;  ///< most bytes in the run directory's matrices: "50GiB", or "none"
+  std::vector<Entry> sweep;
+};
+
+/// The fixed words of an entry of `sweep`; every other key is an axis or a parameter.
+const std::vector<std::string>& entry_words();
+
+/// Reads a plan. @throws InputError "file:line:column: …": not YAML, unknown key (with the nearest), wrong
+/// type, bad range, empty sweep, empty list, unequal zip.
+Plan read_plan(const std::filesystem::path& path);
+Plan parse_plan(const std::string& text, const std::string& file);
+
+/// Numbers of a plan: "1k" = 1024, "64"; durations "90s", "10min", "1h30min", plain seconds.
+std::int64_t parse_integer(const Scalar& scalar, std::int64_t low, std::int64_t high,
+                           const std::string& what);
+double parse_real(const Scalar& scalar, double low, double high, const std::string& what);
+double parse_duration(const Scalar& scalar, const std::string& what);
+/// Bytes of "50GiB", "512MiB", "64KiB", "1TiB", plain bytes; "none" is infinity.
+double parse_bytes(const Scalar& scalar, const std::string& what);
+
+}  // namespace gaussweep::io

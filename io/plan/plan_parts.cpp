@@ -1,0 +1,267 @@
+#include "io/plan/plan_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "io/plan/plan_values.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+constexpr std::int64_t largest_size = 1000000;
+constexpr std::int64_t largest_count = 1000000;
+constexpr std::size_t most_matrices = 10000;  ///< that the lists of one `matrix` may stand for
+constexpr double least_tolerance = 1e-300, largest_tolerance = 1e300;
+
+/// Every word that a matrix of some kind may have; which of them suit its kind is decided where the kinds are
+/// known.
+const std::vector<std::string> matrix_words = {
+    "kind",   "file",  "dataset",   "seed",  "store",    "low",   "high",
+    "mode",   "value", "condition", "psf",   "psf_file", "sigma", "radius",
+    "length", "angle", "amount",    "width", "height",   "what",  "lambda"};
+const std::vector<std::string> problem_words = {"gemm",  "trsv",  "gesv",  "getrf",
+                                                "potrf", "trtri", "geinv", "poinv"};
+const std::vector<std::string> status_words = {"pass",    "suspect", "failed", "diverged", "skipped",
+                                               "timeout", "crashed", "oom",    "error"};
+const std::vector<std::string> backend_words = {"cuda", "emulated", "host"};
+
+bool has_backends(const std::string& axis) {
+  return axis == "n" || axis == "m" || axis == "k";
+}
+
+/// Sizes, uplo, precision and seeds mean the same for every method, so they are checked here already.
+void check_values(const std::string& name, const std::vector<Scalar>& values) {
+  for (const Scalar& value : values) {
+    if (has_backends(name) || name == "nrhs") parse_integer(value, 1, largest_size, name);
+    if (name == "seed") parse_integer(value, 0, INT64_MAX, name);
+    if (name == "uplo") require_word(value, {"lower", "upper"}, "uplo:");
+    if (name == "precision") require_word(value, {"float", "double"}, "precision:");
+  }
+}
+
+std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, RangeBudget& budget) {
+  std::vector<Scalar> values;
+  for (const Scalar& scalar : scalars_of(node, name)) {
+    const std::vector<Scalar> more = expand_range(scalar);
+    if (more.size() > budget.left) {
+      fail_at(scalar.place,
+              "the ranges of this plan have more than " + std::to_string(max_plan_nodes) + " values");
+    }
+    budget.left -= more.size();
+    values.insert(values.end(), more.begin(), more.end());
+  }
+  check_values(name, values);
+  return values;
+}
+
+/// One block, or, where values are lists, one for every combination.
+std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what) {
+  if (node.kind != Kind::map)
+    fail_kind(node, what, "a mapping, e.g. {kind: uniform, seed: 1} or {file: a.mtx}");
+  if (node.entries.empty()) fail_at(node.place, what + " is empty; allowed: a kind or a file");
+  std::vector<MatrixBlock> blocks = {MatrixBlock{{}, node.place}};
+  for (const auto& [key, value] : node.entries) {
+    require_word(key, matrix_words, what + " has no");
+    const std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
+    if (key.text == "store") always_or_never(*value, "store");
+    if (blocks.size() * choices.size() > most_matrices) {
+      fail_at(value->place, what + ": the lists have too many combinations");
+    }
+    std::vector<MatrixBlock> more;
+    for (const MatrixBlock& block : blocks) {
+      for (const Scalar& choice : choices) {
+        more.push_back(block);
+        more.back().values[key.text] = choice;
+      }
+    }
+    blocks = std::move(more);
+  }
+  return blocks;
+}
+
+/// "<64" and its like compare numbers; everything else is a value (or a glob).
+void check_condition(const Scalar& condition, const std::string& name) {
+  const std::size_t begin = condition.text.find_first_not_of("<>=");
+  if (begin == 0) return;
+  const std::string op = condition.text.substr(0, begin);
+  if (begin == std::string::npos || (op != "<" && op != ">" && op != "<=" && op != ">=")) {
+    fail_at(condition.place, name + ": '" + condition.text +
+                                 "' is no condition; allowed: a value, or a number after <, <=, > or >=");
+  }
+  const Scalar number{
+      condition.text.substr(std::min(condition.text.find_first_not_of(' ', begin), condition.text.size())),
+      condition.place};
+  if (!number.text.empty() && (number.text.back() == 'k' || number.text.back() == 'K')) {
+    parse_integer(number, INT64_MIN, INT64_MAX, name);
+  } else {
+    parse_real(number, -largest_tolerance, largest_tolerance, name);
+  }
+}
+
+}  // namespace
+
+void fail_kind(const YamlNode& node, const std::string& what, const std::string& wanted) {
+  fail_at(node.place, what + " is " + kind_words(node) + "; allowed: " + wanted);
+}
+
+void require_word(const Scalar& word, const std::vector<std::string>& allowed, const std::string& what) {
+  if (std::find(allowed.begin(), allowed.end(), word.text) != allowed.end()) return;
+  std::string list;
+  for (const std::string& one : allowed) list += (list.empty() ? "" : ", ") + one;
+  fail_at(word.place, what + " '" + word.text + "'; allowed: " + list + nearest_hint(word.text, allowed));
+}
+
+Scalar scalar_of(const YamlNode& node, const std::string& what) {
+  if (node.kind != Kind::scalar) fail_kind(node, what, "one value");
+  if (node.text.empty()) fail_at(node.place, what + " is an empty text; allowed: one value");
+  return {node.text, node.place};
+}
+
+std::vector<Scalar> scalars_of(const YamlNode& node, const std::string& what) {
+  if (node.kind == Kind::scalar) return {scalar_of(node, what)};
+  if (node.kind != Kind::sequence) fail_kind(node, what, "a value or a list of values");
+  if (node.items.empty()) fail_at(node.place, what + " is an empty list; allowed: at least one value");
+  std::vector<Scalar> values;
+  for (const YamlPointer& item : node.items) values.push_back(scalar_of(*item, "an entry of " + what));
+  return values;
+}
+
+Scalar count_of(const YamlNode& node, const std::string& what, std::int64_t low) {
+  Scalar scalar = scalar_of(node, what);
+  parse_integer(scalar, low, largest_count, what);
+  return scalar;
+}
+
+Scalar timeout_of(const YamlNode& node) {
+  Scalar scalar = scalar_of(node, "timeout");
+  parse_duration(scalar, "timeout");
+  return scalar;
+}
+
+Scalar bytes_scalar_of(const YamlNode& node, const std::string& what) {
+  Scalar scalar = scalar_of(node, what);
+  parse_bytes(scalar, what);
+  return scalar;
+}
+
+Scalar always_or_never(const YamlNode& node, const std::string& what) {
+  Scalar scalar = scalar_of(node, what);
+  require_word(scalar, {"always", "never"}, what + ":");
+  return scalar;
+}
+
+Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
+  Axis axis;
+  axis.place = name.place;
+  if (node.kind != Kind::map) {
+    axis.values = expanded(name.text, node, budget);
+    return axis;
+  }
+  if (!has_backends(name.text)) {
+    fail_kind(
+        node, name.text,
+        "a value or a list (only n, m and k may differ by backend)" + nearest_hint(name.text, entry_words()));
+  }
+  for (const auto& [backend, value] : node.entries) {
+    require_word(backend, backend_words, name.text + ": no backend");
+    axis.by_backend[backend.text] = expanded(name.text, *value, budget);
+  }
+  if (axis.by_backend.empty()) fail_at(node.place, name.text + " is empty; allowed: sizes by backend");
+  return axis;
+}
+
+std::vector<std::map<std::string, Axis>> zips_of(const YamlNode& node, RangeBudget& budget) {
+  if (node.kind == Kind::sequence && !node.items.empty()) {
+    std::vector<std::map<std::string, Axis>> zips;
+    for (const YamlPointer& item : node.items) {
+      if (item->kind != Kind::map) fail_kind(*item, "an entry of zip", "a mapping of lists of equal length");
+      for (auto& zip : zips_of(*item, budget)) zips.push_back(std::move(zip));
+    }
+    return zips;
+  }
+  if (node.kind != Kind::map) fail_kind(node, "zip", "a mapping of lists of equal length");
+  if (node.entries.empty()) fail_at(node.place, "zip is empty; allowed: lists of equal length");
+  std::map<std::string, Axis> zip;
+  std::string first;
+  for (const auto& [name, value] : node.entries) {
+    const Axis axis = axis_of(name, *value, budget);
+    if (!axis.by_backend.empty())
+      fail_at(value->place, "zip: " + name.text + " differs by backend; allowed: a list");
+    if (first.empty()) first = name.text;
+    const std::size_t length = zip.empty() ? axis.values.size() : zip.at(first).values.size();
+    if (axis.values.size() != length) {
+      fail_at(value->place, "zip: " + name.text + " has " + std::to_string(axis.values.size()) + " values, " +
+                                first + " has " + std::to_string(length) +
+                                "; allowed: lists of equal length");
+    }
+    zip.emplace(name.text, axis);
+  }
+  return {zip};
+}
+
+std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& what) {
+  if (node.kind != Kind::sequence) return blocks_of(node, what);
+  if (node.items.empty()) fail_at(node.place, what + " is an empty list; allowed: at least one matrix");
+  std::vector<MatrixBlock> blocks;
+  for (const YamlPointer& item : node.items) {
+    for (MatrixBlock& block : blocks_of(*item, "an entry of " + what)) blocks.push_back(std::move(block));
+    if (blocks.size() > most_matrices) fail_at(item->place, what + ": the lists have too many combinations");
+  }
+  return blocks;
+}
+
+std::map<std::string, Scalar> tolerance_of(const YamlNode& node) {
+  std::map<std::string, Scalar> tolerance;
+  if (node.kind == Kind::map) {
+    if (node.entries.empty()) fail_at(node.place, "tolerance is empty; allowed: a number a problem");
+    for (const auto& [problem, value] : node.entries) {
+      require_word(problem, problem_words, "tolerance: no problem");
+      tolerance[problem.text] = scalar_of(*value, "tolerance." + problem.text);
+    }
+  } else {
+    tolerance[""] = scalar_of(node, "tolerance");
+  }
+  for (const auto& [problem, value] : tolerance) {
+    parse_real(value, least_tolerance, largest_tolerance,
+               "tolerance" + (problem.empty() ? "" : "." + problem));
+  }
+  return tolerance;
+}
+
+std::vector<Exclude> excludes_of(const YamlNode& node) {
+  const std::string wanted = "a list of mappings, e.g. [{method: lapack, n: \">4096\"}]";
+  if (node.kind != Kind::sequence) fail_kind(node, "exclude", wanted);
+  if (node.items.empty()) fail_at(node.place, "exclude is an empty list; allowed: " + wanted);
+  std::vector<Exclude> excludes;
+  for (const YamlPointer& item : node.items) {
+    if (item->kind != Kind::map) fail_kind(*item, "an entry of exclude", "a mapping of conditions");
+    if (item->entries.empty())
+      fail_at(item->place, "an entry of exclude is empty; allowed: at least one condition");
+    Exclude exclude;
+    exclude.place = item->place;
+    for (const auto& [name, value] : item->entries) {
+      const std::vector<Scalar> conditions = scalars_of(*value, "exclude." + name.text);
+      for (const Scalar& condition : conditions) check_condition(condition, "exclude." + name.text);
+      exclude.conditions[name.text] = conditions;
+    }
+    excludes.push_back(std::move(exclude));
+  }
+  return excludes;
+}
+
+std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect_of(const YamlNode& node) {
+  if (node.kind != Kind::map) fail_kind(node, "expect", "a mapping of methods to statuses");
+  if (node.entries.empty())
+    fail_at(node.place, "expect is empty; allowed: a status, or a list of them, a method");
+  std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect;
+  for (const auto& [method, value] : node.entries) {
+    const std::vector<Scalar> statuses = scalars_of(*value, "expect." + method.text);
+    for (const Scalar& status : statuses) require_word(status, status_words, "no status");
+    expect[method.text] = {method.place, statuses};
+  }
+  return expect;
+}
+
+}  // namespace gaussweep::io

@@ -1,0 +1,249 @@
+#include "io/plan/plan_tree.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "io/files/utf8.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+/// Builds the tree from the parser's events: unlike the library's own tree it keeps the place of every value,
+/// refuses cycles, and stops at the limits while it reads rather than after.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  /// @param text what is parsed; it must outlive the builder
+  TreeBuilder(std::string file, const std::string& text) : file_(std::move(file)), text_(text) {
+    lines_.push_back(text.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0);
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1)) {
+      lines_.push_back(end + 1);
+    }
+  }
+
+  YamlPointer root() const { return root_; }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto node = make(YamlNode::Kind::null, mark, "", anchor);
+    // The parser's place of nothing is the next thing in the file; what misses its value is the key.
+    if (!open_.empty() && open_.back().key != nullptr) node->place = open_.back().key->place;
+    add(node);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const YamlPointer target = anchor < anchors_.size() ? anchors_[anchor] : nullptr;
+    const auto is_target = [&](const Frame& frame) { return frame.node == target; };
+    if (target == nullptr || std::any_of(open_.begin(), open_.end(), is_target)) {
+      fail_at(place(mark), "an alias inside its own anchor; an alias repeats a value that is complete");
+    }
+    count(mark);
+    add(target);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    auto node = make(YamlNode::Kind::scalar, mark, tag, anchor);
+    if (tag == "!") require_closed(mark);
+    node->text = value;
+    add(node);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    begin(make(YamlNode::Kind::sequence, mark, tag, anchor));
+  }
+  void OnSequenceEnd() override { end(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    begin(make(YamlNode::Kind::map, mark, tag, anchor));
+  }
+  void OnMapEnd() override { end(); }
+
+  Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
+
+ private:
+  struct Frame {
+    std::shared_ptr<YamlNode> node;
+    std::set<std::string> keys;
+    YamlPointer key;  // a key that waits for its value
+  };
+
+  void count(const YAML::Mark& mark) {
+    if (++nodes_ > max_plan_nodes) {
+      fail_at(place(mark), "too many values; a plan holds at most " + std::to_string(max_plan_nodes));
+    }
+  }
+  std::shared_ptr<YamlNode> make(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
+                                 YAML::anchor_t anchor) {
+    // "?" is a plain value and "!" a quoted one.
+    if (!tag.empty() && tag != "?" && tag != "!") {
+      fail_at(place(mark),
+              "the tag '" + tag + "' is not understood; plain values, lists and mappings are allowed");
+    }
+    count(mark);
+    auto node = std::make_shared<YamlNode>();
+    node->kind = kind;
+    node->place = place(mark);
+    if (anchor != YAML::NullAnchor) {
+      if (anchor >= anchors_.size()) anchors_.resize(anchor + 1);
+      anchors_[anchor] = node;
+    }
+    return node;
+  }
+  /// The parser takes the end of the file for the end of a quoted value, which may have swallowed the plan.
+  void require_closed(const YAML::Mark& mark) const {
+    const std::size_t first =
+        lines_.at(static_cast<std::size_t>(mark.line)) + static_cast<std::size_t>(mark.column);
+    const char quote = first < text_.size() ? text_[first] : '\0';
+    if (quote != '"' && quote != '\'') return;  // a tag or an anchor stands before it
+    std::size_t i = first + 1;
+    // A backslash (in ") and a doubled quote (in ') keep what follows them from being the end.
+    for (; i < text_.size(); ++i) {
+      const bool is_doubled = quote == '\'' && text_.compare(i, 2, "''") == 0;
+      if (is_doubled || (quote == '"' && text_[i] == '\\')) {
+        ++i;
+      } else if (text_[i] == quote) {
+        return;
+      }
+    }
+    fail_at(place(mark), std::string("the quote ") + quote + " that begins here is never closed");
+  }
+  void begin(std::shared_ptr<YamlNode> node) {
+    if (open_.size() >= max_plan_depth) {
+      fail_at(node->place,
+              "nested too deeply; a plan has at most " + std::to_string(max_plan_depth) + " levels");
+    }
+    add_key_check(*node);
+    open_.push_back({std::move(node), {}, nullptr});
+  }
+  void end() {
+    const YamlPointer node = open_.back().node;
+    open_.pop_back();
+    add(node);
+  }
+  void add_key_check(const YamlNode& node) const {
+    if (open_.empty() || open_.back().node->kind != YamlNode::Kind::map || open_.back().key != nullptr)
+      return;
+    if (node.kind != YamlNode::Kind::scalar) {
+      fail_at(node.place, "a key is " + kind_words(node) + "; a key is a word");
+    }
+  }
+  void add(const YamlPointer& node) {
+    if (open_.empty()) {
+      root_ = node;
+      return;
+    }
+    Frame& frame = open_.back();
+    grow(*frame.node, *node);
+    if (frame.node->kind == YamlNode::Kind::sequence) {
+      frame.node->items.push_back(node);
+    } else if (frame.key == nullptr) {
+      add_key_check(*node);
+      if (!frame.keys.insert(node->text).second) {
+        fail_at(node->place, "the key '" + node->text + "' stands here twice; once is allowed");
+      }
+      frame.key = node;
+    } else {
+      frame.node->entries.emplace_back(Scalar{frame.key->text, frame.key->place}, node);
+      frame.key = nullptr;
+    }
+  }
+
+  /// A complete node becomes part of `parent`. Aliases that multiply or deepen what they stand in end here,
+  /// before anything walks (or frees) the tree.
+  static void grow(YamlNode& parent, const YamlNode& node) {
+    parent.weight += node.weight;
+    parent.depth = std::max(parent.depth, node.depth + 1);
+    if (parent.weight > max_plan_nodes) {
+      fail_at(parent.place, "too many values once aliases are written out; a plan holds at most " +
+                                std::to_string(max_plan_nodes));
+    }
+    if (parent.depth > max_plan_depth) {
+      fail_at(parent.place,
+              "nested too deeply; a plan has at most " + std::to_string(max_plan_depth) + " levels");
+    }
+  }
+
+  std::string file_;
+  const std::string& text_;
+  std::vector<std::size_t> lines_;  // where each begins, the first behind a byte order mark
+  YamlPointer root_;
+  std::vector<Frame> open_;
+  std::vector<std::shared_ptr<YamlNode>> anchors_;
+  std::size_t nodes_ = 0;
+};
+
+void require_text(const std::string& text, const std::string& file) {
+  Place place{file, 1, 1};
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = character_bytes(text, i);
+    if (length == 0) fail_at(place, "a byte that is no text; a plan is a YAML file in UTF-8");
+    if (text[i] == '\n') {
+      ++place.line;
+      place.column = 1;
+    } else {
+      ++place.column;
+    }
+    i += length;
+  }
+}
+
+/// What commonly lies behind a message of the parser.
+std::string parser_hint(const std::string& text, const YAML::Mark& mark, const std::string& message) {
+  if (message.find("anchor") != std::string::npos) return "; a value that begins with * must stand in quotes";
+  std::istringstream lines(text);
+  std::string line;
+  for (int i = 0; i <= mark.line && std::getline(lines, line); ++i) {
+  }
+  const std::size_t first = line.find_first_not_of(' ');
+  if (first != std::string::npos && line[first] == '\t') return "; indent with spaces, not with tabs";
+  if (line.find(": >") != std::string::npos) return "; a value that begins with > must stand in quotes";
+  return "; a plan is a mapping of keys to values, see README.md";
+}
+
+}  // namespace
+
+std::string kind_words(const YamlNode& node) {
+  switch (node.kind) {
+    case YamlNode::Kind::scalar:
+      return "a value";
+    case YamlNode::Kind::sequence:
+      return "a list";
+    case YamlNode::Kind::map:
+      return "a mapping";
+    case YamlNode::Kind::null:
+      break;
+  }
+  return "nothing";
+}
+
+YamlPointer parse_yaml(const std::string& text, const std::string& file) {
+  if (text.size() > max_plan_bytes) {
+    throw InputError(file + ": is larger than 10 MiB; a plan is a short YAML file");
+  }
+  require_text(text, file);
+  std::istringstream stream(text);
+  TreeBuilder builder(file, text);
+  try {
+    YAML::Parser parser(stream);
+    if (!parser.HandleNextDocument(builder)) {
+      throw InputError(file + ": holds no YAML document; a plan is a mapping with the key sweep");
+    }
+    YamlPointer root = builder.root();
+    TreeBuilder second(file, text);
+    if (parser.HandleNextDocument(second)) {
+      const Place place = second.root() == nullptr ? Place{file, 0, 0} : second.root()->place;
+      fail_at(place, "a second YAML document; a plan is one document");
+    }
+    return root;
+  } catch (const YAML::Exception& error) {
+    const Place place = error.mark.is_null() ? Place{file, 0, 0} : builder.place(error.mark);
+    fail_at(place, "this is not YAML: " + error.msg + parser_hint(text, error.mark, error.msg));
+  }
+}
+
+}  // namespace gaussweep::io

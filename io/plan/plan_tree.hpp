@@ -1,0 +1,42 @@
+#pragma once
+/// A YAML document as a tree of values with places, under limits that no plan meets and a hostile file does.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/plan/plan.hpp"
+
+namespace gaussweep::io {
+
+struct YamlNode;
+using YamlPointer = std::shared_ptr<const YamlNode>;
+
+/// A value of the document. An alias shares the node of its anchor, and so has the anchor's place.
+struct YamlNode {
+  enum class Kind { null, scalar, sequence, map };
+  Kind kind = Kind::null;
+  std::string text;                ///< of a scalar
+  std::vector<YamlPointer> items;  ///< of a sequence
+  std::vector<std::pair<Scalar, YamlPointer>>
+      entries;  ///< of a map, in the order of the file; keys are unique
+  Place place;
+  std::size_t weight = 1;  ///< nodes from here down, aliases counted each time they are used
+  std::size_t depth = 1;   ///< levels from here down, through aliases too
+};
+
+/// What a plan may hold at most; beyond it the file is refused.
+constexpr std::size_t max_plan_bytes = 10u << 20;
+constexpr std::size_t max_plan_nodes = 1000000;  ///< with aliases and ranges written out
+constexpr std::size_t max_plan_depth = 32;
+
+/// The document's root. @throws InputError "file:line:column: …": not text, not YAML, more than one document,
+/// a key twice, a key that is no word, a tag, an alias inside its own anchor, too deep, too many values.
+YamlPointer parse_yaml(const std::string& text, const std::string& file);
+
+/// "a mapping", "a list", "a value", "nothing", for messages.
+std::string kind_words(const YamlNode& node);
+
+}  // namespace gaussweep::io

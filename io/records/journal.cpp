@@ -1,0 +1,347 @@
+#include "io/records/journal.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "io/files/atomic_file.hpp"
+#include "io/files/digest.hpp"
+#include "io/files/errors.hpp"
+#include "io/files/open_file.hpp"
+#include "io/records/journal_notes.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t block_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_read_bytes = std::size_t{8} << 20;
+constexpr std::size_t longest_line_bytes = std::size_t{256} << 20;
+constexpr int deepest = 32;
+
+// A line is the object's text with its checksum as the last member: {…,"crc":"1c291ca3"}. The checksum is
+// that of everything before `,"crc"`, so a line that lost or changed a byte anywhere gives itself away.
+constexpr std::string_view crc_opening = ",\"crc\":\"";
+constexpr std::string_view crc_closing = "\"}";
+constexpr std::size_t crc_digits = 8;
+constexpr std::size_t crc_bytes = crc_opening.size() + crc_digits + crc_closing.size();
+
+// The line without its checksum ("{…", no closing brace), or nothing where the checksum is absent or wrong.
+std::string_view checked_body(std::string_view line) {
+  if (line.size() <= crc_bytes) return {};
+  const std::string_view body = line.substr(0, line.size() - crc_bytes);
+  const std::string_view tail = line.substr(body.size());
+  const bool is_framed = tail.substr(0, crc_opening.size()) == crc_opening &&
+                         tail.substr(crc_opening.size() + crc_digits) == crc_closing;
+  return is_framed && tail.substr(crc_opening.size(), crc_digits) == crc32_text(crc32_of(body))
+             ? body
+             : std::string_view{};
+}
+
+// Where the last complete line ends; bytes beyond it are torn.
+std::int64_t end_of_last_line(int fd, std::int64_t size, const std::filesystem::path& path) {
+  std::string block;
+  for (std::int64_t end = size; end > 0;) {
+    const auto bytes = std::min<std::int64_t>(end, block_bytes);
+    block.resize(static_cast<std::size_t>(bytes));
+    const ssize_t got = pread(fd, block.data(), block.size(), end - bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got != bytes) {
+      throw StorageError("Cannot read the end of the journal '" + path.string() +
+                         "': " + (got < 0 ? std::strerror(errno) : "it shrinks while being read") + ".");
+    }
+    const auto newline = block.rfind('\n');
+    if (newline != std::string::npos) return end - bytes + static_cast<std::int64_t>(newline) + 1;
+    end -= bytes;
+  }
+  return 0;
+}
+
+// What a line says; neither record nor note: it is damaged, and `why` says why.
+struct Line {
+  std::optional<Record> record;
+  std::string note, why;
+};
+
+// Whether brackets are nested deeper than anything of ours is: what works its way down by recursion, as
+// writing JSON does, would run out of stack.
+bool is_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > deepest) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+Line parse_line(std::string_view text) {
+  const auto damaged = [](std::string why) { return Line{std::nullopt, {}, std::move(why)}; };
+  const std::string_view body = checked_body(text);
+  if (body.empty()) return damaged("its checksum is absent or wrong");
+  if (is_too_deep(body)) return damaged("it is nested deeper than " + std::to_string(deepest) + " levels");
+  std::string object(body);
+  object += '}';
+  const Json json = Json::parse(object, nullptr, false);
+  if (!json.is_object()) return damaged("it is no JSON object");
+  if (json.contains("note")) {
+    std::string why = note_problem(json);
+    if (!why.empty()) return damaged(std::move(why));
+    return {std::nullopt, std::move(object), {}};
+  }
+  try {
+    return {record_from_json(json), {}, {}};
+  } catch (const InputError& error) {
+    return damaged(error.what());
+  }
+}
+
+// All lines, in order. A night's journal has a hundred thousand and more: threads share them.
+std::vector<Line> parse_lines(const std::vector<std::string_view>& texts) {
+  constexpr std::size_t least_share = 256, most_threads = 8;
+  const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);
+  const std::size_t parts = std::clamp<std::size_t>(texts.size() / least_share, 1, cores);
+  std::vector<Line> lines(texts.size());
+  const auto parse_part = [&](std::size_t part) {
+    const std::size_t end = texts.size() * (part + 1) / parts;
+    for (std::size_t i = texts.size() * part / parts; i < end; ++i) lines[i] = parse_line(texts[i]);
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t part = 1; part < parts; ++part)
+    others.push_back(std::async(std::launch::async, parse_part, part));
+  parse_part(0);
+  for (std::future<void>& other : others) other.get();
+  return lines;
+}
+
+// Sorts the lines of a journal into records and notes.
+class Collector {
+ public:
+  void take(std::vector<Line> lines) {
+    for (Line& line : lines) {
+      ++line_;
+      if (line.record) {
+        take_record(std::move(*line.record));
+      } else if (!line.note.empty()) {
+        contents_.notes.push_back(std::move(line.note));
+      } else {
+        ++contents_.damaged;
+        if (contents_.damaged_lines.size() < 100)
+          contents_.damaged_lines.push_back({line_, std::move(line.why)});
+      }
+    }
+  }
+  JournalContents finish(bool torn) {
+    contents_.torn = torn;
+    return std::move(contents_);
+  }
+
+ private:
+  void take_record(Record record) {
+    const auto [place, is_new] = place_of_.try_emplace(record.key, contents_.records.size());
+    if (is_new) {
+      contents_.records.push_back(std::move(record));
+      contents_.notes_before.push_back(contents_.notes.size());
+    } else {
+      contents_.records[place->second] = std::move(record);
+      contents_.notes_before[place->second] = contents_.notes.size();
+    }
+  }
+
+  JournalContents contents_;
+  std::unordered_map<std::string, std::size_t> place_of_;
+  std::int64_t line_ = 0;
+};
+
+// The whole lines of `text`; what follows the last one stays in `rest`.
+std::vector<std::string_view> split(std::string_view text, std::string_view& rest) {
+  std::vector<std::string_view> lines;
+  for (auto newline = text.find('\n'); newline != std::string_view::npos; newline = text.find('\n')) {
+    lines.push_back(text.substr(0, newline));
+    text.remove_prefix(newline + 1);
+  }
+  rest = text;
+  return lines;
+}
+
+}  // namespace
+
+JournalWriter::JournalWriter(const std::filesystem::path& path) : path_(path) {
+  Opened opened = open_regular(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
+  if (!opened) {
+    throw StorageError("The journal '" + path.string() + "' cannot be opened: " + opened.why +
+                       ". Nothing was written.");
+  }
+  fd_ = opened.file.release();
+  try {
+    struct stat facts {};
+    if (fstat(fd_, &facts) != 0) fail("look at it", errno, "Nothing was written.");
+    const std::int64_t end = end_of_last_line(fd_, facts.st_size, path);
+    if (end < facts.st_size && ftruncate(fd_, end) != 0) {
+      fail("cut off its torn last line", errno, "All complete lines are safe.");
+    }
+    // The name of a new file must survive a power failure as well as its lines.
+    sync_folder(path.parent_path().empty() ? "." : path.parent_path());
+  } catch (...) {
+    close(fd_);
+    throw;
+  }
+}
+
+JournalWriter::~JournalWriter() {
+  try {
+    flush();
+  } catch (const std::exception&) {
+    // A destructor cannot report; `sync` is where losses are reported (see the header).
+  }
+  close(fd_);
+}
+
+void JournalWriter::fail(const std::string& action, int error, const std::string& remark) const {
+  throw StorageError("The journal '" + path_.string() + "': could not " + action + ": " +
+                     std::strerror(error) + ". " + remark);
+}
+
+void JournalWriter::append(const Record& record) {
+  // A message may carry bytes of a crashed program: what is not UTF-8 becomes U+FFFD.
+  append_line(to_json(record).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void JournalWriter::append_note(const nlohmann::json& note) {
+  if (!note.is_object() || !note.contains("note")) {
+    throw std::invalid_argument("A note in the journal must be a JSON object with the member \"note\".");
+  }
+  append_line(note.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void JournalWriter::append_line(std::string line) {
+  line.pop_back();  // the closing brace comes after the checksum
+  const std::string crc = crc32_text(crc32_of(line));
+  gathered_ += line;
+  gathered_ += crc_opening;
+  gathered_ += crc;
+  gathered_ += crc_closing;
+  gathered_ += '\n';
+  ++lines_;
+  if (gathered_.size() >= block_bytes) flush();
+}
+
+void JournalWriter::flush() {
+  if (gathered_.empty()) return;
+  struct stat facts {};
+  if (fstat(fd_, &facts) != 0) fail("look at it", errno, "All lines synced before are safe.");
+  std::size_t done = 0;
+  while (done < gathered_.size()) {
+    const ssize_t written = write(fd_, gathered_.data() + done, gathered_.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      const int error = written < 0 ? errno : ENOSPC;
+      const bool is_cut = done == 0 || ftruncate(fd_, facts.st_size) == 0;
+      fail("append " + std::to_string(lines_) + " line(s)", error,
+           std::string("All lines before them are safe; ") +
+               (is_cut ? "nothing of these was kept."
+                       : "the torn end is cut off when the journal is next opened.") +
+               " Make room, then resume.");
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  unsynced_ += lines_;
+  gathered_.clear();
+  lines_ = 0;
+}
+
+// What is written into a file that was removed, replaced or unmounted reaches no one who looks for it.
+void JournalWriter::check_name() {
+  struct stat opened {};
+  struct stat named {};
+  if (fstat(fd_, &opened) != 0) fail("look at it", errno, "All lines synced before are safe.");
+  const bool found = stat(path_.c_str(), &named) == 0;
+  if (found && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) return;
+  const int error = found ? ESTALE : errno;
+  broken_ = true;
+  fail("find it under its name any more", error,
+       "Its folder was removed, replaced or unmounted; what was synced before went where it was then.");
+}
+
+void JournalWriter::sync() {
+  if (broken_)
+    fail("go on after a failed sync", EIO, "All lines synced before it are safe. Resume to go on.");
+  flush();
+  if (unsynced_ == 0) return;
+  check_name();
+  const int error = sync_descriptor(fd_, Sync::data);
+  if (error != 0) {
+    broken_ = true;
+    fail("sync " + std::to_string(unsynced_) + " line(s)", error,
+         "All lines synced before are safe; these may or may not have reached the disk, which resuming finds "
+         "out.");
+  }
+  unsynced_ = 0;
+}
+
+std::string first_damage(const JournalContents& contents) {
+  if (contents.damaged_lines.empty()) return "";
+  const DamagedLine& first = contents.damaged_lines.front();
+  return "line " + std::to_string(first.number) + ": " + first.why;
+}
+
+bool for_lines(const std::filesystem::path& path,
+               const std::function<void(const std::vector<std::string_view>&)>& take) {
+  const Opened opened = open_regular(path);
+  if (!opened) throw InputError("Cannot open the journal '" + path.string() + "': " + opened.why + ".");
+  const int fd = opened.file.fd();
+  struct stat facts {};
+  const std::size_t size = fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
+  const std::size_t piece = std::clamp<std::size_t>(size + 1, 4096, most_read_bytes);
+  std::string pending;  // what was read and not taken yet: begins where a line does
+  for (;;) {
+    const std::size_t before = pending.size();
+    pending.resize(before + piece);
+    const ssize_t got = read(fd, pending.data() + before, piece);
+    if (got < 0 && errno != EINTR)
+      throw StorageError("Cannot read the journal '" + path.string() + "': " + std::strerror(errno) + ".");
+    pending.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) break;
+    if (pending.find('\n', before) == std::string::npos) {
+      if (pending.size() <= longest_line_bytes) continue;
+      throw InputError("Cannot read the journal '" + path.string() + "': a line does not end within " +
+                       std::to_string(longest_line_bytes >> 20) + " MiB; it is no journal of gaussweep.");
+    }
+    std::string_view rest;
+    take(split(pending, rest));
+    pending.erase(0, pending.size() - rest.size());
+  }
+  return !pending.empty();
+}
+
+JournalContents read_journal(const std::filesystem::path& path) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0 && errno == ENOENT) return {};
+  Collector collector;
+  const bool torn = for_lines(
+      path, [&](const std::vector<std::string_view>& lines) { collector.take(parse_lines(lines)); });
+  return collector.finish(torn);
+}
+
+}  // namespace gaussweep::io

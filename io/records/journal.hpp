@@ -1,0 +1,88 @@
+#pragma once
+/// The journal: one JSON object a line, each line a record (or a note), appended and synced. It is the truth;
+/// results.h5 is made from it.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/records/record.hpp"
+
+namespace gaussweep::io {
+
+/// Appends records. Lines are gathered and go out in one write; a record is durable after `sync` returns, and
+/// many lines may share one sync. One writer a journal: the run directory's lock sees to that.
+/// @throws StorageError with the path, the system's words and what stays safe. What a failed write left
+/// behind is cut off again, and its lines stay gathered, so that `sync` may be tried again once there is
+/// room. Where even cutting off fails, the torn last line is recognised by the reader and cut off by the next
+/// writer.
+class JournalWriter {
+ public:
+  /// Opens (creates) the journal, private to the user; cuts off a torn last line left by a killed writer.
+  explicit JournalWriter(const std::filesystem::path& path);
+  /// Writes what is still gathered, without a promise: who needs it durable calls `sync`.
+  ~JournalWriter();
+  JournalWriter(const JournalWriter&) = delete;
+  JournalWriter& operator=(const JournalWriter&) = delete;
+  /// Takes a record in; it goes out with the lines around it.
+  void append(const Record& record);
+  /// A line that is not a record, e.g. {"note": "trial vanished from the plan", ...}.
+  /// @throws std::invalid_argument where the object has no member "note"
+  void append_note(const nlohmann::json& note);
+  /// Returns once every line taken in before is on disk. Where a sync has failed, no later one succeeds.
+  void sync();
+
+ private:
+  void append_line(std::string line);
+  void flush();
+  void check_name();
+  [[noreturn]] void fail(const std::string& action, int error, const std::string& remark) const;
+  int fd_ = -1;
+  std::filesystem::path path_;
+  std::string gathered_;       // whole lines that were not written yet
+  std::int64_t lines_ = 0;     // how many
+  std::int64_t unsynced_ = 0;  // lines written since the last sync
+  // A failed fdatasync may have dropped what it did not write, and the next one would hide that: no second
+  // try.
+  bool broken_ = false;
+};
+
+/// A complete line that does not count, and why.
+struct DamagedLine {
+  std::int64_t number = 0;  ///< from 1
+  std::string why;
+};
+
+/// What a journal holds.
+struct JournalContents {
+  /// In the order in which their keys first came; where a key comes again (a retried trial), the last record
+  /// of it.
+  std::vector<Record> records;
+  std::vector<std::string> notes;  ///< the note lines, as JSON text
+  /// How many notes stand before the line of each record: which start made it, whatever the clock said.
+  std::vector<std::size_t> notes_before;
+  bool torn = false;  ///< the last line was incomplete and was left out
+  /// Complete lines whose checksum is absent or wrong, or that are neither record nor note: counted, left
+  /// out.
+  std::int64_t damaged = 0;
+  std::vector<DamagedLine> damaged_lines;  ///< the first 100 of them
+};
+
+/// The first of the damaged lines in words, "line 7: its checksum is absent or wrong"; empty without one.
+std::string first_damage(const JournalContents& contents);
+
+/// Gives the whole lines of a file, some at a time, in order, without their newlines.
+/// @return whether bytes without a newline follow the last of them
+/// @throws InputError where it cannot be opened or is no regular file, or where a line does not end within
+/// 256 MiB; StorageError where reading it fails
+bool for_lines(const std::filesystem::path& path,
+               const std::function<void(const std::vector<std::string_view>&)>& take);
+
+/// Reads a journal that may be growing. An absent file is an empty journal.
+/// @throws InputError, StorageError as `for_lines`
+JournalContents read_journal(const std::filesystem::path& path);
+
+}  // namespace gaussweep::io

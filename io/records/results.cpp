@@ -1,0 +1,218 @@
+#include "io/records/results.hpp"
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <utility>
+
+#include "io/files/atomic_file.hpp"
+#include "io/files/checksums.hpp"
+#include "io/files/errors.hpp"
+#include "io/files/hdf5_inside.hpp"
+#include "io/files/hdf5_memory.hpp"
+#include "io/files/hdf5_table.hpp"
+#include "io/files/open_file.hpp"
+#include "io/records/results_columns.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+constexpr long long schema_version = 1;
+constexpr const char* version_attribute = "schema_version";
+constexpr const char* checksums_attribute = "checksums";  // of /records, for the whole file
+
+// --- Writing
+
+template <class Columns, class Row>
+void write_checked(const h5::File& file, const char* name, const Columns& columns,
+                   const std::vector<Row>& rows, FileChecksums& checksums) {
+  checksums.add_table(name, h5::write_table(file, name, columns, rows));
+}
+
+void write_details(const h5::File& file, const std::vector<Record>& records, FileChecksums& checksums) {
+  std::vector<SampleRow> samples;
+  std::vector<StageRow> stages;
+  std::vector<IterationRow> iterations;
+  for (std::size_t r = 0; r < records.size(); ++r) {
+    const auto trial = static_cast<std::int64_t>(r);
+    for (const Sample& sample : records[r].sample_list) {
+      const auto index = static_cast<std::int64_t>(&sample - records[r].sample_list.data());
+      samples.push_back({trial, index, sample.seconds, sample.clock_mhz, sample.throttled ? 1 : 0});
+    }
+    for (const Stage& stage : records[r].stages) {
+      stages.push_back(
+          {trial, stage.kernel, stage.calls, stage.seconds, stage.mean, stage.occupancy, stage.share});
+    }
+    for (std::size_t i = 0; i < records[r].history.size(); ++i) {
+      iterations.push_back({trial, static_cast<std::int64_t>(i), records[r].history[i]});
+    }
+  }
+  write_checked(file, "/samples", sample_columns(), samples, checksums);
+  write_checked(file, "/stages", stage_columns(), stages, checksums);
+  write_checked(file, "/iterations", iteration_columns(), iterations, checksums);
+}
+
+// --- Reading
+
+Record& record_of(std::vector<Record>& records, std::int64_t trial, const char* table) {
+  if (trial < 0 || trial >= static_cast<std::int64_t>(records.size())) {
+    throw h5::Error("the table '" + std::string(table) + "' speaks of trial " + std::to_string(trial) +
+                    ", but /records has only " + std::to_string(records.size()) + " rows");
+  }
+  return records[static_cast<std::size_t>(trial)];
+}
+
+bool has_table(const h5::File& file, const char* name) {
+  return h5::check(H5Lexists(file, name, H5P_DEFAULT), "look for " + std::string(name)) > 0;
+}
+
+/// Reads the tables of a file, and where the file has checksums, finds out those of what was read.
+class TablesOf {
+ public:
+  explicit TablesOf(const h5::File& file) : file_(file) {
+    const h5::Dataset records = h5::open_dataset(file, "/records");
+    if (h5::check(H5Aexists(records, checksums_attribute), "look for the checksums") == 0) return;
+    const h5::Attribute attribute(H5Aopen(records, checksums_attribute, H5P_DEFAULT), "open the checksums");
+    said_ = FileChecksums::parse(h5::read_text(attribute, checksums_attribute));
+  }
+  bool has_checksums() const { return said_.has_value(); }
+  template <class Row, class Columns>
+  std::vector<Row> read(const char* name, const Columns& columns,
+                        std::initializer_list<std::string_view> required) {
+    if (!said_) return h5::read_table<Row>(file_, name, columns, required);
+    h5::TableChecksums found{h5::Layout()};
+    std::vector<Row> rows = h5::read_table<Row>(file_, name, columns, required, &found);
+    found_.add_table(name, found);
+    return rows;
+  }
+  template <class Row, class Columns>
+  std::vector<Row> read_if_there(const char* name, const Columns& columns,
+                                 std::initializer_list<std::string_view> required = {"trial"}) {
+    if (has_table(file_, name)) return read<Row>(name, columns, required);
+    found_.tables[name] = {};
+    return {};
+  }
+  /// @throws h5::Error where the checksums are not those of `attributes`, `version` and the tables read
+  void check(const std::map<std::string, std::string>& attributes, long long version) {
+    if (!said_) return;
+    for (const auto& [name, value] : attributes) found_.add_attribute(name, value);
+    found_.add_attribute(version_attribute, std::to_string(version));
+    const std::string where = said_->difference(found_);
+    if (!where.empty()) throw h5::Error("it is damaged: the checksum of " + where + " does not agree");
+  }
+
+ private:
+  const h5::File& file_;
+  std::optional<FileChecksums> said_;
+  FileChecksums found_;
+};
+
+void read_details(TablesOf& tables, std::vector<Record>& records) {
+  // Rows stand in order of trial and index, as they were written.
+  for (const SampleRow& row : tables.read_if_there<SampleRow>("/samples", sample_columns())) {
+    record_of(records, row.trial, "/samples")
+        .sample_list.push_back({row.seconds, row.clock, row.throttled != 0});
+  }
+  for (StageRow& row : tables.read_if_there<StageRow>("/stages", stage_columns())) {
+    record_of(records, row.trial, "/stages")
+        .stages.push_back(
+            {std::move(row.kernel), row.calls, row.seconds, row.mean, row.occupancy, row.share});
+  }
+  for (const IterationRow& row : tables.read_if_there<IterationRow>("/iterations", iteration_columns())) {
+    record_of(records, row.trial, "/iterations").history.push_back(row.residual);
+  }
+}
+
+bool is_gone(const Descriptor& file) {
+  struct stat facts {};
+  return fstat(file.fd(), &facts) == 0 && facts.st_nlink == 0;
+}
+
+/// Opens the file of this name. A run that is at work replaces it, and HDF5 wants a file to have a name.
+h5::File open_current(const std::filesystem::path& path) {
+  constexpr int most_attempts = 20;
+  for (int attempt = 1;; ++attempt) {
+    const Opened opened = open_regular(path);
+    if (!opened) throw h5::Error(opened.why);
+    try {
+      return h5::open_read_only(opened.file.path(), path);
+    } catch (const h5::Error&) {
+      if (attempt == most_attempts || !is_gone(opened.file)) throw;
+    }
+  }
+}
+
+long long read_version(const h5::File& file) {
+  const h5::Attribute attribute(H5Aopen(file, "schema_version", H5P_DEFAULT), "open schema_version");
+  const h5::Type type(H5Aget_type(attribute), "read the type of schema_version");
+  const h5::Space space(H5Aget_space(attribute), "read the shape of schema_version");
+  if (H5Tget_class(type) != H5T_INTEGER || H5Sget_simple_extent_npoints(space) != 1)
+    throw h5::Error("the attribute schema_version is not a whole number");
+  long long version = 0;
+  h5::check(H5Aread(attribute, H5T_NATIVE_LLONG, &version), "read schema_version");
+  return version;
+}
+
+}  // namespace
+
+void write_results(const std::filesystem::path& path, const Results& results) {
+  const h5::Quiet quiet;
+  std::vector<char> image;
+  try {
+    const h5::File file = h5::create_in_memory("results.h5");
+    FileChecksums checksums;
+    h5::write_attribute(file, version_attribute, schema_version);
+    checksums.add_attribute(version_attribute, std::to_string(schema_version));
+    for (const auto& [name, value] : results.attributes) {
+      if (name == version_attribute) continue;
+      h5::write_attribute(file, name, value);
+      checksums.add_attribute(name, value.c_str());  // as far as HDF5 takes it: up to a NUL
+    }
+    write_checked(file, "/records", record_fields(), results.records, checksums);
+    write_details(file, results.records, checksums);
+    write_checked(file, "/devices", device_columns(), results.devices, checksums);
+    write_checked(file, "/hosts", host_columns(), results.hosts, checksums);
+    // Not at the root: programs that know nothing of checksums hand its attributes on, the tables' never.
+    h5::write_attribute(h5::open_dataset(file, "/records"), checksums_attribute, checksums.text());
+    image = h5::image_of(file);
+  } catch (const h5::Error& error) {
+    throw StorageError("Cannot write '" + path.string() + "': " + error.what() +
+                       ". What stood under that name before is untouched.");
+  }
+  remove_stale_temporaries(path);
+  write_atomically(path, image.data(), image.size());
+}
+
+Results read_results(const std::filesystem::path& path, bool with_details) {
+  const h5::Quiet quiet;
+  const std::string expected = "; expected a results.h5 of gaussweep (io/SCHEMA.md)";
+  try {
+    const h5::File file = open_current(path);
+    if (H5Aexists(file, version_attribute) <= 0 || !has_table(file, "/records")) {
+      throw InputError("'" + path.string() +
+                       "' is an HDF5 file, but not one of gaussweep's results: it lacks " +
+                       "the attribute schema_version or the table /records" + expected + ".");
+    }
+    const long long version = read_version(file);
+    if (version > schema_version) {
+      throw InputError("'" + path.string() + "' was written by a newer gaussweep (schema version " +
+                       std::to_string(version) + "; this one reads versions up to " +
+                       std::to_string(schema_version) + "): read it with that version or a later one.");
+    }
+    Results results;
+    TablesOf tables(file);
+    results.checked = tables.has_checksums();
+    results.attributes = h5::read_texts(file);
+    results.records =
+        tables.read<Record>("/records", record_fields(), {"key", "problem", "method", "status"});
+    if (with_details) read_details(tables, results.records);
+    results.devices = tables.read_if_there<DeviceRow>("/devices", device_columns(), {});
+    results.hosts = tables.read_if_there<HostRow>("/hosts", host_columns(), {});
+    tables.check(results.attributes, version);
+    return results;
+  } catch (const h5::Error& failure) {
+    throw InputError("Cannot read '" + path.string() + "': " + failure.what() + expected + ".");
+  }
+}
+
+}  // namespace gaussweep::io

@@ -1,0 +1,60 @@
+#pragma once
+/// results.h5 (io/SCHEMA.md): written whole to a temporary name and renamed, so that it can be opened at any
+/// moment.
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "io/records/record.hpp"
+
+namespace gaussweep::io {
+
+/// A GPU or CPU that the run computed on (`/devices`); 0 or NaN: not known, or not of a GPU.
+struct DeviceRow {
+  std::string gpu_uuid, gpu_name, host;
+  std::int64_t capability = 0, multiprocessors = 0, total_bytes = 0, ecc = 0, driver_version = 0,
+               runtime_version = 0;
+  double copy_bytes_per_second = Record::unknown;  ///< measured once a device and run
+  double gemm_flops_float = Record::unknown, gemm_flops_double = Record::unknown;
+};
+
+/// A machine of the run (`/hosts`).
+struct HostRow {
+  std::string host, cpu, os;
+  std::int64_t cores = 0, memory_bytes = 0;
+  std::int64_t blas_threads = 0;  ///< of OpenBLAS in each worker; 0: an older file, which did not say
+};
+
+/// What a results.h5 holds.
+struct Results {
+  std::vector<Record> records;
+  std::vector<DeviceRow> devices;
+  std::vector<HostRow> hosts;
+  /// Plan text and provenance: version, commit, dirty, build, command_line, cuda_version, …
+  std::map<std::string, std::string> attributes;
+  /// Whether the file that was read has checksums, which then agree: none have files of earlier versions, and
+  /// of other programs.
+  bool checked = false;
+};
+
+/// Writes atomically. @throws StorageError
+void write_results(const std::filesystem::path& path, const Results& results);
+/// Reads a file written by this or an older schema version (absent columns keep their defaults).
+/// `with_details == false` leaves out samples, stages and iterations. @throws InputError where it is not
+/// ours, is damaged (its checksums do not agree with what it holds), or is of a newer schema version, in
+/// which columns may mean something else.
+Results read_results(const std::filesystem::path& path, bool with_details = true);
+
+/// The same in a child process, for files that others may have made: libhdf5 crashes on some damaged ones and
+/// never comes to an end on others. The child dies with this process.
+/// @pre this process is no rank of MPI, for a child of one must not be forked
+/// @param patience seconds that it may take besides 5 a MiB of the file
+/// @throws InputError as read_results, and where the child crashed or lost all patience
+Results read_results_apart(const std::filesystem::path& path, bool with_details = true, double patience = 60);
+
+/// Version of the HDF5 library in use, e.g. "1.10.8".
+std::string hdf5_version();
+
+}  // namespace gaussweep::io

@@ -1,0 +1,141 @@
+/// results.h5 read in a child process: what the child read comes through a pipe.
+
+#include <sys/stat.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "io/files/child.hpp"
+#include "io/files/errors.hpp"
+#include "io/records/results_columns.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+enum Outcome : std::int64_t { read, refused, failed };
+
+constexpr double seconds_a_mib = 5;
+
+/// Rows by their columns, in both directions.
+template <class Row, class Columns>
+void put_rows(ChildOutput& out, const std::vector<Row>& rows, const Columns& columns) {
+  out.put(static_cast<std::int64_t>(rows.size()));
+  for (const Row& row : rows) {
+    for (const auto& column : columns) std::visit([&](auto member) { out.put(row.*member); }, column.member);
+  }
+}
+
+void get(Child& in, std::string& value) {
+  value = in.text();
+}
+void get(Child& in, std::int64_t& value) {
+  value = in.integer();
+}
+void get(Child& in, double& value) {
+  value = in.real();
+}
+
+template <class Row, class Columns>
+void get_rows(Child& in, std::vector<Row>& rows, const Columns& columns) {
+  rows.resize(static_cast<std::size_t>(in.integer()));
+  for (Row& row : rows) {
+    for (const auto& column : columns) std::visit([&](auto member) { get(in, row.*member); }, column.member);
+  }
+}
+
+void put_details(ChildOutput& out, const Record& record) {
+  out.put(static_cast<std::int64_t>(record.sample_list.size()));
+  for (const Sample& sample : record.sample_list) {
+    out.put(sample.seconds);
+    out.put(sample.clock_mhz);
+    out.put(std::int64_t{sample.throttled});
+  }
+  out.put(static_cast<std::int64_t>(record.stages.size()));
+  for (const Stage& stage : record.stages) {
+    out.put(stage.kernel);
+    out.put(stage.calls);
+    for (const double value : {stage.seconds, stage.mean, stage.occupancy, stage.share}) out.put(value);
+  }
+  out.put(static_cast<std::int64_t>(record.history.size()));
+  for (const double residual : record.history) out.put(residual);
+}
+
+void get_details(Child& in, Record& record) {
+  record.sample_list.resize(static_cast<std::size_t>(in.integer()));
+  for (Sample& sample : record.sample_list) {
+    sample.seconds = in.real();
+    sample.clock_mhz = in.real();
+    sample.throttled = in.integer() != 0;
+  }
+  record.stages.resize(static_cast<std::size_t>(in.integer()));
+  for (Stage& stage : record.stages) {
+    stage.kernel = in.text();
+    stage.calls = in.integer();
+    for (double* value : {&stage.seconds, &stage.mean, &stage.occupancy, &stage.share}) *value = in.real();
+  }
+  record.history.resize(static_cast<std::size_t>(in.integer()));
+  for (double& residual : record.history) residual = in.real();
+}
+
+void put_results(ChildOutput& out, const Results& results) {
+  put_rows(out, results.records, record_fields());
+  for (const Record& record : results.records) put_details(out, record);
+  put_rows(out, results.devices, device_columns());
+  put_rows(out, results.hosts, host_columns());
+  out.put(static_cast<std::int64_t>(results.attributes.size()));
+  for (const auto& [name, value] : results.attributes) {
+    out.put(name);
+    out.put(value);
+  }
+  out.put(std::int64_t{results.checked});
+}
+
+Results get_results(Child& in) {
+  Results results;
+  get_rows(in, results.records, record_fields());
+  for (Record& record : results.records) get_details(in, record);
+  get_rows(in, results.devices, device_columns());
+  get_rows(in, results.hosts, host_columns());
+  for (std::int64_t left = in.integer(); left > 0; --left) {
+    std::string name = in.text();
+    results.attributes[std::move(name)] = in.text();
+  }
+  results.checked = in.integer() != 0;
+  return results;
+}
+
+}  // namespace
+
+Results read_results_apart(const std::filesystem::path& path, bool with_details, double patience) {
+  struct stat facts {};
+  const double mib = ::stat(path.c_str(), &facts) == 0 ? static_cast<double>(facts.st_size) / 0x1p20 : 0;
+  const auto work = [&](ChildOutput& out) {
+    Results results;
+    try {
+      results = read_results(path, with_details);
+    } catch (const InputError& error) {
+      out.put(Outcome::refused);
+      out.put(std::string(error.what()));
+      return;
+    } catch (const std::exception& error) {
+      out.put(Outcome::failed);
+      out.put(std::string(error.what()));
+      return;
+    }
+    out.put(Outcome::read);
+    put_results(out, results);
+  };
+  try {
+    Child child(work, patience + seconds_a_mib * mib);
+    const std::int64_t outcome = child.integer();
+    if (outcome == Outcome::read) return get_results(child);
+    const std::string why = child.text();
+    if (outcome == Outcome::refused) throw InputError(why);
+    throw std::runtime_error("Cannot read '" + path.string() + "': " + why);
+  } catch (const ChildFailed& failure) {
+    throw InputError("Cannot read '" + path.string() + "': it is damaged: the HDF5 library, reading it, " +
+                     failure.what() + "; expected a results.h5 of gaussweep (io/SCHEMA.md).");
+  }
+}
+
+}  // namespace gaussweep::io

@@ -1,0 +1,57 @@
+#include "driver/base/rounded.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "io/files/errors.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// [a c; b d].
+io::Dense<double> of(double a, double b, double c, double d) {
+  return {2, 2, {a, b, c, d}};
+}
+
+std::string failure(io::Dense<double> a) {
+  try {
+    rounded<float>(std::move(a), "x.mtx");
+  } catch (const io::InputError& e) {
+    return e.what();
+  }
+  return {};
+}
+
+TEST(Rounded, DoubleStaysAsItIs) {
+  EXPECT_EQ(rounded<double>(of(1e39, 1e-50, 5e-324, 0.1), "x.mtx").data, of(1e39, 1e-50, 5e-324, 0.1).data);
+}
+
+TEST(Rounded, FloatRefusesWhatIsBeyondItsRange) {
+  EXPECT_THAT(
+      failure(of(1, 1e39, 1, 1)),
+      AllOf(HasSubstr("x.mtx: element (2, 1) is 1e+39, beyond the range of float (up to 3.4028235e+38)"),
+            HasSubstr("precision: double")));
+  EXPECT_THAT(failure(of(1, 1, -1e39, 1)), HasSubstr("element (1, 2) is -1e+39"));
+  EXPECT_EQ(failure(of(3.4028234e38, 1, 1, -3.4028234e38)), "");
+}
+
+// What a row's and a column's other elements drown is rounded as they are; a row of its own would be lost.
+TEST(Rounded, FloatRefusesARowOrColumnThatItWouldLose) {
+  EXPECT_EQ(rounded<float>(of(1, 1e-50, 1e-42, 2), "x.mtx").data,
+            (std::vector<float>{1, 0, static_cast<float>(1e-42), 2}));
+  EXPECT_THAT(
+      failure(of(1, 0, 0, 1e-50)),
+      HasSubstr(
+          "x.mtx: element (2, 2) is 1e-50, which float has only as 0, and so it is with all of its row"));
+  EXPECT_THAT(failure(of(1e-50, 1e-50, 1e-50, 1e-50)), HasSubstr("element (1, 1) is 1e-50"));
+  EXPECT_THAT(failure(of(1, 1, 1e-42, 1e-42)), HasSubstr("element (1, 2) is 1e-42"));
+  EXPECT_THAT(failure(of(1, 1, 1e-42, 1e-42)), HasSubstr("all of its column"));
+  EXPECT_EQ(failure(of(1, 0, 0, 0)), "") << "a row of zeros is no loss";
+  EXPECT_EQ(failure(of(1, 0, 0, 0x1p-149)), "") << "nor is what float holds exactly";
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

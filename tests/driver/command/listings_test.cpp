@@ -1,0 +1,112 @@
+#include <gtest/gtest.h>
+
+#include "driver/command/methods_listing.hpp"
+#include "driver/system/devices_listing.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+std::vector<Method> example_methods() {
+  Method method;
+  method.problem = Problem::gesv;
+  method.variant = "example";
+  method.summary = "an example";
+  method.source = "a paper";
+  method.needs = {Need::spd};
+  method.capability = 75;
+  method.backends = {Backend::cuda, Backend::emulated};
+  method.emulated.real = [](Context&, Operands<double>&, const Parameters&) {};
+  method.parameters = {integer_parameter("blocks", 8, 1, 64, "blocks"),
+                       real_parameter("omega", 1.5, 0, 2, "relaxation"),
+                       choice_parameter("order", {"rows", "columns"}, "order")};
+  return {method};
+}
+
+TEST(Methods, JsonSaysEverythingOfARow) {
+  const auto json = methods_json(example_methods());
+  ASSERT_EQ(json.size(), 1U);
+  const auto& row = json[0];
+  EXPECT_EQ(row["id"], "gesv/example");
+  EXPECT_EQ(row["problem"], "gesv");
+  EXPECT_EQ(row["method"], "example");
+  EXPECT_EQ(row["backends"].dump(), R"(["cuda","emulated"])");
+  EXPECT_EQ(row["available"].dump(), R"(["emulated"])");
+  EXPECT_EQ(row["precisions"].dump(), R"(["double"])");
+  EXPECT_EQ(row["needs"].dump(), R"(["spd"])");
+  EXPECT_EQ(row["capability"], 75);
+  EXPECT_EQ(row["source"], "a paper");
+  EXPECT_EQ(
+      row["parameters"].dump(),
+      R"([{"name":"blocks","type":"integer","default":8,"range":[1,64],"help":"blocks"},)"
+      R"({"name":"omega","type":"real","default":1.5,"range":[0.0,2.0],"help":"relaxation"},)"
+      R"({"name":"order","type":"choice","default":"rows","choices":["rows","columns"],"help":"order"}])");
+}
+
+TEST(Methods, TextShowsMethodsAndParameters) {
+  const std::string text = methods_text(example_methods());
+  for (const char* word : {"gesv/example", "cuda,emulated", "7.5", "omega", "rows, columns", "1 to 64"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(Methods, EveryRowOfThisBuildCanBeListed) {
+  const Registry registry = builtin_registry();
+  const auto json = methods_json(registry.all());
+  ASSERT_FALSE(json.empty());
+  for (const auto& row : json) {
+    EXPECT_FALSE(row["backends"].empty()) << row["id"];
+    EXPECT_FALSE(row["source"].get<std::string>().empty()) << row["id"];
+    EXPECT_FALSE(row["summary"].get<std::string>().empty()) << row["id"];
+  }
+}
+
+TEST(Devices, TheHostIsKnown) {
+  const io::HostRow host = host_facts();
+  EXPECT_FALSE(host.host.empty());
+  EXPECT_GE(host.cores, 1);
+  EXPECT_GT(host.memory_bytes, 1 << 20);
+}
+
+TEST(Devices, WithoutAGpuTheListIsEmptyAndSaysWhy) {
+  MachineFacts machine;
+  machine.why = "no driver";
+  const auto json = devices_json(machine);
+  EXPECT_TRUE(json["gpus"].is_array());
+  EXPECT_TRUE(json["gpus"].empty());
+  EXPECT_EQ(json["why"], "no driver");
+  EXPECT_TRUE(json["host"].is_object());
+  EXPECT_NE(devices_text(machine).find("No GPU: no driver"), std::string::npos);
+}
+
+TEST(Devices, AGpuIsShownWithItsWarningsAndABrokenOneWithItsError) {
+  MachineFacts machine;
+  machine.gpus.resize(2);
+  machine.gpus[0].info.name = "NVIDIA H200";
+  machine.gpus[0].info.uuid = "GPU-1";
+  machine.gpus[0].info.capability = 90;
+  machine.gpus[0].info.total_bytes = std::size_t{141} << 30;
+  machine.gpus[0].warnings = {"MIG is on"};
+  machine.gpus[1].index = 1;
+  machine.gpus[1].error = "cudaErrorECCUncorrectable";
+  const auto json = devices_json(machine);
+  ASSERT_EQ(json["gpus"].size(), 2U);
+  for (const char* name :
+       {"index", "name", "uuid", "capability", "multiprocessors", "total_bytes", "free_bytes", "warnings"}) {
+    EXPECT_TRUE(json["gpus"][0].contains(name)) << name;
+  }
+  EXPECT_EQ(json["gpus"][0]["warnings"][0], "MIG is on");
+  EXPECT_EQ(json["gpus"][1]["error"], "cudaErrorECCUncorrectable");
+  const std::string text = devices_text(machine);
+  for (const char* word :
+       {"NVIDIA H200", "9.0", "141.0 GiB", "warning: GPU 0: MIG is on", "GPU 1 cannot be used"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << word << " in:\n" << text;
+  }
+}
+
+TEST(Devices, AskingTheMachineNeverThrows) {
+  const MachineFacts machine = machine_facts();
+  EXPECT_EQ(machine.gpus.empty(), !machine.why.empty());
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

@@ -1,0 +1,99 @@
+#include "driver/plan/cost_model.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gaussweep::driver {
+namespace {
+
+Trial host_trial(std::int64_t n) {
+  Trial trial;
+  trial.method = "lapack";
+  trial.backend = Backend::host;
+  trial.shape = {n, n, n, 1, Uplo::lower};
+  trial.repeats = 1;
+  trial.warmup = 0;
+  return trial;
+}
+
+io::Record host_record(std::int64_t n, double flops) {
+  io::Record record;
+  record.problem = "gesv";
+  record.method = "lapack";
+  record.precision = "double";
+  record.backend = "host";
+  record.n = n;
+  record.flops = flops;
+  return record;
+}
+
+TEST(CostModel, GrowsWithSizeBeforeAnythingWasMeasured) {
+  const Registry registry = builtin_registry();
+  const CostModel model(registry);
+  EXPECT_GT(model.run_seconds(host_trial(2000)), 6 * model.run_seconds(host_trial(1000)));
+}
+
+TEST(CostModel, ExpectsManyIterationsButNoMoreThanAsked) {
+  const Registry registry = builtin_registry();
+  const CostModel model(registry);
+  Trial trial = host_trial(100);
+  trial.problem = Problem::poinv;
+  trial.method = "gauss_seidel";
+  trial.backend = Backend::emulated;
+  const auto seconds = [&](std::int64_t most) {
+    trial.parameters.set("max_iterations", most);
+    return model.run_seconds(trial);
+  };
+  EXPECT_NEAR(seconds(3), 3 * seconds(1), 1e-9);
+  EXPECT_GT(seconds(1000), 5 * seconds(1));
+}
+
+TEST(CostModel, LearnsTheRateNearestInSize) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  io::Record record = host_record(1000, 1e9);
+  record.seconds_median = 2;  // 5e8 flop/s
+  model.learn(record);
+  const double flops = problem_flops(Problem::gesv, host_trial(1000).shape);
+  EXPECT_NEAR(model.run_seconds(host_trial(1000)), flops / 5e8, 1e-9);
+  record.n = 4000;
+  record.seconds_median = 0.1;  // 1e10 flop/s
+  model.learn(record);
+  EXPECT_NEAR(model.run_seconds(host_trial(1000)), flops / 5e8, 1e-9);
+  const double large = problem_flops(Problem::gesv, host_trial(5000).shape);
+  EXPECT_NEAR(model.run_seconds(host_trial(5000)), large / 1e10, 1e-6);
+}
+
+TEST(CostModel, TheSlowestRateOfTheNearestSizesCounts) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  io::Record record = host_record(1, 1e9);
+  const auto learn = [&](std::int64_t n, double rate) {
+    record.n = n;
+    record.seconds_median = record.flops / rate;
+    model.learn(record);
+  };
+  const auto rate_at = [&](std::int64_t n) {
+    return problem_flops(Problem::gesv, host_trial(n).shape) / model.run_seconds(host_trial(n));
+  };
+  learn(100, 3e9);
+  learn(100, 1e9);
+  learn(100, 2e9);
+  EXPECT_NEAR(rate_at(100) / 1e9, 1, 1e-9) << "of one size the slowest";
+  learn(400, 5e8);
+  EXPECT_NEAR(rate_at(200) / 5e8, 1, 1e-9) << "half way between, by ratio: the slower";
+  EXPECT_NEAR(rate_at(199) / 1e9, 1, 1e-9);
+  EXPECT_NEAR(rate_at(201) / 5e8, 1, 1e-9);
+  EXPECT_NEAR(rate_at(1) / 1e9, 1, 1e-9);
+  EXPECT_NEAR(rate_at(10000) / 5e8, 1, 1e-9);
+}
+
+TEST(CostModel, ARecordWithoutATimeTeachesNothing) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  const double before = model.run_seconds(host_trial(100));
+  model.learn(host_record(100, 1e6));
+  EXPECT_EQ(model.run_seconds(host_trial(100)), before);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

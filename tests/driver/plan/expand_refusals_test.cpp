@@ -1,0 +1,219 @@
+/// What a plan may not ask for, and what files decide: refused, or settled, before a trial is made.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driver/plan/expand.hpp"
+#include "io/files/errors.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
+
+Method method_of(Problem problem, const std::string& variant) {
+  Method method;
+  method.problem = problem;
+  method.variant = variant;
+  method.backends = {Backend::host};
+  method.host = {[](Context&, Operands<float>&, const Parameters&) {},
+                 [](Context&, Operands<double>&, const Parameters&) {}};
+  return method;
+}
+
+Registry example_registry() {
+  Method cyclic = method_of(Problem::gesv, "cyclic");
+  cyclic.parameters = {integer_parameter("blocks", 8, 1, 64, "blocks"),
+                       choice_parameter("order", {"rows", "columns"}, "an order")};
+  return Registry({cyclic, method_of(Problem::gesv, "lapack"), method_of(Problem::gemm, "plain")});
+}
+
+FileFacts example_files(const std::string& file, const std::string&) {
+  if (file == "wide.h5") return {"/data/wide.h5", 3, 5, "d2"};
+  if (file == "tall.h5") return {"/data/tall.h5", 5, 7, "d3"};
+  return {"/data/" + file, 13, 13, "d1"};
+}
+
+/// The trials of a plan of one entry, whose keys begin in line 3, column 5.
+std::vector<Trial> trials(const std::string& entry, const std::string& problem = "gesv") {
+  const io::Plan plan = io::parse_plan("sweep:\n  - problem: " + problem + "\n" + entry, "p.yaml");
+  return expand(plan, example_registry(), Backend::host, 0, example_files).trials;
+}
+
+Trial only(const std::string& entry, const std::string& problem = "gesv") {
+  const std::vector<Trial> all = trials(entry, problem);
+  if (all.size() != 1) throw std::runtime_error("not one trial but " + std::to_string(all.size()));
+  return all.front();
+}
+
+std::string failure(const std::string& entry, const std::string& problem = "gesv") {
+  try {
+    trials(entry, problem);
+  } catch (const io::InputError& e) {
+    return e.what();
+  }
+  return "no failure";
+}
+
+const std::string lapack8 = "    method: lapack\n    n: 8\n";
+
+TEST(ExpandRefusals, AProblemWithoutMethods) {
+  EXPECT_EQ(failure("    method: all\n    n: 3\n", "poinv"),
+            "p.yaml:3:13: this build has no method for poinv");
+}
+
+TEST(ExpandRefusals, OneTrialWithTwoTolerances) {
+  const std::string again = "  - problem: gesv\n";
+  EXPECT_THAT(failure(lapack8 + "    tolerance: 2\n" + again + lapack8),
+              AllOf(StartsWith("p.yaml:6:"), HasSubstr("gesv/lapack double n=8"),
+                    HasSubstr("at line 2 too, there with tolerance 32, here with 16")));
+  EXPECT_THAT(trials(lapack8 + "    tolerance: 1\n" + again + lapack8), SizeIs(1)) << "they agree";
+  EXPECT_THAT(trials(lapack8 + "    tolerance: 2\n" + again +
+                     "    method: lapack\n    n: [8, 9]\n    exclude: [{n: 8}]\n"),
+              SizeIs(2));
+}
+
+TEST(ExpandRefusals, ATrialThatStandsTwiceIsExpectedToEndAsEitherSays) {
+  const std::string again = "  - problem: gesv\n" + lapack8 + "    expect: {lapack: failed}\n";
+  EXPECT_THAT(only(lapack8 + again).expect, UnorderedElementsAre("pass", "failed"));
+}
+
+TEST(ExpandRefusals, ConditionsThatCanNeverHold) {
+  const auto exclude = [](const std::string& conditions) {
+    return failure("    method: [cyclic, lapack]\n    n: 8\n    exclude: [{" + conditions + "}]\n");
+  };
+  EXPECT_THAT(exclude("blokcs: 2"),
+              StartsWith("p.yaml:5:24: exclude knows no 'blokcs'; allowed: backend, blocks"));
+  EXPECT_THAT(exclude("method: lapak"), StartsWith("p.yaml:5:24: exclude: gesv has no method 'lapak'"));
+  EXPECT_THAT(exclude("precision: duoble"),
+              HasSubstr("never 'duoble'; allowed: float, double (nearest: double)"));
+  EXPECT_THAT(exclude("backend: \">3\""), HasSubstr("exclude: backend is never '>3'"));
+  EXPECT_THAT(exclude("matrix: cauhcy"), HasSubstr("(nearest: cauchy)"));
+  EXPECT_THAT(exclude("order: row"), HasSubstr("allowed: rows, columns"));
+  for (const std::string never : {"4:8:2", "!=8", "eight", "8m"}) {
+    EXPECT_THAT(exclude("n: \"" + never + "\""),
+                StartsWith("p.yaml:5:19: exclude: n is never '" + never + "'; allowed: a number"));
+  }
+  EXPECT_THAT(exclude("blocks: few"), HasSubstr("exclude: blocks is never 'few'"));
+  for (const std::string sometimes : {"<= 4", ">1k", "9", "1?", "[79]"}) {
+    EXPECT_EQ(exclude("n: \"" + sometimes + "\""), "no failure") << sometimes;
+  }
+}
+
+TEST(ExpandRefusals, ConditionsMayBeGlobsAndIds) {
+  const auto left = [](const std::string& conditions) {
+    return trials(
+               "    method: [cyclic, lapack]\n    n: [8, 16]\n    order: [rows, columns]\n    exclude: [{" +
+               conditions + "}]\n")
+        .size();
+  };
+  EXPECT_EQ(left("method: gesv/lapack"), 4U);
+  EXPECT_EQ(left("order: \"r*\""), 4U);
+  EXPECT_EQ(left("matrix: unif*, n: 8"), 3U);
+  EXPECT_EQ(left("backend: cuda"), 6U);
+  EXPECT_EQ(left("order: rows"), 4U) << "lapack has no order, so it is never excluded by one";
+}
+
+TEST(ExpandRefusals, MoreTrialsThanAnyoneCanMean) {
+  EXPECT_THAT(failure("    method: cyclic\n    n: 1:10000:1\n    seed: 1:10000:1\n"),
+              StartsWith("p.yaml:2:5: with this entry the plan has more than 1000000 trials"));
+}
+
+TEST(ExpandRefusals, EveryKindCanBeAskedFor) {
+  for (const auto& [kind, name] : EnumNames<MatrixKind>::table) {
+    const std::string image = kind == MatrixKind::blur ? ", width: 4" : "";  // 8 is no square
+    const Trial trial = only(lapack8 + "    matrix: {kind: " + std::string(name) + image + "}\n");
+    EXPECT_EQ(trial.matrix.kind, name);
+    EXPECT_EQ(trial.matrix.spec.kind, kind);
+    EXPECT_EQ(trial.matrix.spec.rows, 8);
+    EXPECT_EQ(trial.matrix.spec.cols, 8);
+  }
+}
+
+TEST(ExpandRefusals, MatricesThatNoGeneratorMakes) {
+  const auto matrix = [](const std::string& block) {
+    return failure(lapack8 + "    matrix: " + block + "\n");
+  };
+  EXPECT_THAT(matrix("{kind: uniform, low: 0, high: 1e-30}"), HasSubstr("at least 1e-20"));
+  EXPECT_THAT(matrix("{kind: uniform, high: 1e31}"), StartsWith("p.yaml:5:35: high: '1e31'"));
+  EXPECT_THAT(matrix("{kind: ones, value: -1e31}"), StartsWith("p.yaml:5:33: value: '-1e31'"));
+  EXPECT_THAT(matrix("{kind: file}"), StartsWith("p.yaml:5:20: a matrix of kind file needs the file"));
+  EXPECT_THAT(matrix("{file: a.mtx, seed: 1}"), HasSubstr("a matrix of a file has no 'seed'"));
+  EXPECT_THAT(failure("    method: lapack\n    n: [2, 1]\n    matrix: {kind: condition}\n"),
+              StartsWith("p.yaml:5:13: a 1 x 1 matrix has condition 1"));
+  EXPECT_EQ(trials("    method: lapack\n    n: [2, 1]\n    matrix: {kind: condition, condition: 1}\n").size(),
+            2U);
+}
+
+TEST(ExpandRefusals, TheSecondMatrixIsForGemm) {
+  EXPECT_EQ(failure(lapack8 + "    matrix_b: {kind: ones}\n"),
+            "p.yaml:5:15: matrix_b is for gemm only, not for gesv");
+}
+
+TEST(ExpandGemm, BDoesNotBeginLikeA) {
+  const Trial trial =
+      only("    method: plain\n    n: 2\n    seed: 5\n    matrix_b: {kind: uniform, low: -1}\n", "gemm");
+  EXPECT_EQ(trial.matrix.spec.seed, 5U);
+  EXPECT_EQ(trial.matrix_b->spec.seed, 6U);
+  EXPECT_EQ(trial.matrix_b->spec.low, -1);
+  EXPECT_EQ(
+      only("    method: plain\n    n: 2\n    matrix_b: {kind: spd, seed: 1}\n", "gemm").matrix_b->spec.seed,
+      1U)
+      << "unless it is asked to";
+}
+
+TEST(ExpandGemm, MostKindsMustBeSquare) {
+  EXPECT_THAT(failure("    method: plain\n    n: 2\n    m: 3\n    matrix: {kind: spd}\n", "gemm"),
+              StartsWith("p.yaml:6:13: a matrix of kind spd must be square, here it is 3 x 2"));
+  EXPECT_THAT(failure("    method: plain\n    n: 3\n    k: 2\n    matrix_b: {kind: identity}\n", "gemm"),
+              StartsWith("p.yaml:6:15: a matrix of kind identity must be square, here it is 2 x 3"));
+  for (const char* kind : {"uniform", "ones", "hilbert", "cauchy"}) {
+    EXPECT_EQ(
+        only("    method: plain\n    n: 2\n    m: 3\n    matrix: {kind: " + std::string(kind) + "}\n", "gemm")
+            .matrix.spec.rows,
+        3);
+  }
+}
+
+TEST(ExpandGemm, FilesSayTheirSizes) {
+  const std::string files = "    method: plain\n    matrix: {file: wide.h5}\n    matrix_b: {file: tall.h5}\n";
+  const Trial trial = only(files, "gemm");
+  EXPECT_EQ(trial.shape.m, 3);
+  EXPECT_EQ(trial.shape.k, 5);
+  EXPECT_EQ(trial.shape.n, 7);
+  EXPECT_EQ(only(files + "    m: 3\n    n: 7\n    k: 5\n", "gemm").key, trial.key);
+  EXPECT_EQ(failure(files + "    m: 4\n", "gemm"),
+            "p.yaml:6:8: m = 4, but /data/wide.h5 is 3 x 5; leave m out");
+  EXPECT_EQ(failure(files + "    k: 4\n", "gemm"),
+            "p.yaml:6:8: k = 4, but /data/wide.h5 is 3 x 5; leave k out");
+  EXPECT_EQ(failure(files + "    n: 4\n", "gemm"),
+            "p.yaml:6:8: n = 4, but /data/tall.h5 is 5 x 7; leave n out");
+  EXPECT_EQ(
+      only("    method: plain\n    matrix: {kind: ones}\n    matrix_b: {file: tall.h5}\n", "gemm").shape.m,
+      7);
+}
+
+TEST(ExpandGemm, FilesThatDoNotFit) {
+  EXPECT_THAT(
+      failure("    method: plain\n    matrix: {file: tall.h5}\n    matrix_b: {file: wide.h5}\n", "gemm"),
+      StartsWith("p.yaml:5:15: /data/wide.h5 is 3 x 5; B must be k x n with k = 7"));
+  EXPECT_THAT(failure("    method: plain\n    n: 3\n    matrix: {file: wide.h5}\n", "gemm"),
+              HasSubstr("needs matrix_b too"));
+  EXPECT_THAT(failure("    method: plain\n    matrix: {file: wide.h5}\n    matrix_b: {kind: ones}\n", "gemm"),
+              HasSubstr("n is missing"));
+}
+
+TEST(ExpandTrials, GoThroughJsonUnchanged) {
+  for (const Trial& trial : {only("    method: cyclic\n    n: 8\n    expect: {all: failed}\n"),
+                             only("    method: plain\n    n: 8\n    m: 3\n", "gemm"),
+                             only("    method: lapack\n    matrix: {file: a.mtx, dataset: /B}\n")}) {
+    EXPECT_EQ(to_json(trial_from_json(nlohmann::json::parse(to_json(trial).dump()))), to_json(trial));
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

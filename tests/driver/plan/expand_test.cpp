@@ -1,0 +1,464 @@
+#include "driver/plan/expand.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kernels/check/check.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+template <class T>
+void nothing(Context&, Operands<T>&, const Parameters&) {}
+
+const Entry both = {nothing<float>, nothing<double>};
+
+Method method(Problem problem, const std::string& variant) {
+  Method row;
+  row.problem = problem;
+  row.variant = variant;
+  return row;
+}
+
+/// Methods of every kind that the expansion tells apart; none of them computes.
+Registry registry() {
+  Method cyclic = method(Problem::gesv, "cyclic_a");  // portable, with parameters
+  cyclic.parameters = {integer_parameter("blocks", 1, 1, 64, ""),
+                       choice_parameter("order", {"up", "down"}, ""),
+                       real_parameter("omega", 1.0, 0.1, 2.0, "")};
+  cyclic.cuda = cyclic.emulated = both;
+  cyclic.backends = {Backend::cuda, Backend::emulated};
+  Method second = cyclic;
+  second.variant = "cyclic_b";
+  second.parameters.resize(1);
+  Method serial = method(Problem::gesv, "serial");  // written for the CPU
+  serial.host = both;
+  serial.backends = {Backend::host};
+  serial.max_nrhs = 2;
+  Method tuned = method(Problem::gesv, "tuned");  // needs a new GPU
+  tuned.cuda = both;
+  tuned.backends = {Backend::cuda};
+  tuned.capability = 90;
+  Method single = method(Problem::gesv, "single");  // float only, even n only
+  single.host = {nothing<float>, nullptr};
+  single.backends = {Backend::host};
+  single.accepts = [](const Shape& shape, const Parameters&) { return shape.n % 2 == 0; };
+  std::vector<Method> rows = {cyclic, second, serial, tuned, single};
+  for (const Problem problem : {Problem::gemm, Problem::trsv, Problem::potrf}) {
+    rows.push_back(method(problem, "plain"));
+    rows.back().host = both;
+    rows.back().backends = {Backend::host};
+  }
+  return Registry(rows);
+}
+
+FileFacts lookup(const std::string& file, const std::string&) {
+  if (file == "square.mtx") return {"/data/square.mtx", 12, 12, std::string(64, '1')};
+  if (file == "moved.mtx") return {"/elsewhere/square.mtx", 12, 12, std::string(64, '1')};
+  if (file == "tall.mtx") return {"/data/tall.mtx", 8, 3, std::string(64, '2')};
+  throw io::InputError(file + ": there is no such file");
+}
+
+Expansion expand_text(const std::string& text, Backend requested = Backend::emulated, int capability = 0) {
+  return expand(io::parse_plan(text, "p.yaml"), registry(), requested, capability, lookup);
+}
+
+/// A sweep of one entry; its keys begin in column 5, `entry`'s first in line 4.
+std::string sweep(const std::string& problem, const std::string& methods, const std::string& entry) {
+  return "sweep:\n  - problem: " + problem + "\n    method: " + methods + "\n    " + entry + "\n";
+}
+
+std::vector<Trial> trials(const std::string& problem, const std::string& methods, const std::string& entry) {
+  return expand_text(sweep(problem, methods, entry)).trials;
+}
+
+std::string failure(const std::string& text, Backend requested = Backend::emulated) {
+  try {
+    expand_text(text, requested);
+  } catch (const io::InputError& e) {
+    return e.what();
+  }
+  return {};
+}
+
+template <class Get>
+auto each(const std::vector<Trial>& list, Get get) {
+  std::vector<decltype(get(list.front()))> values;
+  for (const Trial& trial : list) values.push_back(get(trial));
+  return values;
+}
+std::vector<std::int64_t> sizes(const std::vector<Trial>& list) {
+  return each(list, [](const Trial& t) { return t.shape.n; });
+}
+std::vector<std::string> methods_of(const std::vector<Trial>& list) {
+  return each(list, [](const Trial& t) { return t.method; });
+}
+
+TEST(Expand, ListsMultiply) {
+  const std::vector<Trial> list =
+      trials("gesv", "cyclic_a", "n: [4, 8, 12]\n    blocks: [1, 2]\n    order: [up, down]");
+  EXPECT_THAT(list, SizeIs(12));
+  std::set<std::string> distinct, keys;
+  for (const Trial& trial : list) {
+    distinct.insert(describe(trial));
+    keys.insert(trial.key);
+    EXPECT_THAT(trial.key, SizeIs(32));
+    EXPECT_EQ(trial.parameters.real("omega"), 1.0) << "what the plan leaves out has its default";
+  }
+  EXPECT_THAT(distinct, SizeIs(12));
+  EXPECT_THAT(keys, SizeIs(12));
+}
+
+TEST(Expand, ZipsPair) {
+  const std::vector<Trial> list =
+      trials("gesv", "cyclic_a", "zip: {n: [4, 8], blocks: [1, 2]}\n    omega: [0.5, 1.5]");
+  std::set<std::pair<std::int64_t, std::int64_t>> pairs;
+  for (const Trial& t : list) pairs.insert({t.shape.n, t.parameters.integer("blocks")});
+  EXPECT_THAT(list, SizeIs(4));
+  EXPECT_THAT(pairs, ElementsAre(std::make_pair(4, 1), std::make_pair(8, 2)));
+}
+
+TEST(Expand, ARepeatedTrialIsDropped) {
+  EXPECT_THAT(sizes(trials("gesv", "[serial, ser*, all]",
+                           "n: [4, 4, 1:4:3]\n    exclude: [{method: [cyclic*, tuned, single]}]")),
+              ElementsAre(4, 1));
+  EXPECT_THAT(trials("gesv", "serial", "n: [1k, 1024]"), SizeIs(1));
+}
+
+TEST(Expand, MethodsByNameListGlobAndAll) {
+  EXPECT_THAT(methods_of(trials("gesv", "serial", "n: 4")), ElementsAre("serial"));
+  EXPECT_THAT(methods_of(trials("gesv", "[serial, cyclic_b]", "n: 4")), ElementsAre("serial", "cyclic_b"));
+  EXPECT_THAT(methods_of(trials("gesv", "cyclic_*", "n: 4")), ElementsAre("cyclic_a", "cyclic_b"));
+  EXPECT_THAT(methods_of(trials("gesv", "gesv/serial", "n: 4")), ElementsAre("serial"));
+  EXPECT_THAT(methods_of(trials("gesv", "all", "n: 4")),
+              ElementsAre("cyclic_a", "cyclic_b", "serial", "tuned", "single"));
+  EXPECT_THAT(methods_of(trials("potrf", "all", "n: 4")), ElementsAre("plain"));
+}
+
+TEST(Expand, AParameterOfSomeMethodsIsIgnoredForTheOthersAndSaidOnce) {
+  const Expansion result =
+      expand_text(sweep("gesv", "[cyclic_a, serial]", "n: [4, 8]\n    blocks: [1, 2, 3]"));
+  EXPECT_THAT(result.trials, SizeIs(2 * 3 + 2));
+  EXPECT_THAT(result.notes, ElementsAre("blocks is no parameter of gesv/serial: ignored for it"));
+}
+
+TEST(Expand, WhereTheMethodsRun) {
+  const auto ran = [](Backend requested, int capability) {
+    std::vector<std::string> words;
+    for (const Trial& t :
+         expand_text(sweep("gesv", "[cyclic_a, serial, tuned]", "n: 4"), requested, capability).trials) {
+      words.push_back(t.skip_reason.empty() ? std::string(to_string(t.backend))
+                                            : "skipped: " + t.skip_reason);
+    }
+    return words;
+  };
+  EXPECT_THAT(ran(Backend::cuda, 90), ElementsAre("cuda", "host", "cuda"));
+  EXPECT_THAT(ran(Backend::cuda, 75),
+              ElementsAre("cuda", "host", "skipped: needs compute capability 9.0, the GPU has 7.5"));
+  EXPECT_THAT(ran(Backend::cuda, 0), ElementsAre("cuda", "host", "cuda"))
+      << "an unknown GPU is given the chance";
+  EXPECT_THAT(ran(Backend::emulated, 0),
+              ElementsAre("emulated", "host", "skipped: gesv/tuned does not run on the backend emulated"));
+  EXPECT_THAT(ran(Backend::host, 0),
+              ElementsAre("skipped: gesv/cyclic_a does not run on the backend host", "host",
+                          "skipped: gesv/tuned does not run on the backend host"));
+}
+
+TEST(Expand, WhatAMethodCannotDoIsSkippedWithTheReason) {
+  const std::vector<Trial> right_sides = trials("gesv", "serial", "n: 4\n    nrhs: [2, 3]");
+  EXPECT_THAT(right_sides[0].skip_reason, IsEmpty());
+  EXPECT_EQ(right_sides[1].skip_reason, "gesv/serial takes at most 2 right-hand sides");
+  const std::vector<Trial> single = trials("gesv", "single", "n: [4, 5]\n    precision: [float, double]");
+  std::multiset<std::string> reasons;
+  for (const Trial& t : single) reasons.insert(t.skip_reason);
+  EXPECT_THAT(reasons, ElementsAre("", "gesv/single does not take this shape with these parameters",
+                                   "gesv/single has no double version", "gesv/single has no double version"));
+}
+
+TEST(Expand, NByBackend) {
+  const std::string text = sweep("gesv", "[cyclic_a, serial]", "n: {cuda: [4096], emulated: [64, 32]}");
+  EXPECT_THAT(sizes(expand_text(text, Backend::cuda).trials), ElementsAre(4096, 4096));
+  EXPECT_THAT(sizes(expand_text(text, Backend::emulated).trials), ElementsAre(64, 32, 64, 32));
+  EXPECT_THAT(failure(text, Backend::host), StartsWith("p.yaml:4:5: n says nothing for the backend host"));
+  const std::string own = sweep("gesv", "serial", "n: {cuda: [4096], host: [8]}");
+  EXPECT_THAT(sizes(expand_text(own, Backend::cuda).trials), ElementsAre(8))
+      << "a CPU method takes the CPU's sizes";
+}
+
+TEST(Expand, ExcludesByValueComparisonGlobAndList) {
+  const auto left = [](const std::string& conditions) {
+    std::vector<std::string> words;
+    for (const Trial& t : trials("gesv", "cyclic_*", "n: [64, 1k, 4096]\n    exclude: " + conditions)) {
+      words.push_back(t.method.substr(7) + std::to_string(t.shape.n));
+    }
+    return words;
+  };
+  EXPECT_THAT(left("[{n: 64}]"), ElementsAre("a1024", "a4096", "b1024", "b4096"));
+  EXPECT_THAT(left("[{n: \">=1k\"}]"), ElementsAre("a64", "b64"));
+  EXPECT_THAT(left("[{n: \"> 1024\"}]"), ElementsAre("a64", "a1024", "b64", "b1024"));
+  EXPECT_THAT(left("[{n: \"<1024\"}]"), ElementsAre("a1024", "a4096", "b1024", "b4096"));
+  EXPECT_THAT(left("[{n: \"<=1024\"}]"), ElementsAre("a4096", "b4096"));
+  EXPECT_THAT(left("[{n: [64, 4096]}]"), ElementsAre("a1024", "b1024"));
+  EXPECT_THAT(left("[{method: cyclic_a, n: \">64\"}]"), ElementsAre("a64", "b64", "b1024", "b4096"));
+  EXPECT_THAT(left("[{method: cyclic_a}, {n: 64}]"), ElementsAre("b1024", "b4096"));
+  EXPECT_THAT(left("[{method: \"*_b\"}]"), ElementsAre("a64", "a1024", "a4096"));
+}
+
+TEST(Expand, NumbersOfThePlanAndOfTheEntry) {
+  const std::string head = "repeats: 7\nwarmup: 2\nstages: never\ntimeout: 30s\ntolerance: {gesv: 20}\n";
+  const Trial plan = expand_text(head + sweep("gesv", "serial", "n: 4")).trials.at(0);
+  EXPECT_EQ(plan.repeats, 7);
+  EXPECT_EQ(plan.warmup, 2);
+  EXPECT_EQ(plan.inner_repeats, 1);
+  EXPECT_FALSE(plan.stages);
+  EXPECT_EQ(plan.timeout_seconds, 30);
+  EXPECT_EQ(plan.tolerance, 20);
+  const Trial own = expand_text(head + sweep("gesv", "serial",
+                                             "n: 4\n    repeats: 3\n    warmup: 0\n    inner_repeats: 10\n"
+                                             "    timeout: 1min\n    tolerance: 2\n    stages: always"))
+                        .trials.at(0);
+  EXPECT_EQ(own.repeats, 3);
+  EXPECT_EQ(own.warmup, 0);
+  EXPECT_EQ(own.inner_repeats, 10);
+  EXPECT_TRUE(own.stages);
+  EXPECT_EQ(own.timeout_seconds, 60);
+  EXPECT_EQ(own.tolerance, 2 * default_tolerance(Problem::gesv)) << "a bare number multiplies the default";
+  EXPECT_EQ(trials("potrf", "plain", "n: 4").at(0).tolerance, default_tolerance(Problem::potrf));
+}
+
+TEST(Expand, ExpectGoesToItsMethods) {
+  const std::vector<Trial> list =
+      trials("gesv", "[cyclic_a, serial]", "n: 4\n    expect: {cyclic_*: [pass, failed], serial: suspect}");
+  EXPECT_THAT(list[0].expect, ElementsAre("pass", "failed"));
+  EXPECT_THAT(list[1].expect, ElementsAre("suspect"));
+  EXPECT_THAT(trials("gesv", "serial", "n: 4")[0].expect, IsEmpty());
+}
+
+TEST(Expand, MatricesOfTheEntryThePlanOrTheDefault) {
+  const auto matrix = [](const std::string& text) { return expand_text(text).trials.at(0).matrix; };
+  const std::string entry = sweep("gesv", "serial", "n: 4");
+  EXPECT_EQ(matrix(entry).kind, "uniform");
+  const MatrixRequest given = matrix("matrix: {kind: uniform, low: -2, high: 5, seed: 9}\n" + entry);
+  EXPECT_EQ(given.spec.low, -2);
+  EXPECT_EQ(given.spec.high, 5);
+  EXPECT_EQ(given.spec.seed, 9u);
+  EXPECT_EQ(given.spec.rows, 4);
+  EXPECT_EQ(
+      matrix("matrix: {kind: spd}\n" + sweep("gesv", "serial", "n: 4\n    matrix: {kind: cauchy}")).kind,
+      "cauchy");
+  EXPECT_THAT(each(trials("gesv", "serial", "n: 4\n    matrix: [{kind: spd}, {kind: [ones, cauchy]}]"),
+                   [](const Trial& t) { return t.matrix.kind; }),
+              ElementsAre("spd", "ones", "cauchy"));
+  const MatrixRequest condition =
+      matrix(sweep("gesv", "serial", "n: 4\n    matrix: {kind: condition, condition: 1e6, mode: 2}"));
+  EXPECT_EQ(condition.spec.condition, 1e6);
+  EXPECT_EQ(condition.spec.mode, 2);
+  // What a precision cannot hold is skipped there, and the sweep goes on with the other.
+  const auto both = trials("gesv", "serial",
+                           "n: 4\n    precision: [float, double]\n"
+                           "    matrix: {kind: condition, condition: 1e12}");
+  EXPECT_THAT(both.at(0).skip_reason, HasSubstr("condition 1e+12 is beyond what a matrix in float can have"));
+  EXPECT_THAT(both.at(1).skip_reason, IsEmpty());
+}
+
+TEST(Expand, StoreNever) {
+  const std::string never = "store: never\n";
+  EXPECT_TRUE(trials("gesv", "serial", "n: 4")[0].matrix.store);
+  EXPECT_FALSE(trials("gesv", "serial", "n: 4\n    matrix: {kind: spd, store: never}")[0].matrix.store);
+  EXPECT_FALSE(expand_text(never + sweep("gesv", "serial", "n: 4")).trials[0].matrix.store);
+  EXPECT_TRUE(expand_text(never + sweep("gesv", "serial", "n: 4\n    matrix: {kind: spd, store: always}"))
+                  .trials[0]
+                  .matrix.store)
+      << "the matrix's own word counts";
+  const Trial product = expand_text(never + sweep("gemm", "plain", "n: 4")).trials[0];
+  EXPECT_FALSE(product.matrix.store);
+  EXPECT_FALSE(product.matrix_b->store);
+}
+
+TEST(Expand, TheKeyHoldsWhatDecidesTheOutcomeAndNothingElse) {
+  const auto key = [](const std::string& entry, const std::string& head = "") {
+    return expand_text(head + sweep("gesv", "cyclic_a", "n: 4\n    " + entry)).trials.at(0).key;
+  };
+  const std::string plain = key("blocks: 1");
+  EXPECT_EQ(key("blocks: 1"), plain);
+  EXPECT_EQ(key("order: up"), plain) << "a default that is written out decides nothing";
+  EXPECT_EQ(key("blocks: 1", "name: other\n"), plain);
+  EXPECT_EQ(key("timeout: 3s\n    stages: never\n    tolerance: 5\n    expect: {cyclic_a: failed}"), plain);
+  EXPECT_EQ(key("matrix: {kind: uniform, seed: 1, store: never}"), plain);
+  std::set<std::string> keys = {plain};
+  for (const char* other : {"blocks: 2", "order: down", "omega: 1.5", "precision: float", "nrhs: 2",
+                            "seed: 2", "repeats: 6", "warmup: 2", "inner_repeats: 2", "matrix: {kind: spd}",
+                            "matrix: {kind: uniform, high: 2}", "matrix: {kind: cauchy}"}) {
+    EXPECT_TRUE(keys.insert(key(other)).second) << other;
+  }
+  EXPECT_NE(expand_text(sweep("gesv", "cyclic_a", "n: 4"), Backend::cuda).trials[0].key, plain);
+  EXPECT_NE(expand_text(sweep("gesv", "cyclic_b", "n: 4")).trials[0].key, plain);
+}
+
+TEST(Expand, ASeedMakesAnotherSystemEvenWhereItMakesNoOtherMatrix) {
+  const std::vector<Trial> list =
+      trials("gesv", "serial", "n: 4\n    matrix: {kind: cauchy}\n    seed: [1, 2, 3]");
+  std::set<std::string> digests;
+  for (const Trial& t : list) digests.insert(t.matrix.digest);
+  EXPECT_THAT(list, SizeIs(3));
+  EXPECT_THAT(digests, SizeIs(3)) << "b and x_true, which lie in the same file, come from the seed";
+}
+
+TEST(Expand, Files) {
+  const Trial trial = trials("gesv", "serial", "matrix: {file: square.mtx, dataset: A}")[0];
+  EXPECT_EQ(trial.shape.n, 12);
+  EXPECT_EQ(trial.matrix.kind, "file");
+  EXPECT_EQ(trial.matrix.file, "/data/square.mtx");
+  EXPECT_EQ(trial.matrix.dataset, "A");
+  EXPECT_THAT(trials("gesv", "serial", "n: 12\n    matrix: {kind: file, file: square.mtx}"), SizeIs(1));
+  EXPECT_EQ(trials("gesv", "serial", "matrix: {file: square.mtx}")[0].key,
+            trials("gesv", "serial", "matrix: {file: moved.mtx}")[0].key)
+      << "its bytes decide, not its place";
+  EXPECT_THAT(failure(sweep("gesv", "serial", "matrix: {file: absent.mtx}")),
+              StartsWith("p.yaml:4:20: absent.mtx: there is no such file"));
+  EXPECT_THAT(failure(sweep("gesv", "serial", "n: 13\n    matrix: {file: square.mtx}")),
+              StartsWith("p.yaml:4:8: n = 13, but /data/square.mtx is 12 x 12"));
+  EXPECT_THAT(failure(sweep("gesv", "serial", "matrix: {file: tall.mtx}")),
+              HasSubstr("needs a square matrix"));
+  EXPECT_THAT(failure(sweep("gesv", "serial", "matrix: {kind: spd, file: square.mtx}")),
+              HasSubstr("either a kind or a file"));
+}
+
+TEST(Expand, GemmHasThreeSizesAndTwoMatrices) {
+  const Trial square = trials("gemm", "plain", "n: 5")[0];
+  EXPECT_EQ(square.shape.m, 5);
+  EXPECT_EQ(square.shape.k, 5);
+  EXPECT_NE(square.matrix.digest, square.matrix_b->digest) << "B is not A";
+  const Trial flat =
+      trials("gemm", "plain", "n: 5\n    m: 3\n    k: 4\n    matrix_b: {kind: ones, value: 0.1}")[0];
+  EXPECT_EQ(flat.matrix.spec.rows, 3);
+  EXPECT_EQ(flat.matrix.spec.cols, 4);
+  EXPECT_EQ(flat.matrix_b->spec.rows, 4);
+  EXPECT_EQ(flat.matrix_b->spec.cols, 5);
+  EXPECT_EQ(flat.matrix_b->spec.value, 0.1);
+  const Trial file =
+      trials("gemm", "plain", "n: 6\n    matrix: {file: tall.mtx}\n    matrix_b: {kind: ones}")[0];
+  EXPECT_EQ(file.shape.m, 8);
+  EXPECT_EQ(file.shape.k, 3);
+  EXPECT_EQ(file.shape.n, 6);
+  EXPECT_THAT(failure(sweep("gemm", "plain", "matrix: {file: tall.mtx}\n    matrix_b: {file: square.mtx}")),
+              HasSubstr("B must be k x n"));
+}
+
+TEST(Expand, AfterTheLastSeedComesTheFirst) {
+  const std::string last = "n: 5\n    seed: 9223372036854775807";
+  const Trial alone = trials("gemm", "plain", last)[0];
+  EXPECT_EQ(alone.matrix.spec.seed, 9223372036854775807U);
+  EXPECT_EQ(alone.matrix_b->spec.seed, 0U);
+  EXPECT_EQ(trials("gemm", "plain", last + "\n    matrix_b: {kind: uniform}")[0].matrix_b->spec.seed, 0U);
+}
+
+TEST(ExpandErrors, PointAtTheirPlaceAndNameTheNearest) {
+  const auto gesv = [](const std::string& entry) { return failure(sweep("gesv", "cyclic_a", entry)); };
+  EXPECT_THAT(failure(sweep("gsev", "serial", "n: 4")),
+              StartsWith("p.yaml:2:14: 'gsev' is no problem; allowed: gemm, "));
+  EXPECT_THAT(failure(sweep("gsev", "serial", "n: 4")), HasSubstr("(nearest: gesv)"));
+  EXPECT_THAT(failure(sweep("gesv", "[serial, cylic_a]", "n: 4")),
+              StartsWith("p.yaml:3:22: gesv has no method 'cylic_a'; it has: cyclic_a, cyclic_b, serial"));
+  EXPECT_THAT(failure(sweep("gesv", "[serial, cylic_a]", "n: 4")), HasSubstr("(nearest: cyclic_a)"));
+  EXPECT_THAT(failure(sweep("gesv", "x*", "n: 4")), StartsWith("p.yaml:3:13: gesv has no method 'x*'"));
+  EXPECT_THAT(gesv("blocs: 3"), StartsWith("p.yaml:4:5: 'blocs' is neither"));
+  EXPECT_THAT(gesv("blocs: 3"), HasSubstr("(nearest: blocks)"));
+  EXPECT_THAT(gesv("repeat: 3"), HasSubstr("(nearest: repeats)")) << "the fixed words are candidates too";
+  EXPECT_THAT(gesv("n: 4\n    zip: {blocs: [1, 2]}"), StartsWith("p.yaml:5:11: 'blocs'"));
+  EXPECT_THAT(gesv("n: 4\n    blocks: [1, 65]"),
+              StartsWith("p.yaml:5:17: blocks: '65'; allowed: a whole number from 1 to 64"));
+  EXPECT_THAT(gesv("n: 4\n    blocks: 1.5"), StartsWith("p.yaml:5:13: blocks: '1.5'"));
+  EXPECT_THAT(gesv("n: 4\n    omega: 3"),
+              StartsWith("p.yaml:5:12: omega: '3'; allowed: a number from 0.1 to 2"));
+  EXPECT_THAT(gesv("n: 4\n    order: dwon"),
+              StartsWith("p.yaml:5:12: 'dwon' is no value of order; allowed: up, down (nearest: down)"));
+  EXPECT_THAT(gesv("blocks: 1"), StartsWith("p.yaml:2:5: n is missing"));
+  EXPECT_THAT(gesv("n: 4\n    m: 4"), StartsWith("p.yaml:5:5: m is an axis of gemm only"));
+  EXPECT_THAT(gesv("n: 4\n    uplo: lower"),
+              StartsWith("p.yaml:5:5: uplo is an axis of trsv, potrf and trtri only"));
+  EXPECT_THAT(failure(sweep("potrf", "plain", "n: 4\n    nrhs: 2")),
+              StartsWith("p.yaml:5:5: nrhs is an axis of gesv and trsv"));
+  EXPECT_THAT(gesv("n: 4\n    expect: {cylic_a: failed}"),
+              StartsWith("p.yaml:5:14: expect: gesv has no method 'cylic_a'"));
+  EXPECT_THAT(gesv("n: 4\n    exclude: [{blocs: 3}]"), HasSubstr("(nearest: blocks)"));
+  EXPECT_THAT(gesv("n: 4\n    exclude: [{n: 4}]"), HasSubstr("everything is excluded"));
+  EXPECT_THAT(gesv("n: 4\n    matrix: {kind: cauhcy}"),
+              StartsWith("p.yaml:5:20: 'cauhcy' is no matrix kind; allowed: uniform"));
+  EXPECT_THAT(gesv("n: 4\n    matrix: {kind: cauhcy}"), HasSubstr("(nearest: cauchy)"));
+  EXPECT_THAT(gesv("n: 4\n    matrix: {kind: spd, value: 3}"), StartsWith("p.yaml:5:32: "));
+  EXPECT_THAT(gesv("n: 4\n    matrix: {seed: 3}"), StartsWith("p.yaml:5:13: a matrix needs a kind"));
+  EXPECT_THAT(gesv("n: 4\n    matrix: {kind: uniform, low: 3, high: 2}"), HasSubstr("must be below high"));
+  EXPECT_THAT(gesv("n: 4\n    matrix: {kind: condition, mode: 6}"), HasSubstr("from 1 to 5"));
+  EXPECT_THAT(gesv("n: 4\n    matrix: {kind: condition, condition: 0.5}"), HasSubstr("from 1 to"));
+}
+
+TEST(ExpandErrors, ConditionsThatNeverHold) {
+  const auto exclude = [](const std::string& condition) {
+    return failure(sweep("gesv", "[cyclic_a, serial]", "n: [4, 8]\n    exclude: [{" + condition + "}]"));
+  };
+  EXPECT_THAT(exclude("method: serail"), HasSubstr("exclude: gesv has no method 'serail'"));
+  EXPECT_THAT(exclude("precision: duoble"), HasSubstr("(nearest: double)"));
+  EXPECT_THAT(exclude("order: dwon"), HasSubstr("(nearest: down)"));
+  EXPECT_THAT(exclude("backend: gpu"), HasSubstr("allowed: cuda, emulated, host"));
+  EXPECT_THAT(exclude("matrix: spx"), HasSubstr("(nearest: spd)"));
+  EXPECT_EQ(exclude("method: tuned"), "") << "a method of the problem, though not selected here";
+}
+
+TEST(ExpandErrors, TooManyTrialsAreRefusedBeforeTheyAreMade) {
+  const std::string entry = "n: 1:1000:1\n    seed: 1:1000:1\n    blocks: 1:64:1";
+  EXPECT_THAT(failure(sweep("gesv", "cyclic_a", entry)),
+              StartsWith("p.yaml:2:5: with this entry the plan has more than"));
+}
+
+TEST(ExpandErrors, KindsThatMustBeSquare) {
+  EXPECT_THAT(failure(sweep("gemm", "plain", "n: 4\n    m: 3\n    matrix: {kind: spd}")),
+              HasSubstr("must be square"));
+  EXPECT_EQ(failure(sweep("gemm", "plain", "n: 4\n    m: 3\n    matrix: {kind: [ones, hilbert, cauchy]}")),
+            "");
+  EXPECT_THAT(failure(sweep("gesv", "serial", "n: 4\n    matrix_b: {kind: ones}")),
+              HasSubstr("matrix_b is for gemm only"));
+}
+
+TEST(Expand, TheOrderIsThePlans) {
+  EXPECT_THAT(
+      each(trials("gesv", "cyclic_a", "n: [8, 4]\n    blocks: [2, 1]\n    precision: [float, double]"),
+           [](const Trial& t) {
+             return std::to_string(t.shape.n) + "/" + std::to_string(t.parameters.integer("blocks"));
+           }),
+      testing::UnorderedElementsAre("8/2", "8/2", "8/1", "8/1", "4/2", "4/2", "4/1", "4/1"));
+  EXPECT_THAT(sizes(trials("gesv", "serial", "n: [8, 4, 6]")), ElementsAre(8, 4, 6));
+}
+
+TEST(Expand, TrialsGoThroughJsonUnchanged) {
+  for (const std::string& text :
+       {sweep("gesv", "cyclic_a", "n: 4\n    omega: 0.3\n    order: down\n    expect: {cyclic_a: failed}"),
+        sweep("gemm", "plain", "n: 4\n    m: 2\n    matrix_b: {kind: ones, value: 0.1}"),
+        sweep("gesv", "tuned", "matrix: {file: square.mtx, dataset: A}")}) {
+    const Trial trial = expand_text(text).trials.at(0);
+    EXPECT_EQ(to_json(trial_from_json(to_json(trial))), to_json(trial));
+    EXPECT_EQ(trial_from_json(nlohmann::json::parse(to_json(trial).dump())).key, trial.key);
+  }
+}
+
+TEST(Expand, EveryProblemAndStatusOfThePlanReaderIsKnownHere) {
+  for (const auto& [problem, name] : EnumNames<Problem>::table) {
+    EXPECT_NO_THROW(io::parse_plan(
+        "tolerance: {" + std::string(name) + ": 1}\n" + sweep(std::string(name), "all", "n: 4"), "p"));
+  }
+  for (const char* status : trial_statuses) {
+    EXPECT_EQ(failure(sweep("gesv", "serial", "n: 4\n    expect: {serial: " + std::string(status) + "}")),
+              "");
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

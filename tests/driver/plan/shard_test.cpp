@@ -1,0 +1,57 @@
+#include "driver/plan/shard.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "io/matrix/matrix_file.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+TEST(Shard, IsReadAsItIsWritten) {
+  ASSERT_TRUE(read_shard("2/4"));
+  EXPECT_EQ(read_shard("2/4")->number, 2);
+  EXPECT_EQ(read_shard("2/4")->count, 4);
+  for (const char* text : {"", "0/1", "5/4", "1/0", "1", "a/b", "-1/2", "1/2 "}) {
+    EXPECT_FALSE(read_shard(text)) << text;
+  }
+}
+
+TEST(Shard, EveryKeyIsInJustOne) {
+  for (const char* key : {"0123456789abcdef0123", "ffffffffffffffffffff", "f", "no digits", ""}) {
+    int holders = 0;
+    for (std::int64_t number = 1; number <= 7; ++number) holders += in_shard(key, {number, 7}) ? 1 : 0;
+    EXPECT_EQ(holders, 1) << key;
+  }
+  EXPECT_TRUE(in_shard("00000000000000a9", {11, 11})) << "by its first 15 digits: 10 is 10 modulo 11";
+}
+
+std::vector<Trial> many_trials(int count) {
+  std::vector<Trial> trials(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i)
+    trials[static_cast<std::size_t>(i)].key = io::sha256(std::to_string(i)).substr(0, 32);
+  return trials;
+}
+
+TEST(Shard, SplitWithoutOverlapAndWithoutLoss) {
+  const std::vector<Trial> trials = many_trials(1000);
+  std::set<std::string> seen;
+  for (int shard = 1; shard <= 4; ++shard) {
+    const std::vector<Trial> part = shard_of(trials, {shard, 4});
+    EXPECT_GT(part.size(), 150U) << "shards are of about the same size";
+    for (const Trial& trial : part) EXPECT_TRUE(seen.insert(trial.key).second);
+  }
+  EXPECT_EQ(seen.size(), trials.size());
+  EXPECT_EQ(shard_of(trials, {1, 1}).size(), trials.size());
+}
+
+TEST(Shard, AreStableWhenThePlanGrows) {
+  const std::vector<Trial> before = shard_of(many_trials(100), {2, 3});
+  std::set<std::string> after;
+  for (const Trial& trial : shard_of(many_trials(200), {2, 3})) after.insert(trial.key);
+  for (const Trial& trial : before) EXPECT_EQ(after.count(trial.key), 1U);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

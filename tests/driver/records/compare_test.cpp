@@ -1,0 +1,306 @@
+#include "driver/records/compare.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "driver/base/errors.hpp"
+#include "driver/records/statistics.hpp"
+#include "tests/driver/records/example_records.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+Timing timing(std::vector<double> samples) {
+  const Statistics s = summarise(std::move(samples));
+  return {s.q1, s.median, s.q3, static_cast<std::int64_t>(s.count)};
+}
+
+// Samples of a run time that scatters by `sigma` around `seconds`; the generator's bits are the same
+// everywhere.
+std::vector<double> scattered(std::mt19937_64& bits, double seconds, double sigma, int count) {
+  std::vector<double> samples;
+  for (int i = 0; i < count; ++i) {
+    double sum = -6;  // twelve uniform numbers: near enough to a normal one
+    for (int j = 0; j < 12; ++j) sum += static_cast<double>(bits() >> 11) * 0x1p-53;
+    samples.push_back(seconds * std::exp(sigma * sum));
+  }
+  return samples;
+}
+
+io::Results results_of(std::vector<Record> records) {
+  io::Results results;
+  results.records = std::move(records);
+  return results;
+}
+
+TEST(JudgeChange, ClearCases) {
+  const Timing base = timing({1.00, 1.01, 1.02, 1.01, 1.00});
+  EXPECT_EQ(judge_change(base, base, 0.05).verdict, Verdict::same);
+  EXPECT_EQ(judge_change(base, timing({1.11, 1.12, 1.10, 1.11, 1.12}), 0.05).verdict, Verdict::slower);
+  EXPECT_EQ(judge_change(base, timing({0.91, 0.90, 0.91, 0.92, 0.91}), 0.05).verdict, Verdict::faster);
+  EXPECT_EQ(judge_change(base, timing({0.7, 1.3, 1.1, 1.6, 0.9}), 0.05).verdict, Verdict::unclear);
+  EXPECT_EQ(judge_change(base, timing({1.11, 1.12, 1.10, 1.11, 1.12}), 0.15).verdict, Verdict::same);
+}
+
+TEST(JudgeChange, OneOutlierMovesNothing) {
+  const Timing base = timing({1, 1, 1, 1, 1}), now = timing({1, 1, 1, 1, 50});
+  EXPECT_EQ(judge_change(base, now, 0.05).verdict, Verdict::same) << "the mean is 10.8";
+}
+
+TEST(JudgeChange, OneSampleSaysOnlyWhatIsBig) {
+  EXPECT_EQ(judge_change(timing({1}), timing({1.02}), 0.05).verdict, Verdict::same);
+  EXPECT_EQ(judge_change(timing({1}), timing({1.5}), 0.05).verdict, Verdict::unclear);
+  EXPECT_EQ(judge_change(timing({1}), timing({4}), 0.05).verdict, Verdict::slower);
+  EXPECT_EQ(judge_change(timing({4}), timing({1}), 0.05).verdict, Verdict::faster);
+}
+
+TEST(JudgeChange, WithoutTimesThereIsNothingToJudge) {
+  EXPECT_EQ(judge_change(Timing{}, timing({1}), 0.05).verdict, Verdict::untimed);
+  EXPECT_EQ(judge_change(timing({0, 0, 0}), timing({1, 1, 1}), 0.05).verdict, Verdict::untimed);
+}
+
+TEST(JudgeChange, IntervalsComeFromTheQuartiles) {
+  const Change change = judge_change(timing({1, 2, 3, 4, 5}), timing({6, 7, 8, 9, 10}), 0.05);
+  EXPECT_DOUBLE_EQ(change.ratio, 8.0 / 3);
+  EXPECT_DOUBLE_EQ(change.low, 7.0 / 4);
+  EXPECT_DOUBLE_EQ(change.high, 9.0 / 2);
+}
+
+// The header's promise: the same distribution twice is SAME or UNCLEAR in at least 95 % of trials.
+TEST(JudgeChange, TheSameDistributionIsRarelyTakenForAChange) {
+  std::mt19937_64 bits(7);
+  for (const int count : {1, 2, 3, 4, 5, 7, 10}) {
+    // One or two samples tell nothing of their scatter; up to the assumed one they are right.
+    for (const double sigma : {0.005, 0.02, 0.05, 0.1, 0.2, 0.4}) {
+      if (count < 3 && sigma > 0.2) continue;
+      int wrong = 0;
+      constexpr int trials = 2000;
+      for (int i = 0; i < trials; ++i) {
+        const Verdict verdict = judge_change(timing(scattered(bits, 1, sigma, count)),
+                                             timing(scattered(bits, 1, sigma, count)), 0.05)
+                                    .verdict;
+        wrong += verdict == Verdict::slower || verdict == Verdict::faster;
+      }
+      EXPECT_LE(wrong, trials / 20) << count << " samples, sigma " << sigma;
+    }
+  }
+}
+
+TEST(JudgeChange, ASlowdownByTenPercentIsFoundWhereTheScatterAllowsIt) {
+  std::mt19937_64 bits(11);
+  for (const int count : {3, 5, 10}) {
+    const double sigma = count == 3 ? 0.015 : 0.02;
+    int found = 0;
+    constexpr int trials = 1000;
+    for (int i = 0; i < trials; ++i) {
+      found += judge_change(timing(scattered(bits, 1, sigma, count)),
+                            timing(scattered(bits, 1.1, sigma, count)), 0.05)
+                   .verdict == Verdict::slower;
+    }
+    EXPECT_GE(found, trials * 9 / 10) << count << " samples";
+  }
+}
+
+TEST(Compare, FindsTheOneMethodThatBecameSlower) {
+  std::mt19937_64 bits(3);
+  std::vector<Record> base, now;
+  for (const char* method : {"alpha", "beta", "gamma"}) {
+    for (std::int64_t n = 100; n <= 1000; n += 100) {
+      const double seconds = 1e-9 * static_cast<double>(n * n * n);
+      const double factor = std::string(method) == "beta" ? 1.1 : 1.0;
+      base.push_back(example_record(method, n, scattered(bits, seconds, 0.03, 5)));
+      now.push_back(example_record(method, n, scattered(bits, seconds * factor, 0.03, 5)));
+    }
+  }
+  const Comparison same = compare(results_of(base), results_of(base), 0.05);
+  EXPECT_FALSE(same.regression);
+  const Comparison comparison = compare(results_of(base), results_of(now), 0.05);
+  EXPECT_EQ(comparison.pairs.size(), 30U);
+  EXPECT_TRUE(comparison.regression);
+  ASSERT_EQ(comparison.methods.size(), 3U);
+  for (const MethodChange& method : comparison.methods) {
+    EXPECT_EQ(method.change.verdict, method.method == "gesv/beta" ? Verdict::slower : Verdict::same)
+        << method.method;
+    EXPECT_EQ(method.pairs, 10);
+  }
+  const Comparison backwards = compare(results_of(now), results_of(base), 0.05);
+  EXPECT_FALSE(backwards.regression) << "faster is no regression";
+}
+
+// Every run has times of its own (clocks, neighbours) that its samples do not show.
+TEST(Compare, WhatDiffersFromRunToRunIsNoChange) {
+  std::mt19937_64 bits(5);
+  std::vector<Record> base, now, slowed;
+  for (const char* method : {"alpha", "beta", "gamma", "delta"}) {
+    for (std::int64_t n = 100; n <= 1000; n += 100) {
+      const auto run = [&](double factor, double between) {
+        const double seconds = 1e-9 * static_cast<double>(n * n * n) * factor;
+        return example_record(method, n, scattered(bits, scattered(bits, seconds, between, 1)[0], 0.002, 5));
+      };
+      base.push_back(run(1, 0.08));
+      now.push_back(run(1, 0.08));
+      slowed.push_back(run(std::string(method) == "beta" ? 1.8 : 1, 0.08));
+    }
+  }
+  const Comparison same = compare(results_of(base), results_of(now), 0.05);
+  ASSERT_EQ(same.noise.size(), 1U);
+  EXPECT_EQ(same.noise[0].pairs, 40);
+  EXPECT_GT(same.noise[0].sigma, 0.06) << "0.08 sqrt(2) is what was put in";
+  EXPECT_LT(same.noise[0].sigma, 0.2);
+  const auto loud = std::count_if(same.pairs.begin(), same.pairs.end(), [](const Pair& pair) {
+    return pair.change.verdict == Verdict::slower || pair.change.verdict == Verdict::faster;
+  });
+  EXPECT_LE(loud, 2);
+  EXPECT_EQ(std::count_if(same.methods.begin(), same.methods.end(),
+                          [](const MethodChange& m) { return m.change.verdict == Verdict::slower; }),
+            0);
+  // What is far beyond the noise is still found, and nothing else.
+  for (const MethodChange& method : compare(results_of(base), results_of(slowed), 0.05).methods) {
+    EXPECT_EQ(method.change.verdict == Verdict::slower, method.method == "gesv/beta") << method.method;
+  }
+}
+
+// Trials scatter from run to run, each for itself; a method is slower in all of its trials.
+TEST(Compare, AMethodAsAWholeIsFoundThroughTheScatterOfItsTrials) {
+  std::mt19937_64 bits(9);
+  std::vector<Record> base, now;
+  for (const char* method : {"alpha", "beta", "gamma", "delta", "epsilon", "zeta"}) {
+    for (std::int64_t n = 100; n <= 1600; n += 100) {
+      const auto run = [&](double factor) {
+        const double seconds = 1e-9 * static_cast<double>(n * n * n) * factor;
+        return example_record(method, n, scattered(bits, scattered(bits, seconds, 0.02, 1)[0], 0.002, 5));
+      };
+      base.push_back(run(1));
+      now.push_back(run(std::string(method) == "beta" ? 1.1 : 1));
+    }
+  }
+  const Comparison comparison = compare(results_of(base), results_of(now), 0.05);
+  ASSERT_EQ(comparison.noise.size(), 1U);
+  EXPECT_GT(comparison.noise[0].of_methods, 0);
+  EXPECT_LT(comparison.noise[0].of_methods, comparison.noise[0].sigma);
+  for (const MethodChange& method : comparison.methods) {
+    EXPECT_EQ(method.change.verdict == Verdict::slower, method.method == "gesv/beta") << method.method;
+  }
+}
+
+TEST(Compare, AccuracyIsToldApartFromTime) {
+  std::vector<Record> base(4, example_record("m", 64, {1, 1, 1}));
+  for (std::size_t i = 0; i < base.size(); ++i) base[i].n = static_cast<std::int64_t>(64 + i);
+  std::vector<Record> now = base;
+  now[0].status = "failed";
+  now[0].residual_ratio = 1e6;
+  now[1].residual_ratio = 15;  // 30 times worse, and still a pass
+  now[2].status = "skipped";
+  base[3].status = "failed";
+  const Comparison comparison = compare(results_of(base), results_of(now), 0.05);
+  ASSERT_EQ(comparison.pairs.size(), 4U);
+  EXPECT_EQ(comparison.pairs[0].accuracy, "pass -> failed");
+  EXPECT_TRUE(comparison.pairs[0].is_worse);
+  EXPECT_EQ(comparison.pairs[0].change.verdict, Verdict::same);
+  EXPECT_EQ(comparison.pairs[1].accuracy, "residual ratio 0.5 -> 15");
+  EXPECT_FALSE(comparison.pairs[1].is_worse);
+  EXPECT_FALSE(comparison.pairs[2].is_worse) << "skipped is no failure";
+  EXPECT_EQ(comparison.pairs[3].accuracy, "failed -> pass");
+  EXPECT_FALSE(comparison.pairs[3].is_worse);
+  EXPECT_TRUE(comparison.regression);
+  now[0] = base[0];
+  EXPECT_FALSE(compare(results_of(base), results_of(now), 0.05).regression);
+}
+
+TEST(Compare, ACrashThatNeverReachedADeviceIsStillARegression) {
+  const Record base = example_record("m", 64, {1, 1, 1});
+  Record now = example_record("m", 64, {});
+  now.status = "crashed";
+  now.gpu_name.clear();
+  now.residual_ratio = Record::unknown;
+  const Comparison comparison = compare(results_of({base}), results_of({now}), 0.05);
+  ASSERT_EQ(comparison.pairs.size(), 1U);
+  EXPECT_TRUE(comparison.regression);
+  EXPECT_FALSE(comparison.across);
+}
+
+TEST(Compare, CountsWhatOnlyOneSideHasAndPoolsRepeatedRecords) {
+  std::vector<Record> base = {example_record("m", 64, {1, 1, 1}), example_record("m", 65, {1})};
+  std::vector<Record> now = {example_record("m", 64, {1, 1, 1}), example_record("m", 64, {1, 1}),
+                             example_record("m", 66, {1})};
+  now[1].run_id = "run-2";
+  const Comparison comparison = compare(results_of(base), results_of(now), 0.05);
+  ASSERT_EQ(comparison.pairs.size(), 1U);
+  EXPECT_EQ(comparison.pairs[0].now.samples, 5);
+  EXPECT_EQ(comparison.only_base, 1);
+  EXPECT_EQ(comparison.only_new, 1);
+}
+
+TEST(Compare, OtherRepeatsAreTheSameTrialOtherMatricesAreNot) {
+  const Record base = example_record("m", 64, {1, 1, 1});
+  Record longer = example_record("m", 64, {1, 1, 1, 1});
+  longer.key = "another key, since repeats differ";
+  EXPECT_EQ(compare(results_of({base}), results_of({longer}), 0.05).pairs.size(), 1U);
+  longer.matrix_digest = "another";
+  EXPECT_EQ(compare(results_of({base}), results_of({longer}), 0.05).pairs.size(), 0U);
+}
+
+TEST(Compare, AcrossGpusItSaysWhereOneOvertakes) {
+  std::vector<Record> base, now;
+  for (std::int64_t n = 256; n <= 4096; n *= 2) {
+    // The base takes n^3 / 1000 ns; the new one n^2 ns: equal at n = 1000.
+    const auto x = static_cast<double>(n);
+    base.push_back(example_record("m", n, std::vector<double>(5, 1e-12 * x * x * x)));
+    now.push_back(example_record("m", n, std::vector<double>(5, 1e-9 * x * x)));
+    now.back().gpu_name = "NVIDIA B200";
+  }
+  const Comparison comparison = compare(results_of(base), results_of(now), 0.05);
+  EXPECT_TRUE(comparison.across);
+  EXPECT_FALSE(comparison.regression) << "another GPU is no regression";
+  ASSERT_EQ(comparison.crossovers.size(), 1U);
+  EXPECT_NEAR(comparison.crossovers[0].n, 1000, 1e-6);
+  EXPECT_EQ(comparison.crossovers[0].finding, "NVIDIA B200 overtakes between n = 512 and 2048, near 1000");
+}
+
+TEST(Compare, AcrossGpusWithoutACrossing) {
+  Record base = example_record("m", 64, {2, 2, 2}), now = example_record("m", 64, {1, 1, 1});
+  now.gpu_name = "NVIDIA B200";
+  const Comparison comparison = compare(results_of({base}), results_of({now}), 0.05);
+  ASSERT_EQ(comparison.crossovers.size(), 1U);
+  EXPECT_TRUE(std::isnan(comparison.crossovers[0].n));
+  EXPECT_EQ(comparison.crossovers[0].finding, "NVIDIA B200 is faster wherever the difference is clear");
+}
+
+TEST(Compare, WhatRanOnTheSameGpuIsComparedThereOnly) {
+  Record h200 = example_record("m", 64, {1, 1, 1}), k40 = example_record("m", 64, {9, 9, 9});
+  k40.gpu_name = "Tesla K40c";
+  const Comparison comparison = compare(results_of({h200, k40}), results_of({h200, k40}), 0.05);
+  EXPECT_EQ(comparison.pairs.size(), 2U);
+  EXPECT_FALSE(comparison.across);
+  EXPECT_FALSE(comparison.regression);
+}
+
+TEST(Compare, Thresholds) {
+  EXPECT_DOUBLE_EQ(parse_threshold("5"), 0.05);
+  EXPECT_DOUBLE_EQ(parse_threshold("7.5%"), 0.075);
+  EXPECT_DOUBLE_EQ(parse_threshold("0"), 0);
+  for (const char* text : {"", "%", "x", "-1", "5x", "nan", "1e9"})
+    EXPECT_THROW(parse_threshold(text), UsageError) << text;
+}
+
+TEST(Compare, Tables) {
+  const Record base = example_record("m", 64, {1, 1, 1}), now = example_record("m", 64, {2, 2, 2});
+  const Comparison comparison = compare(results_of({base}), results_of({now}), 0.05);
+  const auto json = render_json(pair_table(comparison, false, Reader::program));
+  ASSERT_EQ(json.size(), 1U);
+  EXPECT_EQ(json[0]["verdict"], "SLOWER");
+  EXPECT_EQ(json[0]["speedup"], 0.5);
+  EXPECT_EQ(json[0]["base_place"], "NVIDIA H200");
+  const std::string text = render_text(pair_table(comparison, false, Reader::person));
+  EXPECT_EQ(text.find("H200"), std::string::npos) << "one place: not worth a column";
+  EXPECT_EQ(render_json(method_table(comparison, Reader::program))[0]["slower"], 1);
+  EXPECT_TRUE(accuracy_table(comparison, Reader::program).rows.empty());
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

@@ -1,0 +1,228 @@
+#include "driver/records/summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "driver/base/errors.hpp"
+#include "tests/driver/records/example_records.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Summary, SeedsOfOneTrialAreOneGroupWithTheWorstStatus) {
+  std::vector<Record> records;
+  for (int seed = 1; seed <= 3; ++seed) {
+    Record r = example_record("gauss_block", 64, {0.001 * seed, 0.002 * seed, 0.003 * seed});
+    r.matrix_seed = seed;
+    r.residual_ratio = seed;
+    records.push_back(r);
+  }
+  records[1].status = "failed";
+  records[1].residual_ratio = 1e9;
+  records.push_back(example_record("gauss_block", 128, {0.5}));
+  const auto groups = group_records(records);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].records.size(), 3U);
+  EXPECT_EQ(groups[0].status, "failed");
+  EXPECT_DOUBLE_EQ(groups[0].median, 0.004);
+  EXPECT_DOUBLE_EQ(groups[0].min, 0.001);
+  EXPECT_DOUBLE_EQ(groups[0].max, 0.009);
+  EXPECT_DOUBLE_EQ(groups[0].ratio, 1e9);
+  EXPECT_EQ(groups[1].status, "pass");
+}
+
+TEST(Summary, ParametersPrecisionBackendAndGpuSeparate) {
+  std::vector<Record> records(5, example_record("a", 64, {1}));
+  records[1].parameters = R"({"blocks":2})";
+  records[2].precision = "float";
+  records[3].backend = "emulated";
+  records[4].gpu_name = "NVIDIA A100";
+  EXPECT_EQ(group_records(records).size(), 5U);
+}
+
+TEST(Summary, AGroupWithoutTimesSaysNothing) {
+  std::vector<Record> records = {example_record("a", 64, {})};
+  records[0].status = "crashed";
+  const auto groups = group_records(records);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_TRUE(std::isnan(groups[0].median));
+  EXPECT_TRUE(std::isnan(groups[0].min));
+  EXPECT_EQ(groups[0].status, "crashed");
+}
+
+TEST(Summary, BestIsTheFastestThatPassed) {
+  std::vector<Record> records = {example_record("slow", 64, {3}), example_record("wrong", 64, {1}),
+                                 example_record("good", 64, {2}), example_record("slow", 128, {5})};
+  records[1].status = "suspect";
+  const auto groups = group_records(records);
+  const auto best = best_groups(groups);
+  ASSERT_EQ(best.size(), 2U);
+  EXPECT_EQ(best[0].first.method, "good");
+  EXPECT_EQ(best[1].first.method, "slow");
+  EXPECT_EQ(best[1].first.n, 128);
+}
+
+TEST(Summary, SpeedupOverTheBaselineNearby) {
+  std::vector<Record> records = {example_record("mine", 64, {2}), example_record("cusolver", 64, {1}),
+                                 example_record("cusolver", 64, {8}), example_record("mine", 64, {4}),
+                                 example_record("mine", 128, {1})};
+  records[2].gpu_name = records[3].gpu_name = "Tesla K40c";
+  auto groups = group_records(records);
+  set_speedups(groups, groups, "cusolver");
+  EXPECT_DOUBLE_EQ(groups[0].speedup, 0.5);
+  EXPECT_DOUBLE_EQ(groups[1].speedup, 1);
+  EXPECT_DOUBLE_EQ(groups[3].speedup, 2);
+  EXPECT_TRUE(std::isnan(groups[4].speedup)) << "no baseline of this size";
+  EXPECT_NE(message_of([&] { set_speedups(groups, groups, "magma"); }).find("gesv/cusolver"),
+            std::string::npos);
+}
+
+TEST(Summary, ABaselineElsewhereServesWhereThereIsNoneNearby) {
+  std::vector<Record> records = {example_record("mine", 64, {2}), example_record("lapack", 64, {6})};
+  records[1].backend = "host";
+  auto groups = group_records(records);
+  set_speedups(groups, groups, "gesv/lapack");
+  EXPECT_DOUBLE_EQ(groups[0].speedup, 3);
+}
+
+TEST(Summary, Filters) {
+  std::vector<Record> records = {example_record("gauss_a", 64, {1}), example_record("gauss_b", 1024, {1}),
+                                 example_record("lapack", 2048, {1})};
+  const auto count = [&](const Filter& filter) { return filter_records(records, filter).size(); };
+  Filter filter;
+  EXPECT_EQ(count(filter), 3U);
+  filter.methods = {"gauss_*"};
+  EXPECT_EQ(count(filter), 2U);
+  filter.methods = {"gesv/lapack"};
+  EXPECT_EQ(count(filter), 1U);
+  filter.methods.clear();
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::size_t>>{
+           {"64", 1}, {"1k", 1}, {"65:2k", 2}, {">=1024", 2}, {">1024", 1}, {"<64", 0}, {"<=64", 1}}) {
+    filter.sizes = {text};
+    EXPECT_EQ(count(filter), expected) << text;
+  }
+  filter.sizes = {"64", "2048"};
+  EXPECT_EQ(count(filter), 2U);
+}
+
+TEST(Summary, AFilterThatCanMatchNothingIsAnError) {
+  const std::vector<Record> records = {example_record("cusolver", 64, {1})};
+  Filter filter;
+  filter.methods = {"cusolverr"};
+  const std::string message = message_of([&] { filter_records(records, filter); });
+  EXPECT_NE(message.find("--method cusolverr"), std::string::npos) << message;
+  EXPECT_NE(message.find("cusolver"), std::string::npos);
+  filter.methods.clear();
+  filter.statuses = {"failed"};
+  EXPECT_TRUE(filter_records(records, filter).empty()) << "that nothing failed is an answer";
+  filter.statuses = {"fail"};
+  EXPECT_NE(message_of([&] { filter_records(records, filter); }).find("allowed are pass, suspect, failed"),
+            std::string::npos);
+  filter.statuses.clear();
+  filter.sizes = {"64:32"};
+  EXPECT_EQ(message_of([&] { filter_records(records, filter); }),
+            "--n 64:32: the range ends before it starts; allowed: low:high");
+  filter.sizes.clear();
+  Record on_cpu = records.front();
+  on_cpu.gpu_name.clear();
+  filter.gpus = {"*H200*"};
+  EXPECT_EQ(message_of([&] { filter_records({on_cpu}, filter); }), "--gpu *H200*: no record names any");
+  filter.gpus.clear();
+  filter.statuses.clear();
+  for (const std::string text : {"", "x", "-3", "1:2:3", "5kk", "99999999999999999999"}) {
+    filter.sizes = {text};
+    EXPECT_NE(message_of([&] { filter_records(records, filter); }).find("--n"), std::string::npos) << text;
+  }
+}
+
+TEST(Summary, SortsByAnyColumnBothWays) {
+  std::vector<Record> records = {example_record("b", 64, {2}), example_record("a", 64, {}),
+                                 example_record("c", 64, {1})};
+  auto groups = group_records(records);
+  const auto order = [&](const std::string& column) {
+    sort_groups(groups, column);
+    return groups[0].first.method + groups[1].first.method + groups[2].first.method;
+  };
+  EXPECT_EQ(order("method"), "abc");
+  EXPECT_EQ(order("-method"), "cba");
+  EXPECT_EQ(order("median"), "cba") << "the one without a time comes last";
+  EXPECT_EQ(order("-median"), "bca");
+  EXPECT_NE(message_of([&] { sort_groups(groups, "medain"); }).find("median"), std::string::npos);
+}
+
+TEST(Summary, FailuresAreToldWithTheirCauses) {
+  std::vector<Record> records(8, example_record("gauss", 64, {1}));
+  records[0].status = "failed";
+  records[0].residual_ratio = 1e4;
+  records[1].status = "failed";
+  records[1].residual_ratio = 1e6;
+  records[1].n = 512;
+  records[2].status = "failed";
+  records[2].residual_ratio = std::numeric_limits<double>::infinity();
+  records[3].status = records[4].status = "crashed";
+  records[3].message = records[4].message = "signal 11 in stage eliminate";
+  records[5].status = "skipped";
+  records[5].message = "needs CUDA";
+  records[7].status = "failed";
+  records[7].info = 3;
+  records[7].residual_ratio = 0.5;
+  const Table table = failure_table(records);
+  ASSERT_EQ(table.rows.size(), 3U);
+  const auto text = [&](std::size_t row, std::size_t column) {
+    return to_text(table.rows[row][column], Style::plain);
+  };
+  EXPECT_EQ(text(0, 1), "crashed");
+  EXPECT_EQ(text(0, 2), "2");
+  EXPECT_EQ(text(0, 4), "signal 11 in stage eliminate");
+  EXPECT_EQ(text(1, 1), "failed");
+  EXPECT_EQ(text(1, 3), "64 to 512");
+  EXPECT_EQ(text(1, 4),
+            "residual ratio 0.5 to 1e+06, tolerance 16; NaN or Inf in 1 answer; zero or non-positive "
+            "pivot in 1 trial");
+  EXPECT_EQ(text(2, 1), "skipped") << "comes last";
+  EXPECT_EQ(status_counts_text(records), "1 pass, 4 failed, 1 skipped, 2 crashed");
+}
+
+TEST(Summary, TheTerminalsTableIsShortAndTheFullOneIsWhole) {
+  const std::vector<Record> records = {example_record("gauss", 64, {1, 2, 3})};
+  const auto groups = group_records(records);
+  const std::string text = render_text(summary_table(groups, false));
+  EXPECT_NE(text.find("gesv/gauss"), std::string::npos);
+  EXPECT_EQ(text.find("NRHS"), std::string::npos);
+  EXPECT_EQ(text.find("SPEEDUP"), std::string::npos) << "no baseline was asked for";
+  const auto json = render_json(summary_table(groups, true));
+  for (const char* name : {"problem", "method", "backend", "precision", "m", "n", "k", "nrhs", "status",
+                           "min", "q1", "median", "q3", "max", "gflops", "ratio", "speedup", "trials"}) {
+    EXPECT_TRUE(json[0].contains(name)) << name;
+  }
+  EXPECT_EQ(json[0]["median"], 2.0);
+}
+
+TEST(Summary, AHundredThousandRecordsEachHaveTheirRow) {
+  std::vector<Record> records;
+  for (int i = 0; i < 100000; ++i)
+    records.push_back(example_record("m" + std::to_string(i % 10), i / 10 + 1, {1e-3}));
+  const auto groups = group_records(records);
+  const std::string text = render_text(summary_table(groups, false));
+  EXPECT_EQ(groups.size(), 100000U);
+  EXPECT_GT(std::count(text.begin(), text.end(), '\n'), 100000);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

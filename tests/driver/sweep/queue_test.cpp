@@ -1,0 +1,80 @@
+#include "driver/sweep/queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace gaussweep::driver {
+namespace {
+
+std::vector<Trial> trials_with(const std::vector<std::string>& digests) {
+  std::vector<Trial> trials;
+  for (const std::string& digest : digests) {
+    Trial trial;
+    trial.matrix.digest = digest;
+    trials.push_back(trial);
+  }
+  return trials;
+}
+
+TEST(Queue, HandsOutTheLongestFirst) {
+  const std::vector<Trial> trials = trials_with({"a", "b", "c"});
+  const std::vector<double> costs = {1, 3, 2};
+  Queue queue(trials, costs);
+  EXPECT_EQ(queue.next("", HUGE_VAL), 1U);
+  EXPECT_EQ(queue.next("", HUGE_VAL), 2U);
+  EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
+  EXPECT_EQ(queue.next("", HUGE_VAL), std::nullopt);
+}
+
+TEST(Queue, PrefersTheMatrixThatTheRankHolds) {
+  const std::vector<Trial> trials = trials_with({"a", "b", "b"});
+  const std::vector<double> costs = {4, 1, 2};
+  Queue queue(trials, costs);
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 2U) << "4 is not more than four times 2: the held matrix wins";
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 1U);
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 0U) << "nothing with b is left";
+}
+
+TEST(Queue, DoesNotStarveAMuchLongerTrial) {
+  const std::vector<Trial> trials = trials_with({"a", "b"});
+  const std::vector<double> costs = {9, 2};
+  Queue queue(trials, costs);
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 0U);
+}
+
+TEST(Queue, RespectsTheTimeThatIsLeft) {
+  const std::vector<Trial> trials = trials_with({"a", "a", "a"});
+  const std::vector<double> costs = {10, 5, 1};
+  Queue queue(trials, costs);
+  EXPECT_EQ(queue.next("a", 6), 1U);
+  EXPECT_EQ(queue.next("", 5), 2U);
+  EXPECT_EQ(queue.next("", 6), std::nullopt);
+  EXPECT_EQ(queue.size(), 1U);
+}
+
+TEST(Queue, NewCostsOrderWhatIsLeft) {
+  const std::vector<Trial> trials = trials_with({"a", "a", "b"});
+  std::vector<double> costs = {10, 5, 100};
+  Queue queue(trials, costs);
+  EXPECT_EQ(queue.next("", 6), 1U);
+  EXPECT_EQ(queue.next("", 6), std::nullopt);
+  queue.after([&] { costs = {1, 7, 2}; });
+  EXPECT_EQ(queue.total(), 3);
+  EXPECT_EQ(queue.next("", 6), 2U);
+  EXPECT_EQ(queue.next("", 6), 0U);
+  EXPECT_EQ(queue.size(), 0U);
+}
+
+TEST(Queue, TakesBackWhatWasNotDone) {
+  const std::vector<Trial> trials = trials_with({"a", "b"});
+  const std::vector<double> costs = {2, 1};
+  Queue queue(trials, costs);
+  ASSERT_EQ(queue.next("", HUGE_VAL), 0U);
+  queue.put_back(0);
+  EXPECT_EQ(queue.size(), 2U);
+  EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

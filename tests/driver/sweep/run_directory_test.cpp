@@ -1,0 +1,65 @@
+#include "driver/sweep/run_directory.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+
+#include "io/files/errors.hpp"
+
+namespace {
+
+/// What the next so many locks fail with.
+int lock_error = 0, failing_locks = 0;
+
+}  // namespace
+
+// In a program's own text this takes the place of the C library's.
+extern "C" int flock(int fd, int operation) {
+  if (failing_locks == 0) return static_cast<int>(::syscall(SYS_flock, fd, operation));
+  --failing_locks;
+  errno = lock_error;
+  return -1;
+}
+
+namespace gaussweep::driver {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RunDirectoryFiles : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    failing_locks = 0;
+    std::filesystem::remove_all(folder_);
+  }
+  std::string refusal_of(int error) const {
+    lock_error = error;
+    failing_locks = 1;
+    try {
+      const RunDirectory directory(folder_ / "run", true);
+    } catch (const io::StorageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("gaussweep-run-directory-test-" + std::to_string(::getpid()));
+};
+
+TEST_F(RunDirectoryFiles, AFileSystemWithoutLocksIsRefusedWithWhatHelps) {
+  for (const int error : {ENOLCK, ENOSYS, EOPNOTSUPP})
+    EXPECT_THAT(refusal_of(error), HasSubstr("Lustre needs the mount option flock"));
+  EXPECT_THAT(refusal_of(EIO), HasSubstr("Input/output error"));
+}
+
+TEST_F(RunDirectoryFiles, AnInterruptedLockIsTriedAgainAndARefusedStartIsInNobodysWay) {
+  refusal_of(ENOLCK);
+  EXPECT_EQ(refusal_of(EINTR), "");
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

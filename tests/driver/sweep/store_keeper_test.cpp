@@ -1,0 +1,187 @@
+#include "driver/sweep/store_keeper.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/scratch.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// A store of files that only have the right names and sizes.
+class Keeper : public ::testing::Test {
+ protected:
+  static std::string digest(int number) { return "d" + std::to_string(number); }
+  static Trial trial(int number, std::int64_t n = 100) {
+    Trial trial;
+    trial.matrix.digest = digest(number);
+    trial.shape.n = n;
+    trial.shape.nrhs = 1;
+    trial.matrix.spec.rows = trial.matrix.spec.cols = n;
+    return trial;
+  }
+  static double size_of(const Trial& trial) {
+    const std::int64_t n = trial.shape.n;
+    return static_cast<double>(io::MatrixStore::estimated_bytes(n, n, 1, 8));
+  }
+  /// What a worker does.
+  void store(const Trial& trial) {
+    if (trial.matrix.store) put(trial.matrix.digest, size_of(trial));
+  }
+  void put(const std::string& digest, double bytes) {
+    std::ofstream(folder_ / (digest + ".h5")) << std::string(static_cast<std::size_t>(bytes), 'x');
+  }
+  std::vector<std::string> stored() const {
+    std::vector<std::string> names;
+    for (const auto& [digest, bytes] : io::MatrixStore(folder_).inventory()) names.push_back(digest);
+    return names;
+  }
+  /// A trial from the queue to its record. @return whether its matrix could be stored
+  bool run(StoreKeeper& keeper, const Trial& trial) {
+    Trial handed = trial;
+    keeper.admit(handed);
+    store(handed);
+    keeper.release(trial, true);
+    return handed.matrix.store;
+  }
+  io::MatrixStore files() const { return io::MatrixStore(folder_); }
+  testing_help::Scratch scratch_;
+  const std::filesystem::path& folder_ = scratch_.folder();
+};
+
+TEST_F(Keeper, WithoutALimitEverythingStays) {
+  const std::vector<Trial> open = {trial(1), trial(2)};
+  StoreKeeper keeper(files(), HUGE_VAL, open);
+  for (const Trial& t : open) EXPECT_TRUE(run(keeper, t));
+  EXPECT_THAT(stored(), ElementsAre("d1", "d2"));
+  EXPECT_EQ(keeper.removed(), 0);
+}
+
+TEST_F(Keeper, WhatNoOpenTrialNeedsMakesRoom) {
+  const std::vector<Trial> open = {trial(1), trial(2), trial(3), trial(1)};
+  StoreKeeper keeper(files(), 2 * size_of(open[0]), open);
+  EXPECT_TRUE(run(keeper, open[0]));
+  EXPECT_TRUE(run(keeper, open[1]));
+  EXPECT_TRUE(run(keeper, open[2]));
+  EXPECT_THAT(stored(), ElementsAre("d1", "d3")) << "matrix 1 is needed once more, matrix 2 is not";
+  EXPECT_LE(keeper.used(), 2 * size_of(open[0]));
+  EXPECT_EQ(keeper.removed(), 1);
+  EXPECT_EQ(keeper.refused(), 0);
+}
+
+TEST_F(Keeper, WhatIsNeededIsNeverRemoved) {
+  const std::vector<Trial> open = {trial(1), trial(2), trial(1), trial(2)};
+  StoreKeeper keeper(files(), size_of(open[0]), open);
+  EXPECT_TRUE(run(keeper, open[0]));
+  EXPECT_FALSE(run(keeper, open[1])) << "its matrix is made for it alone";
+  EXPECT_THAT(stored(), ElementsAre("d1"));
+  EXPECT_TRUE(run(keeper, open[2]));
+  EXPECT_TRUE(run(keeper, open[3])) << "now there is room";
+  EXPECT_THAT(stored(), ElementsAre("d2"));
+  EXPECT_EQ(keeper.refused(), 1);
+}
+
+TEST_F(Keeper, WhatRunsCountsBeforeItIsWritten) {
+  const std::vector<Trial> open = {trial(1), trial(2), trial(2)};
+  StoreKeeper keeper(files(), size_of(open[0]), open);
+  Trial first = open[0], second = open[1];
+  keeper.admit(first);
+  keeper.admit(second);
+  EXPECT_TRUE(first.matrix.store);
+  EXPECT_FALSE(second.matrix.store) << "the first will need the room";
+  keeper.release(open[0], true);  // it never wrote its matrix: skipped, or killed
+  keeper.release(open[1], false);
+  EXPECT_EQ(keeper.used(), 0);
+  EXPECT_TRUE(run(keeper, open[1]));
+}
+
+TEST_F(Keeper, TwoThatRunShareOneFile) {
+  const std::vector<Trial> open = {trial(1), trial(1), trial(2)};
+  StoreKeeper keeper(files(), size_of(open[0]), open);
+  Trial first = open[0], second = open[1];
+  keeper.admit(first);
+  keeper.admit(second);
+  EXPECT_TRUE(first.matrix.store && second.matrix.store);
+  keeper.release(open[0], true);  // while the other one is still writing
+  EXPECT_EQ(keeper.used(), size_of(open[0]));
+  Trial third = open[2];
+  keeper.admit(third);
+  EXPECT_FALSE(third.matrix.store);
+  store(second);
+  keeper.release(open[1], true);
+  keeper.release(open[2], false);
+  EXPECT_TRUE(run(keeper, open[2]));
+  EXPECT_THAT(stored(), ElementsAre("d2"));
+}
+
+TEST_F(Keeper, AMatrixLargerThanTheLimitDrivesNothingOut) {
+  const std::vector<Trial> open = {trial(1), trial(2, 400)};
+  StoreKeeper keeper(files(), 2 * size_of(open[0]), open);
+  EXPECT_TRUE(run(keeper, open[0]));
+  EXPECT_FALSE(run(keeper, open[1]));
+  EXPECT_THAT(stored(), ElementsAre("d1"));
+}
+
+TEST_F(Keeper, AResumeTakesStock) {
+  const std::vector<Trial> open = {trial(1), trial(4)};
+  const double size = size_of(open[0]);
+  for (int number : {1, 2, 3}) put(digest(number), size);
+  std::ofstream(folder_ / ".d1.h5.77-0.tmp") << "left by a killed worker";
+  std::ofstream(folder_ / "d9.lock") << "";
+  StoreKeeper keeper(files(), 2 * size, open);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2) << "within the limit at once";
+  EXPECT_TRUE(run(keeper, open[1]));
+  EXPECT_THAT(stored(), ElementsAre("d1", "d4"));
+}
+
+TEST_F(Keeper, ALowerLimitSparesWhatIsNeeded) {
+  const std::vector<Trial> open = {trial(1), trial(2), trial(3)};
+  for (int number : {1, 2}) put(digest(number), size_of(open[0]));
+  StoreKeeper keeper(files(), size_of(open[0]), open);
+  EXPECT_THAT(stored(), ElementsAre("d1", "d2"));
+  EXPECT_FALSE(run(keeper, open[2]));
+  EXPECT_TRUE(run(keeper, open[0])) << "what is there is read";
+  EXPECT_EQ(keeper.refused(), 1);
+}
+
+TEST_F(Keeper, WithALimitOfNothingNothingIsStored) {
+  const std::vector<Trial> open = {trial(1)};
+  put(digest(2), 10);
+  StoreKeeper keeper(files(), 0, open);
+  EXPECT_FALSE(run(keeper, open[0]));
+  EXPECT_THAT(stored(), IsEmpty());
+}
+
+TEST_F(Keeper, BothOperandsOfAProductCount) {
+  Trial product = trial(1);
+  product.matrix_b = trial(2).matrix;
+  Trial square = trial(3);
+  square.matrix_b = square.matrix;
+  StoreKeeper keeper(files(), size_of(product), {product, square});
+  Trial handed = product;
+  keeper.admit(handed);
+  EXPECT_TRUE(handed.matrix.store);
+  EXPECT_FALSE(handed.matrix_b->store);
+  Trial other = square;
+  keeper.admit(other);
+  EXPECT_FALSE(other.matrix.store);
+  EXPECT_FALSE(other.matrix_b->store) << "the same file";
+  EXPECT_EQ(keeper.refused(), 2);
+}
+
+TEST_F(Keeper, StoreNeverIsNotItsBusiness) {
+  Trial never = trial(1);
+  never.matrix.store = false;
+  StoreKeeper keeper(files(), 0, {never});
+  EXPECT_FALSE(run(keeper, never));
+  EXPECT_EQ(keeper.refused(), 0);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

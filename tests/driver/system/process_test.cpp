@@ -1,0 +1,172 @@
+#include "driver/system/process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gaussweep::driver {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* role = "GAUSSWEEP_TEST_CHILD";
+constexpr int far_too_long = 60;
+
+/// capture_self starts this very program: with a role it plays that instead of the tests.
+const bool played = [] {
+  const char* name = std::getenv(role);
+  if (name == nullptr) return false;
+  const std::string is = name;
+  std::puts("said");
+  if (is == "descriptors") {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+      std::puts(std::filesystem::read_symlink(entry).c_str());
+  }
+  std::fflush(stdout);
+  if (is == "hangs") ::close(STDOUT_FILENO);
+  if (is == "hangs" || (is == "leaves" && ::fork() == 0)) ::sleep(far_too_long);
+  ::_exit(is == "fails" ? 3 : 0);
+}();
+
+std::string captured(const std::string& as, double timeout_seconds = far_too_long / 2.0) {
+  return capture_self({"child"}, child_environment({std::string(role) + "=" + as}), timeout_seconds);
+}
+
+std::string why_not_captured(const std::string& as, double timeout_seconds) {
+  try {
+    return "captured: " + captured(as, timeout_seconds);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+}
+
+TEST(Parent, TakesItsChildAlong) {
+  int alive[2], ready[2];
+  ASSERT_EQ(::pipe(alive), 0);
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    const pid_t self = ::getpid();
+    if (::fork() == 0) {
+      const bool tied = die_with(self);
+      if (tied && ::write(ready[1], "r", 1) == 1) ::sleep(far_too_long);
+      ::_exit(1);
+    }
+    ::sleep(far_too_long);
+    ::_exit(1);
+  }
+  ::close(alive[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  ::kill(parent, SIGKILL);
+  EXPECT_EQ(::waitpid(parent, nullptr, 0), parent);
+  EXPECT_EQ(::read(alive[0], &byte, 1), 0) << "the end of the stream comes when the last writer is gone";
+  ::close(alive[0]);
+  for (const int fd : ready) ::close(fd);
+  EXPECT_FALSE(die_with(parent)) << "no parent of this process";
+  ::prctl(PR_SET_PDEATHSIG, 0);  // the tests go on
+}
+
+struct Pair {
+  Pair() {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    left = Channel(ends[0]);
+    right = Channel(ends[1]);
+  }
+  Channel left, right;
+};
+
+TEST(Channel, CarriesMessagesWholeAndInOrder) {
+  Pair pair;
+  const json small = {{"type", "at"}, {"step", "samples"}};
+  const json large = {{"history", std::vector<double>(300000, 1.5)}};  // far more than a socket's buffer
+  std::thread writer([&] {
+    pair.left.send(small);
+    pair.left.send(large);
+  });
+  EXPECT_EQ(pair.right.receive(-1), small);
+  EXPECT_EQ(pair.right.receive(-1), large);
+  writer.join();
+  EXPECT_EQ(pair.right.receive(0), std::nullopt);
+}
+
+TEST(Channel, SaysWhenTheOtherEndIsGone) {
+  Pair pair;
+  pair.left.send({{"type", "last"}});
+  pair.left.close();
+  EXPECT_TRUE(pair.right.receive(100).has_value()) << "what was sent before the end is still read";
+  EXPECT_THROW(pair.right.receive(100), ChannelClosed);
+  EXPECT_THROW(for (int i = 0; i < 3; ++i) pair.right.send({{"type", "to nobody"}}), ChannelClosed);
+}
+
+TEST(Process, ChildEnvironmentLeavesTheLauncherOut) {
+  ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  ::setenv("PMIX_RANK", "0", 1);
+  ::setenv("GAUSSWEEP_TEST_KEPT", "1", 1);
+  ::setenv("GAUSSWEEP_TEST_CHANGED", "old", 1);
+  const std::vector<std::string> environment = child_environment({"GAUSSWEEP_TEST_CHANGED=new"});
+  ::unsetenv("OMPI_COMM_WORLD_RANK");
+  ::unsetenv("PMIX_RANK");
+  const auto has = [&](const std::string& entry) {
+    return std::find(environment.begin(), environment.end(), entry) != environment.end();
+  };
+  EXPECT_FALSE(has("OMPI_COMM_WORLD_RANK=0"));
+  EXPECT_FALSE(has("PMIX_RANK=0"));
+  EXPECT_TRUE(has("GAUSSWEEP_TEST_KEPT=1"));
+  EXPECT_TRUE(has("GAUSSWEEP_TEST_CHANGED=new"));
+  EXPECT_FALSE(has("GAUSSWEEP_TEST_CHANGED=old"));
+}
+
+TEST(CaptureSelf, GivesTheOutputOrSaysHowItEnded) {
+  EXPECT_EQ(captured("speaks"), "said\n");
+  EXPECT_EQ(why_not_captured("fails", far_too_long / 2.0), "'gaussweep child' ended with exit status 3");
+}
+
+TEST(CaptureSelf, AChildThatHangsAfterItsLastWordIsEnded) {
+  EXPECT_EQ(why_not_captured("hangs", 0.5), "'gaussweep child' did not end within 0.5 s");
+}
+
+TEST(CaptureSelf, WhatAChildLeftBehindDoesNotHoldItUp) {
+  EXPECT_EQ(captured("leaves"), "said\n");
+}
+
+TEST(CaptureSelf, AChildGetsNoDescriptorThatALibraryLeftOpen) {
+  const std::filesystem::path name =
+      std::filesystem::temp_directory_path() / ("gaussweep-process-test-" + std::to_string(::getpid()));
+  const int leaked = ::open(name.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_GE(leaked, 0);
+  const std::string output = captured("descriptors");
+  ::close(leaked);
+  std::filesystem::remove(name);
+  EXPECT_EQ(output.find(name.string()), std::string::npos) << output;
+}
+
+TEST(StandardDescriptors, AreNeverGivenToAFile) {
+  const int kept = ::dup(STDERR_FILENO);
+  ::close(STDERR_FILENO);
+  open_standard_descriptors();
+  const bool open = ::fcntl(STDERR_FILENO, F_GETFD) >= 0;
+  ::dup2(kept, STDERR_FILENO);
+  ::close(kept);
+  EXPECT_TRUE(open);
+}
+
+TEST(Ending, SaysWhatHappened) {
+  EXPECT_EQ((Ending{true, 3}.words()), "exit status 3");
+  EXPECT_EQ((Ending{false, 11}.words()), "signal 11 (Segmentation fault)");
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

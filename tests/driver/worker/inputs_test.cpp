@@ -1,0 +1,53 @@
+#include "driver/worker/inputs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace gaussweep::driver {
+namespace {
+
+Trial trial_of(Problem problem) {
+  Trial trial;
+  trial.problem = problem;
+  trial.matrix.digest = "d";
+  trial.shape.m = trial.shape.n = trial.shape.k = 4;
+  trial.shape.nrhs = 1;
+  return trial;
+}
+
+// A worker passes the inputs that it holds to the next trial of the same identity.
+TEST(InputsIdentity, ProblemsWithOtherOperandsOfTheSameMatrixDiffer) {
+  std::map<Problem, std::string> of;
+  std::set<std::string> different;
+  for (const Problem problem :
+       {Problem::gesv, Problem::getrf, Problem::trsv, Problem::trtri, Problem::gemm}) {
+    different.insert(of[problem] = inputs_identity(trial_of(problem)));
+  }
+  EXPECT_EQ(different.size(), of.size());
+}
+
+TEST(InputsIdentity, WhatTakesOnlyTheMatrixSharesIt) {
+  const std::string matrix_only = inputs_identity(trial_of(Problem::getrf));
+  for (const Problem problem : {Problem::potrf, Problem::geinv, Problem::poinv}) {
+    EXPECT_EQ(inputs_identity(trial_of(problem)), matrix_only);
+  }
+}
+
+TEST(InputsIdentity, SizesPrecisionAndTriangleDecide) {
+  const Trial solve = trial_of(Problem::trsv);
+  Trial other = solve;
+  other.shape.uplo = solve.shape.uplo == Uplo::lower ? Uplo::upper : Uplo::lower;
+  EXPECT_NE(inputs_identity(other), inputs_identity(solve));
+  other = solve;
+  other.shape.nrhs = 2;
+  EXPECT_NE(inputs_identity(other), inputs_identity(solve));
+  other = solve;
+  other.precision = Precision::float32;
+  EXPECT_NE(inputs_identity(other), inputs_identity(solve));
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

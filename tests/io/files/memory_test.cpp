@@ -1,0 +1,101 @@
+#include "io/files/memory.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "io/matrix/matrix_limits.hpp"
+#include "tests/io/matrix/matrix_samples.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+/// Control groups as the system shows them, in a folder.
+class GroupMemory : public ::testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void put(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text << "\n";
+  }
+  Memory memory() const { return group_memory(folder_ / "groups", folder_ / "top"); }
+  double room() const { return memory().free; }
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("gaussweep-memory-test-" + std::to_string(::getpid()));
+};
+
+TEST_F(GroupMemory, IsThatOfTheTightestGroupAbove) {
+  put("groups", "0::/slurm/job_1/task_0");
+  put("top/slurm/memory.max", "max");
+  put("top/slurm/memory.current", "900");
+  put("top/slurm/job_1/memory.max", "1000");
+  put("top/slurm/job_1/memory.current", "600");
+  put("top/slurm/job_1/task_0/memory.max", "5000");
+  put("top/slurm/job_1/task_0/memory.current", "600");
+  EXPECT_EQ(room(), 400);
+  EXPECT_EQ(memory().most, 1000);
+}
+
+TEST_F(GroupMemory, CountsCachedFilesAsFree) {
+  put("groups", "0::/");
+  put("top/memory.max", "1000");
+  put("top/memory.current", "990");
+  put("top/memory.stat", "anon 100\nfile 890\ninactive_file 600\nactive_file 200");
+  EXPECT_EQ(room(), 810);
+}
+
+TEST_F(GroupMemory, OfVersionOne) {
+  put("groups", "5:cpu,cpuacct:/other\n4:hugetlb,memory:/job_1\n0::/");
+  put("top/memory/memory.limit_in_bytes", "9223372036854771712");
+  put("top/memory/memory.usage_in_bytes", "100");
+  put("top/memory/job_1/memory.limit_in_bytes", "1000");
+  put("top/memory/job_1/memory.usage_in_bytes", "700");
+  put("top/memory/job_1/memory.stat", "inactive_file 1\ntotal_inactive_file 50");
+  EXPECT_EQ(room(), 350);
+  EXPECT_EQ(memory().most, 1000);
+}
+
+TEST_F(GroupMemory, InAContainerIsThatOfItsTop) {
+  put("groups", "4:memory:/docker/0123456789");
+  put("top/memory/memory.limit_in_bytes", "1000");
+  put("top/memory/memory.usage_in_bytes", "1200");
+  EXPECT_EQ(room(), 0) << "more than the limit is no negative room";
+}
+
+TEST_F(GroupMemory, WithoutGroupsIsNotLimited) {
+  EXPECT_TRUE(std::isinf(room()));
+  EXPECT_TRUE(std::isinf(memory().most));
+  put("groups", "0::/user.slice\nnonsense");
+  EXPECT_TRUE(std::isinf(room()));
+}
+
+TEST(ProcessMemory, IsWhatItsOwnLimitsLeave) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer itself needs more address space than these limits leave";
+#endif
+  for (const int resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    const pid_t child = start([resource] {
+      constexpr double most = 0x1p30;
+      rlimit limit{};
+      getrlimit(resource, &limit);
+      limit.rlim_cur = static_cast<rlim_t>(most);
+      if (setrlimit(resource, &limit) != 0) return 1;
+      const Memory memory = memory_facts();
+      if (memory.most > most || memory.free >= most) return 2;
+      if (too_large(20000, 20000).empty()) return 3;  // 3 GiB
+      return too_large(1000, 1000).empty() ? 0 : 4;
+    });
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << resource;
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep::io

@@ -1,0 +1,74 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "io/files/atomic_file.hpp"
+#include "io/records/journal.hpp"
+#include "tests/scratch.hpp"
+
+namespace {
+
+/// The next so many syncs are interrupted by a signal, as file systems in user space may be.
+int interruptions = 0;
+int syncs = 0;
+
+int sync_or_not(long number, int fd) {
+  ++syncs;
+  if (interruptions == 0) return static_cast<int>(::syscall(number, fd));
+  --interruptions;
+  errno = EINTR;
+  return -1;
+}
+
+}  // namespace
+
+// In a program's own text these take the place of the C library's.
+extern "C" int fsync(int fd) {
+  return sync_or_not(SYS_fsync, fd);
+}
+extern "C" int fdatasync(int fd) {
+  return sync_or_not(SYS_fdatasync, fd);
+}
+
+namespace gaussweep::io {
+namespace {
+
+class InterruptedSync : public ::testing::Test {
+ protected:
+  void SetUp() override { interruptions = syncs = 0; }
+  void TearDown() override { interruptions = 0; }
+  const testing_help::Scratch folder_;
+};
+
+TEST_F(InterruptedSync, OfTheJournalIsTriedAgain) {
+  JournalWriter journal(folder_ / "journal.jsonl");
+  journal.append_note({{"note", "first"}});
+  syncs = 0;
+  interruptions = 2;
+  EXPECT_NO_THROW(journal.sync());
+  EXPECT_EQ(syncs, 3);
+  EXPECT_EQ(read_journal(folder_ / "journal.jsonl").notes.size(), 1u);
+}
+
+TEST_F(InterruptedSync, OfAFileAndItsFolderIsTriedAgain) {
+  interruptions = 1;
+  EXPECT_NO_THROW(write_atomically(folder_ / "file", "text", 4));
+  EXPECT_EQ(syncs, 3) << "of the file, again, and of the folder";
+  interruptions = 1;
+  EXPECT_NO_THROW(sync_folder(folder_.folder()));
+}
+
+TEST_F(InterruptedSync, AnotherErrorIsSaid) {
+  EXPECT_EQ(sync_descriptor(-1), EBADF);
+  EXPECT_EQ(sync_descriptor(-1, Sync::data), EBADF);
+}
+
+}  // namespace
+}  // namespace gaussweep::io

@@ -1,0 +1,112 @@
+#include "io/image/image.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "io/matrix/matrix_file.hpp"
+#include "tests/io/matrix/matrix_samples.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Image : public MatrixFolder {
+ protected:
+  std::string failure(const std::string& bytes, std::int64_t most_pixels = 1000) {
+    return failure_at(put("image", bytes), most_pixels);
+  }
+  static std::string failure_at(const std::filesystem::path& path, std::int64_t most_pixels = 1000) {
+    const std::string words = failure_of([&] { read_image(path, most_pixels); });
+    return words.empty() ? "no failure" : words;
+  }
+  static std::filesystem::path corpus(const std::string& name) {
+    return std::filesystem::path(GAUSSWEEP_SOURCE_DIR) / "tests/fuzz/corpus/image" / name;
+  }
+};
+
+TEST_F(Image, PngComesBackAsItWas) {
+  GreyImage image{7, 5, {}};
+  for (int p = 0; p < 35; ++p) image.pixels.push_back(static_cast<std::uint8_t>(7 * p));
+  write_png(folder() / "a.png", image);
+  std::vector<std::string> notices;
+  const GreyImage back = read_image(folder() / "a.png", 35, &notices);
+  EXPECT_EQ(back.width, 7);
+  EXPECT_EQ(back.height, 5);
+  EXPECT_EQ(back.pixels, image.pixels);
+  EXPECT_THAT(notices, IsEmpty());
+  std::string digest;
+  read_image(folder() / "a.png", 35, nullptr, &digest);
+  EXPECT_EQ(digest, sha256_file(folder() / "a.png"));
+}
+
+TEST_F(Image, WhatIsNotEightBitGreyBecomesSoAndSaysIt) {
+  std::vector<std::string> notices;
+  EXPECT_THAT(read_image(corpus("grey.png"), 10).pixels, ElementsAre(0, 127, 255, 1, 2, 3));
+  // Red has luminance 0.2126 of light, which is level 127 of the screen; half of white's light is level 188.
+  // The library rounds in its own way.
+  EXPECT_THAT(read_image(corpus("rgba.png"), 10, &notices).pixels,
+              ElementsAre(testing::AnyOf(126, 127), testing::AnyOf(187, 188)));
+  EXPECT_THAT(notices, ElementsAre(HasSubstr("grey"), HasSubstr("black")));
+  EXPECT_THAT(read_image(corpus("grey16.png"), 10, &notices).pixels, ElementsAre(128, 255));
+  EXPECT_THAT(notices.back(), HasSubstr("16-bit"));
+  EXPECT_THAT(read_image(corpus("palette.png"), 10).pixels, ElementsAre(0, 255));
+  EXPECT_THAT(read_image(corpus("plain.pgm"), 10, &notices).pixels, ElementsAre(0, 0, 128, 255, 255, 1));
+  EXPECT_EQ(notices.back(), "levels 0 to 1000 were scaled to 0 to 255");
+  EXPECT_THAT(read_image(corpus("binary.pgm"), 10).pixels, ElementsAre('a', 'b', 'c', 'd', 'e', 'f'));
+}
+
+TEST_F(Image, RefusesWhatIsNone) {
+  EXPECT_THAT(failure_at(folder() / "no_such.png"), HasSubstr("No such file"));
+  EXPECT_THAT(failure_at(folder()), HasSubstr("not a regular file"));
+  EXPECT_THAT(failure(""), HasSubstr("neither PNG nor PGM"));
+  EXPECT_THAT(failure("P6\n1 1\n255\nabc"), HasSubstr("neither PNG nor PGM"));
+  EXPECT_THAT(failure_at(corpus("torn.png")), HasSubstr("damaged PNG"));
+  EXPECT_THAT(failure_at(corpus("short16.pgm")), HasSubstr("damaged PGM"));
+  EXPECT_THAT(failure("P5\n2 2\n255\nabc"), HasSubstr("damaged PGM"));
+  EXPECT_THAT(failure("P2\n2 1\n7\n3 8\n"), HasSubstr("damaged PGM"));
+  EXPECT_THAT(failure("P2\n2 1\n7\n3 x\n"), HasSubstr("damaged PGM"));
+  EXPECT_THAT(failure("P5\n-2 1\n7\nab"), HasSubstr("damaged PGM"));
+  EXPECT_THAT(failure_at(corpus("black.pgm")), HasSubstr("damaged PGM"));
+}
+
+TEST_F(Image, RefusesWhatIsTooLargeBeforeItTakesMemory) {
+  EXPECT_THAT(failure_at(corpus("liar.png")), HasSubstr("it is 3000 x 2000; allowed: 1 to 1000 pixels"));
+  EXPECT_THAT(failure("P5\n40 30\n255\n"), HasSubstr("it is 40 x 30; allowed: 1 to 1000 pixels"));
+  EXPECT_THAT(failure_at(corpus("huge.pgm")), HasSubstr("Cannot read the image"));
+}
+
+// Wherever a file ends too early, or a byte of it is another, there is an image or an InputError.
+TEST_F(Image, DamageIsFoundOrHarmless) {
+  GreyImage image{9, 9, std::vector<std::uint8_t>(81)};
+  for (int p = 0; p < 81; ++p) image.pixels[static_cast<std::size_t>(p)] = static_cast<std::uint8_t>(p * p);
+  write_png(folder() / "a.png", image);
+  const std::string png = text_of(folder() / "a.png");
+  const std::string pgm = text_of(corpus("binary.pgm"));
+  for (const std::string& whole : {png, pgm}) {
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      if (whole == png && length >= whole.size() - 12) continue;  // only the end mark lacks
+      EXPECT_NE(failure(whole.substr(0, length)), "no failure") << length << " of " << whole.size();
+    }
+    for (std::size_t place = 0; place < whole.size(); ++place) {
+      for (const char change : {'\x01', '\x80', '\xff'}) {
+        std::string damaged = whole;
+        damaged[place] = static_cast<char>(damaged[place] ^ change);
+        try {
+          const GreyImage read = read_image(put("image", damaged), 1000);
+          EXPECT_EQ(static_cast<std::int64_t>(read.pixels.size()), read.width * read.height);
+        } catch (const InputError&) {
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Image, CannotBeWrittenIntoNowhere) {
+  EXPECT_THROW(write_png(folder() / "none" / "a.png", {1, 1, {0}}), StorageError);
+}
+
+}  // namespace
+}  // namespace gaussweep::io

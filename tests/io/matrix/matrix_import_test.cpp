@@ -1,0 +1,247 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <numeric>
+#include <random>
+
+#include "io/matrix/matrix_file.hpp"
+#include "tests/io/matrix/matrix_samples.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// [1 2 3; 4 5 6], column by column.
+const std::vector<double> by_columns = {1, 4, 2, 5, 3, 6};
+
+class MatrixImport : public MatrixFolder {
+ protected:
+  /// The files that tests/io/matrix/matrix_files.py makes.
+  void SetUp() override {
+    const std::string root = GAUSSWEEP_SOURCE_DIR;
+    const std::string command = "'" + root + "/tests/run_python.sh' '" + root +
+                                "/tests/io/matrix/matrix_files.py' '" + folder().string() + "' >'" +
+                                (folder() / "said").string() + "' 2>&1";
+    ASSERT_EQ(std::system(command.c_str()), 0) << text_of(folder() / "said");
+  }
+  void expect_matrix(const std::string& name, const std::string& dataset = {}) {
+    const Dense<double> a = import_matrix(folder() / name, dataset);
+    EXPECT_EQ(a.rows, 2) << name;
+    EXPECT_EQ(a.cols, 3) << name;
+    EXPECT_EQ(a.data, by_columns) << name;
+    const MatrixInfo info = matrix_info(folder() / name, dataset);
+    EXPECT_EQ(info.rows, 2) << name;
+    EXPECT_EQ(info.cols, 3) << name;
+  }
+  /// What reading a file fails with; it must name the file, and `matrix info` must say the same.
+  std::string failure(const std::string& name, const std::string& dataset = {}) {
+    const std::filesystem::path path = folder() / name;
+    const std::string message = failure_of([&] { import_matrix(path, dataset); });
+    EXPECT_THAT(message, StartsWith(path.string() + ": "));
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    return message;
+  }
+};
+
+TEST_F(MatrixImport, Hdf5IsRowByRowUnlessItSaysOtherwise) {
+  for (const char* name : {"rows.h5", "not_columns.h5", "columns.h5", "bool_columns.h5"}) expect_matrix(name);
+  EXPECT_THAT(failure("bad_flag.h5"), HasSubstr("column_major is no single integer; allowed: 0 or 1"));
+}
+
+// One digest would name two matrices, and whoever made the file would choose what of ours is read.
+TEST_F(MatrixImport, DataOutsideOfTheFileAreRefused) {
+  const auto all = [&](const std::string& name) {
+    const std::string said = failure(name + ".h5");
+    EXPECT_EQ(failure(name + ".h5", "/A"), said);
+    EXPECT_EQ(failure_of([&] { matrix_info(folder() / (name + ".h5")); }), said);
+    const std::string sealed =
+        failure_of([&] { read_matrix<double>(folder() / ("sealed_" + name + ".h5")); });
+    EXPECT_THAT(sealed, HasSubstr(said.substr(said.find("/A"))));
+    return said;
+  };
+  EXPECT_THAT(all("external_link"),
+              HasSubstr("/A is an external link, into the file 'rows.h5'; allowed: data"));
+  EXPECT_THAT(all("soft_link"), HasSubstr("/A is an external link, into the file 'rows.h5'; allowed: data"));
+  EXPECT_THAT(all("virtual"), HasSubstr("/A is a virtual dataset"));
+  EXPECT_THAT(all("stored_outside"), HasSubstr("/A keeps its data in another file (external storage)"));
+  EXPECT_THAT(failure("soft_link.h5", "/elsewhere/A"), HasSubstr("is an external link"));
+  expect_matrix("beside_a_virtual_one.h5");
+  EXPECT_THAT(failure("beside_a_virtual_one.h5", "/V"), HasSubstr("/V is a virtual dataset"));
+  EXPECT_THAT(failure("references.h5"), HasSubstr("holds no numbers"));
+}
+
+TEST_F(MatrixImport, AFilterThatIsNotInstalledIsNamedBeforeAnythingIsRead) {
+  EXPECT_THAT(failure("filter_absent.h5"), HasSubstr("/A is packed with the filter 32099"));
+  EXPECT_THAT(failure_of([&] { matrix_info(folder() / "filter_absent.h5"); }),
+              HasSubstr("not installed here"));
+}
+
+TEST_F(MatrixImport, ANameWithANulByteIsNotCutOffThere) {
+  const std::string path = (folder() / "rows.h5").string();
+  for (const std::string& rest : {std::string("\0", 1), std::string("\0.h5", 4)}) {
+    EXPECT_THAT(failure_of([&] { import_matrix(path + rest); }), HasSubstr("rows.h5\\0"));
+    EXPECT_THAT(failure_of([&] { matrix_info(path + rest); }), HasSubstr("a NUL byte in the name"));
+  }
+  EXPECT_NE(failure_of([&] { import_matrix(path, std::string("A\0B", 3)); }), "");
+}
+
+TEST_F(MatrixImport, NothingButARegularFileIsOpened) {
+  ASSERT_EQ(mkfifo((folder() / "fifo.mtx").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", folder() / "zero.h5");
+  EXPECT_THAT(failure("fifo.mtx"), HasSubstr("is no file (it is a FIFO"));
+  EXPECT_THAT(failure("zero.h5"), HasSubstr("is no file (it is a device"));
+  EXPECT_THAT(failure_of([&] { sha256_file(folder() / "fifo.mtx"); }), HasSubstr("it is a FIFO"));
+}
+
+TEST_F(MatrixImport, RowsOfALargeMatrixAreReadInPanels) {
+  const Dense<double> a = import_matrix(folder() / "tall.h5");  // two panels: 64 MiB hold 2842 rows
+  ASSERT_EQ(a.rows, 3000);
+  ASSERT_EQ(a.cols, 2950);
+  const auto at = [&](std::int64_t i, std::int64_t j) {
+    return a.data[static_cast<std::size_t>(i + j * 3000)];
+  };
+  EXPECT_EQ((std::vector<double>{at(0, 0), at(0, 2), at(2841, 1), at(2842, 1), at(2999, 2949)}),
+            (std::vector<double>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(std::accumulate(a.data.begin(), a.data.end(), 0.0), 15) << "all others are 0";
+}
+
+TEST_F(MatrixImport, Hdf5NumbersOfAllKinds) {
+  for (const char* name : {"float.h5", "big_endian.h5", "int.h5", "packed.h5"}) expect_matrix(name);
+  EXPECT_EQ(matrix_info(folder() / "int.h5").field, "integer");
+  EXPECT_EQ(matrix_info(folder() / "rows.h5").field, "real");
+  EXPECT_EQ(matrix_info(folder() / "rows.h5").format, "hdf5");
+}
+
+TEST_F(MatrixImport, WhichDatasetIsMeant) {
+  expect_matrix("named.h5");
+  expect_matrix("named.h5", "deep/er/matrix");
+  expect_matrix("named.h5", "/deep/er/matrix");
+  expect_matrix("beside.h5");
+  EXPECT_EQ(import_matrix(folder() / "beside.h5", "B").data[0], 2);
+  EXPECT_EQ(matrix_info(folder() / "named.h5").dataset, "/deep/er/matrix");
+  EXPECT_THAT(failure("two.h5"), HasSubstr("several matrices (/B, /C); say which with dataset"));
+  EXPECT_THAT(failure("two.h5", "D"), HasSubstr("no dataset 'D'; it has: /B, /C"));
+  EXPECT_THAT(failure("named.h5", "deep"), HasSubstr("is a group"));
+  EXPECT_THAT(failure("named.h5", "deep/x/y/z"), HasSubstr("no dataset 'deep/x/y/z'"));
+  EXPECT_THAT(failure("two.h5", "."), HasSubstr("."));
+  EXPECT_THAT(failure("nothing.h5"), HasSubstr("holds no matrix"));
+}
+
+TEST_F(MatrixImport, Hdf5ThatIsNoMatrix) {
+  EXPECT_THAT(failure("vector.h5"), HasSubstr("/A has 1 dimensions; allowed: 2"));
+  EXPECT_THAT(failure("cube.h5"), HasSubstr("/A has 3 dimensions"));
+  EXPECT_THAT(failure("scalar.h5"), HasSubstr("/A has 0 dimensions"));
+  EXPECT_THAT(failure("complex.h5"), HasSubstr("/A is complex"));
+  EXPECT_THAT(failure("text.h5"), HasSubstr("/A holds no numbers"));
+  EXPECT_THAT(failure("bool.h5"), HasSubstr("/A holds no numbers"));
+  EXPECT_THAT(failure("empty.h5"), HasSubstr("/A is empty"));
+  EXPECT_THAT(failure("huge.h5"),
+              HasSubstr("a dense 1099511627776 x 1048576 matrix is too large; allowed: "));
+}
+
+TEST_F(MatrixImport, WhatADoubleCannotHoldIsRefusedWithItsPlace) {
+  EXPECT_THAT(failure("nan.h5"), HasSubstr("/A: element (2, 3) is nan; allowed: finite numbers"));
+  EXPECT_THAT(failure("inf.h5"), HasSubstr("/A: element (2, 3) is -inf; allowed: finite numbers"));
+  EXPECT_THAT(failure("beyond.h5"), HasSubstr("/A: element (2, 3) is 1e+400; allowed: finite numbers"));
+  EXPECT_THAT(failure("nan_columns.h5"), HasSubstr("/A: element (2, 3) is nan"));
+  EXPECT_EQ(import_matrix(folder() / "exact.h5").data.back(), 9007199254740992.0);
+  EXPECT_THAT(failure("odd.h5"), HasSubstr("element (2, 3) is -9007199254740993, which may not be exact"));
+  EXPECT_THAT(failure("large.h5"),
+              HasSubstr("element (2, 3) is 9223372036854775809, which may not be exact"));
+}
+
+TEST_F(MatrixImport, MatlabIsColumnByColumn) {
+  expect_matrix("double.mat");
+  expect_matrix("single.mat");
+  expect_matrix("single.mat", "H");
+  expect_matrix("two.mat", "X");
+  EXPECT_EQ(matrix_info(folder() / "double.mat").format, "matlab");
+  EXPECT_EQ(matrix_info(folder() / "single.mat").dataset, "/H");
+}
+
+TEST_F(MatrixImport, MatlabThatIsNoFullRealMatrix) {
+  EXPECT_THAT(failure("sparse.mat"),
+              HasSubstr("/A is sparse; allowed: full matrices (use full() in MATLAB)"));
+  EXPECT_THAT(failure("sparse.mat", "A"), HasSubstr("is sparse"));
+  EXPECT_THAT(failure("complex.mat"), HasSubstr("complex"));
+  EXPECT_THAT(failure("struct.mat"), HasSubstr("/A is a struct"));
+  EXPECT_THAT(failure("empty.mat"), HasSubstr("/A is empty"));
+  EXPECT_THAT(failure("int32.mat"), HasSubstr("MATLAB class 'int32'; allowed: full double or single"));
+  EXPECT_THAT(failure("char.mat"), HasSubstr("MATLAB class 'char'"));
+  EXPECT_THAT(failure("cube.mat"), HasSubstr("3 dimensions"));
+  EXPECT_THAT(failure("two.mat"), HasSubstr("several matrices (/X, /Y)"));
+}
+
+TEST_F(MatrixImport, FilesOfOtherKinds) {
+  put("old.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64" + std::string(600, 'x'));
+  EXPECT_THAT(failure("old.mat"), HasSubstr("save again with -v7.3"));
+  put("x.mtx", "1 2 3\n");
+  EXPECT_THAT(failure("x.mtx"), HasSubstr("neither Matrix Market nor HDF5 nor MATLAB v7.3"));
+  std::string digest = "not taken";
+  EXPECT_THROW(import_matrix(folder() / "x.mtx", "", &digest), InputError);
+  EXPECT_THROW(matrix_info(folder() / "x.mtx", "", &digest), InputError);
+  EXPECT_EQ(digest, "not taken") << "of a file that may be large, and is none";
+  put("nil.mtx", "");
+  EXPECT_THAT(failure("nil.mtx"), HasSubstr("neither"));
+  put("a.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n");
+  EXPECT_THAT(failure("a.mtx", "A"), HasSubstr("has no datasets"));
+  EXPECT_THAT(failure("absent.h5"), HasSubstr("there is no such file"));
+  EXPECT_THAT(failure("."), HasSubstr("is no file"));
+  if (geteuid() != 0) {
+    chmod((folder() / "rows.h5").c_str(), 0);
+    EXPECT_THAT(failure("rows.h5"), HasSubstr("Permission denied"));
+  }
+}
+
+TEST_F(MatrixImport, DamageUnderAChecksumIsSeen) {
+  const std::string whole = text_of(folder() / "checked.h5");
+  ASSERT_EQ(import_matrix(folder() / "checked.h5").data[1], 64);
+  std::string damaged = whole;
+  const double number = 1234;
+  const std::size_t place = damaged.find(std::string(reinterpret_cast<const char*>(&number), sizeof number));
+  ASSERT_NE(place, std::string::npos);
+  damaged[place + 6] ^= 1;
+  put("damaged.h5", damaged);
+  EXPECT_THAT(failure("damaged.h5"), HasSubstr("/A"));
+}
+
+TEST_F(MatrixImport, DamagedFilesNeverCrash) {
+  // In a process that ends at once: HDF5 keeps memory of files that it gave up on, and says so when it is
+  // closed.
+  const pid_t child = start([&] {
+    int unnoticed = 0;
+    for (const char* name : {"checked.h5", "double.mat", "rows.h5"}) {
+      const std::string whole = text_of(folder() / name);
+      const std::filesystem::path path = folder() / "damaged.h5";
+      std::mt19937 random(3);
+      for (std::size_t length = 0; length < whole.size(); length += 1 + whole.size() / 40) {
+        put("damaged.h5", whole.substr(0, length));
+        unnoticed += failure_of([&] { import_matrix(path); }).empty();
+      }
+      for (int round = 0; round < 60; ++round) {
+        std::string damaged = whole;
+        const std::size_t place = random() % std::min<std::size_t>(damaged.size(), 2048);
+        damaged[place] = static_cast<char>(damaged[place] ^ (1 << random() % 8));
+        put("damaged.h5", damaged);
+        // Some bits decide nothing, and some only other numbers; what counts is that there is an answer.
+        failure_of([&] { import_matrix(path); });
+        failure_of([&] { matrix_info(path); });
+      }
+    }
+    return unnoticed == 0 ? 0 : 1;
+  });
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "1: a file that was cut off was read; 9: another exception";
+}
+
+}  // namespace
+}  // namespace gaussweep::io

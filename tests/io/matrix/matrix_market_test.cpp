@@ -1,0 +1,245 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <limits>
+
+#include "io/files/errors.hpp"
+#include "io/matrix/matrix_file.hpp"
+#include "io/matrix/matrix_limits.hpp"
+#include "io/matrix/matrix_market.hpp"
+#include "tests/io/matrix/matrix_samples.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string coordinate = "%%MatrixMarket matrix coordinate real general\n";
+const std::string array = "%%MatrixMarket matrix array real general\n";
+
+class MatrixMarket : public MatrixFolder {
+ protected:
+  Dense<double> read(const std::string& text) { return import_matrix(put("a.mtx", text)); }
+  /// What reading `text` fails with, after the name of the file; "" where it does not fail.
+  std::string failure(const std::string& text) {
+    const std::filesystem::path path = put("a.mtx", text);
+    const std::string message = failure_of([&] { import_matrix(path); });
+    if (message.empty()) return {};
+    EXPECT_THAT(message, StartsWith(path.string() + ":"));
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    return message.substr(std::min(message.size(), path.string().size() + 1));
+  }
+};
+
+TEST_F(MatrixMarket, CoordinateGeneral) {
+  const Dense<double> a = read(coordinate + "2 3 3\n1 1 1.5\n2 3 -2e1\n1 2 +4\n");
+  EXPECT_EQ(a.rows, 2);
+  EXPECT_EQ(a.cols, 3);
+  EXPECT_THAT(a.data, ElementsAre(1.5, 0, 4, 0, 0, -20));
+}
+
+TEST_F(MatrixMarket, ArrayIsColumnByColumn) {
+  EXPECT_THAT(read(array + "2 3\n1\n2\n3\n4\n5\n6\n").data, ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST_F(MatrixMarket, SymmetricFilesStoreTheLowerTriangle) {
+  const std::string head = "%%MatrixMarket matrix coordinate real symmetric\n";
+  EXPECT_THAT(read(head + "2 2 2\n1 1 3\n2 1 5\n").data, ElementsAre(3, 5, 5, 0));
+  EXPECT_THAT(read("%%MatrixMarket matrix array real symmetric\n3 3\n1\n2\n3\n4\n5\n6\n").data,
+              ElementsAre(1, 2, 3, 2, 4, 5, 3, 5, 6));
+  EXPECT_THAT(failure(head + "2 2 1\n1 2 5\n"),
+              StartsWith("3: a symmetric file stores the lower triangle only"));
+  EXPECT_THAT(failure(head + "2 3 1\n1 1 5\n"), StartsWith("2: a symmetric matrix must be square"));
+}
+
+TEST_F(MatrixMarket, SkewSymmetricFilesStoreNoDiagonal) {
+  const std::string head = "%%MatrixMarket matrix coordinate real skew-symmetric\n";
+  EXPECT_THAT(read(head + "2 2 1\n2 1 5\n").data, ElementsAre(0, 5, -5, 0));
+  EXPECT_THAT(read("%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n").data,
+              ElementsAre(0, 1, 2, -1, 0, 3, -2, -3, 0));
+  EXPECT_THAT(read("%%MatrixMarket matrix array real skew-symmetric\n1 1\n").data, ElementsAre(0));
+  EXPECT_THAT(failure(head + "2 2 1\n2 2 5\n"), StartsWith("3: a skew-symmetric file stores no diagonal"));
+  EXPECT_THAT(failure(head + "2 2 1\n1 2 5\n"), StartsWith("3: "));
+  EXPECT_THAT(failure(head + "2 3 1\n2 1 5\n"), StartsWith("2: a skew-symmetric matrix must be square"));
+}
+
+TEST_F(MatrixMarket, EntriesOfOnePlaceAreSummed) {
+  EXPECT_THAT(read(coordinate + "1 1 3\n1 1 1\n1 1 2\n1 1 4\n").data, ElementsAre(7));
+  EXPECT_THAT(read("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n2 1 1\n2 1 2\n").data,
+              ElementsAre(0, 3, 3, 0));
+  EXPECT_THAT(failure(coordinate + "1 1 2\n1 1 1.7e308\n1 1 1.7e308\n"), StartsWith("4: "));
+}
+
+TEST_F(MatrixMarket, IntegersAreWholeAndExact) {
+  const std::string head = "%%MatrixMarket matrix array integer general\n";
+  EXPECT_THAT(read(head + "1 2\n-7\n9007199254740992\n").data, ElementsAre(-7, 9007199254740992.0));
+  EXPECT_THAT(failure(head + "1 1\n1.5\n"), StartsWith("3: value: '1.5' is no integer"));
+  EXPECT_THAT(failure(head + "1 1\n9007199254740994\n"), HasSubstr("may not be exact"));
+  for (const char* odd :
+       {"9007199254740993", "-9007199254740993", "9007199254740993.0", "9.007199254740993e15"}) {
+    EXPECT_THAT(failure(head + "1 1\n" + odd + "\n"), HasSubstr("may not be exact")) << odd;
+  }
+  EXPECT_THAT(read(head + "1 1\n-9007199254740992\n").data, ElementsAre(-9007199254740992.0));
+}
+
+TEST_F(MatrixMarket, CommentsBlankLinesCarriageReturnsAndCase) {
+  EXPECT_THAT(read("%%MatrixMarket MATRIX Coordinate REAL General\r\n% a comment\r\n\r\n  % another\r\n"
+                   " 2\t2  1 \r\n\r\n% between\r\n 2 1\t8 \r\n\r\n%")
+                  .data,
+              ElementsAre(0, 8, 0, 0));
+  EXPECT_THAT(read(array + "1 1\n8").data, ElementsAre(8)) << "no end of line at the end of the file";
+}
+
+TEST_F(MatrixMarket, ToldApartByContent) {
+  EXPECT_THAT(import_matrix(put("a.h5", array + "1 1\n8\n")).data, ElementsAre(8));
+  const MatrixInfo info =
+      matrix_info(put("b.txt", "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n2 1 4\n"));
+  EXPECT_EQ(info.format, "matrix market");
+  EXPECT_EQ(info.rows, 3);
+  EXPECT_EQ(info.stored_entries, 1);
+  EXPECT_EQ(info.field, "integer");
+  EXPECT_EQ(info.symmetry, "skew-symmetric");
+}
+
+TEST_F(MatrixMarket, HeadersThatAreNotRead) {
+  const auto with = [&](const std::string& words) {
+    return failure("%%MatrixMarket " + words + "\n2 2 1\n1 1 1\n");
+  };
+  EXPECT_THAT(with("matrix coordinate complex general"),
+              StartsWith("1: field 'complex' is not read; allowed: real"));
+  EXPECT_THAT(with("matrix coordinate pattern general"), StartsWith("1: field 'pattern' is not read"));
+  EXPECT_THAT(with("matrix coordinate real hermitian"), StartsWith("1: symmetry 'hermitian' is not read"));
+  EXPECT_THAT(with("matrix dense real general"), StartsWith("1: format 'dense'; allowed: coordinate, array"));
+  EXPECT_THAT(with("vector coordinate real general"),
+              HasSubstr("is no header; allowed: %%MatrixMarket matrix"));
+  EXPECT_THAT(with("matrix coordinate real"), HasSubstr("is no header"));
+  EXPECT_THAT(with("matrix coordinate real general twice"), HasSubstr("is no header"));
+  EXPECT_THAT(failure("%%MatrixMarketmatrix coordinate real general\n"), HasSubstr("is no header"));
+}
+
+TEST_F(MatrixMarket, SizesThatMakeNoMatrix) {
+  EXPECT_THAT(failure(coordinate), HasSubstr("the line with the sizes is missing"));
+  EXPECT_THAT(failure(coordinate + "% c\n0 2 0\n"), StartsWith("3: a matrix needs at least one row"));
+  EXPECT_THAT(failure(coordinate + "2 -2 1\n"), StartsWith("2: a matrix needs"));
+  EXPECT_THAT(failure(coordinate + "2 2\n"), StartsWith("2: entries: ''; allowed: a whole number"));
+  EXPECT_THAT(failure(coordinate + "2 2 -1\n"), StartsWith("2: the number of entries is negative"));
+  EXPECT_THAT(failure(coordinate + "2 2 1 1\n1 1 1\n"), StartsWith("2: '1' is more than a line should hold"));
+  EXPECT_THAT(failure(array + "2 2 4\n"), StartsWith("2: '4' is more"));
+  EXPECT_THAT(failure(coordinate + "2.0 2 1\n"), StartsWith("2: rows: '2.0"));
+  EXPECT_THAT(failure(coordinate + "99999999999999999999 2 1\n"), StartsWith("2: rows: '999"));
+}
+
+TEST_F(MatrixMarket, AFileThatCannotBeReadOnIsNoShortFile) {
+  // Linux lets a process open its own memory; reading at address 0 is an input/output error.
+  EXPECT_THAT(failure_of([] { matrix_market_info("/proc/self/mem"); }),
+              StartsWith("/proc/self/mem:0: the file cannot be read on: "));
+}
+
+TEST_F(MatrixMarket, TooLargeIsSaidBeforeMemoryIsTaken) {
+  EXPECT_THAT(failure(coordinate + "46342 46342 1\n1 1 1\n"), HasSubstr("too large; allowed: "));
+  EXPECT_THAT(failure(coordinate + "9000000000000000000 9000000000000000000 1\n1 1 1\n"),
+              HasSubstr("too large"));
+  EXPECT_THAT(failure(coordinate + "1 9000000000000000000 1\n1 1 1\n"), HasSubstr("too large"));
+  EXPECT_THAT(failure(array + "40000 40000\n1\n"), HasSubstr("too short for the 1600000000 entries"));
+  EXPECT_THAT(failure(coordinate + "40000 40000 1000000\n1 1 1\n"), HasSubstr("too short"));
+  EXPECT_EQ(too_large(46341, 46341, std::numeric_limits<std::int64_t>::max()), "");
+  EXPECT_THAT(too_large(1000, 1000, 7999999),
+              HasSubstr("needs 8000000 bytes of memory; 7999999 are available"));
+  EXPECT_EQ(too_large(1000, 1000, 8000000), "");
+  EXPECT_GT(available_bytes(), 0);
+}
+
+TEST_F(MatrixMarket, EntriesThatAreWrong) {
+  const std::string head = coordinate + "2 2 2\n1 1 1\n";  // the second entry stands in line 4
+  EXPECT_THAT(failure(head), StartsWith("3: the file ends after 1 of 2 entries"));
+  EXPECT_THAT(failure(head + "1 2 1\n2 2 1\n"), StartsWith("5: more entries than the 2 announced"));
+  EXPECT_THAT(failure(head + "3 1 1\n"), StartsWith("4: entry (3, 1) is outside the 2 x 2 matrix"));
+  EXPECT_THAT(failure(head + "0 1 1\n"), StartsWith("4: entry (0, 1) is outside"));
+  EXPECT_THAT(failure(head + "1 3 1\n"), StartsWith("4: entry (1, 3) is outside"));
+  EXPECT_THAT(failure(head + "-1 1 1\n"), StartsWith("4: entry (-1, 1) is outside"));
+  EXPECT_THAT(failure(head + "1 2\n"), StartsWith("4: value: ''"));
+  EXPECT_THAT(failure(head + "1 2 1 1\n"), StartsWith("4: '1' is more than a line should hold"));
+  EXPECT_THAT(failure(head + "1 x 1\n"), StartsWith("4: column: 'x 1'; allowed: a whole number"));
+  EXPECT_THAT(failure(head + "1.0 1 1\n"), StartsWith("4: row: '1.0"));
+  for (const char* value :
+       {"nan", "inf", "-inf", "1e999", "-1e999", "x", "1x", "0x10", "1,5", "--1", "+-1", "1d0"}) {
+    EXPECT_THAT(failure(head + "1 2 " + value + "\n"), StartsWith("4: value: ")) << value;
+  }
+  EXPECT_THAT(failure(head + std::string("1 2 1\0 7\n", 9)), StartsWith("4: a NUL byte"));
+  EXPECT_THAT(failure(head + "%" + std::string(100000, 'x') + "\n1 2 1\n"),
+              StartsWith("4: the line is longer than"));
+  EXPECT_THAT(failure(head + "1 2 \x1b[31m\n"), HasSubstr("'?[31m'"))
+      << "nothing reaches the terminal unasked";
+}
+
+TEST_F(MatrixMarket, InfoReadsTheWholeFile) {
+  const auto said = [&](const std::string& text) {
+    return failure_of([&] { matrix_info(put("a.mtx", text)); });
+  };
+  EXPECT_EQ(said(coordinate + "2 2 1\n1 1 1\n"), "");
+  EXPECT_THAT(said(coordinate + "2 2 2\n1 1 1\n3 1 1\n"), HasSubstr("a.mtx:4: entry (3, 1) is outside"));
+  EXPECT_THAT(said(array + "2 2\n1\n1\n1\n"), HasSubstr("a.mtx:5: the file ends after 3 of 4"));
+}
+
+TEST_F(MatrixMarket, TooSmallForADoubleIsZero) {
+  EXPECT_THAT(read(array + "1 2\n1e-999\n4.9e-324\n").data, ElementsAre(0, 4.9e-324));
+}
+
+TEST_F(MatrixMarket, WhatIsExportedIsReadBackBitByBit) {
+  const Dense<double> a{2, 3, {0.1, -1e308, 4.9e-324, 1.0 / 3, -0.0, 123456789.123456789}};
+  const std::filesystem::path path = folder() / "out.mtx";
+  export_matrix_market(path, a);
+  const Dense<double> back = import_matrix(path);
+  EXPECT_EQ(back.rows, 2);
+  EXPECT_EQ(back.cols, 3);
+  EXPECT_EQ(back.data, a.data);
+  EXPECT_TRUE(std::signbit(back.data[4]));
+  EXPECT_THAT(text_of(path),
+              StartsWith("%%MatrixMarket matrix array real general\n2 3\n0.10000000000000001\n"));
+  EXPECT_EQ(entries(), 1u) << "no temporary is left";
+}
+
+TEST_F(MatrixMarket, WhatCannotBeExportedLeavesNothing) {
+  const std::filesystem::path path = folder() / "out.mtx";
+  EXPECT_THAT(failure_of([&] {
+                export_matrix_market(path, {1, 1, {std::numeric_limits<double>::quiet_NaN()}});
+              }),
+              HasSubstr("NaN or Inf"));
+  EXPECT_EQ(entries(), 0u);
+  EXPECT_THROW(export_matrix_market(folder() / "absent" / "out.mtx", {1, 1, {1}}), StorageError);
+}
+
+TEST_F(MatrixMarket, ARealMatrix) {
+  const char* given = std::getenv("GAUSSWEEP_SHARED_DATA");
+  const std::filesystem::path data = given != nullptr
+                                         ? std::filesystem::path(given)
+                                         : std::filesystem::path(GAUSSWEEP_SOURCE_DIR) / "../shared/data";
+  if (!std::filesystem::exists(data / "1138_bus.mtx")) {
+    GTEST_SKIP() << "!!! NOT TESTED: no 1138_bus.mtx in " << data
+                 << "; set GAUSSWEEP_SHARED_DATA to its folder !!!";
+  }
+  const Dense<double> a = import_matrix(data / "1138_bus.mtx");
+  ASSERT_EQ(a.rows, 1138);
+  ASSERT_EQ(a.cols, 1138);
+  std::int64_t nonzero = 0, unequal = 0, diagonal = 0;
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      const double element = a.data[static_cast<std::size_t>(i + j * a.rows)];
+      nonzero += element != 0;
+      unequal += element != a.data[static_cast<std::size_t>(j + i * a.rows)];
+      diagonal += i == j && element > 0;
+    }
+  }
+  EXPECT_EQ(nonzero, 2 * 2596 - 1138);
+  EXPECT_EQ(unequal, 0);
+  EXPECT_EQ(diagonal, 1138);
+  EXPECT_EQ(a.data[0], 1474.7790) << "the first entry of the file";
+  EXPECT_EQ(matrix_info(data / "1138_bus.mtx").stored_entries, 2596);
+}
+
+}  // namespace
+}  // namespace gaussweep::io

@@ -1,0 +1,360 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "io/files/atomic_file.hpp"
+#include "io/matrix/matrix_file.hpp"
+#include "tests/io/matrix/matrix_samples.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string digest(64, 'a');
+
+template <class T>
+StoredMatrix<T> sample() {
+  StoredMatrix<T> matrix;
+  matrix.a = {2, 3, {1, 4, 2, 5, 3, 6}};
+  matrix.b = {2, 1, {7, 8}};
+  matrix.attributes = {
+      {"kind", "uniform"}, {"precision", sizeof(T) == 4 ? "float" : "double"}, {"seed", "1"}};
+  return matrix;
+}
+
+template <class T>
+void expect_equal(const StoredMatrix<T>& x, const StoredMatrix<T>& y) {
+  for (const auto member : {&StoredMatrix<T>::a, &StoredMatrix<T>::b, &StoredMatrix<T>::x_true}) {
+    EXPECT_EQ((x.*member).rows, (y.*member).rows);
+    EXPECT_EQ((x.*member).cols, (y.*member).cols);
+    EXPECT_EQ((x.*member).data, (y.*member).data);
+  }
+}
+
+class MatrixStoreFiles : public MatrixFolder {
+ protected:
+  MatrixStore store() const { return MatrixStore(folder()); }
+};
+
+template <class T>
+class MatrixOfType : public MatrixFolder {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(MatrixOfType, Types);
+
+TYPED_TEST(MatrixOfType, RoundTrip) {
+  using T = TypeParam;
+  const std::filesystem::path path = this->folder() / "m.h5";
+  const StoredMatrix<T> whole = sample<T>();
+  write_matrix(path, whole);
+  const StoredMatrix<T> back = read_matrix<T>(path);
+  expect_equal(back, whole);
+  for (const auto& [name, value] : whole.attributes) EXPECT_EQ(back.attributes.at(name), value);
+  struct stat status {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  EXPECT_EQ(this->entries(), 1u) << "no temporary is left";
+  using Other = std::conditional_t<sizeof(T) == 4, double, float>;
+  EXPECT_THROW(read_matrix<Other>(path), InputError) << "the precision is part of what is asked for";
+}
+
+TYPED_TEST(MatrixOfType, LargerThanAChunk) {
+  using T = TypeParam;
+  StoredMatrix<T> whole;
+  whole.a = {700, 501, std::vector<T>(700 * 501)};
+  for (std::size_t i = 0; i < whole.a.data.size(); ++i) whole.a.data[i] = static_cast<T>(i) / 3;
+  whole.x_true = {700, 2, std::vector<T>(1400, T(1) / 7)};
+  write_matrix(this->folder() / "m.h5", whole);
+  expect_equal(read_matrix<T>(this->folder() / "m.h5"), whole);
+}
+
+TEST_F(MatrixStoreFiles, AreReadByOthersAsTheDocumentSays) {
+  write_matrix(folder() / "m.h5", sample<double>());
+  const std::string root = GAUSSWEEP_SOURCE_DIR;
+  const std::string command = "'" + root + "/tests/run_python.sh' '" + root +
+                              "/tests/io/matrix/matrix_files.py' check '" + (folder() / "m.h5").string() +
+                              "' >'" + (folder() / "said").string() + "' 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0) << text_of(folder() / "said");
+  EXPECT_EQ(import_matrix(folder() / "m.h5").data, sample<double>().a.data);
+  const MatrixInfo info = matrix_info(folder() / "m.h5");
+  EXPECT_EQ(info.format, "gaussweep");
+  EXPECT_EQ(info.rows, 2);
+  EXPECT_EQ(info.attributes.at("kind"), "uniform");
+}
+
+TEST_F(MatrixStoreFiles, EveryDamagedByteIsSeen) {
+  const std::filesystem::path path = folder() / "m.h5";
+  write_matrix(path, sample<double>());
+  const std::string whole = text_of(path);
+  for (std::size_t place = 0; place < whole.size(); place += 1 + whole.size() / 300) {
+    std::string damaged = whole;
+    damaged[place] = static_cast<char>(damaged[place] ^ 0x10);
+    put("m.h5", damaged);
+    EXPECT_THAT(failure_of([&] { read_matrix<double>(path); }), StartsWith(path.string()))
+        << "byte " << place;
+  }
+  for (const std::size_t length : {std::size_t{0}, std::size_t{100}, whole.size() / 2, whole.size() - 1}) {
+    put("m.h5", whole.substr(0, length));
+    EXPECT_NE(failure_of([&] { read_matrix<double>(path); }), "") << length;
+  }
+  put("m.h5", whole + "x");
+  EXPECT_NE(failure_of([&] { read_matrix<double>(path); }), "");
+  put("m.h5", whole);
+  expect_equal(read_matrix<double>(path), sample<double>());
+}
+
+TEST_F(MatrixStoreFiles, AMatrixIsMadeOnce) {
+  int calls = 0;
+  bool made = false;
+  const std::function<StoredMatrix<double>()> make = [&] {
+    ++calls;
+    return sample<double>();
+  };
+  expect_equal(store().get(digest, make, &made), sample<double>());
+  EXPECT_TRUE(made);
+  expect_equal(store().get(digest, make, &made), sample<double>());
+  EXPECT_FALSE(made);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(store().path_of(digest), folder() / (digest + ".h5"));
+}
+
+TEST_F(MatrixStoreFiles, ADamagedOneIsMadeAnew) {
+  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
+  store().get(digest, make);
+  const std::filesystem::path path = store().path_of(digest);
+  const std::string whole = text_of(path);
+  std::string flipped = whole;
+  flipped[whole.size() / 2] ^= 1;
+  for (const std::string& damaged :
+       {flipped, whole.substr(0, whole.size() / 2), std::string(), std::string("junk")}) {
+    put(digest + ".h5", damaged);
+    bool made = false;
+    expect_equal(store().get(digest, make, &made), sample<double>());
+    EXPECT_TRUE(made);
+    expect_equal(read_matrix<double>(path), sample<double>());
+  }
+}
+
+TEST_F(MatrixStoreFiles, AFileUnderAnothersNameIsMadeAnew) {
+  const std::string other(64, 'b');
+  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
+  const std::function<StoredMatrix<double>()> make_other = [] {
+    StoredMatrix<double> matrix = sample<double>();
+    matrix.a.data.back() = 7;
+    return matrix;
+  };
+  store().get(digest, make);
+  std::filesystem::copy_file(store().path_of(digest), store().path_of(other));
+  bool made = false;
+  EXPECT_EQ(store().get(other, make_other, &made).a.data.back(), 7);
+  EXPECT_TRUE(made);
+  EXPECT_EQ(store().get(other, make_other, &made).attributes.at("digest"), other);
+  EXPECT_FALSE(made);
+  write_matrix(store().path_of(other), sample<double>());  // whole, and says nothing of its digest
+  EXPECT_EQ(store().get(other, make_other, &made).a.data.back(), 7);
+  EXPECT_TRUE(made);
+}
+
+TEST_F(MatrixStoreFiles, NoLinkIsFollowedAndNoFifoWaitedFor) {
+  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
+  std::filesystem::create_directory(folder() / "elsewhere");
+  const std::string mine = MatrixStore(folder() / "elsewhere").path_of(digest);
+  MatrixStore(folder() / "elsewhere").get(digest, make);
+  std::filesystem::create_directory_symlink("elsewhere", folder() / "matrices");
+  MatrixStore linked(folder() / "matrices");
+  for (const std::string& asked : {digest, std::string(64, 'b')}) {
+    try {
+      linked.get(asked, make);
+      ADD_FAILURE() << asked;
+    } catch (const StorageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("matrices/: cannot be opened: it is a link"));
+    }
+  }
+  EXPECT_THROW(linked.inventory(), StorageError);
+  EXPECT_THROW(linked.remove(digest), StorageError);
+  EXPECT_EQ(linked.bytes_of(digest), 0);
+  put("elsewhere/x.lock", "");
+  put("elsewhere/" + temporary_name("x", 123, 0), "");
+  linked.tidy();
+  remove_temporaries_of(123, folder() / "matrices");
+  EXPECT_TRUE(std::filesystem::exists(folder() / "elsewhere/x.lock"));
+  EXPECT_TRUE(std::filesystem::exists(folder() / "elsewhere" / temporary_name("x", 123, 0)));
+  EXPECT_TRUE(std::filesystem::exists(mine));
+
+  ASSERT_EQ(mkfifo((folder() / (digest + ".h5")).c_str(), 0600), 0);
+  EXPECT_THROW(store().get(digest, make), StorageError) << "and the FIFO stays";
+  std::filesystem::remove(folder() / (digest + ".h5"));
+  std::filesystem::remove(folder() / (digest + ".lock"));
+  ASSERT_EQ(mkfifo((folder() / (digest + ".lock")).c_str(), 0600), 0);
+  try {
+    store().get(digest, make);
+    ADD_FAILURE();
+  } catch (const StorageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(".lock: it is a FIFO"));
+  }
+}
+
+TEST_F(MatrixStoreFiles, WhatMakingThrowsArrivesAndLeavesNothing) {
+  const std::function<StoredMatrix<double>()> broken = []() -> StoredMatrix<double> {
+    throw std::runtime_error("no");
+  };
+  EXPECT_THROW(store().get(digest, broken), std::runtime_error);
+  EXPECT_FALSE(std::filesystem::exists(store().path_of(digest)));
+  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
+  bool made = false;
+  store().get(digest, make, &made);
+  EXPECT_TRUE(made) << "the lock went with the exception";
+}
+
+TEST_F(MatrixStoreFiles, NoDigestEscapesTheFolder) {
+  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
+  for (const std::string& name : {std::string("../x"), std::string("a/b"), std::string(), std::string("ABC"),
+                                  std::string("/tmp/x"), std::string("a."), std::string(129, 'a')}) {
+    EXPECT_THAT(failure_of([&] { store().get(name, make); }), HasSubstr("hexadecimal digits")) << name;
+  }
+  EXPECT_NE(failure_of([&] { store().get(std::string("a\0b", 3), make); }), "");
+  EXPECT_EQ(entries(), 0u);
+}
+
+TEST_F(MatrixStoreFiles, ManyProcessesAtOnceMakeItOnce) {
+  constexpr int processes = 6;
+  std::vector<pid_t> children;
+  for (int i = 0; i < processes; ++i) {
+    children.push_back(start([&] {
+      const std::function<StoredMatrix<double>()> make = [&] {
+        std::ofstream(folder() / ("made_by_" + std::to_string(getpid()))) << "x";
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        return sample<double>();
+      };
+      bool made = false;
+      const StoredMatrix<double> matrix = store().get(digest, make, &made);
+      return matrix.a.data == sample<double>().a.data ? (made ? 1 : 0) : 2;
+    }));
+  }
+  int makers = 0;
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_LE(WEXITSTATUS(status), 1);
+    makers += WEXITSTATUS(status);
+  }
+  EXPECT_EQ(makers, 1);
+  std::size_t marks = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+    marks += entry.path().filename().string().rfind("made_by_", 0) == 0;
+  }
+  EXPECT_EQ(marks, 1u);
+}
+
+TEST_F(MatrixStoreFiles, TheLockDiesWithItsHolder) {
+  const std::filesystem::path mark = folder() / "holding";
+  const pid_t holder = start([&] {
+    const std::function<StoredMatrix<double>()> make = [&]() -> StoredMatrix<double> {
+      std::ofstream(mark) << "x";
+      for (;;) pause();
+    };
+    store().get(digest, make);
+    return 0;
+  });
+  for (int i = 0; i < 1000 && !std::filesystem::exists(mark); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_TRUE(std::filesystem::exists(mark));
+  kill(holder, SIGKILL);
+  ASSERT_EQ(waitpid(holder, nullptr, 0), holder);
+  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
+  bool made = false;
+  store().get(digest, make, &made);
+  EXPECT_TRUE(made);
+}
+
+TEST_F(MatrixStoreFiles, TheInventoryIsOfMatricesOnly) {
+  EXPECT_TRUE(MatrixStore(folder() / "absent").inventory().empty());
+  const std::string other(64, 'b');
+  write_matrix(store().path_of(digest), sample<double>());
+  write_matrix(store().path_of(other), sample<float>());
+  put("notes.txt", "x");
+  put("notes.h5", "x");
+  put("." + other + ".h5.123-0.tmp", "x");
+  std::filesystem::create_symlink("/etc/hostname", folder() / (std::string(64, 'c') + ".h5"));
+  const std::map<std::string, std::int64_t> found = store().inventory();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found.at(digest), static_cast<std::int64_t>(std::filesystem::file_size(store().path_of(digest))));
+  EXPECT_EQ(store().bytes_of(digest), found.at(digest));
+  store().remove(digest);
+  EXPECT_EQ(store().bytes_of(digest), 0);
+  store().remove(digest);  // what is gone is gone
+  EXPECT_EQ(store().inventory().size(), 1u);
+  EXPECT_THROW(store().remove("../etc"), InputError);
+}
+
+TEST_F(MatrixStoreFiles, WhatKilledWritersLeftIsClearedAway) {
+  write_matrix(store().path_of(digest), sample<double>());
+  const std::string left = temporary_name(store().path_of(digest), 123, 0);
+  put(left, "x");
+  put(temporary_name(store().path_of(digest), 124, 0), "x");
+  put("." + digest + ".h5.a-host-elsewhere-123-0.tmp", "x");
+  put(digest + ".lock", "");
+  remove_temporaries_of(123, folder());
+  EXPECT_FALSE(std::filesystem::exists(folder() / left));
+  EXPECT_EQ(entries(), 4u) << "those of other processes stay, here and on hosts that share the folder";
+  store().tidy();
+  EXPECT_EQ(entries(), 1u);
+  EXPECT_GT(store().bytes_of(digest), 0);
+}
+
+TEST_F(MatrixStoreFiles, WhatAFileWillTakeIsKnownBefore) {
+  for (const auto& [rows, cols, nrhs] :
+       {std::array<std::int64_t, 3>{1, 1, 1}, {6, 6, 1}, {500, 500, 3}, {1000, 700, 0}, {200, 1500, 0}}) {
+    StoredMatrix<double> matrix;
+    matrix.a = {rows, cols, std::vector<double>(static_cast<std::size_t>(rows * cols), 0.5)};
+    if (nrhs > 0) {
+      matrix.b = {rows, nrhs, std::vector<double>(static_cast<std::size_t>(rows * nrhs), 0.5)};
+      matrix.x_true = matrix.b;
+    }
+    write_matrix(store().path_of(digest), matrix);
+    const std::int64_t expected = MatrixStore::estimated_bytes(rows, cols, nrhs, sizeof(double));
+    const std::int64_t found = store().bytes_of(digest);
+    EXPECT_LE(found, expected) << rows << " x " << cols;
+    EXPECT_LE(expected, found + 2 * found / 100 + (20 << 10)) << rows << " x " << cols;
+  }
+}
+
+TEST_F(MatrixStoreFiles, AFullDiskIsSaidAndLeavesNothing) {
+  const pid_t child = start([&] {
+    // A limit on the size of files stands in for the full disk.
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {100000, 100000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    StoredMatrix<double> large;
+    large.a = {400, 400, std::vector<double>(400 * 400, 1.5)};
+    try {
+      write_matrix(folder() / "m.h5", large);
+    } catch (const StorageError& e) {
+      return std::string(e.what()).find("m.h5") == std::string::npos ? 2 : 0;
+    }
+    return 1;
+  });
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_FALSE(std::filesystem::exists(folder() / "m.h5"));
+  EXPECT_EQ(entries(), 0u);
+  EXPECT_THROW(write_matrix(folder() / "absent" / "m.h5", sample<double>()), StorageError);
+  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
+  EXPECT_THROW(MatrixStore(folder() / "absent").get(digest, make), StorageError);
+}
+
+}  // namespace
+}  // namespace gaussweep::io

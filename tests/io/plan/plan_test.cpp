@@ -1,0 +1,496 @@
+#include "io/plan/plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "tests/scratch.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// What `text` fails with; "" where it does not fail.
+std::string failure(const std::string& text) {
+  try {
+    parse_plan(text, "p.yaml");
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return {};
+}
+
+/// An entry of a plan whose keys begin in line 4, column 5: "sweep:\n  - problem: gesv\n    method: all\n
+/// <entry>".
+std::string with(const std::string& entry) {
+  return "sweep:\n  - problem: gesv\n    method: all\n    " + entry + "\n";
+}
+
+std::vector<std::string> texts(const std::vector<Scalar>& values) {
+  std::vector<std::string> result;
+  for (const Scalar& value : values) result.push_back(value.text);
+  return result;
+}
+
+std::vector<std::string> axis(const std::string& entry, const std::string& name) {
+  return texts(parse_plan(with(entry), "p.yaml").sweep.at(0).axes.at(name).values);
+}
+
+TEST(Plan, TheContractsExampleIsRead) {
+  const Plan plan = parse_plan(R"(name: cyclic-vs-vendor
+precision: [double]          # float, double
+repeats: 5
+tolerance: {gesv: 16}
+inner_repeats: 1
+timeout: 10min
+matrix: {kind: uniform, low: 0, high: 1000, seed: 1}
+sweep:
+  - problem: gesv
+    method: [gauss_cyclic_halving, gauss_cyclic_decrement, cusolver]
+    n: [500:5500:500, 8192]
+    blocks: [1, 2, 4, 8, 14]
+    back_substitution: [reduction, pipelined]
+    expect: {gauss_cyclic_halving: [pass, suspect, failed]}
+  - problem: poinv
+    method: all
+    matrix: {file: 1138_bus.mtx}
+)",
+                               "p.yaml");
+  EXPECT_EQ(plan.name, "cyclic-vs-vendor");
+  EXPECT_THAT(texts(plan.precision), ElementsAre("double"));
+  EXPECT_EQ(plan.tolerance.at("gesv").text, "16");
+  ASSERT_EQ(plan.matrices.size(), 1u);
+  EXPECT_EQ(plan.matrices[0].values.at("high").text, "1000");
+  ASSERT_EQ(plan.sweep.size(), 2u);
+  const Entry& first = plan.sweep[0];
+  EXPECT_THAT(texts(first.methods),
+              ElementsAre("gauss_cyclic_halving", "gauss_cyclic_decrement", "cusolver"));
+  EXPECT_THAT(texts(first.axes.at("n").values), ElementsAre("500", "1000", "1500", "2000", "2500", "3000",
+                                                            "3500", "4000", "4500", "5000", "5500", "8192"));
+  EXPECT_THAT(texts(first.axes.at("back_substitution").values), ElementsAre("reduction", "pipelined"));
+  EXPECT_THAT(texts(first.expect.at("gauss_cyclic_halving").second),
+              ElementsAre("pass", "suspect", "failed"));
+  EXPECT_EQ(first.place.line, 9);
+  EXPECT_EQ(first.place.column, 5);
+  EXPECT_EQ(first.axes.at("blocks").place.line, 12);
+  EXPECT_EQ(first.axes.at("blocks").values[1].place.line, 12);
+  EXPECT_EQ(first.axes.at("blocks").values[1].place.column, 17);
+  EXPECT_EQ(plan.sweep[1].matrices.at(0).values.at("file").text, "1138_bus.mtx");
+}
+
+TEST(Plan, WhatItLeavesOutHasDefaults) {
+  const Plan plan = parse_plan(with("n: 4"), "some/dir/night.yaml");
+  EXPECT_EQ(plan.name, "night");
+  EXPECT_THAT(texts(plan.precision), ElementsAre("double"));
+  EXPECT_EQ(plan.repeats.text, "5");
+  EXPECT_EQ(plan.warmup.text, "1");
+  EXPECT_EQ(plan.inner_repeats.text, "1");
+  EXPECT_EQ(plan.stages.text, "always");
+  EXPECT_EQ(parse_duration(plan.timeout, "timeout"), 600);
+  EXPECT_TRUE(plan.matrices.empty());
+  EXPECT_FALSE(plan.store.has_value());
+}
+
+TEST(Plan, RangesAreInclusive) {
+  EXPECT_THAT(axis("n: 1:10:3", "n"), ElementsAre("1", "4", "7", "10"));
+  EXPECT_THAT(axis("n: 1:11:3", "n"), ElementsAre("1", "4", "7", "10"));
+  EXPECT_THAT(axis("n: 7:7:1", "n"), ElementsAre("7"));
+  EXPECT_THAT(axis("n: [64:512:*2, 3]", "n"), ElementsAre("64", "128", "256", "512", "3"));
+  EXPECT_THAT(axis("n: 1:100:*10", "n"), ElementsAre("1", "10", "100"));
+  EXPECT_THAT(axis("n: 1k:4k:1k", "n"), ElementsAre("1024", "2048", "3072", "4096"));
+  EXPECT_THAT(axis("blocks: 2:4:1", "blocks"), ElementsAre("2", "3", "4"));
+  EXPECT_THAT(axis("word: a:b:c", "word"), ElementsAre("a:b:c")) << "not every value with colons is a range";
+}
+
+TEST(Plan, NMayDifferByBackend) {
+  const Plan plan = parse_plan(with("n: {cuda: [4k], emulated: 8:16:*2}"), "p.yaml");
+  const Axis& n = plan.sweep[0].axes.at("n");
+  EXPECT_TRUE(n.values.empty());
+  EXPECT_THAT(texts(n.by_backend.at("cuda")), ElementsAre("4k"));
+  EXPECT_THAT(texts(n.by_backend.at("emulated")), ElementsAre("8", "16"));
+}
+
+TEST(Plan, AnEntrysOwnNumbers) {
+  const Plan plan = parse_plan(
+      with("repeats: 3\n    warmup: 0\n    inner_repeats: 1k\n    timeout: 90s\n    stages: never\n"
+           "    tolerance: 2\n    zip: {n: [4, 8], blocks: 1:2:1}\n"
+           "    exclude: [{method: lapack, n: \">4\"}, {blocks: [1, \"<= 0.5\", \">=1k\"]}]\n"
+           "    expect: {gauss_*: failed}\n    matrix_b: {kind: ones}"),
+      "p.yaml");
+  const Entry& entry = plan.sweep[0];
+  EXPECT_EQ(entry.repeats->text, "3");
+  EXPECT_EQ(entry.warmup->text, "0");
+  EXPECT_EQ(entry.stages->text, "never");
+  EXPECT_EQ(parse_integer(*entry.inner_repeats, 1, 2000, ""), 1024);
+  EXPECT_EQ(entry.timeout->text, "90s");
+  EXPECT_EQ(entry.tolerance.at("").text, "2");
+  ASSERT_EQ(entry.zips.size(), 1u);
+  EXPECT_THAT(texts(entry.zips[0].at("blocks").values), ElementsAre("1", "2"));
+  ASSERT_EQ(entry.excludes.size(), 2u);
+  EXPECT_THAT(texts(entry.excludes[0].conditions.at("n")), ElementsAre(">4"));
+  EXPECT_THAT(texts(entry.expect.at("gauss_*").second), ElementsAre("failed"));
+  EXPECT_EQ(entry.matrix_b->values.at("kind").text, "ones");
+}
+
+TEST(Plan, ListsOfAMatrixMultiply) {
+  const Plan plan = parse_plan(
+      with("matrix: [{kind: condition, condition: [1e2, 1e6], mode: [1, 3]}, {kind: spd}]"), "p.yaml");
+  const std::vector<MatrixBlock>& blocks = plan.sweep[0].matrices;
+  ASSERT_EQ(blocks.size(), 5u);
+  EXPECT_EQ(blocks[1].values.at("condition").text, "1e2");
+  EXPECT_EQ(blocks[1].values.at("mode").text, "3");
+  EXPECT_EQ(blocks[2].values.at("condition").text, "1e6");
+  EXPECT_EQ(blocks[4].values.at("kind").text, "spd");
+}
+
+TEST(Plan, StoreNeverMayStandInThePlanOrInAMatrix) {
+  EXPECT_EQ(parse_plan("store: never\n" + with("n: 1"), "p.yaml").store->text, "never");
+  const Plan plan = parse_plan(with("matrix: {kind: ones, store: never}"), "p.yaml");
+  EXPECT_EQ(plan.sweep[0].matrices[0].values.at("store").text, "never");
+}
+
+TEST(Plan, TheStoreMayHaveALimit) {
+  EXPECT_FALSE(parse_plan(with("n: 1"), "p.yaml").store_limit);
+  EXPECT_EQ(parse_plan("store_limit: 50GiB\n" + with("n: 1"), "p.yaml").store_limit->text, "50GiB");
+}
+
+TEST(Plan, AliasesRepeatAValue) {
+  const Plan plan = parse_plan(
+      "sweep:\n  - {problem: gesv, method: all, n: &sizes [1, 2]}\n"
+      "  - {problem: trsv, method: all, n: *sizes}\n",
+      "p.yaml");
+  EXPECT_THAT(texts(plan.sweep[1].axes.at("n").values), ElementsAre("1", "2"));
+}
+
+struct Bad {
+  const char* text;
+  const char* place;  ///< "line:column"
+  const char* words;  ///< part of the message
+};
+
+/// Where and how a plan fails. The message must name the file, the place, what is wrong and what is allowed.
+void expect_failures(const std::vector<Bad>& cases) {
+  for (const Bad& bad : cases) {
+    const std::string message = failure(bad.text);
+    EXPECT_THAT(message, StartsWith(std::string("p.yaml:") + bad.place + ": ")) << bad.text;
+    EXPECT_THAT(message, HasSubstr(bad.words)) << bad.text;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << "one paragraph: " << message;
+  }
+}
+
+TEST(PlanErrors, UnknownKeysNameTheNearest) {
+  expect_failures({
+      {"nmae: x\nsweep: []\n", "1:1", "'nmae'; allowed: inner_repeats, matrix, name"},
+      {"nmae: x\nsweep: []\n", "1:1", "(nearest: name)"},
+      {"name: x\nrepeat: 3\n", "2:1", "(nearest: repeats)"},
+      {"matrix: {kind: ones, vlaue: 3}\n", "1:22", "(nearest: value)"},
+      {"matrix:\n  - kind: ones\n    sede: 3\n", "3:5", "(nearest: seed)"},
+      {"tolerance: {gesv: 1, gestf: 2}\n", "1:22", "'gestf'; allowed: gemm, trsv, gesv, getrf"},
+      {"stages: no\n", "1:9", "stages: 'no'; allowed: always, never"},
+      {"store: nevr\n", "1:8", "allowed: always, never (nearest: never)"},
+      {"precision: [double, flaot]\n", "1:21", "allowed: float, double (nearest: float)"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n: {cuda: 1, emulatd: 2}\n", "4:18",
+       "(nearest: emulated)"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    uplo: uper\n", "4:11", "(nearest: upper)"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    expect: {lapack: [pass, fialed]}\n", "4:29",
+       "(nearest: failed)"},
+  });
+}
+
+TEST(PlanErrors, KeysTwice) {
+  expect_failures({
+      {"name: x\nname: y\n", "2:1", "'name' stands here twice"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n: 1\n    n: 2\n", "5:5", "'n' stands here twice"},
+      {"matrix: {seed: 1, seed: 2}\n", "1:19", "twice"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n: 1\n    zip: {n: [1], blocks: [2]}\n", "5:11",
+       "n is given twice"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    zip: [{n: 1}, {n: 2}]\n", "4:20", "n is given twice"},
+  });
+}
+
+TEST(PlanErrors, WrongTypes) {
+  expect_failures({
+      {"- a\n- b\n", "1:1", "no plan; allowed: a mapping"},
+      {"just words\n", "1:1", "no plan"},
+      {"sweep: 3\n", "1:8", "sweep is a value; allowed: a list of entries"},
+      {"sweep:\n  problem: gesv\n", "2:3", "sweep is a mapping; allowed: a list"},
+      {"sweep: [3]\n", "1:9", "an entry of sweep is a value"},
+      {"name: [a]\n", "1:7", "name is a list; allowed: one value"},
+      {"name:\n", "1:1", "name is nothing; allowed: one value"},
+      {"repeats: [5]\n", "1:10", "repeats is a list"},
+      {"matrix: cauchy\n", "1:9", "matrix is a value; allowed: a mapping"},
+      {"matrix: {kind: {a: b}}\n", "1:16", "matrix.kind is a mapping"},
+      {"tolerance: [1]\n", "1:12", "tolerance is a list"},
+      {"sweep:\n  - problem: [gesv]\n    method: all\n", "2:14", "problem is a list"},
+      {"sweep:\n  - problem: gesv\n    method: {a: b}\n", "3:13", "method is a mapping"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    blocks: {cuda: 1}\n", "4:13", "only n, m and k"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n: [[1]]\n", "4:9", "an entry of n is a list"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    expects: {a: pass}\n", "4:14", "(nearest: expect)"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    zip: [[{n: 1}]]\n", "4:11",
+       "an entry of zip is a list"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: {n: 1}\n", "4:14", "exclude is a mapping"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    expect: failed\n", "4:13", "expect is a value"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    matrix_b: [{kind: ones}, {kind: ones}]\n", "4:15",
+       "matrix_b stands for several"},
+      {"? [a, b]\n: c\n", "1:3", "a key is a list"},
+      {"{a: b}: c\n", "1:1", "a key is a mapping"},
+      {"name: !include x\n", "1:7", "the tag '!include'"},
+  });
+}
+
+TEST(PlanErrors, Numbers) {
+  expect_failures({
+      {"repeats: 0\n", "1:10", "'0'; allowed: a whole number from 1 to 1000000"},
+      {"repeats: -3\n", "1:10", "'-3'"},
+      {"repeats: 1.5\n", "1:10", "'1.5'"},
+      {"warmup: -1\n", "1:9", "from 0 to"},
+      {"inner_repeats: many\n", "1:16", "'many'"},
+      {"timeout: 10parsec\n", "1:10", "allowed: a duration above 0 as 90s, 10min"},
+      {"timeout: 0s\n", "1:10", "'0s'"},
+      {"timeout: -5\n", "1:10", "'-5'"},
+      {"store_limit: 50GB\n", "1:14", "store_limit: '50GB'; allowed: 50GiB"},
+      {"store_limit: -1\n", "1:14", "'-1'"},
+      {"tolerance: 0\n", "1:12", "'0'"},
+      {"tolerance: {gesv: .nan}\n", "1:19", "tolerance.gesv: '.nan'"},
+      {"tolerance: inf\n", "1:12", "'inf'"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n: 0\n", "4:8",
+       "n: '0'; allowed: a whole number from 1"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n: [4, -4]\n", "4:12", "n: '-4'"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n: 99999999999999999999\n", "4:8", "n: '999"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    nrhs: 0\n", "4:11", "nrhs: '0'"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    seed: -1\n", "4:11", "seed: '-1'"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n: {cuda: 0}\n", "4:15", "n: '0'"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n: 0:4:2\n", "4:8", "n: '0'"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: [{n: \">4O96\"}]\n", "4:19",
+       "'4O96'; allowed: a number"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: [{n: \"<>4\"}]\n", "4:19",
+       "is no condition"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: [{n: \">\"}]\n", "4:19", "is no condition"},
+  });
+}
+
+TEST(PlanErrors, Ranges) {
+  const auto n = [](const std::string& range) { return failure(with("n: [1, " + range + "]")); };
+  EXPECT_THAT(n("500:5500:0"), HasSubstr("p.yaml:4:12: the range '500:5500:0' has no positive step"));
+  EXPECT_THAT(n("500:5500:-1"), HasSubstr("4:12: the range '500:5500:-1' has no positive step"));
+  EXPECT_THAT(n("10:5:1"),
+              HasSubstr("4:12: the range '10:5:1' ends before it starts; allowed: stop >= start"));
+  EXPECT_THAT(n("10:5:*2"), HasSubstr("ends before it starts"));
+  EXPECT_THAT(n("1:5:*1"), HasSubstr("would not end; allowed: a factor of at least 2"));
+  EXPECT_THAT(n("1:5:*0"), HasSubstr("would not end"));
+  EXPECT_THAT(n("1:5:*-2"), HasSubstr("would not end"));
+  EXPECT_THAT(n("0:5:*2"), HasSubstr("would not end; allowed: a start of at least 1"));
+  EXPECT_THAT(n("1:5"), HasSubstr("is no range; allowed: start:stop:step"));
+  EXPECT_THAT(n("1:5:x"), HasSubstr("is no range"));
+  EXPECT_THAT(n("1:5:1:1"), HasSubstr("is no range"));
+  EXPECT_THAT(n("1:2000000:1"), HasSubstr("more than 1000000 values"));
+  EXPECT_THAT(n("1:900000000000000000:1"), HasSubstr("more than 1000000 values"));
+  EXPECT_THAT(n("-9007199254740991k:-9007199254740991k:9007199254740991k"),
+              HasSubstr("4:12: n: '-9223372036854774784'"));
+  EXPECT_THAT(n("1:999999999999999999k:1"), HasSubstr("4:12: range: '999999999999999999k'"));
+  EXPECT_THAT(failure(with("a: 1:900000:1\n    b: 1:900000:1")),
+              HasSubstr("5:8: the ranges of this plan have more than"));
+}
+
+TEST(PlanErrors, Missing) {
+  expect_failures({
+      {"name: x\n", "1:1", "sweep is missing"},
+      {"sweep: []\n", "1:8", "sweep is empty"},
+      {"sweep:\n  - method: all\n", "2:5", "problem is missing"},
+      {"sweep:\n  - problem: gesv\n    n: 4\n", "2:5", "method is missing"},
+      {"sweep:\n  - problem: gesv\n    n: 4\n    methods: all\n", "2:5",
+       "is 'methods' at line 4 meant to be it?"},
+      {"sweep:\n  - prolbem: gesv\n    method: all\n", "2:5", "is 'prolbem' at line 2 meant to be it?"},
+      {"name: \"\"\n", "1:7", "name is an empty text; allowed: one value"},
+      {"precision: [double, '']\n", "1:21", "an entry of precision is an empty text"},
+      {"sweep:\n  - problem: gesv\n    method: []\n", "3:13", "method is an empty list"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n: []\n", "4:8", "n is an empty list"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n:\n", "4:5", "n is nothing"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    n: {}\n", "4:8", "n is empty"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    zip: {}\n", "4:10", "zip is empty"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    zip: []\n", "4:10", "zip is a list"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    zip: {n: [1, 2], blocks: [1, 2, 3]}\n", "4:30",
+       "zip: blocks has 3 values, n has 2; allowed: lists of equal length"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    zip: {n: {cuda: 1}}\n", "4:14", "differs by backend"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: []\n", "4:14", "exclude is an empty list"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    exclude: [{}]\n", "4:15", "is empty"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    expect: {}\n", "4:13", "expect is empty"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    expect: {lapack: []}\n", "4:22",
+       "expect.lapack is an empty list"},
+      {"matrix: {}\n", "1:9", "matrix is empty"},
+      {"matrix: []\n", "1:9", "matrix is an empty list"},
+      {"tolerance: {}\n", "1:12", "tolerance is empty"},
+  });
+}
+
+TEST(PlanErrors, NotYaml) {
+  expect_failures({
+      {"sweep:\n\t- problem: gesv\n", "2:2", "not YAML"},
+      {"sweep:\n\t- problem: gesv\n", "2:2", "spaces, not with tabs"},
+      {"name: [a, b\n", "2:1", "not YAML"},
+      {"name: \"\\q\"\n", "1:10", "not YAML"},
+      {"name: a: b\n", "1:8", "not YAML"},
+      {"method: *serial\n", "1:9", "must stand in quotes"},
+      {"exclude: [{n: >4}]\n", "1:15", "must stand in quotes"},
+      {"name: a\n---\nname: b\n", "3:1", "a second YAML document"},
+      {"a: &x [*x]\n", "1:8", "an alias inside its own anchor"},
+  });
+  EXPECT_THAT(failure(""), HasSubstr("p.yaml"));
+  EXPECT_THAT(failure("# only a comment\n"), HasSubstr("p.yaml"));
+  EXPECT_THAT(failure(std::string("name: a\0b\n", 10)), StartsWith("p.yaml:1:8: a byte that is no text"));
+  EXPECT_THAT(failure("name: \xff\n"), StartsWith("p.yaml:1:7: a byte that is no text"));
+  EXPECT_THAT(failure("name: x\nb: \x04\n"), StartsWith("p.yaml:2:4: a byte that is no text"));
+  EXPECT_THAT(failure("\x89HDF\r\n"), StartsWith("p.yaml:1:1: a byte that is no text"));
+}
+
+TEST(PlanErrors, AQuoteThatIsNeverClosed) {
+  const std::string words = " that begins here is never closed";
+  EXPECT_EQ(failure("name: \"night\n" + with("n: 4")), "p.yaml:1:7: the quote \"" + words);
+  EXPECT_EQ(failure("name: 'it''s\n" + with("n: 4")), "p.yaml:1:7: the quote '" + words);
+  EXPECT_EQ(failure("name: a\n" + with("blocks: '1, 2")), "p.yaml:5:13: the quote '" + words);
+  EXPECT_EQ(failure("\xEF\xBB\xBFname: \"n\\\"\n" + with("n: 4")), "p.yaml:1:7: the quote \"" + words);
+  for (const char* name :
+       {R"("a \" b")", R"('it''s')", "\"two\n  lines\"", R"("\\")", "it's", R"('''')", R"(! "a")"}) {
+    EXPECT_EQ(failure(std::string("name: ") + name + "\n" + with("n: 4")), "") << name;
+  }
+}
+
+TEST(PlanErrors, LimitsHoldBeforeMemoryIsTaken) {
+  std::string lists = "matrix: {kind: ones";
+  for (const char* word : {"low", "high", "value", "mode", "seed"}) {
+    lists += std::string(", ") + word + ": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
+  }
+  EXPECT_THAT(failure(lists + "}\n"), HasSubstr("matrix: the lists have too many combinations"));
+  EXPECT_THAT(failure(std::string((10u << 20) + 1, ' ')), HasSubstr("larger than 10 MiB"));
+  EXPECT_THAT(failure(std::string(40, '[') + std::string(40, ']')),
+              StartsWith("p.yaml:1:33: nested too deeply; a plan has at most 32 levels"));
+  EXPECT_THAT(failure(std::string(100000, '[')), HasSubstr("p.yaml:1:"));
+  EXPECT_THAT(failure(std::string(100000, '{')), HasSubstr("p.yaml:1:"));
+  std::string dashes;
+  for (int i = 0; i < 50000; ++i) dashes += "- ";
+  EXPECT_THAT(failure(dashes), HasSubstr("nested too deeply"));
+  // Each line holds the one before ten times.
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int j = 0; j < 10; ++j) bomb += (j > 0 ? ", " : "") + before;
+    bomb += "]\n";
+  }
+  EXPECT_THAT(failure(bomb), HasSubstr("too many values once aliases are written out"));
+  // Each line holds the one before once: no deeper than allowed either.
+  std::string chain = "a0: &a0 [x]\n";
+  for (int i = 1; i < 100000; ++i) {
+    chain += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + "]\n";
+  }
+  EXPECT_THAT(failure(chain), HasSubstr("nested too deeply"));
+  std::string many = "sweep: [";
+  for (int i = 0; i < 1000001; ++i) many += "1,";
+  EXPECT_THAT(failure(many), HasSubstr("too many values"));
+}
+
+TEST(PlanErrors, DamagedPlansNeverCrash) {
+  const std::string whole = with(
+      "n: {cuda: [500:5500:500, 8k]}\n    zip: {m: [1, 2], k: &a [3, 4]}\n"
+      "    exclude: [{method: 'x*', n: \">4096\"}]\n    expect: {a: [pass, failed]}\n"
+      "    matrix: [{kind: ones, value: 2}, {file: \"x\"}]\n    q: *a\n    timeout: 1h");
+  ASSERT_EQ(failure(whole), "");
+  for (std::size_t length = 0; length < whole.size(); ++length) failure(whole.substr(0, length));
+  std::mt19937 random(1);
+  const std::string bytes = "[]{}:,-&*!|>'\"%@`#? \n\t0azk\x80\xc3\x04";
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = whole;
+    for (int change = 0; change < 1 + round % 4; ++change)
+      text[random() % text.size()] = bytes[random() % bytes.size()];
+    const std::string message = failure(text);
+    if (!message.empty()) {
+      EXPECT_THAT(message, StartsWith("p.yaml")) << text;
+    }
+  }
+}
+
+TEST(PlanFile, WhatCannotBeReadIsNamed) {
+  const auto failure_of = [](const std::filesystem::path& path) -> std::string {
+    try {
+      read_plan(path);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return {};
+  };
+  const testing_help::Scratch folder;
+  EXPECT_THAT(failure_of(folder.folder()), HasSubstr("is a directory"));
+  EXPECT_THAT(failure_of(folder / "absent.yaml"), HasSubstr("No such file"));
+  EXPECT_THAT(failure_of("/dev/zero"), HasSubstr("larger than 10 MiB"));
+  const std::filesystem::path plan = folder / "p.yaml";
+  std::ofstream(plan) << with("n: 3");
+  EXPECT_EQ(read_plan(plan).sweep.size(), 1u);
+  EXPECT_EQ(read_plan(plan).text, with("n: 3"));
+  std::ofstream(plan) << "nmae: 3\n";
+  EXPECT_THAT(failure_of(plan), StartsWith(plan.string() + ":1:1: "));
+  if (geteuid() != 0) {
+    chmod(plan.c_str(), 0);
+    EXPECT_THAT(failure_of(plan), HasSubstr("Permission denied"));
+  }
+}
+
+TEST(PlanNumbers, IntegersRealsAndDurations) {
+  const auto scalar = [](const std::string& text) { return Scalar{text, {"p", 2, 3}}; };
+  EXPECT_EQ(parse_integer(scalar("64"), 0, 100, "x"), 64);
+  EXPECT_EQ(parse_integer(scalar("16k"), 0, 100000, "x"), 16384);
+  EXPECT_EQ(parse_integer(scalar("-4"), -5, 100, "x"), -4);
+  EXPECT_EQ(parse_integer(scalar("+4"), -5, 100, "x"), 4);
+  for (const char* bad :
+       {"", "k", "1e3", "4.0", "0x10", "1_000", " 4", "4 ", "--4", "+-4", "9223372036854775807k", "٣"}) {
+    EXPECT_THROW(parse_integer(scalar(bad), INT64_MIN, INT64_MAX, "x"), InputError) << bad;
+  }
+  EXPECT_EQ(parse_real(scalar("1e-3"), 0, 1, "x"), 1e-3);
+  EXPECT_EQ(parse_real(scalar("+2.5"), 0, 10, "x"), 2.5);
+  EXPECT_EQ(parse_real(scalar("-.5"), -1, 0, "x"), -0.5);
+  for (const char* bad : {"", "nan", "inf", "1e999", "0x10", "1,5", "1 ", "+-1", "e5", "11"}) {
+    EXPECT_THROW(parse_real(scalar(bad), -10, 10, "x"), InputError) << bad;
+  }
+  EXPECT_EQ(parse_duration(scalar("90s"), "x"), 90);
+  EXPECT_EQ(parse_duration(scalar("90"), "x"), 90);
+  EXPECT_EQ(parse_duration(scalar("0.5"), "x"), 0.5);
+  EXPECT_EQ(parse_duration(scalar("10min"), "x"), 600);
+  EXPECT_EQ(parse_duration(scalar("1h30min"), "x"), 5400);
+  EXPECT_EQ(parse_duration(scalar("1.5h"), "x"), 5400);
+  for (const char* bad : {"", "0", "0min", "-1s", "1 h", "h", "10m", "30min1h", "1h30", "1e3", "inf"}) {
+    EXPECT_THROW(parse_duration(scalar(bad), "x"), InputError) << bad;
+  }
+  EXPECT_EQ(parse_bytes(scalar("50GiB"), "x"), 50 * 0x1p30);
+  EXPECT_EQ(parse_bytes(scalar("1.5MiB"), "x"), 1.5 * 0x1p20);
+  EXPECT_EQ(parse_bytes(scalar("64KiB"), "x"), 65536);
+  EXPECT_EQ(parse_bytes(scalar("2TiB"), "x"), 0x1p41);
+  EXPECT_EQ(parse_bytes(scalar("12345"), "x"), 12345);
+  EXPECT_EQ(parse_bytes(scalar("0"), "x"), 0);
+  EXPECT_TRUE(std::isinf(parse_bytes(scalar("none"), "x")));
+  for (const char* bad : {"", "GiB", "1 GiB", "1GB", "1gib", "-1", "1e9", "inf", "all", "1GiB2MiB"}) {
+    EXPECT_THROW(parse_bytes(scalar(bad), "x"), InputError) << bad;
+  }
+  try {
+    parse_integer(scalar("x"), 1, 9, "blocks");
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_STREQ(e.what(), "p:2:3: blocks: 'x'; allowed: a whole number from 1 to 9 (1k = 1024)");
+  }
+}
+
+TEST(PlanNumbers, TheNearestWord) {
+  EXPECT_EQ(nearest_hint("repeat", {"warmup", "repeats"}), " (nearest: repeats)");
+  EXPECT_EQ(nearest_hint("gauss_blok", {"gauss_serial", "gauss_block"}), " (nearest: gauss_block)");
+  EXPECT_EQ(nearest_hint("zzzzzzzz", {"warmup", "repeats"}), "");
+  EXPECT_EQ(nearest_hint("x", {}), "");
+}
+
+}  // namespace
+}  // namespace gaussweep::io

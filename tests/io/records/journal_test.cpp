@@ -1,0 +1,367 @@
+#include "io/records/journal.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <array>
+#include <csignal>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "io/files/errors.hpp"
+#include "tests/io/records/record_samples.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::expect_same;
+using testing::file_text;
+using testing::full_record;
+using ::testing::HasSubstr;
+using testing::Scratch;
+using testing::set_file_text;
+
+void write_records(const std::filesystem::path& path, int first, int last) {
+  JournalWriter journal(path);
+  for (int i = first; i <= last; ++i) journal.append(full_record(i));
+  journal.sync();
+}
+
+std::vector<std::string> keys_of(const JournalContents& contents) {
+  std::vector<std::string> keys;
+  for (const Record& record : contents.records) keys.push_back(record.key);
+  return keys;
+}
+
+/// Files may grow to `bytes` and no further while this lives: the nearest thing to a full disk that a test
+/// without privileges can have.
+class SizeLimit {
+ public:
+  explicit SizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit limit{bytes, old_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~SizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  void (*handler_)(int);
+  rlimit old_{};
+};
+
+TEST(Journal, HoldsRecordsAndNotesInOrder) {
+  const Scratch scratch;
+  const auto path = scratch / "journal.jsonl";
+  {
+    JournalWriter journal(path);
+    journal.append(full_record(1));
+    journal.append_note({{"note", "trial vanished from the plan"}, {"key", "key-9"}});
+    journal.append(full_record(2));
+    journal.sync();
+    // Durable before the writer ends.
+    EXPECT_EQ(read_journal(path).records.size(), 2u);
+  }
+  write_records(path, 3, 3);  // opened again: goes on where it stood
+  const JournalContents contents = read_journal(path);
+  ASSERT_EQ(contents.records.size(), 3u);
+  for (int i = 0; i < 3; ++i) expect_same(contents.records[i], full_record(i + 1));
+  EXPECT_THAT(contents.notes, ElementsAre(R"({"key":"key-9","note":"trial vanished from the plan"})"));
+  EXPECT_FALSE(contents.torn);
+  EXPECT_EQ(contents.damaged, 0);
+}
+
+TEST(Journal, IsPrivateToTheUser) {
+  const Scratch scratch;
+  const mode_t old = umask(0);
+  { JournalWriter journal(scratch / "j"); }
+  umask(old);
+  struct stat facts {};
+  ASSERT_EQ(stat((scratch / "j").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600u);
+}
+
+TEST(Journal, AbsentIsEmpty) {
+  const Scratch scratch;
+  const JournalContents contents = read_journal(scratch / "none");
+  EXPECT_TRUE(contents.records.empty());
+  EXPECT_FALSE(contents.torn);
+  set_file_text(scratch / "empty", "");
+  EXPECT_TRUE(read_journal(scratch / "empty").records.empty());
+}
+
+TEST(Journal, TheLastRecordOfAKeyWinsAtTheFirstPlace) {
+  const Scratch scratch;
+  write_records(scratch / "j", 1, 3);
+  Record retried = full_record(2);
+  retried.status = "pass";
+  {
+    JournalWriter journal(scratch / "j");
+    journal.append(retried);
+    journal.sync();
+  }
+  const JournalContents contents = read_journal(scratch / "j");
+  EXPECT_THAT(keys_of(contents), ElementsAre("key-1", "key-2", "key-3"));
+  expect_same(contents.records[1], retried);
+}
+
+TEST(Journal, TornAtEveryByteOfTheLastLine) {
+  const Scratch scratch;
+  const auto path = scratch / "j";
+  write_records(path, 1, 2);
+  const std::string two = file_text(path);
+  write_records(path, 3, 3);
+  const std::string three = file_text(path);
+  for (std::size_t size = two.size(); size <= three.size(); ++size) {
+    const bool is_whole = size == three.size();
+    const bool is_torn = size > two.size() && !is_whole;
+    set_file_text(path, three.substr(0, size));
+    const JournalContents contents = read_journal(path);
+    ASSERT_EQ(contents.records.size(), is_whole ? 3u : 2u) << size;
+    ASSERT_EQ(contents.torn, is_torn) << size;
+    ASSERT_EQ(contents.damaged, 0) << size;
+    { const JournalWriter journal(path); }
+    ASSERT_EQ(file_text(path), is_whole ? three : two) << size;
+  }
+  write_records(path, 4, 4);
+  EXPECT_THAT(keys_of(read_journal(path)), ElementsAre("key-1", "key-2", "key-3", "key-4"));
+}
+
+TEST(Journal, ATornTailLongerThanABlockIsCutOff) {
+  const Scratch scratch;
+  write_records(scratch / "j", 1, 1);
+  const std::string one = file_text(scratch / "j");
+  set_file_text(scratch / "j", one + std::string(5 << 20, '\0'));  // what a power failure may leave
+  EXPECT_TRUE(read_journal(scratch / "j").torn);
+  { const JournalWriter journal(scratch / "j"); }
+  EXPECT_EQ(file_text(scratch / "j"), one);
+  set_file_text(scratch / "j", std::string(5 << 20, 'x'));
+  { const JournalWriter journal(scratch / "j"); }
+  EXPECT_EQ(file_text(scratch / "j"), "");
+}
+
+TEST(Journal, ADamagedLineIsCountedAndItsNeighboursAreKept) {
+  const Scratch scratch;
+  write_records(scratch / "j", 1, 3);
+  const std::string good = file_text(scratch / "j");
+  const std::size_t begin = good.find('\n') + 1;
+  const std::size_t end = good.find('\n', begin);
+  // Any changed byte, whether the line is still JSON or not. (A byte that becomes a line's end splits the
+  // line in two.)
+  for (std::size_t at = begin; at < end; at += 7) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x02);
+    ASSERT_NE(bad[at], '\n');
+    set_file_text(scratch / "j", bad);
+    const JournalContents contents = read_journal(scratch / "j");
+    ASSERT_THAT(keys_of(contents), ElementsAre("key-1", "key-3")) << at;
+    ASSERT_EQ(contents.damaged, 1);
+    ASSERT_EQ(contents.damaged_lines.size(), 1u);
+    ASSERT_EQ(contents.damaged_lines[0].number, 2);
+    ASSERT_THAT(first_damage(contents),
+                ::testing::AnyOf("line 2: its checksum is absent or wrong", "line 2: it is no JSON object"));
+  }
+}
+
+TEST(Journal, LinesWithoutAChecksumAreNotTrusted) {
+  const Scratch scratch;
+  write_records(scratch / "j", 1, 1);
+  set_file_text(scratch / "j",
+                file_text(scratch / "j") + to_json(full_record(2)).dump() + "\n\nnonsense\n{}\n");
+  const JournalContents contents = read_journal(scratch / "j");
+  EXPECT_THAT(keys_of(contents), ElementsAre("key-1"));
+  EXPECT_EQ(contents.damaged, 4);
+}
+
+/// What is wrong with the only line of a journal, whose checksum is right.
+std::string damage_of(const std::string& object) {
+  const Scratch scratch;
+  std::string body = object;
+  body.pop_back();
+  const auto crc = crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
+  std::array<char, 16> digits{};
+  std::snprintf(digits.data(), digits.size(), "%08lx", crc);
+  set_file_text(scratch / "j", body + ",\"crc\":\"" + digits.data() + "\"}\n");
+  const JournalContents contents = read_journal(scratch / "j");
+  EXPECT_EQ(contents.damaged, static_cast<std::int64_t>(contents.damaged_lines.size()));
+  EXPECT_EQ(contents.records.size() + contents.notes.size() + contents.damaged_lines.size(), 1u);
+  return first_damage(contents);
+}
+
+TEST(Journal, NotesOfOddTypesAreLeftOutWithTheLineAndWhatIsWrong) {
+  for (const char* good : {R"({"note":"run","run_id":"a","total":3,"unheard_of":[1]})", R"({"note":"run"})",
+                           R"({"note":"new","keys":7})", R"({"note":"vanished","keys":[]})",
+                           R"({"note":"end","exit_code":0,"reason":"","time":"t"})"}) {
+    EXPECT_EQ(damage_of(good), "") << good;
+  }
+  EXPECT_EQ(damage_of(R"({"note":7})"), "line 1: the note has 'note': 7; allowed: a text");
+  EXPECT_EQ(damage_of(R"({"note":"run","run_id":[1]})"),
+            "line 1: the note 'run' has 'run_id': [1]; allowed: a text");
+  EXPECT_THAT(damage_of(R"({"note":"run","total":"many"})"),
+              HasSubstr("'total': \"many\"; allowed: a whole number"));
+  EXPECT_THAT(damage_of(R"({"note":"run","plan_name":null})"),
+              HasSubstr("'plan_name': null; allowed: a text"));
+  EXPECT_THAT(damage_of(R"({"note":"vanished"})"), HasSubstr("the note 'vanished' lacks 'keys'"));
+  EXPECT_THAT(damage_of(R"({"note":"vanished","keys":["a",2]})"), HasSubstr("allowed: an array of texts"));
+  EXPECT_THAT(damage_of(R"({"note":"device","row":[]})"), HasSubstr("'row': []; allowed: an object"));
+  EXPECT_THAT(damage_of(R"({"note":"device","row":{"gpu_uuid":1}})"),
+              HasSubstr("a row with the text gpu_uuid"));
+  EXPECT_THAT(damage_of(R"({"note":"host","row":{"host":"h","cpu":"","os":"","cores":"x"}})"),
+              HasSubstr("a row with the whole number cores"));
+  EXPECT_THAT(damage_of(R"({"note":"retired","rank":{}})"), HasSubstr("allowed: a whole number"));
+  EXPECT_THAT(damage_of(R"({"note":"end","exit_code":false})"), HasSubstr("allowed: a whole number"));
+  EXPECT_THAT(damage_of(R"({"key":"k","problem":"gesv","method":7,"status":"pass"})"), HasSubstr("'method'"));
+}
+
+TEST(Journal, NestingWithoutEndIsALineThatDoesNotCount) {
+  for (const int depth : {40, 200'000}) {
+    const std::string open(depth, '['), close(depth, ']');
+    for (const char* begin : {R"({"note":"run","run_id":)", R"({"note":"x","y":)", R"({"key":)"})
+      EXPECT_EQ(damage_of(begin + open + close + "}"), "line 1: it is nested deeper than 32 levels");
+  }
+  EXPECT_EQ(damage_of(R"({"note":"run","plan":"\\\")" + std::string(100, '[') + "\"}"), "")
+      << "brackets in a text";
+}
+
+TEST(Journal, WhatIsNoRegularFileIsNotWaitedForAndNotReadWithoutEnd) {
+  const Scratch scratch;
+  ASSERT_EQ(mkfifo((scratch / "fifo").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", scratch / "endless");
+  for (const auto& [name, kind] : {std::pair("fifo", "a FIFO"), std::pair("endless", "a device")}) {
+    try {
+      read_journal(scratch / name);
+      ADD_FAILURE() << name;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(kind));
+    }
+    EXPECT_THROW(JournalWriter(scratch / name), StorageError);
+  }
+  // A file may be as large as its disk allows and hold no newline.
+  set_file_text(scratch / "zeros", "");
+  std::filesystem::resize_file(scratch / "zeros", std::uintmax_t{300} << 20);
+  try {
+    read_journal(scratch / "zeros");
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("a line does not end within 256 MiB"));
+  }
+}
+
+TEST(Journal, TheChecksumIsTheCrc32OfWhatStandsBeforeIt) {
+  const Scratch scratch;
+  {
+    JournalWriter journal(scratch / "j");
+    journal.append_note({{"note", "hello"}});
+    journal.sync();
+  }
+  // Python: format(zlib.crc32(b'{"note":"hello"'), "08x")
+  EXPECT_EQ(file_text(scratch / "j"), "{\"note\":\"hello\",\"crc\":\"a6f2fc4e\"}\n");
+}
+
+TEST(Journal, BytesThatAreNoTextDoNotStopTheSweep) {
+  const Scratch scratch;
+  Record record = full_record(1);
+  record.message = "segfault at \xff\xfe";
+  {
+    JournalWriter journal(scratch / "j");
+    journal.append(record);
+    journal.sync();
+  }
+  ASSERT_EQ(read_journal(scratch / "j").records.size(), 1u);
+  EXPECT_EQ(read_journal(scratch / "j").records[0].message, "segfault at \uFFFD\uFFFD");
+}
+
+TEST(Journal, NotesHaveTheMemberNote) {
+  const Scratch scratch;
+  JournalWriter journal(scratch / "j");
+  EXPECT_THROW(journal.append_note({{"remark", "x"}}), std::invalid_argument);
+  EXPECT_THROW(journal.append_note("x"), std::invalid_argument);
+}
+
+TEST(Journal, ManyRecordsCrossTheBlocksOfReaderAndWriter) {
+  const Scratch scratch;
+  write_records(scratch / "j", 1, 1500);  // some megabytes
+  ASSERT_GT(std::filesystem::file_size(scratch / "j"), 3u << 20);
+  const JournalContents contents = read_journal(scratch / "j");
+  ASSERT_EQ(contents.records.size(), 1500u);
+  EXPECT_EQ(contents.damaged, 0);
+  expect_same(contents.records[1499], full_record(1500));
+}
+
+TEST(Journal, AFullDiskKeepsWhatWasSafeAndNothingHalf) {
+  const Scratch scratch;
+  const auto path = scratch / "j";
+  JournalWriter journal(path);
+  journal.append(full_record(1));
+  journal.sync();
+  const std::string safe = file_text(path);
+  journal.append(full_record(2));
+  journal.append(full_record(3));
+  for (const std::size_t room : {0u, 1u, 100u, 3000u}) {  // 3000: the first of the two lines would fit
+    const SizeLimit limit(safe.size() + room);
+    try {
+      journal.sync();
+      ADD_FAILURE() << "no error with room for " << room << " bytes";
+    } catch (const StorageError& error) {
+      EXPECT_THAT(error.what(),
+                  AllOf(HasSubstr(path.string()), HasSubstr("File too large"), HasSubstr("are safe")));
+    }
+    ASSERT_EQ(file_text(path), safe) << room;
+  }
+  journal.sync();  // there is room again
+  EXPECT_THAT(keys_of(read_journal(path)), ElementsAre("key-1", "key-2", "key-3"));
+}
+
+TEST(Journal, AFileThatWentAwayIsNoSafePlace) {
+  const Scratch scratch;
+  for (const bool replaced : {false, true}) {
+    write_records(scratch / "j", 1, 2);
+    JournalWriter journal(scratch / "j");
+    journal.append(full_record(3));
+    journal.sync();
+    std::filesystem::rename(scratch / "j", scratch / "moved");
+    if (replaced) set_file_text(scratch / "j", "");
+    journal.append(full_record(4));
+    try {
+      journal.sync();
+      ADD_FAILURE() << "the record was called safe";
+    } catch (const StorageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("removed, replaced or unmounted"));
+    }
+    EXPECT_THROW(journal.sync(), StorageError) << "and so it stays";
+    EXPECT_THAT(keys_of(read_journal(scratch / "moved")).size(), ::testing::Ge(3u));
+    std::filesystem::remove(scratch / "j");
+  }
+}
+
+TEST(Journal, AWriterThatEndsOnAFullDiskDoesNotThrow) {
+  const Scratch scratch;
+  auto journal = std::make_unique<JournalWriter>(scratch / "j");
+  journal->append(full_record(1));
+  {
+    const SizeLimit limit(10);
+    journal.reset();
+  }
+  EXPECT_EQ(file_text(scratch / "j"), "");
+}
+
+TEST(Journal, WhatCannotBeAJournalIsRefused) {
+  const Scratch scratch;
+  EXPECT_THROW(JournalWriter(scratch / "no/such/folder/j"), StorageError);
+  EXPECT_THROW(JournalWriter(scratch.folder()), StorageError);
+  EXPECT_THROW(JournalWriter("/dev/full"), StorageError);
+  // A link could lead out of the run directory.
+  set_file_text(scratch / "elsewhere", "precious");
+  std::filesystem::create_symlink(scratch / "elsewhere", scratch / "link");
+  EXPECT_THROW(JournalWriter(scratch / "link"), StorageError);
+  EXPECT_EQ(file_text(scratch / "elsewhere"), "precious");
+  EXPECT_THROW(read_journal(scratch.folder()), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace gaussweep::io

@@ -1,0 +1,99 @@
+#pragma once
+/// What the tests of records share: a folder of their own, records with every field set, and comparison.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <variant>
+
+#include "io/records/record.hpp"
+#include "tests/scratch.hpp"
+
+namespace gaussweep::io::testing {
+
+/// These tests sync thousands of times.
+struct Scratch : testing_help::Scratch {
+  Scratch() : testing_help::Scratch(Place::memory) {}
+};
+
+inline std::string file_text(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+inline void set_file_text(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+/// A record in which every field differs from its default and from every other field.
+inline Record full_record(int seed) {
+  Record record;
+  int count = 0;
+  for (const Field& field : record_fields()) {
+    ++count;
+    if (const auto* text = std::get_if<std::string Record::*>(&field.member)) {
+      record.** text = std::string(field.name) + "-" + std::to_string(seed);
+    } else if (const auto* integer = std::get_if<std::int64_t Record::*>(&field.member)) {
+      record.** integer = 1000 * seed + count;
+    } else {
+      record.*(*std::get_if<double Record::*>(&field.member)) = seed + 1.0 / (3 * count);
+    }
+  }
+  record.parameters = R"({"blocks":)" + std::to_string(seed) + "}";
+  record.message = "‖b − Ax‖ \"zu groß\"\n\ttab \\ Žluťoučký 漢字 🎯";
+  record.sample_list = {{0.1 * seed, 1980.5, false}, {0.2, Record::unknown, true}};
+  record.stages = {{"elimináte", 512, 0.25, 0.25 / 512, 0.5, 0.9},
+                   {"substitute", 1, 0.1, 0.1, Record::unknown, 0.1}};
+  record.history = {1.0, 1e-3, std::numeric_limits<double>::infinity(), Record::unknown};
+  return record;
+}
+
+inline void expect_same_number(double a, double b, std::string_view what) {
+  if (std::isnan(a) || std::isnan(b)) {
+    EXPECT_EQ(std::isnan(a), std::isnan(b)) << what;
+  } else {
+    EXPECT_EQ(a, b) << what;
+    EXPECT_EQ(std::signbit(a), std::signbit(b)) << what;
+  }
+}
+
+/// Every field and detail, NaN equal to NaN.
+inline void expect_same(const Record& a, const Record& b) {
+  for (const Field& field : record_fields()) {
+    std::visit(
+        [&](auto member) {
+          if constexpr (std::is_same_v<decltype(member), double Record::*>) {
+            expect_same_number(a.*member, b.*member, field.name);
+          } else {
+            EXPECT_EQ(a.*member, b.*member) << field.name;
+          }
+        },
+        field.member);
+  }
+  ASSERT_EQ(a.sample_list.size(), b.sample_list.size());
+  for (std::size_t i = 0; i < a.sample_list.size(); ++i) {
+    expect_same_number(a.sample_list[i].seconds, b.sample_list[i].seconds, "sample seconds");
+    expect_same_number(a.sample_list[i].clock_mhz, b.sample_list[i].clock_mhz, "sample clock");
+    EXPECT_EQ(a.sample_list[i].throttled, b.sample_list[i].throttled);
+  }
+  ASSERT_EQ(a.stages.size(), b.stages.size());
+  for (std::size_t i = 0; i < a.stages.size(); ++i) {
+    EXPECT_EQ(a.stages[i].kernel, b.stages[i].kernel);
+    EXPECT_EQ(a.stages[i].calls, b.stages[i].calls);
+    expect_same_number(a.stages[i].seconds, b.stages[i].seconds, "stage seconds");
+    expect_same_number(a.stages[i].mean, b.stages[i].mean, "stage mean");
+    expect_same_number(a.stages[i].occupancy, b.stages[i].occupancy, "stage occupancy");
+    expect_same_number(a.stages[i].share, b.stages[i].share, "stage share");
+  }
+  ASSERT_EQ(a.history.size(), b.history.size());
+  for (std::size_t i = 0; i < a.history.size(); ++i)
+    expect_same_number(a.history[i], b.history[i], "history");
+}
+
+}  // namespace gaussweep::io::testing

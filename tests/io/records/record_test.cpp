@@ -1,0 +1,237 @@
+#include "io/records/record.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "io/files/errors.hpp"
+#include "tests/io/records/record_samples.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using testing::expect_same;
+using testing::full_record;
+using Json = nlohmann::json;
+
+// The contract, spelled out once more: a column that moves or vanishes breaks scripts.
+constexpr const char* contract =
+    "key run_id problem method backend precision m n k nrhs uplo parameters matrix_kind matrix_digest "
+    "matrix_seed "
+    "status message info convergence iterations seconds_min seconds_q1 seconds_median seconds_mean "
+    "seconds_q3 "
+    "seconds_max seconds_stdev samples inner_repeats warmup load_seconds generate_seconds allocate_seconds "
+    "h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share residual_ratio tolerance "
+    "backward_error "
+    "forward_error pivot_growth first_row_percent reference_method reference_seconds reference_difference "
+    "gpu_uuid "
+    "gpu_name capability sm_clock_mhz power_w temperature_c throttled throttle_reason host rank device_index "
+    "start_time commit job_id node partition gres";
+
+Record round_trip(const Record& record) {
+  return record_from_json(Json::parse(to_json(record).dump()));
+}
+
+std::string message_of(const Json& json) {
+  try {
+    record_from_json(json);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "(no error)";
+}
+
+TEST(Record, ColumnsStandInTheOrderOfTheContract) {
+  std::istringstream names(contract);
+  for (const Field& field : record_fields()) {
+    std::string name;
+    ASSERT_TRUE(names >> name);
+    EXPECT_EQ(field.name, name);
+  }
+  std::string rest;
+  EXPECT_FALSE(names >> rest) << rest;
+}
+
+/// The member of the field `name`, if it is one of this type.
+template <class T>
+T Record::*member_named(std::string_view name) {
+  for (const Field& field : record_fields()) {
+    const auto* member = std::get_if<T Record::*>(&field.member);
+    if (field.name == name && member != nullptr) return *member;
+  }
+  return nullptr;
+}
+
+// The name comes from the member itself, so a row that points at its neighbour's member cannot hide.
+#define EXPECT_OWN_MEMBER(name) EXPECT_EQ(member_named<decltype(Record::name)>(#name), &Record::name) << #name
+
+TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
+  EXPECT_OWN_MEMBER(key);
+  EXPECT_OWN_MEMBER(run_id);
+  EXPECT_OWN_MEMBER(problem);
+  EXPECT_OWN_MEMBER(method);
+  EXPECT_OWN_MEMBER(backend);
+  EXPECT_OWN_MEMBER(precision);
+  EXPECT_OWN_MEMBER(m);
+  EXPECT_OWN_MEMBER(n);
+  EXPECT_OWN_MEMBER(k);
+  EXPECT_OWN_MEMBER(nrhs);
+  EXPECT_OWN_MEMBER(uplo);
+  EXPECT_OWN_MEMBER(parameters);
+  EXPECT_OWN_MEMBER(matrix_kind);
+  EXPECT_OWN_MEMBER(matrix_digest);
+  EXPECT_OWN_MEMBER(matrix_seed);
+  EXPECT_OWN_MEMBER(status);
+  EXPECT_OWN_MEMBER(message);
+  EXPECT_OWN_MEMBER(info);
+  EXPECT_OWN_MEMBER(convergence);
+  EXPECT_OWN_MEMBER(iterations);
+  EXPECT_OWN_MEMBER(seconds_min);
+  EXPECT_OWN_MEMBER(seconds_q1);
+  EXPECT_OWN_MEMBER(seconds_median);
+  EXPECT_OWN_MEMBER(seconds_mean);
+  EXPECT_OWN_MEMBER(seconds_q3);
+  EXPECT_OWN_MEMBER(seconds_max);
+  EXPECT_OWN_MEMBER(seconds_stdev);
+  EXPECT_OWN_MEMBER(samples);
+  EXPECT_OWN_MEMBER(inner_repeats);
+  EXPECT_OWN_MEMBER(warmup);
+  EXPECT_OWN_MEMBER(load_seconds);
+  EXPECT_OWN_MEMBER(generate_seconds);
+  EXPECT_OWN_MEMBER(allocate_seconds);
+  EXPECT_OWN_MEMBER(h2d_seconds);
+  EXPECT_OWN_MEMBER(d2h_seconds);
+  EXPECT_OWN_MEMBER(verify_seconds);
+  EXPECT_OWN_MEMBER(flops);
+  EXPECT_OWN_MEMBER(gflops);
+  EXPECT_OWN_MEMBER(bytes);
+  EXPECT_OWN_MEMBER(peak_share);
+  EXPECT_OWN_MEMBER(residual_ratio);
+  EXPECT_OWN_MEMBER(tolerance);
+  EXPECT_OWN_MEMBER(backward_error);
+  EXPECT_OWN_MEMBER(forward_error);
+  EXPECT_OWN_MEMBER(pivot_growth);
+  EXPECT_OWN_MEMBER(first_row_percent);
+  EXPECT_OWN_MEMBER(reference_method);
+  EXPECT_OWN_MEMBER(reference_seconds);
+  EXPECT_OWN_MEMBER(reference_difference);
+  EXPECT_OWN_MEMBER(gpu_uuid);
+  EXPECT_OWN_MEMBER(gpu_name);
+  EXPECT_OWN_MEMBER(capability);
+  EXPECT_OWN_MEMBER(sm_clock_mhz);
+  EXPECT_OWN_MEMBER(power_w);
+  EXPECT_OWN_MEMBER(temperature_c);
+  EXPECT_OWN_MEMBER(throttled);
+  EXPECT_OWN_MEMBER(throttle_reason);
+  EXPECT_OWN_MEMBER(host);
+  EXPECT_OWN_MEMBER(rank);
+  EXPECT_OWN_MEMBER(device_index);
+  EXPECT_OWN_MEMBER(start_time);
+  EXPECT_OWN_MEMBER(commit);
+  EXPECT_OWN_MEMBER(job_id);
+  EXPECT_OWN_MEMBER(node);
+  EXPECT_OWN_MEMBER(partition);
+  EXPECT_OWN_MEMBER(gres);
+  EXPECT_EQ(record_fields().size(), 66u);
+}
+
+TEST(Record, EveryFieldSurvivesJson) {
+  expect_same(round_trip(full_record(1)), full_record(1));
+  Record defaults;
+  defaults.key = "k";
+  expect_same(round_trip(defaults), defaults);
+}
+
+TEST(Record, WhatWasOfTheMomentIsSaidOnlyWhereItWas) {
+  EXPECT_FALSE(to_json(full_record(1)).contains("for_now"));
+  Record record = full_record(1);
+  record.for_now = true;
+  EXPECT_TRUE(round_trip(record).for_now);
+}
+
+TEST(Record, DoublesSurviveBitByBit) {
+  using Limits = std::numeric_limits<double>;
+  for (const double value :
+       {0.1, 1.0 / 3, -0.0, 5e-324, Limits::min(), Limits::max(), 1e22, 123456789012345678.0,
+        Limits::epsilon(), -Limits::infinity(), Limits::infinity(), Limits::quiet_NaN()}) {
+    Record record;
+    record.flops = value;
+    testing::expect_same_number(round_trip(record).flops, value, std::to_string(value));
+  }
+  Record record;
+  record.flops = 0.1;
+  record.matrix_seed = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(to_json(record)["flops"].dump(), "0.1");
+  EXPECT_EQ(round_trip(record).matrix_seed, record.matrix_seed);
+}
+
+TEST(Record, WhatJsonCannotSayHasWords) {
+  Record record;
+  record.flops = std::numeric_limits<double>::infinity();
+  record.gflops = -record.flops;
+  const Json json = to_json(record);
+  EXPECT_EQ(json["flops"], "inf");
+  EXPECT_EQ(json["gflops"], "-inf");
+  EXPECT_TRUE(json["bytes"].is_null());
+}
+
+TEST(Record, UnknownKeysArePassedOverAndAbsentOnesKeepDefaults) {
+  const Record record = record_from_json({{"key", "k"},
+                                          {"problem", "gesv"},
+                                          {"method", "lapack"},
+                                          {"status", "pass"},
+                                          {"colour", {"of", "tomorrow"}}});
+  EXPECT_EQ(record.key, "k");
+  EXPECT_EQ(record.parameters, "{}");
+  EXPECT_EQ(record.device_index, -1);
+  EXPECT_TRUE(std::isnan(record.seconds_min));
+  EXPECT_TRUE(record.sample_list.empty());
+}
+
+TEST(Record, LinesFromBeforeTheColumnsOfTheQueueAreRead) {
+  Json old = to_json(full_record(1));
+  old.erase("partition");
+  old.erase("gres");
+  Record expected = full_record(1);
+  expected.partition = expected.gres = "";
+  expect_same(record_from_json(old), expected);
+}
+
+TEST(Record, RequiredFieldsAreNamedWhereTheyLack) {
+  for (const char* name : {"key", "problem", "method", "status"}) {
+    Json json = to_json(full_record(1));
+    json.erase(name);
+    EXPECT_THAT(message_of(json), ::testing::HasSubstr("'" + std::string(name) + "'"));
+  }
+}
+
+TEST(Record, MistypedFieldsAreNamed) {
+  for (const Field& field : record_fields()) {
+    for (const Json& wrong : {Json(true), Json::array({1}), Json("nan")}) {
+      if (field.member.index() == 0 && wrong.is_string()) continue;
+      Json json = to_json(full_record(1));
+      json[std::string(field.name)] = wrong;
+      EXPECT_THAT(message_of(json), ::testing::HasSubstr("'" + std::string(field.name) + "'"));
+    }
+  }
+  const auto with = [](const char* name, const Json& value) {
+    Json json = to_json(full_record(1));
+    json[name] = value;
+    return message_of(json);
+  };
+  EXPECT_THAT(with("n", 1.5), ::testing::HasSubstr("'n' of a record must be a 64-bit integer"));
+  EXPECT_THAT(with("n", std::numeric_limits<std::uint64_t>::max()), ::testing::HasSubstr("64-bit integer"));
+  EXPECT_THAT(with("sample_list", Json::array()), ::testing::HasSubstr("sample_list"));
+  EXPECT_THAT(with("sample_list", {{"seconds", {1, 2}}, {"clock_mhz", {1}}, {"throttled", {false}}}),
+              ::testing::HasSubstr("equally long"));
+  EXPECT_THAT(with("stages", {{"kernel", "a"}}), ::testing::HasSubstr("stages"));
+  EXPECT_THAT(with("stages", Json::array({3})), ::testing::HasSubstr("stages"));
+  EXPECT_THAT(with("for_now", 1), ::testing::HasSubstr("'for_now' of a record must be true or false"));
+  EXPECT_THAT(with("history", {"x"}), ::testing::HasSubstr("history"));
+  EXPECT_THAT(message_of(Json::array()), ::testing::HasSubstr("JSON object"));
+}
+
+}  // namespace
+}  // namespace gaussweep::io

@@ -1,0 +1,420 @@
+#include "io/records/results.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "io/files/errors.hpp"
+#include "tests/io/records/record_samples.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using ::testing::AllOf;
+using testing::expect_same;
+using testing::file_text;
+using testing::full_record;
+using ::testing::HasSubstr;
+using testing::Scratch;
+using testing::set_file_text;
+
+Results full_results(int records) {
+  Results results;
+  for (int i = 1; i <= records; ++i) results.records.push_back(full_record(i));
+  DeviceRow device;
+  device.gpu_uuid = "GPU-1";
+  device.gpu_name = "A GPU";
+  device.host = "knoten-ä";
+  device.capability = 90;
+  device.multiprocessors = 132;
+  device.total_bytes = std::int64_t{150} << 30;
+  device.ecc = 1;
+  device.driver_version = 13000;
+  device.runtime_version = 12080;
+  device.copy_bytes_per_second = 4.1e12;
+  device.gemm_flops_float = 5e13;
+  device.gemm_flops_double = Record::unknown;
+  results.devices = {device};
+  HostRow host;
+  host.host = "knoten-ä";
+  host.cpu = "a CPU";
+  host.os = "Linux";
+  host.cores = 96;
+  host.blas_threads = 12;
+  host.memory_bytes = std::int64_t{1} << 40;
+  results.hosts = {host};
+  results.attributes = {{"plan", "name: übung\nsweep:\n"}, {"commit", "abc"}, {"empty", ""}};
+  return results;
+}
+
+void expect_same(const Results& a, const Results& b) {
+  ASSERT_EQ(a.records.size(), b.records.size());
+  for (std::size_t i = 0; i < a.records.size(); ++i) io::testing::expect_same(a.records[i], b.records[i]);
+  ASSERT_EQ(a.devices.size(), b.devices.size());
+  for (std::size_t i = 0; i < a.devices.size(); ++i) {
+    const DeviceRow &x = a.devices[i], &y = b.devices[i];
+    EXPECT_EQ(
+        std::tie(x.gpu_uuid, x.gpu_name, x.host, x.capability, x.multiprocessors, x.total_bytes, x.ecc),
+        std::tie(y.gpu_uuid, y.gpu_name, y.host, y.capability, y.multiprocessors, y.total_bytes, y.ecc));
+    EXPECT_EQ(std::tie(x.driver_version, x.runtime_version), std::tie(y.driver_version, y.runtime_version));
+    testing::expect_same_number(x.copy_bytes_per_second, y.copy_bytes_per_second, "copy");
+    testing::expect_same_number(x.gemm_flops_float, y.gemm_flops_float, "float");
+    testing::expect_same_number(x.gemm_flops_double, y.gemm_flops_double, "double");
+  }
+  ASSERT_EQ(a.hosts.size(), b.hosts.size());
+  for (std::size_t i = 0; i < a.hosts.size(); ++i) {
+    const HostRow &x = a.hosts[i], &y = b.hosts[i];
+    EXPECT_EQ(std::tie(x.host, x.cpu, x.os, x.cores, x.memory_bytes, x.blas_threads),
+              std::tie(y.host, y.cpu, y.os, y.cores, y.memory_bytes, y.blas_threads));
+  }
+  EXPECT_EQ(a.attributes, b.attributes);
+}
+
+/// Whether both hold the same to the bit, by what results.h5 would be made of them.
+bool same(const Results& a, const Results& b) {
+  const auto records = [](const Results& results) {
+    std::string text;
+    for (const Record& record : results.records) text += to_json(record).dump() + "\n";
+    return text;
+  };
+  const auto others = [](const Results& results) {
+    nlohmann::json rows = nlohmann::json::array();  // NaN is null there
+    for (const DeviceRow& r : results.devices) {
+      rows.push_back({r.gpu_uuid, r.gpu_name, r.host, r.capability, r.multiprocessors, r.total_bytes, r.ecc,
+                      r.driver_version, r.runtime_version, r.copy_bytes_per_second, r.gemm_flops_float,
+                      r.gemm_flops_double});
+    }
+    for (const HostRow& r : results.hosts) rows.push_back({r.host, r.cpu, r.os, r.cores, r.memory_bytes});
+    return rows.dump();
+  };
+  return records(a) == records(b) && others(a) == others(b) && a.attributes == b.attributes;
+}
+
+std::string read_error(const std::filesystem::path& path) {
+  try {
+    read_results(path);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "(no error)";
+}
+
+/// Runs tests/io/records/results_check.py with `arguments`; its words on failure.
+std::string run_python(const std::string& arguments, const Scratch& scratch) {
+  const std::string root = GAUSSWEEP_SOURCE_DIR;
+  const std::string said = (scratch / "said").string();
+  const std::string command = "'" + root + "/tests/run_python.sh' '" + root +
+                              "/tests/io/records/results_check.py' " + arguments + " >'" + said + "' 2>&1";
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "" : "failed: " + file_text(said);
+}
+
+std::size_t entries_of(const std::filesystem::path& folder) {
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
+}
+
+TEST(Results, EverythingSurvives) {
+  const Scratch scratch;
+  const Results results = full_results(700);  // several chunks
+  write_results(scratch / "r.h5", results);
+  expect_same(read_results(scratch / "r.h5"), results);
+  EXPECT_EQ(entries_of(scratch.folder()), 1u) << "a temporary was left behind";
+  struct stat facts {};
+  ASSERT_EQ(stat((scratch / "r.h5").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600u);
+}
+
+TEST(Results, EmptyTablesSurvive) {
+  const Scratch scratch;
+  write_results(scratch / "r.h5", {});
+  expect_same(read_results(scratch / "r.h5"), Results{});
+  Results one;
+  one.records.emplace_back();  // all defaults: every string but one is empty
+  write_results(scratch / "r.h5", one);
+  expect_same(read_results(scratch / "r.h5"), one);
+}
+
+TEST(Results, DetailsCanBeLeftOut) {
+  const Scratch scratch;
+  write_results(scratch / "r.h5", full_results(3));
+  Results expected = full_results(3);
+  for (Record& record : expected.records) {
+    record.sample_list.clear();
+    record.stages.clear();
+    record.history.clear();
+  }
+  expect_same(read_results(scratch / "r.h5", false), expected);
+}
+
+TEST(Results, AttributesHaveNoLimitOfLength) {
+  const Scratch scratch;
+  Results results;
+  results.attributes["plan"] = std::string(300000, 'p') + "ü";
+  for (int i = 0; i < 40; ++i) results.attributes["fact_" + std::to_string(i)] = std::string(1000, 'f');
+  write_results(scratch / "r.h5", results);
+  EXPECT_EQ(read_results(scratch / "r.h5").attributes, results.attributes);
+}
+
+TEST(Results, TextIsKeptValidAndWithinItsWidth) {
+  const Scratch scratch;
+  Results results = full_results(3);
+  results.records[0].message = "at \xff!";
+  results.records[1].message = std::string(4094, 'x') + "ééé";
+  results.records[2].message = std::string(4096, 'y');
+  write_results(scratch / "r.h5", results);
+  const Results read = read_results(scratch / "r.h5");
+  EXPECT_EQ(read.records[0].message, "at \uFFFD!");
+  EXPECT_EQ(read.records[1].message, std::string(4093, 'x') + "…");
+  EXPECT_EQ(read.records[2].message, results.records[2].message);
+}
+
+TEST(Results, PythonSeesWhatWasWritten) {
+  const Scratch scratch;
+  const Results results = full_results(5);
+  write_results(scratch / "r.h5", results);
+  nlohmann::json expected = nlohmann::json::array();
+  for (const Record& record : results.records) expected.push_back(to_json(record));
+  set_file_text(scratch / "expected.json", expected.dump());
+  write_results(scratch / "empty.h5", {});
+  EXPECT_EQ(
+      run_python("check '" + (scratch / "r.h5").string() + "' '" + (scratch / "expected.json").string() +
+                     "' '" + (scratch / "empty.h5").string() + "'",
+                 scratch),
+      "");
+}
+
+TEST(Results, TheDocumentSaysWhatIsWritten) {
+  const Scratch scratch;
+  write_results(scratch / "r.h5", full_results(2));
+  EXPECT_EQ(
+      run_python("document '" + (scratch / "r.h5").string() + "' '" GAUSSWEEP_SOURCE_DIR "/io/SCHEMA.md'",
+                 scratch),
+      "");
+}
+
+TEST(Results, OlderAndNewerFilesAreReadByColumnName) {
+  const Scratch scratch;
+  ASSERT_EQ(run_python("make '" + scratch.folder().string() + "'", scratch), "");
+  // Two rows, other order and widths, no details, a column and a table that we do not know.
+  const Results old = read_results(scratch / "old.h5");
+  ASSERT_EQ(old.records.size(), 2u);
+  EXPECT_EQ(old.records[1].key, "k2");
+  EXPECT_EQ(old.records[1].status, "failed");
+  EXPECT_EQ(old.records[1].method, "lapack");
+  EXPECT_EQ(old.records[1].n, 64);              // int32 in the file
+  EXPECT_EQ(old.records[1].seconds_min, 0.25);  // float32 in the file
+  EXPECT_EQ(old.records[1].flops, 7.0);         // int64 in the file
+  EXPECT_EQ(old.records[1].parameters, "{}");
+  EXPECT_TRUE(std::isnan(old.records[1].gflops));
+  EXPECT_TRUE(old.records[1].sample_list.empty());
+  EXPECT_TRUE(old.devices.empty());
+  EXPECT_EQ(old.attributes.at("plan"), "name: alt");
+  EXPECT_EQ(old.attributes.count("schema_version"), 0u);
+}
+
+TEST(Results, ANewerSchemaIsRefusedAndAnOlderOneIsRead) {
+  const Scratch scratch;
+  ASSERT_EQ(run_python("make '" + scratch.folder().string() + "'", scratch), "");
+  EXPECT_EQ(read_results(scratch / "version_0.h5").records.at(0).method, "lapack");
+  EXPECT_THAT(
+      read_error(scratch / "version_2.h5"),
+      AllOf(HasSubstr("version_2.h5"), HasSubstr("newer gaussweep (schema version 2"), HasSubstr("up to 1")));
+  EXPECT_THAT(read_error(scratch / "version_text.h5"), HasSubstr("not a whole number"));
+}
+
+TEST(Results, WhatIsNotOursIsRefusedWithWhatWasExpected) {
+  const Scratch scratch;
+  const auto expected = HasSubstr("expected a results.h5 of gaussweep");
+  EXPECT_THAT(read_error(scratch / "none.h5"), AllOf(HasSubstr("No such file"), expected));
+  EXPECT_THAT(read_error(scratch.folder()), AllOf(HasSubstr("not a regular file"), expected));
+  set_file_text(scratch / "text.h5", "key,status\n");
+  EXPECT_THAT(read_error(scratch / "text.h5"), AllOf(HasSubstr((scratch / "text.h5").string()), expected));
+  ASSERT_EQ(run_python("make '" + scratch.folder().string() + "'", scratch), "");
+  EXPECT_THAT(read_error(scratch / "foreign.h5"), AllOf(HasSubstr("schema_version"), expected));
+  EXPECT_THAT(read_error(scratch / "keyless.h5"), AllOf(HasSubstr("lacks the column 'key'"), expected));
+  EXPECT_THAT(read_error(scratch / "mistyped.h5"), AllOf(HasSubstr("'n' must be an integer"), expected));
+  EXPECT_THAT(read_error(scratch / "variable.h5"),
+              AllOf(HasSubstr("'key' must be a string of fixed"), expected));
+  EXPECT_THAT(read_error(scratch / "array.h5"), AllOf(HasSubstr("compound"), expected));
+  EXPECT_THAT(read_error(scratch / "boundless.h5"), AllOf(HasSubstr("claims 1000000000000 rows"), expected));
+  EXPECT_THAT(read_error(scratch / "stray.h5"), AllOf(HasSubstr("speaks of trial 7"), expected));
+}
+
+TEST(Results, ACutFileIsAnErrorNotACrash) {
+  const Scratch scratch;
+  write_results(scratch / "r.h5", full_results(20));
+  const std::string whole = file_text(scratch / "r.h5");
+  for (std::size_t size = 0; size < whole.size(); size += whole.size() / 50) {
+    set_file_text(scratch / "cut.h5", whole.substr(0, size));
+    EXPECT_THAT(read_error(scratch / "cut.h5"), HasSubstr("expected a results.h5")) << size;
+  }
+}
+
+/// What reading a file gives, or the words of its refusal.
+std::string outcome_of(const std::filesystem::path& path, const Results& expected, int& unchecked) {
+  try {
+    const Results read = read_results_apart(path, true, 20);
+    unchecked += !read.checked;
+    return same(read, expected) ? "the same" : "other figures, silently";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+// One bit in a file may make another name, type or number of it, and HDF5 notices few of them. By hand:
+// GAUSSWEEP_FLIPS=3200 build/tests/io_tests --gtest_filter=Results.AFlippedBit*
+TEST(Results, AFlippedBitNeverGivesOtherFigures) {
+  const Scratch scratch;
+  const Results expected = full_results(3);
+  write_results(scratch / "r.h5", expected);
+  const std::string whole = file_text(scratch / "r.h5");
+  const char* wanted = std::getenv("GAUSSWEEP_FLIPS");
+  const int flips = wanted != nullptr ? std::atoi(wanted) : 150;
+  std::mt19937_64 random(20);
+  std::map<std::string, int> outcomes;
+  int unchecked = 0;
+  for (int i = 0; i < flips; ++i) {
+    const std::size_t bit = random() % (8 * whole.size());
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    set_file_text(scratch / "flipped.h5", flipped);
+    const std::string outcome = outcome_of(scratch / "flipped.h5", expected, unchecked);
+    ASSERT_NE(outcome, "other figures, silently") << "bit " << bit;
+    for (const char* kind : {"the same", "crashed with", "did not come to an end", "the checksum of",
+                             "Cannot read", "newer gaussweep", "not one of gaussweep's"}) {
+      if (outcome.find(kind) == std::string::npos) continue;
+      ++outcomes[kind];
+      if (kind[0] == 'c' || kind[0] == 'd') std::printf("bit %zu: %s\n", bit, outcome.c_str());
+      break;
+    }
+  }
+  int all = 0;
+  for (const auto& [kind, count] : outcomes) {
+    std::printf("%d of %d flips: %s\n", count, flips, kind.c_str());
+    all += count;
+  }
+  std::printf("%d of them without checksums\n", unchecked);
+  EXPECT_EQ(all, flips) << "an outcome without words of ours";
+  EXPECT_GT(outcomes["the checksum of"], 0) << "the test flips nothing that matters";
+}
+
+TEST(Results, TheChecksumSaysWhatIsDamaged) {
+  const Scratch scratch;
+  Results results = full_results(1);
+  results.records[0].message = "a text that stands once in the file";
+  results.attributes["plan"] = "the plan's own text";
+  write_results(scratch / "r.h5", results);
+  const std::string whole = file_text(scratch / "r.h5");
+  // The plan stands in the file as it is; tables are packed.
+  const std::size_t place = whole.find("the plan's own text");
+  ASSERT_NE(place, std::string::npos);
+  std::string damaged = whole;
+  damaged[place] ^= 1;
+  set_file_text(scratch / "d.h5", damaged);
+  EXPECT_THAT(read_error(scratch / "d.h5"),
+              AllOf(HasSubstr("d.h5"), HasSubstr("it is damaged: the checksum of the attribute 'plan'")));
+  // The name of a column: without its checksum the column would only seem to be absent.
+  const std::size_t name = whole.find(std::string("seconds_median\0", 15));  // not that in the checksums
+  ASSERT_NE(name, std::string::npos);
+  damaged = whole;
+  damaged[name] ^= 2;
+  set_file_text(scratch / "d.h5", damaged);
+  EXPECT_THAT(read_error(scratch / "d.h5"),
+              HasSubstr("the checksum of the column 'seconds_median' of /records"));
+}
+
+TEST(Results, FilesWithoutChecksumsAreReadAndSaySo) {
+  const Scratch scratch;
+  ASSERT_EQ(run_python("make '" + scratch.folder().string() + "'", scratch), "");
+  EXPECT_FALSE(read_results(scratch / "old.h5").checked);
+  write_results(scratch / "r.h5", full_results(2));
+  EXPECT_TRUE(read_results(scratch / "r.h5").checked);
+  ASSERT_EQ(run_python("annotate '" + (scratch / "r.h5").string() + "'", scratch), "");
+  EXPECT_TRUE(read_results(scratch / "r.h5").checked) << "what others add is no damage";
+  ASSERT_EQ(run_python("falsify '" + (scratch / "r.h5").string() + "'", scratch), "");
+  EXPECT_THAT(read_error(scratch / "r.h5"), HasSubstr("the checksum of the column 'n' of /records"));
+}
+
+TEST(Results, AChildReadsTheSame) {
+  const Scratch scratch;
+  const Results results = full_results(700);
+  write_results(scratch / "r.h5", results);
+  expect_same(read_results_apart(scratch / "r.h5"), results);
+  EXPECT_TRUE(read_results_apart(scratch / "r.h5").checked);
+  expect_same(read_results_apart(scratch / "r.h5", false), read_results(scratch / "r.h5", false));
+  set_file_text(scratch / "text.h5", "no");
+  EXPECT_THROW(read_results_apart(scratch / "none.h5"), InputError);
+  try {
+    read_results_apart(scratch / "text.h5");
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.what(), read_error(scratch / "text.h5"));
+  }
+}
+
+TEST(Results, AFailedWriteLeavesTheOldFileAndNoTemporary) {
+  const Scratch scratch;
+  const Results old = full_results(2);
+  write_results(scratch / "r.h5", old);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  for (const rlim_t room : {0u, 100u, 10000u}) {
+    const rlimit small{room, limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    std::string message;
+    try {
+      write_results(scratch / "r.h5", full_results(50));
+    } catch (const StorageError& error) {
+      message = error.what();
+    }
+    setrlimit(RLIMIT_FSIZE, &limit);
+    EXPECT_THAT(message, AllOf(HasSubstr((scratch / "r.h5").string()), HasSubstr("File too large"))) << room;
+    EXPECT_EQ(entries_of(scratch.folder()), 1u);
+    expect_same(read_results(scratch / "r.h5"), old);
+  }
+  std::signal(SIGXFSZ, handler);
+}
+
+TEST(Results, WhereNothingCanBeWrittenIsSaid) {
+  const Scratch scratch;
+  EXPECT_THROW(write_results(scratch / "no/such/r.h5", {}), StorageError);
+  // A folder stands under the name: rename fails at the very end.
+  std::filesystem::create_directories(scratch / "r.h5" / "x");
+  EXPECT_THROW(write_results(scratch / "r.h5", {}), StorageError);
+  EXPECT_EQ(entries_of(scratch.folder()), 1u);
+}
+
+TEST(Results, TemporariesOfKilledWritersVanishOnceTheyAreOld) {
+  const Scratch scratch;
+  const auto old = scratch / ".r.h5.4711-0.tmp", young = scratch / ".r.h5.4712-0.tmp",
+             other = scratch / ".s.h5.1-0.tmp";
+  for (const auto& path : {old, young, other}) set_file_text(path, "half");
+  const auto past = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+  std::filesystem::last_write_time(old, past);
+  std::filesystem::last_write_time(other, past);
+  write_results(scratch / "r.h5", {});
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_TRUE(std::filesystem::exists(young));
+  EXPECT_TRUE(std::filesystem::exists(other));
+}
+
+TEST(Results, Hdf5PrintsNothing) {
+  const Scratch scratch;
+  set_file_text(scratch / "text.h5", "no");
+  ::testing::internal::CaptureStderr();
+  read_error(scratch / "text.h5");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+}  // namespace
+}  // namespace gaussweep::io
