@@ -43,13 +43,14 @@ ROOMS = {
     "kernels": dict(
         targets=["gaussweep_kernels", "gaussweep_kernels_cuda"],
         allowed=["kernels/core/method.hpp", "vector"],
-        forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h", "yaml-cpp/yaml.h",
-                   "nlohmann/json.hpp", "png.h", "netpbm/pgm.h", "mpi.h", "CLI/CLI.hpp", "iostream"] + PRINTING,
+        forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h",
+                   "yaml-cpp/yaml.h", "nlohmann/json.hpp", "png.h", "netpbm/pgm.h", "mpi.h", "CLI/CLI.hpp", "iostream"] + PRINTING,
         libraries=r"hdf5|H5|yaml-cpp/|nlohmann/|png|netpbm|mpi|CLI/|spdlog/|fmt/|iostream|print|chrono|ctime|time\.h"
         r"|sys/time"),
     "io": dict(
         targets=["gaussweep_io"],
-        allowed=["io/records/record.hpp", "io/plan/plan.hpp", "hdf5.h", "yaml-cpp/yaml.h", "nlohmann/json.hpp", "png.h"],
+        allowed=["io/records/record.hpp", "io/plan/plan.hpp", "hdf5.h", "yaml-cpp/yaml.h",
+                 "nlohmann/json.hpp", "png.h"],
         forbidden=["kernels/core/enums.hpp", "kernels/core/method.hpp", "driver/plan/trial.hpp", "mpi.h", "CLI/CLI.hpp"]
         + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|nvml|mpi|CLI/|spdlog/|fmt/"),
@@ -65,8 +66,8 @@ ROOMS = {
     "driver/mex": dict(
         targets=["gaussweep_mex_octave", "gaussweep_mex_matlab"],
         allowed=["kernels/core/method.hpp", "driver/mex/choice.hpp", "mex.h"],
-        forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h", "yaml-cpp/yaml.h",
-                   "nlohmann/json.hpp", "mpi.h", "CLI/CLI.hpp", "iostream"] + CUDA + PRINTING,
+        forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h",
+                   "yaml-cpp/yaml.h", "nlohmann/json.hpp", "mpi.h", "CLI/CLI.hpp", "iostream"] + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|nlohmann/|mpi|CLI/|spdlog/|fmt/|iostream"),
 }  # fmt: skip
 MAY_QUOTE = {"kernels": ("kernels/",), "io": ("io/",), "driver/mex": ("driver/mex/", "kernels/")}
@@ -184,7 +185,10 @@ def count_files():
     """Folders of code stay small enough to be read as a list."""
     for folder in sorted({p.parent for tree in ("driver", "io") for p in (SOURCE / tree).rglob("*.?pp")}):
         count = sum(1 for p in folder.iterdir() if p.suffix in (".cpp", ".hpp"))
-        check(count <= MOST_FILES, f"{folder.relative_to(SOURCE)}/: {count} files; at most {MOST_FILES} belong into a folder")
+        check(
+            count <= MOST_FILES,
+            f"{folder.relative_to(SOURCE)}/: {count} files; at most {MOST_FILES} belong into a folder",
+        )
     stray = sorted(p.name for tree in ("driver", "io") for p in (SOURCE / tree).glob("*.?pp"))
     check(not stray, f"outside of the folders of driver/ and io/: {', '.join(stray)}")
 
