@@ -44,7 +44,8 @@ ROOMS = {
         targets=["gaussweep_kernels", "gaussweep_kernels_cuda"],
         allowed=["kernels/core/method.hpp", "vector"],
         forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h",
-                   "yaml-cpp/yaml.h", "nlohmann/json.hpp", "png.h", "netpbm/pgm.h", "mpi.h", "CLI/CLI.hpp", "iostream"] + PRINTING,
+                   "yaml-cpp/yaml.h", "nlohmann/json.hpp", "png.h", "netpbm/pgm.h",
+                   "mpi.h", "CLI/CLI.hpp", "iostream"] + PRINTING,
         libraries=r"hdf5|H5|yaml-cpp/|nlohmann/|png|netpbm|mpi|CLI/|spdlog/|fmt/|iostream|print|chrono|ctime|time\.h"
         r"|sys/time"),
     "io": dict(
