@@ -48,7 +48,7 @@ compile() {
   "$compiler" "${flags[@]}" "$@" -MD -MF "$object.d" -c "$source" -o "$object"
 }
 objects=()
-for source in io/*.cpp; do
+for source in io/*/*.cpp; do
   object=$build/objects/$(basename "$source" .cpp).o
   compile "$source" "$object" -fsanitize=fuzzer-no-link
   objects+=("$object")
