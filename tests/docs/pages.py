@@ -1,0 +1,59 @@
+"""The pages for people: where they are, and their headings, tables and links."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+GAUSSWEEP = Path(os.environ.get("GAUSSWEEP_BUILD", ROOT / "build")) / "gaussweep"
+
+
+def _listed():
+    named = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True)
+    if named.returncode != 0:  # not a git checkout
+        return [path for path in ROOT.rglob("*.md") if not any(p.startswith((".", "build")) for p in path.parts)]
+    return [ROOT / name for name in named.stdout.split()]
+
+
+PAGES = sorted(path for path in _listed() if path.is_file())
+
+
+def headings(text):
+    """The headings outside of code, in order."""
+    return re.findall(r"^#{1,6} +(.*?) *$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
+
+
+def anchor(heading):
+    """What GitHub makes of a heading: letters, digits, - and _, small, spaces as -."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def section(text, heading):
+    """From a heading to the next."""
+    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", text, re.M | re.S)
+    if not found:
+        raise AssertionError(f"there is no heading '{heading}'")
+    return found.group(1)
+
+
+def tables(text, heading):
+    """Rows of the tables below a heading, a dictionary by column each; back quotes around a whole cell are left out."""
+    rows, names = [], None
+    for line in section(text, heading).splitlines():
+        if not line.startswith("|"):
+            names = None
+            continue
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if names is None:
+            names = cells
+        elif not set(line) <= set("|-"):
+            if len(cells) != len(names):
+                raise AssertionError(f"{len(cells)} cells under {len(names)} columns: {line}")
+            rows.append({name: re.sub(r"^`([^`]*)`$", r"\1", cell) for name, cell in zip(names, cells)})
+    return rows
+
+
+def words(cell):
+    """The words of a cell, with or without back quotes."""
+    return {word.strip("` ") for word in cell.split(",")} - {""}

@@ -1,0 +1,148 @@
+"""docs/plan.md against the plan reader itself, which names what it knows where a key is wrong: every key that it knows is
+on the page, every key on the page is one that it knows, with its range, and every example is a plan that it takes."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import h5py
+import pages
+
+PAGE = pages.ROOT / "docs" / "plan.md"
+ENTRY = "problem: gesv, method: lapack, n: 64"
+WEIGHTS = "%%MatrixMarket matrix array real general\n3 3\n" + "0\n1\n0\n1\n4\n1\n0\n1\n0\n"
+
+
+class PlanPage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.text = PAGE.read_text(encoding="utf-8")
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        shutil.copytree(pages.ROOT / "jobs/plans/data", cls.folder / "data")
+        (cls.folder / "weights.mtx").write_text(WEIGHTS)
+        with h5py.File(cls.folder / "operands.h5", "w") as file:
+            file["A"] = [[2.0, 1.0], [1.0, 2.0]]
+
+    def plan(self, text):
+        """What `gaussweep plan` says of a plan, and its exit code."""
+        (self.folder / "plan.yaml").write_text(text, encoding="utf-8")
+        command = [pages.GAUSSWEEP, "plan", self.folder / "plan.yaml", "--backend", "emulated"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout + done.stderr
+
+    def allowed(self, text):
+        """The words that the reader would take in place of a wrong one."""
+        code, said = self.plan(text)
+        self.assertEqual(code, 2, said)
+        found = re.search(r"; (?:allowed|allowed here|it has): ([^(\n]*)", said)
+        self.assertTrue(found, said)
+        return {word.strip() for word in found.group(1).split(",")}
+
+    def rows(self, heading):
+        """The tables below a heading, each row a dictionary by column; the first cell without its back quotes."""
+        return pages.tables(self.text, heading)
+
+    def of_matrix(self, block):
+        return f"sweep: [{{problem: gesv, method: lapack, n: 64, matrix: {{{block}}}}}]\n"
+
+    def plans_of(self, heading, fragment):
+        """A whole plan around an example of the section's table."""
+        if heading == "Keys of the plan":
+            return fragment if fragment.startswith("sweep:") else f"{fragment}\nsweep: [{{{ENTRY}}}]\n"
+        if heading == "Matrices":
+            size = "" if "{file:" in fragment else ", n: 64"
+            return f"sweep: [{{problem: gesv, method: lapack{size}, matrix: {fragment}}}]\n"
+        given = {key.strip() for key in re.findall(r"(?:^|, )(\w+):", re.sub(r"[\[{].*?[\]}]", "", fragment))}
+        defaults = {"problem": "gesv", "method": "all", "n": "64"}
+        if "zip" in given or "n" in given:
+            del defaults["n"]
+        rest = [f"{key}: {value}" for key, value in defaults.items() if key not in given]
+        return "sweep: [{" + ", ".join([*rest, fragment]) + "}]\n"
+
+    def test_every_key_of_the_plan(self):
+        known = self.allowed(f"no_such_key: 1\nsweep: [{{{ENTRY}}}]\n")
+        self.assertEqual({row["key"] for row in self.rows("Keys of the plan")}, known)
+
+    def test_every_key_of_an_entry(self):
+        known = self.allowed(f"sweep: [{{{ENTRY}, no_such_key: 1}}]\n")
+        self.assertEqual({row["key"] for row in self.rows("Keys of an entry")}, known)
+
+    def test_every_key_of_a_matrix(self):
+        self.assertEqual({row["key"] for row in self.rows("Matrices")}, self.allowed(self.of_matrix("no_such_key: 1")))
+
+    def test_every_kind_with_its_keys(self):
+        rows = {row["kind"]: row for row in self.rows("Kinds") if "kind" in row}
+        self.assertEqual(set(rows), self.allowed(self.of_matrix("kind: no_such_kind")))
+        for kind, row in rows.items():
+            with self.subTest(kind=kind):
+                # a key that the reader knows, but of which no kind is
+                other = "low" if kind not in ("uniform", "symmetric") else "value"
+                known = self.allowed(self.of_matrix(f"kind: {kind}, {other}: 1"))
+                self.assertEqual(pages.words(row["keys of its own"]), known - {"kind", "seed", "store"})
+
+    def test_every_point_spread_function_with_its_keys(self):
+        rows = {row["psf"]: row for row in self.rows("Kinds") if "psf" in row}
+        self.assertEqual(set(rows), self.allowed(self.of_matrix("kind: blur, psf: no_such_function")))
+        for psf, row in rows.items():
+            with self.subTest(psf=psf):
+                other = "amount" if psf != "sharpen" else "sigma"
+                known = self.allowed(self.of_matrix(f"kind: blur, psf: {psf}, {other}: 1"))
+                self.assertEqual(pages.words(row["keys of its own"]), known)
+
+    def test_words_of_conditions_statuses_and_backends(self):
+        section = pages.section(self.text, "Keys of an entry")
+        for words in (
+            self.allowed(f"sweep: [{{{ENTRY}, exclude: [{{no_such_key: 1}}]}}]\n"),
+            self.allowed(f"sweep: [{{{ENTRY}, expect: {{lapack: no_such_status}}}}]\n"),
+            self.allowed("sweep: [{problem: gesv, method: lapack, n: {no_such_backend: 64}}]\n"),
+        ):
+            self.assertEqual({word for word in words if f"`{word}`" not in section}, set())
+
+    def test_every_range_is_the_readers(self):
+        """Of numbers the reader says "from A to B", of words it lists them."""
+        seen = 0
+        for heading in ("Keys of the plan", "Keys of an entry", "Matrices"):
+            for row in self.rows(heading):
+                if re.fullmatch(r"\S+ to \S+", row["range"]):
+                    want = f" from {row['range']}"
+                elif row["type"] in ("word", "one or a list") and row["key"] not in ("problem", "method", "kind"):
+                    want = f"allowed: {row['range']}"
+                else:
+                    continue
+                with self.subTest(key=row["key"], section=heading):
+                    example = re.sub(
+                        rf"\b{row['key']}: (\[[^]]*\]|\{{[^}}]*\}}|[^,}}]+)", f"{row['key']}: no-value", row["example"]
+                    )
+                    code, said = self.plan(self.plans_of(heading, example))
+                    self.assertEqual(code, 2, said)
+                    self.assertIn(want, said)
+                    seen += 1
+        self.assertGreater(seen, 30)
+
+    def test_every_example_is_taken(self):
+        for heading in ("Keys of the plan", "Keys of an entry", "Matrices"):
+            for row in self.rows(heading):
+                with self.subTest(key=row["key"], section=heading):
+                    self.assertRegex(row["example"], rf"\b{row['key']}:")
+                    code, said = self.plan(self.plans_of(heading, row["example"]))
+                    self.assertEqual(code, 0, f"{row['example']}: {said}")
+
+    def test_every_whole_plan_of_the_pages_is_taken(self):
+        seen = 0
+        for page in pages.PAGES:
+            for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
+                if "sweep:" in block:
+                    with self.subTest(page=page.name):
+                        code, said = self.plan(block)
+                        self.assertEqual(code, 0, said)
+                        seen += 1
+        self.assertGreaterEqual(seen, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
