@@ -1,4 +1,4 @@
-# The doors between the rooms (README, "The rooms"): what a room may include is decided here.
+# The doors between the rooms (docs/architecture.md, "The rooms and their doors"): what a room may include is decided here.
 #
 # gaussweep_room(TARGET ROOM FORBIDDEN header...) gives TARGET
 #   - an include root that holds this room alone (rooms that it links bring theirs along), and
@@ -13,7 +13,7 @@ function(gaussweep_room target room)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${room} ${root}/include/${room} SYMBOLIC)
   foreach(header ${ARG_FORBIDDEN})
     file(CONFIGURE OUTPUT ${root}/forbidden/${header}
-         CONTENT "#error \"${room}/ must not include <${header}>: see the rooms in README.md\"\n")
+         CONTENT "#error \"${room}/ must not include <${header}>: see the rooms in docs/architecture.md\"\n")
   endforeach()
   target_include_directories(${target} PUBLIC ${root}/include)
   target_include_directories(${target} BEFORE PRIVATE ${root}/forbidden)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The doors between the rooms are shut (README, "The rooms").
+"""The doors between the rooms are shut (docs/architecture.md).
 
     tests/doors_test.py BUILD        a configured build folder
 

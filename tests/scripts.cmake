@@ -19,6 +19,12 @@ if(NOT GAUSSWEEP_SANITIZE)
   add_test(NAME analysis.report
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/analysis/run.py)
   set_tests_properties(analysis.report PROPERTIES LABELS analysis TIMEOUT 900 COST 100)
+  # What the pages say, against the program.
+  foreach(name pages plan_page)
+    add_test(NAME docs.${name}
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/docs/test_${name}.py)
+    set_tests_properties(docs.${name} PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "GAUSSWEEP_BUILD=${CMAKE_BINARY_DIR}")
+  endforeach()
   # The gateway to MATLAB and Octave, in Octave.
   add_test(NAME mex.octave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mex/run.sh ${CMAKE_BINARY_DIR})
   set_tests_properties(mex.octave PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -1,5 +1,5 @@
-"""docs/plan.md against the plan reader itself, which names what it knows where a key is wrong: every key that it knows is
-on the page, every key on the page is one that it knows, with its range, and every example is a plan that it takes."""
+"""docs/plan.md against the plan reader, which names what it knows where a key is wrong: every key that it knows is on
+the page, every key on the page is one that it knows, with its range, and every example is a plan that it takes."""
 
 import re
 import shutil
