@@ -124,6 +124,36 @@ class PlanPage(unittest.TestCase):
                     seen += 1
         self.assertGreater(seen, 30)
 
+    def trials(self, *entries):
+        """How many trials these entries are; one that comes up twice counts once."""
+        code, said = self.plan("sweep:\n" + "".join(f"  - {{{entry}}}\n" for entry in entries))
+        self.assertEqual(code, 0, said)
+        return int(re.search(r"^all, one after the other +(\d+) ", said, re.M).group(1))
+
+    def test_every_default_is_the_readers(self):
+        """An entry that leaves a key out and one that says its default are the same trial."""
+        seen = 0
+        for heading in ("Keys of the plan", "Keys of an entry", "Matrices"):
+            for row in self.rows(heading):
+                key, default = row["key"], row["default"]
+                # what is no value, and what is no part of a trial's identity
+                if not re.fullmatch(r"[\w.]+", default) or key in ("stages", "timeout", "store", "n", "m", "k"):
+                    continue
+                with self.subTest(key=key, section=heading):
+                    without, given = ENTRY, f"{ENTRY}, {key}: {default}"
+                    if key == "uplo":
+                        without, given = (
+                            entry.replace("gesv", "trsv").replace("lapack", "serial") for entry in (without, given)
+                        )
+                    if heading == "Matrices":
+                        rest = re.sub(rf", {key}: [^,}}]+", "", row["example"])
+                        without, given = (
+                            f"{ENTRY}, matrix: {block}" for block in (rest, f"{rest[:-1]}, {key}: {default}}}")
+                        )
+                    self.assertEqual(self.trials(without, given), 1, f"{without} against {given}")
+                    seen += 1
+        self.assertGreater(seen, 15)
+
     def test_every_example_is_taken(self):
         for heading in ("Keys of the plan", "Keys of an entry", "Matrices"):
             for row in self.rows(heading):
