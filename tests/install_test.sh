@@ -10,7 +10,7 @@ program=$prefix/bin/gaussweep
 [[ $("$program" --version) == gaussweep\ * ]] || { echo "install_test.sh: $program does not say its version"; exit 1; }
 said=$("$program" plan "$prefix/share/gaussweep/plans/quickstart.yaml" --backend emulated)
 [[ $said == *"all, one after the other"* ]] || { echo "install_test.sh: plan said: $said"; exit 1; }
-for name in README.md SCHEMA.md LICENSE docs/plan.md docs/pictures/architecture.svg; do
+for name in README.md io/SCHEMA.md LICENSE docs/plan.md docs/pictures/architecture.svg; do
   find "$prefix" -path "*/$name" | grep -q . || { echo "install_test.sh: $name is not there"; exit 1; }
 done
 [[ -x $prefix/share/gaussweep/analysis/report ]] || { echo "install_test.sh: the report is not there"; exit 1; }
