@@ -7,16 +7,12 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
-#include "driver/system/clock.hpp"
-#include "driver/system/stop_signals.hpp"
+#include "driver/records/origin_rows.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using nlohmann::json;
 
 constexpr double sync_interval = 0.05;  // seconds: so many lines share one sync under load
 // Seconds that a rank may take to answer: more than ending a worker for sure takes.
@@ -40,9 +36,10 @@ CostModel learned(const Registry& registry, const io::JournalContents& journal) 
 
 }  // namespace
 
-Coordinator::Coordinator(World& world, RunDirectory& directory, const Registry& registry,
-                         std::vector<Trial> trials, std::size_t done, RunLimits limits, double store_limit)
-    : world_(world),
+Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& registry,
+                         std::vector<Trial> trials, std::size_t done, RunLimits limits, double store_limit,
+                         Clock clock, StopSignals signals)
+    : post_(post),
       directory_(directory),
       trials_(std::move(trials)),
       model_(learned(registry, directory.journal())),
@@ -50,6 +47,8 @@ Coordinator::Coordinator(World& world, RunDirectory& directory, const Registry& 
       queue_(trials_, costs_),
       keeper_(io::MatrixStore(directory.path() / "matrices"), store_limit, trials_),
       limits_(limits),
+      clock_(std::move(clock)),
+      signals_(std::move(signals)),
       progress_(trials_.size() + done, done) {
   for (std::size_t i = 0; i < trials_.size(); ++i) {
     index_[trials_[i].key] = i;
@@ -75,7 +74,7 @@ void Coordinator::estimate_anew() {
 
 void Coordinator::give(int rank, const std::string& held) {
   double most_seconds = HUGE_VAL;
-  if (limits_.deadline > 0) most_seconds = limits_.deadline - now_seconds();
+  if (limits_.deadline > 0) most_seconds = limits_.deadline - clock_.now();
   std::optional<std::size_t> next;
   if (stopped_because_.empty()) {
     next = queue_.next(held, most_seconds);
@@ -89,10 +88,10 @@ void Coordinator::give(int rank, const std::string& held) {
     return;
   }
   queued_cost_ -= costs_[*next];
-  running_[rank] = {*next, now_seconds()};
+  running_[rank] = {*next, clock_.now()};
   Trial trial = trials_[*next];
   keeper_.admit(trial);
-  world_.send(rank, World::supervisor, {{"type", "trial"}, {"trial", to_json(trial)}});
+  post_.tell(rank, message::Work{std::move(trial)});
 }
 
 void Coordinator::give_to_waiting() {
@@ -101,29 +100,35 @@ void Coordinator::give_to_waiting() {
   for (const auto& [rank, held] : idle) give(rank, held);
 }
 
-void Coordinator::take(const World::Arrived& arrived) {
-  const json& message = arrived.message;
-  const std::string type = message.at("type");
-  if (type == "record") {
-    running_.erase(arrived.from);
-    keep(io::record_from_json(message.at("record")));
-  } else if (type == "ready") {
-    give(arrived.from, message.at("held"));
-  } else if (type == "given_back") {
-    take_back(arrived.from);
-    waiting_[arrived.from] = "";
-  } else if (type == "device") {
-    directory_.note({{"note", "device"}, {"row", message.at("row")}});
-  } else if (type == "retired") {
-    retire(arrived.from, message.at("reason"));
-  } else if (type == "storage_failed") {
-    if (!unsynced_.empty()) directory_.sync();
-    throw io::StorageError(message.at("message").get<std::string>());
-  } else if (type == "stop") {
-    stop("a signal reached rank " + std::to_string(arrived.from));
-  } else if (type == "bye") {
-    left_.insert(arrived.from);
-  }
+void Coordinator::take(int rank, const message::Recorded& recorded) {
+  running_.erase(rank);
+  keep(recorded.record);
+}
+
+void Coordinator::take(int rank, const message::Ready& ready) {
+  give(rank, ready.held);
+}
+
+void Coordinator::take(int rank, const message::GivenBack& /*given_back*/) {
+  take_back(rank);
+  waiting_[rank] = "";
+}
+
+void Coordinator::take(int /*rank*/, const message::DeviceSeen& seen) {
+  directory_.note({{"note", "device"}, {"row", to_json(seen.row)}});
+}
+
+void Coordinator::take(int /*rank*/, const message::StorageFailed& failed) {
+  if (!unsynced_.empty()) directory_.sync();
+  throw io::StorageError(failed.message);
+}
+
+void Coordinator::take(int rank, const message::Stop& /*stop*/) {
+  stop("a signal reached rank " + std::to_string(rank));
+}
+
+void Coordinator::take(int rank, const message::Bye& /*bye*/) {
+  left_.insert(rank);
 }
 
 void Coordinator::take_back(int rank) {
@@ -135,7 +140,8 @@ void Coordinator::take_back(int rank) {
   running_.erase(run);
 }
 
-void Coordinator::retire(int rank, const std::string& reason) {
+void Coordinator::take(int rank, const message::Retired& retired) {
+  const std::string& reason = retired.reason;
   spdlog::error("rank {} retires: {}", rank, reason);
   directory_.note({{"note", "retired"}, {"rank", rank}, {"reason", reason}});
   directory_.sync();
@@ -157,13 +163,13 @@ void Coordinator::retire(int rank, const std::string& reason) {
 void Coordinator::stop(const std::string& reason) {
   if (!stopped_because_.empty()) return;
   stopped_because_ = reason;
-  stopping_since_ = now_seconds();
+  stopping_since_ = clock_.now();
   spdlog::warn("stopping: {}; {} trials are running, {} are left for --resume", reason, running_.size(),
                queue_.size());
 }
 
 void Coordinator::heed_launcher() {
-  const double patience = world_.launcher_patience();
+  const double patience = post_.launcher_patience();
   const double most = std::max(0.0, patience - time_to_end);
   if (limits_.grace <= most) return;
   spdlog::warn(
@@ -174,9 +180,9 @@ void Coordinator::heed_launcher() {
 }
 
 void Coordinator::watch_limits() {
-  const double now = now_seconds();
+  const double now = clock_.now();
   int number = 0;
-  const int signals = stop_signals(&number);
+  const int signals = signals_(&number);
   if (signals > 0) stop(fmt::format("signal {}", strsignal(number)));
   if (number == SIGTERM) heed_launcher();
   if (limits_.deadline > 0 && now > limits_.deadline) stop("the time limit is reached");
@@ -190,7 +196,7 @@ void Coordinator::watch_limits() {
     abandoned_at_ = now;
     for (const auto& [rank, run] : running_) {
       spdlog::warn("abandoning {} on rank {}", describe(trials_[run.trial]), rank);
-      world_.send(rank, World::supervisor, {{"type", "abandon"}});
+      post_.tell(rank, message::Abandon{});
     }
   }
   if (abandoned_at_ >= 0 && now - abandoned_at_ > answer_patience) forget_the_silent(now);
@@ -204,34 +210,34 @@ void Coordinator::forget_the_silent(double now) {
     take_back(rank);
     gone_.insert(rank);
     left_.insert(rank);
-    world_.lose_peer();
+    post_.lose_peer();
   }
 }
 
 double Coordinator::work_left() const {
   double work = queued_cost_;
-  const double now = now_seconds();
+  const double now = clock_.now();
   for (const auto& [rank, run] : running_) work += std::max(0.0, costs_[run.trial] - (now - run.since));
   return work;
 }
 
 double Coordinator::seconds_left() const {
-  const auto at_work = static_cast<double>(world_.size()) - static_cast<double>(gone_.size());
+  const auto at_work = static_cast<double>(post_.size()) - static_cast<double>(gone_.size());
   return at_work > 0 ? work_left() / at_work : -1;
 }
 
 void Coordinator::tell_all_to_finish() {
-  told_at_ = now_seconds();
-  for (int rank = 0; rank < world_.size(); ++rank) {
-    if (left_.count(rank) == 0) world_.send(rank, World::supervisor, {{"type", "finish"}});
+  told_at_ = clock_.now();
+  for (int rank = 0; rank < post_.size(); ++rank) {
+    if (left_.count(rank) == 0) post_.tell(rank, message::Finish{});
   }
 }
 
 void Coordinator::await_goodbyes(double now) {
   // Every message is received before MPI_Finalize: an unanswered one could hold its sender there for ever.
-  const bool all = static_cast<int>(left_.size()) == world_.size();
+  const bool all = static_cast<int>(left_.size()) == post_.size();
   const bool patience_over = now - told_at_ > answer_patience;
-  if (!all && patience_over) world_.lose_peer();
+  if (!all && patience_over) post_.lose_peer();
   finished_ = all || patience_over;
 }
 
@@ -239,22 +245,24 @@ void Coordinator::give_up() noexcept {
   try {
     if (told_at_ < 0) tell_all_to_finish();
     left_.insert(0);  // this rank's own supervisor ends with it
-    for (double now = told_at_; !finished_; now = now_seconds()) {
-      while (const auto arrived = world_.receive(World::coordinator)) {
-        if (arrived->message.at("type") == "bye") left_.insert(arrived->from);
+    for (double now = told_at_; !finished_; now = clock_.now()) {
+      while (const auto arrived = post_.next_for_coordinator()) {
+        if (std::holds_alternative<message::Bye>(arrived->message)) left_.insert(arrived->rank);
       }
       await_goodbyes(now);
-      if (!finished_) ::usleep(1000);
+      if (!finished_) clock_.wait(1e-3);
     }
   } catch (const std::exception& e) {
     spdlog::error("the other ranks cannot be told to finish: {}", e.what());
-    world_.lose_peer();
+    post_.lose_peer();
   }
 }
 
 void Coordinator::step() {
-  while (auto arrived = world_.receive(World::coordinator)) take(*arrived);
-  const double now = now_seconds();
+  while (const auto arrived = post_.next_for_coordinator()) {
+    std::visit([&](const auto& each) { take(arrived->rank, each); }, arrived->message);
+  }
+  const double now = clock_.now();
   if (told_at_ >= 0) {
     await_goodbyes(now);
     return;
@@ -269,7 +277,7 @@ void Coordinator::step() {
   }
   progress_.show(seconds_left());
   directory_.write_results(false);
-  const bool all_retired = static_cast<int>(gone_.size()) == world_.size();
+  const bool all_retired = static_cast<int>(gone_.size()) == post_.size();
   if (all_retired && queue_.size() > 0 && stopped_because_.empty()) {
     stop("every rank has retired");
     lost_its_ranks_ = true;

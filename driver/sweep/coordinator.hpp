@@ -1,6 +1,7 @@
 #pragma once
 /// Rank 0's part: hands out trials, keeps the journal and results.h5, shows progress, stops in time.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,26 +11,32 @@
 
 #include "driver/plan/cost_model.hpp"
 #include "driver/plan/trial.hpp"
+#include "driver/sweep/post.hpp"
 #include "driver/sweep/progress.hpp"
 #include "driver/sweep/queue.hpp"
 #include "driver/sweep/run_directory.hpp"
 #include "driver/sweep/store_keeper.hpp"
-#include "driver/sweep/world.hpp"
+#include "driver/system/clock.hpp"
+#include "driver/system/stop_signals.hpp"
 
 namespace gaussweep::driver {
 
 struct RunLimits {
-  double deadline = 0;  ///< on now_seconds' clock; 0: none
+  double deadline = 0;  ///< on the coordinator's clock; 0: none
   double grace = 20;    ///< seconds that running trials get after the first signal
 };
+
+/// How many signals to stop have arrived, and the newest's number, as `stop_signals` says it.
+using StopSignals = std::function<int(int* last)>;
 
 class Coordinator {
  public:
   /// @param trials what is to be done now, nothing that is recorded already
   /// @param done how many trials of the plan are recorded already
   /// @param store_limit most bytes in the run directory's matrices
-  Coordinator(World& world, RunDirectory& directory, const Registry& registry, std::vector<Trial> trials,
-              std::size_t done, RunLimits limits, double store_limit);
+  Coordinator(Post& post, RunDirectory& directory, const Registry& registry, std::vector<Trial> trials,
+              std::size_t done, RunLimits limits, double store_limit, Clock clock = {},
+              StopSignals signals = stop_signals);
   /// Does what can be done now. @throws io::StorageError: the medium failed; what was synced is safe
   void step();
   /// True once everything is on disk and every other rank has said goodbye, or is not waited for any longer.
@@ -42,7 +49,14 @@ class Coordinator {
   void give_up() noexcept;
 
  private:
-  void take(const World::Arrived& arrived);
+  void take(int rank, const message::Ready& ready);
+  void take(int rank, const message::Recorded& recorded);
+  void take(int rank, const message::GivenBack& given_back);
+  void take(int rank, const message::DeviceSeen& seen);
+  void take(int rank, const message::Retired& retired);
+  void take(int rank, const message::StorageFailed& failed);
+  void take(int rank, const message::Stop& stop);
+  void take(int rank, const message::Bye& bye);
   void give(int rank, const std::string& held);
   /// Asks again for the ranks that got nothing.
   void give_to_waiting();
@@ -54,14 +68,13 @@ class Coordinator {
   /// After SIGTERM: running trials get no more grace than mpirun leaves its ranks.
   void heed_launcher();
   void take_back(int rank);
-  void retire(int rank, const std::string& reason);
   void forget_the_silent(double now);
   void tell_all_to_finish();
   void await_goodbyes(double now);
   double seconds_left() const;
   double work_left() const;
 
-  World& world_;
+  Post& post_;
   RunDirectory& directory_;
   std::vector<Trial> trials_;
   std::unordered_map<std::string, std::size_t> index_;
@@ -70,6 +83,8 @@ class Coordinator {
   Queue queue_;
   StoreKeeper keeper_;
   RunLimits limits_;
+  Clock clock_;
+  StopSignals signals_;
   Progress progress_;
   struct Handed {
     std::size_t trial;

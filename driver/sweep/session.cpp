@@ -225,7 +225,7 @@ void serve_rank(World& world, const json& mine, const json& decision, const Regi
   while (!supervisor.finished()) {
     if (!told && stop_signals() > 0) {
       told = true;
-      world.send(0, World::coordinator, {{"type", "stop"}});
+      world.tell_coordinator(message::Stop{});
     }
     supervisor.step(wait_ms);
   }

@@ -1,23 +1,17 @@
 #include "driver/sweep/supervisor.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "driver/records/blank_record.hpp"
 #include "driver/system/clock.hpp"
-#include "driver/system/machine.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
 namespace {
-
-using nlohmann::json;
 
 constexpr int most_ends = 2;           // of one trial, before it is left alone
 constexpr int most_failed_starts = 3;  // in a row, before the rank retires
@@ -39,8 +33,13 @@ io::Record with_first_end(io::Record record, const std::string& cause) {
 
 }  // namespace
 
-Supervisor::Supervisor(World& world, WorkerPlace place, const Registry& registry)
-    : world_(world), place_(std::move(place)), registry_(registry) {
+Supervisor::Supervisor(Post& post, WorkerPlace place, const Registry& registry, StartWorker start,
+                       Clock clock)
+    : post_(post),
+      place_(std::move(place)),
+      registry_(registry),
+      start_(std::move(start)),
+      clock_(std::move(clock)) {
   if (!place_.unfit.empty()) {
     retire(place_.unfit);
   } else {
@@ -50,12 +49,11 @@ Supervisor::Supervisor(World& world, WorkerPlace place, const Registry& registry
 }
 
 void Supervisor::ask() {
-  world_.send(0, World::coordinator, {{"type", "ready"}, {"held", held_}});
+  post_.tell_coordinator(message::Ready{held_});
 }
 
 void Supervisor::report(const io::Record& record) {
-  world_.send(0, World::coordinator,
-              {{"type", "record"}, {"key", record.key}, {"record", io::to_json(record)}});
+  post_.tell_coordinator(message::Recorded{record});
   trial_.reset();
   sent_ = false;
   ends_ = 0;
@@ -67,31 +65,22 @@ io::Record Supervisor::blank() const {
   io::Record record = blank_record(*trial_, registry_.find(trial_->problem, trial_->method), place_.origin);
   if (trial_->backend == Backend::cuda) {
     record.gpu_uuid = place_.gpu_uuid;
-    record.gpu_name = device_.at("gpu_name");  // a trial is only sent to a worker that has said it
-    record.capability = device_.at("capability");
+    record.gpu_name = device_->gpu_name;  // a trial is only sent to a worker that has said it
+    record.capability = device_->capability;
     record.device_index = place_.origin.device_index;
   }
   return record;
 }
 
 void Supervisor::start_worker() {
-  std::vector<std::string> changes = {fmt::format("OPENBLAS_NUM_THREADS={}", place_.threads)};
-  if (!place_.visible.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + place_.visible);
-  const std::string log = fmt::format("{}/logs/worker-{}.log", place_.directory, place_.origin.rank);
   start_again_at_ = -1;
   worker_ready_ = false;
   sent_ = false;
   step_ = "start-up";
-  step_started_ = now_seconds();
-  kills_before_ = memory_kills();
+  step_started_ = clock_.now();
   try {
-    worker_ = Process({"worker", "--parent", std::to_string(::getpid())}, child_environment(changes), log);
-    worker_pid_ = worker_.pid();
-    worker_.channel().send({{"type", "setup"},
-                            {"backend", to_string(place_.backend)},
-                            {"matrices", place_.directory + "/matrices"},
-                            {"origin", to_json(place_.origin)},
-                            {"device", device_}});
+    worker_ = start_(place_);
+    worker_->send(message::Setup{place_.backend, place_.directory + "/matrices", place_.origin, device_});
   } catch (const ChannelClosed&) {
     // it ended at once: heard and counted by the next step
   } catch (const io::StorageError&) {
@@ -103,18 +92,19 @@ void Supervisor::start_worker() {
 
 void Supervisor::end_worker() {
   const bool in_the_middle = sent_;
-  if (!worker_.end())
+  const std::unique_ptr<WorkerProcess> ending = std::move(worker_);
+  if (ending && !ending->end())
     spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", place_.origin.rank);
   worker_ready_ = false;
   sent_ = false;
-  if (in_the_middle) io::remove_temporaries_of(worker_pid_, place_.directory + "/matrices");
+  if (ending && in_the_middle) io::remove_temporaries_of(ending->pid(), place_.directory + "/matrices");
 }
 
 void Supervisor::retire(const std::string& reason) {
   end_worker();
   trial_.reset();
   out_of_work_ = true;
-  world_.send(0, World::coordinator, {{"type", "retired"}, {"reason", reason}});
+  post_.tell_coordinator(message::Retired{reason});
 }
 
 void Supervisor::worker_could_not_start(const std::string& cause) {
@@ -122,13 +112,13 @@ void Supervisor::worker_could_not_start(const std::string& cause) {
   if (++failed_starts_ >= most_failed_starts) {
     retire(fmt::format("{} workers in a row could not start: {} (at {})", failed_starts_, cause, step_));
   } else {
-    start_again_at_ = now_seconds() + pauses[failed_starts_];
+    start_again_at_ = clock_.now() + pauses[failed_starts_];
   }
 }
 
 void Supervisor::device_is_busy(const std::string& cause) {
   end_worker();
-  const double now = now_seconds();
+  const double now = clock_.now();
   if (busy_since_ < 0) {
     busy_since_ = now;
     spdlog::warn("rank {}: the device is in use, or not ready; tried again for {:g} s: {} (at {})",
@@ -164,89 +154,99 @@ void Supervisor::worker_is_gone(const std::string& status, const std::string& ca
   }
 }
 
-void Supervisor::take_from_worker(const json& message) {
-  const std::string type = message.at("type");
-  if (type == "at") {
-    step_ = message.at("step");
-    if (!worker_ready_) step_started_ = now_seconds();
-  } else if (type == "hello") {
-    failed_starts_ = 0;
-    busy_since_ = -1;
-    worker_ready_ = true;
-    if (device_.is_null()) {
-      device_ = message.at("device");
-      world_.send(0, World::coordinator, {{"type", "device"}, {"row", device_}});
-    }
-    if (ends_ >= most_ends) report(last_end_);  // the device works, so it was the trial
-  } else if (type == "unfit") {
-    // while a trial runs, it is the trial's failure; else there was no start
-    if ((trial_ && sent_) || !message.value("busy", false)) {
-      worker_is_gone("crashed", message.at("message"));
-    } else {
-      device_is_busy(message.at("message"));
-    }
-  } else if (type == "storage_failed") {
-    throw io::StorageError(message.at("message").get<std::string>());
-  } else if (type == "record") {
-    io::Record record = io::record_from_json(message.at("record"));
-    const std::string end = message.at("end");
-    if (end == "fatal") return trial_ended_worker(std::move(record));
-    held_ = trial_ && end.empty() ? trial_->matrix.digest : std::string();
-    report(ends_ == 0 ? record : with_first_end(record, first_cause_));
-    if (end.empty()) return;
-    end_worker();
-    start_worker();
+void Supervisor::hear(const message::At& at) {
+  step_ = at.step;
+  if (!worker_ready_) step_started_ = clock_.now();
+}
+
+void Supervisor::hear(const message::Hello& hello) {
+  failed_starts_ = 0;
+  busy_since_ = -1;
+  worker_ready_ = true;
+  if (!device_) {
+    device_ = hello.device;
+    post_.tell_coordinator(message::DeviceSeen{hello.device});
+  }
+  if (ends_ >= most_ends) report(last_end_);  // the device works, so it was the trial
+}
+
+void Supervisor::hear(const message::Unfit& unfit) {
+  // while a trial runs, it is the trial's failure; else there was no start
+  if ((trial_ && sent_) || !unfit.busy) {
+    worker_is_gone("crashed", unfit.message);
+  } else {
+    device_is_busy(unfit.message);
   }
 }
 
-void Supervisor::take_message(const json& message) {
-  const std::string type = message.at("type");
-  if (type == "trial") {
-    trial_ = trial_from_json(message.at("trial"));
-    ends_ = 0;
-  } else if (type == "abandon") {
-    end_worker();
-    trial_.reset();
-    start_again_at_ = -1;
-    world_.send(0, World::coordinator, {{"type", "given_back"}});
-  } else if (type == "finish") {
-    end_worker();
-    finished_ = true;
-    world_.send(0, World::coordinator, {{"type", "bye"}});
+void Supervisor::hear(const message::StorageFailed& failed) {
+  throw io::StorageError(failed.message);
+}
+
+void Supervisor::hear(message::Done done) {
+  using message::WorkerEnd;
+  if (!trial_ || !sent_) throw BadMessage("a record came that nobody had asked for");
+  if (done.record.key != trial_->key) {
+    throw BadMessage(fmt::format("the record of another trial came, {}/{} n={}", done.record.problem,
+                                 done.record.method, done.record.n));
   }
+  if (done.end == WorkerEnd::fatal) return trial_ended_worker(std::move(done.record));
+  held_ = done.end == WorkerEnd::none ? trial_->matrix.digest : std::string();
+  report(ends_ == 0 ? done.record : with_first_end(done.record, first_cause_));
+  if (done.end == WorkerEnd::none) return;
+  end_worker();
+  start_worker();
+}
+
+void Supervisor::take(const message::Work& work) {
+  trial_ = work.trial;
+  ends_ = 0;
+}
+
+void Supervisor::take(const message::Abandon& /*abandon*/) {
+  end_worker();
+  trial_.reset();
+  start_again_at_ = -1;
+  post_.tell_coordinator(message::GivenBack{});
+}
+
+void Supervisor::take(const message::Finish& /*finish*/) {
+  end_worker();
+  finished_ = true;
+  post_.tell_coordinator(message::Bye{});
 }
 
 void Supervisor::watch_time() {
   forgive_standstill();  // also of the wait for the worker's words just now
-  const double now = now_seconds();
+  const double now = clock_.now();
   if (trial_ && sent_ && now - sent_at_ > trial_->timeout_seconds) {
     worker_is_gone("timeout", fmt::format("no end after {:g} s", trial_->timeout_seconds));
     return;
   }
-  const double limit = device_.is_null() ? first_start_timeout : start_timeout;
-  if (!worker_ready_ && worker_.running() && now - step_started_ > limit)
+  const double limit = !device_ ? first_start_timeout : start_timeout;
+  if (!worker_ready_ && worker_ && now - step_started_ > limit)
     worker_is_gone("crashed", fmt::format("no sign of life within {:g} s", limit));
 }
 
 void Supervisor::hear_the_end() {
   // its last words are read; now wait for its end, which follows at once, or is brought about
   Ending how;
-  const double deadline = now_seconds() + 1;
+  const double deadline = clock_.now() + 1;
   bool ended = false;
-  while (!(ended = worker_.ended(how)) && now_seconds() < deadline) ::usleep(1000);
-  const bool memory = ended && !how.exited && how.code == SIGKILL && memory_kills() > kills_before_;
+  while (!(ended = worker_->ended(how)) && clock_.now() < deadline) clock_.wait(1e-3);
+  const bool memory = ended && worker_->out_of_memory();
   worker_is_gone(memory ? "oom" : "crashed", memory  ? "killed by the system, host memory ran out"
                                              : ended ? how.words()
                                                      : "closed its channel and hung");
 }
 
-void Supervisor::hear(int wait_ms) {
+void Supervisor::listen(int wait_ms) {
   try {
-    std::optional<json> message = worker_.channel().receive(wait_ms);
+    std::optional<FromWorker> message = worker_->receive(wait_ms);
     while (message) {
-      take_from_worker(*message);
-      if (!worker_.running() || !worker_.channel().open()) return;
-      message = worker_.channel().receive(0);
+      std::visit([&](auto& each) { hear(std::move(each)); }, *message);
+      if (!worker_ || !worker_->listens()) return;
+      message = worker_->receive(0);
     }
   } catch (const ChannelClosed&) {
     return hear_the_end();
@@ -260,28 +260,28 @@ void Supervisor::hear(int wait_ms) {
 }
 
 void Supervisor::do_step(int wait_ms) {
-  if (start_again_at_ >= 0 && now_seconds() >= start_again_at_) start_worker();
-  if (!worker_.running()) {
-    ::usleep(static_cast<useconds_t>(1000 * wait_ms));
+  if (start_again_at_ >= 0 && clock_.now() >= start_again_at_) start_worker();
+  if (!worker_) {
+    clock_.wait(1e-3 * wait_ms);
     return;
   }
   if (trial_ && !sent_ && worker_ready_) {
     step_ = "start";
     sent_ = true;
-    sent_at_ = now_seconds();
+    sent_at_ = clock_.now();
     try {
-      worker_.channel().send({{"type", "trial"}, {"trial", to_json(*trial_)}});
+      worker_->send(message::Work{*trial_});
     } catch (const ChannelClosed&) {
       // heard below as the end of the channel
     }
   }
-  hear(wait_ms);
+  listen(wait_ms);
 }
 
 /// Where this process itself was held up (a suspended job, a file system that did not answer rank 0), its
 /// worker may have been too, or its words lie here unread: that time is not the trial's.
 void Supervisor::forgive_standstill() {
-  const double now = now_seconds();
+  const double now = clock_.now();
   const double standstill = last_look_ < 0 ? 0 : now - last_look_;
   last_look_ = now;
   if (standstill < shortest_standstill) return;
@@ -291,13 +291,13 @@ void Supervisor::forgive_standstill() {
 
 void Supervisor::step(int wait_ms) {
   forgive_standstill();
-  while (auto arrived = world_.receive(World::supervisor)) {
-    take_message(arrived->message);
+  while (const auto message = post_.next_for_supervisor()) {
+    std::visit([&](const auto& each) { take(each); }, *message);
     if (finished_) return;
   }
   try {
     if (out_of_work_) {
-      ::usleep(static_cast<useconds_t>(1000 * wait_ms));
+      clock_.wait(1e-3 * wait_ms);
     } else {
       do_step(wait_ms);
     }
@@ -305,7 +305,7 @@ void Supervisor::step(int wait_ms) {
     end_worker();
     trial_.reset();
     out_of_work_ = true;
-    world_.send(0, World::coordinator, {{"type", "storage_failed"}, {"message", e.what()}});
+    post_.tell_coordinator(message::StorageFailed{e.what()});
   }
 }
 

@@ -121,7 +121,7 @@ void World::send(int to, Mailbox box, const nlohmann::json& message) {
         "MPI_Send");
 }
 
-std::optional<World::Arrived> World::receive(Mailbox box) {
+std::optional<Post::Arrived> World::receive(Mailbox box) {
   if (!own_[box].empty()) {
     Arrived arrived{rank_, std::move(own_[box].front())};
     own_[box].pop_front();

@@ -10,27 +10,28 @@
 
 #include <nlohmann/json.hpp>
 
+#include "driver/sweep/post.hpp"
+
 namespace gaussweep::driver {
 
 /// The ranks of this run. Without an MPI launcher: one rank, and MPI is never started.
-class World {
+class World final : public Post {
  public:
   World();
-  ~World();
-  /// Notes that some rank does not answer any more: MPI_Finalize would wait for it for ever.
-  void lose_peer() { lost_peer_ = mpi_; }
+  ~World() override;
+  /// MPI_Finalize would wait for it for ever.
+  void lose_peer() override { lost_peer_ = mpi_; }
   bool lost_peer() const { return lost_peer_; }
   /// Ends all ranks at once, whatever they do. Returns only where there is no MPI.
   void abort(int exit_code);
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  int rank() const { return rank_; }
-  int size() const { return size_; }
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
   int local_rank() const { return local_rank_; }  ///< among the ranks of this host
   int local_size() const { return local_size_; }
-  /// Seconds between SIGTERM and SIGKILL where mpirun ends its ranks; infinity where it is not known to.
-  double launcher_patience() const { return launcher_patience_; }
+  double launcher_patience() const override { return launcher_patience_; }
   /// Version of the MPI library; empty without MPI.
   const std::string& mpi_version() const { return mpi_version_; }
 
@@ -39,15 +40,9 @@ class World {
   /// Everybody's value, at rank 0 (elsewhere empty). Collective.
   std::vector<nlohmann::json> gather(const nlohmann::json& mine);
 
-  struct Arrived {
-    int from;
-    nlohmann::json message;
-  };
-  /// The two mailboxes: rank 0 has both. Messages from one rank to one mailbox arrive in order.
-  enum Mailbox : int { coordinator = 0, supervisor = 1 };
-  void send(int to, Mailbox box, const nlohmann::json& message);
-  /// A message that has arrived, without waiting.
-  std::optional<Arrived> receive(Mailbox box);
+ protected:
+  void send(int to, Mailbox box, const nlohmann::json& message) override;
+  std::optional<Arrived> receive(Mailbox box) override;
 
  private:
   bool lost_peer_ = false;

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include <fmt/format.h>
 #include <time.h>
@@ -13,6 +14,10 @@ namespace gaussweep::driver {
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void wait_seconds(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
 std::string time_stamp() {

@@ -1,6 +1,7 @@
 #pragma once
 /// Time, this machine's name, and names that nobody else has.
 
+#include <functional>
 #include <limits>
 #include <string>
 
@@ -8,6 +9,15 @@ namespace gaussweep::driver {
 
 /// Seconds of a monotonic clock.
 double now_seconds();
+/// Does nothing for so long.
+void wait_seconds(double seconds);
+
+/// How time passes: the machine's, or a test's.
+struct Clock {
+  std::function<double()> now = now_seconds;
+  std::function<void(double seconds)> wait = wait_seconds;
+};
+
 /// The time of day, ISO 8601 in UTC.
 std::string time_stamp();
 /// This machine's name.

@@ -44,6 +44,7 @@ class Process {
   bool running() const { return pid_ > 0; }
   pid_t pid() const { return pid_; }
   Channel& channel() { return channel_; }
+  const Channel& channel() const { return channel_; }
   /// If it has ended: how. Does not wait.
   bool ended(Ending& how);
   /// Kills the whole group and waits until the child is gone, at most 10 seconds.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "driver/base/for_now.hpp"
+#include "driver/records/messages.hpp"
 #include "driver/records/origin_rows.hpp"
 #include "driver/system/channel.hpp"
 #include "driver/worker/execute.hpp"
@@ -17,7 +18,7 @@
 namespace gaussweep::driver {
 namespace {
 
-using nlohmann::json;
+using message::WorkerEnd;
 
 constexpr double peak_seconds = 0.2;
 
@@ -87,23 +88,17 @@ Peaks peaks_in(const io::DeviceRow& row) {
 }
 
 /// The last message of a worker that cannot go on. @return its exit code
-int say_last(Channel& channel, const json& message) {
+int say_last(Channel& channel, const FromWorker& message) {
   try {
-    channel.send(message);
+    channel.send(message_json(message));
   } catch (const ChannelClosed&) {
     // nobody is left to hear it; the exit code says the same
   }
   return 1;
 }
 
-/// One trial: its record, and what becomes of this process after it.
-struct Done {
-  io::Record record;
-  std::string end;
-};
-
-Done do_trial(Executor& executor, const Trial& trial, const std::string& step) {
-  Done done;
+message::Done do_trial(Executor& executor, const Trial& trial, const std::string& step) {
+  message::Done done;
   // For the words that are needed where a method has taken all memory; given back before they are.
   std::vector<char> reserve(std::size_t{16} << 20);
   try {
@@ -119,17 +114,20 @@ Done do_trial(Executor& executor, const Trial& trial, const std::string& step) {
     done.record.status = failure.status;
     done.record.message = failure.message + " (at " + step + ")";
     done.record.for_now = failure.for_now;
-    done.end = failure.fatal ? "fatal" : failure.status == "oom" ? "spent" : "";
+    done.end = failure.fatal             ? WorkerEnd::fatal
+               : failure.status == "oom" ? WorkerEnd::spent
+                                         : WorkerEnd::none;
   }
   const std::string& status = done.record.status;
-  if (!done.end.empty() || status == "pass" || status == "suspect" || status == "skipped") return done;
+  if (done.end != WorkerEnd::none || status == "pass" || status == "suspect" || status == "skipped")
+    return done;
   // Was it the trial, or is it the device? What a broken one did must not stand as the method's fault.
   try {
     probe(executor.context());
   } catch (const std::exception& e) {
     done.record.message += fmt::format("; after it the device failed: {}", e.what());
     done.record.status = "crashed";
-    done.end = "fatal";
+    done.end = WorkerEnd::fatal;
   }
   return done;
 }
@@ -138,43 +136,39 @@ Done do_trial(Executor& executor, const Trial& trial, const std::string& step) {
 
 int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& make_device) {
   Channel channel(descriptor);
+  const auto tell = [&](const FromWorker& message) { channel.send(message_json(message)); };
   try {
-    const json setup = channel.receive(-1).value();
-    const auto backend = from_string<Backend>(setup.at("backend").get<std::string>()).value();
-    channel.send({{"type", "at"}, {"step", "device"}});
-    const std::unique_ptr<Device> device = make_device(backend);
-    const Origin origin = origin_from_json(setup.at("origin"));
+    const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
+    tell(message::At{"device"});
+    const std::unique_ptr<Device> device = make_device(setup.backend);
     std::string step;
-    Executor executor(registry, *device, io::MatrixStore(setup.at("matrices").get<std::string>()), origin,
+    Executor executor(registry, *device, io::MatrixStore(setup.matrices), setup.origin,
                       [&](const std::string& name) {
                         step = name;
-                        channel.send({{"type", "at"}, {"step", name}});
+                        tell(message::At{name});
                       });
-    channel.send({{"type", "at"}, {"step", "probe"}});
+    tell(message::At{"probe"});
     probe(executor.context());
-    channel.send({{"type", "at"}, {"step", "peaks"}});
-    const json& known = setup.at("device");
-    const Peaks peaks = known.is_null() ? measure_peaks(executor.context(), peak_seconds)
-                                        : peaks_in(device_row_from_json(known));
+    tell(message::At{"peaks"});
+    const Peaks peaks =
+        setup.device ? peaks_in(*setup.device) : measure_peaks(executor.context(), peak_seconds);
     executor.set_peaks(peaks);
-    channel.send(
-        {{"type", "hello"}, {"device", to_json(row_of(worker_device_info(*device), origin.host, peaks))}});
+    tell(message::Hello{row_of(worker_device_info(*device), setup.origin.host, peaks)});
 
     for (;;) {
-      const json message = channel.receive(-1).value();
+      const auto work = std::get<message::Work>(read_message<ToWorker>(channel.receive(-1).value()));
       step = "start";
-      const Done done = do_trial(executor, trial_from_json(message.at("trial")), step);
-      channel.send({{"type", "record"}, {"record", io::to_json(done.record)}, {"end", done.end}});
-      if (!done.end.empty()) return 1;
+      const message::Done done = do_trial(executor, work.trial, step);
+      tell(done);
+      if (done.end != WorkerEnd::none) return 1;
     }
   } catch (const ChannelClosed&) {
     return 0;  // the supervisor is gone or has no more work
   } catch (const io::StorageError& e) {
     // the medium failed, not the method: the run ends, and the trial is done by the next --resume
-    return say_last(channel, {{"type", "storage_failed"}, {"message", e.what()}});
+    return say_last(channel, message::StorageFailed{e.what()});
   } catch (const std::exception& e) {
-    const bool busy = is_busy(std::current_exception());
-    return say_last(channel, {{"type", "unfit"}, {"message", e.what()}, {"busy", busy}});
+    return say_last(channel, message::Unfit{e.what(), is_busy(std::current_exception())});
   }
 }
 

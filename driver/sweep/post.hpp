@@ -1,0 +1,53 @@
+#pragma once
+/// What coordinator and supervisors need of the ranks: who there is, and messages. `World` is the real one;
+/// tests have one without MPI.
+
+#include <optional>
+
+#include "driver/records/messages.hpp"
+
+namespace gaussweep::driver {
+
+class Post {
+ public:
+  virtual ~Post() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Seconds between SIGTERM and SIGKILL where mpirun ends its ranks; infinity where it is not known to.
+  virtual double launcher_patience() const = 0;
+  /// Notes that some rank does not answer any more.
+  virtual void lose_peer() = 0;
+
+  void tell(int rank, const ToSupervisor& message) { send(rank, supervisor, message_json(message)); }
+  void tell_coordinator(const ToCoordinator& message) { send(0, coordinator, message_json(message)); }
+  /// A message that has arrived, without waiting. @throws BadMessage
+  std::optional<ToSupervisor> next_for_supervisor() {
+    const auto arrived = receive(supervisor);
+    if (!arrived) return std::nullopt;
+    return read_message<ToSupervisor>(arrived->message);
+  }
+  struct FromRank {
+    int rank;
+    ToCoordinator message;
+  };
+  std::optional<FromRank> next_for_coordinator() {
+    const auto arrived = receive(coordinator);
+    if (!arrived) return std::nullopt;
+    return FromRank{arrived->from, read_message<ToCoordinator>(arrived->message)};
+  }
+
+ protected:
+  Post() = default;
+  Post(const Post&) = default;
+  Post& operator=(const Post&) = default;
+  /// The two mailboxes: rank 0 has both. Messages from one rank to one mailbox arrive in order.
+  enum Mailbox : int { coordinator = 0, supervisor = 1 };
+  struct Arrived {
+    int from;
+    nlohmann::json message;
+  };
+  virtual void send(int to, Mailbox box, const nlohmann::json& message) = 0;
+  virtual std::optional<Arrived> receive(Mailbox box) = 0;
+};
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,52 @@
+#include "driver/sweep/worker_process.hpp"
+
+#include <csignal>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "driver/system/machine.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+class SpawnedWorker : public WorkerProcess {
+ public:
+  explicit SpawnedWorker(const WorkerPlace& place) : kills_before_(memory_kills()) {
+    std::vector<std::string> changes = {fmt::format("OPENBLAS_NUM_THREADS={}", place.threads)};
+    if (!place.visible.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + place.visible);
+    const std::string log = fmt::format("{}/logs/worker-{}.log", place.directory, place.origin.rank);
+    process_ = Process({"worker", "--parent", std::to_string(::getpid())}, child_environment(changes), log);
+    pid_ = process_.pid();
+  }
+
+  pid_t pid() const override { return pid_; }
+  bool listens() const override { return process_.running() && process_.channel().open(); }
+  void send(const ToWorker& message) override { process_.channel().send(message_json(message)); }
+  std::optional<FromWorker> receive(int wait_ms) override {
+    const auto message = process_.channel().receive(wait_ms);
+    if (!message) return std::nullopt;
+    return read_message<FromWorker>(*message);
+  }
+  bool ended(Ending& how) override {
+    if (!process_.ended(how)) return false;
+    killed_ = !how.exited && how.code == SIGKILL;
+    return true;
+  }
+  bool out_of_memory() const override { return killed_ && memory_kills() > kills_before_; }
+  bool end() noexcept override { return process_.end(); }
+
+ private:
+  Process process_;
+  pid_t pid_ = -1;
+  std::int64_t kills_before_;
+  bool killed_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<WorkerProcess> start_worker_process(const WorkerPlace& place) {
+  return std::make_unique<SpawnedWorker>(place);
+}
+
+}  // namespace gaussweep::driver

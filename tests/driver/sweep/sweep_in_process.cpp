@@ -1,0 +1,176 @@
+#include "tests/driver/sweep/sweep_in_process.hpp"
+
+#include <deque>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace gaussweep::driver::testing_help {
+namespace {
+
+constexpr double tick = 0.05;  // seconds that a look at the clock takes; far less than a standstill
+
+io::DeviceRow device_row() {
+  io::DeviceRow row;
+  row.gpu_name = "a device";
+  row.host = "here";
+  return row;
+}
+
+}  // namespace
+
+std::vector<nlohmann::json> good_answer(const Trial& trial) {
+  io::Record record;
+  record.key = trial.key;
+  record.problem = to_string(trial.problem);
+  record.method = trial.method;
+  record.status = "pass";
+  record.n = trial.shape.n;
+  return {message_json(FromWorker{message::At{"run"}}), message_json(FromWorker{message::Done{record, {}}})};
+}
+
+/// The post of one rank: boxes in memory.
+class SweepInProcess::RankPost final : public Post {
+ public:
+  RankPost(SweepInProcess& sweep, int rank, int size) : sweep_(sweep), rank_(rank), size_(size) {}
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  double launcher_patience() const override { return sweep_.patience; }
+  void lose_peer() override { sweep_.lost_peer_ = true; }
+  void send(int to, Mailbox box, const nlohmann::json& message) override {
+    // as MPI carries it
+    const auto bytes = nlohmann::json::to_cbor(message);
+    sweep_.boxes_[{to, box}].push_back({rank_, nlohmann::json::from_cbor(bytes)});
+  }
+  std::optional<Arrived> receive(Mailbox box) override {
+    std::vector<Mail>& mail = sweep_.boxes_[{rank_, box}];
+    if (mail.empty()) return std::nullopt;
+    Arrived arrived{mail.front().from, std::move(mail.front().message)};
+    mail.erase(mail.begin());
+    return arrived;
+  }
+
+ private:
+  SweepInProcess& sweep_;
+  int rank_, size_;
+};
+
+class SweepInProcess::ScriptedWorker final : public WorkerProcess {
+ public:
+  ScriptedWorker(SweepInProcess& sweep, int rank, int start) : sweep_(sweep), rank_(rank), start_(start) {}
+  pid_t pid() const override { return 1; }
+  bool listens() const override { return alive_; }
+  void send(const ToWorker& message) override {
+    if (!alive_) throw ChannelClosed("the worker is gone");
+    const WorkerScript& script = sweep_.script;
+    if (std::holds_alternative<message::Setup>(message)) {
+      const auto unfit = script.unfit ? script.unfit(rank_, start_) : std::nullopt;
+      if (unfit) {
+        says_.push_back(message_json(FromWorker{*unfit}));
+      } else if (!script.greets || script.greets(rank_, start_)) {
+        says_.push_back(message_json(FromWorker{message::Hello{device_row()}}));
+      }
+      return;
+    }
+    const Trial& trial = std::get<message::Work>(message).trial;
+    if (script.dies && script.dies(rank_, trial)) {
+      alive_ = false;
+      return;
+    }
+    for (auto& each : script.answers ? script.answers(rank_, trial) : good_answer(trial))
+      says_.push_back(std::move(each));
+  }
+  std::optional<FromWorker> receive(int /*wait_ms*/) override {
+    sweep_.now_ += tick;
+    if (says_.empty()) {
+      if (!alive_) throw ChannelClosed("the other end closed");
+      return std::nullopt;
+    }
+    const nlohmann::json next = std::move(says_.front());
+    says_.pop_front();
+    return read_message<FromWorker>(next);
+  }
+  bool ended(Ending& how) override {
+    how = {false, 11};
+    return !alive_;
+  }
+  bool out_of_memory() const override { return false; }
+  bool end() noexcept override {
+    alive_ = false;
+    return true;
+  }
+
+ private:
+  SweepInProcess& sweep_;
+  int rank_, start_;
+  bool alive_ = true;
+  std::deque<nlohmann::json> says_;
+};
+
+SweepInProcess::SweepInProcess(int ranks, int trials)
+    : scratch_(gaussweep::testing_help::Scratch::Place::memory), starts_(static_cast<std::size_t>(ranks), 0) {
+  for (int i = 0; i < trials; ++i) {
+    Trial trial;
+    trial.key = fmt::format("{:032x}", i + 1);
+    trial.method = "scripted";
+    trial.shape.n = 10;
+    trial.matrix.digest = fmt::format("matrix {}", i);
+    trial.matrix.store = false;
+    trials_.push_back(trial);
+  }
+  directory_ = std::make_unique<RunDirectory>(scratch_ / "run", false);
+}
+
+SweepInProcess::~SweepInProcess() = default;
+
+bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_step) {
+  for (Trial& trial : trials_) trial.timeout_seconds = trial_timeout;
+  const Clock clock{[this] { return now_; }, [this](double seconds) { now_ += seconds; }};
+  const int ranks = static_cast<int>(starts_.size());
+  for (int rank = 0; rank < ranks; ++rank) posts_.push_back(std::make_unique<RankPost>(*this, rank, ranks));
+  if (limits.deadline > 0) limits.deadline += now_;
+  coordinator_ = std::make_unique<Coordinator>(*posts_[0], *directory_, registry_, trials_, 0, limits,
+                                               store_limit, clock, [this](int* last) {
+                                                 *last = signal;
+                                                 return signals;
+                                               });
+  for (int rank = 0; rank < ranks; ++rank) {
+    WorkerPlace place;
+    place.directory = directory_->path();
+    place.origin.rank = rank;
+    const StartWorker start = [this, rank](const WorkerPlace&) -> std::unique_ptr<WorkerProcess> {
+      return std::make_unique<ScriptedWorker>(*this, rank, ++starts_[static_cast<std::size_t>(rank)]);
+    };
+    supervisors_.push_back(std::make_unique<Supervisor>(*posts_[static_cast<std::size_t>(rank)], place,
+                                                        registry_, start, clock));
+  }
+  const double until = now_ + most_seconds;
+  while (!coordinator_->finished() && now_ < until) {
+    if (each_step) each_step();
+    coordinator_->step();
+    for (int rank = 0; rank < ranks; ++rank) {
+      Supervisor& supervisor = *supervisors_[static_cast<std::size_t>(rank)];
+      if (dead.count(rank) == 0 && !supervisor.finished()) supervisor.step(1);
+    }
+    now_ += tick;
+  }
+  return coordinator_->finished();
+}
+
+std::optional<io::Record> SweepInProcess::record_of(std::size_t trial) const {
+  std::optional<io::Record> found;
+  for (const io::Record& record : directory_->journal().records) {
+    if (record.key == trials_[trial].key) found = record;
+  }
+  return found;
+}
+
+std::size_t SweepInProcess::records() const {
+  return directory_->safe_records();
+}
+
+void SweepInProcess::send_to_coordinator(int from, const nlohmann::json& message) {
+  boxes_[{0, 0}].push_back({from, message});
+}
+
+}  // namespace gaussweep::driver::testing_help

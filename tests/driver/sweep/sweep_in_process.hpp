@@ -1,0 +1,78 @@
+#pragma once
+/// A sweep in one process, without MPI, without workers' processes and without waiting: a coordinator and a
+/// supervisor for each rank, workers that follow a script, a clock that steps when it is asked for time.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "driver/sweep/coordinator.hpp"
+#include "driver/sweep/supervisor.hpp"
+#include "driver/system/channel.hpp"
+#include "tests/scratch.hpp"
+
+namespace gaussweep::driver::testing_help {
+
+/// What goes wrong, by rank and count of starts (from 1). Each function may be empty: then all is well.
+struct WorkerScript {
+  std::function<bool(int rank, int start)> greets;  ///< false: it never says hello
+  /// Its words after hello; none: it hangs.
+  std::function<std::vector<nlohmann::json>(int rank, const Trial& trial)> answers;
+  std::function<bool(int rank, const Trial& trial)> dies;  ///< by signal 11, without an answer
+  std::function<std::optional<message::Unfit>(int rank, int start)> unfit;
+};
+
+/// The messages of a good worker that has done its trial.
+std::vector<nlohmann::json> good_answer(const Trial& trial);
+
+class SweepInProcess {
+ public:
+  explicit SweepInProcess(int ranks, int trials);
+  ~SweepInProcess();
+
+  WorkerScript script;
+  RunLimits limits;
+  double store_limit = 1e12;
+  double trial_timeout = 600;
+  std::set<int> dead;       ///< ranks that take no step any more
+  int signals = 0;          ///< that have arrived at rank 0
+  int signal = 10;          ///< the newest
+  double patience = 1e300;  ///< of the launcher
+
+  const std::vector<Trial>& trials() const { return trials_; }
+  double now() const { return now_; }
+  /// Steps all until the sweep ends. @return false where it had not after so many seconds of its clock
+  bool run(double most_seconds = 2000, const std::function<void()>& each_step = {});
+  /// The record of a trial in the journal, if there is one.
+  std::optional<io::Record> record_of(std::size_t trial) const;
+  std::size_t records() const;
+  const Coordinator& coordinator() const { return *coordinator_; }
+  bool lost_peer() const { return lost_peer_; }
+  /// A message to the coordinator as if rank `from` had sent it.
+  void send_to_coordinator(int from, const nlohmann::json& message);
+
+ private:
+  class RankPost;
+  class ScriptedWorker;
+  struct Mail {
+    int from;
+    nlohmann::json message;
+  };
+  gaussweep::testing_help::Scratch scratch_;
+  Registry registry_{{}};
+  std::vector<Trial> trials_;
+  std::unique_ptr<RunDirectory> directory_;
+  double now_ = 1000;
+  bool lost_peer_ = false;
+  std::map<std::pair<int, int>, std::vector<Mail>> boxes_;  ///< by rank and mailbox
+  std::vector<int> starts_;
+  std::vector<std::unique_ptr<RankPost>> posts_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::vector<std::unique_ptr<Supervisor>> supervisors_;
+};
+
+}  // namespace gaussweep::driver::testing_help

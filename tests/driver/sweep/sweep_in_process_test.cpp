@@ -1,0 +1,266 @@
+// Coordinator and supervisors in one process: what becomes of a sweep when ranks, workers, devices, the
+// medium or the time fail.
+#include "tests/driver/sweep/sweep_in_process.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+
+#include "io/files/errors.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using ::testing::HasSubstr;
+using testing_help::good_answer;
+using testing_help::SweepInProcess;
+using Words = std::vector<nlohmann::json>;
+
+bool is_trial(const SweepInProcess& sweep, std::size_t number, const Trial& trial) {
+  return trial.key == sweep.trials()[number].key;
+}
+
+TEST(SweepInProcess, EveryTrialIsRecordedOnce) {
+  SweepInProcess sweep(3, 20);
+  std::map<std::string, int> runs;
+  sweep.script.answers = [&](int, const Trial& trial) {
+    ++runs[trial.key];
+    return good_answer(trial);
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 20U);
+  EXPECT_EQ(runs.size(), 20U);
+  for (const auto& [key, count] : runs) EXPECT_EQ(count, 1) << key;
+  EXPECT_EQ(sweep.coordinator().stopped_because(), "");
+  EXPECT_FALSE(sweep.lost_peer());
+}
+
+TEST(SweepInProcess, ARankDiesHoldingATrial) {
+  SweepInProcess sweep(2, 5);
+  sweep.limits.grace = 20;
+  sweep.script.answers = [&](int rank, const Trial& trial) {
+    if (rank == 1) sweep.dead.insert(1);  // with its trial in hands
+    return good_answer(trial);
+  };
+  double signalled = 0;
+  ASSERT_TRUE(sweep.run(500, [&] {
+    if (sweep.records() < 4 || signalled > 0) return;
+    sweep.signals = 1;  // nobody else will end a sweep that waits for it
+    signalled = sweep.now();
+  }));
+  EXPECT_EQ(sweep.records(), 4U) << "the others' trials are done, its own is left for --resume";
+  EXPECT_TRUE(sweep.lost_peer());
+  EXPECT_GT(sweep.now() - signalled, 20 + 15) << "the grace, and the time to answer";
+  EXPECT_LT(sweep.now() - signalled, 20 + 15 + 15 + 5);
+}
+
+TEST(SweepInProcess, AWorkerThatNeverSaysHello) {
+  SweepInProcess sweep(2, 6);
+  sweep.script.greets = [](int rank, int) { return rank == 0; };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 6U) << "the other rank did them";
+  EXPECT_FALSE(sweep.coordinator().lost_its_ranks());
+}
+
+TEST(SweepInProcess, TheLastRankIsLost) {
+  SweepInProcess sweep(2, 6);
+  sweep.script.greets = [](int, int) { return false; };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 0U);
+  EXPECT_TRUE(sweep.coordinator().lost_its_ranks());
+  EXPECT_EQ(sweep.coordinator().stopped_because(), "every rank has retired");
+}
+
+TEST(SweepInProcess, AWorkerHangs) {
+  SweepInProcess sweep(1, 3);
+  sweep.trial_timeout = 30;
+  int tries = 0;
+  sweep.script.answers = [&](int, const Trial& trial) {
+    if (!is_trial(sweep, 1, trial)) return good_answer(trial);
+    ++tries;
+    return Words{message_json(FromWorker{message::At{"loop"}})};
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 3U);
+  EXPECT_EQ(tries, 2);
+  const auto record = sweep.record_of(1);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->status, "timeout");
+  EXPECT_EQ(record->message, "no end after 30 s (at loop); tried 2 times");
+}
+
+TEST(SweepInProcess, AWorkerEndsTwiceOnOneTrial) {
+  SweepInProcess sweep(2, 4);
+  int ends = 0;
+  sweep.script.dies = [&](int, const Trial& trial) { return is_trial(sweep, 2, trial) && ++ends > 0; };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 4U);
+  EXPECT_EQ(ends, 2);
+  const auto record = sweep.record_of(2);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->status, "crashed");
+  EXPECT_THAT(record->message, HasSubstr("signal 11"));
+  EXPECT_THAT(record->message, HasSubstr("tried 2 times"));
+}
+
+TEST(SweepInProcess, AFirstEndIsSaidInTheRecordOfTheSecondTry) {
+  SweepInProcess sweep(1, 1);
+  int ends = 0;
+  sweep.script.dies = [&](int, const Trial&) { return ends++ == 0; };
+  ASSERT_TRUE(sweep.run());
+  const auto record = sweep.record_of(0);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->status, "pass");
+  EXPECT_THAT(record->message, HasSubstr("second try; the first ended its worker: signal 11"));
+}
+
+/// Answers that no honest worker gives.
+class AWorkerLies : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(AWorkerLies, AndCountsAsCrashed) {
+  SweepInProcess sweep(1, 3);
+  const std::string lie = GetParam().first;
+  sweep.script.answers = [&](int, const Trial& trial) -> Words {
+    if (!is_trial(sweep, 1, trial)) return good_answer(trial);
+    if (lie == "another's record") return good_answer(sweep.trials()[0]);
+    if (lie == "no type") return {nlohmann::json::array({1, 2})};
+    if (lie == "unknown") return {{{"type", "hullo"}}};
+    return {{{"type", "done"}, {"record", 7}, {"end", "none"}}};
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 3U);
+  const auto record = sweep.record_of(1);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->status, "crashed");
+  EXPECT_THAT(record->message, HasSubstr(GetParam().second));
+  for (const std::size_t other : {0, 2}) EXPECT_EQ(sweep.record_of(other)->status, "pass");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lies, AWorkerLies,
+    ::testing::Values(std::pair("another's record", "the record of another trial came"),
+                      std::pair("no type", "no object with a \"type\""),
+                      std::pair("unknown", "a message 'hullo' is unknown here; there are at, hello, done"),
+                      std::pair("malformed", "the message 'done' is malformed")));
+
+TEST(SweepInProcess, ASecondRecordOfOneTrialIsNotTakenForTheNext) {
+  SweepInProcess sweep(1, 3);
+  bool lied = false;
+  sweep.script.answers = [&](int, const Trial& trial) {
+    Words words = good_answer(trial);
+    if (!lied) words.push_back(words.back());
+    lied = true;
+    return words;
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 3U);
+  for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(sweep.record_of(i)->status, "pass");
+}
+
+TEST(SweepInProcess, TheStorageFails) {
+  SweepInProcess sweep(2, 8);
+  sweep.script.answers = [&](int, const Trial& trial) -> Words {
+    if (is_trial(sweep, 5, trial)) return {message_json(FromWorker{message::StorageFailed{"no space left"}})};
+    return good_answer(trial);
+  };
+  try {
+    sweep.run();
+    FAIL() << "a sweep that cannot write must not end as if all were well";
+  } catch (const io::StorageError& error) {
+    EXPECT_STREQ(error.what(), "no space left");
+  }
+  EXPECT_GT(sweep.records(), 0U) << "what was done before is on disk";
+}
+
+TEST(SweepInProcess, TheTimeLimitComes) {
+  SweepInProcess sweep(1, 100);
+  sweep.limits = {10, 5};
+  int given = 0;
+  sweep.script.answers = [&](int, const Trial& trial) -> Words {
+    if (++given == 4) return {};  // takes longer than there is
+    return good_answer(trial);
+  };
+  const double start = sweep.now();
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.coordinator().stopped_because(), "the time limit is reached");
+  EXPECT_EQ(given, 4);
+  EXPECT_EQ(sweep.records(), 3U) << "the fourth is abandoned, not failed";
+  EXPECT_GT(sweep.now() - start, 10 + 5);
+  EXPECT_LT(sweep.now() - start, 10 + 5 + 2);
+  EXPECT_FALSE(sweep.lost_peer());
+}
+
+TEST(SweepInProcess, ADeviceIsRetiredAndItsTrialHandedOn) {
+  SweepInProcess sweep(2, 6);
+  // Rank 1's device fails while it has a trial: its workers die, and no new one can start.
+  bool broken = false;
+  sweep.script.dies = [&](int rank, const Trial&) { return rank == 1 && (broken = true); };
+  sweep.script.unfit = [&](int rank, int) -> std::optional<message::Unfit> {
+    if (rank == 1 && broken) return message::Unfit{"the probe came out wrong", false};
+    return std::nullopt;
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(sweep.record_of(i)->status, "pass") << i;
+  EXPECT_FALSE(sweep.coordinator().lost_its_ranks());
+}
+
+TEST(SweepInProcess, ATrialThatBreaksDevicesIsNotGivenToAllOfThem) {
+  SweepInProcess sweep(3, 4);
+  std::set<int> broken;
+  sweep.script.dies = [&](int rank, const Trial& trial) {
+    return is_trial(sweep, 0, trial) && (broken.insert(rank), true);
+  };
+  sweep.script.unfit = [&](int rank, int) -> std::optional<message::Unfit> {
+    if (broken.count(rank) > 0) return message::Unfit{"fell off the bus", false};
+    return std::nullopt;
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(broken.size(), 2U);
+  EXPECT_EQ(sweep.records(), 3U);
+  EXPECT_FALSE(sweep.record_of(0));
+  EXPECT_TRUE(sweep.coordinator().lost_its_ranks());
+}
+
+TEST(SweepInProcess, ADeviceThatOthersUseIsWaitedFor) {
+  SweepInProcess sweep(1, 2);
+  const double free_at = sweep.now() + 40;
+  sweep.script.unfit = [&](int, int) -> std::optional<message::Unfit> {
+    if (sweep.now() < free_at) return message::Unfit{"all memory is taken", true};
+    return std::nullopt;
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 2U);
+  EXPECT_GE(sweep.now(), free_at);
+}
+
+TEST(SweepInProcess, AfterSigtermGraceIsWhatTheLauncherLeaves) {
+  SweepInProcess sweep(1, 2);
+  sweep.patience = 1;  // mpirun's
+  sweep.limits.grace = 20;
+  sweep.script.answers = [](int, const Trial&) { return Words{}; };
+  double signalled = 0;
+  ASSERT_TRUE(sweep.run(500, [&] {
+    if (signalled > 0 || sweep.now() < 1005) return;
+    signalled = sweep.now();
+    sweep.signal = SIGTERM;
+    sweep.signals = 1;
+  }));
+  EXPECT_LT(sweep.now() - signalled, 1);
+}
+
+TEST(SweepInProcess, AMessageThatIsNoneIsNamed) {
+  SweepInProcess sweep(2, 2);
+  sweep.script.answers = [](int, const Trial&) { return Words{}; };
+  try {
+    sweep.run(100, [&] {
+      if (sweep.now() > 1002) sweep.send_to_coordinator(1, {{"type", "redy"}});
+    });
+    FAIL() << "it was not noticed";
+  } catch (const BadMessage& error) {
+    EXPECT_THAT(error.what(), HasSubstr("a message 'redy' is unknown here; there are ready, record"));
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
