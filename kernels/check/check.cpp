@@ -20,16 +20,11 @@ Part operand_part(Problem problem, Uplo uplo) {
 
 /// Which element is no number, in words; empty where all are finite.
 template <class T>
-std::string flaw_of(const HostMatrix<T>& a, Part part, const std::string& name) {
-  for (std::int64_t j = 0; j < a.cols; ++j) {
-    const RowRange range = rows_of(part, a.rows, j);
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      if (std::isfinite(a(i, j))) continue;
-      return name + " holds " + (std::isnan(a(i, j)) ? "NaN" : "Inf") + ", first in row " +
-             std::to_string(i + 1) + " of column " + std::to_string(j + 1);
-    }
-  }
-  return {};
+std::string flaw_of(Reductions<T>& reductions, const HostMatrix<T>& a, Part part, const std::string& name) {
+  const std::optional<Place> place = reductions.first_not_finite(a, part);
+  if (!place) return {};
+  return name + " holds " + (std::isnan(a(place->row, place->col)) ? "NaN" : "Inf") + ", first in row " +
+         std::to_string(place->row + 1) + " of column " + std::to_string(place->col + 1);
 }
 
 template <class T>
@@ -77,12 +72,13 @@ void require_shapes(Problem problem, const Inputs<T>& inputs, const Answer<T>& a
 }  // namespace
 
 template <class T>
-Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance) {
+Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance,
+               Reductions<T>& reductions) {
   const Problem problem = method.problem;
   require_shapes(problem, inputs, answer);
-  std::string flaw = flaw_of(answer.x, answer_part(problem, inputs.shape.uplo), "the answer");
-  if (flaw.empty()) flaw = flaw_of(inputs.a, operand_part(problem, inputs.shape.uplo), "A");
-  if (flaw.empty()) flaw = flaw_of(inputs.b, Part::all, problem == Problem::gemm ? "B" : "b");
+  std::string flaw = flaw_of(reductions, answer.x, answer_part(problem, inputs.shape.uplo), "the answer");
+  if (flaw.empty()) flaw = flaw_of(reductions, inputs.a, operand_part(problem, inputs.shape.uplo), "A");
+  if (flaw.empty()) flaw = flaw_of(reductions, inputs.b, Part::all, problem == Problem::gemm ? "B" : "b");
   if (!flaw.empty()) {
     Findings findings = judges::unknown();
     findings.ratio = findings.backward_error = std::numeric_limits<double>::infinity();
@@ -91,20 +87,26 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
   }
   switch (problem) {
     case Problem::gemm:
-      return judges::product(inputs, answer, tolerance);
+      return judges::product(reductions, inputs, answer, tolerance);
     case Problem::gesv:
     case Problem::trsv:
-      return judges::solution(problem, inputs, answer, tolerance);
+      return judges::solution(reductions, problem, inputs, answer, tolerance);
     case Problem::getrf:
-      return judges::lu_factors(method.unit_diagonal, inputs, answer, tolerance);
+      return judges::lu_factors(reductions, method.unit_diagonal, inputs, answer, tolerance);
     case Problem::potrf:
-      return judges::cholesky_factor(inputs, answer, tolerance);
+      return judges::cholesky_factor(reductions, inputs, answer, tolerance);
     case Problem::trtri:
     case Problem::geinv:
     case Problem::poinv:
-      return judges::inverse(problem, inputs, answer, tolerance);
+      return judges::inverse(reductions, problem, inputs, answer, tolerance);
   }
   throw std::logic_error("check: no such problem");
+}
+
+template <class T>
+Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance) {
+  HostReductions<T> on_host;
+  return check(method, inputs, answer, tolerance, on_host);
 }
 
 template <class T>
@@ -150,6 +152,10 @@ double default_tolerance(Problem problem) {
 
 template Findings check<float>(const Method&, const Inputs<float>&, const Answer<float>&);
 template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&);
+template Findings check<float>(const Method&, const Inputs<float>&, const Answer<float>&, double,
+                               Reductions<float>&);
+template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&, double,
+                                Reductions<double>&);
 template Findings check<float>(const Method&, const Inputs<float>&, const Answer<float>&, double);
 template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&, double);
 template double difference<float>(Problem, const Shape&, const Answer<float>&, const Answer<float>&);

@@ -11,6 +11,9 @@
 
 namespace gaussweep {
 
+template <class T>
+class Reductions;
+
 /// Up to this many tolerances a ratio is `suspect`, beyond it `failed`.
 inline constexpr double suspect_factor = 10;
 
@@ -46,6 +49,10 @@ struct Findings {
 /// @pre shapes of inputs and answer agree with the problem (else std::invalid_argument)
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
+/// The same, all passes over matrices by `reductions`: on the device where the matrices lie, the same bits.
+template <class T>
+Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance,
+               Reductions<T>& reductions);
 /// By the default tolerance.
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);

@@ -31,8 +31,8 @@ std::string pivot_flaw(std::int64_t rows, const std::vector<int>& pivots) {
 }  // namespace
 
 template <class T>
-Findings lu_factors(UnitDiagonal unit_diagonal, const Inputs<T>& inputs, const Answer<T>& answer,
-                    double tolerance) {
+Findings lu_factors(Reductions<T>& reductions, UnitDiagonal unit_diagonal, const Inputs<T>& inputs,
+                    const Answer<T>& answer, double tolerance) {
   const std::int64_t n = inputs.shape.n;
   const bool unit_lower = unit_diagonal == UnitDiagonal::lower;
   const std::string flaw = pivot_flaw(n, answer.pivots);
@@ -43,45 +43,47 @@ Findings lu_factors(UnitDiagonal unit_diagonal, const Inputs<T>& inputs, const A
     return findings;
   }
   const std::vector<std::int64_t> order = row_order(n, answer.pivots);
-  const auto exchanged = [&](std::int64_t i, std::int64_t j) {
-    return static_cast<double>(inputs.a(order[static_cast<std::size_t>(i)], j));
-  };
+  const Target<T> exchanged{&inputs.a, Part::all, &order};
   const Factors<T> factors{Operand<T>(answer.x, Part::lower, unit_lower),
                            Operand<T>(answer.x, Part::upper, !unit_lower)};
   // The stored elements are rounded with an error of at least u times the smallest normal number, which the
   // other factor multiplies.
-  const Scaled a_norm = one_norm(inputs.a);
-  const Scaled factor_norms = one_norm(answer.x, Part::lower) + one_norm(answer.x, Part::upper) + Scaled(1);
+  const Scaled a_norm = reductions.one_norm(inputs.a, Part::all);
+  const Scaled factor_norms =
+      reductions.one_norm(answer.x, Part::lower) + reductions.one_norm(answer.x, Part::upper) + Scaled(1);
   const Scale scale{a_norm, a_norm + Scaled(smallest_normal<T>) * factor_norms};
-  Findings findings = judge_columns(factors, exchanged, Measure::sum, {scale},
+  Findings findings = judge_columns(reductions, factors, exchanged, Measure::sum, {scale},
                                     static_cast<double>(n) * unit_roundoff<T>, tolerance);
   // The factor with the pivots is the one that grows.
-  const Scaled largest(max_norm(answer.x, unit_lower ? Part::upper : Part::lower));
-  findings.pivot_growth = (largest / Scaled(max_norm(inputs.a))).value();
+  const Scaled largest(reductions.max_norm(answer.x, unit_lower ? Part::upper : Part::lower));
+  findings.pivot_growth = (largest / Scaled(reductions.max_norm(inputs.a, Part::all))).value();
   return findings;
 }
 
 template <class T>
-Findings cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer, double tolerance) {
+Findings cholesky_factor(Reductions<T>& reductions, const Inputs<T>& inputs, const Answer<T>& answer,
+                         double tolerance) {
   const Uplo uplo = inputs.shape.uplo;
   const Part part = part_of(uplo);
-  const auto symmetric = [&](std::int64_t i, std::int64_t j) {
-    const bool stored = uplo == Uplo::lower ? i >= j : i <= j;
-    return static_cast<double>(stored ? inputs.a(i, j) : inputs.a(j, i));
-  };
+  const Target<T> symmetric{&inputs.a, part};
   Operand<T> left(answer.x, part), right(answer.x, part);  // L L^T or U^T U
   (uplo == Uplo::lower ? right : left).transposed = true;
-  const Scaled a_norm = symmetric_norm(inputs.a, part);
-  Findings findings = judge_columns(Factors<T>{left, right}, symmetric, Measure::sum, {{a_norm, a_norm}},
-                                    static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
-  const Scaled largest(max_norm(answer.x, part));
-  findings.pivot_growth = (largest * largest / Scaled(max_norm(inputs.a, part))).value();
+  const Scaled a_norm = reductions.symmetric_norm(inputs.a, part);
+  Findings findings =
+      judge_columns(reductions, Factors<T>{left, right}, symmetric, Measure::sum, {{a_norm, a_norm}},
+                    static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
+  const Scaled largest(reductions.max_norm(answer.x, part));
+  findings.pivot_growth = (largest * largest / Scaled(reductions.max_norm(inputs.a, part))).value();
   return findings;
 }
 
-template Findings lu_factors<float>(UnitDiagonal, const Inputs<float>&, const Answer<float>&, double);
-template Findings lu_factors<double>(UnitDiagonal, const Inputs<double>&, const Answer<double>&, double);
-template Findings cholesky_factor<float>(const Inputs<float>&, const Answer<float>&, double);
-template Findings cholesky_factor<double>(const Inputs<double>&, const Answer<double>&, double);
+template Findings lu_factors<float>(Reductions<float>&, UnitDiagonal, const Inputs<float>&,
+                                    const Answer<float>&, double);
+template Findings lu_factors<double>(Reductions<double>&, UnitDiagonal, const Inputs<double>&,
+                                     const Answer<double>&, double);
+template Findings cholesky_factor<float>(Reductions<float>&, const Inputs<float>&, const Answer<float>&,
+                                         double);
+template Findings cholesky_factor<double>(Reductions<double>&, const Inputs<double>&, const Answer<double>&,
+                                          double);
 
 }  // namespace gaussweep::judges

@@ -24,13 +24,13 @@ bool is_open(double lower, double upper, double tolerance) {
 }
 
 template <class T>
-Findings judge_columns(const Factors<T>& factors, const Target& target, Measure measure,
-                       const std::vector<Scale>& scales, double factor, double tolerance) {
+Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, const Target<T>& target,
+                       Measure measure, const std::vector<Scale>& scales, double factor, double tolerance) {
   const auto scale = [&](std::size_t j) -> const Scale& {
     return scales.size() == 1 ? scales[0] : scales[j];
   };
   const Scaled held_factor(factor);
-  std::vector<ColumnResidual> columns = residual_columns(factors, target, measure);
+  std::vector<ColumnResidual> columns = reductions.residual_columns(factors, target, measure);
   std::vector<Estimate> estimates;
   for (std::size_t j = 0; j < columns.size(); ++j) {
     const Scaled whole = scale(j).held * held_factor;
@@ -65,9 +65,9 @@ Findings judge_columns(const Factors<T>& factors, const Target& target, Measure 
   return findings;
 }
 
-template Findings judge_columns<float>(const Factors<float>&, const Target&, Measure,
-                                       const std::vector<Scale>&, double, double);
-template Findings judge_columns<double>(const Factors<double>&, const Target&, Measure,
-                                        const std::vector<Scale>&, double, double);
+template Findings judge_columns<float>(Reductions<float>&, const Factors<float>&, const Target<float>&,
+                                       Measure, const std::vector<Scale>&, double, double);
+template Findings judge_columns<double>(Reductions<double>&, const Factors<double>&, const Target<double>&,
+                                        Measure, const std::vector<Scale>&, double, double);
 
 }  // namespace gaussweep::judges

@@ -7,7 +7,7 @@
 
 #include "kernels/check/check.hpp"
 #include "kernels/check/norms.hpp"
-#include "kernels/check/residual.hpp"
+#include "kernels/check/reductions.hpp"
 
 namespace gaussweep::judges {
 
@@ -41,22 +41,26 @@ struct Scale {
 /// milliseconds.
 /// @param scales one for all columns, or one each
 template <class T>
-Findings judge_columns(const Factors<T>& factors, const Target& target, Measure measure,
-                       const std::vector<Scale>& scales, double factor, double tolerance);
+Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, const Target<T>& target,
+                       Measure measure, const std::vector<Scale>& scales, double factor, double tolerance);
 
 /// Whether lower <= limit < upper for a limit that a verdict hangs on.
 bool is_open(double lower, double upper, double tolerance);
 
 template <class T>
-Findings solution(Problem problem, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
+Findings solution(Reductions<T>& reductions, Problem problem, const Inputs<T>& inputs,
+                  const Answer<T>& answer, double tolerance);
 template <class T>
-Findings lu_factors(UnitDiagonal unit_diagonal, const Inputs<T>& inputs, const Answer<T>& answer,
-                    double tolerance);
+Findings lu_factors(Reductions<T>& reductions, UnitDiagonal unit_diagonal, const Inputs<T>& inputs,
+                    const Answer<T>& answer, double tolerance);
 template <class T>
-Findings cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
+Findings cholesky_factor(Reductions<T>& reductions, const Inputs<T>& inputs, const Answer<T>& answer,
+                         double tolerance);
 template <class T>
-Findings inverse(Problem problem, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
+Findings inverse(Reductions<T>& reductions, Problem problem, const Inputs<T>& inputs, const Answer<T>& answer,
+                 double tolerance);
 template <class T>
-Findings product(const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
+Findings product(Reductions<T>& reductions, const Inputs<T>& inputs, const Answer<T>& answer,
+                 double tolerance);
 
 }  // namespace gaussweep::judges

@@ -102,16 +102,20 @@ Scaled symmetric_norm(const HostMatrix<T>& a, Part part) {
   return largest_row_sum(a, part, true);
 }
 
-/// sqrt(sum of squares); NaN where there is one.
+/// sqrt(sum of squares), a column after the other; NaN where there is one.
 template <class T>
 Scaled frobenius_norm(const HostMatrix<T>& a) {
   const double most = max_norm(a);
   if (!std::isfinite(most)) return Scaled(most);
   const Reduced<T> reduced(most);
   double sum = 0;
-  for (const T value : a.data) {
-    const double small = reduced(value);
-    sum += small * small;
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    double column = 0;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      const double small = reduced(a(i, j));
+      column += small * small;
+    }
+    sum += column;
   }
   return reduced.restored(std::sqrt(sum));
 }

@@ -14,10 +14,10 @@ struct FrobeniusRatio {
 };
 
 template <class T>
-FrobeniusRatio normwise(const Factors<T>& factors, const Target& target, const Scaled& whole,
-                        double tolerance) {
+FrobeniusRatio normwise(Reductions<T>& reductions, const Factors<T>& factors, const Target<T>& target,
+                        const Scaled& whole, double tolerance) {
   Scaled squares, bounds;
-  for (const ColumnResidual& column : residual_columns(factors, target, Measure::squares)) {
+  for (const ColumnResidual& column : reductions.residual_columns(factors, target, Measure::squares)) {
     squares = squares + column.value;
     bounds = bounds + column.bound;
   }
@@ -35,25 +35,26 @@ FrobeniusRatio normwise(const Factors<T>& factors, const Target& target, const S
 }  // namespace
 
 template <class T>
-Findings inverse(Problem problem, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance) {
+Findings inverse(Reductions<T>& reductions, Problem problem, const Inputs<T>& inputs, const Answer<T>& answer,
+                 double tolerance) {
   const Part part = problem == Problem::trtri ? part_of(inputs.shape.uplo) : Part::all;
-  const Scaled a_norm = one_norm(inputs.a, part);
-  const Scaled x_norm = one_norm(answer.x, part);
-  const auto identity = [](std::int64_t i, std::int64_t j) { return i == j ? 1.0 : 0.0; };
+  const Scaled a_norm = reductions.one_norm(inputs.a, part);
+  const Scaled x_norm = reductions.one_norm(answer.x, part);
   const Scale scale{a_norm * x_norm, a_norm * (x_norm + Scaled(smallest_normal<T>))};
-  return judge_columns(Factors<T>{Operand<T>(inputs.a, part), Operand<T>(answer.x, part)}, identity,
-                       Measure::sum, {scale}, static_cast<double>(inputs.shape.n) * unit_roundoff<T>,
-                       tolerance);
+  return judge_columns(reductions, Factors<T>{Operand<T>(inputs.a, part), Operand<T>(answer.x, part)},
+                       Target<T>{}, Measure::sum, {scale},
+                       static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
 }
 
 template <class T>
-Findings product(const Inputs<T>& inputs, const Answer<T>& answer, double tolerance) {
+Findings product(Reductions<T>& reductions, const Inputs<T>& inputs, const Answer<T>& answer,
+                 double tolerance) {
   const double k_and_two = static_cast<double>(inputs.shape.k) + 2;
   const Factors<T> factors{Operand<T>(inputs.a), Operand<T>(inputs.b)};
-  const auto target = [&](std::int64_t i, std::int64_t j) { return static_cast<double>(answer.x(i, j)); };
-  const Scaled norms = frobenius_norm(inputs.a) * frobenius_norm(inputs.b);
+  const Target<T> target{&answer.x};
+  const Scaled norms = reductions.frobenius_norm(inputs.a) * reductions.frobenius_norm(inputs.b);
   const Scaled whole = norms * Scaled(std::sqrt(k_and_two) * unit_roundoff<T>);
-  const FrobeniusRatio found = normwise(factors, target, whole, tolerance);
+  const FrobeniusRatio found = normwise(reductions, factors, target, whole, tolerance);
   Findings findings = unknown();
   findings.backward_error = (found.residual / norms).value();
   findings.ratio = found.ratio;
@@ -64,7 +65,7 @@ Findings product(const Inputs<T>& inputs, const Answer<T>& answer, double tolera
     const Scaled smallest(static_cast<double>(std::numeric_limits<T>::denorm_min()));
     const double roundings = k_and_two * unit_roundoff<T>;
     const double gamma = roundings / (1 - std::min(roundings, 0.5));
-    const double share = largest_share(factors, target, gamma, smallest * Scaled(k_and_two));
+    const double share = reductions.largest_share(factors, target, gamma, smallest * Scaled(k_and_two));
     const double as_ratio = share * default_tolerance(Problem::gemm);
     if (as_ratio < findings.ratio) {
       findings.ratio = as_ratio;
@@ -74,9 +75,11 @@ Findings product(const Inputs<T>& inputs, const Answer<T>& answer, double tolera
   return findings;
 }
 
-template Findings inverse<float>(Problem, const Inputs<float>&, const Answer<float>&, double);
-template Findings inverse<double>(Problem, const Inputs<double>&, const Answer<double>&, double);
-template Findings product<float>(const Inputs<float>&, const Answer<float>&, double);
-template Findings product<double>(const Inputs<double>&, const Answer<double>&, double);
+template Findings inverse<float>(Reductions<float>&, Problem, const Inputs<float>&, const Answer<float>&,
+                                 double);
+template Findings inverse<double>(Reductions<double>&, Problem, const Inputs<double>&, const Answer<double>&,
+                                  double);
+template Findings product<float>(Reductions<float>&, const Inputs<float>&, const Answer<float>&, double);
+template Findings product<double>(Reductions<double>&, const Inputs<double>&, const Answer<double>&, double);
 
 }  // namespace gaussweep::judges

@@ -1,24 +1,16 @@
 #include "kernels/check/residual.hpp"
 
 #include <memory>
-#include <type_traits>
 
 #include "kernels/check/exact_sum.hpp"
 #include "kernels/check/tile.hpp"
+#include "kernels/check/tile_sums.hpp"
 #include "kernels/matrix/parallel_rows.hpp"
 
 namespace gaussweep {
 namespace {
 
 using namespace tiles;
-
-/// Whether elements are split: those of float have few enough bits for exact products.
-template <class T>
-constexpr bool splits = std::is_same_v<T, double>;
-
-/// Of a sum's error, a term: in units of its row's times its column's largest element.
-template <class T>
-constexpr double error_of_term = splits<T> ? 0x1p-71 : 0x1p-48;
 
 /// The exponents by which rows or columns are divided.
 class Exponents {
@@ -35,16 +27,11 @@ class Exponents {
   void settle() {
     for (std::size_t i = 0; i < largest_.size(); ++i) {
       exponents_[i] = exponent_of(largest_[i]);
-      const int near = std::clamp(-exponents_[i], -1000, 1000);
-      divisors_[i] = {times_power(1, near), times_power(1, -exponents_[i] - near)};
+      divisors_[i] = divisor_of(exponents_[i]);
     }
   }
-  bool is_zero(std::int64_t i) const { return largest_[static_cast<std::size_t>(i)] == 0; }
   int of(std::int64_t i) const { return exponents_[static_cast<std::size_t>(i)]; }
-  /// 2^-exponent in two factors: of the smallest numbers it is more than a double holds.
-  struct Divisor {
-    double first = 1, second = 1;
-  };
+  const std::vector<double>& largest() const { return largest_; }
   Divisor divisor(std::int64_t i) const { return divisors_[static_cast<std::size_t>(i)]; }
 
  private:
@@ -63,12 +50,6 @@ struct Desk {
   std::vector<double> column = std::vector<double>(static_cast<std::size_t>(edge));
   Tile tile;
 };
-
-/// The multiple of 2^-24 next to x, |x| <= 1.
-double high_part(double x) {
-  constexpr double pusher = 0x1.8p28;  // ends at 2^-24 with any such x added
-  return (x + pusher) - pusher;
-}
 
 template <class T>
 class Multiplier {
@@ -118,7 +99,7 @@ class Multiplier {
     const int rows = groups * group_rows;
     double first[edge], second[edge];
     for (int r = 0; r < rows; ++r) {
-      const auto divisor = i + r < factors_.rows() ? row_exponents_.divisor(i + r) : Exponents::Divisor();
+      const auto divisor = i + r < factors_.rows() ? row_exponents_.divisor(i + r) : divisor_of(0);
       first[r] = divisor.first;
       second[r] = divisor.second;
     }
@@ -151,7 +132,7 @@ class Multiplier {
     std::fill_n(column, depth, 0.0);
     for (int c = 0; c < groups * group_cols; ++c) {
       const bool inside = j + c < factors_.cols();
-      const auto divisor = inside ? col_exponents_.divisor(j + c) : Exponents::Divisor();
+      const auto divisor = inside ? col_exponents_.divisor(j + c) : divisor_of(0);
       if (inside) {
         factors_.right.column(k, count, j + c, column);
       } else {
@@ -176,23 +157,8 @@ class Multiplier {
 };
 
 /// |c - 2^exponent (element `at` of the tile)|
-Scaled residual_of(double c, const Tile& tile, int at, std::int64_t exponent) {
-  const std::int64_t unit = c == 0 ? exponent : std::max<std::int64_t>(exponent, exponent_of(c));
-  const double target = times_power(c, -unit);
-  const double product = times_power(tile.high[at], exponent - unit);
-  const double total = target - product;
-  const double share = total - target;
-  const double off = (target - (total - share)) - (product + share);
-  const double rest = times_power(tile.low[at] + tile.lowest[at], exponent - unit);
-  return Scaled(total + (off - rest), unit);
-}
-
-void include(Scaled& all, const Scaled& one, Measure measure) {
-  if (measure == Measure::largest) {
-    all = std::max(all, one);
-  } else {
-    all = all + (measure == Measure::squares ? one * one : one);
-  }
+Scaled tile_residual(double c, const Tile& tile, int at, std::int64_t exponent) {
+  return residual_of(c, tile.high[at], tile.low[at] + tile.lowest[at], exponent);
 }
 
 /// Calls work(i, j, desk, t) for every tile, t counting them, on several threads.
@@ -214,6 +180,8 @@ void for_tiles(const Multiplier<T>& multiplier, const Factors<T>& factors, Work&
   });
 }
 
+}  // namespace
+
 template <class T>
 Scaled exact_element(const Factors<T>& factors, double c, std::int64_t i, std::int64_t j) {
   ExactSum sum;
@@ -225,10 +193,8 @@ Scaled exact_element(const Factors<T>& factors, double c, std::int64_t i, std::i
   return sum.size();
 }
 
-}  // namespace
-
 template <class T>
-std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target& target,
+std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
                                              Measure measure) {
   const Multiplier<T> multiplier(factors);
   const std::int64_t down = (factors.rows() + edge - 1) / edge;
@@ -242,17 +208,12 @@ std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Ta
       const int col_exponent = multiplier.col_exponents().of(j + c);
       for (std::int64_t r = 0; r < rows; ++r) {
         const std::int64_t exponent = multiplier.row_exponents().of(i + r) + col_exponent;
-        include(part, residual_of(target(i + r, j + c), desk.tile, static_cast<int>(c * edge + r), exponent),
+        include(part,
+                tile_residual(target(i + r, j + c), desk.tile, static_cast<int>(c * edge + r), exponent),
                 measure);
       }
     }
   });
-  Scaled row_sizes;
-  for (std::int64_t i = 0; i < factors.rows(); ++i) {
-    if (multiplier.row_exponents().is_zero(i)) continue;
-    include(row_sizes, Scaled(1, multiplier.row_exponents().of(i)), measure);
-  }
-  const Scaled unit(error_of_term<T> * static_cast<double>(factors.terms()));
   std::vector<ColumnResidual> columns(static_cast<std::size_t>(factors.cols()));
   for (std::int64_t j = 0; j < factors.cols(); ++j) {
     ColumnResidual& column = columns[static_cast<std::size_t>(j)];
@@ -260,15 +221,29 @@ std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Ta
       const Scaled& part = parts[static_cast<std::size_t>((j / edge * down + d) * edge + j % edge)];
       column.value = measure == Measure::largest ? std::max(column.value, part) : column.value + part;
     }
-    if (multiplier.col_exponents().is_zero(j)) continue;
-    const Scaled factor = unit * Scaled(1, multiplier.col_exponents().of(j));
-    column.bound = row_sizes * (measure == Measure::squares ? factor * factor : factor);
   }
+  set_bounds<T>(multiplier.row_exponents().largest(), multiplier.col_exponents().largest(), factors.terms(),
+                measure, columns);
   return columns;
 }
 
 template <class T>
-Scaled exact_column(const Factors<T>& factors, const Target& target, Measure measure, std::int64_t j) {
+void set_bounds(const std::vector<double>& largest_of_rows, const std::vector<double>& largest_of_cols,
+                std::int64_t terms, Measure measure, std::vector<ColumnResidual>& columns) {
+  Scaled row_sizes;
+  for (const double largest : largest_of_rows) {
+    if (largest != 0) include(row_sizes, Scaled(1, exponent_of(largest)), measure);
+  }
+  const Scaled unit(error_of_term<T> * static_cast<double>(terms));
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    if (largest_of_cols[j] == 0) continue;
+    const Scaled factor = unit * Scaled(1, exponent_of(largest_of_cols[j]));
+    columns[j].bound = row_sizes * (measure == Measure::squares ? factor * factor : factor);
+  }
+}
+
+template <class T>
+Scaled exact_column(const Factors<T>& factors, const Target<T>& target, Measure measure, std::int64_t j) {
   std::vector<Scaled> sizes(static_cast<std::size_t>(factors.rows()));
   const double cost = 16.0 * static_cast<double>(factors.rows()) * static_cast<double>(factors.terms());
   for_row_ranges(factors.rows(), 0, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -282,7 +257,7 @@ Scaled exact_column(const Factors<T>& factors, const Target& target, Measure mea
 }
 
 template <class T>
-double largest_share(const Factors<T>& factors, const Target& target, double slope, const Scaled& floor) {
+double largest_share(const Factors<T>& factors, const Target<T>& target, double slope, const Scaled& floor) {
   Factors<T> sizes = factors;
   sizes.left.absolute = sizes.right.absolute = true;
   const Multiplier<T> multiplier(factors), of_sizes(sizes);
@@ -302,9 +277,9 @@ double largest_share(const Factors<T>& factors, const Target& target, double slo
         const double element = target(i + r, j + c);
         const Scaled size(other->tile.high[at] + other->tile.low[at], exponent);
         const Scaled allowed = Scaled(slope) * size + floor;
-        Scaled apart = residual_of(element, desk.tile, at, exponent);
+        Scaled apart = tile_residual(element, desk.tile, at, exponent);
         // Where the check's own error shows beside what is allowed, without any.
-        if (!(unit * Scaled(1, exponent) < Scaled(0x1p-10) * allowed)) {
+        if (!(unit * Scaled(1, exponent) < Scaled(negligible) * allowed)) {
           apart = exact_element(factors, element, i + r, j + c);
         }
         double& most = largest[static_cast<std::size_t>(t)];
@@ -315,10 +290,13 @@ double largest_share(const Factors<T>& factors, const Target& target, double slo
   return *std::max_element(largest.begin(), largest.end());
 }
 
-#define GAUSSWEEP_RESIDUAL(T)                                                                          \
-  template std::vector<ColumnResidual> residual_columns<T>(const Factors<T>&, const Target&, Measure); \
-  template Scaled exact_column<T>(const Factors<T>&, const Target&, Measure, std::int64_t);            \
-  template double largest_share<T>(const Factors<T>&, const Target&, double, const Scaled&);
+#define GAUSSWEEP_RESIDUAL(T)                                                                                \
+  template std::vector<ColumnResidual> residual_columns<T>(const Factors<T>&, const Target<T>&, Measure);    \
+  template Scaled exact_element<T>(const Factors<T>&, double, std::int64_t, std::int64_t);                   \
+  template Scaled exact_column<T>(const Factors<T>&, const Target<T>&, Measure, std::int64_t);               \
+  template void set_bounds<T>(const std::vector<double>&, const std::vector<double>&, std::int64_t, Measure, \
+                              std::vector<ColumnResidual>&);                                                 \
+  template double largest_share<T>(const Factors<T>&, const Target<T>&, double, const Scaled&);
 GAUSSWEEP_RESIDUAL(float)
 GAUSSWEEP_RESIDUAL(double)
 #undef GAUSSWEEP_RESIDUAL

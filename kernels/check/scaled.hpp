@@ -1,6 +1,6 @@
 #pragma once
 /// Numbers with an exponent of their own: sums, products and quotients of the judge neither overflow nor
-/// vanish.
+/// vanish. The same bits on the CPU and in kernels.
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,12 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/core/shared_inline.hpp"
+
 namespace gaussweep {
 
 /// x 2^e. Exact where the result is a normal number; what is too small for any is 0, what is too large Inf.
-inline double times_power(double x, std::int64_t e) {
+GAUSSWEEP_SHARED_INLINE double times_power(double x, std::int64_t e) {
   if (e >= -1022 && e <= 1023) {
     const std::uint64_t bits = static_cast<std::uint64_t>(e + 1023) << 52;
     double power = 0;
@@ -28,46 +30,46 @@ struct Scaled {
 
   Scaled() = default;
   /// |x| 2^e
-  explicit Scaled(double x, std::int64_t e = 0) {
+  GAUSSWEEP_SHARED_INLINE explicit Scaled(double x, std::int64_t e = 0) {
     int own = 0;
     mantissa = std::frexp(std::fabs(x), &own);
     exponent = mantissa == 0 ? 0 : e + own;
   }
   /// As a double. What is not 0 never becomes 0, and what is finite never Inf: beyond the range of double
   /// stands its smallest or largest number.
-  double value() const {
+  GAUSSWEEP_SHARED_INLINE double value() const {
     if (mantissa == 0 || !std::isfinite(mantissa)) return mantissa;
     const double near = times_power(mantissa, exponent);
     return std::clamp(near, std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::max());
   }
 };
 
-inline Scaled operator*(const Scaled& a, const Scaled& b) {
+GAUSSWEEP_SHARED_INLINE Scaled operator*(const Scaled& a, const Scaled& b) {
   return Scaled(a.mantissa * b.mantissa, a.exponent + b.exponent);
 }
 /// By 0: 0 / 0 is 0 (what is exactly right is right on any scale), else a number beyond every double.
-inline Scaled operator/(const Scaled& a, const Scaled& b) {
+GAUSSWEEP_SHARED_INLINE Scaled operator/(const Scaled& a, const Scaled& b) {
   if (a.mantissa == 0) return a;
   if (b.mantissa == 0) return Scaled(1, std::int64_t{1} << 20);
   return Scaled(a.mantissa / b.mantissa, a.exponent - b.exponent);
 }
-inline Scaled operator+(const Scaled& a, const Scaled& b) {
+GAUSSWEEP_SHARED_INLINE Scaled operator+(const Scaled& a, const Scaled& b) {
   if (a.mantissa == 0) return b;
   if (b.mantissa == 0) return a;
   const std::int64_t e = std::max(a.exponent, b.exponent);
   return Scaled(times_power(a.mantissa, a.exponent - e) + times_power(b.mantissa, b.exponent - e), e);
 }
-inline bool operator<(const Scaled& a, const Scaled& b) {
+GAUSSWEEP_SHARED_INLINE bool operator<(const Scaled& a, const Scaled& b) {
   if (a.mantissa == 0 || b.mantissa == 0) return a.mantissa < b.mantissa;
   return a.exponent != b.exponent ? a.exponent < b.exponent : a.mantissa < b.mantissa;
 }
-inline Scaled square_root(const Scaled& a) {
+GAUSSWEEP_SHARED_INLINE Scaled square_root(const Scaled& a) {
   const std::int64_t odd = a.exponent & 1;
   return Scaled(std::sqrt(odd != 0 ? 2 * a.mantissa : a.mantissa), (a.exponent - odd) / 2);
 }
 
 /// The exponent e of 2^(e-1) <= |x| < 2^e; 0 where x is 0.
-inline int exponent_of(double x) {
+GAUSSWEEP_SHARED_INLINE int exponent_of(double x) {
   int e = 0;
   std::frexp(x, &e);
   return e;

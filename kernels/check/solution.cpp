@@ -8,16 +8,6 @@
 namespace gaussweep::judges {
 namespace {
 
-/// max |x_i| of column r.
-template <class T>
-Scaled column_max(const HostMatrix<T>& x, std::int64_t r) {
-  double largest = 0;
-  for (std::int64_t i = 0; i < x.rows; ++i) {
-    largest = std::max(largest, std::fabs(static_cast<double>(x(i, r))));
-  }
-  return Scaled(largest);
-}
-
 /// The first row's residual beside b_0, of the worst right-hand side; 0 / 0, a share of nothing, is unknown.
 template <class T>
 double first_row_percent(const Inputs<T>& inputs, const HostMatrix<T>& x) {
@@ -39,24 +29,28 @@ double first_row_percent(const Inputs<T>& inputs, const HostMatrix<T>& x) {
 }  // namespace
 
 template <class T>
-Findings solution(Problem problem, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance) {
+Findings solution(Reductions<T>& reductions, Problem problem, const Inputs<T>& inputs,
+                  const Answer<T>& answer, double tolerance) {
   const Part part = problem == Problem::trsv ? part_of(inputs.shape.uplo) : Part::all;
-  const Scaled a_norm = infinity_norm(inputs.a, part);
+  const Scaled a_norm = reductions.infinity_norm(inputs.a, part);
   std::vector<Scale> scales;
-  for (std::int64_t r = 0; r < inputs.shape.nrhs; ++r) {
-    const Scaled x_norm = column_max(answer.x, r), b_norm = column_max(inputs.b, r);
+  const std::vector<double> x_maxima = reductions.column_maxima(answer.x);
+  const std::vector<double> b_maxima = reductions.column_maxima(inputs.b);
+  for (std::size_t r = 0; r < x_maxima.size(); ++r) {
+    const Scaled x_norm(x_maxima[r]), b_norm(b_maxima[r]);
     scales.push_back({a_norm * x_norm + b_norm, a_norm * (x_norm + Scaled(smallest_normal<T>)) + b_norm});
   }
-  const auto target = [&](std::int64_t i, std::int64_t r) { return static_cast<double>(inputs.b(i, r)); };
-  Findings findings =
-      judge_columns(Factors<T>{Operand<T>(inputs.a, part), Operand<T>(answer.x)}, target, Measure::largest,
-                    scales, static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
+  Findings findings = judge_columns(reductions, Factors<T>{Operand<T>(inputs.a, part), Operand<T>(answer.x)},
+                                    Target<T>{&inputs.b}, Measure::largest, scales,
+                                    static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
   if (problem == Problem::gesv) findings.first_row_percent = first_row_percent(inputs, answer.x);
   if (!inputs.x_true.empty()) findings.forward_error = largest_difference(answer.x, inputs.x_true);
   return findings;
 }
 
-template Findings solution<float>(Problem, const Inputs<float>&, const Answer<float>&, double);
-template Findings solution<double>(Problem, const Inputs<double>&, const Answer<double>&, double);
+template Findings solution<float>(Reductions<float>&, Problem, const Inputs<float>&, const Answer<float>&,
+                                  double);
+template Findings solution<double>(Reductions<double>&, Problem, const Inputs<double>&, const Answer<double>&,
+                                   double);
 
 }  // namespace gaussweep::judges

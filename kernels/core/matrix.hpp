@@ -21,6 +21,14 @@ struct MatrixView {
   std::int64_t ld = 0;
 };
 
+/// Where a matrix lies, in whatever layout: element (i, j) at `data[i * down + j * across]`.
+template <class T>
+struct Strided {
+  const T* data = nullptr;
+  std::int64_t down = 0;
+  std::int64_t across = 0;
+};
+
 /// An owned column-major matrix on the host, `ld == rows`.
 template <class T>
 struct HostMatrix {

@@ -279,12 +279,16 @@ MatrixView<T> Staging<T>::answer_view(const Operands<T>& op) const {
 }
 
 template <class T>
+bool Staging<T>::answer_by_rows() const {
+  return method_.layout == Layout::row_major ||
+         (method_.layout == Layout::augmented && method_.answer != AnswerIn::x);
+}
+
+template <class T>
 std::int64_t Staging<T>::download_to(T* destination, int copy) {
   const Operands<T> op = operands(copy);
   const MatrixView<T> view = answer_view(op);
-  const bool by_rows = method_.layout == Layout::row_major ||
-                       (method_.layout == Layout::augmented && method_.answer != AnswerIn::x);
-  if (by_rows) {
+  if (answer_by_rows()) {
     download_rows(device_, MatrixView<T>{destination, view.rows, view.cols, view.rows}, view.data, view.ld);
   } else {
     device_.to_host(destination, view.data, static_cast<std::size_t>(view.rows * view.cols) * sizeof(T));
@@ -310,6 +314,43 @@ Answer<T> Staging<T>::download(int copy) {
     if (!exchanged) answer.pivots.clear();
   }
   return answer;
+}
+
+namespace {
+
+template <class T>
+Strided<T> strided(const T* data, std::int64_t ld, bool by_rows) {
+  return by_rows ? Strided<T>{data, ld, 1} : Strided<T>{data, 1, ld};
+}
+
+}  // namespace
+
+template <class T>
+const Buffer& Staging<T>::pristine() const {
+  if (copies_ == 0) throw std::logic_error(method_.id() + ": a single run keeps no pristine inputs");
+  return pristine_;
+}
+
+template <class T>
+Strided<T> Staging<T>::pristine_a() const {
+  const auto* data = static_cast<const T*>(pristine().data());
+  return strided(data, a_.ld, method_.layout != Layout::column_major);
+}
+
+template <class T>
+Strided<T> Staging<T>::pristine_b() const {
+  const auto* data = static_cast<const std::byte*>(pristine().data());
+  if (method_.layout == Layout::augmented) {
+    return strided(reinterpret_cast<const T*>(data) + shape_.n, b_.ld, true);
+  }
+  if (b_bytes_ == 0) return {};
+  return strided(reinterpret_cast<const T*>(data + a_bytes_), b_.ld, method_.layout == Layout::row_major);
+}
+
+template <class T>
+Strided<T> Staging<T>::answer(int copy) {
+  const MatrixView<T> view = answer_view(operands(copy));
+  return strided<T>(view.data, view.ld, answer_by_rows());
 }
 
 template class Staging<float>;

@@ -39,9 +39,17 @@ class Staging {
   Answer<T> download(int copy);
   /// The same without pivots, column-major into the caller's memory, of the answer's size. Returns info.
   std::int64_t download_to(T* destination, int copy);
+  /// The inputs as they were uploaded, and the answer of a working set, where they lie. b: null data where
+  /// the problem has none. @pre there are working sets
+  Strided<T> pristine_a() const;
+  Strided<T> pristine_b() const;
+  Strided<T> answer(int copy);
+  /// All memory of the pristine inputs.
+  const Buffer& pristine() const;
 
  private:
   MatrixView<T> answer_view(const Operands<T>& op) const;
+  bool answer_by_rows() const;
   void poison(const Buffer& set);
   Device& device_;
   const Method& method_;

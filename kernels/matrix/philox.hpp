@@ -4,12 +4,7 @@
 
 #include <cstdint>
 
-/// Functions that kernels and host code share.
-#ifdef __CUDACC__
-#define GAUSSWEEP_SHARED_INLINE __host__ __device__ inline
-#else
-#define GAUSSWEEP_SHARED_INLINE inline
-#endif
+#include "kernels/core/shared_inline.hpp"
 
 namespace gaussweep {
 

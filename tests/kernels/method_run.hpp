@@ -113,7 +113,8 @@ inline std::vector<Shape> shapes(const Method& method, std::int64_t n) {
 }
 
 template <class T>
-Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std::uint64_t seed = 1) {
+Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std::uint64_t seed = 1,
+                      int threads = 1) {
   MatrixSpec spec;
   spec.kind = kind;
   spec.seed = seed;
@@ -122,15 +123,15 @@ Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std:
   spec.cols = problem == Problem::gemm ? shape.k : shape.n;
   Inputs<T> inputs;
   inputs.shape = shape;
-  inputs.a = generate<T>(spec, 1);
+  inputs.a = generate<T>(spec, threads);
   if (problem == Problem::gemm) {
     spec.rows = shape.k;
     spec.cols = shape.n;
     spec.seed = seed + 1;
-    inputs.b = generate<T>(spec, 1);
+    inputs.b = generate<T>(spec, threads);
   } else if (has_right_hand_sides(problem)) {
     inputs.x_true = generate_solution<T>(shape.n, shape.nrhs, seed + 1);
-    inputs.b = right_hand_side<T>(inputs.a, inputs.x_true, 1);
+    inputs.b = right_hand_side<T>(inputs.a, inputs.x_true, threads);
   }
   return inputs;
 }

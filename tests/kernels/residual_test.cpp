@@ -39,8 +39,11 @@ TYPED_TEST_SUITE(Residual, Precisions);
 
 TYPED_TEST(Residual, IsWithinItsBoundOfTheExactOne) {
   using T = TypeParam;
-  const auto target = [](std::int64_t i, std::int64_t j) { return i == j ? 1.0 : 0.25; };
   for (const std::int64_t n : {1, 7, 32, 65, 130}) {
+    HostMatrix<T> c(n, n);
+    for (std::int64_t k = 0; k < n * n; ++k)
+      c.data[static_cast<std::size_t>(k)] = k % (n + 1) == 0 ? 1 : 0.25;
+    const Target<T> target{&c};
     for (const Part left_part : {Part::all, Part::lower, Part::upper}) {
       for (const Part right_part : {Part::all, Part::lower, Part::upper}) {
         const int spread = n == 65 ? 40 : 2;
@@ -75,8 +78,8 @@ TYPED_TEST(Residual, OfTransposedAndRectangularFactors) {
   const auto b = random_matrix<T>(70, 5, Part::all, 2, 2);
   Operand<T> left(a);
   left.transposed = true;  // A^T B is 3 x 5
-  const auto zero = [](std::int64_t, std::int64_t) { return 0.0; };
-  const auto columns = residual_columns(Factors<T>{left, Operand<T>(b)}, zero, Measure::largest);
+  const HostMatrix<T> zero(3, 5);
+  const auto columns = residual_columns(Factors<T>{left, Operand<T>(b)}, Target<T>{&zero}, Measure::largest);
   ASSERT_EQ(columns.size(), 5u);
   double largest = 0;
   for (int i = 0; i < 3; ++i) {

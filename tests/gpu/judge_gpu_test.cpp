@@ -1,0 +1,105 @@
+// The judge on a GPU beside the CPU's: every number the same to the bit, for right answers and damaged ones.
+// GAUSSWEEP_SMALL limits the sizes to n <= 100, for runs under compute-sanitizer.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/kernels/planted.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+struct Case {
+  Problem problem;
+  Precision precision;
+  std::int64_t n;
+};
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+  return std::string(to_string(info.param.problem)) + "_" + std::string(to_string(info.param.precision)) +
+         "_" + std::to_string(info.param.n);
+}
+
+/// The judge on the CPU takes 2 n^3 products' time: beyond these sizes seconds on any machine.
+bool is_large(const Case& c) {
+  return c.n > 2048 && !has_right_hand_sides(c.problem);
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const Problem problem : {Problem::gemm, Problem::trsv, Problem::gesv, Problem::getrf, Problem::potrf,
+                                Problem::trtri, Problem::geinv, Problem::poinv}) {
+    for (const Precision precision : {Precision::float32, Precision::float64}) {
+      for (const std::int64_t n : {100, 513, 2048, 8192}) {
+        const Case c{problem, precision, n};
+        const bool cheap = problem == Problem::getrf || problem == Problem::trtri;
+        if (!is_large(c) || cheap) all.push_back(c);
+      }
+    }
+  }
+  return all;
+}
+
+class JudgeOnGpu : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
+    if (std::getenv("GAUSSWEEP_SMALL") != nullptr && GetParam().n > 100) GTEST_SKIP() << "small sizes only";
+    device = make_cuda_device(0);
+  }
+  template <class T>
+  void compare(const Shape& shape);
+  const Registry registry = builtin_registry();
+  std::unique_ptr<Device> device;
+  const std::unique_ptr<Device> host = cpu(Backend::host);
+};
+
+template <class T>
+void JudgeOnGpu::compare(const Shape& shape) {
+  const Problem problem = GetParam().problem;
+  Context context(*device), host_context(*host);
+  const Method& vendor = vendor_row(registry, problem, Backend::cuda);
+  Context& place = vendor.runs_on(Backend::cuda) ? context : host_context;
+  const Parameters parameters = defaults(vendor);
+  const auto inputs = make_inputs<T>(problem, shape, kind_for(problem), 1, 0);
+  Staging<T> staging(place.device, vendor, parameters, shape, 1);
+  staging.upload(inputs);
+  staging.reset();
+  Operands<T> operands = staging.operands(0);
+  vendor.entry(place.device.backend()).template get<T>()(place, operands, parameters);
+  const Answer<T> right = staging.download(0);
+  const std::string what = vendor.id() + ", n " + std::to_string(shape.n) + ", ";
+  const bool in_place = &place == &context;
+  const Findings found =
+      expect_one_verdict(context, vendor, inputs, right, what + "as it was",
+                         in_place ? device_copies(staging, inputs, right, 0) : std::vector<DeviceCopy<T>>{});
+  EXPECT_LE(found.ratio, default_tolerance(problem)) << what;
+  for (const auto& [name, damage] : damages<T>()) {
+    if (is_large(GetParam()) && std::string(name) != "one element off by 1e-8") continue;
+    Answer<T> answer = right;
+    damage(answer.x);
+    expect_one_verdict(context, vendor, inputs, answer, what + name);
+  }
+}
+
+TEST_P(JudgeOnGpu, SaysWhatTheCpuSays) {
+  const auto [problem, precision, n] = GetParam();
+  const std::int64_t nrhs = has_right_hand_sides(problem) && n <= 513 ? 3 : 1;
+  std::vector<Shape> all{problem == Problem::gemm ? Shape{n - 1, n, n + 37, 1, Uplo::lower}
+                                                  : Shape{n, n, n, nrhs, Uplo::lower}};
+  const bool has_triangle =
+      problem == Problem::trsv || problem == Problem::trtri || problem == Problem::potrf;
+  if (has_triangle && !is_large(GetParam())) all.push_back({n, n, n, nrhs, Uplo::upper});
+  for (const Shape& shape : all) {
+    precision == Precision::float32 ? compare<float>(shape) : compare<double>(shape);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, JudgeOnGpu, testing::ValuesIn(cases()), name_of);
+
+}  // namespace
+}  // namespace gaussweep

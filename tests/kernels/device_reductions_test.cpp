@@ -1,0 +1,175 @@
+// The judge's kernels on the backend emulated: every number has the bits of the CPU's.
+
+#include "kernels/check/device_reductions.hpp"
+
+#include <cmath>
+#include <random>
+
+#include "tests/kernels/planted.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+constexpr Problem all_problems[] = {Problem::gemm,  Problem::trsv,  Problem::gesv,  Problem::getrf,
+                                    Problem::potrf, Problem::trtri, Problem::geinv, Problem::poinv};
+
+template <class T>
+class DeviceJudge : public testing::Test {
+ protected:
+  const Registry registry = builtin_registry();
+  const std::unique_ptr<Device> host = cpu(Backend::host);
+  const std::unique_ptr<Device> device = cpu(Backend::emulated);
+  Context host_context{*host};
+  Context context{*device};
+};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(DeviceJudge, Precisions);
+
+TYPED_TEST(DeviceJudge, SaysWhatTheCpuSaysOfRightAndDamagedAnswers) {
+  using T = TypeParam;
+  for (const Problem problem : all_problems) {
+    const Method& vendor = vendor_row(this->registry, problem, Backend::host);
+    for (const std::int64_t n : {1, 2, 33, 64, 130}) {
+      for (const Shape& shape : shapes(vendor, n)) {
+        const auto inputs = make_inputs<T>(problem, shape, kind_for(problem));
+        const Answer<T> right = run_method(this->host_context, vendor, inputs, defaults(vendor));
+        for (const auto& [name, damage] : damages<T>()) {
+          Answer<T> answer = right;
+          damage(answer.x);
+          const std::string what = std::string(to_string(problem)) + ", m " + std::to_string(shape.m) +
+                                   ", n " + std::to_string(n) + ", " + name;
+          const Findings found = expect_one_verdict(this->context, vendor, inputs, answer, what);
+          if (std::string(name) == "as it was") {
+            EXPECT_LE(found.ratio, default_tolerance(problem)) << what;
+          } else if (std::string(name) == "NaN in a corner" || std::string(name) == "Inf at the start") {
+            EXPECT_TRUE(std::isinf(found.ratio)) << what;
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Numbers of all exponents that T has, zeros and subnormal ones among them.
+template <class T>
+HostMatrix<T> wild_matrix(std::int64_t rows, std::int64_t cols, unsigned seed) {
+  std::mt19937 generator(seed);
+  HostMatrix<T> a(rows, cols);
+  const int low = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
+  const int range = std::numeric_limits<T>::max_exponent - low;
+  for (T& value : a.data) {
+    const double unit = static_cast<double>(generator()) / 0x1p31 - 1;
+    value =
+        std::ldexp(static_cast<T>(unit), low + static_cast<int>(generator() % static_cast<unsigned>(range)));
+    if (generator() % 16 == 0) value = 0;
+    if (!std::isfinite(value)) value = 1;
+  }
+  return a;
+}
+
+TYPED_TEST(DeviceJudge, SaysWhatTheCpuSaysOverTheWholeRangeOfExponents) {
+  using T = TypeParam;
+  for (const Problem problem : all_problems) {
+    for (const std::int64_t n : {3, 40, 70}) {
+      const Shape shape =
+          problem == Problem::gemm ? Shape{n + 5, n, 2 * n, 1, Uplo::lower} : Shape{n, n, n, 2, Uplo::upper};
+      Inputs<T> inputs;
+      inputs.shape = shape;
+      const bool solve = has_right_hand_sides(problem);
+      inputs.a = wild_matrix<T>(shape.m, shape.k, 1);
+      if (solve) inputs.b = wild_matrix<T>(n, 2, 2);
+      if (problem == Problem::gemm) inputs.b = wild_matrix<T>(shape.k, n, 2);
+      Answer<T> answer;
+      answer.x = wild_matrix<T>(shape.m, solve ? 2 : n, 3);
+      if (problem == Problem::getrf) {
+        for (int i = 0; i < n; ++i) answer.pivots.push_back(static_cast<int>(n) - 1 - i / 2);
+      }
+      const std::string what = std::string(to_string(problem)) + ", n " + std::to_string(n);
+      expect_one_verdict(this->context, method_of(problem), inputs, answer, what);
+      Method crout = method_of(problem);
+      crout.unit_diagonal = UnitDiagonal::upper;
+      if (problem == Problem::getrf)
+        expect_one_verdict(this->context, crout, inputs, answer, what + ", Crout");
+    }
+  }
+}
+
+// Wherever a method leaves its answer, and in whatever layout it had its inputs.
+TYPED_TEST(DeviceJudge, JudgesInPlace) {
+  using T = TypeParam;
+  int layouts[3] = {};
+  for (const Method& method : this->registry.all()) {
+    if (!method.runs_on(Backend::emulated) || !method.has(precision_of<T>)) continue;
+    const Parameters parameters = defaults(method);
+    for (const Shape& shape : shapes(method, 37)) {
+      if (method.accepts != nullptr && !method.accepts(shape, parameters)) continue;
+      const auto inputs = make_inputs<T>(method.problem, shape, fit_kinds(method, parameters).front());
+      Staging<T> staging(*this->device, method, parameters, shape, 1);
+      staging.upload(inputs);
+      staging.reset();
+      Operands<T> operands = staging.operands(0);
+      this->context.report = {};
+      const std::uint64_t before =
+          device_digest(this->context, staging.pristine().data(), staging.pristine().bytes());
+      method.entry(Backend::emulated).template get<T>()(this->context, operands, parameters);
+      const Answer<T> answer = staging.download(0);
+      expect_one_verdict(this->context, method, inputs, answer, method.id(),
+                         device_copies(staging, inputs, answer, 0));
+      EXPECT_EQ(device_digest(this->context, staging.pristine().data(), staging.pristine().bytes()), before);
+      ++layouts[static_cast<int>(method.layout)];
+    }
+  }
+  for (const int count : layouts) EXPECT_GT(count, 0);
+}
+
+TYPED_TEST(DeviceJudge, WorksInStripsWhereMemoryIsShort) {
+  using T = TypeParam;
+  const Shape shape{150, 150, 150, 1, Uplo::lower};
+  const auto inputs = make_inputs<T>(Problem::geinv, shape, MatrixKind::uniform);
+  const Method& lapack = vendor_row(this->registry, Problem::geinv, Backend::host);
+  const Answer<T> answer = run_method(this->host_context, lapack, inputs, defaults(lapack));
+  for (const std::size_t workspace : {std::size_t{1}, std::size_t{128 * 3 * 16}}) {
+    expect_one_verdict(this->context, lapack, inputs, answer, "in strips", {}, workspace);
+  }
+}
+
+// Sums whose errors all have one sign, and products that vanish: both ways to take a share (check.hpp).
+TYPED_TEST(DeviceJudge, TakesTheSharesOfAProductAsTheCpuDoes) {
+  using T = TypeParam;
+  const T tiny = std::is_same_v<T, float> ? static_cast<T>(1e-30) : static_cast<T>(1e-200);
+  for (const T value : {static_cast<T>(0.1), tiny}) {
+    Inputs<T> inputs;
+    inputs.shape = {70, 66, 3000, 1, Uplo::lower};
+    inputs.a = HostMatrix<T>(70, 3000);
+    inputs.b = HostMatrix<T>(3000, 66);
+    for (auto* operand : {&inputs.a, &inputs.b}) std::fill(operand->data.begin(), operand->data.end(), value);
+    Answer<T> answer;
+    answer.x = HostMatrix<T>(70, 66);
+    T sum = 0;
+    for (int k = 0; k < 3000; ++k) sum += value * value;
+    for (T& element : answer.x.data) element = sum * (1 + 100 * std::numeric_limits<T>::epsilon());
+    answer.x(5, 65) = value == tiny ? tiny : sum * (1 + 1000 * std::numeric_limits<T>::epsilon());
+    for (const std::size_t workspace : {std::size_t{1}, std::size_t{1} << 20}) {
+      const Findings found =
+          expect_one_verdict(this->context, method_of(Problem::gemm), inputs, answer, "gemm", {}, workspace);
+      EXPECT_GT(found.ratio, 1);
+    }
+  }
+}
+
+TYPED_TEST(DeviceJudge, SeesABitThatChanged) {
+  std::vector<std::uint64_t> words(1000, 7);
+  const auto digest = [&] { return device_digest(this->context, words.data(), words.size() * 8); };
+  const std::uint64_t before = digest();
+  EXPECT_EQ(digest(), before);
+  words[999] ^= std::uint64_t{1} << 63;
+  EXPECT_NE(digest(), before);
+  words[999] = 8;
+  words[998] = 6;
+  EXPECT_NE(digest(), before);
+}
+
+}  // namespace
+}  // namespace gaussweep

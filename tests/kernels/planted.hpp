@@ -1,0 +1,101 @@
+#pragma once
+/// Answers damaged on purpose, and the verdict of the judge on a device beside the CPU's.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/check/check.hpp"
+#include "kernels/check/device_reductions.hpp"
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep::testing_help {
+
+/// How an answer may be wrong; the first way leaves it right.
+template <class T>
+using Damage = std::pair<const char*, std::function<void(HostMatrix<T>&)>>;
+
+template <class T>
+std::vector<Damage<T>> damages() {
+  const auto last = [](HostMatrix<T>& x) -> T& { return x(x.rows - 1, x.cols - 1); };
+  const auto exchange = [](HostMatrix<T>& x) {
+    for (std::int64_t i = 0; i < x.rows; ++i) std::swap(x(i, 0), x(i, x.cols - 1));
+  };
+  const auto mirror = [](HostMatrix<T>& x) {
+    for (std::int64_t j = 0; j < std::min(x.rows, x.cols); ++j) {
+      for (std::int64_t i = 0; i < j; ++i) std::swap(x(i, j), x(j, i));
+    }
+  };
+  return {{"as it was", [](HostMatrix<T>&) {}},
+          {"one element off by 1e-3", [=](HostMatrix<T>& x) { last(x) *= static_cast<T>(1 + 1e-3); }},
+          {"one element off by 1e-8", [=](HostMatrix<T>& x) { last(x) *= static_cast<T>(1 + 1e-8); }},
+          {"two columns exchanged", exchange},
+          {"zeros", [](HostMatrix<T>& x) { std::fill(x.data.begin(), x.data.end(), T(0)); }},
+          {"NaN in a corner", [=](HostMatrix<T>& x) { last(x) = std::numeric_limits<T>::quiet_NaN(); }},
+          {"Inf at the start", [=](HostMatrix<T>& x) { x(0, 0) = std::numeric_limits<T>::infinity(); }},
+          {"the wrong triangle", mirror}};
+}
+
+/// A row of the vendor's library on the CPU.
+inline const Method& vendor_row(const Registry& registry, Problem problem, Backend backend) {
+  return *registry.reference(problem, backend);
+}
+
+inline Method method_of(Problem problem) {
+  Method method;
+  method.problem = problem;
+  return method;
+}
+
+/// The kind of matrix on which a vendor's answer is right.
+inline MatrixKind kind_for(Problem problem) {
+  switch (problem) {
+    case Problem::trsv:
+    case Problem::trtri:
+      return MatrixKind::triangular;
+    case Problem::potrf:
+    case Problem::poinv:
+      return MatrixKind::spd;
+    default:
+      return MatrixKind::uniform;
+  }
+}
+
+/// The same bits, or NaN in both.
+inline bool same_number(double a, double b) {
+  return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b));
+}
+
+inline void expect_same(const Findings& found, const Findings& expected, const std::string& what) {
+  const auto expect = [&](double a, double b, const char* name) {
+    EXPECT_TRUE(same_number(a, b)) << what << ": " << name << " " << a << " on the device, " << b
+                                   << " on the CPU";
+  };
+  expect(found.ratio, expected.ratio, "ratio");
+  expect(found.ratio_bound, expected.ratio_bound, "ratio_bound");
+  expect(found.backward_error, expected.backward_error, "backward_error");
+  expect(found.forward_error, expected.forward_error, "forward_error");
+  expect(found.pivot_growth, expected.pivot_growth, "pivot_growth");
+  expect(found.first_row_percent, expected.first_row_percent, "first_row_percent");
+  EXPECT_EQ(found.flaw, expected.flaw) << what;
+}
+
+/// Judges an answer on the context's device and on the CPU; all that they find must be the same.
+template <class T>
+Findings expect_one_verdict(Context& context, const Method& method, const Inputs<T>& inputs,
+                            const Answer<T>& answer, const std::string& what,
+                            std::vector<DeviceCopy<T>> copies = {},
+                            std::size_t workspace = std::size_t{64} << 20) {
+  const double tolerance = default_tolerance(method.problem);
+  const auto on_device = device_reductions<T>(context, std::move(copies), workspace);
+  const Findings found = check(method, inputs, answer, tolerance, *on_device);
+  expect_same(found, check(method, inputs, answer, tolerance), what);
+  return found;
+}
+
+}  // namespace gaussweep::testing_help
