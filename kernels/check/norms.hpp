@@ -7,6 +7,7 @@
 
 #include "kernels/check/scaled.hpp"
 #include "kernels/core/matrix.hpp"
+#include "kernels/matrix/parallel_rows.hpp"
 
 namespace gaussweep {
 
@@ -27,19 +28,35 @@ inline RowRange rows_of(Part part, std::int64_t rows, std::int64_t j) {
   return {0, rows};
 }
 
+/// The largest of all of_column(j), taken on several threads; NaN where there is one.
+template <class OfColumn>
+double largest_of_columns(std::int64_t rows, std::int64_t cols, OfColumn&& of_column) {
+  std::vector<double> found(static_cast<std::size_t>(cols), 0.0);
+  const double cost = static_cast<double>(rows) * static_cast<double>(cols);
+  for_row_ranges(cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t j = begin; j < end; ++j) found[static_cast<std::size_t>(j)] = of_column(j);
+  });
+  double largest = 0;
+  for (const double value : found) {
+    if (std::isnan(value)) return value;
+    largest = std::max(largest, value);
+  }
+  return largest;
+}
+
 /// max |a_ij|; NaN where there is one.
 template <class T>
 double max_norm(const HostMatrix<T>& a, Part part = Part::all) {
-  double largest = 0;
-  for (std::int64_t j = 0; j < a.cols; ++j) {
+  return largest_of_columns(a.rows, a.cols, [&](std::int64_t j) {
     const RowRange range = rows_of(part, a.rows, j);
+    T largest = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const double value = std::fabs(static_cast<double>(a(i, j)));
+      const T value = std::fabs(a(i, j));
       if (!(value <= largest)) largest = value;
-      if (std::isnan(largest)) return largest;
+      if (std::isnan(largest)) break;
     }
-  }
-  return largest;
+    return static_cast<double>(largest);
+  });
 }
 
 /// Sums of |a_ij| in [0, 1): a matrix divided by a power of two that no element reaches.
@@ -61,14 +78,12 @@ Scaled one_norm(const HostMatrix<T>& a, Part part = Part::all) {
   const double most = max_norm(a, part);
   if (!std::isfinite(most)) return Scaled(most);
   const Reduced<T> reduced(most);
-  double largest = 0;
-  for (std::int64_t j = 0; j < a.cols; ++j) {
+  return reduced.restored(largest_of_columns(a.rows, a.cols, [&](std::int64_t j) {
     const RowRange range = rows_of(part, a.rows, j);
     double sum = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) sum += reduced(a(i, j));
-    largest = std::max(largest, sum);
-  }
-  return reduced.restored(largest);
+    return sum;
+  }));
 }
 
 /// Sums of absolute values of every row; with `mirrored` those of the symmetric matrix whose triangle `part`
@@ -126,27 +141,28 @@ template <class T>
 double largest_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part = Part::all) {
   const double y_norm = max_norm(y, part);
   const std::int64_t unit = exponent_of(std::max(max_norm(x, part), y_norm)) + 1;
-  double largest = 0;
-  for (std::int64_t j = 0; j < y.cols; ++j) {
+  const double largest = largest_of_columns(y.rows, y.cols, [&](std::int64_t j) {
     const RowRange range = rows_of(part, y.rows, j);
+    double most = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const double apart = times_power(x(i, j), -unit) - times_power(y(i, j), -unit);
-      largest = std::max(largest, std::fabs(apart));
+      most = std::max(most, std::fabs(apart));
     }
-  }
+    return most;
+  });
   return (Scaled(largest, unit) / Scaled(y_norm)).value();
 }
 
 /// Whether every element that counts is finite.
 template <class T>
 bool all_finite(const HostMatrix<T>& a, Part part = Part::all) {
-  for (std::int64_t j = 0; j < a.cols; ++j) {
-    const RowRange range = rows_of(part, a.rows, j);
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-      if (!std::isfinite(a(i, j))) return false;
-    }
-  }
-  return true;
+  return largest_of_columns(a.rows, a.cols, [&](std::int64_t j) {
+           const RowRange range = rows_of(part, a.rows, j);
+           for (std::int64_t i = range.begin; i < range.end; ++i) {
+             if (!std::isfinite(a(i, j))) return 1.0;
+           }
+           return 0.0;
+         }) == 0;
 }
 
 }  // namespace gaussweep
