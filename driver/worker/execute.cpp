@@ -19,6 +19,7 @@
 #include "driver/system/timed.hpp"
 #include "driver/worker/probe.hpp"
 #include "driver/worker/stage_timer.hpp"
+#include "kernels/check/device_reductions.hpp"
 #include "kernels/core/errors.hpp"
 #include "kernels/core/staging.hpp"
 
@@ -181,8 +182,17 @@ class Bench {
         staging_(context.device, method, trial.parameters, trial.shape, copies_) {}
 
   void upload(const Inputs<T>& inputs) { staging_.upload(inputs); }
+  /// Remembers what the inputs are, for the judge. Nothing elsewhere than on a GPU: the CPU has them itself.
+  void seal() {
+    if (context_.device.backend() != Backend::cuda) return;
+    digest_ = device_digest(context_, staging_.pristine().data(), staging_.pristine().bytes());
+  }
   /// The answer of the last run.
   Answer<T> download() { return staging_.download(copies_ - 1); }
+  /// What the judge says of it, here on the GPU.
+  Verdict verify(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer) {
+    return judge_in_place(context_, trial_, method, staging_, copies_ - 1, digest_, inputs, answer);
+  }
   void warm_up() {
     staging_.reset();
     run_all();
@@ -227,6 +237,7 @@ class Bench {
   int copies_;
   Run<T> run_;
   Staging<T> staging_;
+  std::uint64_t digest_ = 0;
 };
 
 }  // namespace
@@ -248,13 +259,14 @@ Executor::Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record)
 
 template <class T>
 Answer<T> Executor::measure(const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                            Context& context, io::Record& record) {
+                            Context& context, io::Record& record, Verdict& verdict) {
   Device& device = context.device;
   at_("allocate");
   std::optional<Bench<T>> bench;
   record.allocate_seconds = timed(device, [&] { bench.emplace(context, trial, method); });
   at_("upload");
   record.h2d_seconds = timed(device, [&] { bench->upload(inputs); });
+  bench->seal();
 
   at_("warm-up");
   // Where a run is so long that a cold start does not show in it, the last warm-up measures the stages too.
@@ -281,6 +293,17 @@ Answer<T> Executor::measure(const Trial& trial, const Method& method, const Inpu
   record.d2h_seconds = timed(device, [&] { answer = bench->download(); });
   record.info = answer.info;
 
+  at_("verify");  // before anything else runs in the answer's memory
+  const double verify_start = now_seconds();
+  if (device.backend() == Backend::cuda) {
+    verdict = bench->verify(method, inputs, answer);
+  } else if (device_.backend() == Backend::cuda && !is_small(trial)) {
+    verdict = judge_by_upload(context_, trial, method, inputs, answer);
+  } else {
+    verdict.findings = check(method, inputs, answer, trial.tolerance);
+  }
+  record.verify_seconds = now_seconds() - verify_start;
+
   if (trial.stages && !stages_known) {
     at_("stages");
     record.stages = bench->stages();
@@ -294,22 +317,24 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
   Context& context = trial.backend == Backend::host ? host_context_ : context_;
   Held<T>& held = hold_inputs<T>(trial, record);
   const Inputs<T>& inputs = held.prepared.inputs;
-  const Answer<T> answer = measure(trial, method, inputs, context, record);
+  Verdict verdict;
+  const Answer<T> answer = measure(trial, method, inputs, context, record, verdict);
+  const Findings& found = verdict.findings;
 
-  at_("verify");
-  const double verify_start = now_seconds();
-  const Findings found = check(method, inputs, answer, trial.tolerance);
   record.residual_ratio = found.ratio;
   record.backward_error = found.backward_error;
   record.forward_error = found.forward_error;
   record.pivot_growth = found.pivot_growth;
   record.first_row_percent = found.first_row_percent;
-  record.verify_seconds = now_seconds() - verify_start;
   summarise_samples(record, peaks_of(trial.backend, device_.backend(), peaks_), trial.precision);
   const Evidence evidence{
       trial.problem, found.ratio, trial.tolerance, record.info, context.report.convergence, found.flaw};
   record.status = judge(evidence);
   record.message = finding_words(evidence);
+  if (!verdict.disagreement.empty()) {
+    record.status = "error";
+    record.message = verdict.disagreement;
+  }
   compare_with_reference(trial, method, held, answer, record, context);
   return record;
 }

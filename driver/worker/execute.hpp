@@ -11,6 +11,7 @@
 #include "driver/system/nvml.hpp"
 #include "driver/system/origin.hpp"
 #include "driver/worker/inputs.hpp"
+#include "driver/worker/verdict.hpp"
 #include "io/records/record.hpp"
 #include "kernels/check/check.hpp"
 #include "kernels/check/peaks.hpp"
@@ -41,10 +42,10 @@ class Executor {
   /// The inputs of a trial, made or read unless the last trial had the same.
   template <class T>
   Held<T>& hold_inputs(const Trial& trial, io::Record& record);
-  /// Warm-up, samples and stages; the answer of the last sample.
+  /// Warm-up, samples, the answer of the last sample, what the judge says of it, and stages.
   template <class T>
   Answer<T> measure(const Trial& trial, const Method& method, const Inputs<T>& inputs, Context& context,
-                    io::Record& record);
+                    io::Record& record, Verdict& verdict);
   template <class T>
   void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
                               const Answer<T>& answer, io::Record& record, Context& context);

@@ -1,0 +1,43 @@
+#pragma once
+/// Where an answer is judged: on the worker's GPU where it has one, and of a sample of all trials on the CPU
+/// too.
+
+#include <cstdint>
+#include <string>
+
+#include "driver/plan/trial.hpp"
+#include "kernels/check/check.hpp"
+#include "kernels/core/staging.hpp"
+
+namespace gaussweep::driver {
+
+struct Verdict {
+  Findings findings;
+  std::string disagreement;  ///< what two judges found, where they do not agree; else empty
+};
+
+/// Of order 128 at most.
+bool is_small(const Trial& trial);
+
+/// Whether the CPU judges a trial beside the GPU: all small ones, and of the others one in a
+/// hundred, by the trial's key, as long as that takes the CPU no more than a minute or so.
+bool is_judged_twice(const Trial& trial);
+
+/// What two judges of one answer found, where their verdicts by the tolerance differ or their ratios are
+/// further apart than both bounds allow; else empty.
+std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findings& on_cpu);
+
+/// Judges the answer of working set `copy` where it lies, against the inputs that were uploaded; against a
+/// fresh copy of the host's where they have changed since, which `digest`, taken when they were uploaded,
+/// shows. On the CPU alone where the device has no memory left for that.
+/// @param answer downloaded from there @throws DeviceError
+template <class T>
+Verdict judge_in_place(Context& context, const Trial& trial, const Method& method, Staging<T>& staging,
+                       int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
+
+/// Judges an answer of the CPU on the context's GPU, with copies of the host's operands. Otherwise the same.
+template <class T>
+Verdict judge_by_upload(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
+                        const Answer<T>& answer);
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,121 @@
+// The judge of a worker, on the emulated device: the same calls that it makes on a GPU.
+
+#include "driver/worker/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/check/device_reductions.hpp"
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using namespace testing_help;
+
+Trial trial_of(Problem problem, std::int64_t n) {
+  Trial trial;
+  trial.problem = problem;
+  trial.shape = {n, n, n, 1, Uplo::lower};
+  trial.tolerance = default_tolerance(problem);
+  trial.key = "a key";
+  return trial;
+}
+
+TEST(Verdict, TheCpuJudgesSmallTrialsAndOneInAHundredToo) {
+  EXPECT_TRUE(is_judged_twice(trial_of(Problem::geinv, 128)));
+  int of_larger = 0, of_largest = 0, of_large_systems = 0;
+  for (int k = 0; k < 20000; ++k) {
+    Trial trial = trial_of(Problem::geinv, 129);
+    trial.key = "key " + std::to_string(k);
+    of_larger += is_judged_twice(trial);
+    trial.shape.n = 16384;
+    of_largest += is_judged_twice(trial);  // minutes of the CPU
+    trial.problem = Problem::gesv;
+    of_large_systems += is_judged_twice(trial);
+  }
+  EXPECT_NEAR(of_larger, 200, 60);
+  EXPECT_EQ(of_largest, 0);
+  EXPECT_EQ(of_large_systems, of_larger);
+  Trial product = trial_of(Problem::gemm, 4);
+  product.shape.k = 200;
+  EXPECT_FALSE(is_judged_twice(product));
+}
+
+TEST(Verdict, JudgesDisagreeBeyondTheirBoundsOrOfTheVerdict) {
+  const Trial trial = trial_of(Problem::geinv, 64);  // tolerance 30
+  const auto findings = [](double ratio, double bound, const char* flaw = "") {
+    Findings found{};
+    found.ratio = ratio;
+    found.ratio_bound = bound;
+    found.flaw = flaw;
+    return found;
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(disagreement(trial, findings(2, 0), findings(2, 0)), "");
+  EXPECT_EQ(disagreement(trial, findings(2, 1e-4), findings(2.0001, 1e-4)), "");
+  EXPECT_EQ(disagreement(trial, findings(infinity, 0, "NaN"), findings(infinity, 0, "NaN")), "");
+  const std::string words = disagreement(trial, findings(2, 1e-4), findings(2.5, 1e-4));
+  EXPECT_NE(words.find("residual ratio 2 on the GPU"), std::string::npos) << words;
+  EXPECT_NE(words.find("residual ratio 2.5 on the CPU"), std::string::npos) << words;
+  EXPECT_NE(disagreement(trial, findings(30, 1), findings(30.5, 1)), "");  // pass and suspect
+  EXPECT_NE(disagreement(trial, findings(2, 0), findings(infinity, 0, "NaN")), "");
+  EXPECT_NE(disagreement(trial, findings(std::nan(""), 0), findings(2, 0)), "");
+}
+
+class VerdictInPlace : public testing::Test {
+ protected:
+  static constexpr std::int64_t n = 40;
+  void SetUp() override {
+    staging.upload(inputs);
+    staging.reset();
+    digest = device_digest(context, staging.pristine().data(), staging.pristine().bytes());
+    Operands<double> operands = staging.operands(0);
+    method.emulated.real(context, operands, defaults(method));
+    answer = staging.download(0);
+  }
+  Verdict verdict() { return judge_in_place(context, trial, method, staging, 0, digest, inputs, answer); }
+  const Registry registry = builtin_registry();
+  const Method& method = *registry.find(Problem::gesv, "gauss_jordan_shared");
+  const Trial trial = trial_of(Problem::gesv, n);
+  const std::unique_ptr<Device> device = cpu(Backend::emulated);
+  Context context{*device};
+  const Inputs<double> inputs =
+      make_inputs<double>(Problem::gesv, trial.shape, MatrixKind::diagonally_dominant);
+  Staging<double> staging{*device, method, defaults(method), trial.shape, 1};
+  std::uint64_t digest = 0;
+  Answer<double> answer;
+};
+
+TEST_F(VerdictInPlace, IsThatOfTheCpu) {
+  const Verdict found = verdict();
+  EXPECT_EQ(found.disagreement, "");
+  EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
+  EXPECT_LE(found.findings.ratio, trial.tolerance);
+}
+
+TEST_F(VerdictInPlace, OfAnAnswerOfTheCpuIsThatOfTheCpu) {
+  const Verdict found = judge_by_upload(context, trial, method, inputs, answer);
+  EXPECT_EQ(found.disagreement, "");
+  EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
+}
+
+// A method that writes into the inputs that are kept would else be judged by what it wrote.
+TEST_F(VerdictInPlace, InputsThatHaveChangedAreNotJudgedBy) {
+  device->fill(staging.pristine().data(), 0, staging.pristine().bytes());
+  const Verdict found = verdict();
+  EXPECT_EQ(found.disagreement, "");
+  EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
+}
+
+TEST_F(VerdictInPlace, AnAnswerThatIsAnotherOnTheHostIsAnError) {
+  answer.x(n - 1, 0) *= 1.001;
+  const Verdict found = verdict();
+  EXPECT_LE(found.findings.ratio, trial.tolerance);
+  EXPECT_NE(found.disagreement.find("two judges of one answer disagree"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
