@@ -1,6 +1,7 @@
 #include "kernels/tables.hpp"
 
 #include "kernels/gesv/cyclic_options.hpp"
+#include "kernels/gesv/mixed_workspace.hpp"
 #include "kernels/getrf/fixed_point_parameters.hpp"
 #include "kernels/getrf/recursive_workspace.hpp"
 #include "kernels/trsv/block_chain_workspace.hpp"
@@ -19,6 +20,7 @@ GAUSSWEEP_DECLARE_PORTABLE(gesv_lu_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, gesv_lapack)
 GAUSSWEEP_DECLARE_CUDA(gesv_cusolver)
 GAUSSWEEP_DECLARE_CUDA(gesv_recursive)
+GAUSSWEEP_DECLARE_CUDA(gesv_mixed_gmres)
 
 namespace gaussweep {
 namespace {
@@ -171,11 +173,20 @@ Method recursive() {
                "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
   method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return workspace_piece(shape.n, sizeof(int)) +
-           workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1) +
-           lu::workspace_bytes(shape.n, element);
+    return mixed::direct_bytes(shape.n, shape.nrhs, element);
   };
   return tuned(std::move(method), 90, GAUSSWEEP_CUDA_ENTRY(gesv_recursive));
+}
+
+Method mixed_gmres() {
+  Method method = in_place(
+      "mixed_gmres", "LU in float with tensor-core products, GMRES to full precision; else as recursive",
+      "gaussweep, after E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018");
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return mixed::workspace_bytes(shape.n, shape.nrhs, element);
+  };
+  return tuned(std::move(method), 90, GAUSSWEEP_CUDA_ENTRY(gesv_mixed_gmres));
 }
 
 Method lapack() {
@@ -210,6 +221,7 @@ std::vector<Method> gesv_methods() {
           crout(),
           lu_fixed_point(),
           recursive(),
+          mixed_gmres(),
           lapack(),
           cusolver()};
 }

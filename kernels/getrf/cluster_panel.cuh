@@ -161,7 +161,9 @@ __device__ __forceinline__ double reciprocal(double value) {
   return std::fma(guess, std::fma(error, error, error), guess);
 }
 __device__ __forceinline__ float reciprocal(float value) {
-  return __frcp_rn(value);
+  float guess;  // not __frcp_rn: lanes that hold 0 would send their warp through its slow way
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(value));
+  return std::fma(guess, std::fma(-value, guess, 1.0f), guess);
 }
 
 /// Shared memory by its address in the shared window: a pointer would be made anew from the block's rank.

@@ -8,15 +8,16 @@
 
 #include "kernels/getrf/cluster_panel.cuh"
 #include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/window_panel.cuh"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::cuda::lu {
 
 constexpr int widest_panel = 32;
-constexpr int solve_rows = 256;  ///< most rows of one triangular update
 
 using gaussweep::lu::levels;
 using gaussweep::lu::most_at_once;
+using gaussweep::lu::solve_rows;
 
 /// The exchanges of a panel, for 4 columns a warp. Every value is read before any is written.
 template <class U, int Columns>
@@ -40,11 +41,13 @@ __device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&c
 /// columns that begins at `a`: the panel's exchanges in the columns [0, before) and [after, columns), and in
 /// the latter the rows of the panel become those of U, by substitution with the panel's unit lower triangle
 /// `l`. A warp takes 4 columns; a lane holds a row of the triangle. The first blocks keep the
-/// permutations `rows_at` up to date (a pair a level, `order` apart), which are exchanged as columns are.
+/// permutations `rows_at` up to date (a pair a level, `order` apart), which are exchanged as columns are; the
+/// last ones bring the panel's `beyond_count` rows at `beyond`, if any, to L, 32 each.
 template <class T>
 __global__ void __launch_bounds__(32)
     exchange_and_solve(T* a, std::int64_t lda, const T* l, int first, int cols, int before, int after,
-                       int columns, Exchanges exchanges, int* rows_at, int order, unsigned parities) {
+                       int columns, Exchanges exchanges, int* rows_at, int order, unsigned parities,
+                       T* beyond, int beyond_count) {
   constexpr int width = widest_panel;
   constexpr int each = 4;
   const int lane = static_cast<int>(threadIdx.x);
@@ -69,6 +72,13 @@ __global__ void __launch_bounds__(32)
     return;
   }
   const int blocks_before = (before + each - 1) / each;
+  if constexpr (std::is_same_v<T, float>) {
+    const int group = block - blocks_before - (columns - after + each - 1) / each;
+    if (group >= 0) {
+      solve_beyond(l, beyond + group * 32 + lane, lda, group * 32 + lane < beyond_count);
+      return;
+    }
+  }
   const bool left = block < blocks_before;
   const int begin = left ? block * each : after + (block - blocks_before) * each;
   const int end = left ? before : columns;
@@ -198,88 +208,70 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-/// Bytes of shared memory of solve_unit_lower.
-template <class T>
-constexpr std::size_t solve_bytes(int columns) {
-  return sizeof(T) * (solve_rows * 33 + 2 * 32 * columns);
-}
-
-/// B = L^-1 B for a unit lower triangular L of at most 256 rows, through the inverses of its diagonal blocks
-/// of 32: a block takes `Columns` columns of B, a thread holds a row of these in registers.
-/// @pre blockDim.x >= rows, a multiple of 32; solve_bytes of dynamic shared memory
+/// B = L^-1 B, or L^-1 itself, for a unit lower triangular L of at most 256 rows, by substitution: a block
+/// takes `Columns` columns, a thread a row of these in registers.
+/// @pre blockDim.x >= rows, a multiple of 32
 template <class T, int Columns>
 __global__ void __launch_bounds__(solve_rows)
-    solve_unit_lower(const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb, int columns) {
-  T* const inverses = simt::dynamic_shared<T>();  // a diagonal block's: [row][column], 33 apart
-  T* const known = inverses + solve_rows * 33;    // [row][column] of the right-hand sides
-  T* const solved = known + 32 * Columns;
-  const int thread = static_cast<int>(threadIdx.x);
-  const int lane = thread % 32;
-  const int warp = thread / 32;
-  const int warps = static_cast<int>(blockDim.x) / 32;
+    substitute(const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb, int columns, bool invert) {
+  // The warp that solves next may do so while others still read what was solved: two turns.
+  __shared__ __align__(16) T solved[2][32][Columns];
+  const int row = static_cast<int>(threadIdx.x);
+  const int lane = row % 32;
+  const int warp = row / 32;
   const int begin = static_cast<int>(blockIdx.x) * Columns;
-  const bool row_inside = thread < rows;
+  const bool inside = row < rows;
   T x[Columns];
 #pragma unroll
   for (int c = 0; c < Columns; ++c) {
-    x[c] = row_inside && begin + c < columns ? b[thread + (begin + c) * ldb] : T(0);
+    const bool exists = inside && begin + c < columns;
+    x[c] = invert ? T(row == begin + c) : exists ? b[row + (begin + c) * ldb] : T(0);
   }
-  {  // Each warp inverts its own diagonal block; a lane has a column of the inverse.
-    T* const inverse = inverses + warp * 32 * 33;
+  // Loaded whether needed or not, from where something is: a load under a condition of its own would be
+  // waited for before the next one begins.
+  const T* const own_row = l + (inside ? row : rows - 1);
+  T factor[32];  // of this row, for the 32 that are solved next
 #pragma unroll
-    for (int k = 0; k < 32; ++k) {
-      inverse[lane * 33 + k] = row_inside && k < lane ? l[thread + (warp * 32 + k) * ldl] : T(0);
-    }
-    __syncwarp();
-    T y[32];
+  for (int k = 0; k < 32; ++k) factor[k] = own_row[(k < rows ? k : rows - 1) * ldl];
 #pragma unroll
-    for (int i = 0; i < 32; ++i) y[i] = i == lane ? T(1) : T(0);
-#pragma unroll
-    for (int k = 0; k < 31; ++k) {
-#pragma unroll
-      for (int i = k + 1; i < 32; ++i) y[i] = std::fma(-inverse[i * 33 + k], y[k], y[i]);
-    }
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < 32; ++i) inverse[i * 33 + lane] = y[i];
-  }
-  T factor[32];  // of this row, for the rows of the diagonal block that is solved next
-#pragma unroll
-  for (int k = 0; k < 32; ++k) factor[k] = row_inside && warp > 0 ? l[thread + k * ldl] : T(0);
+  for (int k = 0; k < 32; ++k) factor[k] = warp > 0 || k < lane ? -factor[k] : T(0);
+#pragma unroll 1
   for (int first = 0; first < rows; first += 32) {
     const int owner = first / 32;
-    if (warp == owner) {
+    const int turn = owner % 2;
+    T next[32];
+    if (warp > owner) {
 #pragma unroll
-      for (int c = 0; c < Columns; ++c) known[lane * Columns + c] = x[c];
+      for (int k = 0; k < 32; ++k) {
+        const int column = first + 32 + k;
+        next[k] = own_row[(column < rows ? column : rows - 1) * ldl];
+      }
     }
-    __syncthreads();
-    const T* const inverse = inverses + owner * 32 * 33 + lane * 33;
-    for (int c = warp; c < Columns; c += warps) {
-      T sum[4] = {known[lane * Columns + c], T(0), T(0), T(0)};
+    asm volatile("" ::: "memory");
+    if (warp == owner) {
 #pragma unroll
       for (int k = 0; k < 31; ++k) {
-        if (k < lane) sum[k % 4] = std::fma(inverse[k], known[k * Columns + c], sum[k % 4]);
+#pragma unroll
+        for (int c = 0; c < Columns; ++c)
+          x[c] = std::fma(factor[k], __shfl_sync(0xffffffffu, x[c], k), x[c]);  // 0 from k = lane on
       }
-      solved[lane * Columns + c] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+#pragma unroll
+      for (int c = 0; c < Columns; ++c) solved[turn][lane][c] = x[c];
     }
     __syncthreads();
-    if (warp == owner) {
-#pragma unroll
-      for (int c = 0; c < Columns; ++c) x[c] = solved[lane * Columns + c];
-    }
     if (warp > owner) {
-      const bool again = row_inside && warp > owner + 1;
 #pragma unroll
       for (int k = 0; k < 32; ++k) {
 #pragma unroll
-        for (int c = 0; c < Columns; ++c) x[c] = std::fma(-factor[k], solved[k * Columns + c], x[c]);
-        factor[k] = again ? l[thread + (first + 32 + k) * ldl] : T(0);
+        for (int c = 0; c < Columns; ++c) x[c] = std::fma(factor[k], solved[turn][k][c], x[c]);
       }
     }
+#pragma unroll
+    for (int k = 0; k < 32; ++k) factor[k] = warp > owner + 1 || k < lane ? -next[k] : T(0);
   }
 #pragma unroll
   for (int c = 0; c < Columns; ++c) {
-    if (row_inside && begin + c < columns) b[thread + (begin + c) * ldb] = x[c];
+    if (inside && begin + c < columns) b[row + (begin + c) * ldb] = x[c];
   }
 }
 
@@ -295,8 +287,8 @@ __device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b)
 #endif
 }
 
-/// The same as solve_unit_lower in double, on tensor cores: a block takes 8 `Tiles` columns of B, a warp has
-/// 32 rows of these as 8 x 8 tiles. Diagonal blocks are solved by substitution, a lane a column.
+/// The same as `substitute` in double, on tensor cores, of B alone: a block takes 8 `Tiles` columns of B, a
+/// warp has 32 rows of these as 8 x 8 tiles. Diagonal blocks are solved by substitution, a lane a column.
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles>
 __global__ void __launch_bounds__(solve_rows)
@@ -312,12 +304,15 @@ __global__ void __launch_bounds__(solve_rows)
   const int tile_row = lane / 4;
   const int tile_column = lane % 4;
   const int begin = static_cast<int>(blockIdx.x) * width;
+  // Loads here are made whether needed or not, from where something is: a load under a condition of its own
+  // would be waited for before the next one begins.
   const auto fetch_triangle = [&](int owner) {
-    const int row = owner * 32 + lane;
+    const int row = min(owner * 32 + lane, rows - 1);
+    double element[32];
 #pragma unroll
-    for (int k = 0; k < 32; ++k) {
-      triangles[owner % 2][k * 32 + lane] = row < rows && k < lane ? l[row + (owner * 32 + k) * ldl] : 0.0;
-    }
+    for (int k = 0; k < 32; ++k) element[k] = l[row + min(owner * 32 + k, rows - 1) * ldl];
+#pragma unroll
+    for (int k = 0; k < 32; ++k) triangles[owner % 2][k * 32 + lane] = k < lane ? element[k] : 0.0;
   };
   double x[4][Tiles][2];
 #pragma unroll
@@ -342,8 +337,8 @@ __global__ void __launch_bounds__(solve_rows)
       for (int i = 0; i < 4; ++i) {
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
-          const int row = warp * 32 + i * 8 + tile_row;
-          factor[i][k] = row < rows ? -l[row + (first + k * 4 + tile_column) * ldl] : 0.0;
+          const int row = min(warp * 32 + i * 8 + tile_row, rows - 1);  // of one beyond nothing is kept
+          factor[i][k] = l[row + (first + k * 4 + tile_column) * ldl];
         }
       }
     }
@@ -388,7 +383,7 @@ __global__ void __launch_bounds__(solve_rows)
         for (int t = 0; t < Tiles; ++t) {
           const double above = solved[(k * 4 + tile_column) * stride + t * 8 + tile_row];
 #pragma unroll
-          for (int i = 0; i < 4; ++i) multiply_8x8(x[i][t], factor[i][k], above);
+          for (int i = 0; i < 4; ++i) multiply_8x8(x[i][t], -factor[i][k], above);
         }
       }
     }

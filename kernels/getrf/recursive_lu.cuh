@@ -7,10 +7,13 @@
 /// is where a GPU's GEMM is fastest. Blocks of eight panels are factored from left to right.
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "kernels/core/method.hpp"
 #include "kernels/getrf/lu_updates.cuh"
 #include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/split_products.cuh"
 #include "kernels/simt/simt.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
 
@@ -45,15 +48,29 @@ class RecursiveLu {
     simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, rows_at_, n_);
     factor(0, n_);
   }
+  /// The same, of factors that are to precondition (float only): large products by `products`, pivots from a
+  /// window of rows. It is asked now and then, after some eighths of the columns, whether it is worth while
+  /// to go on: what is done by then of U's diagonal is final. False where it was not.
+  bool factor(SplitProducts& products, std::function<bool(int)> go_on) {
+    products_ = &products;
+    go_on_ = std::move(go_on);
+    next_question_ = n_ / 8;
+    factor();
+    return !given_up_;
+  }
 
  private:
   T* at(int row, int column) { return a_ + row + column * lda_; }
   static unsigned blocks_of(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
 
+  /// Elements of T in the registers of a double.
+  static constexpr int wide = sizeof(double) / sizeof(T);
+
   /// Columns of the panel that begins at `row`; the same within 32 rows, so that panels end where blocks do.
   int panel_columns(int row) const {
     const int rows = n_ - row / 32 * 32;
-    return rows <= cluster_rows ? 32 : rows <= 2 * cluster_rows ? 16 : rows <= 4 * cluster_rows ? 8 : 4;
+    if (rows <= cluster_rows || products_ != nullptr) return 32;
+    return wide * (rows <= 2 * cluster_rows ? 16 : rows <= 4 * cluster_rows ? 8 : 4);
   }
   int block_columns(int row) const { return std::max(64, 8 * panel_columns(row)); }
 
@@ -65,10 +82,17 @@ class RecursiveLu {
     const int right = first + half;
     const int rest = count - half;
     factor(first, half);
+    if (go_on_ && !given_up_ && right >= next_question_) {
+      given_up_ = !go_on_(right);
+      // Often where much was done, but most is still to do.
+      next_question_ = right + (2 * right >= n_ && 8 * right < 5 * n_ ? n_ / 32 : n_ / 8);
+    }
+    if (given_up_) return;
     exchange(first, half, half, right, rest);
     solve(first, half, right, rest);
     product(n_ - right, rest, half, at(right, first), at(first, right), at(right, right));
     factor(right, rest);
+    if (given_up_) return;
     exchange(right, rest, half, first, half);
   }
 
@@ -79,13 +103,14 @@ class RecursiveLu {
       panel(j, cols);
       const int before = j - first;
       const int after = before + cols;
-      const int blocks = levels / 4 + (before + 3) / 4 + (count - after + 3) / 4;
+      const int beyond = products_ != nullptr ? std::max(0, n_ - j - window) : 0;
+      const int blocks = levels / 4 + (before + 3) / 4 + (count - after + 3) / 4 + (beyond + 31) / 32;
       unsigned parities = 0;
       for (int i = 0; i < levels; ++i) parities |= static_cast<unsigned>(j / (64 << i) % 2) << i;
       context_.stage("exchange_and_solve");
       simt::launch(context_, exchange_and_solve<T>, dim3(static_cast<unsigned>(blocks)), dim3(32), 0,
                    a_ + first * lda_, lda_, at(j, j), j, cols, before, after, count, exchanges_of(j),
-                   rows_at_, n_, parities);
+                   rows_at_, n_, parities, at(j + window, j), beyond);
       const int below = j + cols;
       if (after < count && below < n_) {
         product(n_ - below, count - after, cols, at(below, j), at(j, below), at(below, below));
@@ -96,11 +121,18 @@ class RecursiveLu {
   void panel(int first, int cols) {
     context_.stage("panel");
     const int rows = n_ - first;
+    if constexpr (std::is_same_v<T, float>) {
+      if (products_ != nullptr) {
+        simt::launch(context_, factor_window<T>, dim3(1), dim3(window), 0, at(first, first), lda_,
+                     std::min(rows, window), cols, first, pivots_ + first, exchanges_of(first), info_);
+        return;
+      }
+    }
     if (rows <= cluster_rows / 2) return launch_panel<32, 2, panel_threads / 2>(first, rows, cols);
     if (rows <= cluster_rows) return launch_panel<32, 2, panel_threads>(first, rows, cols);
-    if (rows <= 2 * cluster_rows) return launch_panel<16, 4, panel_threads>(first, rows, cols);
-    if (rows <= 4 * cluster_rows) return launch_panel<8, 8, panel_threads>(first, rows, cols);
-    launch_panel<4, 16, panel_threads>(first, rows, cols);
+    if (rows <= 2 * cluster_rows) return launch_panel<16 * wide, 4, panel_threads>(first, rows, cols);
+    if (rows <= 4 * cluster_rows) return launch_panel<8 * wide, 8, panel_threads>(first, rows, cols);
+    launch_panel<4 * wide, 16, panel_threads>(first, rows, cols);
   }
 
   template <int Columns, int RowsPerThread, int Threads>
@@ -117,6 +149,12 @@ class RecursiveLu {
   /// C -= A B, C m x n.
   void product(int m, int n, int k, const T* a, const T* b, T* c) {
     if (m <= 0 || n <= 0) return;
+    if constexpr (std::is_same_v<T, float>) {
+      if (products_ != nullptr && SplitProducts::worthwhile(k)) {
+        products_->subtract(m, n, k, a, lda_, b, lda_, c, lda_);
+        return;
+      }
+    }
     context_.stage("product");
     vendor::gemm(handles_, vendor::Op::none, vendor::Op::none, m, n, k, T(-1), a, lda_, b, lda_, T(1), c,
                  lda_);
@@ -146,6 +184,11 @@ class RecursiveLu {
 
   /// U of the rows [first, first + count) in the columns [begin, begin + columns).
   void solve(int first, int count, int begin, int columns) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (products_ != nullptr && count == solve_rows) {
+        return products_->solve(first / solve_rows, at(first, first), lda_, at(first, begin), lda_, columns);
+      }
+    }
     if (count <= solve_rows) {
       context_.stage("solve");
       // Few columns: few of them a block, so that there are blocks enough.
@@ -165,8 +208,8 @@ class RecursiveLu {
       simt::launch(context_, solve_on_tensor_cores<Columns / 8>, grid, block, 0, at(first, first), lda_,
                    count, at(first, begin), lda_, columns);
     } else {
-      simt::launch(context_, solve_unit_lower<T, Columns>, grid, block, solve_bytes<T>(Columns),
-                   at(first, first), lda_, count, at(first, begin), lda_, columns);
+      simt::launch(context_, substitute<T, Columns>, grid, block, 0, at(first, first), lda_, count,
+                   at(first, begin), lda_, columns, false);
     }
   }
 
@@ -180,6 +223,10 @@ class RecursiveLu {
   Exchanges exchanges_{};
   int* rows_at_ = nullptr;
   T* buffer_ = nullptr;
+  SplitProducts* products_ = nullptr;
+  std::function<bool(int)> go_on_;
+  int next_question_ = 0;
+  bool given_up_ = false;
 };
 
 }  // namespace gaussweep::cuda::lu

@@ -1,6 +1,7 @@
 #pragma once
 /// What the recursive LU asks for, where no CUDA is needed to say it: recursive_lu.cuh.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/core/method.hpp"
@@ -19,6 +20,21 @@ constexpr int buffers = 132;       ///< of a column each, for more exchanges: th
 inline std::size_t workspace_bytes(std::int64_t n, std::size_t element) {
   return workspace_piece((2 + 2 * levels) * n, sizeof(int)) +
          workspace_piece(n > most_at_once ? buffers * n : 0, element);
+}
+
+constexpr int solve_rows = 256;   ///< most rows of one triangular update
+constexpr int window = 256;       ///< rows among which a panel looks for pivots where that is enough
+constexpr int least_split = 256;  ///< inner size from which a product of floats goes to tensor cores
+constexpr int most_inner = 1024;  ///< of one such product
+
+/// Halves of each operand of such a product in a factorisation of order n.
+inline std::int64_t split_elements(std::int64_t n) {
+  return n <= least_split ? 0 : (n + 7) / 8 * 8 * 3 * std::min<std::int64_t>(n, most_inner);
+}
+/// Bytes of workspace for them, and for inverses of the triangles on the diagonal.
+inline std::size_t split_bytes(std::int64_t n) {
+  return 2 * workspace_piece(split_elements(n), 2) + workspace_piece(solve_rows * solve_rows, sizeof(float)) +
+         workspace_piece(n / solve_rows * 3 * solve_rows * solve_rows, 2);
 }
 
 }  // namespace gaussweep::lu

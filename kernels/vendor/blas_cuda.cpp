@@ -45,6 +45,14 @@ void gemm(VendorHandles& handles, Op op_a, Op op_b, std::int64_t m, std::int64_t
                                &alpha, a, to_int(lda), b, to_int(ldb), &beta, c, to_int(ldc)));
 }
 
+void gemm_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                    const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
+                    std::int64_t ldc) {
+  GAUSSWEEP_CUBLAS(cublasGemmEx(handles.blas(), CUBLAS_OP_N, CUBLAS_OP_N, to_int(m), to_int(n), to_int(k),
+                                &alpha, a, CUDA_R_16F, to_int(lda), b, CUDA_R_16F, to_int(ldb), &beta, c,
+                                CUDA_R_32F, to_int(ldc), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+}
+
 void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a,
           std::int64_t lda, float* x) {
   GAUSSWEEP_CUBLAS(cublasStrsv(handles.blas(), cublas(uplo), cublas(op), cublas(diagonal), to_int(n), a,

@@ -23,6 +23,12 @@ void gemm(VendorHandles& handles, Op op_a, Op op_b, std::int64_t m, std::int64_t
           double alpha, const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta,
           double* c, std::int64_t ldc);
 
+/// The same without transposes for A and B in half precision (__half), summed up in float, on tensor cores.
+/// Fastest where lda and ldb are multiples of 8.
+void gemm_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                    const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
+                    std::int64_t ldc);
+
 /// x = op(A)^-1 x, A triangular. A zero on the diagonal is not looked for.
 void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a,
           std::int64_t lda, float* x);

@@ -1,0 +1,332 @@
+#pragma once
+/// The steps of gesv/mixed_gmres beside the factorisation: scaling, products with the matrix,
+/// orthogonalisation.
+///
+/// The matrix of the iteration is R A C, R and C powers of two in the diagonal that bring the largest element
+/// of every row, then of every column, to [1, 2). Sums go over slices of columns, or groups of 256 rows, and
+/// then over these in their order: the same bits in every run.
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/gesv/mixed_workspace.hpp"
+
+namespace gaussweep::cuda::mixed {
+
+using namespace gaussweep::mixed;
+
+/// Largest values of several blocks: as bits, which are ordered as doubles that are not negative are, NaN
+/// above all.
+using Largest = unsigned long long;
+
+/// Where the host reads what it decides by. All others than `h` are 0 before they are added to.
+struct Scalars {
+  double h[most_iterations + 2];     ///< a column of the Hessenberg matrix; the norm of a residual
+  double scale_of_rows;              ///< the smallest, of R
+  Largest norm_of_a;                 ///< the largest sum of a row of |A|
+  Largest x;                         ///< the largest of |x| = |C y|
+  Largest r;                         ///< the largest of |b - A x|
+  double first_window, last_window;  ///< means of log2 of the pivots
+  double smallest_pivot, largest_pivot;
+};
+static_assert(sizeof(Scalars) + most_iterations * sizeof(double) <= scalars * sizeof(double));
+
+/// *to becomes at least the largest of |value| of the warp, all of whose threads call this.
+__device__ __forceinline__ void raise(Largest* to, double value) {
+  auto bits = static_cast<Largest>(__double_as_longlong(std::fabs(value)));
+  for (int d = 16; d > 0; d /= 2) {
+    const Largest other = __shfl_xor_sync(0xffffffffu, bits, d);
+    bits = other > bits ? other : bits;
+  }
+  if (threadIdx.x % 32 == 0) atomicMax(to, bits);
+}
+
+/// The sum over the block's threads, in all of them. @pre `group` threads
+__device__ __forceinline__ double sum_of_block(double value) {
+  __shared__ double of_warp[group / 32];
+  for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
+  __syncthreads();  // of an earlier sum
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+  __syncthreads();
+  double sum = 0;
+  for (int w = 0; w < group / 32; ++w) sum += of_warp[w];
+  return sum;
+}
+__device__ __forceinline__ double largest_of_block(double value) {
+  __shared__ double of_warp[group / 32];
+  for (int d = 16; d > 0; d /= 2) value = fmax(value, __shfl_xor_sync(0xffffffffu, value, d));
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+  __syncthreads();
+  double most = of_warp[0];
+  for (int w = 1; w < group / 32; ++w) most = fmax(most, of_warp[w]);
+  return most;
+}
+
+/// 2^-exponent of a value, so that their product is in [1, 2); within what a double holds; 1 for 0 and what
+/// is not finite.
+__device__ __forceinline__ double scale_for(double value) {
+  if (!(value > 0) || isinf(value)) return 1;
+  int exponent = ilogb(value);
+  exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
+  return ldexp(1.0, -exponent);
+}
+
+/// The largest element and the sum of each row's part in a slice of columns.
+template <class T>
+__global__ void __launch_bounds__(group)
+    measure_rows(const T* a, std::int64_t lda, int n, int columns, double* largest, double* sums) {
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (row >= n) return;
+  const int begin = static_cast<int>(blockIdx.y) * columns;
+  const int end = min(n, begin + columns);
+  double most = 0, sum = 0;
+  constexpr int at_once = 8;
+  int j = begin;
+  for (; j + at_once <= end; j += at_once) {
+    T value[at_once];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) value[i] = a[row + (j + i) * lda];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      most = fmax(most, std::fabs(static_cast<double>(value[i])));
+      sum += std::fabs(static_cast<double>(value[i]));
+    }
+  }
+  for (; j < end; ++j) {
+    const double value = std::fabs(static_cast<double>(a[row + j * lda]));
+    most = fmax(most, value);
+    sum += value;
+  }
+  const std::int64_t place = row + blockIdx.y * static_cast<std::int64_t>(n);
+  largest[place] = most;
+  sums[place] = sum;
+}
+
+/// R and the norm of A from the slices.
+__global__ void __launch_bounds__(group)
+    scale_rows(const double* largest, const double* sums, int n, double* row_scale, Scalars* found) {
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  double most = 0, sum = 0;
+  if (row < n) {
+    for (int s = 0; s < slices; ++s) {
+      most = fmax(most, largest[row + s * static_cast<std::int64_t>(n)]);
+      sum += sums[row + s * static_cast<std::int64_t>(n)];
+    }
+    row_scale[row] = scale_for(most);
+  }
+  raise(&found->norm_of_a, sum);
+}
+
+/// The smallest of R: one block.
+__global__ void __launch_bounds__(group) smallest_scale(const double* row_scale, int n, Scalars* found) {
+  double most = 0;  // of the reciprocals
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += group) most = fmax(most, 1 / row_scale[i]);
+  most = largest_of_block(most);
+  if (threadIdx.x == 0) found->scale_of_rows = 1 / most;
+}
+
+/// C, and R A C in float; a block a column at a time.
+template <class T>
+__global__ void __launch_bounds__(group)
+    scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
+                  float* out, std::int64_t ld_out) {
+  constexpr int at_once = 4;
+  for (int j = static_cast<int>(blockIdx.x); j < n; j += static_cast<int>(gridDim.x)) {
+    const T* const column = a + j * lda;
+    double most = 0;
+    for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += at_once * group) {
+      double value[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const int row = begin + i * group;
+        value[i] = row < n ? static_cast<double>(column[row]) * row_scale[row] : 0.0;
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) most = fmax(most, std::fabs(value[i]));
+    }
+    const double scale = scale_for(largest_of_block(most));
+    if (threadIdx.x == 0) column_scale[j] = scale;
+    for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += at_once * group) {
+      double value[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const int row = begin + i * group;
+        value[i] = row < n ? static_cast<double>(column[row]) * row_scale[row] : 0.0;
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const int row = begin + i * group;
+        if (row < n) out[row + j * ld_out] = static_cast<float>(value[i] * scale);
+      }
+    }
+  }
+}
+
+/// What the pivots so far tell: the smallest and the largest, and the mean of their binary logarithms in the
+/// last `window` columns and in as many that end `distance` before. One block. @pre window + distance <=
+/// columns
+__global__ void __launch_bounds__(group)
+    inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance, Scalars* found) {
+  double first = 0, last = 0, inverse = 0, most = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < columns; i += group) {
+    const double pivot = std::fabs(static_cast<double>(lu[i + i * ld]));
+    const double level = pivot > 0 ? std::log2(pivot) : -200.0;
+    if (i >= columns - window) last += level;
+    if (i >= columns - distance - window && i < columns - distance) first += level;
+    inverse = fmax(inverse, 1 / pivot);
+    most = pivot <= most ? most : pivot;  // NaN too
+    if (pivot != pivot) break;
+  }
+  const bool finite = __syncthreads_and(most == most) != 0;
+  first = sum_of_block(first);
+  last = sum_of_block(last);
+  inverse = largest_of_block(inverse);
+  most = largest_of_block(most);
+  if (threadIdx.x == 0) {
+    found->first_window = first / window;
+    found->last_window = last / window;
+    found->smallest_pivot = 1 / inverse;
+    found->largest_pivot = finite ? most : INFINITY;
+  }
+}
+
+/// A C y for a slice of columns of A: partial(row, slice).
+template <class T, class Y>
+__global__ void __launch_bounds__(group)
+    multiply_slice(const T* a, std::int64_t lda, int n, int columns, const Y* y, const double* column_scale,
+                   double* partial, Largest* largest_x) {
+  __shared__ double x[group];
+  const int thread = static_cast<int>(threadIdx.x);
+  const int row = static_cast<int>(blockIdx.x) * group + thread;
+  const int begin = static_cast<int>(blockIdx.y) * columns;
+  const int end = min(n, begin + columns);
+  constexpr int at_once = 8;
+  double sum[4] = {0, 0, 0, 0};
+  for (int first = begin; first < end; first += group) {
+    const int count = min(group, end - first);
+    const int column = first + thread;
+    const double value_of_x = thread < count ? column_scale[column] * static_cast<double>(y[column]) : 0.0;
+    x[thread] = value_of_x;
+    if (blockIdx.x == 0) raise(largest_x, value_of_x);
+    __syncthreads();
+    if (row < n) {
+      const T* const from = a + row + first * lda;
+      int c = 0;
+      for (; c + at_once <= count; c += at_once) {
+        T value[at_once];
+#pragma unroll
+        for (int i = 0; i < at_once; ++i) value[i] = from[(c + i) * lda];
+#pragma unroll
+        for (int i = 0; i < at_once; ++i)
+          sum[i % 4] = std::fma(static_cast<double>(value[i]), x[c + i], sum[i % 4]);
+      }
+      for (; c < count; ++c) sum[0] = std::fma(static_cast<double>(from[c * lda]), x[c], sum[0]);
+    }
+    __syncthreads();
+  }
+  if (row < n)
+    partial[row + blockIdx.y * static_cast<std::int64_t>(n)] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/// w = R (sum of the slices), or R (b - it) where b is given; of the latter, before R, the largest, and the
+/// groups' sums of squares of w.
+template <class T>
+__global__ void __launch_bounds__(group)
+    gather_slices(const double* partial, int count, int n, const T* b, const double* row_scale, double* w,
+                  double* squares, Largest* largest) {
+  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
+  double value = 0;
+  if (row < n) {
+    for (int s = 0; s < count; ++s) value += partial[row + s * static_cast<std::int64_t>(n)];
+    if (b != nullptr) value = static_cast<double>(b[row]) - value;
+  }
+  if (largest != nullptr) raise(largest, value);
+  if (row < n) {
+    value *= row_scale[row];
+    w[row] = value;
+  }
+  if (squares == nullptr) return;
+  const double sum = sum_of_block(value * value);
+  if (threadIdx.x == 0) squares[blockIdx.x] = sum;
+}
+
+/// The groups' parts of V^T w, V n x count: partial(group, column). A warp takes every eighth column.
+__global__ void __launch_bounds__(group)
+    project(const double* v, int n, int count, const double* w, double* partial) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int first = static_cast<int>(blockIdx.x) * group;
+  for (int j = static_cast<int>(threadIdx.x) / 32; j < count; j += group / 32) {
+    double sum = 0;
+#pragma unroll
+    for (int i = 0; i < group; i += 32) {
+      const int row = first + i + lane;
+      if (row < n) sum = std::fma(v[row + j * static_cast<std::int64_t>(n)], w[row], sum);
+    }
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+    if (lane == 0) partial[blockIdx.x + j * gridDim.x] = sum;
+  }
+}
+
+/// w -= V (the sum of the groups' parts), which is added to found->h, or put there; and the groups' sums of
+/// squares of w. @pre as many blocks as project had
+__global__ void __launch_bounds__(group)
+    subtract_projection(const double* v, int n, int count, double* w, const double* partial, bool add,
+                        double* squares, Scalars* found) {
+  __shared__ double h[most_iterations + 1];
+  const int thread = static_cast<int>(threadIdx.x);
+  const int blocks = static_cast<int>(gridDim.x);
+  for (int j = thread / 32; j < count; j += group / 32) {
+    double sum = 0;
+    for (int g = thread % 32; g < blocks; g += 32) sum += partial[g + j * blocks];
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+    if (thread % 32 == 0) h[j] = sum;
+  }
+  __syncthreads();
+  const int row = static_cast<int>(blockIdx.x) * group + thread;
+  double value = 0;
+  if (row < n) {
+    value = w[row];
+    for (int j = 0; j < count; ++j) value = std::fma(-h[j], v[row + j * static_cast<std::int64_t>(n)], value);
+    w[row] = value;
+  }
+  if (blockIdx.x == 0 && thread < count) found->h[thread] = add ? found->h[thread] + h[thread] : h[thread];
+  const double sum = sum_of_block(value * value);
+  if (thread == 0) squares[blockIdx.x] = sum;
+}
+
+/// v = w / |w|, also in float, and |w| to found->h[place]; 0 where it is.
+__global__ void __launch_bounds__(group) normalise(const double* w, int n, const double* squares, double* v,
+                                                   float* single, int place, Scalars* found) {
+  double sum = 0;
+  for (int g = static_cast<int>(threadIdx.x); g < static_cast<int>(gridDim.x); g += group) sum += squares[g];
+  const double norm = std::sqrt(sum_of_block(sum));
+  if (blockIdx.x == 0 && threadIdx.x == 0) found->h[place] = norm;
+  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
+  if (row >= n) return;
+  const double value = norm > 0 ? w[row] / norm : 0.0;
+  v[row] = value;
+  if (single != nullptr) single[row] = static_cast<float>(value);
+}
+
+/// y += Z coefficients, Z n x count in float, a column `n` after the other.
+__global__ void __launch_bounds__(group)
+    correct(const float* z, int n, int count, const double* coefficients, double* y) {
+  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
+  if (row >= n) return;
+  double value = y[row];
+  for (int j = 0; j < count; ++j)
+    value = std::fma(coefficients[j], static_cast<double>(z[row + j * static_cast<std::int64_t>(n)]), value);
+  y[row] = value;
+}
+
+/// x = C y.
+template <class T>
+__global__ void __launch_bounds__(group) unscale(const double* y, int n, const double* column_scale, T* x) {
+  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
+  if (row < n) x[row] = static_cast<T>(column_scale[row] * y[row]);
+}
+
+}  // namespace gaussweep::cuda::mixed

@@ -1,0 +1,179 @@
+#pragma once
+/// Products of the LU in float on tensor cores: every float as the sum of two halves, three products of four.
+///
+/// x = hi + lo, hi the nearest half, lo the nearest half of what is left: 22 bits of 24. hi hi + hi lo + lo
+/// hi is one product of half-precision matrices with three times the inner size, accumulated in float. Tensor
+/// cores cut off, not round, what they add to their accumulator: the small products come first, while there
+/// is little to cut off, and an inner size of `most_inner` ends in a sum that cuBLAS rounds. Halves hold
+/// 2^-24 to 65504: L, at most 1, is scaled by 2^8 and U by 2^4, so that of elements up to 1 nothing is lost;
+/// beyond 4094 U becomes infinite, which the factors then show. (H. Ootomo, R. Yokota, Recovering single
+/// precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36,
+/// 2022)
+
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels/getrf/lu_updates.cuh"
+#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/simt/simt.hpp"
+#include "kernels/vendor/cuda_blas.hpp"
+
+namespace gaussweep::cuda::lu {
+
+namespace detail {
+
+constexpr float scale_of_l = 256;
+constexpr float scale_of_u = 16;
+
+/// A float, scaled, as two halves.
+struct Split {
+  __half high, low;
+};
+__device__ __forceinline__ Split split(float value) {
+  const __half high = __float2half_rn(value);
+  return {high, __float2half_rn(value - __half2float(high))};
+}
+/// Four neighbours in a column, as they are at `from`, of which `count` exist, as halves.
+struct alignas(8) FourHalves {
+  __half2 first, second;
+};
+__device__ __forceinline__ void split_four(const float* from, int count, float scale, FourHalves& high,
+                                           FourHalves& low) {
+  float value[4] = {0, 0, 0, 0};
+  if (count >= 4) {
+    const auto four = *reinterpret_cast<const float4*>(from);
+    value[0] = four.x, value[1] = four.y, value[2] = four.z, value[3] = four.w;
+  } else {
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      if (i < count) value[i] = from[i];
+    }
+  }
+  Split part[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) part[i] = split(value[i] * scale);
+  high = {__halves2half2(part[0].high, part[1].high), __halves2half2(part[2].high, part[3].high)};
+  low = {__halves2half2(part[0].low, part[1].low), __halves2half2(part[2].low, part[3].low)};
+}
+
+}  // namespace detail
+
+/// The m x k matrix L as m x 3k halves [low, high, high] at `left`, ld_left apart, by the first `left_blocks`
+/// blocks; the k x n matrix U as 3k x n halves, in each column [high; low; high], at `right` by the others. A
+/// thread takes four elements of a column at a time. @pre 16-byte alignment of all columns; k % 4 == 0
+template <class Half>
+__global__ void __launch_bounds__(256)
+    split_operands(const float* l, std::int64_t ldl, int m, Half* left, std::int64_t ld_left, int left_blocks,
+                   const float* u, std::int64_t ldu, int n, Half* right, int k) {
+  const bool is_left = static_cast<int>(blockIdx.x) < left_blocks;
+  const int block = is_left ? static_cast<int>(blockIdx.x) : static_cast<int>(blockIdx.x) - left_blocks;
+  const int blocks = is_left ? left_blocks : static_cast<int>(gridDim.x) - left_blocks;
+  const unsigned fours = static_cast<unsigned>(is_left ? (m + 3) / 4 : k / 4);  // of a column
+  const unsigned all = fours * static_cast<unsigned>(is_left ? k : n);
+  const auto step = static_cast<unsigned>(blocks) * 256u;
+  for (unsigned i = static_cast<unsigned>(block) * 256u + threadIdx.x; i < all; i += step) {
+    const auto column = static_cast<std::int64_t>(i / fours);
+    const int row = static_cast<int>(i % fours) * 4;
+    detail::FourHalves high, low;
+    if (is_left) {
+      detail::split_four(l + row + column * ldl, m - row, detail::scale_of_l, high, low);
+      Half* const to = left + row + column * ld_left;
+      const std::int64_t third = k * ld_left;
+      *reinterpret_cast<detail::FourHalves*>(to) = low;
+      *reinterpret_cast<detail::FourHalves*>(to + third) = high;
+      *reinterpret_cast<detail::FourHalves*>(to + 2 * third) = high;
+    } else {
+      detail::split_four(u + row + column * ldu, 4, detail::scale_of_u, high, low);
+      Half* const to = right + row + column * (3 * static_cast<std::int64_t>(k));
+      *reinterpret_cast<detail::FourHalves*>(to) = high;
+      *reinterpret_cast<detail::FourHalves*>(to + k) = low;
+      *reinterpret_cast<detail::FourHalves*>(to + 2 * k) = high;
+    }
+  }
+}
+
+/// Where the halves lie, and the products themselves.
+class SplitProducts {
+ public:
+  /// `memory`: gaussweep::lu::split_bytes(n) for a factorisation of order n.
+  SplitProducts(Context& context, std::int64_t n, Workspace& memory)
+      : context_(context),
+        handles_(vendor_handles(context)),
+        left_(memory.take<__half>(gaussweep::lu::split_elements(n))),
+        right_(memory.take<__half>(gaussweep::lu::split_elements(n))),
+        inverse_(memory.take<float>(solve_rows * solve_rows)),
+        inverses_(memory.take<__half>(n / solve_rows * inverse_elements)),
+        known_(static_cast<std::size_t>(n / solve_rows)) {}
+
+  /// Whether an inner size is large enough, and what the halves need.
+  static bool worthwhile(int k) { return k >= gaussweep::lu::least_split && k % 8 == 0; }
+
+  /// C -= L U, C m x n. @pre worthwhile(k), |L| less than 256
+  void subtract(int m, int n, int k, const float* l, std::int64_t ldl, const float* u, std::int64_t ldu,
+                float* c, std::int64_t ldc) {
+    const std::int64_t ld_left = (m + 7) / 8 * 8;
+    for (int done = 0; done < k; done += gaussweep::lu::most_inner) {
+      const int inner = std::min(k - done, gaussweep::lu::most_inner);
+      split(l + done * ldl, ldl, m, left_, ld_left, u + done, ldu, n, inner);
+      context_.stage("split_product");
+      vendor::gemm_of_halves(handles_, m, n, 3 * inner, -product_scale, left_, ld_left, right_, 3 * inner,
+                             1.0f, c, ldc);
+    }
+  }
+
+  /// B = L^-1 B, B solve_rows x columns; `block`: which of the diagonal blocks of solve_rows rows L is. Of
+  /// many columns by a product with the inverse, which is kept: blocks are solved with once a level of the
+  /// recursion.
+  void solve(int block, const float* l, std::int64_t ldl, float* b, std::int64_t ldb, int columns) {
+    constexpr int each = 8;
+    if (columns <= 1024) {
+      context_.stage("solve");
+      simt::launch(context_, substitute<float, each>, dim3(blocks_of(columns, each)), dim3(solve_rows), 0, l,
+                   ldl, solve_rows, b, ldb, columns, false);
+      return;
+    }
+    __half* const inverse = inverses_ + block * inverse_elements;
+    const bool known = known_[static_cast<std::size_t>(block)];
+    if (!known) {
+      context_.stage("invert");
+      simt::launch(context_, substitute<float, each>, dim3(blocks_of(solve_rows, each)), dim3(solve_rows), 0,
+                   l, ldl, solve_rows, inverse_, solve_rows, solve_rows, true);
+      known_[static_cast<std::size_t>(block)] = true;
+    }
+    split(inverse_, solve_rows, known ? 0 : solve_rows, inverse, solve_rows, b, ldb, columns, solve_rows);
+    context_.stage("solve_product");
+    vendor::gemm_of_halves(handles_, solve_rows, columns, 3 * solve_rows, product_scale, inverse, solve_rows,
+                           right_, 3 * solve_rows, 0.0f, b, ldb);
+  }
+
+ private:
+  static constexpr float product_scale = 1 / (detail::scale_of_l * detail::scale_of_u);
+  static constexpr std::int64_t inverse_elements = 3 * solve_rows * solve_rows;
+  static unsigned blocks_of(std::int64_t count, int each) {
+    return static_cast<unsigned>((count + each - 1) / each);
+  }
+
+  /// Halves of `l`, m x inner, at `left`, and of `u`, inner x n, at right_.
+  void split(const float* l, std::int64_t ldl, int m, __half* left, std::int64_t ld_left, const float* u,
+             std::int64_t ldu, int n, int inner) {
+    context_.stage("split");
+    constexpr std::int64_t each = 4 * 256 * 2;  // elements of a block
+    const unsigned left_blocks = blocks_of(static_cast<std::int64_t>(m) * inner, each);
+    const unsigned right_blocks = blocks_of(static_cast<std::int64_t>(n) * inner, each);
+    simt::launch(context_, split_operands<__half>, dim3(left_blocks + right_blocks), dim3(256), 0, l, ldl, m,
+                 left, ld_left, static_cast<int>(left_blocks), u, ldu, n, right_, inner);
+  }
+
+  Context& context_;
+  VendorHandles& handles_;
+  __half* left_;
+  __half* right_;
+  float* inverse_;
+  __half* inverses_;
+  std::vector<bool> known_;
+};
+
+}  // namespace gaussweep::cuda::lu
