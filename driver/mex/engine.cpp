@@ -1,6 +1,7 @@
 #include "driver/mex/engine.hpp"
 
 #include "kernels/core/errors.hpp"
+#include "kernels/core/method_run.hpp"
 
 namespace gaussweep::mex {
 
@@ -48,13 +49,11 @@ Outcome Engine::run(const Task<T>& task) {
                       std::to_string(available) + " are free");
   }
   try {
-    Staging<T> staging(here.device, task.method, task.parameters, task.shape, 0);
-    staging.upload(task.inputs);
-    Operands<T> operands = staging.operands(0);
-    here.report = {};
-    task.method.entry(task.backend).template get<T>()(here, operands, task.parameters);
+    MethodRun<T> run = MethodRun<T>::single(here, task.method, task.backend, task.parameters, task.shape);
+    run.upload(task.inputs);
+    run.run();
     here.device.synchronize();
-    return {staging.download_to(task.answer, 0), here.report.convergence, here.report.iterations};
+    return {run.download_to(task.answer), run.report().convergence, run.report().iterations};
   } catch (const DeviceError&) {
     place(task.backend).reset();
     throw;

@@ -15,7 +15,7 @@
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/timed.hpp"
-#include "kernels/core/staging.hpp"
+#include "kernels/core/method_run.hpp"
 #include "kernels/matrix/generate.hpp"
 
 namespace gaussweep::driver {
@@ -66,23 +66,15 @@ Answer<T> invert(const RestoreJob& job, const Inputs<T>& inputs, const Parameter
                  Restored& result) {
   const Method& method = *job.inverter.method;
   Context context(device);
-  std::optional<Staging<T>> staging;
+  std::optional<MethodRun<T>> run;
   result.allocate_seconds =
-      timed(device, [&] { staging.emplace(device, method, parameters, inputs.shape, 1); });
-  result.h2d_seconds = timed(device, [&] { staging->upload(inputs); });
-  staging->reset();
-  device.synchronize();
-  const std::unique_ptr<Event> begin = device.make_event(), end = device.make_event();
-  Operands<T> operands = staging->operands(0);
-  begin->record();
-  method.entry(job.inverter.backend).template get<T>()(context, operands, parameters);
-  end->record();
-  device.synchronize();
-  result.invert_seconds = end->seconds_since(*begin);
-  result.convergence = context.report.convergence;
-  result.iterations = context.report.iterations;
+      timed(device, [&] { run.emplace(context, method, job.inverter.backend, parameters, inputs.shape); });
+  result.h2d_seconds = timed(device, [&] { run->upload(inputs); });
+  result.invert_seconds = run->timed_run();
+  result.convergence = run->report().convergence;
+  result.iterations = run->report().iterations;
   Answer<T> answer;
-  result.d2h_seconds = timed(device, [&] { answer = staging->download(0); });
+  result.d2h_seconds = timed(device, [&] { answer = run->download(); });
   return answer;
 }
 

@@ -19,9 +19,8 @@
 #include "driver/system/timed.hpp"
 #include "driver/worker/probe.hpp"
 #include "driver/worker/stage_timer.hpp"
-#include "kernels/check/device_reductions.hpp"
 #include "kernels/core/errors.hpp"
-#include "kernels/core/staging.hpp"
+#include "kernels/core/method_run.hpp"
 
 namespace gaussweep::driver {
 
@@ -44,7 +43,6 @@ template <class T>
 struct Executor::Held {
   Prepared<T> prepared;
   std::string reference_identity;  ///< of the answer below: inputs, problem, method
-  std::string reference_method;
   Answer<T> reference;
   double reference_seconds = std::numeric_limits<double>::quiet_NaN();
 };
@@ -91,8 +89,8 @@ std::string Executor::misfit(const Trial& trial, const Method& method) {
   const auto device_total = static_cast<double>(device.total_bytes);
   const Fit fit = fit_of(need.device_bytes, device_free, device_total);
   if (trial.backend == Backend::cuda && fit != Fit::fits) {
-    const std::string reason = fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free",
-                                           need.device_bytes / 0x1p30, device_free / 0x1p30);
+    const std::string reason = fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free on {}",
+                                           need.device_bytes / 0x1p30, device_free / 0x1p30, device.name);
     if (fit == Fit::never) return reason;
     throw ForNow("oom", fmt::format("{} of {:.2f} GiB: another process holds the rest", reason,
                                     device_total / 0x1p30));
@@ -118,7 +116,7 @@ io::Record Executor::run(const Trial& trial) {
   }
   const std::string reason = misfit(trial, *method);
   if (!reason.empty()) {
-    io::Record record = blank_record(trial, method, origin_);
+    io::Record record = blank(trial);
     record.status = "skipped";
     record.message = reason;
     return record;
@@ -169,76 +167,13 @@ void note_reading(io::Record& record, io::Sample& sample, const GpuReading& read
   }
 }
 
-/// The runs of one trial: its operands where the method computes, and what is done with them.
+/// The stages of one run, measured.
 template <class T>
-class Bench {
- public:
-  /// Allocates. @throws OutOfMemory, DeviceError
-  Bench(Context& context, const Trial& trial, const Method& method)
-      : context_(context),
-        trial_(trial),
-        copies_(method.overwrites ? static_cast<int>(trial.inner_repeats) : 1),
-        run_(method.entry(trial.backend).template get<T>()),
-        staging_(context.device, method, trial.parameters, trial.shape, copies_) {}
-
-  void upload(const Inputs<T>& inputs) { staging_.upload(inputs); }
-  /// Remembers what the inputs are, for the judge. Nothing elsewhere than on a GPU: the CPU has them itself.
-  void seal() {
-    if (context_.device.backend() != Backend::cuda) return;
-    digest_ = device_digest(context_, staging_.pristine().data(), staging_.pristine().bytes());
-  }
-  /// The answer of the last run.
-  Answer<T> download() { return staging_.download(copies_ - 1); }
-  /// What the judge says of it, here on the GPU.
-  Verdict verify(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer) {
-    return judge_in_place(context_, trial_, method, staging_, copies_ - 1, digest_, inputs, answer);
-  }
-  void warm_up() {
-    staging_.reset();
-    run_all();
-    context_.device.synchronize();
-  }
-  /// Seconds of one run between two events, operands fresh before the first.
-  double sample(Event& begin, Event& end) {
-    staging_.reset();
-    context_.device.synchronize();
-    begin.record();
-    run_all();
-    end.record();
-    context_.device.synchronize();
-    return end.seconds_since(begin) / static_cast<double>(trial_.inner_repeats);
-  }
-  /// The stages of one run, measured.
-  std::vector<io::Stage> stages() {
-    staging_.reset();
-    StageTimer pass(context_.device);
-    context_.stages = &pass;
-    struct Quiet {
-      Context& context;
-      ~Quiet() { context.stages = nullptr; }
-    } quiet{context_};
-    run_once(0);
-    return pass.finish();
-  }
-
- private:
-  void run_once(int copy) {
-    Operands<T> operands = staging_.operands(copy);
-    context_.report = {};
-    run_(context_, operands, trial_.parameters);
-  }
-  void run_all() {
-    for (std::int64_t repeat = 0; repeat < trial_.inner_repeats; ++repeat) {
-      run_once(copies_ == 1 ? 0 : static_cast<int>(repeat));
-    }
-  }
-  Context& context_;
-  const Trial& trial_;
-  int copies_;
-  Run<T> run_;
-  Staging<T> staging_;
-  std::uint64_t digest_ = 0;
-};
+std::vector<io::Stage> stages_of(MethodRun<T>& run, Device& device) {
+  StageTimer timer(device);
+  run.observed_run(timer);
+  return timer.finish();
+}
 
 }  // namespace
 
@@ -258,57 +193,67 @@ Executor::Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record)
 }
 
 template <class T>
-Answer<T> Executor::measure(const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                            Context& context, io::Record& record, Verdict& verdict) {
+struct Executor::Measured {
+  Answer<T> answer;  ///< of the last sample
+  Verdict verdict;
+  Convergence convergence = Convergence::none;  ///< likewise
+};
+
+template <class T>
+Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method, const Inputs<T>& inputs,
+                                        Context& context, io::Record& record) {
   Device& device = context.device;
   at_("allocate");
-  std::optional<Bench<T>> bench;
-  record.allocate_seconds = timed(device, [&] { bench.emplace(context, trial, method); });
+  std::optional<MethodRun<T>> run;
+  record.allocate_seconds = timed(device, [&] {
+    run.emplace(context, method, trial.backend, trial.parameters, trial.shape, trial.inner_repeats);
+  });
   at_("upload");
-  record.h2d_seconds = timed(device, [&] { bench->upload(inputs); });
-  bench->seal();
+  record.h2d_seconds = timed(device, [&] { run->upload(inputs); });
+  const std::uint64_t digest = digest_of_uploaded(context, run->staging());
 
   at_("warm-up");
   // Where a run is so long that a cold start does not show in it, the last warm-up measures the stages too.
   const bool stages_too = trial.stages && trial.warmup > 0 && trial.inner_repeats == 1;
-  for (std::int64_t i = stages_too ? 1 : 0; i < trial.warmup; ++i) bench->warm_up();
+  for (std::int64_t i = stages_too ? 1 : 0; i < trial.warmup; ++i) run->warm_up();
   const bool stages_known =
-      stages_too && timed(device, [&] { record.stages = bench->stages(); }) > long_run_seconds;
+      stages_too && timed(device, [&] { record.stages = stages_of(*run, device); }) > long_run_seconds;
 
   at_("samples");
-  const std::unique_ptr<Event> begin = device.make_event(), end = device.make_event();
   const GpuSampler sampler(nvml_, record.gpu_uuid);
   for (std::int64_t i = 0; i < trial.repeats; ++i) {
     io::Sample sample;
-    sample.seconds = bench->sample(*begin, *end);
+    sample.seconds = run->timed_run();
     if (trial.backend == Backend::cuda) note_reading(record, sample, sampler.read());
     record.sample_list.push_back(sample);
   }
-  record.convergence = to_string(context.report.convergence);
-  record.iterations = context.report.iterations;
-  record.history = context.report.history;
+  Measured<T> measured;
+  measured.convergence = run->report().convergence;
+  record.convergence = to_string(measured.convergence);
+  record.iterations = run->report().iterations;
+  record.history = run->report().history;
 
   at_("download");
-  Answer<T> answer;
-  record.d2h_seconds = timed(device, [&] { answer = bench->download(); });
-  record.info = answer.info;
+  record.d2h_seconds = timed(device, [&] { measured.answer = run->download(); });
+  record.info = measured.answer.info;
 
   at_("verify");  // before anything else runs in the answer's memory
   const double verify_start = now_seconds();
   if (device.backend() == Backend::cuda) {
-    verdict = bench->verify(method, inputs, answer);
+    measured.verdict = judge_in_place(context, trial, method, run->staging(), run->last_copy(), digest,
+                                      inputs, measured.answer);
   } else if (device_.backend() == Backend::cuda && !is_small(trial)) {
-    verdict = judge_by_upload(context_, trial, method, inputs, answer);
+    measured.verdict = judge_by_upload(context_, trial, method, inputs, measured.answer);
   } else {
-    verdict.findings = check(method, inputs, answer, trial.tolerance);
+    measured.verdict.findings = check(method, inputs, measured.answer, trial.tolerance);
   }
   record.verify_seconds = now_seconds() - verify_start;
 
   if (trial.stages && !stages_known) {
     at_("stages");
-    record.stages = bench->stages();
+    record.stages = stages_of(*run, device);
   }
-  return answer;
+  return measured;
 }
 
 template <class T>
@@ -316,10 +261,8 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
   io::Record record = blank(trial);
   Context& context = trial.backend == Backend::host ? host_context_ : context_;
   Held<T>& held = hold_inputs<T>(trial, record);
-  const Inputs<T>& inputs = held.prepared.inputs;
-  Verdict verdict;
-  const Answer<T> answer = measure(trial, method, inputs, context, record, verdict);
-  const Findings& found = verdict.findings;
+  const Measured<T> measured = measure(trial, method, held.prepared.inputs, context, record);
+  const Findings& found = measured.verdict.findings;
 
   record.residual_ratio = found.ratio;
   record.backward_error = found.backward_error;
@@ -327,15 +270,15 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
   record.pivot_growth = found.pivot_growth;
   record.first_row_percent = found.first_row_percent;
   summarise_samples(record, peaks_of(trial.backend, device_.backend(), peaks_), trial.precision);
-  const Evidence evidence{
-      trial.problem, found.ratio, trial.tolerance, record.info, context.report.convergence, found.flaw};
+  const Evidence evidence{trial.problem, found.ratio,          trial.tolerance,
+                          record.info,   measured.convergence, found.flaw};
   record.status = judge(evidence);
   record.message = finding_words(evidence);
-  if (!verdict.disagreement.empty()) {
+  if (!measured.verdict.disagreement.empty()) {
     record.status = "error";
-    record.message = verdict.disagreement;
+    record.message = measured.verdict.disagreement;
   }
-  compare_with_reference(trial, method, held, answer, record, context);
+  compare_with_reference(trial, method, held, measured.answer, record, context);
   return record;
 }
 
@@ -355,23 +298,15 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   } else if (held.reference_identity != identity) {
     at_("reference");
     const Parameters defaults = defaults_of(*vendor);
-    Device& device = vendor_context.device;
-    Staging<T> staging(device, *vendor, defaults, trial.shape, 1);
-    staging.upload(held.prepared.inputs);
-    const Run<T> run = vendor->entry(vendor_on_host ? Backend::host : trial.backend).template get<T>();
-    const std::unique_ptr<Event> begin = device.make_event();
-    const std::unique_ptr<Event> end = device.make_event();
-    for (int pass = 0; pass < 2; ++pass) {  // the first one warms up
-      staging.reset();
-      device.synchronize();
-      Operands<T> operands = staging.operands(0);
-      begin->record();
-      run(vendor_context, operands, defaults);
-      end->record();
-      device.synchronize();
-    }
-    held.reference = staging.download(0);
-    held.reference_seconds = end->seconds_since(*begin);
+    MethodRun<T> run(vendor_context, *vendor, vendor_on_host ? Backend::host : trial.backend, defaults,
+                     trial.shape);
+    run.upload(held.prepared.inputs);
+    run.warm_up();
+    // As often as the method that it is compared with.
+    std::vector<double> seconds;
+    for (std::int64_t i = 0; i < trial.repeats; ++i) seconds.push_back(run.timed_run());
+    held.reference = run.download();
+    held.reference_seconds = summarise(seconds).median;
     held.reference_identity = identity;
   }
   record.reference_method = vendor->variant;

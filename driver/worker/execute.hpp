@@ -26,7 +26,7 @@ class Executor {
            std::function<void(const std::string&)> at);
   ~Executor();
   /// The record of a trial. Numeric failure is in the record.
-  /// @throws what the method or the machine threw: the caller turns it into a record (record_of_failure)
+  /// @throws what the method or the machine threw: the caller turns it into a record
   io::Record run(const Trial& trial);
   /// A record of this origin and trial without results: for what failed.
   io::Record blank(const Trial& trial) const;
@@ -42,10 +42,12 @@ class Executor {
   /// The inputs of a trial, made or read unless the last trial had the same.
   template <class T>
   Held<T>& hold_inputs(const Trial& trial, io::Record& record);
+  template <class T>
+  struct Measured;
   /// Warm-up, samples, the answer of the last sample, what the judge says of it, and stages.
   template <class T>
-  Answer<T> measure(const Trial& trial, const Method& method, const Inputs<T>& inputs, Context& context,
-                    io::Record& record, Verdict& verdict);
+  Measured<T> measure(const Trial& trial, const Method& method, const Inputs<T>& inputs, Context& context,
+                      io::Record& record);
   template <class T>
   void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
                               const Answer<T>& answer, io::Record& record, Context& context);
