@@ -14,6 +14,8 @@
 namespace gaussweep {
 namespace {
 
+using testing_help::kind_for;
+
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
 constexpr std::int64_t sizes[] = {1, 2, 31, 32, 33, 97};
@@ -35,19 +37,6 @@ HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> column
   HostMatrix<T> a(rows, cols);
   a.data = std::move(columns);
   return a;
-}
-
-MatrixKind kind_for(Problem problem) {
-  switch (problem) {
-    case Problem::trsv:
-    case Problem::trtri:
-      return MatrixKind::triangular;
-    case Problem::potrf:
-    case Problem::poinv:
-      return MatrixKind::spd;
-    default:
-      return MatrixKind::uniform;
-  }
 }
 
 /// The answer of the vendor's library, rounded like any good method's.

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/kernels/planted.hpp"
+#include "tests/kernels/short_of_memory.hpp"
 
 namespace gaussweep {
 namespace {
@@ -133,6 +134,21 @@ TYPED_TEST(DeviceJudge, WorksInStripsWhereMemoryIsShort) {
   for (const std::size_t workspace : {std::size_t{1}, std::size_t{128 * 3 * 16}}) {
     expect_one_verdict(this->context, lapack, inputs, answer, "in strips", {}, workspace);
   }
+}
+
+// The workspace asked for does not fit beside the operands: narrower strips do.
+TYPED_TEST(DeviceJudge, TakesNarrowerStripsWhereItsWorkspaceDoesNotFit) {
+  using T = TypeParam;
+  const Shape shape{300, 300, 300, 1, Uplo::lower};
+  const auto inputs = make_inputs<T>(Problem::geinv, shape, MatrixKind::uniform);
+  Answer<T> answer;
+  answer.x = inputs.a;
+  ShortOfMemory device(cpu(Backend::emulated), 12000);  // of 5 tiles' columns 2 fit
+  Context context(device);
+  expect_one_verdict(
+      context, method_of(Problem::geinv), inputs, answer, "short of memory",
+      {{&inputs.a, {inputs.a.data.data(), 1, 300}}, {&answer.x, {answer.x.data.data(), 1, 300}}});
+  EXPECT_EQ(device.refused, 1);
 }
 
 // Sums whose errors all have one sign, and products that vanish: both ways to take a share (check.hpp).

@@ -94,6 +94,20 @@ inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters&
   return {MatrixKind::cauchy, MatrixKind::diagonally_dominant};
 }
 
+/// The kind of matrix on which a vendor's answer is right.
+inline MatrixKind kind_for(Problem problem) {
+  switch (problem) {
+    case Problem::trsv:
+    case Problem::trtri:
+      return MatrixKind::triangular;
+    case Problem::potrf:
+    case Problem::poinv:
+      return MatrixKind::spd;
+    default:
+      return MatrixKind::uniform;
+  }
+}
+
 inline bool has_right_hand_sides(Problem problem) {
   return problem == Problem::gesv || problem == Problem::trsv;
 }

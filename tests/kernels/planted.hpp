@@ -52,20 +52,6 @@ inline Method method_of(Problem problem) {
   return method;
 }
 
-/// The kind of matrix on which a vendor's answer is right.
-inline MatrixKind kind_for(Problem problem) {
-  switch (problem) {
-    case Problem::trsv:
-    case Problem::trtri:
-      return MatrixKind::triangular;
-    case Problem::potrf:
-    case Problem::poinv:
-      return MatrixKind::spd;
-    default:
-      return MatrixKind::uniform;
-  }
-}
-
 /// The same bits, or NaN in both.
 inline bool same_number(double a, double b) {
   return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b));

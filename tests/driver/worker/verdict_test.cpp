@@ -9,6 +9,7 @@
 
 #include "kernels/check/device_reductions.hpp"
 #include "tests/kernels/method_run.hpp"
+#include "tests/kernels/short_of_memory.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -98,6 +99,15 @@ TEST_F(VerdictInPlace, IsThatOfTheCpu) {
 
 TEST_F(VerdictInPlace, OfAnAnswerOfTheCpuIsThatOfTheCpu) {
   const Verdict found = judge_by_upload(context, trial, method, inputs, answer);
+  EXPECT_EQ(found.disagreement, "");
+  EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
+}
+
+TEST_F(VerdictInPlace, IsTheCpusWhereTheDeviceHasNoRoom) {
+  ShortOfMemory full(cpu(Backend::emulated), 0);
+  Context without_room(full);
+  const Verdict found = judge_by_upload(without_room, trial, method, inputs, answer);
+  EXPECT_GT(full.refused, 0);
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
 }
