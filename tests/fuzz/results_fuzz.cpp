@@ -13,6 +13,7 @@
 
 #include "io/files/errors.hpp"
 #include "io/records/results.hpp"
+#include "tests/fuzz/children.hpp"
 #include "tests/fuzz/memory_file.hpp"
 
 namespace {
@@ -77,8 +78,10 @@ std::string read(const std::string& bytes) {
   const fuzz::MemoryFile file(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   try {
     const io::Results results = io::read_results_apart(file.path(), true, patience);
+    fuzz::require_no_fault_of_ours();
     return results.checked ? text_of(results) : "";
   } catch (const io::InputError& error) {
+    fuzz::require_no_fault_of_ours();
     if (std::string(error.what()).find(file.path().string()) == std::string::npos) std::abort();
     return "";
   }
@@ -87,7 +90,10 @@ std::string read(const std::string& bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Known known;
+  static const Known known = [] {
+    fuzz::prepare_for_children();
+    return Known();
+  }();
   const std::string input(reinterpret_cast<const char*>(data), size);
   if (input.compare(0, 4, "\x89HDF") == 0) {
     read(input);

@@ -55,6 +55,8 @@ for source in io/*/*.cpp; do
 done
 
 export LSAN_OPTIONS=suppressions=$PWD/tests/fuzz/leaks.supp:print_suppressions=0
+# The sanitizer's limit, not libFuzzer's: that one would keep an input over which only a child of the target ended.
+export ASAN_OPTIONS=max_allocation_size_mb=2048
 failed=()
 for target in "${targets[@]}"; do
   compile "tests/fuzz/${target}_fuzz.cpp" "$build/objects/${target}_fuzz.o" -fsanitize=fuzzer-no-link
@@ -62,7 +64,7 @@ for target in "${targets[@]}"; do
     -L/usr/lib/x86_64-linux-gnu/hdf5/serial -lyaml-cpp -lhdf5 -lcrypto -lz -lpng -lnetpbm
   mkdir -p "$build/corpus/$target"
   echo "== $target, $seconds s"
-  options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
+  options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=4096 -print_final_stats=1
     -artifact_prefix="$build/found/$target-")
   [[ -f tests/fuzz/$target.dict ]] && options+=(-dict="tests/fuzz/$target.dict")
   [[ $target == journal ]] && options+=(-max_len=8192)
