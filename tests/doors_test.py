@@ -24,8 +24,8 @@ PRINTING = ["spdlog/spdlog.h", "fmt/core.h", "fmt/format.h"]
 DRIVER = {
     "base": ([], "driver/base/errors.hpp", []),
     "system": (["base"], "driver/system/clock.hpp", []),
-    "plan": (["base"], "driver/plan/trial.hpp", []),
-    "records": (["plan", "system"], "driver/records/judge.hpp", []),
+    "plan": (["system"], "driver/plan/trial.hpp", []),
+    "records": (["plan"], "driver/records/judge.hpp", []),
     "worker": (["records"], "driver/worker/probe.hpp", []),
     "sweep": (["records"], "driver/sweep/queue.hpp", ["mpi.h"]),
     "restore": (["records"], "driver/restore/restoration.hpp", []),

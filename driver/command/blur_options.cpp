@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "driver/plan/blur_request.hpp"
-#include "driver/plan/matrix_request.hpp"
+#include "driver/plan/file_facts.hpp"
 
 namespace gaussweep::driver {
 namespace {

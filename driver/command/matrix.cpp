@@ -13,6 +13,8 @@
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
 #include "driver/plan/blur_request.hpp"
+#include "driver/plan/file_facts.hpp"
+#include "driver/system/process.hpp"
 
 namespace gaussweep::driver {
 
@@ -122,9 +124,11 @@ void add_export(CLI::App& parent) {
   });
 }
 
-void add_info(CLI::App& parent) {
+void add_info(CLI::App& parent, Commands& commands) {
   struct Options {
     std::string file, dataset, format = "table";
+    bool facts = false;
+    pid_t parent = 0;
   };
   auto options = std::make_shared<Options>();
   CLI::App* sub = parent.add_subcommand("info", "Say what a matrix file holds");
@@ -132,9 +136,20 @@ void add_info(CLI::App& parent) {
   sub->add_option("--dataset", options->dataset, "Path of the matrix in an HDF5 or MATLAB file");
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "json"});
-  sub->callback([options] {
+  sub->add_flag("--facts", options->facts, "(given by run and plan) What a plan must know of it")->group("");
+  sub->add_option("--parent", options->parent, "(given by run and plan) The process with which to end")
+      ->group("");
+  sub->callback([options, &commands] {
+    if (options->parent != 0 && !die_with(options->parent)) {
+      commands.exit_code = exit_broken;
+      return;
+    }
+    if (options->facts) {
+      fmt::print("{}\n", json_text(facts_json(options->file, options->dataset)));
+      return;
+    }
     const Format format = parse_format(options->format);
-    const io::MatrixInfo info = io::matrix_info(options->file, options->dataset);
+    const io::MatrixInfo info = io::matrix_info_apart(options->file, options->dataset);
     if (format == Format::json) {
       fmt::print("{}\n", json_text(info_json(info)));
     } else {
@@ -145,13 +160,13 @@ void add_info(CLI::App& parent) {
 
 }  // namespace
 
-void add_matrix_command(CLI::App& app, Commands&) {
+void add_matrix_command(CLI::App& app, Commands& commands) {
   CLI::App* matrix = app.add_subcommand("matrix", "Make, import, export and describe matrix files");
   matrix->require_subcommand(1);
   add_generate(*matrix);
   add_import(*matrix);
   add_export(*matrix);
-  add_info(*matrix);
+  add_info(*matrix, commands);
 }
 
 }  // namespace gaussweep::driver

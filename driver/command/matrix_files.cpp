@@ -66,7 +66,7 @@ void import_typed(const std::filesystem::path& input, const std::string& dataset
                        {"source", input.filename().string()},
                        {"source_sha256", io::sha256_file(input)}};
   if (!dataset.empty()) stored.attributes["source_dataset"] = dataset;
-  stored.a = rounded<T>(io::import_matrix(input, dataset), input.string());
+  stored.a = rounded<T>(io::import_matrix_apart(input, dataset), input.string());
   io::write_matrix(output, stored);
 }
 
@@ -139,7 +139,7 @@ void export_to_file(const std::filesystem::path& input, const std::string& datas
     throw UsageError(
         fmt::format("-o {}: export writes .mtx; to write .h5, use matrix import", output.string()));
   }
-  io::export_matrix_market(output, io::import_matrix(input, dataset));
+  io::export_matrix_market(output, io::import_matrix_apart(input, dataset));
 }
 
 nlohmann::ordered_json info_json(const io::MatrixInfo& info) {

@@ -152,15 +152,6 @@ void settle_size(MatrixRequest& request, const io::Place& place) {
   }
 }
 
-FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset) {
-  constexpr std::int64_t most = 2 * largest_blur_radius + 1;
-  std::string sha256;
-  const io::MatrixInfo info = io::matrix_info(path, dataset, &sha256);  // a text file is read to its end
-  FileFacts facts{path.lexically_normal().string(), info.rows, info.cols, sha256};
-  if (info.rows <= most && info.cols <= most) facts.values = io::import_matrix(path, dataset).data;
-  return facts;
-}
-
 void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs) {
   const std::string text =
       request.kind == "file"

@@ -22,9 +22,6 @@ bool may_be_rectangular(MatrixKind kind);
 /// Checks and completes what depends on the size, once it is known. @throws io::InputError at `place`
 void settle_size(MatrixRequest& request, const io::Place& place);
 
-/// What is to know of a matrix file. @throws io::InputError
-FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset);
-
 /// Completes the digest, once sizes are known.
 void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs);
 

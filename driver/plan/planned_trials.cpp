@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "driver/plan/matrix_request.hpp"
+#include "driver/plan/file_facts.hpp"
 
 namespace gaussweep::driver {
 

@@ -47,6 +47,19 @@ Dense<double> import_matrix(const std::filesystem::path& path, const std::string
 MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset = {},
                        std::string* sha256 = nullptr);
 
+/// The same two in a child process where the HDF5 library would read the file, which crashes on some damaged
+/// ones and never comes to an end on others: for files that others may have made.
+/// @pre this process is no rank of MPI, for a child of one must not be forked
+/// @param patience seconds that each may take besides those that the file's size and the matrix's explain
+/// @throws InputError as above, and where the child crashed or lost all patience
+Dense<double> import_matrix_apart(const std::filesystem::path& path, const std::string& dataset = {},
+                                  double patience = 60);
+MatrixInfo matrix_info_apart(const std::filesystem::path& path, const std::string& dataset = {},
+                             std::string* sha256 = nullptr, double patience = 60);
+/// Whether it is the HDF5 library that would read the file: it is not Matrix Market.
+/// @throws InputError where there is no such file, or none that could be read
+bool left_to_hdf5(const std::filesystem::path& path);
+
 /// Writes Matrix Market array format (%.17g: exact), atomically.
 /// @throws InputError: a holds NaN or Inf; StorageError
 void export_matrix_market(const std::filesystem::path& path, const Dense<double>& a);

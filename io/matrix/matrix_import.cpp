@@ -297,6 +297,10 @@ h5::File open_hdf5(const std::filesystem::path& path, const Descriptor& opened) 
 
 }  // namespace
 
+bool left_to_hdf5(const std::filesystem::path& path) {
+  return !is_matrix_market(require_file(path).path());
+}
+
 Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset,
                             std::string* sha256) {
   const Descriptor opened = require_file(path);

@@ -1,18 +1,13 @@
 /// results.h5 read in a child process: what the child read comes through a pipe.
 
-#include <sys/stat.h>
-
 #include <type_traits>
 #include <utility>
 
-#include "io/files/child.hpp"
-#include "io/files/errors.hpp"
+#include "io/files/apart.hpp"
 #include "io/records/results_columns.hpp"
 
 namespace gaussweep::io {
 namespace {
-
-enum Outcome : std::int64_t { read, refused, failed };
 
 constexpr double seconds_a_mib = 5;
 
@@ -107,35 +102,10 @@ Results get_results(Child& in) {
 }  // namespace
 
 Results read_results_apart(const std::filesystem::path& path, bool with_details, double patience) {
-  struct stat facts {};
-  const double mib = ::stat(path.c_str(), &facts) == 0 ? static_cast<double>(facts.st_size) / 0x1p20 : 0;
-  const auto work = [&](ChildOutput& out) {
-    Results results;
-    try {
-      results = read_results(path, with_details);
-    } catch (const InputError& error) {
-      out.put(Outcome::refused);
-      out.put(std::string(error.what()));
-      return;
-    } catch (const std::exception& error) {
-      out.put(Outcome::failed);
-      out.put(std::string(error.what()));
-      return;
-    }
-    out.put(Outcome::read);
-    put_results(out, results);
-  };
-  try {
-    Child child(work, patience + seconds_a_mib * mib);
-    const std::int64_t outcome = child.integer();
-    if (outcome == Outcome::read) return get_results(child);
-    const std::string why = child.text();
-    if (outcome == Outcome::refused) throw InputError(why);
-    throw std::runtime_error("Cannot read '" + path.string() + "': " + why);
-  } catch (const ChildFailed& failure) {
-    throw InputError("Cannot read '" + path.string() + "': it is damaged: the HDF5 library, reading it, " +
-                     failure.what() + "; expected a results.h5 of gaussweep (io/SCHEMA.md).");
-  }
+  return read_apart(
+      patience + seconds_a_mib * mib_of(path),
+      "Cannot read '" + path.string() + "': ", "; expected a results.h5 of gaussweep (io/SCHEMA.md).",
+      [&] { return read_results(path, with_details); }, put_results, get_results);
 }
 
 }  // namespace gaussweep::io

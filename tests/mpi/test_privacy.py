@@ -176,6 +176,37 @@ class Obstacles(SweepTest):
         plan = self.plan(SMALL.replace("n: [4, 5]", 'matrix: {file: "mtx\\0.h5"}'))
         self.refused(["plan", plan], "plan.yaml:4:", "mtx\\0.h5", "a NUL byte in the name")
 
+    def test_a_matrix_over_which_hdf5_crashes(self):
+        for name in ("crash_of_the_library.h5", "use_after_free_of_the_library.mat"):
+            file = harness.SOURCE / "tests" / "fuzz" / "corpus" / "hdf5_matrix" / name
+            for command in (["info", file], ["import", file, "-o", "x.h5"], ["export", file, "-o", "x.mtx"]):
+                self.refused(["matrix", *command], f"{name}: ")
+            plan = self.plan(SMALL.replace("n: [4, 5]", f"matrix: {{file: {file}}}"))
+            self.refused(["plan", plan], "plan.yaml:4:", f"{name}: ")
+            output = self.folder / "run"
+            done = run(["run", plan, "-o", output, "--backend", "host"], ranks=2, timeout=60)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(f"{name}: ", done.stderr)
+            blur = ["--kind", "blur", "--psf", "file", "--psf-file", file, "-n", "16", "-o", "x.h5"]
+            self.refused(["matrix", "generate", *blur], f"{name}: ")
+
+    def test_a_plan_is_told_what_another_process_read(self):
+        text = "%%MatrixMarket matrix array real general\n3 1\n0.25\n0.5\n0.1\n"
+        (self.folder / "-w.mtx").write_text(text)
+        done = run(["matrix", "import", self.folder / "-w.mtx", "-o", self.folder / "-w.h5"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        keys = []
+        for ending in ("mtx", "h5"):
+            weights = f"matrix: {{kind: blur, psf: file, psf_file: -w.{ending}, width: 2, height: 2}}"
+            plan = self.plan(SMALL.replace("n: [4, 5]", "n: 4, " + weights))
+            keys.append([record["key"] for record in self.records(self.sweep(plan, output=ending))])
+        self.assertEqual(len(keys[0]), 2)
+        self.assertEqual(keys[0], keys[1], "the weights are part of a key")
+        plan = self.plan(SMALL.replace("n: [4, 5]", "matrix: {file: -w.h5, dataset: --help}"))
+        self.refused(["plan", plan], "plan.yaml:4:", "has no dataset '--help'; it has: /A")
+        plan = self.plan(SMALL.replace("n: [4, 5]", 'matrix: {file: -w.h5, dataset: "A\\0B"}'))
+        self.refused(["plan", plan], "plan.yaml:4:", "a NUL byte in the name of the dataset")
+
     def test_force_replaces_regular_files_only(self):
         directory = self.sweep(self.plan(SMALL))
         outputs = {"fifo.h5": "a FIFO", "folder.h5": "a directory", "null.h5": "a link to a device"}

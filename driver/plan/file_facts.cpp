@@ -1,0 +1,58 @@
+#include "driver/plan/file_facts.hpp"
+
+#include <unistd.h>
+
+#include "driver/system/process.hpp"
+#include "io/files/errors.hpp"
+#include "io/matrix/matrix_file.hpp"
+#include "kernels/matrix/blur.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+// The process that is asked limits its own reading by the file's size, and it ends with this one: this limit
+// is for what else might hold it up.
+constexpr double helper_timeout = 24 * 3600;
+
+FileFacts facts_here(const std::filesystem::path& path, const std::string& dataset) {
+  constexpr std::int64_t most = 2 * largest_blur_radius + 1;
+  std::string sha256;
+  const io::MatrixInfo info =
+      io::matrix_info_apart(path, dataset, &sha256);  // a text file is read to its end
+  FileFacts facts{path.lexically_normal().string(), info.rows, info.cols, sha256};
+  if (info.rows <= most && info.cols <= most) facts.values = io::import_matrix_apart(path, dataset).data;
+  return facts;
+}
+
+}  // namespace
+
+FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset) {
+  if (!io::left_to_hdf5(path)) return facts_here(path, dataset);
+  // A word of a command line would end there.
+  if (dataset.find('\0') != std::string::npos)
+    throw io::InputError(path.string() + ": a NUL byte in the name of the dataset");
+  const std::filesystem::path place = std::filesystem::absolute(path);  // no word of it looks like an option
+  std::vector<std::string> words{"matrix", "info", place, "--facts", "--parent", std::to_string(::getpid())};
+  if (!dataset.empty()) words.push_back("--dataset=" + dataset);
+  nlohmann::json said;
+  try {
+    said = nlohmann::json::parse(
+        capture_self(words, child_environment({"OPENBLAS_NUM_THREADS=1"}), helper_timeout));
+  } catch (const std::exception& e) {
+    throw io::InputError(path.string() + ": cannot be looked at: " + e.what());
+  }
+  if (said.contains("refused")) throw io::InputError(said.at("refused").get<std::string>());
+  return {path.lexically_normal().string(), said.at("rows"), said.at("cols"), said.at("sha256"),
+          said.at("values")};
+}
+
+nlohmann::ordered_json facts_json(const std::filesystem::path& path, const std::string& dataset) {
+  try {
+    const FileFacts facts = facts_here(path, dataset);
+    return {{"rows", facts.rows}, {"cols", facts.cols}, {"sha256", facts.sha256}, {"values", facts.values}};
+  } catch (const io::InputError& e) {
+    return {{"refused", e.what()}};
+  }
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,120 @@
+/// Matrices in HDF5 files read in a child process: what the child read comes through a pipe.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "io/files/apart.hpp"
+#include "io/matrix/matrix_file.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+constexpr double seconds_a_mib = 0.2;  // a slow file system, and filters to be undone
+
+/// What matrix_info gives.
+struct Description {
+  MatrixInfo info;
+  std::string sha256;
+};
+
+/// Every text and number of a description but its attributes: what is sent, and taken in the same order.
+template <class Each>
+void each_member(Description& what, const Each& each) {
+  MatrixInfo& info = what.info;
+  for (std::string* text : {&what.sha256, &info.format, &info.dataset, &info.field, &info.symmetry})
+    each(*text);
+  for (std::int64_t* number : {&info.rows, &info.cols, &info.stored_entries}) each(*number);
+}
+
+void put_description(ChildOutput& out, Description& what) {
+  each_member(what, [&](const auto& value) { out.put(value); });
+  out.put(static_cast<std::int64_t>(what.info.attributes.size()));
+  for (const auto& [name, value] : what.info.attributes) {
+    out.put(name);
+    out.put(value);
+  }
+}
+
+struct Taken {
+  Child& in;
+  void operator()(std::string& text) const { text = in.text(); }
+  void operator()(std::int64_t& number) const { number = in.integer(); }
+};
+
+Description get_description(Child& in) {
+  Description what;
+  each_member(what, Taken{in});
+  for (std::int64_t left = in.integer(); left > 0; --left) {
+    std::string name = in.text();
+    what.info.attributes[std::move(name)] = in.text();
+  }
+  return what;
+}
+
+constexpr std::size_t piece = std::size_t{1} << 20;  // elements that are handed over at a time
+
+/// Gives whole pages back, of elements that nobody reads any more.
+void forget(double* elements, std::size_t count) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(elements) + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(elements + count) / page * page;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+/// What is handed over is given up, so that a large matrix is not held twice.
+void put_matrix(ChildOutput& out, Dense<double>& matrix) {
+  out.put(matrix.rows);
+  out.put(matrix.cols);
+  for (std::size_t at = 0; at < matrix.data.size(); at += piece) {
+    const std::size_t count = std::min(piece, matrix.data.size() - at);
+    out.put(matrix.data.data() + at, count * sizeof(double));
+    forget(matrix.data.data() + at, count);
+  }
+}
+
+Dense<double> get_matrix(Child& in) {
+  Dense<double> matrix;
+  matrix.rows = in.integer();
+  matrix.cols = in.integer();
+  const auto all = static_cast<std::size_t>(matrix.rows * matrix.cols);
+  matrix.data.reserve(all);
+  while (matrix.data.size() < all) {
+    const std::size_t at = matrix.data.size();
+    matrix.data.resize(at + std::min(piece, all - at));  // touched only now
+    in.get(matrix.data.data() + at, (matrix.data.size() - at) * sizeof(double));
+  }
+  return matrix;
+}
+
+}  // namespace
+
+MatrixInfo matrix_info_apart(const std::filesystem::path& path, const std::string& dataset,
+                             std::string* sha256, double patience) {
+  if (!left_to_hdf5(path)) return matrix_info(path, dataset, sha256);
+  Description what = read_apart(
+      patience + seconds_a_mib * mib_of(path), path.string() + ": ", "",
+      [&] {
+        Description read;
+        read.info = matrix_info(path, dataset, sha256 != nullptr ? &read.sha256 : nullptr);
+        return read;
+      },
+      put_description, get_description);
+  if (sha256 != nullptr) *sha256 = std::move(what.sha256);
+  return std::move(what.info);
+}
+
+Dense<double> import_matrix_apart(const std::filesystem::path& path, const std::string& dataset,
+                                  double patience) {
+  if (!left_to_hdf5(path)) return import_matrix(path, dataset);
+  // A file of a few bytes may hold a large matrix: its elements take their time too.
+  const MatrixInfo info = matrix_info_apart(path, dataset, nullptr, patience);
+  const double mib = static_cast<double>(info.stored_entries) * sizeof(double) / 0x1p20;
+  return read_apart(
+      patience + seconds_a_mib * std::max(mib, mib_of(path)), path.string() + ": ", "",
+      [&] { return import_matrix(path, dataset); }, put_matrix, get_matrix);
+}
+
+}  // namespace gaussweep::io

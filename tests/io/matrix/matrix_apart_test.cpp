@@ -1,0 +1,77 @@
+/// Matrices of HDF5 files that a child reads.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "io/matrix/matrix_file.hpp"
+#include "tests/io/matrix/matrix_samples.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class MatrixApart : public MatrixFolder {
+ protected:
+  /// A file of the fuzzers' corpus.
+  static std::filesystem::path corpus(const std::string& name) {
+    return std::filesystem::path(GAUSSWEEP_SOURCE_DIR) / "tests/fuzz/corpus/hdf5_matrix" / name;
+  }
+};
+
+TEST_F(MatrixApart, AChildReadsTheSame) {
+  StoredMatrix<double> stored;
+  stored.a = {1500, 1501, std::vector<double>(1500 * 1501)};  // several pieces, the last one short
+  std::iota(stored.a.data.begin(), stored.a.data.end(), 0.5);
+  stored.attributes = {{"kind", "file"}, {"precision", "double"}};
+  write_matrix(folder() / "m.h5", stored);
+  const Dense<double> read = import_matrix_apart(folder() / "m.h5");
+  EXPECT_EQ(read.rows, 1500);
+  EXPECT_EQ(read.cols, 1501);
+  EXPECT_EQ(read.data, stored.a.data);
+  std::string digest, expected_digest;
+  const MatrixInfo info = matrix_info_apart(folder() / "m.h5", "/A", &digest);
+  const MatrixInfo expected = matrix_info(folder() / "m.h5", "/A", &expected_digest);
+  EXPECT_EQ(digest, expected_digest);
+  EXPECT_EQ(info.attributes, expected.attributes);
+  EXPECT_EQ(info.attributes.at("kind"), "file");
+  const auto words = [](const MatrixInfo& of) {
+    return of.format + " " + of.dataset + " " + of.field + " " + of.symmetry;
+  };
+  EXPECT_EQ(words(info), words(expected));
+  EXPECT_EQ(info.stored_entries, expected.stored_entries);
+  put("a.mtx", "%%MatrixMarket matrix array real general\n2 1\n3\n4\n");
+  EXPECT_EQ(import_matrix_apart(folder() / "a.mtx").data, (std::vector<double>{3, 4}));
+  EXPECT_EQ(matrix_info_apart(folder() / "a.mtx").rows, 2);
+}
+
+TEST_F(MatrixApart, ARefusalHasTheSameWords) {
+  put("text.h5", "no");
+  for (const auto& path : {folder() / "none.h5", folder() / "text.h5", corpus("two.h5")}) {
+    const std::string said = failure_of([&] { import_matrix(path); });
+    EXPECT_THAT(said, StartsWith(path.string()));
+    EXPECT_EQ(failure_of([&] { import_matrix_apart(path); }), said);
+    EXPECT_EQ(failure_of([&] { matrix_info_apart(path); }), said);
+  }
+}
+
+// Another version of the library may do better with these files, and then says why it refuses them.
+TEST_F(MatrixApart, WhatEndsTheLibraryIsRefused) {
+  for (const char* name : {"crash_of_the_library.h5", "hang_of_the_library.h5"}) {
+    for (const bool elements : {false, true}) {
+      const std::string said = failure_of([&] {
+        elements ? void(import_matrix_apart(corpus(name), "", 1))
+                 : void(matrix_info_apart(corpus(name), "", nullptr, 1));
+      });
+      EXPECT_THAT(said, StartsWith(corpus(name).string() + ": "));
+      std::printf("%s\n", said.c_str());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep::io
