@@ -6,6 +6,7 @@
 
 #include "driver/plan/trial.hpp"
 #include "io/records/record.hpp"
+#include "io/records/results.hpp"
 
 namespace gaussweep::driver {
 
@@ -14,13 +15,17 @@ class CostModel {
   explicit CostModel(const Registry& registry) : registry_(registry) {}
   /// Learns from a finished trial (a record without a time teaches nothing).
   void learn(const io::Record& record);
+  /// Learns how fast a device is: what nothing is known of yet is guessed as a share of that.
+  void learn(const io::DeviceRow& device);
   /// Seconds that the whole trial takes: inputs, warm-up, samples, stage pass, verification, reference.
   double estimate(const Trial& trial) const;
   /// Seconds of one run of the method.
   double run_seconds(const Trial& trial) const;
 
  private:
+  double first_rate(const Trial& trial, const Method& method) const;
   const Registry& registry_;
+  double slowest_gemm_float_ = 0, slowest_gemm_double_ = 0;  ///< of all devices, in flop/s; 0: not known
   /// By problem/method/precision/backend: ln n → the slowest rate seen there, in flop/s.
   std::map<std::string, std::map<double, double>> seen_;
 };

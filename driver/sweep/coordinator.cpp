@@ -114,7 +114,10 @@ void Coordinator::take(int rank, const message::GivenBack& /*given_back*/) {
   waiting_[rank] = "";
 }
 
-void Coordinator::take(int /*rank*/, const message::DeviceSeen& seen) {
+void Coordinator::take(int rank, const message::DeviceSeen& seen) {
+  greeted_.insert(rank);
+  model_.learn(seen.row);
+  learned_since_ = true;
   directory_.note({{"note", "device"}, {"row", to_json(seen.row)}});
 }
 
@@ -179,6 +182,13 @@ void Coordinator::heed_launcher() {
   limits_.grace = most;
 }
 
+bool Coordinator::nothing_fits() const {
+  if (limits_.deadline == 0 || !running_.empty() || queue_.size() == 0 || waiting_.empty()) return false;
+  // How long trials take is a poor guess before their device is known.
+  return std::all_of(waiting_.begin(), waiting_.end(),
+                     [&](const auto& rank) { return greeted_.count(rank.first) > 0; });
+}
+
 void Coordinator::watch_limits() {
   const double now = clock_.now();
   int number = 0;
@@ -187,7 +197,7 @@ void Coordinator::watch_limits() {
   if (number == SIGTERM) heed_launcher();
   if (limits_.deadline > 0 && now > limits_.deadline) stop("the time limit is reached");
   if (limits_.deadline > 0 && learned_since_ && !waiting_.empty()) give_to_waiting();
-  if (limits_.deadline > 0 && running_.empty() && queue_.size() > 0 && !waiting_.empty()) {
+  if (nothing_fits()) {
     stop("no trial that is left fits into the time limit");
   }
   const bool patience_over = !stopped_because_.empty() && now - stopping_since_ > limits_.grace;

@@ -64,6 +64,8 @@ class Coordinator {
   /// Prices what is left by what was learned in this run.
   void estimate_anew();
   void watch_limits();
+  /// Whether there is time left, but not enough for any trial, as far as can be known.
+  bool nothing_fits() const;
   void stop(const std::string& reason);
   /// After SIGTERM: running trials get no more grace than mpirun leaves its ranks.
   void heed_launcher();
@@ -92,6 +94,7 @@ class Coordinator {
   };
   std::map<int, Handed> running_;       ///< by rank
   std::map<int, std::string> waiting_;  ///< ranks that asked and got nothing yet, with the matrix they hold
+  std::set<int> greeted_;               ///< their worker's device is known
   std::set<int> gone_;                  ///< retired, or silent: they get no more trials
   std::set<int> left_;                  ///< said goodbye
   std::map<std::size_t, int> retired_with_;             ///< trial → ranks that retired while they had it

@@ -47,6 +47,27 @@ TEST(CostModel, ExpectsManyIterationsButNoMoreThanAsked) {
   EXPECT_GT(seconds(1000), 5 * seconds(1));
 }
 
+TEST(CostModel, GuessesByTheSlowestDevice) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  Trial trial = host_trial(2048);
+  trial.method = "gauss_jordan_shared";
+  trial.backend = Backend::cuda;
+  const double unknown = model.run_seconds(trial);
+  io::DeviceRow device;
+  device.gemm_flops_double = 4e13;
+  model.learn(device);
+  EXPECT_NEAR(model.run_seconds(trial), unknown / 8, 1e-9 * unknown) << "a thousandth of 4e13 instead of 5e9";
+  device.gemm_flops_double = 2e13;
+  model.learn(device);
+  EXPECT_NEAR(model.run_seconds(trial), unknown / 4, 1e-9 * unknown);
+  device.gemm_flops_double = io::Record::unknown;
+  model.learn(device);
+  EXPECT_NEAR(model.run_seconds(trial), unknown / 4, 1e-9 * unknown);
+  trial.precision = Precision::float32;
+  EXPECT_EQ(model.run_seconds(trial), unknown) << "of float nothing was heard";
+}
+
 TEST(CostModel, LearnsTheRateNearestInSize) {
   const Registry registry = builtin_registry();
   CostModel model(registry);

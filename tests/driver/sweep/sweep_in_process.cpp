@@ -10,10 +10,20 @@ namespace {
 
 constexpr double tick = 0.05;  // seconds that a look at the clock takes; far less than a standstill
 
+Method scripted() {
+  Method method;
+  method.problem = Problem::gesv;
+  method.variant = "scripted";
+  method.backends = {Backend::host};
+  method.host.real = [](Context&, Operands<double>&, const Parameters&) {};  // never called
+  return method;
+}
+
 io::DeviceRow device_row() {
   io::DeviceRow row;
   row.gpu_name = "a device";
   row.host = "here";
+  row.gemm_flops_float = row.gemm_flops_double = 5e13;
   return row;
 }
 
@@ -108,7 +118,9 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
 };
 
 SweepInProcess::SweepInProcess(int ranks, int trials)
-    : scratch_(gaussweep::testing_help::Scratch::Place::memory), starts_(static_cast<std::size_t>(ranks), 0) {
+    : scratch_(gaussweep::testing_help::Scratch::Place::memory),
+      registry_({scripted()}),
+      starts_(static_cast<std::size_t>(ranks), 0) {
   for (int i = 0; i < trials; ++i) {
     Trial trial;
     trial.key = fmt::format("{:032x}", i + 1);
@@ -124,7 +136,11 @@ SweepInProcess::SweepInProcess(int ranks, int trials)
 SweepInProcess::~SweepInProcess() = default;
 
 bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_step) {
-  for (Trial& trial : trials_) trial.timeout_seconds = trial_timeout;
+  for (Trial& trial : trials_) {
+    trial.timeout_seconds = trial_timeout;
+    trial.shape = {n, n, n, 1, Uplo::lower};
+    trial.backend = backend;
+  }
   const Clock clock{[this] { return now_; }, [this](double seconds) { now_ += seconds; }};
   const int ranks = static_cast<int>(starts_.size());
   for (int rank = 0; rank < ranks; ++rank) posts_.push_back(std::make_unique<RankPost>(*this, rank, ranks));

@@ -38,10 +38,12 @@ class SweepInProcess {
   RunLimits limits;
   double store_limit = 1e12;
   double trial_timeout = 600;
-  std::set<int> dead;       ///< ranks that take no step any more
-  int signals = 0;          ///< that have arrived at rank 0
-  int signal = 10;          ///< the newest
-  double patience = 1e300;  ///< of the launcher
+  std::int64_t n = 10;              ///< of every trial
+  Backend backend = Backend::host;  ///< likewise
+  std::set<int> dead;               ///< ranks that take no step any more
+  int signals = 0;                  ///< that have arrived at rank 0
+  int signal = 10;                  ///< the newest
+  double patience = 1e300;          ///< of the launcher
 
   const std::vector<Trial>& trials() const { return trials_; }
   double now() const { return now_; }
@@ -63,7 +65,7 @@ class SweepInProcess {
     nlohmann::json message;
   };
   gaussweep::testing_help::Scratch scratch_;
-  Registry registry_{{}};
+  Registry registry_;
   std::vector<Trial> trials_;
   std::unique_ptr<RunDirectory> directory_;
   double now_ = 1000;

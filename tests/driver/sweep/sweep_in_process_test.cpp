@@ -190,6 +190,28 @@ TEST(SweepInProcess, TheTimeLimitComes) {
   EXPECT_FALSE(sweep.lost_peer());
 }
 
+TEST(SweepInProcess, TheDevicesSpeedIsHeardBeforeTheTimeLimitRulesTrialsOut) {
+  SweepInProcess sweep(1, 3);
+  sweep.backend = Backend::cuda;
+  sweep.n = 4096;  // 40 s for a device of which nothing is known
+  sweep.limits = {30, 5};
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 3U);
+  EXPECT_EQ(sweep.coordinator().stopped_because(), "");
+}
+
+TEST(SweepInProcess, WhatDoesNotFitIntoTheTimeLimitIsNotBegun) {
+  SweepInProcess sweep(2, 3);
+  sweep.backend = Backend::cuda;
+  sweep.n = 65536;
+  sweep.limits = {30, 5};
+  const double start = sweep.now();
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 0U);
+  EXPECT_EQ(sweep.coordinator().stopped_because(), "no trial that is left fits into the time limit");
+  EXPECT_LT(sweep.now() - start, 5);
+}
+
 TEST(SweepInProcess, ADeviceIsRetiredAndItsTrialHandedOn) {
   SweepInProcess sweep(2, 6);
   // Rank 1's device fails while it has a trial: its workers die, and no new one can start.
