@@ -153,8 +153,9 @@ class Trials {
 
   void compare_ratio(const Said& said, const Truth& truth, bool has_ratio, const std::string& figures) {
     if (!has_ratio) {
-      // A residual over a scale of 0 is recorded as the largest number; NaN or Inf in the answer as infinity.
-      const double least = truth.infinite_ratio ? std::numeric_limits<double>::max() : HUGE_VAL;
+      // A residual over a scale of 0, and pivots that are no rows, are recorded as the largest number; NaN or
+      // Inf in the answer as infinity.
+      const double least = truth.finite ? std::numeric_limits<double>::max() : HUGE_VAL;
       if (!(said.ratio >= least)) differ("a ratio where there is none", figures);
       return;
     }
