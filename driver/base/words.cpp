@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/matrix/shortest.hpp"
+
 namespace gaussweep::driver {
 
 std::string seconds_text(double seconds) {
@@ -40,7 +42,9 @@ std::string settings_text(const std::string& parameters) {
   if (!json.is_object()) return parameters;
   std::string text;
   for (const auto& [name, value] : json.items()) {
-    const std::string word = value.is_string() ? value.get<std::string>() : value.dump();
+    const std::string word = value.is_string()         ? value.get<std::string>()
+                             : value.is_number_float() ? shortest(value.get<double>())
+                                                       : value.dump();
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, word);
   }
   return text;

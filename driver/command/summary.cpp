@@ -49,23 +49,24 @@ void summarise_to_stdout(const Options& options) {
   const std::size_t hidden = groups.size() - shown;
   groups.resize(shown);
 
-  const Table failures = failure_table(records);
-  const Table table = options.only_failures ? failures : summary_table(groups, format != Format::table);
+  const Table table = summary_table(groups, format != Format::table);
   if (format == Format::csv) {
-    fmt::print("{}", render_csv(table));
+    fmt::print("{}", render_csv(options.only_failures ? failure_table(records, Failures::all) : table));
   } else if (format == Format::json) {
     nlohmann::ordered_json json;
     if (!options.only_failures) json["groups"] = render_json(table);
-    json["failures"] = render_json(failures);
+    json["failures"] = render_json(failure_table(records, Failures::all));
     json["records"] = records.size();
     fmt::print("{}\n", json_text(json));
   } else {
-    fmt::print("{}", render_text(table));
+    if (!options.only_failures) fmt::print("{}", render_text(table));
     if (hidden > 0) fmt::print("… and {} more rows (--limit)\n", hidden);
     if (options.best && groups.empty() && !records.empty()) fmt::print("No trial passed: nothing is best.\n");
-    if (!options.only_failures && !failures.rows.empty()) {
-      fmt::print("\nNot passed:\n{}", render_text(failures));
-    }
+    const Table unexpected = failure_table(records, Failures::unexpected),
+                findings = failure_table(records, Failures::findings);
+    if (!unexpected.rows.empty()) fmt::print("\nNot as expected:\n{}", render_text(unexpected));
+    if (!findings.rows.empty())
+      fmt::print("\nNot passed, as the plan expects, or skipped:\n{}", render_text(findings));
     fmt::print("\n{} record{}: {}\n", records.size(), records.size() == 1 ? "" : "s",
                status_counts_text(records));
   }
@@ -91,7 +92,7 @@ void add_summary_command(CLI::App& app, Commands&) {
   add_list("--backend", filter.backends, "Only cuda, emulated or host");
   add_list("--status", filter.statuses, "Only these statuses, e.g. failed,crashed");
   add_list("--gpu", filter.gpus, "Only these GPU models, e.g. *H200*");
-  add_list("--matrix", filter.kinds, "Only these kinds of matrix");
+  add_list("--matrix", filter.matrices, "Only these kinds of matrix, or files, e.g. 1138_bus.mtx");
   add_list("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64");
   sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: downwards");
   sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver");

@@ -44,7 +44,7 @@ void verify_to_stdout(const Options& options, Commands& commands) {
     }
   }
   Verification result = verify(std::move(loaded.results.records), tolerances, plan ? &*plan : nullptr);
-  const Table changes = change_table(result, format == Format::table);
+  const Table changes = change_table(result, format == Format::table ? Reader::person : Reader::program);
   if (format == Format::csv) {
     fmt::print("{}", render_csv(changes));
   } else if (format == Format::json) {

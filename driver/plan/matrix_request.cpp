@@ -136,6 +136,10 @@ MatrixRequest request_matrix(const io::MatrixBlock& block, const Scalar* seed, c
   return request;
 }
 
+std::uint64_t next_seed(std::uint64_t seed) {
+  return seed == INT64_MAX ? 0 : seed + 1;
+}
+
 bool may_be_rectangular(MatrixKind kind) {
   return kind == MatrixKind::uniform || kind == MatrixKind::ones || kind == MatrixKind::hilbert ||
          kind == MatrixKind::cauchy;

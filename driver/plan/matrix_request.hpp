@@ -16,6 +16,9 @@ io::MatrixBlock default_matrix_block(const io::Place& place);
 /// such file
 MatrixRequest request_matrix(const io::MatrixBlock& block, const io::Scalar* seed, const FileLookup& lookup);
 
+/// The seed of a gemm's B where the plan gives it none: after the last seed comes the first.
+std::uint64_t next_seed(std::uint64_t seed);
+
 /// Kinds whose matrices need not be square.
 bool may_be_rectangular(MatrixKind kind);
 

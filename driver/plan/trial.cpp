@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "driver/base/words.hpp"
+#include "driver/plan/matrix_words.hpp"
+
 namespace gaussweep::driver {
 namespace {
 
@@ -180,11 +183,14 @@ std::string describe(const Trial& t) {
   std::string text =
       fmt::format("{}/{} {} n={}", to_string(t.problem), t.method, to_string(t.precision), t.shape.n);
   if (t.problem == Problem::gemm) text += fmt::format(" m={} k={}", t.shape.m, t.shape.k);
+  if (t.shape.uplo != Uplo::lower) text += fmt::format(" uplo={}", to_string(t.shape.uplo));
   if (t.shape.nrhs != 1) text += fmt::format(" nrhs={}", t.shape.nrhs);
   for (const auto& [name, value] : t.parameters.all()) {
     std::visit([&, &key = name](const auto& v) { text += fmt::format(" {}={}", key, v); }, value);
   }
-  return text + fmt::format(" on {} ({})", t.matrix.kind, to_string(t.backend));
+  const std::string matrix = settings_text(matrix_parameters_text(t));
+  return text + fmt::format(" on {}{}{} seed={} ({})", matrix_label(t.matrix), matrix.empty() ? "" : " ",
+                            matrix, t.matrix.spec.seed, to_string(t.backend));
 }
 
 bool as_expected(const Trial& trial, const std::string& status) {

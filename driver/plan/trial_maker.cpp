@@ -182,16 +182,15 @@ void TrialMaker::set_square(Trial& t, const Assignment& chosen) const {
 void TrialMaker::set_gemm(Trial& t, const Assignment& chosen) const {
   MatrixRequest& a = t.matrix;
   MatrixRequest b = a;
-  // After the last seed comes the first: nobody wrote the one that would be beyond.
-  b.spec.seed = b.spec.seed == INT64_MAX ? 0 : b.spec.seed + 1;
+  b.spec.seed = next_seed(a.spec.seed);
   const io::Place& place_of_b = entry.matrix_b ? entry.matrix_b->place : block.place;
   if (entry.matrix_b) {
     io::MatrixBlock own = *entry.matrix_b;
     if (plan.store) own.values.emplace("store", *plan.store);
     // Without a seed of its own B must not begin like A.
-    const io::Scalar next_seed{std::to_string(b.spec.seed), entry.matrix_b->place};
+    const io::Scalar not_as_a{std::to_string(b.spec.seed), entry.matrix_b->place};
     b = request_matrix(
-        own, own.values.count("seed") > 0 || own.values.count("file") > 0 ? nullptr : &next_seed, lookup);
+        own, own.values.count("seed") > 0 || own.values.count("file") > 0 ? nullptr : &not_as_a, lookup);
   } else if (is_file(a)) {
     io::fail_at(block.place, "gemm with a matrix from a file needs matrix_b too");
   }

@@ -1,6 +1,7 @@
 #include "driver/records/blank_record.hpp"
 
 #include "driver/plan/demand.hpp"
+#include "driver/plan/matrix_words.hpp"
 #include "driver/system/clock.hpp"
 
 namespace gaussweep::driver {
@@ -19,6 +20,8 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
   r.nrhs = trial.shape.nrhs;
   r.uplo = to_string(trial.shape.uplo);
   r.parameters = parameters_text(trial.parameters);
+  r.matrix = matrix_label(trial.matrix);
+  r.matrix_parameters = matrix_parameters_text(trial);
   r.matrix_kind = trial.matrix.kind;
   r.matrix_digest = trial.matrix.digest;
   r.matrix_seed = static_cast<std::int64_t>(trial.matrix.spec.seed);

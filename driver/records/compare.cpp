@@ -35,12 +35,6 @@ struct Side {
   double ratio = Record::unknown;
 };
 
-std::string trial_key(const Record& r) {
-  return fmt::format("{}/{} {} {} {} {} {} {} {} {} {} {} {}", r.problem, r.method, r.backend, r.precision,
-                     r.m, r.n, r.k, r.nrhs, r.uplo, r.parameters, r.matrix_kind, r.matrix_digest,
-                     r.matrix_seed);
-}
-
 using Places = std::map<std::string, Side>;
 using Trials = std::map<std::string, Places>;
 
@@ -76,7 +70,7 @@ Trials trials_of(const io::Results& results) {
       const auto cpu = cpu_of_host.find(record.host);
       if (cpu != cpu_of_host.end() && record.backend != "cuda") place = cpu->second;
     }
-    trials[trial_key(record)][place].records.push_back(&record);
+    trials[trial_identity(record)][place].records.push_back(&record);
   }
   for (auto& [key, places] : trials) {
     for (auto& [place, side] : places) summarise_side(side);
@@ -273,12 +267,20 @@ std::vector<Crossover> crossovers_of(const std::string& series, std::vector<cons
 
 void find_crossovers(Comparison& result) {
   std::map<std::string, std::vector<const Pair*>> series;
+  std::vector<const Record*> all;
+  for (const Pair& pair : result.pairs) all.push_back(&pair.identity);
+  const MatrixNames matrices(all);
+  const Varying varying(all);
   for (const Pair& pair : result.pairs) {
     if (is_same_place(pair.base_place, pair.new_place) || pair.change.verdict == Verdict::untimed) continue;
     const Record& r = pair.identity;
-    std::string name = fmt::format("{}/{} {} {} {}", r.problem, r.method, r.precision, r.matrix_kind,
+    std::string name = fmt::format("{}/{} {} {} {}", r.problem, r.method, r.precision, matrices.of(r),
                                    settings_text(r.parameters));
+    if (r.backend != "cuda") name += " " + r.backend;
+    if (r.m != r.n || r.k != r.n) name += fmt::format(" m={} k={}", r.m, r.k);
     if (r.nrhs > 1) name += fmt::format(" nrhs={}", r.nrhs);
+    if (varying.uplo.count(r.problem) > 0) name += " uplo=" + r.uplo;
+    if (varying.seed) name += fmt::format(" seed={}", r.matrix_seed);
     series[name + '\n' + pair.base_place + '\n' + pair.new_place].push_back(&pair);
   }
   for (auto& [key, pairs] : series) {
@@ -342,8 +344,10 @@ Comparison compare(const io::Results& base, const io::Results& now, double thres
   // From here on by method and size, as people read.
   std::stable_sort(result.pairs.begin(), result.pairs.end(), [](const Pair& a, const Pair& b) {
     const Record &x = a.identity, &y = b.identity;
-    return std::tie(x.problem, x.method, x.precision, x.parameters, x.n) <
-           std::tie(y.problem, y.method, y.precision, y.parameters, y.n);
+    return std::tie(x.problem, x.method, x.precision, x.parameters, x.n, x.m, x.k, x.nrhs, x.uplo,
+                    matrix_label(x), x.matrix_parameters, x.matrix_seed) <
+           std::tie(y.problem, y.method, y.precision, y.parameters, y.n, y.m, y.k, y.nrhs, y.uplo,
+                    matrix_label(y), y.matrix_parameters, y.matrix_seed);
   });
   result.noise = noise_of(result.pairs);
   for (Pair& pair : result.pairs) {

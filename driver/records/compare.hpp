@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "driver/base/table.hpp"
+#include "driver/records/identity.hpp"
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {
@@ -79,7 +80,7 @@ struct MethodChange {
 
 /// Where one place begins to be faster than the other, along n.
 struct Crossover {
-  std::string series;  ///< method, precision, parameters
+  std::string series;  ///< method, precision, matrix, parameters, and what else does not grow along it
   std::string base_place, new_place;
   std::string finding;             ///< in words
   double n = io::Record::unknown;  ///< interpolated; NaN where none overtakes
@@ -95,7 +96,7 @@ struct Comparison {
   bool regression = false;  ///< on the same place: a trial or method slower, or a trial that is worse
 };
 
-/// Joins by trial: problem, method, backend, precision, sizes, parameters and matrix. Records of the same
+/// Joins by trial (trial_identity). Records of the same
 /// trial and place in one set are pooled. Where a trial was run on the same place in both sets, only that is
 /// compared; otherwise every place of the base with every place of the new.
 Comparison compare(const io::Results& base, const io::Results& now, double threshold);
@@ -103,9 +104,6 @@ Comparison compare(const io::Results& base, const io::Results& now, double thres
 /// "5", "7.5%": a share. @throws UsageError
 double parse_threshold(const std::string& text);
 
-/// What a table is for: data (CSV, JSON) has every column; people are spared those that say the same
-/// everywhere.
-enum class Reader { person, program };
 /// @param all every pair; otherwise the ones whose time changed, or may have
 Table pair_table(const Comparison& comparison, bool all, Reader reader);
 Table method_table(const Comparison& comparison, Reader reader);

@@ -8,30 +8,17 @@
 #include <initializer_list>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/words.hpp"
 #include "driver/records/compare.hpp"
 
 namespace gaussweep::driver {
 
 namespace {
 
-/// What names a trial, in the first columns of a table.
-std::vector<Column> columns_of_a_trial() {
-  return {{"method", "METHOD"},
-          {"backend", "BACKEND", Style::plain, true},
-          {"precision", "PRECISION", Style::plain, true},
-          {"n", "N", Style::plain, true},
-          {"parameters", "PARAMETERS", Style::plain, true},
-          {"matrix_kind", "MATRIX", Style::plain, true}};
-}
-
-std::vector<Cell> cells_of_a_trial(const io::Record& r, Reader reader) {
-  return {r.problem + "/" + r.method,
-          r.backend,
-          r.precision,
-          r.n,
-          reader == Reader::person ? settings_text(r.parameters) : r.parameters,
-          r.matrix_kind};
+TrialColumns columns_of(const Comparison& comparison, Reader reader) {
+  std::vector<const io::Record*> records;
+  records.reserve(comparison.pairs.size());
+  for (const Pair& pair : comparison.pairs) records.push_back(&pair.identity);
+  return {records, reader};
 }
 
 template <class T>
@@ -65,7 +52,8 @@ double parse_threshold(const std::string& text) {
 
 Table pair_table(const Comparison& comparison, bool all, Reader reader) {
   Table table;
-  table.columns = columns_of_a_trial();
+  const TrialColumns trial = columns_of(comparison, reader);
+  table.columns = trial.columns();
   extend(table.columns, {{"base_place", "BASE ON"},
                          {"new_place", "NEW ON"},
                          {"base_median", "BASE", Style::seconds},
@@ -79,7 +67,7 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
   for (const Pair& pair : comparison.pairs) {
     const bool is_quiet = pair.change.verdict == Verdict::same || pair.change.verdict == Verdict::untimed;
     if (!all && is_quiet) continue;
-    table.rows.push_back(cells_of_a_trial(pair.identity, reader));
+    table.rows.push_back(trial.cells(pair.identity));
     extend(table.rows.back(), {pair.base_place, pair.new_place, pair.base.median, pair.now.median,
                                std::string(to_string(pair.change.verdict)), 1 / pair.change.ratio,
                                1 / pair.change.high, 1 / pair.change.low, pair.base_status, pair.new_status});
@@ -107,11 +95,12 @@ Table method_table(const Comparison& comparison, Reader reader) {
 
 Table accuracy_table(const Comparison& comparison, Reader reader) {
   Table table;
-  table.columns = columns_of_a_trial();
+  const TrialColumns trial = columns_of(comparison, reader);
+  table.columns = trial.columns();
   extend(table.columns, {{"accuracy", "CHANGE"}, {"verdict", "VERDICT"}});
   for (const Pair& pair : comparison.pairs) {
     if (pair.accuracy.empty()) continue;
-    table.rows.push_back(cells_of_a_trial(pair.identity, reader));
+    table.rows.push_back(trial.cells(pair.identity));
     extend(table.rows.back(), {pair.accuracy, std::string(pair.is_worse ? "WORSE" : "")});
   }
   return table;

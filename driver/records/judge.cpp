@@ -64,4 +64,13 @@ bool is_broken(const std::string& status) {
   return status == "crashed" || status == "timeout" || status == "oom" || status == "error";
 }
 
+bool is_finding(const io::Record& record) {
+  return record.expected == 1 && record.status != "pass" && record.status != "skipped";
+}
+
+bool is_unexpected(const io::Record& record) {
+  if (record.expected < 0) return record.status != "pass" && record.status != "skipped";
+  return record.expected == 0;
+}
+
 }  // namespace gaussweep::driver

@@ -46,4 +46,11 @@ bool is_judged(const std::string& status);
 /// Whether no answer came to be: crashed, timeout, oom, error (exit code 3).
 bool is_broken(const std::string& status);
 
+/// Whether a record is a finding about its method: no pass, but what its plan expected.
+bool is_finding(const io::Record& record);
+
+/// Whether a record did not end as its plan expects. Where an older one does not say what was expected:
+/// whether it is neither pass nor skipped.
+bool is_unexpected(const io::Record& record);
+
 }  // namespace gaussweep::driver

@@ -31,9 +31,18 @@ std::string_view member(std::string_view line, std::string_view opening) {
   return end == std::string_view::npos ? std::string_view{} : line.substr(first, end - first);
 }
 
+// And that of a whole number; `otherwise` where the line does not have it.
+std::string_view number_member(std::string_view line, std::string_view opening, std::string_view otherwise) {
+  const auto start = line.find(opening);
+  if (start == std::string_view::npos) return otherwise;
+  const auto first = start + opening.size();
+  return line.substr(first, line.find_first_of(",}", first) - first);
+}
+
 // What tells one record of a trial from another.
-std::string fingerprint(std::string_view status, std::string_view start, std::string_view run) {
-  return fmt::format("{} {} {}", status, start, run);
+std::string fingerprint(std::string_view status, std::string_view start, std::string_view run,
+                        std::string_view expected) {
+  return fmt::format("{} {} {} {}", status, start, run, expected);
 }
 
 bool is_hdf5(const fs::path& path) {
@@ -116,7 +125,8 @@ bool is_up_to_date(const std::vector<io::Record>& results, const fs::path& journ
   std::unordered_map<std::string, std::string> expected;
   expected.reserve(results.size());
   for (const io::Record& record : results) {
-    expected[record.key] = fingerprint(record.status, record.start_time, record.run_id);
+    expected[record.key] =
+        fingerprint(record.status, record.start_time, record.run_id, std::to_string(record.expected));
   }
   std::unordered_map<std::string, std::string> found;
   found.reserve(results.size());
@@ -129,8 +139,9 @@ bool is_up_to_date(const std::vector<io::Record>& results, const fs::path& journ
       if (!is_record && text.find("\"note\":") != std::string_view::npos) continue;
       const std::string_view key = member(text, "\"key\":\"");
       readable = readable && !key.empty();  // else damaged, or not written by us: let the reader say
-      found[std::string(key)] = fingerprint(member(text, "\"status\":\""), member(text, "\"start_time\":\""),
-                                            member(text, "\"run_id\":\""));
+      found[std::string(key)] =
+          fingerprint(member(text, "\"status\":\""), member(text, "\"start_time\":\""),
+                      member(text, "\"run_id\":\""), number_member(text, "\"expected\":", "-1"));
     }
   });
   return readable && found == expected;

@@ -13,6 +13,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/plan/trial.hpp"
+#include "driver/records/identity.hpp"
 #include "driver/records/judge.hpp"
 #include "driver/records/statistics.hpp"
 
@@ -23,14 +24,7 @@ namespace {
 using io::Record;
 
 std::string group_key(const Record& r) {
-  return fmt::format("{}/{} {} {} {} {} {} {} {} {} {} {} {}", r.problem, r.method, r.backend, r.precision,
-                     r.m, r.n, r.k, r.nrhs, r.uplo, r.parameters, r.matrix_kind, r.gpu_name, r.capability);
-}
-
-// What a method must share with its baseline: everything but the method and where it runs.
-std::string task_key(const Record& r) {
-  return fmt::format("{} {} {} {} {} {} {} {}", r.problem, r.precision, r.m, r.n, r.k, r.nrhs, r.uplo,
-                     r.matrix_kind);
+  return fmt::format("{}\n{} {}", trial_identity(r), r.gpu_name, r.capability);
 }
 
 double median_of(const std::vector<const Record*>& records, double Record::*member) {
@@ -100,19 +94,23 @@ std::vector<Group> group_records(const std::vector<Record>& records) {
     }
     groups[found->second].records.push_back(&record);
   }
-  for (Group& group : groups) summarise_group(group);
+  std::vector<const Record*> all;
+  all.reserve(groups.size());
+  for (const Group& group : groups) all.push_back(&group.first);
+  const MatrixNames matrices(all);
+  for (Group& group : groups) {
+    summarise_group(group);
+    group.matrix = matrices.of(group.first);
+  }
   return groups;
 }
 
 std::vector<Group> best_groups(const std::vector<Group>& groups) {
-  std::map<std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                      std::string>,
-           const Group*>
-      best;
+  std::map<std::tuple<std::string, std::string, std::int64_t, std::string>, const Group*> best;
   for (const Group& group : groups) {
     if (group.status != "pass" || std::isnan(group.median)) continue;
     const Record& r = group.first;
-    const Group*& holder = best[{r.problem, r.precision, r.n, r.m, r.k, r.nrhs, r.uplo}];
+    const Group*& holder = best[{r.problem, r.precision, r.n, task_identity(r)}];
     if (holder == nullptr || group.median < holder->median) holder = &group;
   }
   std::vector<Group> result;
@@ -132,8 +130,8 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
     const auto offer = [&](const Group*& holder) {
       if (holder == nullptr || group.median < holder->median) holder = &group;
     };
-    offer(here[task_key(r) + " " + r.backend + " " + r.gpu_name]);
-    offer(anywhere[task_key(r)]);
+    offer(here[task_identity(r) + " " + r.backend + " " + r.gpu_name]);
+    offer(anywhere[task_identity(r)]);
   }
   if (!is_known) {
     std::set<std::string> known;
@@ -143,8 +141,8 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
   }
   for (Group& group : groups) {
     const Record& r = group.first;
-    const auto near = here.find(task_key(r) + " " + r.backend + " " + r.gpu_name);
-    const auto far = anywhere.find(task_key(r));
+    const auto near = here.find(task_identity(r) + " " + r.backend + " " + r.gpu_name);
+    const auto far = anywhere.find(task_identity(r));
     const Group* baseline = near != here.end() ? near->second : far != anywhere.end() ? far->second : nullptr;
     if (baseline == nullptr || std::isnan(group.median)) continue;
     group.speedup = baseline->median / group.median;
@@ -163,19 +161,32 @@ std::string status_counts_text(const std::vector<Record>& records) {
   return text.empty() ? "no records" : text;
 }
 
-Table failure_table(const std::vector<Record>& records) {
-  struct Failures {
+Table failure_table(const std::vector<Record>& records, Failures which) {
+  struct Entry {
     std::int64_t count = 0, largest_n = 0, smallest_n = std::numeric_limits<std::int64_t>::max(),
                  not_finite = 0, unfinished = 0;
     double low = std::numeric_limits<double>::infinity(), high = 0, tolerance = Record::unknown;
   };
-  // Skipped last; then by method, status, cause.
-  std::map<std::tuple<bool, std::string, std::string, std::string>, Failures> all;
+  enum Place { unexpected, finding, skipped };
+  const auto place_of = [](const Record& r) {
+    return is_unexpected(r) ? unexpected : r.status == "skipped" ? skipped : finding;
+  };
+  std::vector<const Record*> everything, told;
   for (const Record& r : records) {
-    if (r.status == "pass") continue;
+    everything.push_back(&r);
+    const bool is_out =
+        which == Failures::unexpected ? !is_unexpected(r) : which == Failures::findings && is_unexpected(r);
+    if (!is_out && (r.status != "pass" || is_unexpected(r))) told.push_back(&r);
+  }
+  const MatrixNames matrices(everything);
+  // By method, matrix, status, cause.
+  std::map<std::tuple<Place, std::string, std::string, std::string, std::string>, Entry> all;
+  for (const Record* record : told) {
+    const Record& r = *record;
     // Judged answers each have numbers of their own in their message: told together as a range.
     const std::string cause = is_judged(r.status) ? std::string() : r.message;
-    Failures& entry = all[{r.status == "skipped", r.problem + "/" + r.method, r.status, cause}];
+    const std::string matrix = r.status == "skipped" ? std::string() : matrices.of(r);
+    Entry& entry = all[{place_of(r), r.problem + "/" + r.method, matrix, r.status, cause}];
     ++entry.count;
     entry.smallest_n = std::min(entry.smallest_n, r.n);
     entry.largest_n = std::max(entry.largest_n, r.n);
@@ -190,10 +201,12 @@ Table failure_table(const std::vector<Record>& records) {
     }
   }
   Table table;
-  table.columns = {
-      {"method", "METHOD"}, {"status", "STATUS"}, {"trials", "TRIALS"}, {"n", "N"}, {"cause", "CAUSE"}};
+  table.columns = {{"method", "METHOD"}, {"matrix", "MATRIX", Style::plain, true},
+                   {"status", "STATUS"}, {"trials", "TRIALS"},
+                   {"n", "N"},           {"cause", "CAUSE"}};
+  if (which == Failures::all) table.columns.push_back({"expected", "EXPECTED"});
   for (const auto& [key, entry] : all) {
-    const auto& [skipped, method, status, message] = key;
+    const auto& [place, method, matrix, status, message] = key;
     std::string cause = message.empty() ? "no cause was recorded" : message;
     if (is_judged(status)) {
       cause.clear();
@@ -211,11 +224,13 @@ Table failure_table(const std::vector<Record>& records) {
         cause += fmt::format("; zero or non-positive pivot in {} trial{}", entry.unfinished,
                              entry.unfinished == 1 ? "" : "s");
       }
+      if (status == "pass") cause += "; the plan does not expect it to pass";
     }
     const std::string sizes = entry.smallest_n == entry.largest_n
                                   ? fmt::to_string(entry.largest_n)
                                   : fmt::format("{} to {}", entry.smallest_n, entry.largest_n);
-    table.rows.push_back({method, status, entry.count, sizes, cause});
+    table.rows.push_back({method, matrix, status, entry.count, sizes, cause});
+    if (which == Failures::all) table.rows.back().emplace_back(std::int64_t{place != unexpected});
   }
   return table;
 }

@@ -10,9 +10,10 @@
 
 namespace gaussweep::driver {
 
-/// Records that differ only in run and matrix (seed, digest): trials of the same thing.
+/// Records of one trial (trial_identity) on one GPU model: repeated, in several runs or by several builds.
 struct Group {
   io::Record first;                        ///< stands for the identity
+  std::string matrix;                      ///< its name among the matrices of all groups, as people read it
   std::vector<const io::Record*> records;  ///< @pre they outlive the group
   std::string status;                      ///< the worst of them
   double min, q1, median, q3, max;         ///< seconds; medians of the records' q1, median, q3
@@ -29,19 +30,20 @@ std::vector<Group> group_records(const std::vector<io::Record>& records);
 
 /// What `--problem`, `--method`, … ask for; an empty list asks for everything. Words may hold * and ?.
 struct Filter {
-  std::vector<std::string> problems, methods, precisions, backends, statuses, gpus, kinds;
-  std::vector<std::string> sizes;  ///< "512", "256:1024" (inclusive), ">=1k", "<64"
+  std::vector<std::string> problems, methods, precisions, backends, statuses, gpus;
+  std::vector<std::string> matrices;  ///< kinds, or files' names
+  std::vector<std::string> sizes;     ///< "512", "256:1024" (inclusive), ">=1k", "<64"
 };
 /// The records that pass. @throws UsageError where a size cannot be read, or a word can match nothing that
 /// exists
 std::vector<io::Record> filter_records(std::vector<io::Record> records, const Filter& filter);
 
-/// Leaves the fastest group that passed of each (problem, precision, m, n, k, nrhs, uplo).
+/// Leaves the fastest group that passed of each task (task_identity).
 std::vector<Group> best_groups(const std::vector<Group>& groups);
 
-/// Sets `speedup` against `method` ("cusolver" or "gesv/cusolver"), found in `baselines`, on the same
-/// problem, precision, sizes and kind of matrix: on the same backend and GPU where it ran there, else the
-/// fastest anywhere; with several parameters, its fastest.
+/// Sets `speedup` against `method` ("cusolver" or "gesv/cusolver"), found in `baselines`, on the same task
+/// (task_identity): on the same backend and GPU where it ran there, else the fastest anywhere; with several
+/// parameters, its fastest.
 /// @throws UsageError where no record is of that method
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);
 
@@ -53,8 +55,14 @@ void sort_groups(std::vector<Group>& groups, const std::string& column);
 /// @param full all statistics (CSV, JSON); otherwise those that fit a terminal
 Table summary_table(const std::vector<Group>& groups, bool full);
 
-/// What is no pass, and why: method, status, trials, sizes, cause. `skipped` comes last.
-Table failure_table(const std::vector<io::Record>& records);
+/// Which records a table of failures is about.
+enum class Failures {
+  unexpected,  ///< what did not end as its plan expects
+  findings,    ///< what is no pass, as its plan expects, and then what was skipped
+  all          ///< both, in this order
+};
+/// What is no pass, or a pass that was not expected, and why: method, matrix, status, trials, sizes, cause.
+Table failure_table(const std::vector<io::Record>& records, Failures which);
 
 /// "3 pass, 1 failed, 2 skipped": in the order of the contract.
 std::string status_counts_text(const std::vector<io::Record>& records);

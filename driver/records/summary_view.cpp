@@ -14,6 +14,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
 #include "driver/plan/trial.hpp"
+#include "driver/records/identity.hpp"
 #include "driver/records/summary.hpp"
 #include "io/plan/plan.hpp"
 
@@ -52,14 +53,18 @@ const std::vector<View>& views() {
          return g.first.problem == "gemm" ? fmt::format("{} x {}", g.first.m, g.first.k) : std::string();
        }},
       {{"nrhs", "NRHS"}, Where::both, [](G g) -> Cell { return g.first.nrhs; }},
-      {{"uplo", "UPLO"}, Where::data, [](G g) -> Cell { return g.first.uplo; }},
+      {{"uplo", "UPLO"}, Where::both, [](G g) -> Cell { return g.first.uplo; }},
       {{"parameters", "PARAMETERS"}, Where::data, [](G g) -> Cell { return g.first.parameters; }},
       {{"settings", "PARAMETERS", Style::plain, true},
        Where::terminal,
        [](G g) -> Cell { return settings_text(g.first.parameters); }},
-      {{"matrix_kind", "MATRIX", Style::plain, true},
-       Where::both,
-       [](G g) -> Cell { return g.first.matrix_kind; }},
+      {{"matrix", "MATRIX"}, Where::data, [](G g) -> Cell { return matrix_label(g.first); }},
+      {{"matrix_name", "MATRIX", Style::plain, true}, Where::terminal, [](G g) -> Cell { return g.matrix; }},
+      {{"matrix_parameters", "OF THE MATRIX"},
+       Where::data,
+       [](G g) -> Cell { return g.first.matrix_parameters; }},
+      {{"matrix_kind", "KIND"}, Where::data, [](G g) -> Cell { return g.first.matrix_kind; }},
+      {{"matrix_seed", "SEED"}, Where::both, [](G g) -> Cell { return g.first.matrix_seed; }},
       {{"gpu_name", "GPU", Style::plain, true}, Where::both, [](G g) -> Cell { return g.first.gpu_name; }},
       {{"capability", "CAPABILITY"}, Where::data, [](G g) -> Cell { return g.first.capability; }},
       {{"trials", "TRIALS"},
@@ -82,7 +87,8 @@ const std::vector<View>& views() {
        [](G g) -> Cell { return g.forward_error; }},
       {{"speedup", "SPEEDUP", Style::factor}, Where::both, [](G g) -> Cell { return g.speedup; }},
       {{"speedup_over", "OVER"}, Where::data, [](G g) -> Cell { return g.speedup_over; }},
-      {{"throttled", "THROTTLED"}, Where::data, [](G g) -> Cell { return g.throttled; }}};
+      {{"throttled", "THROTTLED"}, Where::data, [](G g) -> Cell { return g.throttled; }},
+      {{"key", "KEY"}, Where::data, [](G g) -> Cell { return g.first.key; }}};
   return all;
 }
 
@@ -178,7 +184,7 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
                             {"--backend", &filter.backends, &Record::backend},
                             {"--status", &filter.statuses, &Record::status},
                             {"--gpu", &filter.gpus, &Record::gpu_name},
-                            {"--matrix", &filter.kinds, &Record::matrix_kind}};
+                            {"--matrix", &filter.matrices, &Record::matrix_kind}};
   std::vector<Range> ranges;
   for (const std::string& text : filter.sizes) ranges.push_back(parse_range(text));
   check_statuses(filter.statuses);
@@ -188,14 +194,17 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
     for (const Record& record : records) {
       present.insert(record.*choice.member);
       if (choice.member == &Record::method) present.insert(record.problem + "/" + record.method);
+      if (choice.member == &Record::matrix_kind) present.insert(matrix_label(record));
     }
     if (choice.member != &Record::status) check_words(choice.option, *choice.patterns, present);
   }
   const auto is_out = [&](const Record& record) {
     for (const Choice& choice : choices) {
-      const bool fits = matches_any(*choice.patterns, record.*choice.member) ||
-                        (choice.member == &Record::method &&
-                         matches_any(*choice.patterns, record.problem + "/" + record.method));
+      const bool fits =
+          matches_any(*choice.patterns, record.*choice.member) ||
+          (choice.member == &Record::method &&
+           matches_any(*choice.patterns, record.problem + "/" + record.method)) ||
+          (choice.member == &Record::matrix_kind && matches_any(*choice.patterns, matrix_label(record)));
       if (!fits) return true;
     }
     return !ranges.empty() && std::none_of(ranges.begin(), ranges.end(), [&](const Range& range) {
@@ -210,8 +219,10 @@ void sort_groups(std::vector<Group>& groups, const std::string& column) {
   if (column.empty()) {
     std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
       const Record &x = a.first, &y = b.first;
-      return std::tie(x.problem, x.precision, x.n, x.m, x.k, x.nrhs, x.method, x.parameters) <
-             std::tie(y.problem, y.precision, y.n, y.m, y.k, y.nrhs, y.method, y.parameters);
+      return std::tie(x.problem, x.precision, x.n, x.m, x.k, x.nrhs, x.uplo, x.method, x.parameters,
+                      matrix_label(x), x.matrix_parameters, x.matrix_seed) <
+             std::tie(y.problem, y.precision, y.n, y.m, y.k, y.nrhs, y.uplo, y.method, y.parameters,
+                      matrix_label(y), y.matrix_parameters, y.matrix_seed);
     });
     return;
   }
@@ -247,14 +258,19 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
   Table table;
   std::vector<const View*> chosen;
   // On a terminal, what is the same for all and usual is left out.
-  const bool nrhs_varies =
-      std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.first.nrhs > 1; });
+  std::vector<const Record*> records;
+  for (const Group& group : groups) records.push_back(&group.first);
+  const Varying varying(records);
+  const auto is_usual = [&](const std::string& name) {
+    return (name == "nrhs" && !varying.nrhs) || (name == "uplo" && varying.uplo.empty()) ||
+           (name == "matrix_seed" && !varying.seed);
+  };
   const bool repeated =
       std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.records.size() > 1; });
   for (const View& view : views()) {
     const std::string& name = view.column.name;
     if (view.where == (full ? Where::terminal : Where::data)) continue;
-    if (!full && ((name == "nrhs" && !nrhs_varies) || (name == "trials" && !repeated))) continue;
+    if (!full && (is_usual(name) || (name == "trials" && !repeated))) continue;
     chosen.push_back(&view);
     table.columns.push_back(view.column);
   }

@@ -14,6 +14,7 @@
 #include "driver/base/words.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/records/builds.hpp"
+#include "driver/records/judge.hpp"
 #include "driver/records/summary.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/open_file.hpp"
@@ -25,6 +26,17 @@ namespace {
 using nlohmann::json;
 
 constexpr double most_skew = 5;  // seconds between the clocks of two machines, at most
+
+/// "3 pass, 1 crashed": in the order of the contract.
+std::string counts_text(const std::map<std::string, std::int64_t>& counts) {
+  std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto& a, const auto& b) { return status_rank(a.first) < status_rank(b.first); });
+  std::string words;
+  for (const auto& [name, count] : sorted)
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, printable(name));
+  return words;
+}
 
 /// What only the reckoning needs.
 struct LastStart {
@@ -72,14 +84,19 @@ LastStart read_notes(SweepStatus& status, const std::vector<std::string>& notes)
   return start;
 }
 
-/// When the records of the last start began, by the clock that people set.
+/// When the records of the last start were made, by the clock that people set.
 struct Span {
   double first = io::Record::unknown, last = io::Record::unknown;
 };
 
+/// When a record's trial had ended, or, where an older one does not say, begun.
+double last_known(const io::Record& record) {
+  return std::fmax(parse_time(record.start_time), parse_time(record.end_time));
+}
+
 void estimate(SweepStatus& status, const Moment& start, const Span& span, const Moment& now) {
   if (std::isnan(start.seconds) || status.fresh == 0) return;
-  // An ended or killed run: up to the start of its last trial, the only time that is known.
+  // An ended or killed run: up to its last trial.
   double taken = (status.running ? now.seconds : span.last) - start.seconds;
   if (status.running && !start.boot.empty() && start.boot == now.boot) {
     taken = now.uptime - start.uptime;
@@ -87,7 +104,7 @@ void estimate(SweepStatus& status, const Moment& start, const Span& span, const 
     status.remarks.emplace_back("the clock was set back during the run: its rate is not known");
     return;
   }
-  // Times are recorded in whole seconds.
+  // The start is recorded in whole seconds.
   if (taken < 1) return;
   status.rate = static_cast<double>(status.fresh) / taken;
   if (status.running && status.total > status.done) {
@@ -110,20 +127,23 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
   status.running = running;
   const LastStart start = read_notes(status, journal.notes);
   Span span;
+  std::vector<const io::Record*> all;
   for (std::size_t i = 0; i < journal.records.size(); ++i) {
     const io::Record& record = journal.records[i];
     if (start.vanished.count(record.key) != 0) {
       ++status.vanished;
       continue;
     }
+    all.push_back(&record);
     ++(in_shard(record.key, start.shard) ? status.done : status.elsewhere);
     ++status.counts[record.status];
     if (journal.notes_before[i] > start.note && record.status != "skipped") {
       ++status.fresh;
-      const double began = parse_time(record.start_time);
-      span = {std::fmin(span.first, began), std::fmax(span.last, began)};
+      span = {std::fmin(span.first, parse_time(record.start_time)), std::fmax(span.last, last_known(record))};
     }
-    if (record.status != "pass" && record.status != "skipped") {
+    if (is_finding(record)) ++status.findings[record.status];
+    if (is_unexpected(record)) {
+      ++status.unexpected;
       status.failures.push_back(record);
       // Trimmed now and then: a night may fail a hundred thousand times.
       if (status.failures.size() > 2 * most_failures + 64) {
@@ -136,6 +156,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
     status.failures.erase(status.failures.begin(),
                           status.failures.end() - static_cast<std::ptrdiff_t>(most_failures));
   }
+  if (!status.failures.empty()) status.names = TrialColumns(all, Reader::person);
   estimate(status, start.moment, span, now);
   const std::string builds = mixed_builds(journal.records);
   if (!builds.empty()) status.remarks.push_back(builds);
@@ -172,6 +193,9 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
   out["reason"] = status.reason;
   out["trials_per_second"] = number_json(status.rate);
   out["seconds_left"] = number_json(status.seconds_left);
+  out["unexpected"] = status.unexpected;
+  out["findings"] = nlohmann::ordered_json::object();
+  for (const auto& [name, count] : status.findings) out["findings"][name] = count;
   out["failures"] = nlohmann::ordered_json::array();
   for (const io::Record& r : status.failures) {
     out["failures"].push_back({{"key", r.key},
@@ -179,9 +203,17 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
                                {"method", r.method},
                                {"backend", r.backend},
                                {"precision", r.precision},
+                               {"m", r.m},
                                {"n", r.n},
+                               {"k", r.k},
+                               {"nrhs", r.nrhs},
+                               {"uplo", r.uplo},
                                {"parameters", r.parameters},
+                               {"matrix", matrix_label(r)},
+                               {"matrix_parameters", r.matrix_parameters},
+                               {"matrix_seed", r.matrix_seed},
                                {"status", r.status},
+                               {"expected", r.expected},
                                {"message", r.message}});
   }
   out["remarks"] = status.remarks;
@@ -219,24 +251,25 @@ std::string status_text(const SweepStatus& status) {
       text += fmt::format(", {} left", duration_words(status.seconds_left));
     text += "\n";
   }
-  std::vector<std::pair<std::string, std::int64_t>> counts(status.counts.begin(), status.counts.end());
-  std::sort(counts.begin(), counts.end(),
-            [](const auto& a, const auto& b) { return status_rank(a.first) < status_rank(b.first); });
-  std::string words;
-  for (const auto& [name, count] : counts)
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, printable(name));
+  const std::string words = counts_text(status.counts), findings = counts_text(status.findings);
   if (!words.empty()) text += fmt::format("Status:  {}\n", words);
+  if (!findings.empty()) text += fmt::format("Findings: {}, as the plan expects\n", findings);
   for (const std::string& remark : status.remarks) text += fmt::format("Note:    {}\n", printable(remark));
   if (!status.failures.empty()) {
     Table table;
-    table.columns = {{"method", "METHOD"}, {"backend", "BACKEND"},       {"precision", "PRECISION"},
-                     {"n", "N"},           {"parameters", "PARAMETERS"}, {"status", "STATUS"},
-                     {"message", "CAUSE"}};
+    table.columns = status.names.columns();
+    table.columns.push_back({"status", "STATUS"});
+    table.columns.push_back({"message", "CAUSE"});
     for (const io::Record& r : status.failures) {
-      table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n,
-                            settings_text(r.parameters), r.status, r.message});
+      table.rows.push_back(status.names.cells(r));
+      table.rows.back().emplace_back(r.status);
+      table.rows.back().emplace_back(r.message);
     }
-    text += "\nLast not passed:\n" + render_text(table);
+    text += fmt::format("\nNot as expected ({}{}):\n", status.unexpected,
+                        status.failures.size() < static_cast<std::size_t>(status.unexpected)
+                            ? fmt::format(", the last {}", status.failures.size())
+                            : "") +
+            render_text(table);
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/records/identity.hpp"
 #include "driver/system/clock.hpp"
 #include "io/records/journal.hpp"
 
@@ -23,10 +24,13 @@ struct SweepStatus {
   bool running = false;
   bool ended = false;  ///< the last start came to its end, as it says
   std::int64_t exit_code = -1;
-  std::string reason;                         ///< of an early end
-  double rate = io::Record::unknown;          ///< trials a second since the last start
-  double seconds_left = io::Record::unknown;  ///< at that rate; only while running
-  std::vector<io::Record> failures;  ///< the last ones that are neither pass nor skipped, newest last
+  std::string reason;                            ///< of an early end
+  double rate = io::Record::unknown;             ///< trials a second since the last start
+  double seconds_left = io::Record::unknown;     ///< at that rate; only while running
+  std::int64_t unexpected = 0;                   ///< records that did not end as the plan expects
+  std::map<std::string, std::int64_t> findings;  ///< records that are no pass, as the plan expects, by status
+  std::vector<io::Record> failures;              ///< the last of the unexpected ones, newest last
+  TrialColumns names{{}, Reader::person};  ///< of the failures, so that none is taken for another record
   std::vector<std::string> remarks;
 };
 

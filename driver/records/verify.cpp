@@ -150,16 +150,20 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
     } else if (is_judged(record.status)) {
       ++result.not_judged;
     }
+    if (record.status != result.old_statuses.back()) record.expected = -1;
     std::vector<std::string> expected = {"pass"};
     if (plan != nullptr) {
       const auto found = expected_of(*plan, record);
       if (!found) continue;  // an edited plan no longer has it: `run` does not count it either
       expected = *found;
     }
-    if (record.status == "skipped" ||
-        std::find(expected.begin(), expected.end(), record.status) != expected.end()) {
-      continue;
+    bool is_expected = record.expected == 1;
+    if (record.expected < 0) {  // else the run knew it exactly
+      is_expected = record.status == "skipped" ||
+                    std::find(expected.begin(), expected.end(), record.status) != expected.end();
+      if (plan != nullptr) record.expected = is_expected ? 1 : 0;
     }
+    if (is_expected) continue;
     (is_broken(record.status) ? is_broken_somewhere : is_wrong_somewhere) = true;
   }
   result.exit_code = is_broken_somewhere ? exit_broken : is_wrong_somewhere ? exit_wrong : exit_ok;
@@ -167,24 +171,26 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
   return result;
 }
 
-Table change_table(const Verification& verification, bool for_people) {
+Table change_table(const Verification& verification, Reader reader) {
+  std::vector<const Record*> changed;
+  for (const std::size_t i : verification.changed) changed.push_back(&verification.records[i]);
+  const TrialColumns trial(changed, reader);
   Table table;
-  table.columns = {{"method", "METHOD"},
-                   {"backend", "BACKEND"},
-                   {"precision", "PRECISION"},
-                   {"n", "N"},
-                   {"parameters", "PARAMETERS"},
-                   {"matrix_kind", "MATRIX"},
-                   {"residual_ratio", "RATIO", Style::scientific},
-                   {"tolerance", "TOLERANCE"},
-                   {"old_status", "WAS"},
-                   {"status", "IS"},
-                   {"key", "KEY"}};
+  table.columns = trial.columns();
+  const std::vector<Column> more = {{"residual_ratio", "RATIO", Style::scientific},
+                                    {"tolerance", "TOLERANCE"},
+                                    {"old_status", "WAS"},
+                                    {"status", "IS"}};
+  const bool with_key = reader == Reader::person;  // programs have it among the columns of the trial
+  table.columns.insert(table.columns.end(), more.begin(), more.end());
+  if (with_key) table.columns.push_back({"key", "KEY"});
   for (const std::size_t i : verification.changed) {
     const Record& r = verification.records[i];
-    table.rows.push_back({r.problem + "/" + r.method, r.backend, r.precision, r.n,
-                          for_people ? settings_text(r.parameters) : r.parameters, r.matrix_kind,
-                          r.residual_ratio, r.tolerance, verification.old_statuses[i], r.status, r.key});
+    std::vector<Cell>& row = table.rows.emplace_back(trial.cells(r));
+    for (Cell& cell :
+         std::vector<Cell>{r.residual_ratio, r.tolerance, verification.old_statuses[i], r.status})
+      row.push_back(std::move(cell));
+    if (with_key) row.emplace_back(r.key);
   }
   return table;
 }

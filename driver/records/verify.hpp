@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/base/table.hpp"
+#include "driver/records/identity.hpp"
 #include "io/plan/plan.hpp"
 #include "io/records/record.hpp"
 
@@ -43,7 +44,7 @@ struct Verification {
 /// @param plan null: unknown, then only `pass` and `skipped` are as expected
 Verification verify(std::vector<io::Record> records, const Tolerances& tolerances, const io::Plan* plan);
 
-/// The records whose status changed. Parameters are JSON; for people they are written shorter.
-Table change_table(const Verification& verification, bool for_people);
+/// The records whose status changed.
+Table change_table(const Verification& verification, Reader reader);
 
 }  // namespace gaussweep::driver

@@ -56,14 +56,15 @@ Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& re
   }
 }
 
-void Coordinator::keep(const io::Record& record) {
+void Coordinator::keep(io::Record record) {
+  const auto found = index_.find(record.key);
+  const bool expected = found == index_.end() || as_expected(trials_[found->second], record.status);
+  if (found != index_.end()) record.expected = expected ? 1 : 0;
   directory_.append(record);
   model_.learn(record);
   learned_since_ = true;
-  const auto found = index_.find(record.key);
   if (found != index_.end()) keeper_.release(trials_[found->second], true);
-  unsynced_.emplace_back(record.status,
-                         found == index_.end() || as_expected(trials_[found->second], record.status));
+  unsynced_.emplace_back(record.status, expected);
 }
 
 void Coordinator::estimate_anew() {

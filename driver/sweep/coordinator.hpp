@@ -60,7 +60,7 @@ class Coordinator {
   void give(int rank, const std::string& held);
   /// Asks again for the ranks that got nothing.
   void give_to_waiting();
-  void keep(const io::Record& record);
+  void keep(io::Record record);
   /// Prices what is left by what was learned in this run.
   void estimate_anew();
   void watch_limits();

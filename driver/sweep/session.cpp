@@ -74,26 +74,31 @@ Work plan_work(const RunOptions& options, const Expansion& expansion, const io::
   return work;
 }
 
-/// The plan's tolerances hold for what is recorded already too: an answer's residual is known, nothing has to
-/// run.
+/// The plan's tolerances, and what it expects, hold for what is recorded already too: an answer's residual is
+/// known, nothing has to run.
 void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
   const std::unordered_map<std::string, const io::Record*> records = by_key(directory.journal());
-  std::vector<io::Record> judged;
+  std::vector<io::Record> anew;
+  std::size_t judged = 0;
   std::map<std::string, std::size_t> changes;
   for (const Trial& trial : trials) {
     const auto found = records.find(trial.key);
-    if (found == records.end() || found->second->tolerance == trial.tolerance) continue;
-    io::Record record = *found->second;
-    if (!judge_again(record, trial.tolerance)) continue;
-    if (record.status != found->second->status) ++changes[found->second->status + " is now " + record.status];
-    judged.push_back(std::move(record));
+    if (found == records.end()) continue;
+    const io::Record& known = *found->second;
+    io::Record record = known;
+    const bool is_judged_anew = known.tolerance != trial.tolerance && judge_again(record, trial.tolerance);
+    record.expected = as_expected(trial, record.status) ? 1 : 0;
+    if (!is_judged_anew && record.expected == known.expected) continue;
+    judged += is_judged_anew ? 1 : 0;
+    if (record.status != known.status) ++changes[known.status + " is now " + record.status];
+    anew.push_back(std::move(record));
   }
-  for (const io::Record& record : judged) directory.append(record);
-  if (judged.empty()) return;
+  for (const io::Record& record : anew) directory.append(record);
+  if (judged == 0) return;
   std::string words;
   for (const auto& [change, count] : changes) words += fmt::format("; {} of them: {}", count, change);
   spdlog::warn("{} records had another tolerance than the plan has now and were judged again by the plan's{}",
-               judged.size(), changes.empty() ? "; no status changed" : words);
+               judged, changes.empty() ? "; no status changed" : words);
 }
 
 /// `auto` must not turn a night on GPUs into weeks of emulation because the driver is broken this time.
@@ -173,6 +178,8 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
     io::Record record = blank_record(trial, registry.find(trial.problem, trial.method), origin);
     record.status = "skipped";
     record.message = trial.skip_reason;
+    record.expected = 1;
+    record.end_time = fine_time_stamp();
     directory.append(record);
   }
   work.todo = std::move(rest);
@@ -192,6 +199,34 @@ int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost
   if (missing) return lost_its_ranks ? exit_broken : exit_stopped;
   if (broken) return exit_broken;
   return wrong ? exit_wrong : exit_ok;
+}
+
+/// Names what did not end as the plan expects, and what to type next.
+void tell_unexpected(const Work& work, const RunDirectory& directory, const RunOptions& options) {
+  constexpr std::size_t most_named = 5;
+  const std::unordered_map<std::string, const io::Record*> records = by_key(directory.journal());
+  std::size_t unexpected = 0, findings = 0;
+  std::string names;
+  for (const Trial& trial : work.all) {
+    const auto found = records.find(trial.key);
+    if (found == records.end()) continue;
+    const io::Record& record = *found->second;
+    findings += is_finding(record) ? 1 : 0;
+    if (as_expected(trial, record.status) || ++unexpected > most_named) continue;
+    names += fmt::format("\n  {}: {}{}{}", printable(describe(trial)), printable(record.status),
+                         record.message.empty() ? "" : ", ", printable(record.message));
+  }
+  if (findings > 0) {
+    spdlog::info("{} trial{} did not pass, as the plan expects: findings (gaussweep summary {} --failures)",
+                 findings, findings == 1 ? "" : "s", options.output);
+  }
+  if (unexpected == 0) return;
+  if (unexpected > most_named) names += fmt::format("\n  and {} more", unexpected - most_named);
+  spdlog::warn(
+      "{} trial{} did not end as the plan expects:{}\nall of them: gaussweep summary {} --failures\nonce "
+      "more: "
+      "gaussweep run {} -o {} --retry-failed",
+      unexpected, unexpected == 1 ? "" : "s", names, options.output, options.plan, options.output);
 }
 
 WorkerPlace place_of(const World& world, const json& mine, const json& decision) {
@@ -322,6 +357,7 @@ int sweep_into(RunDirectory& directory, World& world, const json& mine, const st
       {{"note", "end"}, {"exit_code", code}, {"reason", end.stopped_because}, {"time", time_stamp()}});
   directory.sync();
   directory.write_results(true);
+  tell_unexpected(work, directory, options);
   if (code == exit_stopped || end.lost_its_ranks) {
     spdlog::warn("stopped early ({}); go on with: gaussweep run {} -o {} --resume", end.stopped_because,
                  options.plan, options.output);

@@ -146,6 +146,8 @@ void Supervisor::trial_ended_worker(io::Record record) {
 void Supervisor::worker_is_gone(const std::string& status, const std::string& cause) {
   if (trial_ && sent_) {
     io::Record record = blank();
+    record.start_time = began_;
+    record.end_time = fine_time_stamp();
     record.status = status;
     record.message = fmt::format("{} (at {})", cause, step_);
     trial_ended_worker(std::move(record));
@@ -269,6 +271,7 @@ void Supervisor::do_step(int wait_ms) {
     step_ = "start";
     sent_ = true;
     sent_at_ = clock_.now();
+    began_ = time_stamp();
     try {
       worker_->send(message::Work{*trial_});
     } catch (const ChannelClosed&) {

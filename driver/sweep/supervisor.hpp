@@ -73,7 +73,8 @@ class Supervisor {
   std::optional<Trial> trial_;
   bool sent_ = false;  ///< the trial was sent to the worker
   double sent_at_ = 0;
-  int ends_ = 0;  ///< workers that this trial has ended
+  std::string began_;  ///< the time of day when it was sent
+  int ends_ = 0;       ///< workers that this trial has ended
   std::string first_cause_;
   io::Record last_end_;  ///< how it ended the last one: its record, once the device is known to work
   std::string held_;

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <fstream>
 #include <random>
+#include <string_view>
 #include <thread>
 
 #include <fmt/format.h>
@@ -20,13 +21,27 @@ void wait_seconds(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-std::string time_stamp() {
-  const std::time_t now = std::time(nullptr);
+namespace {
+
+/// Without the letter that ends it.
+std::string utc(std::time_t time) {
   std::tm parts{};
-  gmtime_r(&now, &parts);
+  gmtime_r(&time, &parts);
   char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
   return text;
+}
+
+}  // namespace
+
+std::string time_stamp() {
+  return utc(std::time(nullptr)) + "Z";
+}
+
+std::string fine_time_stamp() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return fmt::format("{}.{:06}Z", utc(now.tv_sec), now.tv_nsec / 1000);
 }
 
 std::string host_name() {
@@ -43,8 +58,17 @@ std::string random_id() {
 double parse_time(const std::string& text) {
   std::tm parts{};
   const char* end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
-  if (end == nullptr || std::string(end) != "Z") return std::numeric_limits<double>::quiet_NaN();
-  return static_cast<double>(timegm(&parts));
+  if (end == nullptr) return std::numeric_limits<double>::quiet_NaN();
+  double fraction = 0;
+  if (*end == '.') {
+    const char* last = end + 1;
+    for (double unit = 0.1; *last >= '0' && *last <= '9'; ++last, unit /= 10)
+      fraction += unit * (*last - '0');
+    if (last == end + 1) return std::numeric_limits<double>::quiet_NaN();
+    end = last;
+  }
+  if (std::string_view(end) != "Z") return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(timegm(&parts)) + fraction;
 }
 
 Moment moment_now() {

@@ -20,12 +20,15 @@ struct Clock {
 
 /// The time of day, ISO 8601 in UTC.
 std::string time_stamp();
+/// The same with microseconds, "2026-03-01T12:00:00.250000Z".
+std::string fine_time_stamp();
 /// This machine's name.
 std::string host_name();
 /// A random identifier of 32 hex digits.
 std::string random_id();
 
-/// "2026-03-01T12:00:00Z" as seconds since the epoch; NaN where it is no such time.
+/// "2026-03-01T12:00:00Z", with or without a fraction, as seconds since the epoch; NaN where it is no such
+/// time.
 double parse_time(const std::string& text);
 
 /// A moment by two clocks: one that people set, and one that only runs.

@@ -11,6 +11,7 @@
 #include "driver/records/messages.hpp"
 #include "driver/records/origin_rows.hpp"
 #include "driver/system/channel.hpp"
+#include "driver/system/clock.hpp"
 #include "driver/worker/execute.hpp"
 #include "io/files/errors.hpp"
 #include "kernels/core/errors.hpp"
@@ -101,6 +102,7 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
   message::Done done;
   // For the words that are needed where a method has taken all memory; given back before they are.
   std::vector<char> reserve(std::size_t{16} << 20);
+  const std::string began = time_stamp();
   try {
     done.record = executor.run(trial);
   } catch (const ChannelClosed&) {
@@ -111,6 +113,7 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
     std::vector<char>().swap(reserve);
     const Failure failure = failure_of(std::current_exception());
     done.record = executor.blank(trial);
+    done.record.start_time = began;
     done.record.status = failure.status;
     done.record.message = failure.message + " (at " + step + ")";
     done.record.for_now = failure.for_now;
@@ -118,6 +121,7 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
                : failure.status == "oom" ? WorkerEnd::spent
                                          : WorkerEnd::none;
   }
+  done.record.end_time = fine_time_stamp();
   const std::string& status = done.record.status;
   if (done.end != WorkerEnd::none || status == "pass" || status == "suspect" || status == "skipped")
     return done;

@@ -38,9 +38,11 @@ struct Record {
 
   std::string key, run_id, problem, method, backend, precision;
   std::int64_t m = 0, n = 0, k = 0, nrhs = 0;
-  std::string uplo, parameters = "{}", matrix_kind, matrix_digest;
+  std::string uplo, parameters = "{}", matrix, matrix_parameters = "{}", matrix_kind, matrix_digest;
   std::int64_t matrix_seed = 0;
-  std::string status, message;
+  std::string status;
+  std::int64_t expected = -1;  ///< 1: the plan expected this status, 0: it did not, -1: unknown
+  std::string message;
   std::int64_t info = 0;
   std::string convergence;
   std::int64_t iterations = 0;
@@ -60,7 +62,7 @@ struct Record {
   std::int64_t throttled = 0;
   std::string throttle_reason, host;
   std::int64_t rank = 0, device_index = -1;
-  std::string start_time, commit, job_id, node, partition, gres;
+  std::string start_time, end_time, commit, job_id, node, partition, gres;
 
   std::vector<Sample> sample_list;
   std::vector<Stage> stages;

@@ -120,5 +120,23 @@ TEST(Judge, ARecordHoldsTheEvidence) {
   EXPECT_FALSE(evidence_of(r));
 }
 
+TEST(Judge, WhatThePlanExpectsIsAFinding) {
+  struct Case {
+    const char* status;
+    std::int64_t expected;
+    bool finding, unexpected;
+  };
+  for (const Case& c :
+       {Case{"pass", 1, false, false}, Case{"failed", 1, true, false}, Case{"pass", 0, false, true},
+        Case{"crashed", 0, false, true}, Case{"skipped", 1, false, false}, Case{"pass", -1, false, false},
+        Case{"failed", -1, false, true}, Case{"skipped", -1, false, false}}) {
+    io::Record r;
+    r.status = c.status;
+    r.expected = c.expected;
+    EXPECT_EQ(is_finding(r), c.finding) << c.status << " " << c.expected;
+    EXPECT_EQ(is_unexpected(r), c.unexpected) << c.status << " " << c.expected;
+  }
+}
+
 }  // namespace
 }  // namespace gaussweep::driver

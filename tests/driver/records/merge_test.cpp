@@ -148,6 +148,14 @@ TEST_F(Loading, ResultsAreReadWhereTheyAreUpToDateElseTheJournal) {
   loaded = load(folder_, false);
   EXPECT_TRUE(loaded.from_journal);
   EXPECT_EQ(loaded.results.records[1].status, "failed");
+  write_results_of_journal();
+  EXPECT_FALSE(load(folder_, false).from_journal);
+  // A resume whose plan expects something else.
+  retried.expected = 1;
+  append(retried);
+  loaded = load(folder_, false);
+  EXPECT_TRUE(loaded.from_journal);
+  EXPECT_EQ(loaded.results.records[1].expected, 1);
 }
 
 TEST_F(Loading, NotesAreNoRecords) {

@@ -1,5 +1,6 @@
 #include "driver/records/summary.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,12 +26,12 @@ std::string message_of(const std::function<void()>& action) {
   return "no error";
 }
 
-TEST(Summary, SeedsOfOneTrialAreOneGroupWithTheWorstStatus) {
+TEST(Summary, RunsOfOneTrialAreOneGroupWithTheWorstStatus) {
   std::vector<Record> records;
-  for (int seed = 1; seed <= 3; ++seed) {
-    Record r = example_record("gauss_block", 64, {0.001 * seed, 0.002 * seed, 0.003 * seed});
-    r.matrix_seed = seed;
-    r.residual_ratio = seed;
+  for (int run = 1; run <= 3; ++run) {
+    Record r = example_record("gauss_block", 64, {0.001 * run, 0.002 * run, 0.003 * run});
+    r.run_id = "run-" + std::to_string(run);
+    r.residual_ratio = run;
     records.push_back(r);
   }
   records[1].status = "failed";
@@ -182,21 +183,52 @@ TEST(Summary, FailuresAreToldWithTheirCauses) {
   records[7].status = "failed";
   records[7].info = 3;
   records[7].residual_ratio = 0.5;
-  const Table table = failure_table(records);
+  const Table table = failure_table(records, Failures::all);
   ASSERT_EQ(table.rows.size(), 3U);
   const auto text = [&](std::size_t row, std::size_t column) {
     return to_text(table.rows[row][column], Style::plain);
   };
-  EXPECT_EQ(text(0, 1), "crashed");
-  EXPECT_EQ(text(0, 2), "2");
-  EXPECT_EQ(text(0, 4), "signal 11 in stage eliminate");
-  EXPECT_EQ(text(1, 1), "failed");
-  EXPECT_EQ(text(1, 3), "64 to 512");
-  EXPECT_EQ(text(1, 4),
+  EXPECT_EQ(text(0, 1), "cauchy");
+  EXPECT_EQ(text(0, 2), "crashed");
+  EXPECT_EQ(text(0, 3), "2");
+  EXPECT_EQ(text(0, 5), "signal 11 in stage eliminate");
+  EXPECT_EQ(text(1, 2), "failed");
+  EXPECT_EQ(text(1, 4), "64 to 512");
+  EXPECT_EQ(text(1, 5),
             "residual ratio 0.5 to 1e+06, tolerance 16; NaN or Inf in 1 answer; zero or non-positive "
             "pivot in 1 trial");
-  EXPECT_EQ(text(2, 1), "skipped") << "comes last";
+  EXPECT_EQ(text(2, 2), "skipped") << "comes last";
   EXPECT_EQ(status_counts_text(records), "1 pass, 4 failed, 1 skipped, 2 crashed");
+}
+
+TEST(Summary, FailuresThatThePlanExpectsAreFindings) {
+  std::vector<Record> records(5, example_record("gauss", 64, {1}));
+  for (Record& record : records) record.expected = 1;
+  records[0].status = records[1].status = "failed";
+  records[1].matrix_kind = "uniform";
+  records[1].expected = 0;
+  records[2].expected = 0;  // a pass: `expect: [failed]`
+  records[3].status = "skipped";
+  const auto of = [&](Failures which) {
+    const Table table = failure_table(records, which);
+    std::string text;
+    for (const auto& row : table.rows)
+      text += to_text(row[1], Style::plain) + " " + to_text(row[2], Style::plain) + "; ";
+    return text;
+  };
+  EXPECT_EQ(of(Failures::unexpected), "cauchy pass; uniform failed; ");
+  EXPECT_EQ(of(Failures::findings), "cauchy failed;  skipped; ");
+  EXPECT_EQ(of(Failures::all), "cauchy pass; uniform failed; cauchy failed;  skipped; ");
+  EXPECT_THAT(to_text(failure_table(records, Failures::unexpected).rows[0][5], Style::plain),
+              testing::HasSubstr("the plan does not expect it to pass"));
+  records[1].matrix = records[4].matrix = "condition";
+  records[1].matrix_parameters = R"({"condition":10.0})";
+  records[4].matrix_parameters = R"({"condition":1e12})";
+  EXPECT_EQ(of(Failures::unexpected), "cauchy pass; condition condition=10 failed; ")
+      << "not the one that passed";
+  const auto json = render_json(failure_table(records, Failures::all));
+  EXPECT_EQ(json[1]["expected"], 0);
+  EXPECT_EQ(json[2]["expected"], 1);
 }
 
 TEST(Summary, TheTerminalsTableIsShortAndTheFullOneIsWhole) {

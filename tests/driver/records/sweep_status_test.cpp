@@ -159,7 +159,40 @@ TEST(SweepStatus, TheNewestFailuresAreKept) {
   EXPECT_EQ(status.failures[0].n, 997);
   EXPECT_EQ(status.failures[2].n, 999);
   EXPECT_EQ(status.counts.at("failed"), 1000);
+  EXPECT_THAT(status_text(status), testing::HasSubstr("Not as expected (1000, the last 3):"));
   EXPECT_TRUE(status_of(journal, false, at(0), 0).failures.empty());
+}
+
+TEST(SweepStatus, FailuresThatThePlanExpectsAreFindings) {
+  io::JournalContents journal = example_journal();
+  for (Record& record : journal.records) record.expected = 1;
+  journal.records[2].status = "failed";
+  journal.records[3].expected = 0;  // a pass that nobody expected
+  const SweepStatus status = status_of(journal, false, at(20), 10);
+  EXPECT_EQ(status.unexpected, 1);
+  ASSERT_EQ(status.failures.size(), 1U);
+  EXPECT_EQ(status.failures[0].n, 4);
+  EXPECT_EQ(status.findings.at("failed"), 1);
+  EXPECT_EQ(status.findings.at("crashed"), 1);
+  const std::string text = status_text(status);
+  EXPECT_THAT(text, testing::HasSubstr("Findings: 1 failed, 1 crashed, as the plan expects"));
+  EXPECT_THAT(text, testing::HasSubstr("Not as expected (1):"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("signal 11")));
+  EXPECT_EQ(status_json(status)["findings"]["failed"], 1);
+
+  for (Record& record : journal.records) record.matrix = "condition";
+  journal.records[0].matrix_parameters = R"({"condition":10.0})";
+  for (const std::size_t other : {1, 2, 3})
+    journal.records[other].matrix_parameters = R"({"condition":1e12})";
+  EXPECT_THAT(status_text(status_of(journal, false, at(20), 10)), testing::HasSubstr("condition=1e+12"))
+      << "not the one that passed as expected";
+}
+
+TEST(SweepStatus, TheRateOfAnEndedRunGoesToTheEndOfItsLastTrial) {
+  io::JournalContents journal = example_journal();
+  journal.notes.emplace_back(R"({"note":"end","exit_code":0})");
+  journal.records[3].end_time = "2026-03-01T00:00:16.500000Z";
+  EXPECT_DOUBLE_EQ(status_of(journal, false, at(1e6), 10).rate, 4.0 / 16.5);
 }
 
 TEST(SweepStatus, OfAnEmptyJournal) {

@@ -43,7 +43,7 @@ TEST(Verify, AnotherToleranceChangesStatusToleranceAndMessage) {
   const auto strict = verify({judged("pass", 10)}, parse_tolerances({"gesv=2"}), nullptr);
   EXPECT_EQ(strict.records[0].status, "suspect");
   EXPECT_EQ(strict.records[0].message, "residual ratio 10, tolerance 2");
-  const auto json = render_json(change_table(strict, false));
+  const auto json = render_json(change_table(strict, Reader::program));
   EXPECT_EQ(json[0]["old_status"], "pass");
   EXPECT_EQ(json[0]["status"], "suspect");
 }
@@ -125,6 +125,23 @@ TEST(Verify, TheExitCodeIsTheOneOfRun) {
   EXPECT_EQ(verify({other}, {}, &plan).exit_code, exit_wrong);
   other.n = 100;
   EXPECT_EQ(verify({other}, {}, &plan).exit_code, exit_ok) << "not in the plan any more";
+}
+
+TEST(Verify, RecordsKeepWhatTheirRunKnewOfExpectationsAndOthersGetWhatThePlanSays) {
+  const io::Plan plan = plan_with_expectations();
+  const auto expected = [](const Verification& result) { return result.records[0].expected; };
+  Record known = judged("suspect", 20);
+  known.expected = 1;
+  EXPECT_EQ(verify({known}, {}, nullptr).exit_code, exit_ok);
+  EXPECT_EQ(verify({known}, {}, &plan).exit_code, exit_ok) << "the run knew it exactly";
+  EXPECT_EQ(expected(verify({judged("failed", 1e6)}, {}, &plan)), 1);
+  EXPECT_EQ(expected(verify({judged("suspect", 20)}, {}, &plan)), 0);
+  EXPECT_EQ(expected(verify({judged("failed", 1e6)}, {}, nullptr)), -1);
+  // Another status: what was said of the old one says nothing of it.
+  const Tolerances strict = parse_tolerances({"gesv=0.1"});
+  EXPECT_EQ(expected(verify({known}, strict, nullptr)), -1);
+  EXPECT_EQ(expected(verify({known}, strict, &plan)), 1);
+  EXPECT_EQ(verify({known}, strict, nullptr).exit_code, exit_wrong);
 }
 
 TEST(Verify, ExpectationsGoByProblemMethodSizeAndKind) {

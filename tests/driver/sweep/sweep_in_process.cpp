@@ -140,6 +140,7 @@ bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_
     trial.timeout_seconds = trial_timeout;
     trial.shape = {n, n, n, 1, Uplo::lower};
     trial.backend = backend;
+    trial.expect = expect;
   }
   const Clock clock{[this] { return now_; }, [this](double seconds) { now_ += seconds; }};
   const int ranks = static_cast<int>(starts_.size());

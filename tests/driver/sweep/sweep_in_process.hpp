@@ -40,6 +40,7 @@ class SweepInProcess {
   double trial_timeout = 600;
   std::int64_t n = 10;              ///< of every trial
   Backend backend = Backend::host;  ///< likewise
+  std::vector<std::string> expect;  ///< of every trial
   std::set<int> dead;               ///< ranks that take no step any more
   int signals = 0;                  ///< that have arrived at rank 0
   int signal = 10;                  ///< the newest

@@ -6,6 +6,7 @@
 
 #include <csignal>
 
+#include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
@@ -33,6 +34,27 @@ TEST(SweepInProcess, EveryTrialIsRecordedOnce) {
   for (const auto& [key, count] : runs) EXPECT_EQ(count, 1) << key;
   EXPECT_EQ(sweep.coordinator().stopped_because(), "");
   EXPECT_FALSE(sweep.lost_peer());
+}
+
+TEST(SweepInProcess, RecordsSayWhatWasExpectedAndWhenTheyBeganAndEnded) {
+  SweepInProcess sweep(1, 3);
+  sweep.expect = {"crashed", "pass"};
+  sweep.trial_timeout = 30;
+  sweep.script.dies = [&](int, const Trial& trial) { return is_trial(sweep, 1, trial); };
+  sweep.script.answers = [&](int, const Trial& trial) {
+    if (!is_trial(sweep, 2, trial)) return good_answer(trial);
+    return Words{message_json(FromWorker{message::At{"loop"}})};  // until its time is over
+  };
+  const double before = parse_time(time_stamp());
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.record_of(0)->expected, 1);
+  EXPECT_EQ(sweep.record_of(1)->expected, 1) << "crashed, as the plan said";
+  EXPECT_EQ(sweep.record_of(2)->expected, 0) << "timeout";
+  for (const std::size_t lost : {1, 2}) {  // their records are the supervisor's
+    const io::Record record = *sweep.record_of(lost);
+    EXPECT_GE(parse_time(record.start_time), before);
+    EXPECT_GE(parse_time(record.end_time), parse_time(record.start_time)) << record.end_time;
+  }
 }
 
 TEST(SweepInProcess, ARankDiesHoldingATrial) {

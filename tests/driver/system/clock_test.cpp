@@ -10,10 +10,19 @@ namespace {
 TEST(Clock, ReadsATimeOfDay) {
   EXPECT_EQ(parse_time("2026-03-01T00:00:00Z"), 1772323200);
   EXPECT_EQ(parse_time("1970-01-01T00:00:01Z"), 1);
-  for (const char* text :
-       {"", "2026-03-01", "2026-03-01T00:00:00", "2026-03-01T00:00:00+01:00", "yesterday"}) {
+  EXPECT_DOUBLE_EQ(parse_time("1970-01-01T00:00:01.250000Z"), 1.25);
+  for (const char* text : {"1970-01-01T00:00:01.Z", "1970-01-01T00:00:01.2", "", "2026-03-01",
+                           "2026-03-01T00:00:00", "2026-03-01T00:00:00+01:00", "yesterday"}) {
     EXPECT_TRUE(std::isnan(parse_time(text))) << text;
   }
+}
+
+TEST(Clock, AFineTimeStampReadsBackWithItsFraction) {
+  const double before = std::floor(parse_time(time_stamp()));
+  const std::string fine = fine_time_stamp();
+  EXPECT_EQ(fine.size(), std::string("2026-03-01T12:00:00.250000Z").size()) << fine;
+  EXPECT_GE(parse_time(fine), before);
+  EXPECT_LT(parse_time(fine), parse_time(time_stamp()) + 1);
 }
 
 }  // namespace

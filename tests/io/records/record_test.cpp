@@ -18,9 +18,10 @@ using Json = nlohmann::json;
 
 // The contract, spelled out once more: a column that moves or vanishes breaks scripts.
 constexpr const char* contract =
-    "key run_id problem method backend precision m n k nrhs uplo parameters matrix_kind matrix_digest "
+    "key run_id problem method backend precision m n k nrhs uplo parameters matrix matrix_parameters "
+    "matrix_kind matrix_digest "
     "matrix_seed "
-    "status message info convergence iterations seconds_min seconds_q1 seconds_median seconds_mean "
+    "status expected message info convergence iterations seconds_min seconds_q1 seconds_median seconds_mean "
     "seconds_q3 "
     "seconds_max seconds_stdev samples inner_repeats warmup load_seconds generate_seconds allocate_seconds "
     "h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share residual_ratio tolerance "
@@ -28,7 +29,7 @@ constexpr const char* contract =
     "forward_error pivot_growth first_row_percent reference_method reference_seconds reference_difference "
     "gpu_uuid "
     "gpu_name capability sm_clock_mhz power_w temperature_c throttled throttle_reason host rank device_index "
-    "start_time commit job_id node partition gres";
+    "start_time end_time commit job_id node partition gres";
 
 Record round_trip(const Record& record) {
   return record_from_json(Json::parse(to_json(record).dump()));
@@ -80,10 +81,13 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(nrhs);
   EXPECT_OWN_MEMBER(uplo);
   EXPECT_OWN_MEMBER(parameters);
+  EXPECT_OWN_MEMBER(matrix);
+  EXPECT_OWN_MEMBER(matrix_parameters);
   EXPECT_OWN_MEMBER(matrix_kind);
   EXPECT_OWN_MEMBER(matrix_digest);
   EXPECT_OWN_MEMBER(matrix_seed);
   EXPECT_OWN_MEMBER(status);
+  EXPECT_OWN_MEMBER(expected);
   EXPECT_OWN_MEMBER(message);
   EXPECT_OWN_MEMBER(info);
   EXPECT_OWN_MEMBER(convergence);
@@ -129,12 +133,13 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(rank);
   EXPECT_OWN_MEMBER(device_index);
   EXPECT_OWN_MEMBER(start_time);
+  EXPECT_OWN_MEMBER(end_time);
   EXPECT_OWN_MEMBER(commit);
   EXPECT_OWN_MEMBER(job_id);
   EXPECT_OWN_MEMBER(node);
   EXPECT_OWN_MEMBER(partition);
   EXPECT_OWN_MEMBER(gres);
-  EXPECT_EQ(record_fields().size(), 66u);
+  EXPECT_EQ(record_fields().size(), 70u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {

@@ -1,0 +1,67 @@
+#pragma once
+/// What makes a trial this one and no other, and how tables name it.
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "driver/base/table.hpp"
+#include "io/records/record.hpp"
+
+namespace gaussweep::driver {
+
+/// What methods must share to race each other, as text that nothing else has: problem, precision, sizes,
+/// right-hand sides, triangle, matrices and their seed.
+std::string task_identity(const io::Record& record);
+
+/// The same of a trial: its task, method, backend and parameters. Not how often it is repeated, nor where and
+/// by which build it ran.
+std::string trial_identity(const io::Record& record);
+
+/// The matrix file's name, else the kind: of older records too.
+const std::string& matrix_label(const io::Record& record);
+
+/// How people are told which matrix it is: by its label, and those parameters in which the matrices of that
+/// label differ among some records. Older ones, which have no parameters, by their digests.
+class MatrixNames {
+ public:
+  explicit MatrixNames(const std::vector<const io::Record*>& records);
+  std::string of(const io::Record& record) const;
+
+ private:
+  /// By label and parameters as JSON.
+  std::map<std::pair<std::string, std::string>, std::string> names_;
+  std::map<std::string, std::set<std::string>> digests_;  ///< of older records, by all else that names them
+};
+
+/// What a table is for: data (CSV, JSON) has every column; people are spared those that say the same
+/// everywhere.
+enum class Reader { person, program };
+
+/// The columns that name trials in a table.
+class TrialColumns {
+ public:
+  /// @param records all that the table is to name
+  TrialColumns(const std::vector<const io::Record*>& records, Reader reader);
+  std::vector<Column> columns() const;
+  std::vector<Cell> cells(const io::Record& record) const;
+
+ private:
+  struct Part {
+    Column column;
+    std::function<Cell(const io::Record&)> cell;
+  };
+  std::vector<Part> parts_;
+};
+
+/// What of a trial's name varies among records, so that people must be told.
+struct Varying {
+  explicit Varying(const std::vector<const io::Record*>& records);
+  bool nrhs = false;  ///< some have more than one right-hand side
+  bool seed = false;
+  std::set<std::string> uplo;  ///< the problems that have both triangles
+};
+
+}  // namespace gaussweep::driver

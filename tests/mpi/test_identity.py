@@ -1,0 +1,51 @@
+"""What records of whole sweeps say of themselves, and what a run says of them at its end."""
+
+import json
+import unittest
+
+from harness import SweepTest
+
+
+class Identity(SweepTest):
+    def test_records_say_which_matrix_it_was_and_whether_their_status_was_expected(self):
+        plan = (
+            "name: told\nrepeats: 1\ntolerance: {gesv: 1e-9}\nsweep:\n"
+            "  - problem: gesv\n    method: [lapack, gauss_pivot_serial]\n    n: 20\n"
+            "    matrix: [{kind: condition, condition: 10}, {kind: condition, condition: 1e6}]\n"
+            "    expect: {lapack: [failed]}\n"
+        )
+        directory = self.sweep(self.plan(plan), code=1)
+        records = self.records(directory)
+        self.assertEqual(len(records), 4)
+        self.assertEqual({r["matrix"] for r in records}, {"condition"})
+        self.assertEqual({json.loads(r["matrix_parameters"])["condition"] for r in records}, {10, 1e6})
+        for record in records:
+            self.assertEqual(record["status"], "failed")
+            self.assertEqual(record["expected"], int(record["method"] == "lapack"))
+            self.assertRegex(record["end_time"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
+            self.assertGreaterEqual(record["end_time"][:19], record["start_time"][:19])
+        self.assertIn("2 trials did not pass, as the plan expects", self.stderr)
+        self.assertIn(
+            "2 trials did not end as the plan expects:\n  gesv/gauss_pivot_serial double n=20 on con", self.stderr
+        )
+        self.assertIn(f"gaussweep summary {directory} --failures", self.stderr)
+        self.assertIn("--retry-failed", self.stderr)
+        self.assertNotIn("  gesv/lapack", self.stderr)
+
+        self.sweep(self.plan(plan.replace("{lapack: ", "{gauss_pivot_serial: ")), "--resume", code=1)
+        self.assertIn("0 to do", self.stderr)
+        for record in self.records(directory):
+            self.assertEqual(record["expected"], int(record["method"] != "lapack"), "by the plan of today")
+
+    def test_of_many_unexpected_ends_a_handful_is_named(self):
+        plan = (
+            "name: many\nrepeats: 1\ntolerance: {gesv: 1e-9}\nsweep:\n"
+            "  - {problem: gesv, method: lapack, n: 10, seed: 1:9:1}\n"
+        )
+        self.sweep(self.plan(plan), code=1)
+        self.assertEqual(self.stderr.count("\n  gesv/lapack double n=10 on uniform"), 5)
+        self.assertIn("\n  and 4 more\n", self.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
