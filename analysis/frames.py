@@ -43,14 +43,16 @@ def panels(records):
 
 
 def one_kind(rows):
-    """Of each problem the matrix kind that covers most (method, size) pairs; methods that never saw it get the best of
-    theirs. So that a table does not compare one matrix with another."""
+    """Of each problem the matrix (`system`) that covers most (method, size) pairs; methods that never saw it get the
+    next one of theirs. So that a table does not compare one matrix with another."""
     kept = []
     for _, group in rows.groupby("problem"):
         while len(group):
-            covered = group.drop_duplicates(["matrix_kind", "method", "size"])["matrix_kind"].value_counts()
-            kind = next((k for k in covered.index if k != "identity"), "identity")  # that one tells the least
-            has = group[group["matrix_kind"] == kind]
+            seen = group.drop_duplicates(["system", "method", "size"])
+            covered = seen["system"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
+            least = set(seen.loc[seen["matrix_kind"] == "identity", "system"])  # that kind tells the least
+            system = next((s for s in covered.index if s not in least), covered.index[0])
+            has = group[group["system"] == system]
             kept.append(has)
             group = group[~group["method"].isin(has["method"])]
     return pd.concat(kept).sort_index() if kept else rows
@@ -63,23 +65,24 @@ def comparable(rows):
 
 
 def at_largest(rows):
-    """One row a (problem, precision, device, method), on comparable matrices: its largest size, there the best."""
-    rows = best(comparable(rows), ["problem", "precision", "device", "method", "size"]).sort_values(
-        "size", kind="stable"
-    )
-    return rows.drop_duplicates(["problem", "precision", "device", "method"], keep="last")
+    """One row a (problem, precision, device, method, operands), on comparable matrices: its largest size, there the
+    best configuration."""
+    same = ["problem", "precision", "device", "method", "system", "operands"]
+    rows = best(comparable(rows), [*same, "size"]).sort_values("size", kind="stable")
+    return rows.drop_duplicates(same, keep="last")
 
 
 def kinds_in_words(drawn, all_rows):
     """Which matrices a panel shows, and which it leaves out; empty where there is one kind only."""
-    if all_rows["matrix_kind"].nunique() < 2:
+    if all_rows["system"].nunique() < 2:
         return ""
-    kinds = drawn.groupby("matrix_kind")["method"].nunique().sort_values(ascending=False, kind="stable").index
-    rest = sorted(set(all_rows["matrix_kind"]) - set(kinds))
+    kinds = drawn.groupby("system")["method"].nunique().sort_values(ascending=False, kind="stable").index
+    rest = sorted(set(all_rows["system"]) - set(kinds))
     words = f"Matrices: {', '.join(kinds[:4])}" + (
         f"; methods that did not run on {kinds[0]} on the others" if len(kinds) > 1 else ""
     )
-    return words + (f". Not drawn: {', '.join(rest[:6])}." if rest else ".")
+    more = f" and {len(rest) - 6} more" if len(rest) > 6 else ""
+    return words + (f". Not drawn: {', '.join(rest[:6])}{more}." if rest else ".")
 
 
 def many(values):
@@ -91,8 +94,10 @@ def series_label(rows):
     label = rows["method"].astype(str)
     if many(rows["device"]):
         label = label + np.where(rows["device"] == "CPU", " (CPU)", "")
-    if many(rows["nrhs"]) and rows["problem"].iloc[0] in ("gesv", "trsv"):
-        label = label + np.where(rows["nrhs"] == 1, "", ", nrhs " + rows["nrhs"].astype(str))
+    if many(rows["operands"]):
+        label = label + np.where(rows["operands"] == "", "", ", " + rows["operands"])
+    if rows.groupby(["method", "device", "operands"])["system"].nunique().gt(1).any():
+        label = label + ", " + rows["system"]
     return label
 
 
@@ -170,6 +175,7 @@ def speedups(records, name, values):
         "nrhs",
         "uplo",
         "matrix_digest",
+        "task",
         "rest",
         "file",
     ]
@@ -199,6 +205,8 @@ def stage_rows(night):
         "config",
         "parameters",
         "matrix_kind",
+        "operands",
+        "task",
         "status",
         "seconds_median",
         "answered",
@@ -270,12 +278,12 @@ def over_size(name, title, ylabel, series, **more):
 
 
 def history_plots(night, records, name="history"):
-    """A history a (method, matrix kind, way it ended): the one at the largest size."""
+    """A history a (method, task, way it ended): the one at the largest size."""
     visible = night.iterations[night.iterations["residual"].gt(0) & np.isfinite(night.iterations["residual"])]
     points = visible["trial"].value_counts()
     records = records[records.index.isin(points.index[points > 1])]
     records = records.sort_values("size", ascending=False, kind="stable")
-    records = records.drop_duplicates(["problem", "precision", "device", "method", "matrix_kind", "convergence"])
+    records = records.drop_duplicates(["problem", "precision", "device", "method", "task", "convergence"])
     last = night.iterations.groupby("trial")["iteration"].max()
     records = records.assign(long=records.index.map(last) > LONG)
     for (problem, precision, device, long), group in records.groupby(["problem", "precision", "device", "long"]):
@@ -283,7 +291,7 @@ def history_plots(night, records, name="history"):
         series = []
         for trial, record in group.iterrows():
             part = lengths[lengths["trial"] == trial].sort_values("iteration")
-            label = f"{record['method']}, {record['matrix_kind']}, n = {record['size']}"
+            label = f"{record['method']}, {record['task']}, n = {record['size']}"
             label += f", {record['convergence']}" if record["convergence"] else ""
             series.append(Series(label, part["iteration"].to_numpy() + 1, part["residual"].to_numpy()))
         yield Plot(

@@ -1,6 +1,5 @@
 """The one loader: results.h5 files (io/SCHEMA.md) to tidy pandas frames."""
 
-import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,15 +8,15 @@ import h5py
 import numpy as np
 import pandas as pd
 
-from . import restorations
+from . import identity, restorations
 from .hdf5 import DAMAGED, Foreign, check_claim, check_schema
 
 STATUSES = ["pass", "suspect", "failed", "diverged", "skipped", "timeout", "crashed", "oom", "error"]
 ANSWERED = {"pass", "suspect", "failed"}  # the method came to an answer, so its time means something
 
-_TEXT = """key run_id problem method backend precision uplo parameters matrix_kind matrix_digest status message
-convergence reference_method gpu_uuid gpu_name throttle_reason host start_time commit job_id node partition
-gres""".split()
+_TEXT = """key run_id problem method backend precision uplo parameters matrix matrix_parameters matrix_kind
+matrix_digest status message convergence reference_method gpu_uuid gpu_name throttle_reason host start_time end_time
+commit job_id node partition gres""".split()
 _INTEGER = """m n k nrhs matrix_seed info iterations samples inner_repeats warmup capability throttled rank
 device_index""".split()
 _REAL = """seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev load_seconds
@@ -27,7 +26,12 @@ sm_clock_mhz power_w temperature_c""".split()
 
 # What each table must have for the report to work; what a file lacks is filled with "unknown".
 TABLES = {
-    "records": {**dict.fromkeys(_TEXT, ""), **dict.fromkeys(_INTEGER, 0), **dict.fromkeys(_REAL, np.nan)},
+    "records": {
+        **dict.fromkeys(_TEXT, ""),
+        **dict.fromkeys(_INTEGER, 0),
+        **dict.fromkeys(_REAL, np.nan),
+        "expected": -1,
+    },
     "samples": {"trial": -1, "index": 0, "seconds": np.nan, "clock": np.nan, "throttled": 0},
     "stages": {
         "trial": -1,
@@ -358,20 +362,16 @@ def _derive(records):
     sizes = records[["m", "n", "k"]].to_numpy(dtype=float)
     cube = np.rint(np.cbrt(np.maximum(sizes, 1).prod(axis=1)))
     records["size"] = np.where(records["problem"] == "gemm", cube, records["n"]).astype(np.int64)
+    identity.name_tasks(records)
+    bad = ~records["status"].isin(["pass", "skipped"])
+    records["finding"] = bad & (records["expected"] == 1)
+    records["unexpected"] = np.where(records["expected"] < 0, bad, records["expected"] == 0)
     records["answered"] = records["status"].isin(ANSWERED) & records["seconds_median"].gt(0)
-    parameters = {text: _parameters(text) for text in records["parameters"].unique()}
+    parameters = {text: identity.parameters(text) for text in records["parameters"].unique()}
     records["parameter"] = records["parameters"].map(parameters)
     records["config"] = records["parameters"].map(
         {t: " ".join(f"{k}={v}" for k, v in p.items()) for t, p in parameters.items()}
     )
-
-
-def _parameters(text):
-    try:
-        value = json.loads(text) if text else {}
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def parameter(records, name):

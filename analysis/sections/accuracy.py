@@ -74,7 +74,7 @@ def _clouds(rows, x, name, words, styles):
 def _ratio_table(page, rows):
     finite = rows.assign(ratio=rows["residual_ratio"].astype(float))
     table = (
-        finite.groupby(["problem", "precision", "method", "matrix_kind"])
+        finite.groupby(["problem", "precision", "method", "matrix_name"])
         .agg(
             trials=("ratio", "size"),
             best=("ratio", "min"),
@@ -96,7 +96,7 @@ def _ratio_table(page, rows):
             ("problem", "problem", None),
             ("precision", "precision", None),
             ("method", "method", None),
-            ("matrix_kind", "matrix", None),
+            ("matrix_name", "matrix", None),
             ("trials", "trials", whole),
             ("passed", "passed", whole),
             ("best", "least ratio", number),
@@ -108,7 +108,7 @@ def _ratio_table(page, rows):
             ("growth", "pivot growth ≤", number),
         ],
         limit=60,
-        caption="The judged ratio by method and matrix kind, worst first.",
+        caption="The judged ratio by method and matrix, worst first.",
     )
 
 
@@ -120,7 +120,7 @@ def convergence(page, night):
         return
     if len(rows):
         table = (
-            rows.groupby(["problem", "precision", "method", "matrix_kind", "convergence"])
+            rows.groupby(["problem", "precision", "method", "matrix_name", "convergence"])
             .agg(
                 trials=("size", "size"),
                 smallest=("size", "min"),
@@ -139,7 +139,7 @@ def convergence(page, night):
                 ("problem", "problem", None),
                 ("precision", "precision", None),
                 ("method", "method", None),
-                ("matrix_kind", "matrix", None),
+                ("matrix_name", "matrix", None),
                 ("convergence", "how it ended", None),
                 ("trials", "trials", whole),
                 ("smallest", "n from", whole),
@@ -150,7 +150,7 @@ def convergence(page, night):
                 ("ratio", "ratio ≤", number),
             ],
             limit=60,
-            caption="How iterative methods ended, by matrix kind.",
+            caption="How iterative methods ended, by matrix.",
         )
     if not len(night.iterations):
         page.nothing("No residual histories are recorded.")

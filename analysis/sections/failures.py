@@ -13,7 +13,7 @@ WRONG = ["suspect", "failed", "diverged"]
 def failures(page, night):
     page.begin("failures", "Failures and honest findings")
     records = night.records
-    bad = records[records["status"] != "pass"]
+    bad = records[(records["status"] != "pass") | records["unexpected"]]
     if not len(bad):
         page.nothing("Every trial passed." if len(records) else "There are no records.")
         return
@@ -47,9 +47,10 @@ def _by_cause(rows):
     kinds = {m: pd.Series([m]).str.replace(r"\d+", "#", regex=True)[0] for m in messages.unique()}
     rows = rows.assign(message=messages, kind_=messages.map(kinds))
     return (
-        rows.groupby(["status", "problem", "method", "kind_"])
+        rows.groupby(["status", "problem", "method", "matrix_name", "kind_"])
         .agg(
             trials=("key", "size"),
+            unexpected=("unexpected", "sum"),
             smallest=("size", "min"),
             largest=("size", "max"),
             device=("device", lambda d: ", ".join(sorted(set(d)))),
@@ -66,7 +67,9 @@ def _cause_columns():
         ("status", "status", None),
         ("problem", "problem", None),
         ("method", "method", None),
+        ("matrix_name", "matrix", None),
         ("trials", "trials", whole),
+        ("unexpected", "not as expected", whole),
         ("smallest", "n from", whole),
         ("largest", "to", whole),
         ("device", "device", None),
@@ -86,7 +89,7 @@ def _wrong(page, records):
         " method's doing, not the matrix's alone."
     )
     solved = judged[judged["status"] == "pass"].groupby(["problem", "matrix_digest"])["method"].agg(set)
-    group = judged.groupby(["problem", "precision", "method", "matrix_kind"])
+    group = judged.groupby(["problem", "precision", "method", "matrix_name"])
     table = group.agg(
         trials=("key", "size"),
         passed=("status", lambda s: int((s == "pass").sum())),
@@ -95,18 +98,19 @@ def _wrong(page, records):
         smallest=("size", "min"),
         largest=("size", "max"),
         info=("info", lambda i: int((i > 0).sum())),
+        unexpected=("unexpected", "sum"),
     ).reset_index()
     table["wrong"] = table["trials"] - table["passed"]
     table = table[table["wrong"] > 0].copy()
     good = (
         judged[judged["status"] == "pass"]
-        .groupby(["problem", "precision", "method"])["matrix_kind"]
+        .groupby(["problem", "precision", "method"])["matrix_name"]
         .agg(lambda k: sorted(set(k)))
         .to_dict()
     )
     systems = (
         judged[judged["status"].isin(WRONG)]
-        .groupby(["problem", "precision", "method", "matrix_kind"])["matrix_digest"]
+        .groupby(["problem", "precision", "method", "matrix_name"])["matrix_digest"]
         .agg(set)
         .to_dict()
     )
@@ -119,8 +123,9 @@ def _wrong(page, records):
             ("problem", "problem", None),
             ("precision", "precision", None),
             ("method", "method", None),
-            ("matrix_kind", "matrix", None),
+            ("matrix_name", "matrix", None),
             ("wrong", "not accepted", whole),
+            ("unexpected", "not as expected", whole),
             ("trials", "of", whole),
             ("smallest", "n from", whole),
             ("largest", "to", whole),
@@ -129,23 +134,23 @@ def _wrong(page, records):
             ("finding", "finding", None),
         ],
         limit=60,
-        caption="Methods whose answers were not accepted, by matrix kind.",
+        caption="Methods whose answers were not accepted, by matrix; what the plan expected is a finding.",
     )
 
 
 def _finding(row, good, systems, solved):
     key = (row.problem, row.precision, row.method)
-    failed_on = systems.get((*key, row.matrix_kind), set())
+    failed_on = systems.get((*key, row.matrix_name), set())
     elsewhere = [
         found for found in (solved.get((row.problem, digest), set()) - {row.method} for digest in failed_on) if found
     ]
     others = set().union(*elsewhere)
-    passes_on = [k for k in good.get(key, []) if k != row.matrix_kind]
+    passes_on = [k for k in good.get(key, []) if k != row.matrix_name]
     words = []
     if row.passed:
-        words.append(f"passes {row.passed} of {row.trials} on this kind")
+        words.append(f"passes {row.passed} of {row.trials} on this matrix")
     elif passes_on:
-        words.append(f"never passes on {row.matrix_kind or 'this kind'}, passes on {', '.join(passes_on[:4])}")
+        words.append(f"never passes on {row.matrix_name or 'this matrix'}, passes on {', '.join(passes_on[:4])}")
     else:
         words.append("never passes here")
     if others:

@@ -45,9 +45,10 @@ def _missing(night):
 
 
 def _ended(records):
-    broken = records[records["status"].isin(BROKEN)]
+    broken = records[records["status"].isin(BROKEN) & records["unexpected"]]
     if not len(broken):
-        yield "Nothing crashed, timed out, ran out of memory or met an error.", ""
+        but = " but as the plan expects" if records["status"].isin(BROKEN).any() else ""
+        yield f"Nothing crashed, timed out, ran out of memory or met an error{but}.", ""
         return
     where = broken.groupby(["problem", "method", "status"]).size().sort_values(ascending=False, kind="stable")
     shown = [f"{problem}/{method} {status} ({count})" for (problem, method, status), count in where.items()]
@@ -55,12 +56,20 @@ def _ended(records):
 
 
 def _not_accepted(records):
-    wrong = records[records["status"].isin(WRONG)]
-    if not len(wrong):
-        return
-    where = wrong.groupby(["problem", "method"])["matrix_kind"].agg(lambda kinds: ", ".join(sorted(set(kinds))))
-    shown = [f"{problem}/{method} on {kinds}" for (problem, method), kinds in where.items()]
-    yield f"{len(wrong)} answers were not accepted: {_first(shown, 6, '; ')}.", "failures"
+    wrong = records[records["status"].isin(WRONG) & records["unexpected"]]
+    if len(wrong):
+        yield f"{len(wrong)} answers were not accepted: {_on_matrices(wrong)}.", "failures"
+    passed = records[(records["status"] == "pass") & records["unexpected"]]
+    if len(passed):
+        yield f"{len(passed)} answers passed, against what the plan expects: {_on_matrices(passed)}.", "failures"
+    findings = records[records["finding"]]
+    if len(findings):
+        yield f"{len(findings)} trials did not pass, as the plan expects: {_on_matrices(findings)}.", "failures"
+
+
+def _on_matrices(records):
+    where = records.groupby(["problem", "method"])["matrix_name"].agg(lambda names: _first(sorted(set(names)), 4))
+    return _first([f"{problem}/{method} on {names}" for (problem, method), names in where.items()], 6, "; ")
 
 
 def _gpus(records):
@@ -137,15 +146,13 @@ def _first(shown, most, between=", "):
 def leaders(rows):
     """One race a (problem, precision), all devices together: the largest size at which at least half as many compete as
     in the fullest race. `rows`: the accepted answers of all races, as `winners` gives them."""
-    race = ["problem", "precision", "matrix_kind", "nrhs", "size"]
+    race = ["problem", "precision", "task", "size"]
     rows = rows[
         (rows["matrix_kind"] != "identity")
         | ~rows["problem"].isin(rows.loc[rows["matrix_kind"] != "identity", "problem"])
     ]
     entrants = rows[rows["place"] == 1]
-    entrants = entrants.assign(
-        spread=entrants.groupby(["problem", "precision", "matrix_kind"])["size"].transform("nunique")
-    )
+    entrants = entrants.assign(spread=entrants.groupby(["problem", "precision", "task"])["size"].transform("nunique"))
     most = entrants.groupby(["problem", "precision"])["of"].transform("max")
     full = entrants[(entrants["of"] * 2 >= most) & ((entrants["of"] > 1) | (most == 1))]
     full = full.sort_values(["size", "of", "spread"], ascending=False, kind="stable")
@@ -170,8 +177,7 @@ def leaders_table(page, rows):
             [
                 "problem",
                 "precision",
-                "matrix_kind",
-                "nrhs",
+                "task",
                 "size",
                 "method",
                 "device",
@@ -193,7 +199,7 @@ def leaders_table(page, rows):
             ("seconds_median", "median", seconds),
             ("device", "on", None),
             ("size", "n", whole),
-            ("matrix_kind", "matrix", None),
+            ("task", "matrix", None),
             ("gflops", "GFLOP/s", number),
             ("peak_share", "share of peak", percent),
             ("second", "next", None),

@@ -65,7 +65,7 @@ def winners(records, apart=("device",)):
     if len(rows) and (rows["backend"] != "emulated").any():
         emulated_only = ~rows["problem"].isin(rows.loc[rows["backend"] != "emulated", "problem"].unique())
         rows = rows[(rows["backend"] != "emulated") | emulated_only]
-    race = ["problem", "precision", "matrix_kind", "nrhs", "size", *apart]
+    race = ["problem", "precision", "task", "size", *apart]
     rows = best(rows, [*race, *({"device"} - set(race)), "method"]).sort_values(
         [*race, "seconds_median"], kind="stable"
     )
@@ -86,8 +86,8 @@ def ranking(page, night):
         return
     page.add(
         "Only accepted answers compete, each method with its fastest configuration, against the others on the same"
-        " device, matrix kind and size: that is a race. The backend emulated competes only where nothing else ran: it"
-        " is for correctness, not speed."
+        " device, matrix, right-hand sides, triangle and size: that is a race. The backend emulated competes only where"
+        " nothing else ran: it is for correctness, not speed."
     )
     raced = rows.assign(
         won=(rows["place"] == 1) & (rows["of"] > 1),
@@ -134,8 +134,7 @@ def ranking(page, night):
             [
                 "problem",
                 "precision",
-                "matrix_kind",
-                "nrhs",
+                "task",
                 "size",
                 "device",
                 "method",
@@ -154,7 +153,7 @@ def ranking(page, night):
         [
             ("problem", "problem", None),
             ("precision", "precision", None),
-            ("matrix_kind", "matrix", None),
+            ("task", "matrix", None),
             ("size", "n", whole),
             ("device", "device", None),
             ("method", "fastest", None),
@@ -177,10 +176,8 @@ def ranking(page, night):
 def _telling_sizes(first):
     """Largest sizes first within each race; at the top of the table every race has its largest size."""
     first = first.sort_values("size", ascending=False, kind="stable")
-    depth = first.groupby(["problem", "precision", "matrix_kind", "nrhs", "device"]).cumcount()
+    depth = first.groupby(["problem", "precision", "task", "device"]).cumcount()
     few = first.assign(depth_=np.where(depth < 4, 0, depth))
     return few.sort_values(
-        ["depth_", "problem", "precision", "device", "matrix_kind", "nrhs", "size"],
-        ascending=[True] * 6 + [False],
-        kind="stable",
+        ["depth_", "problem", "precision", "device", "task", "size"], ascending=[True] * 5 + [False], kind="stable"
     ).drop(columns="depth_")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import at_largest, over_size, slug, stage_rows
+from ..frames import at_largest, many, over_size, slug, stage_rows
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -41,6 +41,7 @@ def stages(page, night):
                 "device",
                 "method",
                 "config",
+                "task",
                 "size",
                 "kernel",
                 "calls",
@@ -55,6 +56,7 @@ def stages(page, night):
             ("precision", "precision", None),
             ("device", "device", None),
             ("method", "method", None),
+            ("task", "matrix", None),
             ("size", "n", whole),
             ("kernel", "stage", None),
             ("calls", "calls", whole),
@@ -70,7 +72,8 @@ def stages(page, night):
 
 
 def _profile(problem, precision, device, group):
-    names = (group["method"] + ": " + group["kernel"]).to_list()
+    operands = np.where((group["operands"] != "") & many(group["operands"]), ", " + group["operands"], "")
+    names = (group["method"] + operands + ": " + group["kernel"]).to_list()
     series = [Series("share of the stage pass", names, group["share"].to_numpy())]
     if group["occupancy"].notna().any():
         series.append(Series("occupancy", names, group["occupancy"].to_numpy()))
@@ -90,13 +93,15 @@ def _occupancy_over_size(night):
     rows = stage_rows(night)
     rows = rows[rows["occupancy"].notna()]
     rows = rows.sort_values("seconds_median", kind="stable").drop_duplicates(
-        ["problem", "precision", "device", "method", "kernel", "size"]
+        ["problem", "precision", "device", "method", "operands", "kernel", "size"]
     )
     for (problem, precision, device), group in rows.sort_values("size").groupby(["problem", "precision", "device"]):
         series = []
-        for (method, kernel), part in group.groupby(["method", "kernel"]):
+        several = many(group["operands"])
+        for (method, operands, kernel), part in group.groupby(["method", "operands", "kernel"]):
             if len(part) > 1 and np.ptp(part["occupancy"]) > 0.01:
-                series.append(Series(f"{method}: {kernel}", part["size"].to_numpy(), part["occupancy"].to_numpy()))
+                label = f"{method}, {operands}" if several and operands else method
+                series.append(Series(f"{label}: {kernel}", part["size"].to_numpy(), part["occupancy"].to_numpy()))
         if series:
             yield over_size(
                 slug("occupancy", problem, precision, device),

@@ -97,9 +97,9 @@ def _speedup_plots(rows, name):
         extent = group.groupby("size")["value"].nunique()
         size = extent[extent == extent.max()].index.max()
         group = group[group["size"] == size]
-        several = group["matrix_kind"].nunique() > 1
+        several = group["task"].nunique() > 1
         series = []
-        for (method, rest, kind), part in group.groupby(["method", "rest", "matrix_kind"]):
+        for (method, rest, kind), part in group.groupby(["method", "rest", "task"]):
             part = part.drop_duplicates("value")
             label = " ".join(w for w in (method, terse(rest), kind if several else "") if w)
             series.append(
@@ -139,7 +139,7 @@ def _speedup_table(page, rows, name):
                 "device",
                 "method",
                 "rest",
-                "matrix_kind",
+                "task",
                 "size",
                 "base",
                 "value",
@@ -155,7 +155,7 @@ def _speedup_table(page, rows, name):
             ("device", "device", None),
             ("method", "method", None),
             ("rest", "with", None),
-            ("matrix_kind", "matrix", None),
+            ("task", "matrix", None),
             ("size", "n", whole),
             ("base", f"{name} from", whole),
             ("value", "to", whole),
@@ -214,7 +214,7 @@ def roofline(page, night):
                 "precision",
                 "device",
                 "method",
-                "matrix_kind",
+                "task",
                 "config",
                 "size",
                 "seconds_median",
@@ -231,7 +231,7 @@ def roofline(page, night):
             ("precision", "precision", None),
             ("device", "device", None),
             ("method", "method", None),
-            ("matrix_kind", "matrix", None),
+            ("task", "matrix", None),
             ("config", "with", None),
             ("size", "n", whole),
             ("seconds_median", "median", seconds),
@@ -284,6 +284,7 @@ def transfer(page, night):
                 "precision",
                 "device",
                 "method",
+                "task",
                 "size",
                 "seconds_median",
                 "allocate_seconds",
@@ -297,6 +298,7 @@ def transfer(page, night):
             ("precision", "precision", None),
             ("device", "device", None),
             ("method", "method", None),
+            ("task", "matrix", None),
             ("size", "n", whole),
             ("seconds_median", "compute", seconds),
             ("allocate_seconds", "allocate", seconds),

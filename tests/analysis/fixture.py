@@ -11,9 +11,11 @@ RECORD = [
     for kind, names in [
         ("S", "key run_id problem method backend precision"),
         ("i8", "m n k nrhs"),
-        ("S", "uplo parameters matrix_kind matrix_digest"),
+        ("S", "uplo parameters matrix matrix_parameters matrix_kind matrix_digest"),
         ("i8", "matrix_seed"),
-        ("S", "status message"),
+        ("S", "status"),
+        ("i8", "expected"),
+        ("S", "message"),
         ("i8", "info"),
         ("S", "convergence"),
         ("i8", "iterations"),
@@ -34,7 +36,7 @@ RECORD = [
         ("i8", "throttled"),
         ("S", "throttle_reason host"),
         ("i8", "rank device_index"),
-        ("S", "start_time commit job_id node partition gres"),
+        ("S", "start_time end_time commit job_id node partition gres"),
     ]
     for name in names.split()
 ]
@@ -156,9 +158,12 @@ class Night:
             k=n,
             nrhs=1,
             parameters=text,
+            matrix=matrix,
+            matrix_parameters="{}",
             matrix_kind=matrix,
             matrix_digest=digest,
             status=status,
+            expected=-1,
             host="node1",
             device_index=-1,
             start_time="2026-01-01T00:00:00Z",
@@ -255,7 +260,8 @@ def bulk(path, count, samples, seed=1):
     records["nrhs"], records["precision"] = 1, np.where(i % 2, b"float", b"double")
     blocks = (2 ** (i // 40960 % 6)).astype("S4")
     records["parameters"] = np.char.add(np.char.add(b'{"blocks": ', blocks), b"}")
-    records["matrix_kind"] = np.array([b"uniform", b"spd", b"cauchy"])[i // 3 % 3]
+    records["matrix_kind"] = records["matrix"] = np.array([b"uniform", b"spd", b"cauchy"])[i // 3 % 3]
+    records["matrix_parameters"], records["expected"] = b"{}", -1
     records["matrix_digest"] = np.char.add(b"digest", (i // 64 * 3 + i // 3 % 3).astype("S12"))
     status = np.array(
         [b"pass", b"suspect", b"failed", b"diverged", b"skipped", b"timeout", b"crashed", b"oom", b"error"]

@@ -1,0 +1,102 @@
+"""What a trial is besides its problem, precision, method and size, in words: of its matrices and operands only what
+varies is told."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+DIGITS_OF_A_DIGEST = 8
+
+
+def parameters(text):
+    """A JSON object; empty where it is none."""
+    try:
+        value = json.loads(text) if text else {}
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def name_tasks(records):
+    """Columns that name what methods race on:
+    `matrix_name`: the file's name or the kind, and the parameters in which matrices of that name differ;
+    `system`: the same, and the seed where seeds differ;
+    `operands`: right-hand sides, triangle, shape of a product, where they vary or are not the usual;
+    `task`: system and operands. Two trials of a problem, precision and size with the same `task` solve the same."""
+    records["matrix_name"] = _matrix_names(records)
+    several = _varies(records, ["problem"], "matrix_seed")
+    records["system"] = records["matrix_name"].where(
+        ~several, records["matrix_name"] + ", seed " + records["matrix_seed"].astype(str)
+    )
+    records["operands"] = _operands(records)
+    records["task"] = records["system"].where(records["operands"] == "", records["system"] + ", " + records["operands"])
+
+
+def _by_value(frame, words):
+    """`words` of each row, asked for once for equal rows."""
+    group = frame.groupby(list(frame), sort=False, dropna=False).ngroup().to_numpy()
+    first = ~pd.Series(group).duplicated().to_numpy()
+    texts = np.empty(int(first.sum()), dtype=object)
+    texts[group[first]] = words(frame[first])
+    return pd.Series(texts[group], index=frame.index, dtype=object)
+
+
+def _varies(records, by, column):
+    return records.groupby(by)[column].transform("nunique") > 1
+
+
+def _matrix_names(records):
+    older = records["matrix"] == ""
+    label = records["matrix"].where(~older, records["matrix_kind"])
+    # Older files do not say what their matrices were made with, but where the condition is known.
+    condition = records["matrix_condition"].where(older & (records["matrix_kind"] == "condition"))
+    known = pd.DataFrame({"label": label, "text": records["matrix_parameters"], "condition": condition})
+    name = _by_value(known, _distinct_names)
+    same = ["matrix_kind", "precision", "m", "n", "k", "nrhs", "uplo", "matrix_seed"]
+    unknown = records[older].assign(name_=name[older])
+    if len(unknown):
+        several = _varies(unknown, [*same, "name_"], "matrix_digest")
+        digest = "digest=" + unknown["matrix_digest"].str[:DIGITS_OF_A_DIGEST]
+        name[older] = unknown["name_"] + np.where(several, " " + digest, "")
+    return name
+
+
+def _distinct_names(matrices):
+    """The labels, with the parameters in which matrices of one label differ."""
+    found = [
+        {"condition": row.condition} if np.isfinite(row.condition) else parameters(row.text)
+        for row in matrices.itertuples()
+    ]
+    names = [""] * len(matrices)
+    for label, places in matrices.reset_index(drop=True).groupby("label").indices.items():
+        keys = sorted({key for place in places for key in found[place]})
+        differ = [key for key in keys if len({str(found[place].get(key)) for place in places}) > 1]
+        for place in places:
+            words = [f"{key}={_value(found[place][key])}" for key in differ if key in found[place]]
+            names[place] = " ".join([label, *words])
+    return names
+
+
+def _value(value):
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _operands(records):
+    shape = records[["problem", "nrhs", "uplo", "m", "k", "n"]]
+    return _by_value(shape.assign(both=_varies(records, ["problem"], "uplo")), _distinct_operands)
+
+
+def _distinct_operands(shapes):
+    return [
+        ", ".join(
+            words
+            for words in (
+                f"nrhs {row.nrhs}" if row.nrhs > 1 else "",
+                row.uplo if row.both else "",
+                f"{row.m} × {row.k} × {row.n}" if row.problem == "gemm" and not row.m == row.k == row.n else "",
+            )
+            if words
+        )
+        for row in shapes.itertuples()
+    ]

@@ -1,0 +1,131 @@
+"""No two trials share a row or a race, whatever they differ in; what the plan expected is a finding."""
+
+import hashlib
+import itertools
+import tempfile
+import unittest
+from pathlib import Path
+
+import fixture
+from pages import report_here
+
+from analysis.frames import curves
+from analysis.loader import load
+from analysis.sections.overview import winners
+
+MATRICES = [
+    ("a.mtx", '{"sha256":"0a"}', "file"),
+    ("b.mtx", '{"sha256":"0b"}', "file"),
+    ("condition", '{"condition":10.0,"mode":3}', "condition"),
+    ("condition", '{"condition":1000000000000.0,"mode":3}', "condition"),
+]
+TASKS = 4 * 2 * 2 * 3
+
+
+def digest_of(*what):
+    return hashlib.sha256(repr(what).encode()).hexdigest()
+
+
+def alike(older=False):
+    """Two files of one size and two conditions, each with both triangles, 1 and 3 right-hand sides and three seeds, by
+    two methods. `older`: as versions wrote them that knew neither files' names nor parameters."""
+    night = fixture.Night("alike")
+    cases = itertools.product(MATRICES, ("lower", "upper"), (1, 3), (1, 2, 3), ("substitution", "cublas"))
+    for i, ((name, parameters, kind), uplo, nrhs, seed, method) in enumerate(cases):
+        night.trial(
+            "trsv",
+            method,
+            64,
+            1e-3 if method == "substitution" else 2e-3,
+            key=f"{i:032x}",
+            matrix=name if not older else "",
+            matrix_parameters=parameters if not older else "",
+            matrix_kind=kind,
+            matrix_seed=seed,
+            matrix_digest=digest_of(parameters, nrhs, seed if kind != "file" else 0),
+            uplo=uplo,
+            nrhs=nrhs,
+        )
+    return night
+
+
+def loaded(night):
+    with tempfile.TemporaryDirectory() as folder:
+        return load([night.write(Path(folder) / "results.h5")])
+
+
+class IdentityTest(unittest.TestCase):
+    def test_every_trial_has_a_race_of_its_own_with_its_rival(self):
+        for older in (False, True):
+            rows = winners(loaded(alike(older)).records)
+            self.assertEqual(len(rows), 2 * TASKS, "none was taken for another's configuration")
+            races = rows.groupby(["problem", "precision", "task", "size", "device"])
+            self.assertEqual(len(races), TASKS)
+            self.assertTrue((races["method"].nunique() == 2).all())
+            self.assertEqual(set(rows.loc[rows["place"] == 1, "method"]), {"substitution"})
+
+    def test_the_page_names_each(self):
+        page = report_here(alike())
+        ranked = page.rows("ranking")
+        self.assertEqual(len({row["matrix"] for row in ranked}), min(TASKS, len(ranked)))
+        self.assertEqual(len(ranked), TASKS)
+        for words in ("a.mtx", "b.mtx", "condition condition=10", "condition condition=1e+12"):
+            self.assertTrue(any(row["matrix"].startswith(words + ", ") for row in ranked), words)
+        tasks = {row["matrix"] for row in ranked}
+        for words in ("seed 2", "nrhs 3", "upper"):
+            self.assertTrue(any(words in task for task in tasks), words)
+        self.assertFalse(any("mode" in task for task in tasks), "mode is the same in all")
+        self.assertEqual({row["of"] for row in ranked}, {2})
+        self.assertEqual(len(page.rows("accuracy")), 4 * 2, "the four matrices, by method")
+
+    def test_no_two_trials_share_a_point_of_a_figure(self):
+        records = loaded(alike()).records
+        drawn = curves(records, "seconds_median")
+        self.assertEqual(sum(len(series.x) for series in drawn), len(records))
+
+    def test_what_does_not_vary_is_not_told(self):
+        night = fixture.Night("plain")
+        for method in ("lapack", "crout"):
+            night.trial("gesv", method, 64, 1e-3, matrix_parameters='{"high":1.0,"low":0.0}', uplo="lower")
+        self.assertEqual(set(loaded(night).records["task"]), {"uniform"})
+
+    def test_products_of_other_shapes_and_other_factors_do_not_race(self):
+        night = fixture.Night("products")
+        shapes = [(64, 64, 64), (32, 64, 128), (128, 64, 32)]  # all of the same n³
+        for i, (m, n, k) in enumerate(shapes):
+            for b in ("", '{"b":"ones","b_value":1.0}'):
+                night.trial("gemm", "cublas", n, 1e-3, key=f"{i}{b}", m=m, k=k, matrix_parameters=b)
+        records = loaded(night).records
+        self.assertEqual(records["size"].nunique(), 1)
+        self.assertEqual(records["task"].nunique(), 6)
+        self.assertIn("32 × 128 × 64", " ".join(records["task"]))
+
+    def test_failures_that_the_plan_expects_are_findings(self):
+        night = fixture.Night("expected")
+        night.trial("gesv", "gauss_block", 64, 1e-3, status="failed", residual_ratio=1e5, expected=1)
+        night.trial("gesv", "gauss_serial", 64, 1e-3, status="failed", residual_ratio=1e5, expected=0)
+        night.trial("gesv", "lapack", 64, 1e-3, expected=0)
+        night.trial("gesv", "crout", 64, None, status="timeout", expected=1)
+        night.trial("gesv", "cusolver", 64, None, status="skipped", expected=1)
+        page = report_here(night)
+        words = page.words("overview")
+        self.assertIn("Nothing crashed, timed out, ran out of memory or met an error but as the plan expects.", words)
+        self.assertIn("1 answers were not accepted: gesv/gauss_serial on uniform.", words)
+        self.assertIn("1 answers passed, against what the plan expects: gesv/lapack on uniform.", words)
+        self.assertIn("2 trials did not pass, as the plan expects: gesv/crout on uniform; gesv/gauss_block", words)
+        unexpected = {row["method"]: row["not as expected"] for row in page.rows("findings")}
+        self.assertEqual(unexpected, {"gauss_block": 0, "gauss_serial": 1})
+        self.assertEqual(page.rows("failures-broken")[0]["not as expected"], 0)
+
+    def test_older_conditions_are_told_apart_by_the_plan_or_the_digest(self):
+        night = fixture.Night("older")
+        for i, digest in enumerate(("0a" * 8, "0b" * 8)):
+            night.trial(
+                "gesv", "lapack", 64, 1e-3, key=f"{i}", matrix="", matrix_kind="condition", matrix_digest=digest
+            )
+        names = set(loaded(night).records["matrix_name"])
+        self.assertEqual(names, {"condition digest=0a0a0a0a", "condition digest=0b0b0b0b"})
+
+
+if __name__ == "__main__":
+    unittest.main()
