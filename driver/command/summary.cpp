@@ -64,9 +64,12 @@ void summarise_to_stdout(const Options& options) {
     if (options.best && groups.empty() && !records.empty()) fmt::print("No trial passed: nothing is best.\n");
     const Table unexpected = failure_table(records, Failures::unexpected),
                 findings = failure_table(records, Failures::findings);
-    if (!unexpected.rows.empty()) fmt::print("\nNot as expected:\n{}", render_text(unexpected));
-    if (!findings.rows.empty())
-      fmt::print("\nNot passed, as the plan expects, or skipped:\n{}", render_text(findings));
+    const char* between = options.only_failures ? "" : "\n";
+    if (!unexpected.rows.empty()) fmt::print("{}Not as expected:\n{}", between, render_text(unexpected));
+    if (!unexpected.rows.empty()) between = "\n";
+    if (!findings.rows.empty()) {
+      fmt::print("{}Not passed, as the plan expects, or skipped:\n{}", between, render_text(findings));
+    }
     fmt::print("\n{} record{}: {}\n", records.size(), records.size() == 1 ? "" : "s",
                status_counts_text(records));
   }

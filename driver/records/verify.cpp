@@ -172,9 +172,9 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
 }
 
 Table change_table(const Verification& verification, Reader reader) {
-  std::vector<const Record*> changed;
-  for (const std::size_t i : verification.changed) changed.push_back(&verification.records[i]);
-  const TrialColumns trial(changed, reader);
+  std::vector<const Record*> all;  // also those that did not change, so that none is taken for another
+  for (const Record& record : verification.records) all.push_back(&record);
+  const TrialColumns trial(all, reader);
   Table table;
   table.columns = trial.columns();
   const std::vector<Column> more = {{"residual_ratio", "RATIO", Style::scientific},

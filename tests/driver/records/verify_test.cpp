@@ -127,6 +127,16 @@ TEST(Verify, TheExitCodeIsTheOneOfRun) {
   EXPECT_EQ(verify({other}, {}, &plan).exit_code, exit_ok) << "not in the plan any more";
 }
 
+TEST(Verify, AChangeIsNamedAmongAllRecords) {
+  std::vector<Record> records(2, judged("pass", 1));
+  for (Record& r : records) r.matrix = "condition";
+  records[0].matrix_parameters = R"({"condition":10.0})";
+  records[1].matrix_parameters = R"({"condition":1e12})";
+  records[1].residual_ratio = 20;
+  const std::string text = render_text(change_table(verify(records, {}, nullptr), Reader::person));
+  EXPECT_NE(text.find("condition condition=1e+12"), std::string::npos) << text;
+}
+
 TEST(Verify, RecordsKeepWhatTheirRunKnewOfExpectationsAndOthersGetWhatThePlanSays) {
   const io::Plan plan = plan_with_expectations();
   const auto expected = [](const Verification& result) { return result.records[0].expected; };
