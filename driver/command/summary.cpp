@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <iterator>
 #include <memory>
@@ -11,7 +12,9 @@
 #include "driver/command/option_checks.hpp"
 #include "driver/records/loading.hpp"
 #include "driver/records/summary.hpp"
+#include "driver/records/verdict_grid.hpp"
 #include "driver/system/console.hpp"
+#include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {
 
@@ -21,21 +24,85 @@ constexpr std::int64_t most_rows = 1'000'000;
 
 struct Options {
   std::vector<std::string> paths;
-  std::string format = "table", sort, baseline;
+  std::string format = "table", sort, baseline, by;
   Filter filter;
   bool best = false, only_failures = false;
   std::size_t limit = 0;
 };
 
-void summarise_to_stdout(const Options& options) {
-  const Format format = parse_format(options.format);
-  std::vector<io::Record> records;
-  for (const std::string& path : options.paths) {
+template <class T>
+void move_to(std::vector<T>& all, std::vector<T>& more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+/// All records, devices and hosts; remarks are said.
+io::Results load_all(const std::vector<std::string>& paths) {
+  io::Results all;
+  for (const std::string& path : paths) {
     Loaded loaded = load(path, false);
     for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
-    auto& more = loaded.results.records;
-    records.insert(records.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    move_to(all.records, loaded.results.records);
+    move_to(all.devices, loaded.results.devices);
+    move_to(all.hosts, loaded.results.hosts);
   }
+  return all;
+}
+
+/// What did not pass, and the count of all.
+void print_failures(const std::vector<io::Record>& records, const char* between) {
+  const Table unexpected = failure_table(records, Failures::unexpected),
+              findings = failure_table(records, Failures::findings);
+  if (!unexpected.rows.empty()) fmt::print("{}Not as expected:\n{}", between, render_text(unexpected));
+  if (!unexpected.rows.empty()) between = "\n";
+  if (!findings.rows.empty()) {
+    fmt::print("{}Not passed, as the plan expects, or skipped:\n{}", between, render_text(findings));
+  }
+  fmt::print("\n{} record{}: {}\n", records.size(), records.size() == 1 ? "" : "s",
+             status_counts_text(records));
+}
+
+/// `--best --by gpu`.
+void print_verdict(const Options& options, Format format) {
+  if (!options.best) throw UsageError("--by gpu: is for --best only");
+  for (const auto& [name, is_given] :
+       {std::pair("--sort", !options.sort.empty()), std::pair("--baseline", !options.baseline.empty()),
+        std::pair("--limit", options.limit > 0), std::pair("--failures", options.only_failures)}) {
+    if (is_given) throw UsageError(fmt::format("{}: not with --by gpu, which shows every race", name));
+  }
+  io::Results all = load_all(options.paths);
+  // --gpu chooses grids: the CPU's methods stay in their races.
+  Filter filter = options.filter;
+  Filter gpus;
+  gpus.gpus = std::move(filter.gpus);
+  filter.gpus.clear();
+  std::vector<io::Record> records = filter_records(std::move(all.records), filter);
+  if (!gpus.gpus.empty()) {
+    std::vector<io::Record> others;
+    for (const io::Record& r : records) {
+      if (r.backend != "cuda") others.push_back(r);
+    }
+    records = filter_records(std::move(records), gpus);
+    move_to(records, others);
+  }
+  const std::vector<VerdictGrid> grids = verdict_grids(records, all.devices, all.hosts);
+  if (format == Format::csv) {
+    fmt::print("{}", render_csv(verdict_table(grids)));
+  } else if (format == Format::json) {
+    nlohmann::ordered_json json;
+    json["races"] = render_json(verdict_table(grids));
+    json["failures"] = render_json(failure_table(records, Failures::all));
+    json["records"] = records.size();
+    fmt::print("{}\n", json_text(json));
+  } else {
+    fmt::print("{}", verdict_text(grids, {output_width(), output_has_colours()}));
+    print_failures(records, "\n");
+  }
+}
+
+void summarise_to_stdout(const Options& options) {
+  const Format format = parse_format(options.format);
+  if (!options.by.empty()) return print_verdict(options, format);
+  std::vector<io::Record> records = load_all(options.paths).records;
   // The baseline is looked for before the filters, so that `--method mine --baseline cusolver` works.
   const std::vector<io::Record> all = options.baseline.empty() ? std::vector<io::Record>() : records;
   records = filter_records(std::move(records), options.filter);
@@ -62,16 +129,7 @@ void summarise_to_stdout(const Options& options) {
     if (!options.only_failures) fmt::print("{}", render_text(table));
     if (hidden > 0) fmt::print("… and {} more rows (--limit)\n", hidden);
     if (options.best && groups.empty() && !records.empty()) fmt::print("No trial passed: nothing is best.\n");
-    const Table unexpected = failure_table(records, Failures::unexpected),
-                findings = failure_table(records, Failures::findings);
-    const char* between = options.only_failures ? "" : "\n";
-    if (!unexpected.rows.empty()) fmt::print("{}Not as expected:\n{}", between, render_text(unexpected));
-    if (!unexpected.rows.empty()) between = "\n";
-    if (!findings.rows.empty()) {
-      fmt::print("{}Not passed, as the plan expects, or skipped:\n{}", between, render_text(findings));
-    }
-    fmt::print("\n{} record{}: {}\n", records.size(), records.size() == 1 ? "" : "s",
-               status_counts_text(records));
+    print_failures(records, options.only_failures ? "" : "\n");
   }
 }
 
@@ -103,6 +161,10 @@ void add_summary_command(CLI::App& app, Commands&) {
       *sub->add_option("--limit", options->limit, "Show this many rows; 0: all")->capture_default_str(), 0,
       most_rows);
   sub->add_flag("--best", options->best, "Only the fastest that passed of each problem, precision and size");
+  allow_words(*sub->add_option("--by", options->by,
+                               "gpu, with --best: a grid for each GPU, problems by sizes: who wins, by how "
+                               "much, how near the limit"),
+              {"gpu"});
   sub->add_flag("--failures", options->only_failures, "Only what did not pass, with causes");
   sub->callback([options] { summarise_to_stdout(*options); });
 }

@@ -78,21 +78,28 @@ int status_severity(const std::string& status) {
 }
 
 std::vector<Group> group_records(const std::vector<Record>& records) {
+  std::vector<const Record*> all;
+  all.reserve(records.size());
+  for (const Record& record : records) all.push_back(&record);
+  return group_records(all);
+}
+
+std::vector<Group> group_records(const std::vector<const Record*>& records) {
   std::vector<Group> groups;
   std::unordered_map<std::string, std::size_t> place;
   place.reserve(records.size());
-  for (const Record& record : records) {
-    const auto [found, is_new] = place.try_emplace(group_key(record), groups.size());
+  for (const Record* record : records) {
+    const auto [found, is_new] = place.try_emplace(group_key(*record), groups.size());
     if (is_new) {
       groups.emplace_back();
       Record& first = groups.back().first;
-      first = record;
+      first = *record;
       // The identity needs neither samples nor stages, and a hundred thousand copies of them are big.
       first.sample_list.clear();
       first.stages.clear();
       first.history.clear();
     }
-    groups[found->second].records.push_back(&record);
+    groups[found->second].records.push_back(record);
   }
   std::vector<const Record*> all;
   all.reserve(groups.size());
