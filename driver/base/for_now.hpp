@@ -4,14 +4,16 @@
 #include <stdexcept>
 #include <string>
 
+#include "io/records/status.hpp"
+
 namespace gaussweep::driver {
 
 /// Thrown where it is the moment that is to blame, not the trial: others hold the memory, a file was being
 /// written. The trial is recorded with `status`, and `--resume` does it again.
 struct ForNow : std::runtime_error {
-  ForNow(const char* end, const std::string& words)
+  ForNow(io::Status end, const std::string& words)
       : std::runtime_error(words + "; --resume tries it again"), status(end) {}
-  const char* status;
+  io::Status status;
 };
 
 }  // namespace gaussweep::driver

@@ -19,6 +19,7 @@
 #include "driver/system/machine.hpp"
 #include "io/image/image.hpp"
 #include "io/plan/plan.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -116,9 +117,10 @@ int run_restore(Words& words, const Commands& commands) {
       fmt::print("{}\n", json_text(render_json(table)));
       break;
   }
-  if (restored.status == "pass") return exit_ok;
-  spdlog::warn("the inverse by {} is {}: {}", job.inverter.method->id(), restored.status, restored.message);
-  return restored.status == "error" ? exit_broken : exit_wrong;
+  if (restored.status == io::Status::pass) return exit_ok;
+  spdlog::warn("the inverse by {} is {}: {}", job.inverter.method->id(), word(restored.status),
+               restored.message);
+  return restored.status == io::Status::error ? exit_broken : exit_wrong;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "driver/plan/matrix_request.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/trial_maker.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -102,7 +103,7 @@ void join(Trial& first, const io::Place& place, const Trial& again, const io::En
   }
   if (first.expect == again.expect) return;
   // As `verify` takes it: what one of them expects is expected.
-  const std::vector<std::string> pass{"pass"};
+  const std::vector<std::string> pass{word(io::Status::pass)};
   const std::vector<std::string>& more = again.expect.empty() ? pass : again.expect;
   if (first.expect.empty()) first.expect = pass;
   first.expect.insert(first.expect.end(), more.begin(), more.end());

@@ -4,6 +4,7 @@
 
 #include "driver/base/words.hpp"
 #include "driver/plan/matrix_words.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -194,8 +195,8 @@ std::string describe(const Trial& t) {
 }
 
 bool as_expected(const Trial& trial, const std::string& status) {
-  if (status == "skipped") return true;
-  if (trial.expect.empty()) return status == "pass";
+  if (status == io::Status::skipped) return true;
+  if (trial.expect.empty()) return status == io::Status::pass;
   return std::find(trial.expect.begin(), trial.expect.end(), status) != trial.expect.end();
 }
 

@@ -26,10 +26,6 @@ struct MatrixRequest {
   std::string digest;
 };
 
-/// What a status string of a record can be.
-inline constexpr const char* trial_statuses[] = {"pass",    "suspect", "failed", "diverged", "skipped",
-                                                 "timeout", "crashed", "oom",    "error"};
-
 /// What is run, and by what its record is judged.
 struct Trial {
   /// Digest (32 hex digits) of everything that decides the outcome except machine and build: problem, method,

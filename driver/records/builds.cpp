@@ -1,5 +1,7 @@
 #include "driver/records/builds.hpp"
 
+#include "io/records/status.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -10,7 +12,7 @@ namespace gaussweep::driver {
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit) {
   std::map<std::string, std::int64_t> counts;
   for (const io::Record& record : records) {
-    if (!record.commit.empty() && record.status != "skipped") ++counts[record.commit];
+    if (!record.commit.empty() && record.status != io::Status::skipped) ++counts[record.commit];
   }
   const bool is_new = !commit.empty() && counts.try_emplace(commit).second;
   if (counts.size() < 2) return {};

@@ -10,6 +10,7 @@
 #include "driver/base/words.hpp"
 #include "driver/records/statistics.hpp"
 #include "driver/records/summary.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 
@@ -87,8 +88,8 @@ double relative_sigma(const Timing& timing) {
 void compare_accuracy(Pair& pair) {
   if (pair.base_status != pair.new_status) {
     pair.accuracy = fmt::format("{} -> {}", pair.base_status, pair.new_status);
-    const bool was_good = pair.base_status == "pass" || pair.base_status == "suspect";
-    pair.is_worse = was_good && pair.new_status != "skipped" &&
+    const bool was_good = pair.base_status == io::Status::pass || pair.base_status == io::Status::suspect;
+    pair.is_worse = was_good && pair.new_status != io::Status::skipped &&
                     status_severity(pair.new_status) > status_severity(pair.base_status);
     return;
   }

@@ -23,24 +23,24 @@ bool is_unfinished(Problem problem, std::int64_t info) {
   return info > 0 && problem != Problem::getrf;
 }
 
-std::string judge(const Evidence& evidence) {
+io::Status judge(const Evidence& evidence) {
   if (!(evidence.tolerance > 0) || std::isinf(evidence.tolerance)) {
     throw std::invalid_argument("the tolerance is " + std::to_string(evidence.tolerance) +
                                 "; a tolerance is a positive number");
   }
-  if (evidence.info < 0) return "error";
-  if (is_unfinished(evidence.problem, evidence.info)) return "failed";
-  if (evidence.convergence == Convergence::diverged) return "diverged";
-  if (evidence.ratio <= evidence.tolerance) return "pass";
+  if (evidence.info < 0) return io::Status::error;
+  if (is_unfinished(evidence.problem, evidence.info)) return io::Status::failed;
+  if (evidence.convergence == Convergence::diverged) return io::Status::diverged;
+  if (evidence.ratio <= evidence.tolerance) return io::Status::pass;
   // Written so that NaN, for which every comparison is false, falls through to failed.
   if (std::isfinite(evidence.ratio) && evidence.ratio <= suspect_factor * evidence.tolerance)
-    return "suspect";
-  return "failed";
+    return io::Status::suspect;
+  return io::Status::failed;
 }
 
 std::string finding_words(const Evidence& evidence) {
   if (evidence.info < 0) return fmt::format("the method gave up (info {})", evidence.info);
-  if (judge(evidence) == "pass") {
+  if (judge(evidence) == io::Status::pass) {
     if (evidence.info == 0) return {};
     return fmt::format("zero pivot {}: the factors exist, the matrix is singular", evidence.info);
   }
@@ -57,19 +57,21 @@ std::string finding_words(const Evidence& evidence) {
 }
 
 bool is_judged(const std::string& status) {
-  return status == "pass" || status == "suspect" || status == "failed" || status == "diverged";
+  return status == io::Status::pass || status == io::Status::suspect || status == io::Status::failed ||
+         status == io::Status::diverged;
 }
 
 bool is_broken(const std::string& status) {
-  return status == "crashed" || status == "timeout" || status == "oom" || status == "error";
+  return status == io::Status::crashed || status == io::Status::timeout || status == io::Status::oom ||
+         status == io::Status::error;
 }
 
 bool is_finding(const io::Record& record) {
-  return record.expected == 1 && record.status != "pass" && record.status != "skipped";
+  return record.expected == 1 && record.status != io::Status::pass && record.status != io::Status::skipped;
 }
 
 bool is_unexpected(const io::Record& record) {
-  if (record.expected < 0) return record.status != "pass" && record.status != "skipped";
+  if (record.expected < 0) return record.status != io::Status::pass && record.status != io::Status::skipped;
   return record.expected == 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "io/records/record.hpp"
+#include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
 
 namespace gaussweep::driver {
@@ -34,7 +35,7 @@ bool is_unfinished(Problem problem, std::int64_t info);
 /// - ratio <= tolerance: `pass`; ratio <= suspect_factor * tolerance: `suspect`;
 /// - beyond, NaN and infinity: `failed`.
 /// @throws std::invalid_argument where the tolerance is not a positive number
-std::string judge(const Evidence& evidence);
+io::Status judge(const Evidence& evidence);
 
 /// The `message` of a judged record: why it is no pass, or which pivot of a getrf that passes is 0; else
 /// empty.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -16,6 +17,7 @@
 #include "driver/records/identity.hpp"
 #include "driver/records/judge.hpp"
 #include "driver/records/statistics.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 
@@ -65,16 +67,12 @@ void summarise_group(Group& group) {
 }  // namespace
 
 int status_rank(const std::string& status) {
-  int rank = 0;
-  for (const char* name : trial_statuses) {
-    if (status == name) return rank;
-    ++rank;
-  }
-  return rank;
+  const std::optional<io::Status> known = io::status_named(status);
+  return known ? static_cast<int>(*known) : static_cast<int>(io::status_words().size());
 }
 
 int status_severity(const std::string& status) {
-  return status == "skipped" ? -1 : status_rank(status);
+  return status == io::Status::skipped ? -1 : status_rank(status);
 }
 
 std::vector<Group> group_records(const std::vector<Record>& records) {
@@ -115,7 +113,7 @@ std::vector<Group> group_records(const std::vector<const Record*>& records) {
 std::vector<Group> best_groups(const std::vector<Group>& groups) {
   std::map<std::tuple<std::string, std::string, std::int64_t, std::string>, const Group*> best;
   for (const Group& group : groups) {
-    if (group.status != "pass" || std::isnan(group.median)) continue;
+    if (group.status != io::Status::pass || std::isnan(group.median)) continue;
     const Record& r = group.first;
     const Group*& holder = best[{r.problem, r.precision, r.n, task_identity(r)}];
     if (holder == nullptr || group.median < holder->median) holder = &group;
@@ -176,14 +174,14 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
   };
   enum Place { unexpected, finding, skipped };
   const auto place_of = [](const Record& r) {
-    return is_unexpected(r) ? unexpected : r.status == "skipped" ? skipped : finding;
+    return is_unexpected(r) ? unexpected : r.status == io::Status::skipped ? skipped : finding;
   };
   std::vector<const Record*> everything, told;
   for (const Record& r : records) {
     everything.push_back(&r);
     const bool is_out =
         which == Failures::unexpected ? !is_unexpected(r) : which == Failures::findings && is_unexpected(r);
-    if (!is_out && (r.status != "pass" || is_unexpected(r))) told.push_back(&r);
+    if (!is_out && (r.status != io::Status::pass || is_unexpected(r))) told.push_back(&r);
   }
   const MatrixNames matrices(everything);
   // By method, matrix, status, cause.
@@ -192,7 +190,7 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
     const Record& r = *record;
     // Judged answers each have numbers of their own in their message: told together as a range.
     const std::string cause = is_judged(r.status) ? std::string() : r.message;
-    const std::string matrix = r.status == "skipped" ? std::string() : matrices.of(r);
+    const std::string matrix = r.status == io::Status::skipped ? std::string() : matrices.of(r);
     Entry& entry = all[{place_of(r), r.problem + "/" + r.method, matrix, r.status, cause}];
     ++entry.count;
     entry.smallest_n = std::min(entry.smallest_n, r.n);
@@ -231,7 +229,7 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
         cause += fmt::format("; zero or non-positive pivot in {} trial{}", entry.unfinished,
                              entry.unfinished == 1 ? "" : "s");
       }
-      if (status == "pass") cause += "; the plan does not expect it to pass";
+      if (status == io::Status::pass) cause += "; the plan does not expect it to pass";
     }
     const std::string sizes = entry.smallest_n == entry.largest_n
                                   ? fmt::to_string(entry.largest_n)

@@ -17,6 +17,7 @@
 #include "driver/records/identity.hpp"
 #include "driver/records/summary.hpp"
 #include "io/plan/plan.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 
@@ -162,7 +163,7 @@ void check_words(const char* option, const std::vector<std::string>& patterns,
 
 /// A status that does not occur is an answer, one that does not exist a mistake.
 void check_statuses(const std::vector<std::string>& patterns) {
-  const std::vector<std::string> words(std::begin(trial_statuses), std::end(trial_statuses));
+  const std::vector<std::string>& words = io::status_words();
   for (const std::string& pattern : patterns) {
     if (fits_any(pattern, words)) continue;
     throw UsageError(fmt::format("--status {}: no such status; allowed are {}{}", pattern,

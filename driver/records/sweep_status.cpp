@@ -18,6 +18,7 @@
 #include "driver/records/summary.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/open_file.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 
@@ -137,7 +138,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
     all.push_back(&record);
     ++(in_shard(record.key, start.shard) ? status.done : status.elsewhere);
     ++status.counts[record.status];
-    if (journal.notes_before[i] > start.note && record.status != "skipped") {
+    if (journal.notes_before[i] > start.note && record.status != io::Status::skipped) {
       ++status.fresh;
       span = {std::fmin(span.first, parse_time(record.start_time)), std::fmax(span.last, last_known(record))};
     }

@@ -9,6 +9,7 @@
 
 #include "driver/records/identity.hpp"
 #include "driver/records/statistics.hpp"
+#include "io/records/status.hpp"
 #include "kernels/core/method.hpp"
 
 namespace gaussweep::driver {
@@ -103,8 +104,8 @@ VerdictCell judge_race(const std::vector<const Group*>& race, const Rates& rates
   std::set<std::pair<std::string, std::string>> methods;
   std::vector<const Group*> passed;
   for (const Group* group : race) {
-    if (group->status != "skipped") methods.insert({group->first.method, group->first.backend});
-    if (group->status == "pass" && group->median > 0) passed.push_back(group);
+    if (group->status != io::Status::skipped) methods.insert({group->first.method, group->first.backend});
+    if (group->status == io::Status::pass && group->median > 0) passed.push_back(group);
   }
   cell.methods = static_cast<std::int64_t>(methods.size());
   cell.limit = limit_of(race.front()->first, rates);

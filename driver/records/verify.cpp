@@ -12,6 +12,7 @@
 #include "driver/base/words.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/records/judge.hpp"
+#include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
 
 namespace gaussweep::driver {
@@ -121,17 +122,17 @@ std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const 
       has_own = true;
       for (const io::Scalar& status : statuses.second) expected->push_back(status.text);
     }
-    if (!has_own) expected->push_back("pass");
+    if (!has_own) expected->push_back(word(io::Status::pass));
   }
   return expected;
 }
 
 bool judge_again(Record& record, double tolerance) {
-  const bool is_known = !std::isnan(record.residual_ratio) || record.status == "failed";
+  const bool is_known = !std::isnan(record.residual_ratio) || record.status == io::Status::failed;
   std::optional<Evidence> evidence = evidence_of(record);
   if (!is_judged(record.status) || !is_known || !evidence || !(tolerance > 0)) return false;
   evidence->tolerance = tolerance;
-  const std::string status = judge(*evidence);
+  const std::string status = word(judge(*evidence));
   const bool has_changed = status != record.status;
   record.status = status;
   record.tolerance = tolerance;
@@ -151,7 +152,7 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
       ++result.not_judged;
     }
     if (record.status != result.old_statuses.back()) record.expected = -1;
-    std::vector<std::string> expected = {"pass"};
+    std::vector<std::string> expected = {word(io::Status::pass)};
     if (plan != nullptr) {
       const auto found = expected_of(*plan, record);
       if (!found) continue;  // an edited plan no longer has it: `run` does not count it either
@@ -159,7 +160,7 @@ Verification verify(std::vector<Record> records, const Tolerances& tolerances, c
     }
     bool is_expected = record.expected == 1;
     if (record.expected < 0) {  // else the run knew it exactly
-      is_expected = record.status == "skipped" ||
+      is_expected = record.status == io::Status::skipped ||
                     std::find(expected.begin(), expected.end(), record.status) != expected.end();
       if (plan != nullptr) record.expected = is_expected ? 1 : 0;
     }

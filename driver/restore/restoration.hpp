@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
 #include "kernels/core/method.hpp"
 #include "kernels/matrix/blur.hpp"
@@ -64,8 +65,8 @@ struct Restored {
   std::int64_t info = 0;
   Convergence convergence = Convergence::none;
   std::int64_t iterations = 0;
-  std::string status;   ///< of the inverse, as in a sweep
-  std::string message;  ///< likewise: why it is no pass
+  io::Status status = io::Status::error;  ///< of the inverse, as in a sweep
+  std::string message;                    ///< likewise: why it is no pass
   DeviceInfo device;
 };
 

@@ -90,7 +90,7 @@ io::Restoration record_of(const Restoration& r) {
                   {"method", job.inverter.method->id()},
                   {"backend", std::string(to_string(job.inverter.backend))},
                   {"precision", std::string(to_string(job.precision))},
-                  {"status", done.status},
+                  {"status", word(done.status)},
                   {"convergence", std::string(to_string(done.convergence))},
                   {"device", done.device.name},
                   {"gpu_uuid", done.device.uuid},
@@ -228,7 +228,7 @@ Table restoration_table(const Restoration& r) {
   table.rows = {{psf_text(r.job.blur), noise_text(r.job.noise), std::string(to_string(r.job.formula)),
                  lambda_of(r.job), r.job.inverter.method->id(), errors.mse_degraded, errors.mse_restored,
                  errors.psnr_degraded, errors.psnr_restored, r.restored.invert_seconds,
-                 r.restored.findings.ratio, r.restored.status}};
+                 r.restored.findings.ratio, word(r.restored.status)}};
   return table;
 }
 

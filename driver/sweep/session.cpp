@@ -33,6 +33,7 @@
 #include "io/files/errors.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "io/records/results.hpp"
+#include "io/records/status.hpp"
 #include "version.hpp"
 
 namespace gaussweep::driver {
@@ -58,7 +59,7 @@ struct Work {
 bool is_wanted_again(const Trial& trial, const io::Record& record, bool retry_failed) {
   if (record.for_now) return true;
   // This start may be another machine's or build's: what it does not rule out is tried, which costs nothing.
-  if (record.status == "skipped") return trial.skip_reason.empty();
+  if (record.status == io::Status::skipped) return trial.skip_reason.empty();
   return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
 }
 
@@ -176,7 +177,7 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
       continue;
     }
     io::Record record = blank_record(trial, registry.find(trial.problem, trial.method), origin);
-    record.status = "skipped";
+    record.status = word(io::Status::skipped);
     record.message = trial.skip_reason;
     record.expected = 1;
     record.end_time = fine_time_stamp();

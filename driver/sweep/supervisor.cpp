@@ -9,6 +9,7 @@
 #include "driver/system/clock.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -143,12 +144,12 @@ void Supervisor::trial_ended_worker(io::Record record) {
   start_worker();
 }
 
-void Supervisor::worker_is_gone(const std::string& status, const std::string& cause) {
+void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
   if (trial_ && sent_) {
     io::Record record = blank();
     record.start_time = began_;
     record.end_time = fine_time_stamp();
-    record.status = status;
+    record.status = word(status);
     record.message = fmt::format("{} (at {})", cause, step_);
     trial_ended_worker(std::move(record));
   } else {
@@ -175,7 +176,7 @@ void Supervisor::hear(const message::Hello& hello) {
 void Supervisor::hear(const message::Unfit& unfit) {
   // while a trial runs, it is the trial's failure; else there was no start
   if ((trial_ && sent_) || !unfit.busy) {
-    worker_is_gone("crashed", unfit.message);
+    worker_is_gone(io::Status::crashed, unfit.message);
   } else {
     device_is_busy(unfit.message);
   }
@@ -222,12 +223,12 @@ void Supervisor::watch_time() {
   forgive_standstill();  // also of the wait for the worker's words just now
   const double now = clock_.now();
   if (trial_ && sent_ && now - sent_at_ > trial_->timeout_seconds) {
-    worker_is_gone("timeout", fmt::format("no end after {:g} s", trial_->timeout_seconds));
+    worker_is_gone(io::Status::timeout, fmt::format("no end after {:g} s", trial_->timeout_seconds));
     return;
   }
   const double limit = !device_ ? first_start_timeout : start_timeout;
   if (!worker_ready_ && worker_ && now - step_started_ > limit)
-    worker_is_gone("crashed", fmt::format("no sign of life within {:g} s", limit));
+    worker_is_gone(io::Status::crashed, fmt::format("no sign of life within {:g} s", limit));
 }
 
 void Supervisor::hear_the_end() {
@@ -237,9 +238,10 @@ void Supervisor::hear_the_end() {
   bool ended = false;
   while (!(ended = worker_->ended(how)) && clock_.now() < deadline) clock_.wait(1e-3);
   const bool memory = ended && worker_->out_of_memory();
-  worker_is_gone(memory ? "oom" : "crashed", memory  ? "killed by the system, host memory ran out"
-                                             : ended ? how.words()
-                                                     : "closed its channel and hung");
+  worker_is_gone(memory ? io::Status::oom : io::Status::crashed,
+                 memory  ? "killed by the system, host memory ran out"
+                 : ended ? how.words()
+                         : "closed its channel and hung");
 }
 
 void Supervisor::listen(int wait_ms) {
@@ -255,7 +257,7 @@ void Supervisor::listen(int wait_ms) {
   } catch (const io::StorageError&) {
     throw;
   } catch (const std::exception& e) {
-    return worker_is_gone("crashed",
+    return worker_is_gone(io::Status::crashed,
                           fmt::format("its messages cannot be understood any more ({})", e.what()));
   }
   watch_time();

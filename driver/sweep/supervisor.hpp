@@ -16,6 +16,7 @@
 #include "driver/sweep/worker_process.hpp"
 #include "driver/system/clock.hpp"
 #include "io/records/record.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 
@@ -42,7 +43,7 @@ class Supervisor {
   void start_worker();
   void worker_could_not_start(const std::string& cause);
   void device_is_busy(const std::string& cause);
-  void worker_is_gone(const std::string& status, const std::string& cause);
+  void worker_is_gone(io::Status status, const std::string& cause);
   void trial_ended_worker(io::Record record);
   void listen(int wait_ms);
   void hear_the_end();

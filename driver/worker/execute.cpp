@@ -19,6 +19,7 @@
 #include "driver/system/timed.hpp"
 #include "driver/worker/probe.hpp"
 #include "driver/worker/stage_timer.hpp"
+#include "io/records/status.hpp"
 #include "kernels/core/errors.hpp"
 #include "kernels/core/method_run.hpp"
 
@@ -92,8 +93,8 @@ std::string Executor::misfit(const Trial& trial, const Method& method) {
     const std::string reason = fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free on {}",
                                            need.device_bytes / 0x1p30, device_free / 0x1p30, device.name);
     if (fit == Fit::never) return reason;
-    throw ForNow("oom", fmt::format("{} of {:.2f} GiB: another process holds the rest", reason,
-                                    device_total / 0x1p30));
+    throw ForNow(io::Status::oom, fmt::format("{} of {:.2f} GiB: another process holds the rest", reason,
+                                              device_total / 0x1p30));
   }
   Memory host = memory_facts();
   if (need.host_bytes > host.free) {  // what is held of the last trial is not missed
@@ -105,7 +106,7 @@ std::string Executor::misfit(const Trial& trial, const Method& method) {
   if (host_fit == Fit::fits) return {};
   const std::string reason = fmt::format("needs {:.2f} GiB of host memory, {:.2f} of {:.2f} GiB are free",
                                          need.host_bytes / 0x1p30, host.free / 0x1p30, host.most / 0x1p30);
-  if (host_fit == Fit::not_now) throw ForNow("oom", reason);
+  if (host_fit == Fit::not_now) throw ForNow(io::Status::oom, reason);
   return reason;
 }
 
@@ -117,7 +118,7 @@ io::Record Executor::run(const Trial& trial) {
   const std::string reason = misfit(trial, *method);
   if (!reason.empty()) {
     io::Record record = blank(trial);
-    record.status = "skipped";
+    record.status = word(io::Status::skipped);
     record.message = reason;
     return record;
   }
@@ -272,10 +273,10 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
   summarise_samples(record, peaks_of(trial.backend, device_.backend(), peaks_), trial.precision);
   const Evidence evidence{trial.problem, found.ratio,          trial.tolerance,
                           record.info,   measured.convergence, found.flaw};
-  record.status = judge(evidence);
+  record.status = word(judge(evidence));
   record.message = finding_words(evidence);
   if (!measured.verdict.disagreement.empty()) {
-    record.status = "error";
+    record.status = word(io::Status::error);
     record.message = measured.verdict.disagreement;
   }
   compare_with_reference(trial, method, held, measured.answer, record, context);

@@ -8,6 +8,7 @@
 #include "driver/base/rounded.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
+#include "io/records/status.hpp"
 #include "kernels/matrix/system.hpp"
 
 namespace gaussweep::driver {
@@ -45,7 +46,7 @@ io::Dense<double> import_as_planned(const MatrixRequest& request) {
     }
     if (sha256 == request.file_sha256) throw;
   }
-  throw ForNow("error", request.file + ": the file has changed since the plan was read");
+  throw ForNow(io::Status::error, request.file + ": the file has changed since the plan was read");
 }
 
 std::uint64_t solution_seed(const MatrixRequest& request) {

@@ -14,6 +14,7 @@
 #include "driver/system/clock.hpp"
 #include "driver/worker/execute.hpp"
 #include "io/files/errors.hpp"
+#include "io/records/status.hpp"
 #include "kernels/core/errors.hpp"
 
 namespace gaussweep::driver {
@@ -42,7 +43,8 @@ io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peak
 
 /// The status of what was thrown while a trial ran, and whether this process can go on.
 struct Failure {
-  std::string status, message;
+  io::Status status;
+  std::string message;
   bool fatal;
   bool for_now = false;
 };
@@ -53,15 +55,16 @@ Failure failure_of(std::exception_ptr thrown) {
   } catch (const ForNow& e) {
     return {e.status, e.what(), false, true};
   } catch (const OutOfMemory& e) {
-    return {"oom", e.what(), false};
+    return {io::Status::oom, e.what(), false};
   } catch (const std::bad_alloc&) {
-    return {"oom", "host memory ran out", false};
+    return {io::Status::oom, "host memory ran out", false};
   } catch (const DeviceError& e) {
-    return {e.sticky ? "crashed" : "error", fmt::format("{}: {}", e.name, e.what()), e.sticky};
+    return {e.sticky ? io::Status::crashed : io::Status::error, fmt::format("{}: {}", e.name, e.what()),
+            e.sticky};
   } catch (const std::exception& e) {
-    return {"error", e.what(), false};
+    return {io::Status::error, e.what(), false};
   } catch (...) {
-    return {"error", "an exception of unknown type", false};
+    return {io::Status::error, "an exception of unknown type", false};
   }
 }
 
@@ -114,23 +117,24 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
     const Failure failure = failure_of(std::current_exception());
     done.record = executor.blank(trial);
     done.record.start_time = began;
-    done.record.status = failure.status;
+    done.record.status = word(failure.status);
     done.record.message = failure.message + " (at " + step + ")";
     done.record.for_now = failure.for_now;
-    done.end = failure.fatal             ? WorkerEnd::fatal
-               : failure.status == "oom" ? WorkerEnd::spent
-                                         : WorkerEnd::none;
+    done.end = failure.fatal                       ? WorkerEnd::fatal
+               : failure.status == io::Status::oom ? WorkerEnd::spent
+                                                   : WorkerEnd::none;
   }
   done.record.end_time = fine_time_stamp();
   const std::string& status = done.record.status;
-  if (done.end != WorkerEnd::none || status == "pass" || status == "suspect" || status == "skipped")
+  if (done.end != WorkerEnd::none || status == io::Status::pass || status == io::Status::suspect ||
+      status == io::Status::skipped)
     return done;
   // Was it the trial, or is it the device? What a broken one did must not stand as the method's fault.
   try {
     probe(executor.context());
   } catch (const std::exception& e) {
     done.record.message += fmt::format("; after it the device failed: {}", e.what());
-    done.record.status = "crashed";
+    done.record.status = word(io::Status::crashed);
     done.end = WorkerEnd::fatal;
   }
   return done;

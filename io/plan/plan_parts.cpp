@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "io/plan/plan_values.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -23,8 +24,6 @@ const std::vector<std::string> matrix_words = {
     "length", "angle", "amount",    "width", "height",   "what",  "lambda"};
 const std::vector<std::string> problem_words = {"gemm",  "trsv",  "gesv",  "getrf",
                                                 "potrf", "trtri", "geinv", "poinv"};
-const std::vector<std::string> status_words = {"pass",    "suspect", "failed", "diverged", "skipped",
-                                               "timeout", "crashed", "oom",    "error"};
 const std::vector<std::string> backend_words = {"cuda", "emulated", "host"};
 
 bool has_backends(const std::string& axis) {
@@ -258,7 +257,7 @@ std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect_of(const Yam
   std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect;
   for (const auto& [method, value] : node.entries) {
     const std::vector<Scalar> statuses = scalars_of(*value, "expect." + method.text);
-    for (const Scalar& status : statuses) require_word(status, status_words, "no status");
+    for (const Scalar& status : statuses) require_word(status, status_words(), "no status");
     expect[method.text] = {method.place, statuses};
   }
   return expect;

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
 
 namespace gaussweep::driver {
@@ -454,9 +455,8 @@ TEST(Expand, EveryProblemAndStatusOfThePlanReaderIsKnownHere) {
     EXPECT_NO_THROW(io::parse_plan(
         "tolerance: {" + std::string(name) + ": 1}\n" + sweep(std::string(name), "all", "n: 4"), "p"));
   }
-  for (const char* status : trial_statuses) {
-    EXPECT_EQ(failure(sweep("gesv", "serial", "n: 4\n    expect: {serial: " + std::string(status) + "}")),
-              "");
+  for (const std::string& status : io::status_words()) {
+    EXPECT_EQ(failure(sweep("gesv", "serial", "n: 4\n    expect: {serial: " + status + "}")), "");
   }
 }
 

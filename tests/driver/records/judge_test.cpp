@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "driver/plan/trial.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -65,7 +66,7 @@ TEST(Judge, AToleranceMustBeAPositiveNumber) {
 }
 
 TEST(Judge, EveryStatusIsJudgedOrBrokenOrSkipped) {
-  for (const std::string status : trial_statuses) {
+  for (const std::string& status : io::status_words()) {
     EXPECT_EQ(is_judged(status) + is_broken(status) + (status == "skipped"), 1) << status;
   }
 }

@@ -1,0 +1,26 @@
+#include "io/records/status.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gaussweep::io {
+namespace {
+
+TEST(Status, TheWordsAreThoseOfTheContractInItsOrder) {
+  EXPECT_EQ(status_words(), (std::vector<std::string>{"pass", "suspect", "failed", "diverged", "skipped",
+                                                      "timeout", "crashed", "oom", "error"}));
+  for (std::size_t i = 0; i < status_words().size(); ++i)
+    EXPECT_EQ(status_named(status_words()[i]), static_cast<Status>(i)) << status_words()[i];
+}
+
+TEST(Status, AWordThatIsNoneIsEqualToNoStatus) {
+  EXPECT_FALSE(status_named("lost"));
+  EXPECT_FALSE(status_named(""));
+  const std::string later = "lost";
+  EXPECT_TRUE(later != Status::error);
+  EXPECT_FALSE(later == Status::error);
+  EXPECT_TRUE(Status::oom == "oom");
+  EXPECT_TRUE(Status::oom != "OOM");
+}
+
+}  // namespace
+}  // namespace gaussweep::io
