@@ -76,6 +76,7 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   app.failure_message(
       [](const CLI::App* parser, const CLI::Error& error) { return refusal(*parser, error) + '\n'; });
   add_run_command(app, commands);
+  add_try_command(app, commands);
   add_plan_command(app, commands);
   add_methods_command(app, commands);
   add_devices_command(app, commands);

@@ -33,6 +33,7 @@ int run_command_line(int argc, char** argv, const Registry& registry,
 
 void add_run_command(CLI::App& app, Commands& commands);
 void add_worker_command(CLI::App& app, Commands& commands);
+void add_try_command(CLI::App& app, Commands& commands);
 void add_plan_command(CLI::App& app, Commands& commands);
 void add_methods_command(CLI::App& app, Commands& commands);
 void add_devices_command(CLI::App& app, Commands& commands);

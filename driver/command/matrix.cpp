@@ -3,18 +3,24 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"
 #include "driver/command/blur_options.hpp"
 #include "driver/command/cli.hpp"
+#include "driver/command/matrix_facts.hpp"
 #include "driver/command/matrix_files.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/file_facts.hpp"
+#include "driver/system/console.hpp"
 #include "driver/system/process.hpp"
+#include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
 
@@ -127,15 +133,19 @@ void add_export(CLI::App& parent) {
 void add_info(CLI::App& parent, Commands& commands) {
   struct Options {
     std::string file, dataset, format = "table";
-    bool facts = false;
+    bool facts = false, condition = false;
     pid_t parent = 0;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = parent.add_subcommand("info", "Say what a matrix file holds");
+  CLI::App* sub = parent.add_subcommand("info", "Say what a matrix file holds, and what the matrix is");
   sub->add_option("file", options->file, "Matrix Market, HDF5 or MATLAB v7.3")->required();
   sub->add_option("--dataset", options->dataset, "Path of the matrix in an HDF5 or MATLAB file");
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "json"});
+  sub->add_flag(
+      "--condition", options->condition,
+      fmt::format("Estimate the condition of a matrix of any order, which factors it (without: up to {})",
+                  most_factored));
   sub->add_flag("--facts", options->facts, "(given by run and plan) What a plan must know of it")->group("");
   sub->add_option("--parent", options->parent, "(given by run and plan) The process with which to end")
       ->group("");
@@ -150,11 +160,22 @@ void add_info(CLI::App& parent, Commands& commands) {
     }
     const Format format = parse_format(options->format);
     const io::MatrixInfo info = io::matrix_info_apart(options->file, options->dataset);
-    if (format == Format::json) {
-      fmt::print("{}\n", json_text(info_json(info)));
-    } else {
-      fmt::print("{}", info_text(info));
+    std::optional<Seen> seen;
+    std::string unseen;
+    try {
+      seen = see(io::import_matrix_apart(options->file, options->dataset),
+                 options->condition || std::max(info.rows, info.cols) <= most_factored);
+    } catch (const io::InputError& e) {
+      unseen = e.what();  // the file is whole, but has no place in memory
     }
+    if (format == Format::json) {
+      nlohmann::ordered_json json = info_json(info);
+      json["elements"] = seen ? seen_json(*seen) : nlohmann::ordered_json(nullptr);
+      fmt::print("{}\n", json_text(json));
+    } else {
+      fmt::print("{}{}", info_text(info), seen ? seen_text(*seen) : "");
+    }
+    if (!seen) say(fmt::format("note: its elements were not looked at: {}\n", printable_lines(unseen)));
   });
 }
 

@@ -157,10 +157,10 @@ nlohmann::ordered_json info_json(const io::MatrixInfo& info) {
 }
 
 std::string info_text(const io::MatrixInfo& info) {
-  std::string text = fmt::format("Format:   {}\n", info.format);
-  if (!info.dataset.empty()) text += fmt::format("Dataset:  {}\n", printable(info.dataset));
-  text += fmt::format("Size:     {} x {}, {} stored entries\n", info.rows, info.cols, info.stored_entries);
-  text += fmt::format("Entries:  {}{}{}\n", info.field, info.symmetry.empty() ? "" : ", ", info.symmetry);
+  std::string text = fmt::format("Format:    {}\n", info.format);
+  if (!info.dataset.empty()) text += fmt::format("Dataset:   {}\n", printable(info.dataset));
+  text += fmt::format("Size:      {} x {}, {} stored entries\n", info.rows, info.cols, info.stored_entries);
+  text += fmt::format("Entries:   {}{}{}\n", info.field, info.symmetry.empty() ? "" : ", ", info.symmetry);
   for (const auto& [name, value] : info.attributes) text += fmt::format("{}: {}\n", name, printable(value));
   return text;
 }

@@ -79,7 +79,8 @@ void add_plan_command(CLI::App& app, Commands& commands) {
     if (*backend == "auto") chosen = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
     if (chosen == Backend::cuda && cuda_device_count() > 0)
       capability = make_cuda_device(0)->info().capability;
-    const Expansion expansion = expand_plan(*path, commands.registry, chosen, capability);
+    const Expansion expansion =
+        expand_plan(io::read_plan(*path), *path, commands.registry, chosen, capability);
     for (const std::string& note : expansion.notes) fmt::print("note: {}\n", printable(note));
     print_plan(expansion, commands.registry, chosen);
   });

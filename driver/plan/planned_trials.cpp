@@ -8,10 +8,8 @@
 
 namespace gaussweep::driver {
 
-Expansion expand_plan(const std::string& path, const Registry& registry, Backend requested, int capability,
-                      io::Plan* plan_out) {
-  const io::Plan plan = io::read_plan(path);
-  if (plan_out != nullptr) *plan_out = plan;
+Expansion expand_plan(const io::Plan& plan, const std::string& path, const Registry& registry,
+                      Backend requested, int capability) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   std::map<std::pair<std::string, std::string>, FileFacts> known;  // many trials name the same file
   const FileLookup lookup = [&](const std::string& file, const std::string& dataset) {

@@ -8,8 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// Reads a plan and expands it. Matrix files are looked up beside the plan.
-Expansion expand_plan(const std::string& path, const Registry& registry, Backend requested, int capability,
-                      io::Plan* plan = nullptr);
+/// Expands a plan. Matrix files are looked up beside `path`, the plan's file.
+Expansion expand_plan(const io::Plan& plan, const std::string& path, const Registry& registry,
+                      Backend requested, int capability);
 
 }  // namespace gaussweep::driver

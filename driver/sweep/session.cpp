@@ -217,12 +217,16 @@ void tell_unexpected(const Work& work, const RunDirectory& directory, const RunO
     names += fmt::format("\n  {}: {}{}{}", printable(describe(trial)), printable(record.status),
                          record.message.empty() ? "" : ", ", printable(record.message));
   }
-  if (findings > 0) {
+  if (findings > 0 && options.is_kept) {
     spdlog::info("{} trial{} did not pass, as the plan expects: findings (gaussweep summary {} --failures)",
                  findings, findings == 1 ? "" : "s", options.output);
   }
   if (unexpected == 0) return;
   if (unexpected > most_named) names += fmt::format("\n  and {} more", unexpected - most_named);
+  if (!options.is_kept) {
+    spdlog::warn("{} trial{} did not end as expected:{}", unexpected, unexpected == 1 ? "" : "s", names);
+    return;
+  }
   spdlog::warn(
       "{} trial{} did not end as the plan expects:{}\nall of them: gaussweep summary {} --failures\nonce "
       "more: "
@@ -359,7 +363,9 @@ int sweep_into(RunDirectory& directory, World& world, const json& mine, const st
   directory.sync();
   directory.write_results(true);
   tell_unexpected(work, directory, options);
-  if (code == exit_stopped || end.lost_its_ranks) {
+  if ((code == exit_stopped || end.lost_its_ranks) && !options.is_kept) {
+    spdlog::warn("stopped early ({})", end.stopped_because);
+  } else if (code == exit_stopped || end.lost_its_ranks) {
     spdlog::warn("stopped early ({}); go on with: gaussweep run {} -o {} --resume", end.stopped_because,
                  options.plan, options.output);
   }
@@ -379,8 +385,8 @@ int lead(World& world, const json& mine, const std::vector<json>& ranks, const R
         spdlog::warn("{}: {}", rank.at("host").get<std::string>(), warning.get<std::string>());
       }
     }
-    io::Plan plan;
-    const Expansion expansion = expand_plan(options.plan, registry, backend, capability, &plan);
+    const io::Plan plan = options.made_plan ? *options.made_plan : io::read_plan(options.plan);
+    const Expansion expansion = expand_plan(plan, options.plan, registry, backend, capability);
     for (const std::string& note : expansion.notes) spdlog::info("{}", note);
     if (options.dry_run) {
       print_dry_run(expansion, options);

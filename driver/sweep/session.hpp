@@ -13,6 +13,9 @@ namespace gaussweep::driver {
 
 struct RunOptions {
   std::string plan, output;
+  std::optional<io::Plan> made_plan;  ///< in place of the file `plan`, which nobody wrote
+  bool is_kept =
+      true;  ///< false: the run directory goes away afterwards, so nothing hints at going on with it
   bool resume = false, retry_failed = false, dry_run = false;
   std::string backend = "auto";
   double time_limit = 0;  ///< seconds; 0: none

@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 // LAPACKE's functions ending in _work: the others first read every operand in search of NaN, which is not
 // what is to be measured, and refuse it, where we want to see what comes out.
@@ -154,6 +155,42 @@ int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, float* a, std::int64_t l
 int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, double* a, std::int64_t lda) {
   return GAUSSWEEP_LAPACK(
       LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, letter(uplo), letter(diagonal), to_int(n), a, to_int(lda)));
+}
+
+namespace {
+
+/// LAPACK's scratch for an estimate: `reals` n numbers, n integers.
+struct ConditionWork {
+  ConditionWork(std::int64_t n, std::int64_t reals)
+      : real(static_cast<std::size_t>(reals * n)), whole(static_cast<std::size_t>(n)) {}
+  std::vector<double> real;
+  std::vector<lapack_int> whole;
+};
+
+}  // namespace
+
+double gecon(std::int64_t n, const double* lu, std::int64_t lda, double norm) {
+  ConditionWork work(n, 4);
+  double rcond = 0;
+  GAUSSWEEP_LAPACK(LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', to_int(n), lu, to_int(lda), norm, &rcond,
+                                       work.real.data(), work.whole.data()));
+  return rcond;
+}
+
+double pocon(Uplo uplo, std::int64_t n, const double* factor, std::int64_t lda, double norm) {
+  ConditionWork work(n, 3);
+  double rcond = 0;
+  GAUSSWEEP_LAPACK(LAPACKE_dpocon_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), factor, to_int(lda), norm,
+                                       &rcond, work.real.data(), work.whole.data()));
+  return rcond;
+}
+
+double trcon(Uplo uplo, std::int64_t n, const double* a, std::int64_t lda) {
+  ConditionWork work(n, 3);
+  double rcond = 0;
+  GAUSSWEEP_LAPACK(LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', letter(uplo), 'N', to_int(n), a, to_int(lda),
+                                       &rcond, work.real.data(), work.whole.data()));
+  return rcond;
 }
 
 }  // namespace gaussweep::vendor

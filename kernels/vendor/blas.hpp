@@ -68,4 +68,11 @@ int potri(Uplo uplo, std::int64_t n, double* a, std::int64_t lda);
 int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, float* a, std::int64_t lda);
 int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, double* a, std::int64_t lda);
 
+/// LAPACK's estimates of 1 / (|A|_1 |A^-1|_1), in double, with memory of their own: of getrf's factors, of
+/// potrf's factor, of a triangular matrix. `norm`: |A|_1 of the matrix that was factored. 0: A is singular to
+/// working precision.
+double gecon(std::int64_t n, const double* lu, std::int64_t lda, double norm);
+double pocon(Uplo uplo, std::int64_t n, const double* factor, std::int64_t lda, double norm);
+double trcon(Uplo uplo, std::int64_t n, const double* a, std::int64_t lda);
+
 }  // namespace gaussweep::vendor

@@ -1,0 +1,65 @@
+#include "driver/command/records_output.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <iterator>
+#include <utility>
+
+#include "driver/records/loading.hpp"
+#include "driver/records/summary.hpp"
+#include "driver/records/verdict_grid.hpp"
+#include "driver/system/console.hpp"
+#include "driver/system/terminal.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+template <class T>
+void move_to(std::vector<T>& all, std::vector<T>& more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+}  // namespace
+
+io::Results load_all(const std::vector<std::string>& paths) {
+  io::Results all;
+  for (const std::string& path : paths) {
+    Loaded loaded = load(path, false);
+    for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
+    move_to(all.records, loaded.results.records);
+    move_to(all.devices, loaded.results.devices);
+    move_to(all.hosts, loaded.results.hosts);
+  }
+  return all;
+}
+
+void print_failures(const std::vector<io::Record>& records, const char* between) {
+  const Table unexpected = failure_table(records, Failures::unexpected),
+              findings = failure_table(records, Failures::findings);
+  if (!unexpected.rows.empty()) fmt::print("{}Not as expected:\n{}", between, render_text(unexpected));
+  if (!unexpected.rows.empty()) between = "\n";
+  if (!findings.rows.empty()) {
+    fmt::print("{}Not passed, as the plan expects, or skipped:\n{}", between, render_text(findings));
+  }
+  fmt::print("\n{} record{}: {}\n", records.size(), records.size() == 1 ? "" : "s",
+             status_counts_text(records));
+}
+
+void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format) {
+  const std::vector<VerdictGrid> grids = verdict_grids(records, all.devices, all.hosts);
+  if (format == Format::csv) {
+    fmt::print("{}", render_csv(verdict_table(grids)));
+  } else if (format == Format::json) {
+    nlohmann::ordered_json json;
+    json["races"] = render_json(verdict_table(grids));
+    json["failures"] = render_json(failure_table(records, Failures::all));
+    json["records"] = records.size();
+    fmt::print("{}\n", json_text(json));
+  } else {
+    fmt::print("{}", verdict_text(grids, {output_width(), output_has_colours()}));
+    print_failures(records, "\n");
+  }
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,23 @@
+#pragma once
+/// What several commands print of records.
+
+#include <string>
+#include <vector>
+
+#include "driver/base/table.hpp"
+#include "io/records/results.hpp"
+
+namespace gaussweep::driver {
+
+/// All records, devices and hosts of run directories, results files and journals; remarks go to standard
+/// error.
+io::Results load_all(const std::vector<std::string>& paths);
+
+/// What did not pass, and the count of all. `between` comes before what is printed first.
+void print_failures(const std::vector<io::Record>& records, const char* between);
+
+/// The verdict grids of `records` and what did not pass.
+/// @param all for its devices and hosts
+void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format);
+
+}  // namespace gaussweep::driver

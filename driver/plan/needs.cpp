@@ -1,0 +1,62 @@
+#include "driver/plan/needs.hpp"
+
+namespace gaussweep::driver {
+
+std::optional<bool> has(const Seen& matrix, Problem problem, Need need) {
+  const MatrixFacts& facts = matrix.facts;
+  const bool dominant = facts.by_rows == Dominance::strict || facts.by_columns == Dominance::strict;
+  switch (need) {
+    case Need::spd:
+      if (!facts.is_symmetric) return false;
+      if (!matrix.conditioning) return std::nullopt;
+      return matrix.conditioning->is_definite;
+    case Need::strongly_regular:
+      // Every leading block of a definite or of a strictly dominant matrix is regular.
+      if (dominant || (matrix.conditioning && matrix.conditioning->is_definite)) return true;
+      if (facts.is_triangular()) return facts.zero_diagonals == 0;
+      if (facts.first_zero_diagonal == 1) return false;
+      if (matrix.conditioning && matrix.conditioning->zero_pivot > 0) return false;
+      return std::nullopt;
+    case Need::diagonally_dominant:
+      return dominant;
+    case Need::triangular:
+      return problem == Problem::trsv || problem == Problem::trtri || facts.is_triangular();
+    case Need::nonzero_elements:
+      return facts.nonzeros == facts.rows * facts.cols;
+    case Need::nonzero_diagonal:
+      return facts.zero_diagonals == 0;
+  }
+  return std::nullopt;
+}
+
+Suits suits(const Seen& matrix, const Method& method) {
+  Suits result;
+  for (const Need need : method.needs) {
+    const std::optional<bool> there = has(matrix, method.problem, need);
+    if (!there) result.known = false;
+    if (there.value_or(true) || !result.fits) continue;
+    result.fits = false;
+    result.lacks = need;
+  }
+  return result;
+}
+
+std::string need_words(Need need) {
+  switch (need) {
+    case Need::spd:
+      return "a symmetric positive definite matrix";
+    case Need::strongly_regular:
+      return "regular leading blocks, for it exchanges no rows";
+    case Need::diagonally_dominant:
+      return "a diagonally dominant matrix";
+    case Need::triangular:
+      return "a triangular matrix";
+    case Need::nonzero_elements:
+      return "a matrix without zeros";
+    case Need::nonzero_diagonal:
+      return "a diagonal without zeros";
+  }
+  return "?";
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,198 @@
+#include "driver/plan/try_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/words.hpp"
+#include "driver/plan/cost_model.hpp"
+#include "driver/plan/plan_words.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// Of the time that is allowed, what the samples may take by the first guesses; starting workers, the matrix
+/// and the judge take the rest.
+constexpr double share_of_time = 0.6;
+
+/// A method that may be tried.
+struct Candidate {
+  const Method* method;
+  Suits suits;
+  double seconds = 0;
+};
+
+std::vector<Problem> problems_for(const TryWishes& wishes, const Seen& matrix) {
+  if (!wishes.problems.empty()) return wishes.problems;
+  if (matrix.facts.is_triangular() && matrix.facts.lower_bandwidth + matrix.facts.upper_bandwidth > 0)
+    return {Problem::trsv, Problem::trtri};
+  return {Problem::gesv, Problem::getrf, Problem::potrf, Problem::geinv, Problem::poinv};
+}
+
+bool is_wished(const TryWishes& wishes, const Method& method) {
+  return wishes.methods.empty() ||
+         std::any_of(wishes.methods.begin(), wishes.methods.end(),
+                     [&](const std::string& word) { return matches(word, method); });
+}
+
+void refuse_unknown_methods(const TryWishes& wishes, const std::vector<Problem>& problems,
+                            const Registry& registry) {
+  std::vector<std::string> names;
+  for (const Method& method : registry.all()) {
+    if (std::find(problems.begin(), problems.end(), method.problem) != problems.end())
+      names.push_back(method.id());
+  }
+  for (const std::string& word : wishes.methods) {
+    const bool any = std::any_of(problems.begin(), problems.end(),
+                                 [&](Problem problem) { return means_any(word, problem, registry); });
+    if (!any)
+      throw UsageError(fmt::format("--method {}: there is none here; allowed: {}{}", word, joined(names),
+                                   io::nearest_hint(word, names)));
+  }
+}
+
+/// JSON's strings are YAML's.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump();
+}
+
+std::string plan_text(const TryWishes& wishes, const Seen& matrix, const FileFacts& file,
+                      const std::vector<Problem>& problems, const std::vector<Candidate>& candidates) {
+  std::vector<std::string> precisions;
+  for (const Precision precision : wishes.precisions) precisions.emplace_back(to_string(precision));
+  std::string text = fmt::format(
+      "name: {}\nprecision: [{}]\nrepeats: {}\nstages: never\nmatrix: {{file: {}{}}}\nsweep:\n",
+      quoted(std::filesystem::path(file.path).stem().string()), joined(precisions), wishes.repeats,
+      quoted(file.path), wishes.dataset.empty() ? "" : ", dataset: " + quoted(wishes.dataset));
+  const bool is_singular = matrix.conditioning && std::isinf(matrix.conditioning->condition);
+  const Uplo uplo =
+      wishes.uplo.value_or(matrix.facts.is_triangular() ? matrix.facts.triangle() : Uplo::lower);
+  for (const Problem problem : problems) {
+    std::vector<std::string> methods, doubtful;
+    for (const Candidate& candidate : candidates) {
+      if (candidate.method->problem != problem) continue;
+      methods.push_back(candidate.method->variant);
+      if (is_singular || !candidate.suits.known || !candidate.suits.fits) {
+        doubtful.push_back(fmt::format("{}: [pass, suspect, failed, diverged]", candidate.method->variant));
+      }
+    }
+    if (methods.empty()) continue;
+    text += fmt::format("  - problem: {}\n    method: [{}]\n", to_string(problem), joined(methods));
+    if (problem == Problem::gesv || problem == Problem::trsv)
+      text += fmt::format("    nrhs: [{}]\n", fmt::join(wishes.nrhs, ", "));
+    if (problem == Problem::trsv || problem == Problem::trtri || problem == Problem::potrf)
+      text += fmt::format("    uplo: {}\n", to_string(uplo));
+    if (!doubtful.empty()) text += fmt::format("    expect: {{{}}}\n", joined(doubtful));
+  }
+  return text;
+}
+
+/// Methods by the reason for which they are left out; a problem's name where all of its methods are.
+class Refusals {
+ public:
+  explicit Refusals(const Registry& registry) : registry_(registry) {}
+  void add(const Method& method, const std::string& why) {
+    auto found = std::find_if(all_.begin(), all_.end(), [&](const LeftOut& l) { return l.why == why; });
+    if (found == all_.end()) found = all_.insert(all_.end(), LeftOut{{}, why});
+    found->methods.push_back(method.id());
+  }
+  std::vector<LeftOut> result() const {
+    std::vector<LeftOut> result = all_;
+    for (LeftOut& left : result) {
+      std::vector<std::string> names;
+      for (const auto& [problem, name] : EnumNames<Problem>::table) {
+        std::vector<std::string> own, out;
+        for (const Method& method : registry_.all()) {
+          if (method.problem != problem) continue;
+          own.push_back(method.id());
+          if (std::count(left.methods.begin(), left.methods.end(), own.back()) > 0) out.push_back(own.back());
+        }
+        if (!own.empty() && out == own) out = {std::string(name)};
+        names.insert(names.end(), out.begin(), out.end());
+      }
+      left.methods = names;
+    }
+    return result;
+  }
+
+ private:
+  const Registry& registry_;
+  std::vector<LeftOut> all_;
+};
+
+}  // namespace
+
+TryPlan plan_try(const TryWishes& wishes, const Seen& matrix, const FileFacts& file, const Registry& registry,
+                 Backend requested, int capability) {
+  if (!matrix.facts.is_square()) {
+    throw UsageError(fmt::format("{} is {} x {}: what try solves, factors and inverts is square", file.path,
+                                 matrix.facts.rows, matrix.facts.cols));
+  }
+  const std::vector<Problem> problems = problems_for(wishes, matrix);
+  refuse_unknown_methods(wishes, problems, registry);
+  Refusals refusals(registry);
+  std::vector<Candidate> candidates;
+  for (const Problem problem : problems) {
+    for (const Method& method : registry.all()) {
+      if (method.problem != problem || !is_wished(wishes, method)) continue;
+      const Suits suited = suits(matrix, method);
+      if (suited.fits || !wishes.methods.empty()) {
+        candidates.push_back({&method, suited});
+      } else {
+        refusals.add(method, "needs " + need_words(suited.lacks));
+      }
+    }
+  }
+  TryPlan result;
+  if (!candidates.empty()) {
+    const io::Plan plan = io::parse_plan(plan_text(wishes, matrix, file, problems, candidates), "try");
+    const Expansion expansion = expand(plan, registry, requested, capability,
+                                       [&](const std::string&, const std::string&) { return file; });
+    const CostModel model(registry);
+    std::map<const Method*, std::string> cannot;
+    std::set<const Method*> can;
+    for (const Trial& trial : expansion.trials) {
+      const Method* method = registry.find(trial.problem, trial.method);
+      const auto own = std::find_if(candidates.begin(), candidates.end(),
+                                    [&](const Candidate& c) { return c.method == method; });
+      if (trial.skip_reason.empty()) {
+        can.insert(method);
+        own->seconds += model.estimate(trial);
+      } else {
+        cannot[method] = trial.skip_reason;
+      }
+    }
+    std::vector<Candidate> chosen;
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+    double total = 0;
+    for (const Candidate& candidate : candidates) {
+      if (can.count(candidate.method) == 0) {
+        // The reason names the method, which the list of methods does too.
+        std::string why = cannot.at(candidate.method);
+        const std::string id = candidate.method->id() + " ";
+        if (why.compare(0, id.size(), id) == 0) why.erase(0, id.size());
+        refusals.add(*candidate.method, why);
+      } else if (wishes.methods.empty() && !chosen.empty() &&
+                 total + candidate.seconds > share_of_time * wishes.seconds) {
+        refusals.add(*candidate.method,
+                     fmt::format("may take longer than {} (--time-limit, or name it with --method)",
+                                 duration_words(wishes.seconds)));
+      } else {
+        total += candidate.seconds;
+        chosen.push_back(candidate);
+      }
+    }
+    if (!chosen.empty()) result.text = plan_text(wishes, matrix, file, problems, chosen);
+  }
+  result.left_out = refusals.result();
+  return result;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,120 @@
+#include "kernels/matrix/facts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels/check/norms.hpp"
+#include "kernels/vendor/blas.hpp"
+
+namespace gaussweep {
+namespace {
+
+constexpr double unit_roundoff = 0x1p-53;
+
+/// For every i whether |a_ii| outweighs `others[i]`, the sum of the other elements' magnitudes.
+Dominance dominance_of(const std::vector<long double>& diagonal, const std::vector<long double>& others) {
+  Dominance found = Dominance::strict;
+  for (std::size_t i = 0; i < diagonal.size(); ++i) {
+    if (diagonal[i] < others[i]) return Dominance::none;
+    if (diagonal[i] == others[i]) found = Dominance::weak;
+  }
+  return found;
+}
+
+void look_at_square(const HostMatrix<double>& a, MatrixFacts& facts) {
+  const std::int64_t n = a.rows;
+  // long double reaches beyond any sum of doubles.
+  std::vector<long double> diagonal(static_cast<std::size_t>(n)), in_rows(diagonal), in_columns(diagonal);
+  double apart = 0;
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double value = a(i, j);
+      if (i == j) {
+        diagonal[static_cast<std::size_t>(i)] = std::fabs(value);
+        if (value != 0) continue;
+        facts.zero_diagonals += 1;
+        if (facts.first_zero_diagonal == 0) facts.first_zero_diagonal = i + 1;
+        continue;
+      }
+      if (i > j) apart = std::max(apart, std::fabs(value / 2 - a(j, i) / 2));
+      if (value == 0) continue;
+      in_rows[static_cast<std::size_t>(i)] += std::fabs(value);
+      in_columns[static_cast<std::size_t>(j)] += std::fabs(value);
+      std::int64_t& bandwidth = i > j ? facts.lower_bandwidth : facts.upper_bandwidth;
+      bandwidth = std::max(bandwidth, std::abs(i - j));
+    }
+  }
+  facts.asymmetry = facts.largest > 0 ? 2 * (apart / facts.largest) : 0;
+  facts.is_symmetric = true;
+  for (std::int64_t j = 0; j < n && facts.is_symmetric; ++j) {
+    for (std::int64_t i = j + 1; i < n && facts.is_symmetric; ++i) facts.is_symmetric = a(i, j) == a(j, i);
+  }
+  facts.by_rows = dominance_of(diagonal, in_rows);
+  facts.by_columns = dominance_of(diagonal, in_columns);
+}
+
+Conditioning from_rcond(double rcond, bool is_definite) {
+  Conditioning found;
+  found.is_definite = is_definite;
+  if (rcond > 0) found.condition = 1 / rcond;
+  return found;
+}
+
+}  // namespace
+
+MatrixFacts facts_of(const HostMatrix<double>& a) {
+  MatrixFacts facts;
+  facts.rows = a.rows;
+  facts.cols = a.cols;
+  facts.nonzeros = static_cast<std::int64_t>(
+      std::count_if(a.data.begin(), a.data.end(), [](double value) { return value != 0; }));
+  facts.largest = max_norm(a);
+  facts.norm_1 = one_norm(a).value();
+  facts.norm_inf = infinity_norm(a).value();
+  facts.norm_frobenius = frobenius_norm(a).value();
+  if (facts.is_square()) look_at_square(a, facts);
+  return facts;
+}
+
+Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
+  const std::int64_t n = a.rows;
+  if (facts.largest == 0) return {};
+  // A condition number knows no scale, and LAPACK's products of large or small elements would leave double's
+  // range.
+  const int scale = exponent_of(facts.largest);
+  for (double& value : a.data) value = times_power(value, -scale);
+  if (facts.zero_diagonals > 0 && facts.is_triangular()) {
+    Conditioning singular;
+    singular.zero_pivot = facts.first_zero_diagonal;
+    return singular;
+  }
+  const double norm = one_norm(a).value();
+  bool may_be_definite = facts.is_symmetric;
+  for (std::int64_t i = 0; i < n; ++i) may_be_definite = may_be_definite && a(i, i) > 0;
+  if (may_be_definite) {
+    std::vector<double> diagonal(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i) diagonal[static_cast<std::size_t>(i)] = a(i, i);
+    if (vendor::potrf(Uplo::lower, n, a.data.data(), n) == 0) {
+      // Of a singular matrix the last pivots are rounding errors, which may be positive too.
+      const double rcond = vendor::pocon(Uplo::lower, n, a.data.data(), n, norm);
+      if (rcond >= unit_roundoff) return from_rcond(rcond, true);
+    }
+    // The upper triangle is as it was.
+    for (std::int64_t j = 0; j < n; ++j) {
+      a(j, j) = diagonal[static_cast<std::size_t>(j)];
+      for (std::int64_t i = j + 1; i < n; ++i) a(i, j) = a(j, i);
+    }
+  }
+  if (facts.is_triangular()) return from_rcond(vendor::trcon(facts.triangle(), n, a.data.data(), n), false);
+  std::vector<int> pivots(static_cast<std::size_t>(n));
+  const int info = vendor::getrf(n, n, a.data.data(), n, pivots.data());
+  if (info > 0) {
+    Conditioning singular;
+    singular.zero_pivot = info;
+    return singular;
+  }
+  return from_rcond(vendor::gecon(n, a.data.data(), n, norm), false);
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,158 @@
+#include "driver/plan/try_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "driver/base/errors.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+template <class T>
+void nothing(Context&, Operands<T>&, const Parameters&) {}
+
+Method on_cpu(Problem problem, const std::string& variant, std::vector<Need> needs = {}) {
+  Method row;
+  row.problem = problem;
+  row.variant = variant;
+  row.needs = std::move(needs);
+  row.host = {nothing<float>, nothing<double>};
+  row.backends = {Backend::host};
+  return row;
+}
+
+Registry registry() {
+  Method tuned = on_cpu(Problem::gesv, "tuned");
+  tuned.host = {};
+  tuned.cuda = {nothing<float>, nothing<double>};
+  tuned.backends = {Backend::cuda};
+  tuned.capability = 90;
+  Method fast = on_cpu(Problem::gesv, "fast");
+  fast.vendor = true;  // guessed to be ten times as fast
+  return Registry({on_cpu(Problem::gesv, "pivoting"),
+                   on_cpu(Problem::gesv, "plain", {Need::strongly_regular}),
+                   on_cpu(Problem::gesv, "full", {Need::nonzero_elements}), fast, tuned,
+                   on_cpu(Problem::potrf, "cholesky", {Need::spd}),
+                   on_cpu(Problem::trsv, "substitution", {Need::triangular, Need::nonzero_diagonal})});
+}
+
+FileFacts file(std::int64_t n) {
+  return {"/data/a \"b\".mtx", n, n, std::string(64, '1')};
+}
+
+/// A full, unsymmetric matrix whose conditioning is harmless.
+Seen square(std::int64_t n) {
+  Seen seen;
+  seen.facts.rows = seen.facts.cols = n;
+  seen.facts.nonzeros = n * n;
+  seen.facts.lower_bandwidth = seen.facts.upper_bandwidth = n - 1;
+  seen.conditioning = Conditioning{false, 10, 0};
+  return seen;
+}
+
+TryPlan plan_of(const TryWishes& wishes, const Seen& seen, Backend backend = Backend::host) {
+  return plan_try(wishes, seen, file(seen.facts.rows), registry(), backend, 0);
+}
+
+std::vector<Trial> trials_of(const TryPlan& plan, std::int64_t n) {
+  return expand(io::parse_plan(plan.text, "try"), registry(), Backend::host, 0,
+                [&](const std::string&, const std::string&) { return file(n); })
+      .trials;
+}
+
+std::vector<std::string> methods_of(const TryPlan& plan, std::int64_t n) {
+  std::vector<std::string> names;
+  for (const Trial& trial : trials_of(plan, n)) names.push_back(trial.method);
+  return names;
+}
+
+TEST(TryPlan, TriesWhatSuitsTheMatrixAndSaysWhatDoesNot) {
+  const TryPlan plan = plan_of({}, square(8));
+  EXPECT_THAT(methods_of(plan, 8), ElementsAre("fast", "pivoting", "plain", "full"));
+  ASSERT_THAT(plan.left_out, SizeIs(2));
+  EXPECT_THAT(plan.left_out[0].methods, ElementsAre("potrf"));
+  EXPECT_THAT(plan.left_out[0].why, HasSubstr("symmetric positive definite"));
+  EXPECT_THAT(plan.left_out[1].methods, ElementsAre("gesv/tuned"));
+
+  Seen sparse = square(8);
+  sparse.facts.nonzeros = 20;
+  sparse.facts.is_symmetric = true;
+  sparse.conditioning->is_definite = true;
+  EXPECT_THAT(methods_of(plan_of({}, sparse), 8), ElementsAre("fast", "pivoting", "plain", "cholesky"));
+
+  Seen upper = square(8);
+  upper.facts.lower_bandwidth = 0;
+  const std::vector<Trial> trials = trials_of(plan_of({}, upper), 8);
+  ASSERT_THAT(trials, SizeIs(1));
+  EXPECT_EQ(trials[0].method, "substitution");
+  EXPECT_EQ(trials[0].shape.uplo, Uplo::upper);
+}
+
+TEST(TryPlan, FailuresAreFindingsWhereItIsNotKnownThatAMethodSuits) {
+  const std::vector<std::string> any = {"pass", "suspect", "failed", "diverged"};
+  for (const Trial& trial : trials_of(plan_of({}, square(8)), 8)) {
+    EXPECT_EQ(trial.expect, trial.method == "plain" ? any : std::vector<std::string>()) << trial.method;
+  }
+  Seen dominant = square(8);
+  dominant.facts.by_columns = Dominance::strict;
+  for (const Trial& trial : trials_of(plan_of({}, dominant), 8)) EXPECT_THAT(trial.expect, IsEmpty());
+  Seen singular = square(8);
+  singular.conditioning = Conditioning{false, HUGE_VAL, 3};
+  for (const Trial& trial : trials_of(plan_of({}, singular), 8)) EXPECT_EQ(trial.expect, any) << trial.method;
+}
+
+TEST(TryPlan, WhatIsNamedIsTriedWhateverItNeedsAndTakes) {
+  TryWishes wishes;
+  wishes.problems = {Problem::potrf, Problem::gesv};
+  wishes.methods = {"cholesky", "gesv/pl*"};
+  wishes.nrhs = {1, 3};
+  wishes.seconds = 1e-9;
+  const std::vector<Trial> trials = trials_of(plan_of(wishes, square(8)), 8);
+  ASSERT_THAT(trials, SizeIs(3));
+  EXPECT_EQ(trials[0].method, "cholesky");
+  EXPECT_THAT(trials[0].expect, SizeIs(4));
+  EXPECT_EQ(trials[1].shape.nrhs, 1);
+  EXPECT_EQ(trials[2].shape.nrhs, 3);
+
+  wishes.methods = {"cholesy"};
+  try {
+    plan_of(wishes, square(8));
+    FAIL();
+  } catch (const UsageError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("--method cholesy"));
+    EXPECT_THAT(e.what(), HasSubstr("gesv/plain"));
+  }
+}
+
+TEST(TryPlan, TheShortestFirstAsLongAsTheTimeLasts) {
+  TryWishes wishes;
+  wishes.problems = {Problem::gesv};
+  wishes.seconds = 10;  // n = 1000: 0.7 Gflop, at 1 Gflop/s six times 0.7 s
+  const TryPlan plan = plan_of(wishes, square(1000));
+  EXPECT_THAT(methods_of(plan, 1000), ElementsAre("fast", "pivoting"));
+  ASSERT_THAT(plan.left_out, SizeIs(2));
+  EXPECT_THAT(plan.left_out[1].methods, ElementsAre("gesv/plain", "gesv/full"));
+  EXPECT_THAT(plan.left_out[1].why, HasSubstr("--time-limit"));
+  wishes.seconds = 1e-3;
+  EXPECT_THAT(methods_of(plan_of(wishes, square(1000)), 1000),
+              ElementsAre("fast"));  // something is always tried
+}
+
+TEST(TryPlan, RectanglesAreRefusedAndNothingLeftIsNoPlan) {
+  Seen tall = square(8);
+  tall.facts.cols = 3;
+  EXPECT_THROW(plan_of({}, tall), UsageError);
+  TryWishes wishes;
+  wishes.problems = {Problem::potrf};
+  EXPECT_THAT(plan_of(wishes, square(8)).text, IsEmpty());
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

@@ -1,0 +1,108 @@
+#include "kernels/matrix/facts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <initializer_list>
+
+#include "kernels/matrix/generate.hpp"
+
+namespace gaussweep {
+namespace {
+
+/// By rows, as one writes it.
+HostMatrix<double> matrix(std::int64_t rows, std::int64_t cols, std::initializer_list<double> elements) {
+  HostMatrix<double> a(rows, cols);
+  auto next = elements.begin();
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < cols; ++j) a(i, j) = *next++;
+  }
+  return a;
+}
+
+Conditioning conditioning(HostMatrix<double> a) {
+  const MatrixFacts facts = facts_of(a);
+  return conditioning_of(std::move(a), facts);
+}
+
+HostMatrix<double> made(MatrixKind kind, std::int64_t n) {
+  MatrixSpec spec;
+  spec.kind = kind;
+  spec.rows = spec.cols = n;
+  return generate<double>(spec);
+}
+
+TEST(Facts, CountAndMeasureEveryElement) {
+  const MatrixFacts facts = facts_of(matrix(2, 3, {1, -2, 0, 3, 0, -4}));
+  EXPECT_EQ(facts.rows, 2);
+  EXPECT_EQ(facts.cols, 3);
+  EXPECT_EQ(facts.nonzeros, 4);
+  EXPECT_EQ(facts.largest, 4);
+  EXPECT_EQ(facts.norm_1, 4);
+  EXPECT_EQ(facts.norm_inf, 7);
+  EXPECT_DOUBLE_EQ(facts.norm_frobenius, std::sqrt(30.0));
+  EXPECT_FALSE(facts.is_symmetric);
+  EXPECT_FALSE(facts.is_triangular());
+}
+
+TEST(Facts, SymmetryIsExactAndItsLackIsMeasured) {
+  EXPECT_TRUE(facts_of(matrix(2, 2, {1, 5, 5, 1})).is_symmetric);
+  const MatrixFacts nearly = facts_of(matrix(2, 2, {1, 4, 3, 1}));
+  EXPECT_FALSE(nearly.is_symmetric);
+  EXPECT_EQ(nearly.asymmetry, 0.25);
+  // Neither the smallest difference nor the largest sum is lost.
+  EXPECT_FALSE(facts_of(matrix(2, 2, {1, 5e-324, 0, 1})).is_symmetric);
+  EXPECT_EQ(facts_of(matrix(2, 2, {1, 1e308, -1e308, 1})).asymmetry, 2);
+}
+
+TEST(Facts, DominanceIsStrictWeakOrNone) {
+  const MatrixFacts strict = facts_of(matrix(2, 2, {3, -2, 1, 2}));
+  EXPECT_EQ(strict.by_rows, Dominance::strict);
+  EXPECT_EQ(strict.by_columns, Dominance::weak);
+  EXPECT_EQ(facts_of(matrix(2, 2, {1, 2, 0, 1})).by_rows, Dominance::none);
+  // Sums beyond double's range
+  EXPECT_EQ(facts_of(matrix(3, 3, {1e308, 1e308, 1e308, 0, 1, 0, 0, 0, 1})).by_rows, Dominance::none);
+}
+
+TEST(Facts, ZerosOnTheDiagonalAndBands) {
+  const MatrixFacts facts = facts_of(matrix(3, 3, {1, 0, 0, 0, 0, 0, 7, 0, 0}));
+  EXPECT_EQ(facts.zero_diagonals, 2);
+  EXPECT_EQ(facts.first_zero_diagonal, 2);
+  EXPECT_EQ(facts.lower_bandwidth, 2);
+  EXPECT_EQ(facts.upper_bandwidth, 0);
+  EXPECT_TRUE(facts.is_triangular());
+  EXPECT_EQ(facts.triangle(), Uplo::lower);
+  EXPECT_EQ(facts_of(matrix(2, 2, {1, 2, 0, 1})).triangle(), Uplo::upper);
+}
+
+TEST(Facts, DefiniteIsWhatCholeskyFactors) {
+  EXPECT_TRUE(conditioning(matrix(2, 2, {2, -1, -1, 2})).is_definite);
+  EXPECT_FALSE(conditioning(matrix(2, 2, {1, 2, 2, 1})).is_definite);   // a positive diagonal is not enough
+  EXPECT_FALSE(conditioning(matrix(2, 2, {2, -1, 1, 2})).is_definite);  // not symmetric
+  EXPECT_TRUE(conditioning(made(MatrixKind::spd, 65)).is_definite);
+}
+
+TEST(Facts, ConditionsThatAreKnown) {
+  EXPECT_DOUBLE_EQ(conditioning(made(MatrixKind::identity, 5)).condition, 1);
+  EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {2, -1, -1, 2})).condition, 3);      // Cholesky
+  EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1, 2, 2, 1})).condition, 3);        // LU after Cholesky failed
+  EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1, 2, 3, 4})).condition, 21);       // LU
+  EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1, 0, 2, 4})).condition, 4 * 1.5);  // triangle
+  EXPECT_NEAR(conditioning(made(MatrixKind::hilbert, 5)).condition, 943656, 1);   // textbook
+  // No scale overflows or vanishes.
+  EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1e300, 2e300, 3e300, 4e300})).condition, 21);
+  EXPECT_DOUBLE_EQ(conditioning(matrix(2, 2, {1e-300, 2e-300, 3e-300, 4e-300})).condition, 21);
+}
+
+TEST(Facts, SingularMatricesNameTheirPivot) {
+  for (const HostMatrix<double>& a :
+       {matrix(2, 2, {1, 2, 2, 4}), matrix(2, 2, {1, 0, 3, 0}), matrix(2, 2, {0, 0, 0, 0})}) {
+    EXPECT_TRUE(std::isinf(conditioning(a).condition));
+    EXPECT_FALSE(conditioning(a).is_definite);
+  }
+  EXPECT_EQ(conditioning(matrix(2, 2, {1, 2, 2, 4})).zero_pivot, 2);
+  EXPECT_EQ(conditioning(matrix(2, 2, {1, 0, 3, 0})).zero_pivot, 2);
+}
+
+}  // namespace
+}  // namespace gaussweep

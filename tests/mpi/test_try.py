@@ -1,0 +1,117 @@
+"""One command for one matrix: `gaussweep try`, and what `matrix info` says of its elements."""
+
+import json
+import unittest
+
+from harness import SOURCE, SweepTest, run
+
+BUS = SOURCE / "../shared/data/1138_bus.mtx"
+LAPLACIAN = SOURCE / "jobs/plans/data/laplacian_9x9.mtx"
+
+
+class Try(SweepTest):
+    def write(self, name, rows):
+        path = self.folder / name
+        values = [str(row[j]) for j in range(len(rows[0])) for row in rows]
+        lines = ["%%MatrixMarket matrix array real general", f"{len(rows)} {len(rows[0])}", *values]
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    def test_a_definite_matrix_is_solved_factored_and_inverted(self):
+        directory = self.folder / "kept"
+        done = run(["try", LAPLACIAN, "--nrhs", "1,3", "--repeats", "2", "-o", directory])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for words in ("yes, positive definite", "gesv double", "potrf double", "poinv double", "nrhs 3"):
+            self.assertIn(words, done.stdout)
+        self.assertIn("needs a matrix without zeros", done.stdout)
+        records = self.records(directory)
+        self.assertEqual({r["problem"] for r in records}, {"gesv", "getrf", "potrf", "geinv", "poinv"})
+        self.assertEqual({r["nrhs"] for r in records if r["problem"] == "gesv"}, {1, 3})
+        self.assertTrue(all(r["status"] == "pass" for r in records))
+        # The verdict is the one that `summary` gives of the directory that was kept.
+        grid = run(["summary", directory, "--best", "--by", "gpu"]).stdout
+        self.assertIn(grid, done.stdout)
+        # And the plan that was made is a plan.
+        again = run(["plan", directory / "plan.yaml"])
+        self.assertEqual(again.returncode, 0, again.stderr)
+
+    def test_without_output_nothing_is_left_behind(self):
+        place = self.folder / "tmp"
+        place.mkdir()
+        matrix = self.write("a.mtx", [[4, 1], [2, 3]])
+        done = run(["try", matrix, "--problem", "gesv", "--repeats", "1"], TMPDIR=str(place))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(list(place.iterdir()), [])
+        self.assertNotIn("--resume", done.stderr)
+        gone = run(["try", matrix, "--problem", "gesv"], TMPDIR=str(self.folder / "absent"))
+        self.assertNotEqual(gone.returncode, 0)
+
+    def test_nobody_solves_a_singular_matrix(self):
+        done = run(["try", self.write("s.mtx", [[1, 2], [2, 4]]), "--problem", "gesv", "--repeats", "1"])
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("singular: pivot 2 is exactly 0", done.stdout)
+        self.assertIn("none passed", done.stdout)
+
+    def test_a_triangle_is_substituted(self):
+        done = run(["try", self.write("u.mtx", [[2, 1], [0, 3]]), "--repeats", "1"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("upper triangular", done.stdout)
+        self.assertIn("trsv double", done.stdout)
+        self.assertNotIn("gesv", done.stdout)
+
+    def test_what_makes_no_sense_is_refused(self):
+        square = self.write("a.mtx", [[4, 1], [2, 3]])
+        tall = self.write("t.mtx", [[4], [2]])
+        for words, said in (
+            ([tall], "is 2 x 1"),
+            ([square, "--problem", "gesvv"], "--problem gesvv: unknown problem; allowed are"),
+            ([square, "--problem", "gemm"], "takes two matrices"),
+            ([square, "--problem", "gesv", "--method", "lapak"], "--method lapak: there is none here"),
+            ([square, "--problem", "potrf"], "no method is left to try"),
+            ([square, "--nrhs", "0"], "--nrhs: '0'"),
+            ([self.folder / "absent.mtx"], "absent.mtx"),
+        ):
+            done = run(["try", *words])
+            self.assertEqual(done.returncode, 2, (words, done.stdout, done.stderr))
+            self.assertIn(said, done.stderr)
+
+    @unittest.skipUnless(BUS.exists(), f"SKIPPED: {BUS} is not here")
+    def test_a_real_matrix_within_a_minute(self):
+        done = run(["try", BUS], timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("yes, positive definite", done.stdout)
+        self.assertIn("about 1.2e+07 in the 1-norm", done.stdout)
+
+
+class Info(SweepTest):
+    write = Try.write
+
+    def info(self, path, *options):
+        done = run(["matrix", "info", path, "--format", "json", *options])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["elements"]
+
+    def test_numbers_that_can_be_counted_by_hand(self):
+        seen = self.info(self.write("a.mtx", [[3, -1, 0], [1, 0, 5], [0, 2, -7]]))
+        self.assertEqual(seen["nonzeros"], 6)
+        self.assertEqual((seen["norm_1"], seen["norm_inf"], seen["largest"]), (12, 9, 7))
+        self.assertAlmostEqual(seen["norm_frobenius"] ** 2, 89)
+        self.assertFalse(seen["is_symmetric"])
+        self.assertEqual(seen["asymmetry"], 3 / 7)
+        self.assertEqual((seen["zero_diagonals"], seen["first_zero_diagonal"]), (1, 2))
+        self.assertEqual((seen["lower_bandwidth"], seen["upper_bandwidth"]), (1, 1))
+        self.assertFalse(seen["is_positive_definite"])
+
+    def test_a_large_matrix_is_factored_only_where_asked_for(self):
+        large = self.folder / "large.mtx"
+        n = 4097
+        diagonal = [f"{i} {i} 2" for i in range(1, n + 1)]
+        large.write_text("\n".join(["%%MatrixMarket matrix coordinate real general", f"{n} {n} {n}", *diagonal]) + "\n")
+        self.assertNotIn("condition", self.info(large))
+        text = run(["matrix", "info", large]).stdout
+        self.assertIn("not estimated beyond n = 4096 (--condition)", text)
+        self.assertIn("diagonal", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
