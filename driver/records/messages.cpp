@@ -49,6 +49,7 @@ void put(json& to, const Hello& m) {
 void put(json& to, const Done& m) {
   to["record"] = io::to_json(m.record);
   to["end"] = end_json(m.end);
+  to["writing"] = m.writing;
 }
 void put(json& to, const Unfit& m) {
   to["message"] = m.message;
@@ -62,12 +63,16 @@ void put(json& to, const Ready& m) {
 }
 void put(json& to, const Recorded& m) {
   to["record"] = io::to_json(m.record);
+  to["writing"] = m.writing;
 }
 void put(json& to, const DeviceSeen& m) {
   to["row"] = to_json(m.row);
 }
 void put(json& to, const Retired& m) {
   to["reason"] = m.reason;
+}
+void put(json& to, const Finish& m) {
+  to["at_once"] = m.at_once;
 }
 template <class Empty>
 std::enable_if_t<std::is_empty_v<Empty>> put(json& /*to*/, const Empty& /*m*/) {}
@@ -93,6 +98,7 @@ void take(const json& from, Hello& m) {
 void take(const json& from, Done& m) {
   m.record = io::record_from_json(from.at("record"));
   m.end = end_from(from.at("end"));
+  m.writing = from.at("writing").get<std::vector<std::string>>();
 }
 void take(const json& from, Unfit& m) {
   m.message = from.at("message");
@@ -106,12 +112,16 @@ void take(const json& from, Ready& m) {
 }
 void take(const json& from, Recorded& m) {
   m.record = io::record_from_json(from.at("record"));
+  m.writing = from.at("writing").get<std::vector<std::string>>();
 }
 void take(const json& from, DeviceSeen& m) {
   m.row = device_row_from_json(from.at("row"));
 }
 void take(const json& from, Retired& m) {
   m.reason = from.at("reason");
+}
+void take(const json& from, Finish& m) {
+  m.at_once = from.at("at_once");
 }
 template <class Empty>
 std::enable_if_t<std::is_empty_v<Empty>> take(const json& /*from*/, Empty& /*m*/) {}

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -34,7 +35,12 @@ struct Work {
   Trial trial;
 };
 
-/// The worker begins a step.
+/// There is no more: store what is not stored yet, say `Closed`, and end. To a worker.
+struct Close {
+  static constexpr const char* name = "close";
+};
+
+/// The worker begins a step, or shows that it lives.
 struct At {
   static constexpr const char* name = "at";
   std::string step;
@@ -58,6 +64,12 @@ struct Done {
   static constexpr const char* name = "done";
   io::Record record;
   WorkerEnd end = WorkerEnd::none;
+  std::vector<std::string> writing;  ///< digests of the matrices that it has yet to store
+};
+
+/// The worker has stored all that it had to.
+struct Closed {
+  static constexpr const char* name = "closed";
 };
 
 /// The worker cannot begin, or go on. `busy`: the device is there, but others use it, or it is not ready yet:
@@ -84,6 +96,12 @@ struct Ready {
 struct Recorded {
   static constexpr const char* name = "record";
   io::Record record;
+  std::vector<std::string> writing;  ///< digests of the matrices that the rank's worker has yet to store
+};
+
+/// The rank was told to finish and is still storing matrices.
+struct Storing {
+  static constexpr const char* name = "storing";
 };
 
 /// The rank has abandoned its trial, or had none.
@@ -118,19 +136,21 @@ struct Abandon {
   static constexpr const char* name = "abandon";
 };
 
-/// There is no more: end the worker and say `Bye`.
+/// There is no more: end the worker and say `Bye`. `at_once`: without storing what is not stored yet.
 struct Finish {
   static constexpr const char* name = "finish";
+  bool at_once = false;
 };
 
 }  // namespace message
 
-using ToWorker = std::variant<message::Setup, message::Work>;
-using FromWorker =
-    std::variant<message::At, message::Hello, message::Done, message::Unfit, message::StorageFailed>;
+using ToWorker = std::variant<message::Setup, message::Work, message::Close>;
+using FromWorker = std::variant<message::At, message::Hello, message::Done, message::Closed, message::Unfit,
+                                message::StorageFailed>;
 using ToSupervisor = std::variant<message::Work, message::Abandon, message::Finish>;
-using ToCoordinator = std::variant<message::Ready, message::Recorded, message::GivenBack, message::DeviceSeen,
-                                   message::Retired, message::StorageFailed, message::Stop, message::Bye>;
+using ToCoordinator =
+    std::variant<message::Ready, message::Recorded, message::GivenBack, message::DeviceSeen, message::Retired,
+                 message::StorageFailed, message::Storing, message::Stop, message::Bye>;
 
 /// A message that is none: of an unknown type, or with a member that lacks or is of another type.
 struct BadMessage : std::runtime_error {

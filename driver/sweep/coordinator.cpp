@@ -103,6 +103,7 @@ void Coordinator::give_to_waiting() {
 
 void Coordinator::take(int rank, const message::Recorded& recorded) {
   running_.erase(rank);
+  keeper_.note_writing(rank, recorded.writing);
   keep(recorded.record);
 }
 
@@ -111,6 +112,7 @@ void Coordinator::take(int rank, const message::Ready& ready) {
 }
 
 void Coordinator::take(int rank, const message::GivenBack& /*given_back*/) {
+  keeper_.note_writing(rank, {});  // it has ended its worker
   take_back(rank);
   waiting_[rank] = "";
 }
@@ -125,6 +127,16 @@ void Coordinator::take(int rank, const message::DeviceSeen& seen) {
 void Coordinator::take(int /*rank*/, const message::StorageFailed& failed) {
   if (!unsynced_.empty()) directory_.sync();
   throw io::StorageError(failed.message);
+}
+
+void Coordinator::heard_storing() {
+  heard_at_ = clock_.now();
+  if (!storing_) spdlog::info("the trials are done; matrices are still being stored");
+  storing_ = true;
+}
+
+void Coordinator::take(int /*rank*/, const message::Storing& /*storing*/) {
+  heard_storing();
 }
 
 void Coordinator::take(int rank, const message::Stop& /*stop*/) {
@@ -150,6 +162,7 @@ void Coordinator::take(int rank, const message::Retired& retired) {
   directory_.note({{"note", "retired"}, {"rank", rank}, {"reason", reason}});
   directory_.sync();
   gone_.insert(rank);
+  keeper_.note_writing(rank, {});
   waiting_.erase(rank);
   const auto run = running_.find(rank);
   if (run != running_.end() && ++retired_with_[run->second.trial] >= most_retirements) {
@@ -237,28 +250,29 @@ double Coordinator::seconds_left() const {
   return at_work > 0 ? work_left() / at_work : -1;
 }
 
-void Coordinator::tell_all_to_finish() {
-  told_at_ = clock_.now();
+void Coordinator::tell_all_to_finish(bool at_once) {
+  told_at_ = heard_at_ = clock_.now();
   for (int rank = 0; rank < post_.size(); ++rank) {
-    if (left_.count(rank) == 0) post_.tell(rank, message::Finish{});
+    if (left_.count(rank) == 0) post_.tell(rank, message::Finish{at_once});
   }
 }
 
 void Coordinator::await_goodbyes(double now) {
   // Every message is received before MPI_Finalize: an unanswered one could hold its sender there for ever.
   const bool all = static_cast<int>(left_.size()) == post_.size();
-  const bool patience_over = now - told_at_ > answer_patience;
+  const bool patience_over = now - heard_at_ > answer_patience;
   if (!all && patience_over) post_.lose_peer();
   finished_ = all || patience_over;
 }
 
 void Coordinator::give_up() noexcept {
   try {
-    if (told_at_ < 0) tell_all_to_finish();
+    if (told_at_ < 0) tell_all_to_finish(true);
     left_.insert(0);  // this rank's own supervisor ends with it
     for (double now = told_at_; !finished_; now = clock_.now()) {
       while (const auto arrived = post_.next_for_coordinator()) {
         if (std::holds_alternative<message::Bye>(arrived->message)) left_.insert(arrived->rank);
+        if (std::holds_alternative<message::Storing>(arrived->message)) heard_storing();
       }
       await_goodbyes(now);
       if (!finished_) clock_.wait(1e-3);
@@ -299,7 +313,7 @@ void Coordinator::step() {
       spdlog::info("the matrix store: {} matrices were removed to make room, {} times one did not fit",
                    keeper_.removed(), keeper_.refused());
     }
-    tell_all_to_finish();
+    tell_all_to_finish(!stopped_because_.empty());
   }
 }
 

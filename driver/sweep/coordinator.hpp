@@ -55,6 +55,7 @@ class Coordinator {
   void take(int rank, const message::DeviceSeen& seen);
   void take(int rank, const message::Retired& retired);
   void take(int rank, const message::StorageFailed& failed);
+  void take(int rank, const message::Storing& storing);
   void take(int rank, const message::Stop& stop);
   void take(int rank, const message::Bye& bye);
   void give(int rank, const std::string& held);
@@ -71,7 +72,8 @@ class Coordinator {
   void heed_launcher();
   void take_back(int rank);
   void forget_the_silent(double now);
-  void tell_all_to_finish();
+  void tell_all_to_finish(bool at_once);
+  void heard_storing();
   void await_goodbyes(double now);
   double seconds_left() const;
   double work_left() const;
@@ -107,6 +109,8 @@ class Coordinator {
   std::string stopped_because_;
   bool lost_its_ranks_ = false;
   double told_at_ = -1;  ///< when everybody was told to finish; negative: not yet
+  double heard_at_ = 0;  ///< when that was, or a rank last said that it still stores matrices
+  bool storing_ = false;
   bool finished_ = false;
 };
 

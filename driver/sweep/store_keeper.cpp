@@ -71,17 +71,40 @@ void StoreKeeper::admit(Trial& trial) {
     trial.matrix_b->store = trial.matrix.store;
 }
 
-void StoreKeeper::release(const MatrixRequest& request, bool done) {
-  Shelf& shelf = shelves_.at(request.digest);
-  if (--shelf.running == 0 && shelf.bytes > 0)  // nobody is writing it: what it takes is known now
-    set_bytes(shelf, static_cast<double>(store_.bytes_of(request.digest)));
-  if (done) --shelf.needs;
+/// After a trial or a write has ended.
+void StoreKeeper::settle(const std::string& digest, Shelf& shelf) {
+  if (shelf.running > 0) return;
+  if (shelf.bytes > 0)  // nobody is writing it: what it takes is known now
+    set_bytes(shelf, static_cast<double>(store_.bytes_of(digest)));
   if (shelf.needs > 0) return;
   if (shelf.bytes > 0) {
-    note_unneeded(request.digest, shelf);
+    note_unneeded(digest, shelf);
   } else {
-    shelves_.erase(request.digest);
+    shelves_.erase(digest);
   }
+}
+
+void StoreKeeper::note_writing(int rank, const std::vector<std::string>& digests) {
+  const auto known = [&](const std::string& digest) { return shelves_.count(digest) > 0; };
+  std::vector<std::string> before;
+  std::swap(before, writing_[rank]);
+  for (const std::string& digest : digests) {
+    if (!known(digest)) continue;
+    ++shelves_.at(digest).running;
+    writing_[rank].push_back(digest);
+  }
+  for (const std::string& digest : before) {
+    Shelf& shelf = shelves_.at(digest);
+    --shelf.running;
+    settle(digest, shelf);
+  }
+}
+
+void StoreKeeper::release(const MatrixRequest& request, bool done) {
+  Shelf& shelf = shelves_.at(request.digest);
+  --shelf.running;
+  if (done) --shelf.needs;
+  settle(request.digest, shelf);
 }
 
 void StoreKeeper::release(const Trial& trial, bool done) {

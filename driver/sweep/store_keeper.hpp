@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,6 +27,9 @@ class StoreKeeper {
   /// Before a trial is handed out: makes room, and takes `store` from those of its matrices for which there
   /// is none: they are made for this trial alone. @throws io::StorageError
   void admit(Trial& trial);
+  /// What a rank's worker has yet to store, instead of what it had before: files that will appear after their
+  /// trial's record. @throws io::StorageError
+  void note_writing(int rank, const std::vector<std::string>& digests);
   /// A trial of the queue, as admitted, runs no more. `done`: it has its record, else it is still open.
   void release(const Trial& trial, bool done);
   /// Bytes stored or about to be.
@@ -38,17 +42,19 @@ class StoreKeeper {
   struct Shelf {
     double bytes = 0;        ///< of the file, or what it is expected to take; 0: not stored
     std::int64_t needs = 0;  ///< open trials
-    int running = 0;         ///< those of them that run
+    int running = 0;         ///< those of them that run, and workers that have yet to store it
   };
   void admit(MatrixRequest& request, const Trial& trial);
   void release(const MatrixRequest& request, bool done);
+  void settle(const std::string& digest, Shelf& shelf);
   void set_bytes(Shelf& shelf, double bytes);
   void note_unneeded(const std::string& digest, const Shelf& shelf);
   bool make_room(double bytes);
 
   io::MatrixStore store_;
   double limit_;
-  std::unordered_map<std::string, Shelf> shelves_;  ///< by digest
+  std::unordered_map<std::string, Shelf> shelves_;   ///< by digest
+  std::map<int, std::vector<std::string>> writing_;  ///< by rank, what is on its way into the store
   std::deque<std::string> unneeded_;  ///< stored, and no open trial needs them: the oldest first
   double used_ = 0, unneeded_bytes_ = 0;
   std::int64_t refused_ = 0, removed_ = 0;

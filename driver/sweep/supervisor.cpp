@@ -54,7 +54,7 @@ void Supervisor::ask() {
 }
 
 void Supervisor::report(const io::Record& record) {
-  post_.tell_coordinator(message::Recorded{record});
+  post_.tell_coordinator(message::Recorded{record, writing_});
   trial_.reset();
   sent_ = false;
   ends_ = 0;
@@ -98,7 +98,20 @@ void Supervisor::end_worker() {
     spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", place_.origin.rank);
   worker_ready_ = false;
   sent_ = false;
-  if (ending && in_the_middle) io::remove_temporaries_of(ending->pid(), place_.directory + "/matrices");
+  if (ending && (in_the_middle || !writing_.empty()))
+    io::remove_temporaries_of(ending->pid(), place_.directory + "/matrices");
+  if (!writing_.empty()) {
+    spdlog::warn(
+        "rank {}: its worker ended with {} matrices not stored yet; they are made again where needed",
+        place_.origin.rank, writing_.size());
+  }
+  writing_.clear();
+}
+
+void Supervisor::leave() {
+  end_worker();
+  finished_ = true;
+  post_.tell_coordinator(message::Bye{});
 }
 
 void Supervisor::retire(const std::string& reason) {
@@ -159,7 +172,14 @@ void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
 
 void Supervisor::hear(const message::At& at) {
   step_ = at.step;
-  if (!worker_ready_) step_started_ = clock_.now();
+  if (!worker_ready_ || closing_) step_started_ = clock_.now();
+  if (closing_) post_.tell_coordinator(message::Storing{});
+}
+
+void Supervisor::hear(const message::Closed& /*closed*/) {
+  if (!closing_) throw BadMessage("the worker said goodbye and was not told to");
+  writing_.clear();
+  leave();
 }
 
 void Supervisor::hear(const message::Hello& hello) {
@@ -193,6 +213,7 @@ void Supervisor::hear(message::Done done) {
     throw BadMessage(fmt::format("the record of another trial came, {}/{} n={}", done.record.problem,
                                  done.record.method, done.record.n));
   }
+  writing_ = std::move(done.writing);
   if (done.end == WorkerEnd::fatal) return trial_ended_worker(std::move(done.record));
   held_ = done.end == WorkerEnd::none ? trial_->matrix.digest : std::string();
   report(ends_ == 0 ? done.record : with_first_end(done.record, first_cause_));
@@ -213,10 +234,17 @@ void Supervisor::take(const message::Abandon& /*abandon*/) {
   post_.tell_coordinator(message::GivenBack{});
 }
 
-void Supervisor::take(const message::Finish& /*finish*/) {
-  end_worker();
-  finished_ = true;
-  post_.tell_coordinator(message::Bye{});
+void Supervisor::take(const message::Finish& finish) {
+  const bool idle = worker_ && worker_ready_ && !sent_;
+  if (finish.at_once || !idle || writing_.empty()) return leave();
+  closing_ = true;
+  step_ = "store";
+  step_started_ = clock_.now();
+  try {
+    worker_->send(message::Close{});
+  } catch (const ChannelClosed&) {
+    // heard as the end of the channel
+  }
 }
 
 void Supervisor::watch_time() {
@@ -227,11 +255,13 @@ void Supervisor::watch_time() {
     return;
   }
   const double limit = !device_ ? first_start_timeout : start_timeout;
+  if (closing_ && now - step_started_ > limit) return leave();
   if (!worker_ready_ && worker_ && now - step_started_ > limit)
     worker_is_gone(io::Status::crashed, fmt::format("no sign of life within {:g} s", limit));
 }
 
 void Supervisor::hear_the_end() {
+  if (closing_) return leave();
   // its last words are read; now wait for its end, which follows at once, or is brought about
   Ending how;
   const double deadline = clock_.now() + 1;
@@ -257,6 +287,7 @@ void Supervisor::listen(int wait_ms) {
   } catch (const io::StorageError&) {
     throw;
   } catch (const std::exception& e) {
+    if (closing_) return leave();
     return worker_is_gone(io::Status::crashed,
                           fmt::format("its messages cannot be understood any more ({})", e.what()));
   }
@@ -311,6 +342,7 @@ void Supervisor::step(int wait_ms) {
     trial_.reset();
     out_of_work_ = true;
     post_.tell_coordinator(message::StorageFailed{e.what()});
+    if (closing_) leave();
   }
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "driver/plan/trial.hpp"
 #include "driver/sweep/post.hpp"
@@ -38,6 +39,7 @@ class Supervisor {
   void hear(const message::At& at);
   void hear(const message::Hello& hello);
   void hear(message::Done done);
+  void hear(const message::Closed& closed);
   void hear(const message::Unfit& unfit);
   void hear(const message::StorageFailed& failed);
   void start_worker();
@@ -54,6 +56,8 @@ class Supervisor {
   void ask();
   void retire(const std::string& reason);
   void end_worker();
+  /// The rank's last step: the worker ended, and goodbye.
+  void leave();
 
   Post& post_;
   WorkerPlace place_;
@@ -79,6 +83,8 @@ class Supervisor {
   std::string first_cause_;
   io::Record last_end_;  ///< how it ended the last one: its record, once the device is known to work
   std::string held_;
+  std::vector<std::string> writing_;  ///< what the worker has yet to store, by its last record
+  bool closing_ = false;              ///< the worker was told to store that and end
   bool finished_ = false;
 };
 

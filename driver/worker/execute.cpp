@@ -42,13 +42,13 @@ void describe_device(io::Record& record, const DeviceInfo& info, const Origin& o
 /// The inputs that this worker holds, and the vendor's answer for them.
 template <class T>
 struct Executor::Held {
-  Prepared<T> prepared;
+  std::shared_ptr<Prepared<T>> prepared;
   std::string reference_identity;  ///< of the answer below: inputs, problem, method
   Answer<T> reference;
   double reference_seconds = std::numeric_limits<double>::quiet_NaN();
 };
 
-Executor::Executor(const Registry& registry, Device& device, io::MatrixStore store, Origin origin,
+Executor::Executor(const Registry& registry, Device& device, StoreWriter& store, Origin origin,
                    std::function<void(const std::string&)> at)
     : registry_(registry),
       device_(device),
@@ -56,7 +56,7 @@ Executor::Executor(const Registry& registry, Device& device, io::MatrixStore sto
       device_info_(worker_device_info(device)),
       context_(device),
       host_context_(*host_device_),
-      store_(std::move(store)),
+      store_(store),
       origin_(std::move(origin)),
       at_(std::move(at)) {}
 
@@ -100,6 +100,7 @@ std::string Executor::misfit(const Trial& trial, const Method& method) {
   if (need.host_bytes > host.free) {  // what is held of the last trial is not missed
     held_float_.reset();
     held_double_.reset();
+    store_.finish([&] { at_("store"); });  // what is still to be stored neither
     host = memory_facts();
   }
   const Fit host_fit = fit_of(need.host_bytes, host.free, host.most);
@@ -181,15 +182,16 @@ std::vector<io::Stage> stages_of(MethodRun<T>& run, Device& device) {
 template <class T>
 Executor::Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
   Held<T>& held = this->held<T>();
-  if (held.prepared.identity != inputs_identity(trial)) {
+  if (!held.prepared || held.prepared->identity != inputs_identity(trial)) {
     at_("inputs");
-    held = Held<T>();  // frees the old ones first
-    held.prepared = prepare_inputs<T>(context_, store_, trial);
-    record.load_seconds = held.prepared.load_seconds;
-    record.generate_seconds = held.prepared.generate_seconds;
+    std::shared_ptr<Prepared<T>> last = std::move(held.prepared);
+    held = Held<T>();  // frees the old answers first
+    held.prepared = prepare_inputs<T>(context_, store_, trial, std::move(last));
+    record.load_seconds = held.prepared->load_seconds;
+    record.generate_seconds = held.prepared->generate_seconds;
   }
   // Trials of one potrf matrix share it whatever their triangle: the judge must look at this trial's.
-  held.prepared.inputs.shape = trial.shape;
+  held.prepared->inputs.shape = trial.shape;
   return held;
 }
 
@@ -221,6 +223,7 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
       stages_too && timed(device, [&] { record.stages = stages_of(*run, device); }) > long_run_seconds;
 
   at_("samples");
+  std::optional<StoreWriter::Pause> pause(std::in_place, store_);
   const GpuSampler sampler(nvml_, record.gpu_uuid);
   for (std::int64_t i = 0; i < trial.repeats; ++i) {
     io::Sample sample;
@@ -228,6 +231,7 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
     if (trial.backend == Backend::cuda) note_reading(record, sample, sampler.read());
     record.sample_list.push_back(sample);
   }
+  pause.reset();
   Measured<T> measured;
   measured.convergence = run->report().convergence;
   record.convergence = to_string(measured.convergence);
@@ -262,7 +266,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
   io::Record record = blank(trial);
   Context& context = trial.backend == Backend::host ? host_context_ : context_;
   Held<T>& held = hold_inputs<T>(trial, record);
-  const Measured<T> measured = measure(trial, method, held.prepared.inputs, context, record);
+  const Measured<T> measured = measure(trial, method, held.prepared->inputs, context, record);
   const Findings& found = measured.verdict.findings;
 
   record.residual_ratio = found.ratio;
@@ -291,7 +295,7 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   const bool vendor_on_host = !vendor->runs_on(trial.backend);
   Context& vendor_context = vendor_on_host ? host_context_ : context;
   const std::string identity =
-      fmt::format("{} {} {}", held.prepared.identity, vendor->id(), to_string(trial.shape.uplo));
+      fmt::format("{} {} {}", held.prepared->identity, vendor->id(), to_string(trial.shape.uplo));
   if (&method == vendor) {
     held.reference = answer;
     held.reference_seconds = record.seconds_median;
@@ -301,8 +305,9 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
     const Parameters defaults = defaults_of(*vendor);
     MethodRun<T> run(vendor_context, *vendor, vendor_on_host ? Backend::host : trial.backend, defaults,
                      trial.shape);
-    run.upload(held.prepared.inputs);
+    run.upload(held.prepared->inputs);
     run.warm_up();
+    const StoreWriter::Pause pause(store_);
     // As often as the method that it is compared with.
     std::vector<double> seconds;
     for (std::int64_t i = 0; i < trial.repeats; ++i) seconds.push_back(run.timed_run());

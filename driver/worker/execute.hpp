@@ -22,7 +22,7 @@ namespace gaussweep::driver {
 class Executor {
  public:
   /// @param at called at the beginning of every step, so that the cause of an end can name the last one
-  Executor(const Registry& registry, Device& device, io::MatrixStore store, Origin origin,
+  Executor(const Registry& registry, Device& device, StoreWriter& store, Origin origin,
            std::function<void(const std::string&)> at);
   ~Executor();
   /// The record of a trial. Numeric failure is in the record.
@@ -61,7 +61,7 @@ class Executor {
   DeviceInfo device_info_;  ///< as it was at the start: a broken device cannot be asked any more
   Nvml nvml_;
   Context context_, host_context_;
-  io::MatrixStore store_;
+  StoreWriter& store_;
   Origin origin_;
   Peaks peaks_;
   std::function<void(const std::string&)> at_;

@@ -1,5 +1,7 @@
 #include "driver/worker/inputs.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -15,11 +17,6 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr std::uint64_t file_solution_seed = 1;
-
-template <class T>
-io::Dense<T> to_dense(HostMatrix<T> matrix) {
-  return {matrix.rows, matrix.cols, std::move(matrix.data)};
-}
 
 template <class T>
 HostMatrix<T> to_host(io::Dense<T> dense) {
@@ -61,26 +58,54 @@ void add_system(HostMatrix<T>& a, HostMatrix<T>& b, HostMatrix<T>& x_true, std::
   b = std::move(system.b);
 }
 
-/// A of a request, with b and x_true where A is square.
+/// A matrix of a request as it is stored: with b and x_true where it is square.
 template <class T>
-io::StoredMatrix<T> make(Context& context, const MatrixRequest& request, std::int64_t nrhs) {
-  HostMatrix<T> a = request.kind == "file" ? to_host(rounded<T>(import_as_planned(request), request.file))
-                                           : generate_on<T>(context, request.spec);
-  HostMatrix<T> b, x_true;
-  if (a.rows == a.cols) add_system(a, b, x_true, nrhs, solution_seed(request));
-  io::StoredMatrix<T> stored;
-  stored.a = to_dense(std::move(a));
-  stored.b = to_dense(std::move(b));
-  stored.x_true = to_dense(std::move(x_true));
-  stored.attributes = {{"kind", request.kind},
-                       {"precision", std::string(to_string(precision_of<T>))},
-                       {"seed", std::to_string(solution_seed(request))}};
+struct Made {
+  HostMatrix<T> a, b, x_true;
+  bool read = false;  ///< from the store
+};
+
+template <class T>
+Made<T> make(Context& context, StoreWriter& store, const MatrixRequest& request, std::int64_t nrhs) {
+  Made<T> made;
   if (request.kind == "file") {
-    stored.attributes["source_sha256"] = request.file_sha256;
+    io::Dense<double> imported = store.alone([&] { return import_as_planned(request); });
+    made.a = to_host(rounded<T>(std::move(imported), request.file));
   } else {
-    stored.attributes["generator"] = request.spec.canonical(precision_of<T>);
+    made.a = generate_on<T>(context, request.spec);
   }
-  return stored;
+  if (made.a.rows == made.a.cols) add_system(made.a, made.b, made.x_true, nrhs, solution_seed(request));
+  return made;
+}
+
+template <class T>
+io::MatrixAttributes attributes_of(const MatrixRequest& request) {
+  io::MatrixAttributes attributes = {{"kind", request.kind},
+                                     {"precision", std::string(to_string(precision_of<T>))},
+                                     {"seed", std::to_string(solution_seed(request))}};
+  if (request.kind == "file") {
+    attributes["source_sha256"] = request.file_sha256;
+  } else {
+    attributes["generator"] = request.spec.canonical(precision_of<T>);
+  }
+  return attributes;
+}
+
+template <class T>
+io::DenseView<T> view(const HostMatrix<T>& matrix) {
+  return {matrix.rows, matrix.cols, matrix.empty() ? nullptr : matrix.data.data()};
+}
+
+template <class T>
+Made<T> read_or_make(Context& context, StoreWriter& store, const MatrixRequest& request, std::int64_t nrhs) {
+  io::StoredMatrix<T> stored;
+  if (!request.store || !store.find(request.digest, stored)) return make<T>(context, store, request, nrhs);
+  Made<T> made;
+  made.read = true;
+  made.a = to_host(std::move(stored.a));
+  made.b = to_host(std::move(stored.b));
+  made.x_true = to_host(std::move(stored.x_true));
+  return made;
 }
 
 /// Zeroes the triangle that trsv and trtri do not see.
@@ -113,48 +138,140 @@ std::string inputs_identity(const Trial& t) {
          (t.problem == Problem::gemm ? " gemm" : "");
 }
 
+namespace {
+
+/// Whether zeroing the triangle that trsv and trtri do not see would change anything.
 template <class T>
-Prepared<T> prepare_inputs(Context& context, io::MatrixStore& store, const Trial& trial) {
-  const double unknown = std::numeric_limits<double>::quiet_NaN();
-  Prepared<T> result{{}, inputs_identity(trial), unknown, unknown};
-  auto fetch = [&](const MatrixRequest& request) {
+bool is_cut_for(const Trial& trial, const HostMatrix<T>& a) {
+  const Uplo uplo = trial.shape.uplo;
+  if (trial.problem != Problem::trsv && trial.problem != Problem::trtri) return false;
+  if (trial.matrix.kind == to_string(MatrixKind::triangular) && trial.matrix.spec.uplo == uplo) return false;
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    const std::int64_t begin = uplo == Uplo::lower ? 0 : j + 1;
+    const std::int64_t end = uplo == Uplo::lower ? std::min(j, a.rows) : a.rows;
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (a(i, j) != 0 || std::signbit(a(i, j))) return true;
+    }
+  }
+  return false;
+}
+
+/// What a problem asks for of a matrix that is held: its triangle, its right-hand sides.
+template <class T>
+void fit_to(const Trial& trial, bool cut, Prepared<T>& prepared) {
+  Inputs<T>& in = prepared.inputs;
+  const Shape& s = trial.shape;
+  require_size(trial.matrix, in.a.rows, in.a.cols, s.n, s.n);
+  in.shape = s;
+  in.b = {};
+  in.x_true = {};
+  prepared.product = false;
+  if (cut) {
+    keep_triangle(in.a, s.uplo);
+    prepared.digest.clear();
+  }
+  if (trial.problem == Problem::gesv || (trial.problem == Problem::trsv && !cut)) {
+    in.b = prepared.b;
+    in.x_true = prepared.x_true;
+    require_size(trial.matrix, in.b.rows, in.b.cols, s.n, s.nrhs);
+  } else if (trial.problem == Problem::trsv) {
+    add_system(in.a, in.b, in.x_true, s.nrhs, solution_seed(trial.matrix));
+  }
+  prepared.identity = inputs_identity(trial);
+}
+
+/// Whether a matrix that is held can become a trial's inputs where it is: nobody looks at what would change.
+template <class T>
+bool may_change(const std::shared_ptr<Prepared<T>>& held, bool cut) {
+  return held.use_count() == 1 || (!cut && !held->product);
+}
+
+/// Has a matrix stored that its request wants to be.
+template <class T>
+void keep(StoreWriter& store, const MatrixRequest& request, const io::SystemView<T>& system,
+          std::shared_ptr<const void> owner) {
+  if (request.store) store.put(request.digest, system, attributes_of<T>(request), std::move(owner));
+}
+template <class T>
+void keep_a(StoreWriter& store, const MatrixRequest& request, const std::shared_ptr<Prepared<T>>& of) {
+  if (of->kept) return;
+  keep<T>(store, request, {view(of->inputs.a), view(of->b), view(of->x_true)}, of);
+  of->kept = request.store;
+}
+
+/// Bytes of a matrix of a request with its system.
+template <class T>
+std::size_t bytes_of(const MatrixRequest& request, std::int64_t nrhs) {
+  const auto rows = static_cast<std::size_t>(request.spec.rows);
+  const auto cols = static_cast<std::size_t>(request.spec.cols) + 2 * static_cast<std::size_t>(nrhs);
+  return rows * cols * sizeof(T);
+}
+
+}  // namespace
+
+template <class T>
+std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store, const Trial& trial,
+                                            std::shared_ptr<Prepared<T>> held) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  const bool gemm = trial.problem == Problem::gemm;
+  if (held && held->digest == trial.matrix.digest && !gemm) {
+    const bool cut = is_cut_for(trial, held->inputs.a);
+    if (may_change(held, cut)) {
+      keep_a(store, trial.matrix, held);
+      held->load_seconds = held->generate_seconds = unknown;
+      if (!may_change(held, cut)) held = std::make_shared<Prepared<T>>(*held);
+      fit_to(trial, cut, *held);
+      return held;
+    }
+  }
+  held.reset();  // before memory is taken for the new ones
+  auto result = std::make_shared<Prepared<T>>();
+  result->load_seconds = result->generate_seconds = unknown;
+  const auto fetch = [&](const MatrixRequest& request) {
+    store.make_room(bytes_of<T>(request, trial.shape.nrhs));
     const double start = now_seconds();
-    bool made = true;
-    const std::function<io::StoredMatrix<T>()> maker = [&] {
-      return make<T>(context, request, trial.shape.nrhs);
-    };
-    io::StoredMatrix<T> stored = request.store ? store.get<T>(request.digest, maker, &made) : maker();
-    double& field = made ? result.generate_seconds : result.load_seconds;
+    Made<T> made = read_or_make<T>(context, store, request, trial.shape.nrhs);
+    double& field = made.read ? result->load_seconds : result->generate_seconds;
     field = (field > 0 ? field : 0) + (now_seconds() - start);
-    return stored;
+    return made;
   };
 
-  Inputs<T>& in = result.inputs;
-  in.shape = trial.shape;
-  io::StoredMatrix<T> stored = fetch(trial.matrix);
-  in.a = to_host(std::move(stored.a));
-  const Shape& s = trial.shape;
-  if (trial.problem == Problem::gemm) {
-    require_size(trial.matrix, in.a.rows, in.a.cols, s.m, s.k);
-    in.b = to_host(fetch(trial.matrix_b.value()).a);
-    require_size(*trial.matrix_b, in.b.rows, in.b.cols, s.k, s.n);
+  Inputs<T>& in = result->inputs;
+  Made<T> made = fetch(trial.matrix);
+  in.a = std::move(made.a);
+  result->b = std::move(made.b);
+  result->x_true = std::move(made.x_true);
+  result->digest = trial.matrix.digest;
+  result->kept = made.read;
+  if (!gemm) {
+    const bool cut = is_cut_for(trial, in.a);
+    keep_a(store, trial.matrix, result);
+    // While the whole is being stored, its triangle is another matrix.
+    if (cut && !may_change(result, cut)) result = std::make_shared<Prepared<T>>(*result);
+    fit_to(trial, cut, *result);
     return result;
   }
-  require_size(trial.matrix, in.a.rows, in.a.cols, s.n, s.n);
-  if (trial.problem == Problem::trsv || trial.problem == Problem::trtri) keep_triangle(in.a, s.uplo);
-  if (trial.problem == Problem::trsv) {
-    add_system(in.a, in.b, in.x_true, s.nrhs, solution_seed(trial.matrix));
-  } else if (trial.problem == Problem::gesv) {
-    in.b = to_host(std::move(stored.b));
-    in.x_true = to_host(std::move(stored.x_true));
-    require_size(trial.matrix, in.b.rows, in.b.cols, s.n, s.nrhs);
-  }
+  const Shape& s = trial.shape;
+  require_size(trial.matrix, in.a.rows, in.a.cols, s.m, s.k);
+  const MatrixRequest& of_b = trial.matrix_b.value();
+  Made<T> other = fetch(of_b);
+  in.shape = s;
+  in.b = std::move(other.a);
+  require_size(of_b, in.b.rows, in.b.cols, s.k, s.n);
+  result->b_of_b = std::move(other.b);
+  result->x_of_b = std::move(other.x_true);
+  result->product = true;
+  result->identity = inputs_identity(trial);
+  if (!other.read) keep<T>(store, of_b, {view(in.b), view(result->b_of_b), view(result->x_of_b)}, result);
+  keep_a(store, trial.matrix, result);
   return result;
 }
 
 template struct Prepared<float>;
 template struct Prepared<double>;
-template Prepared<float> prepare_inputs<float>(Context&, io::MatrixStore&, const Trial&);
-template Prepared<double> prepare_inputs<double>(Context&, io::MatrixStore&, const Trial&);
+template std::shared_ptr<Prepared<float>> prepare_inputs<float>(Context&, StoreWriter&, const Trial&,
+                                                                std::shared_ptr<Prepared<float>>);
+template std::shared_ptr<Prepared<double>> prepare_inputs<double>(Context&, StoreWriter&, const Trial&,
+                                                                  std::shared_ptr<Prepared<double>>);
 
 }  // namespace gaussweep::driver

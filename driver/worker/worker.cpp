@@ -150,11 +150,11 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
     tell(message::At{"device"});
     const std::unique_ptr<Device> device = make_device(setup.backend);
     std::string step;
-    Executor executor(registry, *device, io::MatrixStore(setup.matrices), setup.origin,
-                      [&](const std::string& name) {
-                        step = name;
-                        tell(message::At{name});
-                      });
+    StoreWriter store{io::MatrixStore(setup.matrices)};
+    Executor executor(registry, *device, store, setup.origin, [&](const std::string& name) {
+      step = name;
+      tell(message::At{name});
+    });
     tell(message::At{"probe"});
     probe(executor.context());
     tell(message::At{"peaks"});
@@ -164,11 +164,19 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
     tell(message::Hello{row_of(worker_device_info(*device), setup.origin.host, peaks)});
 
     for (;;) {
-      const auto work = std::get<message::Work>(read_message<ToWorker>(channel.receive(-1).value()));
+      const auto message = read_message<ToWorker>(channel.receive(-1).value());
+      if (std::holds_alternative<message::Close>(message)) {
+        store.finish([&] { tell(message::At{"store"}); });
+        tell(message::Closed{});
+        return 0;
+      }
       step = "start";
-      const message::Done done = do_trial(executor, work.trial, step);
+      message::Done done = do_trial(executor, std::get<message::Work>(message).trial, step);
+      if (done.end != WorkerEnd::none) store.finish([&] { tell(message::At{"store"}); });
+      done.writing = store.writing();
       tell(done);
       if (done.end != WorkerEnd::none) return 1;
+      store.rethrow();
     }
   } catch (const ChannelClosed&) {
     return 0;  // the supervisor is gone or has no more work

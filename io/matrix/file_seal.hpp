@@ -4,14 +4,16 @@
 /// damaged is found out before HDF5 sees it: HDF5 checks its chunks, but trusts most of its own bookkeeping.
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 namespace gaussweep::io {
 
 constexpr std::size_t seal_bytes = 512;
 
-/// The seal for an open file as it stands, whose first `seal_bytes` are not looked at. @throws StorageError
-std::string make_seal(int fd);
+/// The seal for an open file as it stands, whose first `seal_bytes` are not looked at.
+/// @param between called between pieces of some 48 MiB @throws StorageError, and what `between` throws
+std::string make_seal(int fd, const std::function<void()>& between = {});
 /// Why an open file is not what its seal says; empty where it is.
 std::string broken_seal(int fd);
 

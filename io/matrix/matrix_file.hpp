@@ -20,12 +20,41 @@ struct Dense {
   std::vector<T> data;
 };
 
+/// The words of a stored matrix: "kind", "generator", "seed", … : see io/SCHEMA.md.
+using MatrixAttributes = std::map<std::string, std::string>;
+
 /// A stored system: A, and b and x_true where they are known (empty otherwise), with the generator's words.
 template <class T>
 struct StoredMatrix {
   Dense<T> a, b, x_true;
-  std::map<std::string, std::string> attributes;  ///< "kind", "generator", "seed", … : see io/SCHEMA.md
+  MatrixAttributes attributes;
 };
+
+/// A dense column-major matrix that somebody else holds, ld == rows.
+template <class T>
+struct DenseView {
+  DenseView() = default;
+  DenseView(std::int64_t r, std::int64_t c, const T* d) : rows(r), cols(c), data(d) {}
+  DenseView(const Dense<T>& dense)  // NOLINT: a view of it is what is wanted
+      : rows(dense.rows), cols(dense.cols), data(dense.data.empty() ? nullptr : dense.data.data()) {}
+  bool empty() const { return data == nullptr || rows == 0 || cols == 0; }
+
+  std::int64_t rows = 0, cols = 0;
+  const T* data = nullptr;
+};
+
+/// A system to be stored.
+template <class T>
+struct SystemView {
+  DenseView<T> a, b, x_true;
+};
+
+/// Where a write stands: between two pieces of some 24 MiB, or before something for which this process only
+/// waits: another's lock, the sync.
+enum class WriteStep { piece, wait };
+/// Called there, never in the middle of a call of HDF5: it may wait. What it throws ends the write, which
+/// leaves nothing behind.
+using BetweenWrites = std::function<void(WriteStep)>;
 
 /// What `matrix info` says of any readable file.
 struct MatrixInfo {
@@ -76,20 +105,26 @@ StoredMatrix<T> read_matrix(const std::filesystem::path& path);
 std::string sha256(const std::string& bytes);
 std::string sha256_file(const std::filesystem::path& path);
 
-/// DIR/matrices: makes each matrix once, even when several processes ask at the same moment (a lock file that
-/// dies with its holder; the others wait and then read). Where a link has taken the folder's place it is not
-/// followed.
+/// DIR/matrices: holds each matrix once, even when several processes store it at the same moment (a lock file
+/// that dies with its holder; the others wait and find it there). Where a link has taken the folder's place
+/// it is not followed.
 class MatrixStore {
  public:
   explicit MatrixStore(std::filesystem::path directory);
   /// Where the matrix of this digest stands, or would. @throws InputError where it is no digest
   std::filesystem::path path_of(const std::string& digest) const;
-  /// Reads the matrix of this digest; where it is absent, calls `make`, stores the result and returns it.
-  /// A file that is damaged, or that is of another digest than its name says, is made anew. The matrix has
-  /// the attribute "digest". `made` tells which it was. @throws StorageError, and what `make` throws
+  /// Reads the matrix of this digest into `matrix`, whose memory is used again. It has the attribute
+  /// "digest".
+  /// @return false where there is none: no file, a damaged one, or one that is of another digest than its
+  /// name says @throws StorageError where the folder cannot be opened
   template <class T>
-  StoredMatrix<T> get(const std::string& digest, const std::function<StoredMatrix<T>()>& make,
-                      bool* made = nullptr);
+  bool find(const std::string& digest, StoredMatrix<T>& matrix);
+  /// Stores a matrix unless it is there; a file that is damaged or of another digest is replaced. The file
+  /// has the attribute "digest" besides those given.
+  /// @return whether it was written @throws StorageError, what `between` throws; std::invalid_argument: no A
+  template <class T>
+  bool put(const std::string& digest, const SystemView<T>& system, MatrixAttributes attributes,
+           const BetweenWrites& between = {});
   /// What is stored: digest → bytes. An absent folder holds nothing. @throws StorageError
   std::map<std::string, std::int64_t> inventory() const;
   /// Bytes of one matrix; 0 where it is not stored.

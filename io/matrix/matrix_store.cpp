@@ -14,12 +14,12 @@
 #include "io/files/hdf5_inside.hpp"
 #include "io/files/open_file.hpp"
 #include "io/matrix/file_seal.hpp"
+#include "io/matrix/matrix_chunks.hpp"
 #include "io/matrix/matrix_file.hpp"
 
 namespace gaussweep::io {
 namespace {
 
-constexpr hsize_t chunk_bytes = 1 << 20;
 constexpr std::int64_t bookkeeping_bytes =
     24 << 10;  // what HDF5 writes around three small datasets, and the seal
 
@@ -29,40 +29,14 @@ template <class T>
 hid_t native_type() {
   return sizeof(T) == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
 }
-template <class T>
-hid_t file_type() {
-  return sizeof(T) == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
-}
-
-/// Columns and rows of a chunk.
-std::array<hsize_t, 2> chunk_of(std::int64_t rows, std::int64_t cols, std::size_t element_bytes) {
-  const hsize_t elements = chunk_bytes / element_bytes;
-  const hsize_t chunk_rows = std::min(static_cast<hsize_t>(rows), elements);
-  return {std::clamp<hsize_t>(elements / chunk_rows, 1, static_cast<hsize_t>(cols)), chunk_rows};
-}
-
-/// Column-major data: to HDF5, which is row-major, a dataset of (cols, rows). Chunked with a checksum.
-template <class T>
-void write_dense(hid_t file, const std::string& name, const Dense<T>& matrix) {
-  const hsize_t dims[2] = {static_cast<hsize_t>(matrix.cols), static_cast<hsize_t>(matrix.rows)};
-  const std::array<hsize_t, 2> chunk = chunk_of(matrix.rows, matrix.cols, sizeof(T));
-  const h5::Space space(H5Screate_simple(2, dims, nullptr), "make a space for " + name);
-  const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make dataset properties");
-  h5::check(H5Pset_chunk(properties, 2, chunk.data()), "set chunks of " + name);
-  h5::check(H5Pset_fletcher32(properties), "set the checksum of " + name);
-  const h5::Dataset dataset(
-      H5Dcreate2(file, name.c_str(), file_type<T>(), space, H5P_DEFAULT, properties, H5P_DEFAULT),
-      "create " + name);
-  h5::check(H5Dwrite(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data.data()),
-            "write " + name);
-  h5::write_attribute(dataset, "column_major", 1LL);
-}
-
 /// Reads /`name`; an absent one is empty. @throws h5::Error where it is damaged or no matrix
 template <class T>
-Dense<T> read_dense(hid_t file, const std::string& name) {
-  Dense<T> matrix;
-  if (h5::check(H5Lexists(file, name.c_str(), H5P_DEFAULT), "look for " + name) == 0) return matrix;
+void read_dense(hid_t file, const std::string& name, Dense<T>& matrix) {
+  matrix.rows = matrix.cols = 0;
+  if (h5::check(H5Lexists(file, name.c_str(), H5P_DEFAULT), "look for " + name) == 0) {
+    matrix.data.clear();
+    return;
+  }
   const h5::Dataset dataset = h5::open_dataset(file, name);
   const h5::Space space(H5Dget_space(dataset), "read the shape of " + name);
   if (H5Sget_simple_extent_ndims(space) != 2) throw h5::Error(name + " is no matrix");
@@ -82,7 +56,6 @@ Dense<T> read_dense(hid_t file, const std::string& name) {
   matrix.data.resize(dims[0] * dims[1]);
   h5::check(H5Dread(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.data.data()),
             "read " + name);
-  return matrix;
 }
 
 bool is_digest(const std::string& text) {
@@ -118,9 +91,10 @@ class FileLock {
   Descriptor file_;
 };
 
-/// What write_matrix and the store have in common: a file under construction filled, sealed and named.
+/// All that HDF5 does for a file under construction.
 template <class T>
-void write_sealed(AtomicFile& target, const std::filesystem::path& path, const StoredMatrix<T>& matrix) {
+void write_hdf5(const AtomicFile& target, const std::filesystem::path& path, const SystemView<T>& system,
+                const MatrixAttributes& attributes, const BetweenWrites& between) {
   const h5::Quiet quiet;
   try {
     const h5::Properties creation(H5Pcreate(H5P_FILE_CREATE), "make file creation properties");
@@ -128,39 +102,60 @@ void write_sealed(AtomicFile& target, const std::filesystem::path& path, const S
     h5::File file(H5Fcreate(target.temporary().c_str(), H5F_ACC_TRUNC, creation, h5::access_properties()),
                   "create '" + path.string() + "'");
     h5::write_attribute(file, "gaussweep", std::string("matrix"));
-    for (const auto& [name, value] : matrix.attributes) h5::write_attribute(file, name, value);
-    write_dense(file, "/A", matrix.a);
-    if (!matrix.b.data.empty()) write_dense(file, "/b", matrix.b);
-    if (!matrix.x_true.data.empty()) write_dense(file, "/x_true", matrix.x_true);
+    for (const auto& [name, value] : attributes) h5::write_attribute(file, name, value);
+    write_dense(file, "/A", system.a, between);
+    if (!system.b.empty()) write_dense(file, "/b", system.b, between);
+    if (!system.x_true.empty()) write_dense(file, "/x_true", system.x_true, between);
     file.close("finish '" + path.string() + "'");
   } catch (const h5::Error& e) {
     throw StorageError(path.string() + ": cannot be written: " + e.what());
   }
+}
+
+/// What write_matrix and the store have in common: a file under construction filled, sealed and named.
+template <class T>
+void write_sealed(AtomicFile& target, const std::filesystem::path& path, const SystemView<T>& system,
+                  const MatrixAttributes& attributes, const BetweenWrites& between) {
+  write_hdf5(target, path, system, attributes, between);
   const Opened written = open_regular(target.temporary());
   if (!written) throw StorageError(path.string() + ": cannot be read after it was written: " + written.why);
-  const std::string seal = make_seal(written.file.fd());
+  const std::string seal = make_seal(written.file.fd(), [&] {
+    if (between) between(WriteStep::piece);
+  });
   target.write(seal.data(), seal.size());
+  if (between) between(WriteStep::wait);
   target.commit();
 }
 
 /// Reads an open file. @throws InputError
 template <class T>
-StoredMatrix<T> read_sealed(const Descriptor& opened, const std::filesystem::path& path) {
+void read_sealed(const Descriptor& opened, const std::filesystem::path& path, StoredMatrix<T>& matrix) {
   const std::string why = broken_seal(opened.fd());
   if (!why.empty()) throw InputError(path.string() + ": is no whole file of the matrix store: " + why);
   const h5::Quiet quiet;
   try {
     const h5::File file = h5::open_read_only(opened.path(), path);
-    StoredMatrix<T> matrix;
-    matrix.a = read_dense<T>(file, "/A");
+    read_dense(file, "/A", matrix.a);
     if (matrix.a.data.empty()) throw h5::Error("there is no /A");
-    matrix.b = read_dense<T>(file, "/b");
-    matrix.x_true = read_dense<T>(file, "/x_true");
+    read_dense(file, "/b", matrix.b);
+    read_dense(file, "/x_true", matrix.x_true);
     matrix.attributes = h5::read_texts(file);
-    return matrix;
   } catch (const h5::Error& e) {
     throw InputError(path.string() + ": is no whole matrix file of " + std::to_string(8 * sizeof(T)) +
                      "-bit elements: " + e.what());
+  }
+}
+
+/// Whether an open file is whole, and the matrix of this digest.
+bool is_of(const Descriptor& opened, const std::filesystem::path& path, const std::string& digest) {
+  if (!broken_seal(opened.fd()).empty()) return false;
+  const h5::Quiet quiet;
+  try {
+    const MatrixAttributes found = h5::read_texts(h5::open_read_only(opened.path(), path));
+    const auto said = found.find(digest_attribute);
+    return said != found.end() && said->second == digest;
+  } catch (const h5::Error&) {
+    return false;  // whoever damaged it, it is replaced
   }
 }
 
@@ -174,7 +169,7 @@ template <class T>
 void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix) {
   require_a(matrix.a.data.empty());
   AtomicFile target(path);
-  write_sealed(target, path, matrix);
+  write_sealed(target, path, SystemView<T>{matrix.a, matrix.b, matrix.x_true}, matrix.attributes, {});
 }
 
 template <class T>
@@ -183,7 +178,9 @@ StoredMatrix<T> read_matrix(const std::filesystem::path& path) {
   if (!opened)
     throw InputError(path.string() +
                      ": is no whole file of the matrix store: it cannot be opened: " + opened.why);
-  return read_sealed<T>(opened.file, path);
+  StoredMatrix<T> matrix;
+  read_sealed(opened.file, path, matrix);
+  return matrix;
 }
 
 MatrixStore::MatrixStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
@@ -200,38 +197,40 @@ Descriptor MatrixStore::hold() const {
 }
 
 template <class T>
-StoredMatrix<T> MatrixStore::get(const std::string& digest, const std::function<StoredMatrix<T>()>& make,
-                                 bool* made) {
+bool MatrixStore::find(const std::string& digest, StoredMatrix<T>& matrix) {
   const std::filesystem::path path = path_of(digest);
-  // Whatever takes the folder's name in the meantime, a link maybe: nothing is read or written through it.
+  // Whatever takes the folder's name in the meantime, a link maybe: nothing is read through it.
   const Descriptor folder = hold();
-  const auto stored = [&](StoredMatrix<T>& matrix) {
-    const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
-    if (!opened) return false;  // writing it below says what else is wrong
-    try {
-      matrix = read_sealed<T>(opened.file, path);
-      return matrix.attributes[digest_attribute] == digest;  // else it is another's, under this name
-    } catch (const InputError&) {
-      return false;  // damaged: it is made anew below
-    }
-  };
-  StoredMatrix<T> matrix;
-  if (made != nullptr) *made = false;
-  if (stored(matrix)) return matrix;
-  const std::filesystem::path lock_name = directory_ / (digest + ".lock");
-  const FileLock lock(folder.fd(), lock_name);
-  if (stored(matrix)) return matrix;  // another process made it while this one waited
-  matrix = make();
-  require_a(matrix.a.data.empty());
-  matrix.attributes[digest_attribute] = digest;
-  {
-    AtomicFile target(folder.fd(), path);
-    write_sealed(target, path, matrix);
+  const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
+  if (!opened) return false;  // storing it will say what else is wrong
+  try {
+    read_sealed(opened.file, path, matrix);
+    return matrix.attributes[digest_attribute] == digest;  // else it is another's, under this name
+  } catch (const InputError&) {
+    return false;  // damaged: it is to be made anew
   }
+}
+
+template <class T>
+bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, MatrixAttributes attributes,
+                      const BetweenWrites& between) {
+  require_a(system.a.empty());
+  const std::filesystem::path path = path_of(digest);
+  const Descriptor folder = hold();
+  const std::filesystem::path lock_name = directory_ / (digest + ".lock");
+  if (between) between(WriteStep::wait);
+  const FileLock lock(folder.fd(), lock_name);
+  if (between) between(WriteStep::piece);
+  {
+    const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
+    if (opened && is_of(opened.file, path, digest)) return false;
+  }
+  attributes[digest_attribute] = digest;
+  AtomicFile target(folder.fd(), path);
+  write_sealed(target, path, system, attributes, between);
   // Who waits on the old lock still gets it, then finds the matrix.
   ::unlinkat(folder.fd(), lock_name.filename().c_str(), 0);
-  if (made != nullptr) *made = true;
-  return matrix;
+  return true;
 }
 
 std::map<std::string, std::int64_t> MatrixStore::inventory() const {
@@ -298,9 +297,11 @@ template void write_matrix<float>(const std::filesystem::path&, const StoredMatr
 template void write_matrix<double>(const std::filesystem::path&, const StoredMatrix<double>&);
 template StoredMatrix<float> read_matrix<float>(const std::filesystem::path&);
 template StoredMatrix<double> read_matrix<double>(const std::filesystem::path&);
-template StoredMatrix<float> MatrixStore::get<float>(const std::string&,
-                                                     const std::function<StoredMatrix<float>()>&, bool*);
-template StoredMatrix<double> MatrixStore::get<double>(const std::string&,
-                                                       const std::function<StoredMatrix<double>()>&, bool*);
+template bool MatrixStore::find<float>(const std::string&, StoredMatrix<float>&);
+template bool MatrixStore::find<double>(const std::string&, StoredMatrix<double>&);
+template bool MatrixStore::put<float>(const std::string&, const SystemView<float>&, MatrixAttributes,
+                                      const BetweenWrites&);
+template bool MatrixStore::put<double>(const std::string&, const SystemView<double>&, MatrixAttributes,
+                                       const BetweenWrites&);
 
 }  // namespace gaussweep::io

@@ -57,7 +57,7 @@ TYPED_TEST(Messages, WithoutAMemberAreNamed) {
       for (const bool erased : {true, false}) {
         nlohmann::json damaged = sent;
         if (erased) damaged.erase(member);
-        if (!erased) damaged[member] = nlohmann::json::array({"of another type"});
+        if (!erased) damaged[member] = nlohmann::json::array({nlohmann::json::object()});  // of another type
         try {
           read_message<TypeParam>(damaged);
           FAIL() << damaged;

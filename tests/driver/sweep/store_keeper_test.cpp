@@ -120,6 +120,32 @@ TEST_F(Keeper, TwoThatRunShareOneFile) {
   EXPECT_THAT(stored(), ElementsAre("d2"));
 }
 
+TEST_F(Keeper, WhatAWorkerStoresBehindItsTrialCountsUntilItIsThere) {
+  const std::vector<Trial> open = {trial(1), trial(2), trial(2), trial(3)};
+  StoreKeeper keeper(files(), size_of(open[0]), open);
+  Trial first = open[0], second = open[1];
+  keeper.admit(first);
+  keeper.note_writing(4, {digest(1)});
+  keeper.release(open[0], true);
+  EXPECT_EQ(keeper.used(), size_of(open[0]));
+  keeper.admit(second);
+  EXPECT_FALSE(second.matrix.store) << "a file that is being written cannot make room";
+  store(first);
+  keeper.note_writing(4, {});
+  keeper.release(open[1], true);
+  EXPECT_TRUE(run(keeper, open[2])) << "now it is there, and nobody needs it";
+  EXPECT_THAT(stored(), ElementsAre("d2"));
+  Trial last = open[3];
+  keeper.admit(last);
+  keeper.note_writing(4, {digest(3), "of another run"});
+  keeper.note_writing(5, {digest(3)});
+  keeper.release(open[3], true);
+  keeper.note_writing(4, {});  // its worker was killed before it had written anything
+  EXPECT_EQ(keeper.used(), size_of(open[0]));
+  keeper.note_writing(5, {});
+  EXPECT_EQ(keeper.used(), 0);
+}
+
 TEST_F(Keeper, AMatrixLargerThanTheLimitDrivesNothingOut) {
   const std::vector<Trial> open = {trial(1), trial(2, 400)};
   StoreKeeper keeper(files(), 2 * size_of(open[0]), open);

@@ -36,7 +36,8 @@ std::vector<nlohmann::json> good_answer(const Trial& trial) {
   record.method = trial.method;
   record.status = "pass";
   record.n = trial.shape.n;
-  return {message_json(FromWorker{message::At{"run"}}), message_json(FromWorker{message::Done{record, {}}})};
+  return {message_json(FromWorker{message::At{"run"}}),
+          message_json(FromWorker{message::Done{record, {}, {}}})};
 }
 
 /// The post of one rank: boxes in memory.
@@ -80,6 +81,13 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
       } else if (!script.greets || script.greets(rank_, start_)) {
         says_.push_back(message_json(FromWorker{message::Hello{device_row()}}));
       }
+      return;
+    }
+    if (std::holds_alternative<message::Close>(message)) {
+      sweep_.closed_.insert(rank_);
+      for (const FromWorker& each :
+           script.closes ? script.closes(rank_) : std::vector<FromWorker>{message::Closed{}})
+        says_.push_back(message_json(each));
       return;
     }
     const Trial& trial = std::get<message::Work>(message).trial;

@@ -24,6 +24,8 @@ struct WorkerScript {
   std::function<std::vector<nlohmann::json>(int rank, const Trial& trial)> answers;
   std::function<bool(int rank, const Trial& trial)> dies;  ///< by signal 11, without an answer
   std::function<std::optional<message::Unfit>(int rank, int start)> unfit;
+  /// What it says when it is told to store the rest and end; none: it hangs. Empty: it has stored all.
+  std::function<std::vector<FromWorker>(int rank)> closes;
 };
 
 /// The messages of a good worker that has done its trial.
@@ -55,6 +57,8 @@ class SweepInProcess {
   std::size_t records() const;
   const Coordinator& coordinator() const { return *coordinator_; }
   bool lost_peer() const { return lost_peer_; }
+  /// The ranks whose worker was told to store the rest and end.
+  const std::set<int>& closed() const { return closed_; }
   /// A message to the coordinator as if rank `from` had sent it.
   void send_to_coordinator(int from, const nlohmann::json& message);
 
@@ -71,6 +75,7 @@ class SweepInProcess {
   std::unique_ptr<RunDirectory> directory_;
   double now_ = 1000;
   bool lost_peer_ = false;
+  std::set<int> closed_;
   std::map<std::pair<int, int>, std::vector<Mail>> boxes_;  ///< by rank and mailbox
   std::vector<int> starts_;
   std::vector<std::unique_ptr<RankPost>> posts_;

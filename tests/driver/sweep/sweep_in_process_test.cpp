@@ -194,6 +194,63 @@ TEST(SweepInProcess, TheStorageFails) {
   EXPECT_GT(sweep.records(), 0U) << "what was done before is on disk";
 }
 
+/// The answer of a worker that has yet to store a matrix.
+Words storing_answer(const Trial& trial) {
+  Words words = good_answer(trial);
+  words.back()["writing"] = {"0123"};
+  return words;
+}
+
+TEST(SweepInProcess, WorkersStoreWhatIsLeftBeforeTheyEnd) {
+  SweepInProcess sweep(2, 6);
+  sweep.script.answers = [](int rank, const Trial& trial) {
+    return rank == 0 ? storing_answer(trial) : good_answer(trial);
+  };
+  // It takes longer than a rank may be silent.
+  sweep.script.closes = [](int) {
+    std::vector<FromWorker> words(600, message::At{"store"});
+    words.emplace_back(message::Closed{});
+    return words;
+  };
+  const double start = sweep.now();
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.closed(), std::set<int>{0}) << "the other has nothing to store";
+  EXPECT_GT(sweep.now() - start, 30);
+  EXPECT_FALSE(sweep.lost_peer());
+  EXPECT_EQ(sweep.records(), 6U);
+}
+
+TEST(SweepInProcess, AWorkerThatHangsWhileItStoresIsGivenUp) {
+  SweepInProcess sweep(1, 2);
+  sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
+  sweep.script.closes = [](int) { return std::vector<FromWorker>{}; };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 2U) << "no record depends on the store";
+}
+
+TEST(SweepInProcess, AMatrixThatCannotBeStoredAtTheEndIsAnError) {
+  SweepInProcess sweep(2, 4);
+  sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
+  sweep.script.closes = [](int rank) {
+    std::vector<FromWorker> words{message::Closed{}};
+    if (rank == 1) words = {message::StorageFailed{"no space left"}};
+    return words;
+  };
+  EXPECT_THROW(sweep.run(), io::StorageError);
+  EXPECT_EQ(sweep.records(), 4U);
+}
+
+TEST(SweepInProcess, ASweepThatIsStoppedDoesNotWaitForTheStore) {
+  SweepInProcess sweep(1, 100);
+  sweep.limits = {10, 5};
+  sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
+  const double start = sweep.now();
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.coordinator().stopped_because(), "the time limit is reached");
+  EXPECT_TRUE(sweep.closed().empty());
+  EXPECT_LT(sweep.now() - start, 10 + 5 + 2);
+}
+
 TEST(SweepInProcess, TheTimeLimitComes) {
   SweepInProcess sweep(1, 100);
   sweep.limits = {10, 5};

@@ -41,9 +41,27 @@ void expect_equal(const StoredMatrix<T>& x, const StoredMatrix<T>& y) {
   }
 }
 
+template <class T>
+SystemView<T> view(const StoredMatrix<T>& matrix) {
+  return {matrix.a, matrix.b, matrix.x_true};
+}
+
+using Make = std::function<StoredMatrix<double>()>;
+
 class MatrixStoreFiles : public MatrixFolder {
  protected:
   MatrixStore store() const { return MatrixStore(folder()); }
+  /// What a worker does: reads, or makes and stores.
+  static StoredMatrix<double> get(MatrixStore store, const std::string& digest, const Make& make,
+                                  bool* made = nullptr) {
+    StoredMatrix<double> matrix;
+    const bool found = store.find(digest, matrix);
+    if (made != nullptr) *made = !found;
+    if (found) return matrix;
+    matrix = make();
+    EXPECT_TRUE(store.put(digest, view(matrix), matrix.attributes));
+    return matrix;
+  }
 };
 
 template <class T>
@@ -115,21 +133,21 @@ TEST_F(MatrixStoreFiles, EveryDamagedByteIsSeen) {
 TEST_F(MatrixStoreFiles, AMatrixIsMadeOnce) {
   int calls = 0;
   bool made = false;
-  const std::function<StoredMatrix<double>()> make = [&] {
+  const Make make = [&] {
     ++calls;
     return sample<double>();
   };
-  expect_equal(store().get(digest, make, &made), sample<double>());
+  expect_equal(get(store(), digest, make, &made), sample<double>());
   EXPECT_TRUE(made);
-  expect_equal(store().get(digest, make, &made), sample<double>());
+  expect_equal(get(store(), digest, make, &made), sample<double>());
   EXPECT_FALSE(made);
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(store().path_of(digest), folder() / (digest + ".h5"));
 }
 
 TEST_F(MatrixStoreFiles, ADamagedOneIsMadeAnew) {
-  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
-  store().get(digest, make);
+  const Make make = [] { return sample<double>(); };
+  get(store(), digest, make);
   const std::filesystem::path path = store().path_of(digest);
   const std::string whole = text_of(path);
   std::string flipped = whole;
@@ -138,7 +156,7 @@ TEST_F(MatrixStoreFiles, ADamagedOneIsMadeAnew) {
        {flipped, whole.substr(0, whole.size() / 2), std::string(), std::string("junk")}) {
     put(digest + ".h5", damaged);
     bool made = false;
-    expect_equal(store().get(digest, make, &made), sample<double>());
+    expect_equal(get(store(), digest, make, &made), sample<double>());
     EXPECT_TRUE(made);
     expect_equal(read_matrix<double>(path), sample<double>());
   }
@@ -146,34 +164,34 @@ TEST_F(MatrixStoreFiles, ADamagedOneIsMadeAnew) {
 
 TEST_F(MatrixStoreFiles, AFileUnderAnothersNameIsMadeAnew) {
   const std::string other(64, 'b');
-  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
-  const std::function<StoredMatrix<double>()> make_other = [] {
+  const Make make = [] { return sample<double>(); };
+  const Make make_other = [] {
     StoredMatrix<double> matrix = sample<double>();
     matrix.a.data.back() = 7;
     return matrix;
   };
-  store().get(digest, make);
+  get(store(), digest, make);
   std::filesystem::copy_file(store().path_of(digest), store().path_of(other));
   bool made = false;
-  EXPECT_EQ(store().get(other, make_other, &made).a.data.back(), 7);
+  EXPECT_EQ(get(store(), other, make_other, &made).a.data.back(), 7);
   EXPECT_TRUE(made);
-  EXPECT_EQ(store().get(other, make_other, &made).attributes.at("digest"), other);
+  EXPECT_EQ(get(store(), other, make_other, &made).attributes.at("digest"), other);
   EXPECT_FALSE(made);
   write_matrix(store().path_of(other), sample<double>());  // whole, and says nothing of its digest
-  EXPECT_EQ(store().get(other, make_other, &made).a.data.back(), 7);
+  EXPECT_EQ(get(store(), other, make_other, &made).a.data.back(), 7);
   EXPECT_TRUE(made);
 }
 
 TEST_F(MatrixStoreFiles, NoLinkIsFollowedAndNoFifoWaitedFor) {
-  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
+  const Make make = [] { return sample<double>(); };
   std::filesystem::create_directory(folder() / "elsewhere");
   const std::string mine = MatrixStore(folder() / "elsewhere").path_of(digest);
-  MatrixStore(folder() / "elsewhere").get(digest, make);
+  get(MatrixStore(folder() / "elsewhere"), digest, make);
   std::filesystem::create_directory_symlink("elsewhere", folder() / "matrices");
   MatrixStore linked(folder() / "matrices");
   for (const std::string& asked : {digest, std::string(64, 'b')}) {
     try {
-      linked.get(asked, make);
+      get(linked, asked, make);
       ADD_FAILURE() << asked;
     } catch (const StorageError& error) {
       EXPECT_THAT(error.what(), HasSubstr("matrices/: cannot be opened: it is a link"));
@@ -191,79 +209,95 @@ TEST_F(MatrixStoreFiles, NoLinkIsFollowedAndNoFifoWaitedFor) {
   EXPECT_TRUE(std::filesystem::exists(mine));
 
   ASSERT_EQ(mkfifo((folder() / (digest + ".h5")).c_str(), 0600), 0);
-  EXPECT_THROW(store().get(digest, make), StorageError) << "and the FIFO stays";
+  EXPECT_THROW(get(store(), digest, make), StorageError) << "and the FIFO stays";
   std::filesystem::remove(folder() / (digest + ".h5"));
   std::filesystem::remove(folder() / (digest + ".lock"));
   ASSERT_EQ(mkfifo((folder() / (digest + ".lock")).c_str(), 0600), 0);
   try {
-    store().get(digest, make);
+    get(store(), digest, make);
     ADD_FAILURE();
   } catch (const StorageError& error) {
     EXPECT_THAT(error.what(), HasSubstr(".lock: it is a FIFO"));
   }
 }
 
-TEST_F(MatrixStoreFiles, WhatMakingThrowsArrivesAndLeavesNothing) {
-  const std::function<StoredMatrix<double>()> broken = []() -> StoredMatrix<double> {
-    throw std::runtime_error("no");
+TEST_F(MatrixStoreFiles, WhatIsThrownBetweenTwoPiecesArrivesAndLeavesNothing) {
+  const StoredMatrix<double> matrix = sample<double>();
+  int pieces = 0;
+  const auto broken = [&](WriteStep step) {
+    if (step == WriteStep::piece && ++pieces == 2) throw std::runtime_error("no");
   };
-  EXPECT_THROW(store().get(digest, broken), std::runtime_error);
+  EXPECT_THROW(store().put(digest, view(matrix), matrix.attributes, broken), std::runtime_error);
   EXPECT_FALSE(std::filesystem::exists(store().path_of(digest)));
-  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
-  bool made = false;
-  store().get(digest, make, &made);
-  EXPECT_TRUE(made) << "the lock went with the exception";
+  EXPECT_EQ(entries(), 1u) << "the lock's file, and no temporary";
+  EXPECT_TRUE(store().put(digest, view(matrix), matrix.attributes)) << "the lock went with the exception";
+}
+
+TEST_F(MatrixStoreFiles, ALongWriteIsHeldUpBetweenItsPieces) {
+  StoredMatrix<double> matrix;
+  matrix.a = {2000, 2000, std::vector<double>(4000000, 0.25)};  // 32 MB
+  int pieces = 0, waits = 0;
+  const auto count = [&](WriteStep step) { ++(step == WriteStep::piece ? pieces : waits); };
+  EXPECT_TRUE(store().put(digest, view(matrix), {}, count));
+  EXPECT_GE(pieces, 4) << "one with the lock, two of data, one of the checksum";
+  EXPECT_EQ(waits, 2) << "for the lock and for the sync";
+  pieces = 0;
+  EXPECT_FALSE(store().put(digest, view(matrix), {}, count)) << "it is there";
+  EXPECT_EQ(pieces, 1);
+}
+
+TEST_F(MatrixStoreFiles, ReadingUsesMemoryAgain) {
+  get(store(), digest, [] { return sample<double>(); });
+  StoredMatrix<double> matrix;
+  matrix.a.data.resize(100);
+  matrix.x_true = {1, 1, {5}};
+  const double* memory = matrix.a.data.data();
+  ASSERT_TRUE(store().find(digest, matrix));
+  EXPECT_EQ(matrix.a.data.data(), memory);
+  expect_equal(matrix, sample<double>());
 }
 
 TEST_F(MatrixStoreFiles, NoDigestEscapesTheFolder) {
-  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
+  const Make make = [] { return sample<double>(); };
   for (const std::string& name : {std::string("../x"), std::string("a/b"), std::string(), std::string("ABC"),
                                   std::string("/tmp/x"), std::string("a."), std::string(129, 'a')}) {
-    EXPECT_THAT(failure_of([&] { store().get(name, make); }), HasSubstr("hexadecimal digits")) << name;
+    EXPECT_THAT(failure_of([&] { get(store(), name, make); }), HasSubstr("hexadecimal digits")) << name;
   }
-  EXPECT_NE(failure_of([&] { store().get(std::string("a\0b", 3), make); }), "");
+  EXPECT_NE(failure_of([&] { get(store(), std::string("a\0b", 3), make); }), "");
   EXPECT_EQ(entries(), 0u);
 }
 
-TEST_F(MatrixStoreFiles, ManyProcessesAtOnceMakeItOnce) {
+TEST_F(MatrixStoreFiles, ManyProcessesAtOnceStoreItOnce) {
   constexpr int processes = 6;
   std::vector<pid_t> children;
   for (int i = 0; i < processes; ++i) {
     children.push_back(start([&] {
-      const std::function<StoredMatrix<double>()> make = [&] {
-        std::ofstream(folder() / ("made_by_" + std::to_string(getpid()))) << "x";
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));
-        return sample<double>();
-      };
-      bool made = false;
-      const StoredMatrix<double> matrix = store().get(digest, make, &made);
-      return matrix.a.data == sample<double>().a.data ? (made ? 1 : 0) : 2;
+      const auto slowly = [](WriteStep) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+      const StoredMatrix<double> matrix = sample<double>();
+      const bool wrote = store().put(digest, view(matrix), matrix.attributes, slowly);
+      StoredMatrix<double> back;
+      return store().find(digest, back) && back.a.data == matrix.a.data ? (wrote ? 1 : 0) : 2;
     }));
   }
-  int makers = 0;
+  int writers = 0;
   for (const pid_t child : children) {
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status));
     EXPECT_LE(WEXITSTATUS(status), 1);
-    makers += WEXITSTATUS(status);
+    writers += WEXITSTATUS(status);
   }
-  EXPECT_EQ(makers, 1);
-  std::size_t marks = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder())) {
-    marks += entry.path().filename().string().rfind("made_by_", 0) == 0;
-  }
-  EXPECT_EQ(marks, 1u);
+  EXPECT_EQ(writers, 1);
 }
 
 TEST_F(MatrixStoreFiles, TheLockDiesWithItsHolder) {
   const std::filesystem::path mark = folder() / "holding";
+  const StoredMatrix<double> matrix = sample<double>();
   const pid_t holder = start([&] {
-    const std::function<StoredMatrix<double>()> make = [&]() -> StoredMatrix<double> {
+    store().put(digest, view(matrix), {}, [&](WriteStep) {
       std::ofstream(mark) << "x";
       for (;;) pause();
-    };
-    store().get(digest, make);
+    });
     return 0;
   });
   for (int i = 0; i < 1000 && !std::filesystem::exists(mark); ++i) {
@@ -272,10 +306,9 @@ TEST_F(MatrixStoreFiles, TheLockDiesWithItsHolder) {
   ASSERT_TRUE(std::filesystem::exists(mark));
   kill(holder, SIGKILL);
   ASSERT_EQ(waitpid(holder, nullptr, 0), holder);
-  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
-  bool made = false;
-  store().get(digest, make, &made);
-  EXPECT_TRUE(made);
+  StoredMatrix<double> back;
+  EXPECT_FALSE(store().find(digest, back)) << "nothing half-written stands under the name";
+  EXPECT_TRUE(store().put(digest, view(matrix), {}));
 }
 
 TEST_F(MatrixStoreFiles, TheInventoryIsOfMatricesOnly) {
@@ -352,8 +385,8 @@ TEST_F(MatrixStoreFiles, AFullDiskIsSaidAndLeavesNothing) {
   EXPECT_FALSE(std::filesystem::exists(folder() / "m.h5"));
   EXPECT_EQ(entries(), 0u);
   EXPECT_THROW(write_matrix(folder() / "absent" / "m.h5", sample<double>()), StorageError);
-  const std::function<StoredMatrix<double>()> make = [] { return sample<double>(); };
-  EXPECT_THROW(MatrixStore(folder() / "absent").get(digest, make), StorageError);
+  const Make make = [] { return sample<double>(); };
+  EXPECT_THROW(get(MatrixStore(folder() / "absent"), digest, make), StorageError);
 }
 
 }  // namespace

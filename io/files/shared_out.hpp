@@ -1,0 +1,29 @@
+#pragma once
+/// Work on large pieces of memory or of a file, shared out over a few threads.
+
+#include <algorithm>
+#include <cstddef>
+#include <future>
+#include <thread>
+#include <vector>
+
+namespace gaussweep::io {
+
+/// Threads that checksums are shared out over: some memory bandwidth, and most cores, stay for others.
+inline std::size_t sharing_threads() {
+  constexpr std::size_t most = 6;
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most);
+}
+
+/// Calls work(i) for every i below `count`, each on a thread of its own, the first on the caller's. Returns
+/// when all are done; rethrows what one threw.
+template <class Work>
+void share_out(std::size_t count, Work&& work) {
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < count; ++i)
+    others.push_back(std::async(std::launch::async, [&work, i] { work(i); }));
+  if (count > 0) work(std::size_t{0});
+  for (std::future<void>& other : others) other.get();
+}
+
+}  // namespace gaussweep::io

@@ -1,0 +1,224 @@
+// The thread that stores matrices behind the trials.
+
+#include "driver/worker/store_writer.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+
+#include "driver/worker/inputs.hpp"
+#include "io/files/errors.hpp"
+#include "kernels/core/context.hpp"
+#include "tests/scratch.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Writer : public ::testing::Test {
+ protected:
+  /// A matrix of 8 n^2 bytes.
+  static std::shared_ptr<io::Dense<double>> matrix(std::int64_t n) {
+    auto dense = std::make_shared<io::Dense<double>>();
+    *dense = {n, n, std::vector<double>(static_cast<std::size_t>(n * n), 0.5)};
+    return dense;
+  }
+  void put(StoreWriter& writer, const std::string& digest, const std::shared_ptr<io::Dense<double>>& a) {
+    writer.put<double>(digest, {*a, {}, {}}, {{"kind", "uniform"}}, a);
+  }
+  void finish(StoreWriter& writer) {
+    writer.finish([] {});
+  }
+  std::size_t files() const { return io::MatrixStore(folder_).inventory().size(); }
+  testing_help::Scratch scratch_;
+  const std::filesystem::path& folder_ = scratch_.folder();
+};
+
+TEST_F(Writer, StoresAndReads) {
+  StoreWriter writer{io::MatrixStore(folder_)};
+  io::StoredMatrix<double> back;
+  EXPECT_FALSE(writer.find("a1", back));
+  put(writer, "a1", matrix(10));
+  put(writer, "a2", matrix(300));
+  put(writer, "a2", matrix(300));  // what is queued is not queued twice
+  finish(writer);
+  EXPECT_THAT(writer.writing(), IsEmpty());
+  EXPECT_EQ(files(), 2u);
+  ASSERT_TRUE(writer.find("a2", back));
+  EXPECT_EQ(back.a.data, matrix(300)->data);
+  EXPECT_EQ(back.attributes.at("kind"), "uniform");
+}
+
+TEST_F(Writer, StandsStillWhilePaused) {
+  StoreWriter writer{io::MatrixStore(folder_)};
+  auto owner = matrix(200);
+  {
+    const StoreWriter::Pause pause(writer), another(writer);
+    put(writer, "a1", owner);
+    put(writer, "a2", owner);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(files(), 0u);
+    EXPECT_THAT(writer.writing(), ElementsAre("a1", "a2"));
+  }
+  finish(writer);
+  EXPECT_EQ(files(), 2u);
+  EXPECT_EQ(owner.use_count(), 1) << "what is stored is not held any longer";
+}
+
+TEST_F(Writer, ALongWriteIsHeldUpInItsMiddle) {
+  StoreWriter writer{io::MatrixStore(folder_)};
+  put(writer, "a1", matrix(4000));  // 128 MB: several pieces
+  int looks = 0;
+  while (!writer.writing().empty()) {
+    const StoreWriter::Pause pause(writer);
+    ++looks;
+    // In here HDF5 may be used: the other thread is at rest.
+    io::StoredMatrix<double> none;
+    EXPECT_FALSE(io::MatrixStore(folder_).find("ff", none));
+  }
+  EXPECT_GE(looks, 2);
+  finish(writer);
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(Writer, WhatFailsIsSaidOnceAndForAll) {
+  StoreWriter writer{io::MatrixStore(folder_ / "absent")};
+  put(writer, "a1", matrix(10));
+  EXPECT_THROW(finish(writer), io::StorageError);
+  try {
+    writer.rethrow();
+    FAIL();
+  } catch (const io::StorageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("absent"));
+  }
+  EXPECT_THROW(put(writer, "a2", matrix(10)), io::StorageError);
+  writer.make_room(std::size_t{1} << 40);  // and nobody waits for what will never be written
+}
+
+TEST_F(Writer, AnEndLeavesNothingHalfWritten) {
+  testing::internal::CaptureStderr();
+  {
+    StoreWriter writer{io::MatrixStore(folder_)};
+    const StoreWriter::Pause pause(writer);
+    put(writer, "a1", matrix(100));
+  }
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("the matrix a1 was not stored"));
+  EXPECT_EQ(files(), 0u);
+  {
+    StoreWriter writer{io::MatrixStore(folder_)};
+    put(writer, "a1", matrix(4000));
+  }  // in the middle of it, or before
+  io::MatrixStore(folder_).tidy();
+  EXPECT_LE(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+}
+
+class SharedMatrix : public Writer {
+ protected:
+  static Trial trial(Problem problem, MatrixKind kind = MatrixKind::uniform) {
+    Trial trial;
+    trial.problem = problem;
+    trial.precision = Precision::float64;
+    trial.shape = {n, n, n, 1, Uplo::lower};
+    trial.matrix.kind = to_string(kind);
+    trial.matrix.spec.kind = kind;
+    trial.matrix.spec.rows = trial.matrix.spec.cols = n;
+    trial.matrix.digest = "ab";
+    trial.matrix.store = true;
+    return trial;
+  }
+  std::shared_ptr<Prepared<double>> prepare(const Trial& trial, std::shared_ptr<Prepared<double>> held = {}) {
+    return prepare_inputs<double>(context_, writer_, trial, std::move(held));
+  }
+  static constexpr std::int64_t n = 30;
+  const std::unique_ptr<Device> device_ = make_host_device(Backend::host, nullptr);
+  Context context_{*device_};
+  StoreWriter writer_{io::MatrixStore(folder_)};
+};
+
+TEST_F(SharedMatrix, ServesTheNextProblemWithoutBeingReadAgain) {
+  auto held = prepare(trial(Problem::geinv));
+  EXPECT_GE(held->generate_seconds, 0);
+  EXPECT_TRUE(held->inputs.b.empty());
+  const HostMatrix<double> a = held->inputs.a;
+  const double* place = held->inputs.a.data.data();
+  held = prepare(trial(Problem::gesv), std::move(held));
+  EXPECT_EQ(held->inputs.a.data.data(), place);
+  EXPECT_TRUE(std::isnan(held->generate_seconds) && std::isnan(held->load_seconds));
+  const auto fresh = prepare(trial(Problem::gesv));
+  EXPECT_EQ(held->inputs.b.data, fresh->inputs.b.data);
+  EXPECT_EQ(held->inputs.x_true.data, fresh->inputs.x_true.data);
+  EXPECT_EQ(held->identity, fresh->identity);
+  held = prepare(trial(Problem::getrf), std::move(held));
+  EXPECT_EQ(held->inputs.a.data, a.data);
+  EXPECT_TRUE(held->inputs.b.empty());
+}
+
+TEST_F(SharedMatrix, ATriangleOfItIsAnotherMatrixAndNeverStored) {
+  const StoreWriter::Pause pause(writer_);  // it is looked at when it is written, later
+  auto held = prepare(trial(Problem::trtri));
+  EXPECT_EQ(held->inputs.a(0, n - 1), 0);
+  held = prepare(trial(Problem::gesv), std::move(held));
+  EXPECT_NE(held->inputs.a(0, n - 1), 0);
+  held = prepare(trial(Problem::trsv), std::move(held));
+  EXPECT_EQ(held->inputs.a(0, n - 1), 0);
+  EXPECT_EQ(writer_.writing().size(), 1u);
+}
+
+TEST_F(SharedMatrix, WhatIsStoredIsTheWholeOfIt) {
+  auto held = prepare(trial(Problem::trtri));
+  finish(writer_);
+  held = prepare(trial(Problem::trsv), std::move(held));
+  io::StoredMatrix<double> stored;
+  ASSERT_TRUE(writer_.find("ab", stored));
+  EXPECT_NE(stored.a.data.at(n), 0) << "the triangle that trtri does not see";
+  EXPECT_EQ(stored.b.rows, n);
+  const auto read = prepare(trial(Problem::gesv));
+  EXPECT_GE(read->load_seconds, 0);
+  EXPECT_EQ(read->inputs.a.data, stored.a.data);
+}
+
+TEST_F(SharedMatrix, OfTriangularKindTheRightHandSideIsTheStoredOne) {
+  const auto made = prepare(trial(Problem::trsv, MatrixKind::triangular));
+  finish(writer_);
+  const auto read = prepare(trial(Problem::trsv, MatrixKind::triangular));
+  EXPECT_GE(read->load_seconds, 0);
+  EXPECT_EQ(read->inputs.b.data, made->inputs.b.data);
+  EXPECT_EQ(read->inputs.a.data, made->inputs.a.data);
+}
+
+TEST_F(SharedMatrix, ThatWasNotToBeStoredIsStoredWhenALaterTrialWantsIt) {
+  Trial first = trial(Problem::geinv);
+  first.matrix.store = false;
+  auto held = prepare(first);
+  finish(writer_);
+  EXPECT_EQ(files(), 0u);
+  held = prepare(trial(Problem::gesv), std::move(held));
+  finish(writer_);
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(SharedMatrix, BothOperandsOfAProductAreStoredAsTheyWere) {
+  Trial product = trial(Problem::gemm);
+  product.matrix_b = product.matrix;
+  product.matrix_b->digest = "cd";
+  product.matrix_b->spec.seed = 7;
+  auto held = prepare(product);
+  const HostMatrix<double> b = held->inputs.b;
+  held = prepare(trial(Problem::gesv), std::move(held));
+  finish(writer_);
+  io::StoredMatrix<double> stored;
+  ASSERT_TRUE(writer_.find("cd", stored));
+  EXPECT_EQ(stored.a.data, b.data);
+  ASSERT_TRUE(writer_.find("ab", stored));
+  EXPECT_EQ(stored.a.data, held->inputs.a.data);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
