@@ -14,6 +14,13 @@ class SpawnedWorker : public WorkerProcess {
  public:
   explicit SpawnedWorker(const WorkerPlace& place) : kills_before_(memory_kills()) {
     std::vector<std::string> changes = {fmt::format("OPENBLAS_NUM_THREADS={}", place.threads)};
+    // Memory that a trial gave back serves the next one: fresh pages cost more than what is done with them.
+    // What is free beyond a gibibyte goes back to the system. With large pages where the system has them.
+    if (environment_value("GLIBC_TUNABLES").empty()) {
+      changes.emplace_back(
+          "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1073741824:"
+          "glibc.malloc.top_pad=67108864:glibc.malloc.hugetlb=1");
+    }
     if (!place.visible.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + place.visible);
     const std::string log = fmt::format("{}/logs/worker-{}.log", place.directory, place.origin.rank);
     process_ = Process({"worker", "--parent", std::to_string(::getpid())}, child_environment(changes), log);

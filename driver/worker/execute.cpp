@@ -266,7 +266,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
   io::Record record = blank(trial);
   Context& context = trial.backend == Backend::host ? host_context_ : context_;
   Held<T>& held = hold_inputs<T>(trial, record);
-  const Measured<T> measured = measure(trial, method, held.prepared->inputs, context, record);
+  Measured<T> measured = measure(trial, method, held.prepared->inputs, context, record);
   const Findings& found = measured.verdict.findings;
 
   record.residual_ratio = found.ratio;
@@ -289,7 +289,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
 
 template <class T>
 void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
-                                      const Answer<T>& answer, io::Record& record, Context& context) {
+                                      Answer<T>& answer, io::Record& record, Context& context) {
   const Method* vendor = registry_.reference(trial.problem, trial.backend);
   if (vendor == nullptr) return;
   const bool vendor_on_host = !vendor->runs_on(trial.backend);
@@ -297,7 +297,7 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   const std::string identity =
       fmt::format("{} {} {}", held.prepared->identity, vendor->id(), to_string(trial.shape.uplo));
   if (&method == vendor) {
-    held.reference = answer;
+    held.reference = std::move(answer);
     held.reference_seconds = record.seconds_median;
     held.reference_identity = identity;
   } else if (held.reference_identity != identity) {
@@ -317,7 +317,8 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   }
   record.reference_method = vendor->variant;
   record.reference_seconds = held.reference_seconds;
-  record.reference_difference = difference(trial.problem, trial.shape, answer, held.reference);
+  const Answer<T>& own = &method == vendor ? held.reference : answer;
+  record.reference_difference = difference(trial.problem, trial.shape, own, held.reference);
 }
 
 }  // namespace gaussweep::driver

@@ -49,8 +49,8 @@ class Executor {
   Measured<T> measure(const Trial& trial, const Method& method, const Inputs<T>& inputs, Context& context,
                       io::Record& record);
   template <class T>
-  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
-                              const Answer<T>& answer, io::Record& record, Context& context);
+  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, Answer<T>& answer,
+                              io::Record& record, Context& context);
   template <class T>
   Held<T>& held();
   std::string misfit(const Trial& trial, const Method& method);

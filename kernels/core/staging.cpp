@@ -4,6 +4,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "kernels/matrix/parallel_rows.hpp"
+
 namespace gaussweep {
 namespace {
 
@@ -75,19 +77,23 @@ int working_sets(const Method& method, int copies) {
   return method.overwrites ? copies : 1;
 }
 
-/// Calls copy(i, j) for every element, tile by tile, so that both sides of a transposition stay in cache.
+/// Calls copy(i, j) for every element, tile by tile, so that both sides of a transposition stay in cache, on
+/// several threads.
 template <class Copy>
 void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
   constexpr std::int64_t tile = 32;
-  for (std::int64_t i0 = 0; i0 < rows; i0 += tile) {
-    const std::int64_t i1 = std::min(i0 + tile, rows);
-    for (std::int64_t j0 = 0; j0 < cols; j0 += tile) {
-      const std::int64_t j1 = std::min(j0 + tile, cols);
-      for (std::int64_t i = i0; i < i1; ++i) {
-        for (std::int64_t j = j0; j < j1; ++j) copy(i, j);
+  const double cost = static_cast<double>(rows) * static_cast<double>(cols);
+  for_row_ranges((rows + tile - 1) / tile, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i0 = begin * tile; i0 < std::min(end * tile, rows); i0 += tile) {
+      const std::int64_t i1 = std::min(i0 + tile, rows);
+      for (std::int64_t j0 = 0; j0 < cols; j0 += tile) {
+        const std::int64_t j1 = std::min(j0 + tile, cols);
+        for (std::int64_t i = i0; i < i1; ++i) {
+          for (std::int64_t j = j0; j < j1; ++j) copy(i, j);
+        }
       }
     }
-  }
+  });
 }
 
 /// Rows of a row-major matrix that are converted at a time: the host needs no second copy of a large matrix.

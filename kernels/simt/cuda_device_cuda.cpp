@@ -9,6 +9,7 @@
 #include "kernels/core/device_facts.hpp"
 #include "kernels/core/errors.hpp"
 #include "kernels/simt/cuda_check.hpp"
+#include "kernels/simt/pinned_copies.hpp"
 
 namespace gaussweep {
 
@@ -121,15 +122,17 @@ class CudaDevice final : public Device {
   void release(void* pointer) noexcept override { cudaFree(pointer); }
 
   void to_device(void* destination, const void* source, std::size_t bytes) override {
-    move(destination, source, bytes, cudaMemcpyHostToDevice);
-    synchronize();
+    use(index_);
+    copies_.to_device(destination, source, bytes, stream_);
   }
   void to_host(void* destination, const void* source, std::size_t bytes) override {
-    move(destination, source, bytes, cudaMemcpyDeviceToHost);
-    synchronize();
+    use(index_);
+    copies_.to_host(destination, source, bytes, stream_);
   }
   void copy(void* destination, const void* source, std::size_t bytes) override {
-    move(destination, source, bytes, cudaMemcpyDeviceToDevice);
+    use(index_);
+    if (bytes > 0)
+      GAUSSWEEP_CUDA_CHECK(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDeviceToDevice, stream_));
   }
   void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
                     std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
@@ -156,10 +159,6 @@ class CudaDevice final : public Device {
   void* stream() const override { return stream_; }
 
  private:
-  void move(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind) {
-    use(index_);
-    if (bytes > 0) GAUSSWEEP_CUDA_CHECK(cudaMemcpyAsync(destination, source, bytes, kind, stream_));
-  }
   void move_2d(void* destination, std::size_t destination_stride, const void* source,
                std::size_t source_stride, std::size_t width_bytes, std::size_t rows, cudaMemcpyKind kind) {
     use(index_);
@@ -173,6 +172,7 @@ class CudaDevice final : public Device {
   int index_;
   DeviceInfo info_;
   cudaStream_t stream_ = nullptr;
+  PinnedCopies copies_;
 };
 
 void require_visible(int index) {

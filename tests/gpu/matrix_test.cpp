@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <vector>
 
 #include "kernels/check/check.hpp"
 #include "kernels/check/peaks.hpp"
@@ -43,6 +44,23 @@ TYPED_TEST(MatrixOnGpu, GeneratesTheHostsBits) {
       EXPECT_EQ(std::memcmp(host.data.data(), gpu.data.data(), host.data.size() * sizeof(TypeParam)), 0)
           << name << " n " << n;
     }
+  }
+}
+
+// Pieces, halves of pieces, and what is too small for them.
+TYPED_TEST(MatrixOnGpu, CopiesArriveWhateverTheirLength) {
+  constexpr std::size_t piece = std::size_t{32} << 20;
+  Device& device = *this->device_;
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{5} << 20, piece - 1, piece,
+                                  piece + 1, 2 * piece, 3 * piece + 12345}) {
+    std::vector<char> sent(bytes), back(bytes, 'x');
+    for (std::size_t i = 0; i < bytes; ++i) sent[i] = static_cast<char>((i * 2654435761u) >> 13);
+    const Buffer first(device, bytes), second(device, bytes);
+    device.fill(first.data(), 0xFF, bytes);
+    device.to_device(first.data(), sent.data(), bytes);
+    device.copy(second.data(), first.data(), bytes);
+    device.to_host(back.data(), second.data(), bytes);
+    EXPECT_TRUE(sent == back) << bytes;
   }
 }
 
