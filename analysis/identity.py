@@ -94,7 +94,7 @@ def _distinct_operands(shapes):
             for words in (
                 f"nrhs {row.nrhs}" if row.nrhs > 1 else "",
                 row.uplo if row.both else "",
-                f"{row.m} × {row.k} × {row.n}" if row.problem == "gemm" and not row.m == row.k == row.n else "",
+                f"{row.m} × {row.k} × {row.n}" if row.m > 0 and row.k > 0 and not row.m == row.k == row.n else "",
             )
             if words
         )

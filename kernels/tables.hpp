@@ -1,18 +1,21 @@
 #pragma once
-/// The registry's tables, one a problem: `kernels/<problem>/table.cpp`, a row a method.
+/// The registry's tables, one a problem: `kernels/<problem>/table.cpp`, the problem's row and a row a method.
 
 #include "kernels/core/method.hpp"
 
 namespace gaussweep {
 
-std::vector<Method> gemm_methods();
-std::vector<Method> trsv_methods();
-std::vector<Method> gesv_methods();
-std::vector<Method> getrf_methods();
-std::vector<Method> potrf_methods();
-std::vector<Method> trtri_methods();
-std::vector<Method> geinv_methods();
-std::vector<Method> poinv_methods();
+/// A problem and its methods.
+struct ProblemTable {
+  Problem problem;
+  std::vector<Method> (*methods)() = nullptr;
+};
+
+/// The tables of kernels/: registry.cpp.
+std::vector<ProblemTable> builtin_tables();
+/// The tables of this program, of which `all_problems` and `builtin_registry` are made: the builtin ones, or
+/// what a program that defines it itself adds to them.
+std::vector<ProblemTable> problem_tables();
 
 /// The two builds of a portable method.
 struct PortableEntries {
@@ -24,6 +27,7 @@ struct PortableEntries {
 inline Method row(Problem problem, std::string variant, std::string summary, std::string source) {
   Method method;
   method.problem = problem;
+  method.needs = problem->needs;
   method.variant = std::move(variant);
   method.summary = std::move(summary);
   method.source = std::move(source);

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
-PROBLEMS = ["gemm", "trsv", "gesv", "getrf", "potrf", "trtri", "geinv", "poinv"]
+PROBLEMS = sorted(p.parent.name for p in (SOURCE / "kernels").glob("*/table.cpp"))
 CUDA = ["cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "cublas_v2.h", "cusolverDn.h"]
 PRINTING = ["spdlog/spdlog.h", "fmt/core.h", "fmt/format.h"]
 

@@ -72,6 +72,7 @@ Json methods_json(const std::vector<Method>& methods) {
     Json json;
     json["id"] = method.id();
     json["problem"] = to_string(method.problem);
+    json["computes"] = method.problem->title;
     json["method"] = method.variant;
     json["backends"] = names_of(method.backends);
     json["available"] = names_of(available);

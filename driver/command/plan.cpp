@@ -13,6 +13,7 @@
 #include "driver/command/option_checks.hpp"
 #include "driver/plan/cost_model.hpp"
 #include "driver/plan/demand.hpp"
+#include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
 #include "io/plan/plan.hpp"
 
@@ -79,8 +80,8 @@ void add_plan_command(CLI::App& app, Commands& commands) {
     if (*backend == "auto") chosen = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
     if (chosen == Backend::cuda && cuda_device_count() > 0)
       capability = make_cuda_device(0)->info().capability;
-    const Expansion expansion =
-        expand_plan(io::read_plan(*path), *path, commands.registry, chosen, capability);
+    const Expansion expansion = expand_plan(io::read_plan(*path, enum_names<Problem>()), *path,
+                                            commands.registry, chosen, capability);
     for (const std::string& note : expansion.notes) fmt::print("note: {}\n", printable(note));
     print_plan(expansion, commands.registry, chosen);
   });

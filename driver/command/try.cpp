@@ -26,6 +26,7 @@
 #include "driver/system/console.hpp"
 #include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -98,7 +99,7 @@ bool all_solved(const std::vector<io::Record>& records) {
   const std::vector<Group> groups = group_records(records);
   const std::vector<Group> best = best_groups(groups);
   return std::all_of(groups.begin(), groups.end(), [&](const Group& group) {
-    return group.status == "skipped" || std::any_of(best.begin(), best.end(), [&](const Group& b) {
+    return group.status == io::Status::skipped || std::any_of(best.begin(), best.end(), [&](const Group& b) {
              return b.first.problem == group.first.problem && b.first.nrhs == group.first.nrhs &&
                     b.first.precision == group.first.precision;
            });
@@ -110,8 +111,10 @@ int try_matrix(Words& words, const Commands& commands) {
   TryWishes& wishes = words.wishes;
   for (const std::string& word : words.problems) {
     wishes.problems.push_back(parse_option<Problem>("--problem", word));
-    if (wishes.problems.back() == Problem::gemm)
-      throw UsageError("--problem gemm: takes two matrices; give them in a plan (gaussweep plan --help)");
+    if (wishes.problems.back()->second == SecondOperand::matrix) {
+      throw UsageError(
+          fmt::format("--problem {}: takes two matrices; give them in a plan (gaussweep plan --help)", word));
+    }
   }
   if (!words.precisions.empty()) wishes.precisions.clear();
   for (const std::string& word : words.precisions)
@@ -142,7 +145,7 @@ int try_matrix(Words& words, const Commands& commands) {
     options.output = (scratch->path() / "run").string();
   }
   options.plan = (std::filesystem::path(options.output) / "plan.yaml").string();
-  options.made_plan = io::parse_plan(plan.text, "try");
+  options.made_plan = io::parse_plan(plan.text, "try", enum_names<Problem>());
   options.backend = words.backend;
   options.time_limit = wishes.seconds;
   options.command_line = command_line(commands);

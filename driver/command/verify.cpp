@@ -10,6 +10,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
+#include "driver/plan/plan_words.hpp"
 #include "driver/records/loading.hpp"
 #include "driver/records/summary.hpp"
 #include "driver/records/verify.hpp"
@@ -36,7 +37,7 @@ void verify_to_stdout(const Options& options, Commands& commands) {
   const auto text = loaded.results.attributes.find("plan");
   if (text != loaded.results.attributes.end()) {
     try {
-      plan = io::parse_plan(text->second, options.path + " (plan)");
+      plan = io::parse_plan(text->second, options.path + " (plan)", enum_names<Problem>());
     } catch (const io::InputError& e) {
       // Judging goes on: the plan only says which failures were expected.
       say(fmt::format("note: the stored plan cannot be read, so nothing but pass is expected ({})\n",

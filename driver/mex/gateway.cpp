@@ -33,9 +33,10 @@ struct Call {
 };
 
 const std::vector<Call>& calls() {
-  static const std::vector<Call> all{{"inv", "gaussweep_inv", {"A"}, {Problem::geinv, Problem::poinv}},
-                                     {"solve", "gaussweep_solve", {"A", "b"}, {Problem::gesv, Problem::trsv}},
-                                     {"mtimes", "gaussweep_mtimes", {"A", "B"}, {Problem::gemm}}};
+  static const std::vector<Call> all{
+      {"inv", "gaussweep_inv", {"A"}, {Problem::named("geinv"), Problem::named("poinv")}},
+      {"solve", "gaussweep_solve", {"A", "b"}, {Problem::named("gesv"), Problem::named("trsv")}},
+      {"mtimes", "gaussweep_mtimes", {"A", "B"}, {Problem::named("gemm")}}};
   return all;
 }
 
@@ -89,7 +90,7 @@ std::string usage(const Call& call) {
 Shape shape_of(const Call& call, const std::vector<Operand>& operands) {
   const Operand& a = operands.front();
   const Operand& b = operands.back();
-  if (call.problems.front() == Problem::gemm) {
+  if (call.problems.front()->second == SecondOperand::matrix) {
     if (a.cols != b.rows) {
       throw Refusal("gaussweep:size", "A is " + size_text(a) + " and B is " + size_text(b) +
                                           ": A must have as many columns as B has rows");
@@ -164,18 +165,21 @@ Request understand(int nlhs, int nrhs, const mxArray* prhs[]) {
   return request;
 }
 
+bool has_need(const std::vector<Need>& needs, Need need) {
+  return std::find(needs.begin(), needs.end(), need) != needs.end();
+}
+
 /// What is asked of the contents of A, where a wrong answer would look like a right one.
 template <class T>
 void check_contents(Request& request, const MatrixView<const T>& a) {
   const Method& method = *request.method;
-  if (method.problem == Problem::trsv) {
+  if (method.problem->counts_of_a == Counts::triangle) {
     const auto triangle = triangle_of(a);
     if (!triangle)
       throw Refusal("gaussweep:notTriangular", "A is not triangular, " + method.id() + " needs that");
     request.shape.uplo = *triangle;
   }
-  const bool spd = method.problem == Problem::poinv ||
-                   std::find(method.needs.begin(), method.needs.end(), Need::spd) != method.needs.end();
+  const bool spd = has_need(method.needs, Need::spd) || has_need(method.problem->needs, Need::spd);
   if (spd && !is_symmetric(a))
     throw Refusal("gaussweep:notSymmetric", "A is not symmetric, " + method.id() + " needs that");
 }
@@ -196,7 +200,7 @@ std::string or_unfit(const Method& method) {
   if (outcome.info < 0) {
     throw Refusal("gaussweep:device", method.id() + " gave up (info " + std::to_string(outcome.info) + ")");
   }
-  if (outcome.info > 0 && method.problem == Problem::poinv) {
+  if (outcome.info > 0 && has_need(method.problem->needs, Need::spd)) {
     throw Refusal("gaussweep:notPositiveDefinite", "A is not positive definite (" + place + ")");
   }
   if (outcome.info > 0) {

@@ -32,20 +32,30 @@ std::vector<const Method*> select_methods(const io::Entry& entry, Problem proble
   return selected;
 }
 
+/// "trsv, potrf and trtri": those that have the axis.
+std::string problems_with(const std::string& axis) {
+  std::vector<std::string> names;
+  for (const Problem problem : all_problems()) {
+    if (problem->has_axis(axis)) names.push_back(problem->name);
+  }
+  if (names.size() < 2) return joined(names);
+  const std::string last = names.back();
+  names.pop_back();
+  return joined(names) + " and " + last;
+}
+
 /// Every axis of an entry must mean something: an axis of the problem, or a parameter of some selected
 /// method.
 void check_axis(const std::string& name, const io::Place& place, Problem problem,
                 const std::vector<const Method*>& methods) {
   if (name == "m" || name == "k") {
-    if (problem == Problem::gemm) return;
-    fail_at(place, fmt::format("{} is an axis of gemm only; {} has n", name, to_string(problem)));
-  }
-  if (name == "nrhs" && problem != Problem::gesv && problem != Problem::trsv) {
-    fail_at(place, fmt::format("nrhs is an axis of gesv and trsv only, not of {}", to_string(problem)));
-  }
-  if (name == "uplo" && problem != Problem::trsv && problem != Problem::potrf && problem != Problem::trtri) {
+    if (problem->has_axis(name)) return;
     fail_at(place,
-            fmt::format("uplo is an axis of trsv, potrf and trtri only, not of {}", to_string(problem)));
+            fmt::format("{} is an axis of {} only; {} has n", name, problems_with(name), problem->name));
+  }
+  if ((name == "nrhs" || name == "uplo") && !problem->has_axis(name)) {
+    fail_at(place,
+            fmt::format("{} is an axis of {} only, not of {}", name, problems_with(name), problem->name));
   }
   if (fixed_axes().count(name) > 0) return;
   std::set<std::string> known = fixed_axes();
@@ -131,9 +141,9 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
     const std::vector<const Method*> methods = select_methods(entry, problem, registry);
     check_expect(entry, problem, registry);
     check_excludes(entry, problem, methods, registry);
-    if (entry.matrix_b && problem != Problem::gemm) {
+    if (entry.matrix_b && problem->second != SecondOperand::matrix) {
       fail_at(entry.matrix_b->place,
-              fmt::format("matrix_b is for gemm only, not for {}", to_string(problem)));
+              fmt::format("matrix_b is for {} only, not for {}", problems_with("k"), problem->name));
     }
     check_axes(entry, problem, methods, say_once);
     std::vector<io::MatrixBlock> blocks = entry.matrices.empty() ? plan.matrices : entry.matrices;

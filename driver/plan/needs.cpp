@@ -20,7 +20,7 @@ std::optional<bool> has(const Seen& matrix, Problem problem, Need need) {
     case Need::diagonally_dominant:
       return dominant;
     case Need::triangular:
-      return problem == Problem::trsv || problem == Problem::trtri || facts.is_triangular();
+      return problem->counts_of_a == Counts::triangle || facts.is_triangular();
     case Need::nonzero_elements:
       return facts.nonzeros == facts.rows * facts.cols;
     case Need::nonzero_diagonal:

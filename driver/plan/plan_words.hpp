@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,6 +35,12 @@ inline bool matches(const std::string& pattern, const std::string& problem, cons
 }
 inline bool matches(const std::string& pattern, const Method& method) {
   return matches(pattern, std::string(to_string(method.problem)), method.variant);
+}
+
+/// Whether a record's problem has the axis: not where this program does not know the problem.
+inline bool has_axis(const std::string& problem, std::string_view axis) {
+  const std::optional<Problem> known = from_string<Problem>(problem);
+  return known && (*known)->has_axis(axis);
 }
 
 /// "a, b, c".

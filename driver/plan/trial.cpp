@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "driver/base/words.hpp"
+#include "driver/plan/enum_json.hpp"
 #include "driver/plan/matrix_words.hpp"
 #include "io/records/status.hpp"
 
@@ -10,15 +11,6 @@ namespace gaussweep::driver {
 namespace {
 
 using nlohmann::json;
-
-/// The enum value of a string that this program wrote itself.
-template <class E>
-E value_of(const json& text) {
-  const auto value = from_string<E>(text.get<std::string>());
-  if (!value)
-    throw std::runtime_error(fmt::format("'{}' is no {}", text.get<std::string>(), EnumNames<E>::what));
-  return *value;
-}
 
 json parameters_json(const Parameters& parameters) {
   json result = json::object();
@@ -183,7 +175,7 @@ std::string parameters_text(const Parameters& parameters) {
 std::string describe(const Trial& t) {
   std::string text =
       fmt::format("{}/{} {} n={}", to_string(t.problem), t.method, to_string(t.precision), t.shape.n);
-  if (t.problem == Problem::gemm) text += fmt::format(" m={} k={}", t.shape.m, t.shape.k);
+  if (t.problem->has_axis("m")) text += fmt::format(" m={} k={}", t.shape.m, t.shape.k);
   if (t.shape.uplo != Uplo::lower) text += fmt::format(" uplo={}", to_string(t.shape.uplo));
   if (t.shape.nrhs != 1) text += fmt::format(" nrhs={}", t.shape.nrhs);
   for (const auto& [name, value] : t.parameters.all()) {

@@ -32,7 +32,7 @@ struct Trial {
   /// precision, backend, shape, complete parameters, matrices, repeats, warmup, inner_repeats. Not:
   /// tolerance, expect, timeout, stages.
   std::string key;
-  Problem problem = Problem::gesv;
+  Problem problem;
   std::string method;  ///< the variant
   Precision precision = Precision::float64;
   Backend backend = Backend::host;  ///< where this trial runs (see resolve_backend in expand.hpp)

@@ -137,9 +137,9 @@ Trial TrialMaker::make(const Assignment& chosen) const {
   t.parameters = parameters(chosen);
   const io::Scalar* seed = chosen.count("seed") > 0 ? &chosen.at("seed") : nullptr;
   t.matrix = request_matrix(block, seed, lookup);
-  const bool product = t.problem == Problem::gemm;
+  const bool product = t.problem->second == SecondOperand::matrix;
   if (product) {
-    set_gemm(t, chosen);
+    set_product(t, chosen);
     finish_request(*t.matrix_b, t.precision, 1);
   } else {
     set_square(t, chosen);
@@ -179,7 +179,7 @@ void TrialMaker::set_square(Trial& t, const Assignment& chosen) const {
 
 /// A is m x k, B is k x n: `matrix_b`, or the kind of A with the next seed. Files say their own sizes; m and
 /// k that nobody says are n.
-void TrialMaker::set_gemm(Trial& t, const Assignment& chosen) const {
+void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   MatrixRequest& a = t.matrix;
   MatrixRequest b = a;
   b.spec.seed = next_seed(a.spec.seed);
@@ -192,7 +192,7 @@ void TrialMaker::set_gemm(Trial& t, const Assignment& chosen) const {
     b = request_matrix(
         own, own.values.count("seed") > 0 || own.values.count("file") > 0 ? nullptr : &not_as_a, lookup);
   } else if (is_file(a)) {
-    io::fail_at(block.place, "gemm with a matrix from a file needs matrix_b too");
+    io::fail_at(block.place, t.problem->name + " with a matrix from a file needs matrix_b too");
   }
   if (is_file(a)) {
     require_size(chosen, "m", a.spec.rows, a);

@@ -26,7 +26,7 @@ struct TrialMaker {
   std::int64_t size(const Assignment& chosen, const char* name, std::int64_t otherwise) const;
   Parameters parameters(const Assignment& chosen) const;
   void set_square(Trial& t, const Assignment& chosen) const;
-  void set_gemm(Trial& t, const Assignment& chosen) const;
+  void set_product(Trial& t, const Assignment& chosen) const;
 };
 
 }  // namespace gaussweep::driver

@@ -28,11 +28,21 @@ struct Candidate {
   double seconds = 0;
 };
 
+/// Those that take no second matrix, of triangles or of whole matrices.
+std::vector<Problem> problems_of_one_matrix(bool triangular) {
+  std::vector<Problem> chosen;
+  for (const Problem problem : all_problems()) {
+    const bool is_of_triangles = problem->counts_of_a == Counts::triangle;
+    if (problem->second != SecondOperand::matrix && is_of_triangles == triangular) chosen.push_back(problem);
+  }
+  return chosen;
+}
+
 std::vector<Problem> problems_for(const TryWishes& wishes, const Seen& matrix) {
   if (!wishes.problems.empty()) return wishes.problems;
   if (matrix.facts.is_triangular() && matrix.facts.lower_bandwidth + matrix.facts.upper_bandwidth > 0)
-    return {Problem::trsv, Problem::trtri};
-  return {Problem::gesv, Problem::getrf, Problem::potrf, Problem::geinv, Problem::poinv};
+    return problems_of_one_matrix(true);
+  return problems_of_one_matrix(false);
 }
 
 bool is_wished(const TryWishes& wishes, const Method& method) {
@@ -84,10 +94,8 @@ std::string plan_text(const TryWishes& wishes, const Seen& matrix, const FileFac
     }
     if (methods.empty()) continue;
     text += fmt::format("  - problem: {}\n    method: [{}]\n", to_string(problem), joined(methods));
-    if (problem == Problem::gesv || problem == Problem::trsv)
-      text += fmt::format("    nrhs: [{}]\n", fmt::join(wishes.nrhs, ", "));
-    if (problem == Problem::trsv || problem == Problem::trtri || problem == Problem::potrf)
-      text += fmt::format("    uplo: {}\n", to_string(uplo));
+    if (problem->has_axis("nrhs")) text += fmt::format("    nrhs: [{}]\n", fmt::join(wishes.nrhs, ", "));
+    if (problem->has_axis("uplo")) text += fmt::format("    uplo: {}\n", to_string(uplo));
     if (!doubtful.empty()) text += fmt::format("    expect: {{{}}}\n", joined(doubtful));
   }
   return text;
@@ -151,7 +159,8 @@ TryPlan plan_try(const TryWishes& wishes, const Seen& matrix, const FileFacts& f
   }
   TryPlan result;
   if (!candidates.empty()) {
-    const io::Plan plan = io::parse_plan(plan_text(wishes, matrix, file, problems, candidates), "try");
+    const io::Plan plan =
+        io::parse_plan(plan_text(wishes, matrix, file, problems, candidates), "try", enum_names<Problem>());
     const Expansion expansion = expand(plan, registry, requested, capability,
                                        [&](const std::string&, const std::string&) { return file; });
     const CostModel model(registry);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "driver/base/words.hpp"
+#include "driver/plan/plan_words.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -17,7 +18,7 @@ constexpr std::size_t digits_of_a_digest = 8;
 
 /// A's digest covers all that decides it, x_true and b; B is told of in the parameters only.
 std::string matrices(const Record& r) {
-  const bool says_b = r.problem == "gemm" && r.matrix_parameters.find("\"b\":") != std::string::npos;
+  const bool says_b = has_axis(r.problem, "k") && r.matrix_parameters.find("\"b\":") != std::string::npos;
   if (r.matrix_digest.empty())
     return fmt::format("{} {} {} {}", r.matrix_kind, matrix_label(r), r.matrix_parameters, r.matrix_seed);
   return fmt::format("{} {} {}", r.matrix_digest, r.matrix_seed, says_b ? r.matrix_parameters : "");
@@ -33,7 +34,7 @@ std::string all_but_the_digest(const Record& r) {
 }
 
 std::string shape(const Record& r) {
-  return r.problem == "gemm" ? fmt::format("{} x {}", r.m, r.k) : std::string();
+  return has_axis(r.problem, "k") ? fmt::format("{} x {}", r.m, r.k) : std::string();
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::optional<Evidence> evidence_of(const io::Record& record) {
 }
 
 bool is_unfinished(Problem problem, std::int64_t info) {
-  return info > 0 && problem != Problem::getrf;
+  return info > 0 && problem->zero_pivot == ZeroPivot::unfinished;
 }
 
 io::Status judge(const Evidence& evidence) {

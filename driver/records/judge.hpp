@@ -13,7 +13,7 @@ namespace gaussweep::driver {
 
 /// What a verdict hangs on.
 struct Evidence {
-  Problem problem = Problem::gesv;
+  Problem problem;
   double ratio = 0;  ///< Findings::ratio
   double tolerance = 0;
   std::int64_t info = 0;  ///< of the method: Answer::info

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/plan/enum_json.hpp"
 #include "driver/records/origin_rows.hpp"
 
 namespace gaussweep::driver {
@@ -78,10 +79,7 @@ template <class Empty>
 std::enable_if_t<std::is_empty_v<Empty>> put(json& /*to*/, const Empty& /*m*/) {}
 
 void take(const json& from, Setup& m) {
-  const auto text = from.at("backend").get<std::string>();
-  const std::optional<Backend> backend = from_string<Backend>(text);
-  if (!backend) throw std::runtime_error(fmt::format("'{}' is no {}", text, EnumNames<Backend>::what));
-  m.backend = *backend;
+  m.backend = value_of<Backend>(from.at("backend"));
   m.matrices = from.at("matrices");
   m.origin = origin_from_json(from.at("origin"));
   if (!from.at("device").is_null()) m.device = device_row_from_json(from.at("device"));

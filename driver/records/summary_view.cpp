@@ -13,6 +13,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
+#include "driver/plan/plan_words.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/records/identity.hpp"
 #include "driver/records/summary.hpp"
@@ -51,7 +52,7 @@ const std::vector<View>& views() {
       {{"shape", "M x K"},
        Where::terminal,
        [](G g) -> Cell {
-         return g.first.problem == "gemm" ? fmt::format("{} x {}", g.first.m, g.first.k) : std::string();
+         return has_axis(g.first.problem, "k") ? fmt::format("{} x {}", g.first.m, g.first.k) : std::string();
        }},
       {{"nrhs", "NRHS"}, Where::both, [](G g) -> Cell { return g.first.nrhs; }},
       {{"uplo", "UPLO"}, Where::both, [](G g) -> Cell { return g.first.uplo; }},

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "driver/plan/plan_words.hpp"
 #include "driver/records/identity.hpp"
 #include "driver/records/statistics.hpp"
 #include "io/records/status.hpp"
@@ -79,16 +80,16 @@ using RowKey = std::tuple<std::string, std::string, std::string, std::string, st
 
 RowKey row_key(const Group& group, const std::string& beyond) {
   const Record& r = group.first;
-  const bool is_square = r.problem != "gemm" || (r.m == r.n && r.k == r.n);
+  const bool is_square = !has_axis(r.problem, "k") || (r.m == r.n && r.k == r.n);
   return {r.problem, r.precision,         group.matrix,        r.matrix_parameters, r.nrhs,
           r.uplo,    is_square ? 0 : r.m, is_square ? 0 : r.k, r.matrix_seed,       beyond};
 }
 
 std::string details_of(const Record& r, const Varying& varying) {
   std::vector<std::string> parts;
-  if (r.problem == "gemm" && (r.m != r.n || r.k != r.n)) parts.push_back(fmt::format("m {}, k {}", r.m, r.k));
-  if (varying.nrhs && (r.problem == "gesv" || r.problem == "trsv"))
-    parts.push_back(fmt::format("nrhs {}", r.nrhs));
+  if (has_axis(r.problem, "k") && (r.m != r.n || r.k != r.n))
+    parts.push_back(fmt::format("m {}, k {}", r.m, r.k));
+  if (varying.nrhs && has_axis(r.problem, "nrhs")) parts.push_back(fmt::format("nrhs {}", r.nrhs));
   if (varying.uplo.count(r.problem) > 0) parts.push_back(r.uplo);
   if (varying.seed) parts.push_back(fmt::format("seed {}", r.matrix_seed));
   return fmt::format("{}", fmt::join(parts, ", "));

@@ -16,8 +16,8 @@ namespace {
 /// The problems whose methods invert the formula's matrix, the usual one first. H is not positive definite
 /// for most point-spread functions; H H^T + lambda I is.
 std::vector<Problem> problems_of(Formula formula) {
-  if (formula == Formula::inverse) return {Problem::geinv};
-  return {Problem::poinv, Problem::geinv};
+  if (formula == Formula::inverse) return {Problem::named("geinv")};
+  return {Problem::named("poinv"), Problem::named("geinv")};
 }
 
 std::vector<std::string> ids_of(const Registry& registry, const std::vector<Problem>& problems) {
@@ -60,7 +60,7 @@ Inverter choose_inverter(const Registry& registry, Formula formula, const std::s
                                  io::nearest_hint(word, ids)));
   }
   if (std::find(problems.begin(), problems.end(), method->problem) == problems.end()) {
-    const bool wants_definite = method->problem == Problem::poinv && formula == Formula::inverse;
+    const bool wants_definite = method->problem == Problem::named("poinv") && formula == Formula::inverse;
     throw UsageError(fmt::format("--method {}: {}; {}", method->id(),
                                  wants_definite
                                      ? "it inverts symmetric positive definite matrices, which H is not"

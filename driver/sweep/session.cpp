@@ -14,6 +14,7 @@
 
 #include "driver/base/printable.hpp"
 #include "driver/plan/matrix_request.hpp"
+#include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
 #include "driver/records/blank_record.hpp"
 #include "driver/records/builds.hpp"
@@ -385,7 +386,8 @@ int lead(World& world, const json& mine, const std::vector<json>& ranks, const R
         spdlog::warn("{}: {}", rank.at("host").get<std::string>(), warning.get<std::string>());
       }
     }
-    const io::Plan plan = options.made_plan ? *options.made_plan : io::read_plan(options.plan);
+    const io::Plan plan =
+        options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>());
     const Expansion expansion = expand_plan(plan, options.plan, registry, backend, capability);
     for (const std::string& note : expansion.notes) spdlog::info("{}", note);
     if (options.dry_run) {

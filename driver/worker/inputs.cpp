@@ -108,7 +108,7 @@ Made<T> read_or_make(Context& context, StoreWriter& store, const MatrixRequest& 
   return made;
 }
 
-/// Zeroes the triangle that trsv and trtri do not see.
+/// Zeroes the triangle that the problem does not see.
 template <class T>
 void keep_triangle(HostMatrix<T>& a, Uplo uplo) {
   for (std::int64_t j = 0; j < a.cols; ++j) {
@@ -118,33 +118,32 @@ void keep_triangle(HostMatrix<T>& a, Uplo uplo) {
   }
 }
 
-void require_size(const MatrixRequest& request, std::int64_t rows, std::int64_t cols, std::int64_t want_rows,
-                  std::int64_t want_cols) {
-  if (rows == want_rows && cols == want_cols) return;
+void require_size(const MatrixRequest& request, std::int64_t rows, std::int64_t cols, const Extent& want) {
+  if (Extent{rows, cols} == want) return;
   throw io::InputError(fmt::format("{}: the matrix is {} x {}, the trial needs {} x {}",
                                    request.kind == "file" ? request.file : request.kind, rows, cols,
-                                   want_rows, want_cols));
+                                   want.rows, want.cols));
 }
 
 }  // namespace
 
 std::string inputs_identity(const Trial& t) {
-  const bool triangle = t.problem == Problem::trsv || t.problem == Problem::trtri;
+  const bool triangle = t.problem->counts_of_a == Counts::triangle;
   // A factorisation or inversion of the same matrix has no b and no x_true.
-  const bool system = t.problem == Problem::trsv || t.problem == Problem::gesv;
+  const bool system = t.problem->second == SecondOperand::right_hand_sides;
   return fmt::format("{} {} {} {}x{}x{} {}", t.matrix.digest, t.matrix_b ? t.matrix_b->digest : "",
                      to_string(t.precision), t.shape.m, t.shape.n, t.shape.k, t.shape.nrhs) +
          (triangle ? fmt::format(" {}", to_string(t.shape.uplo)) : "") + (system ? " system" : "") +
-         (t.problem == Problem::gemm ? " gemm" : "");
+         (t.problem->second == SecondOperand::matrix ? " product" : "");
 }
 
 namespace {
 
-/// Whether zeroing the triangle that trsv and trtri do not see would change anything.
+/// Whether zeroing the triangle that the problem does not see would change anything.
 template <class T>
 bool is_cut_for(const Trial& trial, const HostMatrix<T>& a) {
   const Uplo uplo = trial.shape.uplo;
-  if (trial.problem != Problem::trsv && trial.problem != Problem::trtri) return false;
+  if (trial.problem->counts_of_a != Counts::triangle) return false;
   if (trial.matrix.kind == to_string(MatrixKind::triangular) && trial.matrix.spec.uplo == uplo) return false;
   for (std::int64_t j = 0; j < a.cols; ++j) {
     const std::int64_t begin = uplo == Uplo::lower ? 0 : j + 1;
@@ -161,7 +160,7 @@ template <class T>
 void fit_to(const Trial& trial, bool cut, Prepared<T>& prepared) {
   Inputs<T>& in = prepared.inputs;
   const Shape& s = trial.shape;
-  require_size(trial.matrix, in.a.rows, in.a.cols, s.n, s.n);
+  require_size(trial.matrix, in.a.rows, in.a.cols, trial.problem->a(s));
   in.shape = s;
   in.b = {};
   in.x_true = {};
@@ -170,11 +169,12 @@ void fit_to(const Trial& trial, bool cut, Prepared<T>& prepared) {
     keep_triangle(in.a, s.uplo);
     prepared.digest.clear();
   }
-  if (trial.problem == Problem::gesv || (trial.problem == Problem::trsv && !cut)) {
+  const bool system = trial.problem->second == SecondOperand::right_hand_sides;
+  if (system && !cut) {
     in.b = prepared.b;
     in.x_true = prepared.x_true;
-    require_size(trial.matrix, in.b.rows, in.b.cols, s.n, s.nrhs);
-  } else if (trial.problem == Problem::trsv) {
+    require_size(trial.matrix, in.b.rows, in.b.cols, trial.problem->b(s));
+  } else if (system) {  // those that are stored with A are of the whole of it
     add_system(in.a, in.b, in.x_true, s.nrhs, solution_seed(trial.matrix));
   }
   prepared.identity = inputs_identity(trial);
@@ -213,8 +213,8 @@ template <class T>
 std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store, const Trial& trial,
                                             std::shared_ptr<Prepared<T>> held) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  const bool gemm = trial.problem == Problem::gemm;
-  if (held && held->digest == trial.matrix.digest && !gemm) {
+  const bool product = trial.problem->second == SecondOperand::matrix;
+  if (held && held->digest == trial.matrix.digest && !product) {
     const bool cut = is_cut_for(trial, held->inputs.a);
     if (may_change(held, cut)) {
       keep_a(store, trial.matrix, held);
@@ -243,7 +243,7 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
   result->x_true = std::move(made.x_true);
   result->digest = trial.matrix.digest;
   result->kept = made.read;
-  if (!gemm) {
+  if (!product) {
     const bool cut = is_cut_for(trial, in.a);
     keep_a(store, trial.matrix, result);
     // While the whole is being stored, its triangle is another matrix.
@@ -252,12 +252,12 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
     return result;
   }
   const Shape& s = trial.shape;
-  require_size(trial.matrix, in.a.rows, in.a.cols, s.m, s.k);
+  require_size(trial.matrix, in.a.rows, in.a.cols, trial.problem->a(s));
   const MatrixRequest& of_b = trial.matrix_b.value();
   Made<T> other = fetch(of_b);
   in.shape = s;
   in.b = std::move(other.a);
-  require_size(of_b, in.b.rows, in.b.cols, s.k, s.n);
+  require_size(of_b, in.b.rows, in.b.cols, trial.problem->b(s));
   result->b_of_b = std::move(other.b);
   result->x_of_b = std::move(other.x_true);
   result->product = true;

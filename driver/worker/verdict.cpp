@@ -27,11 +27,8 @@ std::uint32_t mixed(const std::string& text) {
 }
 
 double multiplications(const Trial& trial) {
-  const bool gemm = trial.problem == Problem::gemm;
-  const bool solve = trial.problem == Problem::gesv || trial.problem == Problem::trsv;
-  const auto n = static_cast<double>(trial.shape.n);
-  if (gemm) return static_cast<double>(trial.shape.m) * n * static_cast<double>(trial.shape.k);
-  return solve ? n * n * static_cast<double>(trial.shape.nrhs) : n * n * n;
+  const Extent a = trial.problem->a(trial.shape), x = trial.problem->x(trial.shape);
+  return static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(x.cols);
 }
 
 /// By the GPU, with `copies()` of the operands that lie there, and by the CPU where it must or can not.
@@ -53,9 +50,8 @@ Verdict judge_with(Context& context, const Trial& trial, const Method& method, c
 }  // namespace
 
 bool is_small(const Trial& trial) {
-  const bool gemm = trial.problem == Problem::gemm;
-  const std::int64_t order = gemm ? std::max({trial.shape.m, trial.shape.n, trial.shape.k}) : trial.shape.n;
-  return order <= small_order;
+  const Extent a = trial.problem->a(trial.shape);
+  return std::max({a.rows, a.cols, trial.shape.n}) <= small_order;
 }
 
 bool is_judged_twice(const Trial& trial) {

@@ -15,6 +15,14 @@ using Kind = YamlNode::Kind;
 using Reader = std::function<void(const YamlNode&)>;
 using Readers = std::map<std::string, Reader>;
 
+using Problems = std::vector<std::string>;
+
+std::string listed(const Problems& problems) {
+  std::string all;
+  for (const std::string& problem : problems) all += (all.empty() ? "" : ", ") + problem;
+  return all;
+}
+
 std::vector<std::string> names_of(const Readers& readers) {
   std::vector<std::string> names;
   for (const auto& [name, reader] : readers) names.push_back(name);
@@ -22,7 +30,7 @@ std::vector<std::string> names_of(const Readers& readers) {
 }
 
 /// The fixed words of an entry, each with what reads its value.
-Readers entry_readers(Entry& entry, RangeBudget& budget) {
+Readers entry_readers(Entry& entry, const Problems& problems, RangeBudget& budget) {
   return {
       {"problem", [&](const YamlNode& v) { entry.problem = scalar_of(v, "problem"); }},
       {"method", [&](const YamlNode& v) { entry.methods = scalars_of(v, "method"); }},
@@ -41,7 +49,7 @@ Readers entry_readers(Entry& entry, RangeBudget& budget) {
       {"inner_repeats", [&](const YamlNode& v) { entry.inner_repeats = count_of(v, "inner_repeats", 1); }},
       {"stages", [&](const YamlNode& v) { entry.stages = always_or_never(v, "stages"); }},
       {"timeout", [&](const YamlNode& v) { entry.timeout = timeout_of(v); }},
-      {"tolerance", [&](const YamlNode& v) { entry.tolerance = tolerance_of(v); }},
+      {"tolerance", [&](const YamlNode& v) { entry.tolerance = tolerance_of(v, problems); }},
   };
 }
 
@@ -66,12 +74,12 @@ std::string miswritten(const Entry& entry, const std::string& word) {
   return {};
 }
 
-Entry entry_of(const YamlNode& node, RangeBudget& budget) {
+Entry entry_of(const YamlNode& node, const Problems& problems, RangeBudget& budget) {
   if (node.kind != Kind::map)
     fail_kind(node, "an entry of sweep", "a mapping with problem, method and sizes");
   Entry entry;
   entry.place = node.place;
-  const Readers readers = entry_readers(entry, budget);
+  const Readers readers = entry_readers(entry, problems, budget);
   for (const auto& [key, value] : node.entries) {
     const auto reader = readers.find(key.text);
     if (reader != readers.end()) {
@@ -82,10 +90,8 @@ Entry entry_of(const YamlNode& node, RangeBudget& budget) {
     }
   }
   if (entry.problem.text.empty()) {
-    fail_at(node.place,
-            "problem is missing in this entry of sweep; allowed: gemm, trsv, gesv, getrf, potrf, trtri, "
-            "geinv, poinv" +
-                miswritten(entry, "problem"));
+    fail_at(node.place, "problem is missing in this entry of sweep; allowed: " + listed(problems) +
+                            miswritten(entry, "problem"));
   }
   if (entry.methods.empty()) {
     fail_at(node.place,
@@ -96,12 +102,12 @@ Entry entry_of(const YamlNode& node, RangeBudget& budget) {
   return entry;
 }
 
-std::vector<Entry> sweep_of(const YamlNode& node, RangeBudget& budget) {
+std::vector<Entry> sweep_of(const YamlNode& node, const Problems& problems, RangeBudget& budget) {
   if (node.kind != Kind::sequence) fail_kind(node, "sweep", "a list of entries");
   if (node.items.empty())
     fail_at(node.place, "sweep is empty; allowed: at least one entry with problem and method");
   std::vector<Entry> sweep;
-  for (const YamlPointer& item : node.items) sweep.push_back(entry_of(*item, budget));
+  for (const YamlPointer& item : node.items) sweep.push_back(entry_of(*item, problems, budget));
   return sweep;
 }
 
@@ -111,12 +117,13 @@ const std::vector<std::string>& entry_words() {
   static const std::vector<std::string> words = [] {
     Entry entry;
     RangeBudget budget;
-    return names_of(entry_readers(entry, budget));
+    const Problems none;
+    return names_of(entry_readers(entry, none, budget));
   }();
   return words;
 }
 
-Plan parse_plan(const std::string& text, const std::string& file) {
+Plan parse_plan(const std::string& text, const std::string& file, const Problems& problems) {
   const YamlPointer root = parse_yaml(text, file);
   if (root == nullptr || root->kind != Kind::map) {
     fail_at(root == nullptr ? Place{file, 1, 1} : root->place,
@@ -144,11 +151,11 @@ Plan parse_plan(const std::string& text, const std::string& file) {
       {"inner_repeats", [&](const YamlNode& v) { plan.inner_repeats = count_of(v, "inner_repeats", 1); }},
       {"stages", [&](const YamlNode& v) { plan.stages = always_or_never(v, "stages"); }},
       {"timeout", [&](const YamlNode& v) { plan.timeout = timeout_of(v); }},
-      {"tolerance", [&](const YamlNode& v) { plan.tolerance = tolerance_of(v); }},
+      {"tolerance", [&](const YamlNode& v) { plan.tolerance = tolerance_of(v, problems); }},
       {"matrix", [&](const YamlNode& v) { plan.matrices = matrices_of(v, "matrix"); }},
       {"store", [&](const YamlNode& v) { plan.store = always_or_never(v, "store"); }},
       {"store_limit", [&](const YamlNode& v) { plan.store_limit = bytes_scalar_of(v, "store_limit"); }},
-      {"sweep", [&](const YamlNode& v) { plan.sweep = sweep_of(v, budget); }},
+      {"sweep", [&](const YamlNode& v) { plan.sweep = sweep_of(v, problems, budget); }},
   };
   for (const auto& [key, value] : root->entries) {
     require_word(key, names_of(readers), "a plan has no");
@@ -160,7 +167,7 @@ Plan parse_plan(const std::string& text, const std::string& file) {
   return plan;
 }
 
-Plan read_plan(const std::filesystem::path& path) {
+Plan read_plan(const std::filesystem::path& path, const Problems& problems) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     throw InputError(path.string() + ": is a directory; give a plan file");
@@ -172,7 +179,7 @@ Plan read_plan(const std::filesystem::path& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) throw InputError(path.string() + ": the plan cannot be read: " + std::strerror(errno));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  return parse_plan(text, path.string());
+  return parse_plan(text, path.string(), problems);
 }
 
 }  // namespace gaussweep::io

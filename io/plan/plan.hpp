@@ -89,8 +89,9 @@ const std::vector<std::string>& entry_words();
 
 /// Reads a plan. @throws InputError "file:line:column: …": not YAML, unknown key (with the nearest), wrong
 /// type, bad range, empty sweep, empty list, unequal zip.
-Plan read_plan(const std::filesystem::path& path);
-Plan parse_plan(const std::string& text, const std::string& file);
+/// @param problems the names of all problems: this room knows none
+Plan read_plan(const std::filesystem::path& path, const std::vector<std::string>& problems);
+Plan parse_plan(const std::string& text, const std::string& file, const std::vector<std::string>& problems);
 
 /// Numbers of a plan: "1k" = 1024, "64"; durations "90s", "10min", "1h30min", plain seconds.
 std::int64_t parse_integer(const Scalar& scalar, std::int64_t low, std::int64_t high,

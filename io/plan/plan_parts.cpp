@@ -22,8 +22,6 @@ const std::vector<std::string> matrix_words = {
     "kind",   "file",  "dataset",   "seed",  "store",    "low",   "high",
     "mode",   "value", "condition", "psf",   "psf_file", "sigma", "radius",
     "length", "angle", "amount",    "width", "height",   "what",  "lambda"};
-const std::vector<std::string> problem_words = {"gemm",  "trsv",  "gesv",  "getrf",
-                                                "potrf", "trtri", "geinv", "poinv"};
 const std::vector<std::string> backend_words = {"cuda", "emulated", "host"};
 
 bool has_backends(const std::string& axis) {
@@ -211,12 +209,12 @@ std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& wh
   return blocks;
 }
 
-std::map<std::string, Scalar> tolerance_of(const YamlNode& node) {
+std::map<std::string, Scalar> tolerance_of(const YamlNode& node, const std::vector<std::string>& problems) {
   std::map<std::string, Scalar> tolerance;
   if (node.kind == Kind::map) {
     if (node.entries.empty()) fail_at(node.place, "tolerance is empty; allowed: a number a problem");
     for (const auto& [problem, value] : node.entries) {
-      require_word(problem, problem_words, "tolerance: no problem");
+      require_word(problem, problems, "tolerance: no problem");
       tolerance[problem.text] = scalar_of(*value, "tolerance." + problem.text);
     }
   } else {

@@ -39,8 +39,8 @@ Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget);
 std::vector<std::map<std::string, Axis>> zips_of(const YamlNode& node, RangeBudget& budget);
 /// A mapping, or a list of mappings. A list among a mapping's values stands for one matrix a value.
 std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& what);
-/// A number (a factor for every default, under the name ""), or a mapping of problems to numbers.
-std::map<std::string, Scalar> tolerance_of(const YamlNode& node);
+/// A number (a factor for every default, under the name ""), or a mapping of `problems` to numbers.
+std::map<std::string, Scalar> tolerance_of(const YamlNode& node, const std::vector<std::string>& problems);
 /// A list of mappings of conditions.
 std::vector<Exclude> excludes_of(const YamlNode& node);
 /// A mapping of methods to statuses.

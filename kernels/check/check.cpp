@@ -7,17 +7,6 @@
 namespace gaussweep {
 namespace {
 
-/// The part of an answer that counts.
-Part answer_part(Problem problem, Uplo uplo) {
-  return problem == Problem::potrf || problem == Problem::trtri ? part_of(uplo) : Part::all;
-}
-
-/// The part of A that counts.
-Part operand_part(Problem problem, Uplo uplo) {
-  const bool triangle = problem == Problem::trsv || problem == Problem::trtri || problem == Problem::potrf;
-  return triangle ? part_of(uplo) : Part::all;
-}
-
 /// Which element is no number, in words; empty where all are finite.
 template <class T>
 std::string flaw_of(Reductions<T>& reductions, const HostMatrix<T>& a, Part part, const std::string& name) {
@@ -38,31 +27,34 @@ void require(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t cols, 
                               std::to_string(matrix.cols));
 }
 
-bool is_solve(Problem problem) {
-  return problem == Problem::gesv || problem == Problem::trsv;
+/// What messages call B and the answer.
+const char* name_of_b(const ProblemRow& problem) {
+  return problem.second == SecondOperand::matrix ? "B" : "b";
+}
+const char* name_of_x(const ProblemRow& problem) {
+  switch (problem.second) {
+    case SecondOperand::matrix:
+      return "C";
+    case SecondOperand::right_hand_sides:
+      return "x";
+    case SecondOperand::none:
+      break;
+  }
+  return "the answer";
 }
 
 template <class T>
-void require_shapes(Problem problem, const Inputs<T>& inputs, const Answer<T>& answer) {
+void require_shapes(const ProblemRow& problem, const Inputs<T>& inputs, const Answer<T>& answer) {
   const Shape& s = inputs.shape;
-  const bool gemm = problem == Problem::gemm;
-  if (s.n < 1 || (gemm && (s.m < 1 || s.k < 1)) || (is_solve(problem) && s.nrhs < 1)) {
-    throw std::invalid_argument("check: every size must be at least 1");
+  require_sizes(problem, s, "check");
+  const Extent a = problem.a(s), x = problem.x(s);
+  require(inputs.a, a.rows, a.cols, "A");
+  if (problem.b != nullptr) {
+    const Extent b = problem.b(s);
+    require(inputs.b, b.rows, b.cols, name_of_b(problem));
+    if (!inputs.x_true.empty()) require(inputs.x_true, b.rows, b.cols, "x_true");
   }
-  if (gemm) {
-    require(inputs.a, s.m, s.k, "A");
-    require(inputs.b, s.k, s.n, "B");
-    require(answer.x, s.m, s.n, "C");
-    return;
-  }
-  require(inputs.a, s.n, s.n, "A");
-  if (!is_solve(problem)) {
-    require(answer.x, s.n, s.n, "the answer");
-  } else {
-    require(inputs.b, s.n, s.nrhs, "b");
-    if (!inputs.x_true.empty()) require(inputs.x_true, s.n, s.nrhs, "x_true");
-    require(answer.x, s.n, s.nrhs, "x");
-  }
+  require(answer.x, x.rows, x.cols, name_of_x(problem));
   if (!answer.pivots.empty() && static_cast<std::int64_t>(answer.pivots.size()) != s.n) {
     throw std::invalid_argument("check: there must be " + std::to_string(s.n) + " pivots or none, not " +
                                 std::to_string(answer.pivots.size()));
@@ -74,33 +66,19 @@ void require_shapes(Problem problem, const Inputs<T>& inputs, const Answer<T>& a
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance,
                Reductions<T>& reductions) {
-  const Problem problem = method.problem;
+  const ProblemRow& problem = method.problem.row();
+  const Uplo uplo = inputs.shape.uplo;
   require_shapes(problem, inputs, answer);
-  std::string flaw = flaw_of(reductions, answer.x, answer_part(problem, inputs.shape.uplo), "the answer");
-  if (flaw.empty()) flaw = flaw_of(reductions, inputs.a, operand_part(problem, inputs.shape.uplo), "A");
-  if (flaw.empty()) flaw = flaw_of(reductions, inputs.b, Part::all, problem == Problem::gemm ? "B" : "b");
+  std::string flaw = flaw_of(reductions, answer.x, part_of(problem.counts_of_x, uplo), "the answer");
+  if (flaw.empty()) flaw = flaw_of(reductions, inputs.a, part_of(problem.counts_of_a, uplo), "A");
+  if (flaw.empty()) flaw = flaw_of(reductions, inputs.b, Part::all, name_of_b(problem));
   if (!flaw.empty()) {
     Findings findings = judges::unknown();
     findings.ratio = findings.backward_error = std::numeric_limits<double>::infinity();
     findings.flaw = flaw;
     return findings;
   }
-  switch (problem) {
-    case Problem::gemm:
-      return judges::product(reductions, inputs, answer, tolerance);
-    case Problem::gesv:
-    case Problem::trsv:
-      return judges::solution(reductions, problem, inputs, answer, tolerance);
-    case Problem::getrf:
-      return judges::lu_factors(reductions, method.unit_diagonal, inputs, answer, tolerance);
-    case Problem::potrf:
-      return judges::cholesky_factor(reductions, inputs, answer, tolerance);
-    case Problem::trtri:
-    case Problem::geinv:
-    case Problem::poinv:
-      return judges::inverse(reductions, problem, inputs, answer, tolerance);
-  }
-  throw std::logic_error("check: no such problem");
+  return problem.judge.get<T>()(reductions, method, inputs, answer, tolerance);
 }
 
 template <class T>
@@ -119,7 +97,7 @@ double difference(Problem problem, const Shape& shape, const Answer<T>& answer, 
   require(answer.x, reference.x.rows, reference.x.cols, "the answer");
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   // Factors of differently exchanged rows are both right and have nothing in common. No pivots: no exchanges.
-  if (problem == Problem::getrf) {
+  if (problem->has_pivots) {
     const auto pivot = [](const Answer<T>& a, std::size_t i) {
       return a.pivots.empty() ? static_cast<int>(i) : a.pivots.at(i);
     };
@@ -127,27 +105,14 @@ double difference(Problem problem, const Shape& shape, const Answer<T>& answer, 
       if (pivot(answer, i) != pivot(reference, i)) return unknown;
     }
   }
-  const Part part = answer_part(problem, shape.uplo);
+  const Part part = part_of(problem->counts_of_x, shape.uplo);
   if (!all_finite(reference.x, part)) return unknown;
   if (!all_finite(answer.x, part)) return std::numeric_limits<double>::infinity();
   return largest_difference(answer.x, reference.x, part);
 }
 
 double default_tolerance(Problem problem) {
-  switch (problem) {
-    case Problem::gesv:
-    case Problem::trsv:
-      return 16;
-    case Problem::getrf:
-    case Problem::potrf:
-    case Problem::trtri:
-    case Problem::geinv:
-    case Problem::poinv:
-      return 30;
-    case Problem::gemm:
-      return 3;
-  }
-  throw std::logic_error("default_tolerance: no such problem");
+  return problem->tolerance;
 }
 
 template Findings check<float>(const Method&, const Inputs<float>&, const Answer<float>&);

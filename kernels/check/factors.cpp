@@ -31,10 +31,10 @@ std::string pivot_flaw(std::int64_t rows, const std::vector<int>& pivots) {
 }  // namespace
 
 template <class T>
-Findings lu_factors(Reductions<T>& reductions, UnitDiagonal unit_diagonal, const Inputs<T>& inputs,
+Findings lu_factors(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                     const Answer<T>& answer, double tolerance) {
   const std::int64_t n = inputs.shape.n;
-  const bool unit_lower = unit_diagonal == UnitDiagonal::lower;
+  const bool unit_lower = method.unit_diagonal == UnitDiagonal::lower;
   const std::string flaw = pivot_flaw(n, answer.pivots);
   if (!flaw.empty()) {
     Findings findings = unknown();
@@ -61,8 +61,8 @@ Findings lu_factors(Reductions<T>& reductions, UnitDiagonal unit_diagonal, const
 }
 
 template <class T>
-Findings cholesky_factor(Reductions<T>& reductions, const Inputs<T>& inputs, const Answer<T>& answer,
-                         double tolerance) {
+Findings cholesky_factor(Reductions<T>& reductions, const Method& /*method*/, const Inputs<T>& inputs,
+                         const Answer<T>& answer, double tolerance) {
   const Uplo uplo = inputs.shape.uplo;
   const Part part = part_of(uplo);
   const Target<T> symmetric{&inputs.a, part};
@@ -77,13 +77,13 @@ Findings cholesky_factor(Reductions<T>& reductions, const Inputs<T>& inputs, con
   return findings;
 }
 
-template Findings lu_factors<float>(Reductions<float>&, UnitDiagonal, const Inputs<float>&,
+template Findings lu_factors<float>(Reductions<float>&, const Method&, const Inputs<float>&,
                                     const Answer<float>&, double);
-template Findings lu_factors<double>(Reductions<double>&, UnitDiagonal, const Inputs<double>&,
+template Findings lu_factors<double>(Reductions<double>&, const Method&, const Inputs<double>&,
                                      const Answer<double>&, double);
-template Findings cholesky_factor<float>(Reductions<float>&, const Inputs<float>&, const Answer<float>&,
-                                         double);
-template Findings cholesky_factor<double>(Reductions<double>&, const Inputs<double>&, const Answer<double>&,
-                                          double);
+template Findings cholesky_factor<float>(Reductions<float>&, const Method&, const Inputs<float>&,
+                                         const Answer<float>&, double);
+template Findings cholesky_factor<double>(Reductions<double>&, const Method&, const Inputs<double>&,
+                                          const Answer<double>&, double);
 
 }  // namespace gaussweep::judges

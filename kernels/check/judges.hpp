@@ -1,5 +1,6 @@
 #pragma once
-/// The parts of check.hpp, one a kind of problem. Shapes have been checked; all that counts is finite.
+/// The judges of check.hpp, of which a row of a problem names one. Shapes have been checked; all that counts
+/// is finite.
 
 #include <cmath>
 #include <limits>
@@ -47,20 +48,39 @@ Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, con
 /// Whether lower <= limit < upper for a limit that a verdict hangs on.
 bool is_open(double lower, double upper, double tolerance);
 
+/// The parts of A and of the answer that count.
+inline Part part_of_a(const Method& method, const Shape& shape) {
+  return part_of(method.problem->counts_of_a, shape.uplo);
+}
+inline Part part_of_x(const Method& method, const Shape& shape) {
+  return part_of(method.problem->counts_of_x, shape.uplo);
+}
+
+// Each is the `judge` of one problem's row or of several.
+
+/// X of A X = B.
 template <class T>
-Findings solution(Reductions<T>& reductions, Problem problem, const Inputs<T>& inputs,
+Findings solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                   const Answer<T>& answer, double tolerance);
+/// The same, and Fuhrmann's look at the first row.
 template <class T>
-Findings lu_factors(Reductions<T>& reductions, UnitDiagonal unit_diagonal, const Inputs<T>& inputs,
+Findings system_solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
+                         const Answer<T>& answer, double tolerance);
+/// L and U of P A = L U.
+template <class T>
+Findings lu_factors(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                     const Answer<T>& answer, double tolerance);
+/// L of A = L L^T.
 template <class T>
-Findings cholesky_factor(Reductions<T>& reductions, const Inputs<T>& inputs, const Answer<T>& answer,
-                         double tolerance);
+Findings cholesky_factor(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
+                         const Answer<T>& answer, double tolerance);
+/// X with A X = I.
 template <class T>
-Findings inverse(Reductions<T>& reductions, Problem problem, const Inputs<T>& inputs, const Answer<T>& answer,
-                 double tolerance);
+Findings inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
+                 const Answer<T>& answer, double tolerance);
+/// C = A B.
 template <class T>
-Findings product(Reductions<T>& reductions, const Inputs<T>& inputs, const Answer<T>& answer,
-                 double tolerance);
+Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
+                 const Answer<T>& answer, double tolerance);
 
 }  // namespace gaussweep::judges

@@ -7,6 +7,7 @@
 
 #include "kernels/check/scaled.hpp"
 #include "kernels/core/matrix.hpp"
+#include "kernels/core/problem.hpp"
 #include "kernels/matrix/parallel_rows.hpp"
 
 namespace gaussweep {
@@ -16,6 +17,9 @@ enum class Part { all, lower, upper };
 
 inline Part part_of(Uplo uplo) {
   return uplo == Uplo::lower ? Part::lower : Part::upper;
+}
+inline Part part_of(Counts counts, Uplo uplo) {
+  return counts == Counts::all ? Part::all : part_of(uplo);
 }
 
 /// The rows [begin, end) of column j that count.

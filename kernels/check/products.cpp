@@ -35,9 +35,9 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const Factors<T>& factors, co
 }  // namespace
 
 template <class T>
-Findings inverse(Reductions<T>& reductions, Problem problem, const Inputs<T>& inputs, const Answer<T>& answer,
-                 double tolerance) {
-  const Part part = problem == Problem::trtri ? part_of(inputs.shape.uplo) : Part::all;
+Findings inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
+                 const Answer<T>& answer, double tolerance) {
+  const Part part = part_of_x(method, inputs.shape);
   const Scaled a_norm = reductions.one_norm(inputs.a, part);
   const Scaled x_norm = reductions.one_norm(answer.x, part);
   const Scale scale{a_norm * x_norm, a_norm * (x_norm + Scaled(smallest_normal<T>))};
@@ -47,8 +47,8 @@ Findings inverse(Reductions<T>& reductions, Problem problem, const Inputs<T>& in
 }
 
 template <class T>
-Findings product(Reductions<T>& reductions, const Inputs<T>& inputs, const Answer<T>& answer,
-                 double tolerance) {
+Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
+                 const Answer<T>& answer, double tolerance) {
   const double k_and_two = static_cast<double>(inputs.shape.k) + 2;
   const Factors<T> factors{Operand<T>(inputs.a), Operand<T>(inputs.b)};
   const Target<T> target{&answer.x};
@@ -66,7 +66,7 @@ Findings product(Reductions<T>& reductions, const Inputs<T>& inputs, const Answe
     const double roundings = k_and_two * unit_roundoff<T>;
     const double gamma = roundings / (1 - std::min(roundings, 0.5));
     const double share = reductions.largest_share(factors, target, gamma, smallest * Scaled(k_and_two));
-    const double as_ratio = share * default_tolerance(Problem::gemm);
+    const double as_ratio = share * method.problem->tolerance;
     if (as_ratio < findings.ratio) {
       findings.ratio = as_ratio;
       findings.ratio_bound = as_ratio * 0x1p-9;
@@ -75,11 +75,13 @@ Findings product(Reductions<T>& reductions, const Inputs<T>& inputs, const Answe
   return findings;
 }
 
-template Findings inverse<float>(Reductions<float>&, Problem, const Inputs<float>&, const Answer<float>&,
-                                 double);
-template Findings inverse<double>(Reductions<double>&, Problem, const Inputs<double>&, const Answer<double>&,
-                                  double);
-template Findings product<float>(Reductions<float>&, const Inputs<float>&, const Answer<float>&, double);
-template Findings product<double>(Reductions<double>&, const Inputs<double>&, const Answer<double>&, double);
+template Findings inverse<float>(Reductions<float>&, const Method&, const Inputs<float>&,
+                                 const Answer<float>&, double);
+template Findings inverse<double>(Reductions<double>&, const Method&, const Inputs<double>&,
+                                  const Answer<double>&, double);
+template Findings product<float>(Reductions<float>&, const Method&, const Inputs<float>&,
+                                 const Answer<float>&, double);
+template Findings product<double>(Reductions<double>&, const Method&, const Inputs<double>&,
+                                  const Answer<double>&, double);
 
 }  // namespace gaussweep::judges

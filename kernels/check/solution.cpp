@@ -29,9 +29,9 @@ double first_row_percent(const Inputs<T>& inputs, const HostMatrix<T>& x) {
 }  // namespace
 
 template <class T>
-Findings solution(Reductions<T>& reductions, Problem problem, const Inputs<T>& inputs,
+Findings solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                   const Answer<T>& answer, double tolerance) {
-  const Part part = problem == Problem::trsv ? part_of(inputs.shape.uplo) : Part::all;
+  const Part part = part_of_a(method, inputs.shape);
   const Scaled a_norm = reductions.infinity_norm(inputs.a, part);
   std::vector<Scale> scales;
   const std::vector<double> x_maxima = reductions.column_maxima(answer.x);
@@ -43,14 +43,25 @@ Findings solution(Reductions<T>& reductions, Problem problem, const Inputs<T>& i
   Findings findings = judge_columns(reductions, Factors<T>{Operand<T>(inputs.a, part), Operand<T>(answer.x)},
                                     Target<T>{&inputs.b}, Measure::largest, scales,
                                     static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
-  if (problem == Problem::gesv) findings.first_row_percent = first_row_percent(inputs, answer.x);
   if (!inputs.x_true.empty()) findings.forward_error = largest_difference(answer.x, inputs.x_true);
   return findings;
 }
 
-template Findings solution<float>(Reductions<float>&, Problem, const Inputs<float>&, const Answer<float>&,
-                                  double);
-template Findings solution<double>(Reductions<double>&, Problem, const Inputs<double>&, const Answer<double>&,
-                                   double);
+template <class T>
+Findings system_solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
+                         const Answer<T>& answer, double tolerance) {
+  Findings findings = solution(reductions, method, inputs, answer, tolerance);
+  findings.first_row_percent = first_row_percent(inputs, answer.x);
+  return findings;
+}
+
+template Findings solution<float>(Reductions<float>&, const Method&, const Inputs<float>&,
+                                  const Answer<float>&, double);
+template Findings solution<double>(Reductions<double>&, const Method&, const Inputs<double>&,
+                                   const Answer<double>&, double);
+template Findings system_solution<float>(Reductions<float>&, const Method&, const Inputs<float>&,
+                                         const Answer<float>&, double);
+template Findings system_solution<double>(Reductions<double>&, const Method&, const Inputs<double>&,
+                                          const Answer<double>&, double);
 
 }  // namespace gaussweep::judges

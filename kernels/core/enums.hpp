@@ -10,7 +10,6 @@
 
 namespace gaussweep {
 
-enum class Problem { gemm, trsv, gesv, getrf, potrf, trtri, geinv, poinv };
 enum class Precision { float32, float64 };
 /// Where a trial runs: `cuda`, `emulated` (the same kernels on the CPU), `host` (code written for the CPU).
 enum class Backend { cuda, emulated, host };
@@ -30,18 +29,6 @@ enum class Convergence { none, converged, stagnated, diverged, max_iterations };
 template <class E>
 struct EnumNames;
 
-template <>
-struct EnumNames<Problem> {
-  static constexpr std::string_view what = "problem";
-  static constexpr std::array<std::pair<Problem, std::string_view>, 8> table{{{Problem::gemm, "gemm"},
-                                                                              {Problem::trsv, "trsv"},
-                                                                              {Problem::gesv, "gesv"},
-                                                                              {Problem::getrf, "getrf"},
-                                                                              {Problem::potrf, "potrf"},
-                                                                              {Problem::trtri, "trtri"},
-                                                                              {Problem::geinv, "geinv"},
-                                                                              {Problem::poinv, "poinv"}}};
-};
 template <>
 struct EnumNames<Precision> {
   static constexpr std::string_view what = "precision";

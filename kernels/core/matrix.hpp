@@ -45,8 +45,8 @@ struct HostMatrix {
   std::vector<T> data;
 };
 
-/// The sizes of a trial in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n). All others: m = n = k,
-/// `nrhs` right-hand sides for gesv and trsv, `uplo` for trsv, potrf and trtri.
+/// The sizes of a trial in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n). Where a problem has no
+/// axes m and k: m = n = k. `nrhs` and `uplo` count where it has them (kernels/core/problem.hpp).
 struct Shape {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -55,9 +55,8 @@ struct Shape {
   Uplo uplo = Uplo::lower;
 };
 
-/// The inputs of a trial on the host.
-/// gemm: a (m x k), b (k x n). gesv, trsv: a (n x n), b (n x nrhs), x_true (n x nrhs, empty if unknown).
-/// All others: a (n x n).
+/// The inputs of a trial on the host, in the shapes that the problem's row gives. x_true: what the right-hand
+/// sides were made of, as large as b, empty if unknown.
 template <class T>
 struct Inputs {
   Shape shape;
@@ -66,9 +65,8 @@ struct Inputs {
   HostMatrix<T> x_true;
 };
 
-/// What a method computed, on the host.
-/// gemm: C; gesv, trsv: X; getrf: L and U in one matrix; potrf: the factor (other triangle ignored);
-/// trtri, geinv, poinv: the inverse.
+/// What a method computed, on the host, in the shape that the problem's row gives: a product, the solutions,
+/// L and U in one matrix, a factor (what lies in the other triangle is ignored), an inverse.
 template <class T>
 struct Answer {
   HostMatrix<T> x;

@@ -11,12 +11,6 @@ namespace {
   throw std::logic_error("registry row '" + method.id() + "': " + why);
 }
 
-bool is_word(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
 void validate_parameter(const Method& method, const Parameter& parameter) {
   // These are axes of every plan; a parameter of the same name could not be told from them.
   static constexpr std::array<std::string_view, 7> axes{"m", "n", "k", "nrhs", "uplo", "precision", "seed"};
@@ -46,18 +40,20 @@ void validate_parameter(const Method& method, const Parameter& parameter) {
 }
 
 void validate_answer(const Method& method) {
-  const bool solver = method.problem == Problem::gesv || method.problem == Problem::trsv;
+  const ProblemRow& problem = method.problem.row();
+  const bool solver = problem.second == SecondOperand::right_hand_sides;
   if (method.layout == Layout::augmented && !solver) {
-    reject(method, "the layout augmented needs right-hand sides: gesv and trsv only");
+    reject(method, "the layout augmented needs right-hand sides, and " + problem.name + " has none");
   }
   switch (method.answer) {
     case AnswerIn::x:
       return;
     case AnswerIn::b:
-      if (!solver) reject(method, "only gesv and trsv can leave their answer in b");
+      if (!solver) reject(method, "an answer in b takes the place of right-hand sides: there are none");
       return;
     case AnswerIn::a:
-      if (method.problem == Problem::gemm) reject(method, "gemm leaves its answer in x");
+      if (problem.second == SecondOperand::matrix)
+        reject(method, problem.name + " leaves its answer in x: A and it differ in shape");
       if (solver && method.layout != Layout::augmented) {
         reject(method, "a solver can leave its answer in a only where the layout is augmented");
       }
@@ -66,6 +62,7 @@ void validate_answer(const Method& method) {
 }
 
 void validate(const Method& method) {
+  if (method.problem == Problem()) reject(method, "it says no problem");
   if (!is_word(method.variant)) reject(method, "the variant is not of a-z, 0-9 and _");
   if (method.backends.empty()) reject(method, "no backend");
   for (const Backend backend : {Backend::cuda, Backend::emulated, Backend::host}) {

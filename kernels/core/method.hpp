@@ -10,6 +10,7 @@
 #include "kernels/core/enums.hpp"
 #include "kernels/core/matrix.hpp"
 #include "kernels/core/parameters.hpp"
+#include "kernels/core/problem.hpp"
 
 namespace gaussweep {
 
@@ -76,11 +77,11 @@ enum class UnitDiagonal { lower, upper };
 
 /// One row of the registry. A method does not time itself, print, or know the driver.
 struct Method {
-  Problem problem = Problem::gesv;
+  Problem problem;
   std::string variant;      ///< the stem of the method's file
   std::string summary;      ///< one line for `gaussweep methods`
   std::string source;       ///< the paper or library it comes from
-  std::vector<Need> needs;  ///< of the matrix
+  std::vector<Need> needs;  ///< of the matrix; `row` begins with those of the problem
   int capability = 0;       ///< least compute capability, 35 for 3.5; 0: no GPU needed, or any
   std::vector<Parameter> parameters;
   Layout layout = Layout::column_major;
@@ -111,12 +112,6 @@ struct Method {
   bool has(Precision precision) const;
 };
 
-/// The usual operation count of a problem (LAPACK Working Note 41, all terms), e.g. 2/3 n^3 + 2 n^2 nrhs and
-/// lower terms for gesv.
-double problem_flops(Problem problem, const Shape& shape);
-/// Every operand read or written once, in bytes: the least traffic of a problem.
-double problem_bytes(Problem problem, const Shape& shape, std::size_t element);
-
 /// All methods, in the order of the tables. An ordinary value: tests add rows of their own.
 class Registry {
  public:
@@ -134,7 +129,10 @@ class Registry {
   std::vector<Method> methods_;
 };
 
-/// The registry of this build: kernels/registry.cpp.
+/// Whether a text is of a-z, 0-9 and _, and not empty.
+bool is_word(std::string_view text);
+
+/// The registry of this program: the methods of all its problems, kernels/registry.cpp.
 Registry builtin_registry();
 
 }  // namespace gaussweep

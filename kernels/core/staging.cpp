@@ -15,10 +15,6 @@ constexpr std::size_t aligned(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-bool has_right_hand_sides(Problem problem) {
-  return problem == Problem::gesv || problem == Problem::trsv;
-}
-
 /// Sizes of the pieces of a working set, which lie in this order, each aligned: a, b, pivots, info, x.
 /// Pristine sets end after info.
 struct Pieces {
@@ -35,18 +31,15 @@ std::size_t matrix_bytes(const MatrixView<char>& view, Layout layout, std::size_
   return aligned(static_cast<std::size_t>(view.ld * lines) * element);
 }
 
-MatrixView<char> dense(std::int64_t rows, std::int64_t cols, Layout layout) {
-  return {nullptr, rows, cols, layout == Layout::row_major ? cols : rows};
+MatrixView<char> dense(const Extent& of, Layout layout) {
+  return {nullptr, of.rows, of.cols, layout == Layout::row_major ? of.cols : of.rows};
 }
 
 Pieces measure(const Method& method, const Shape& shape, const Parameters& parameters, std::size_t element) {
   Pieces p;
   const Layout layout = method.layout;
-  const bool gemm = method.problem == Problem::gemm;
-  const bool solver = has_right_hand_sides(method.problem);
-  if (shape.n < 1 || (gemm && (shape.m < 1 || shape.k < 1)) || (solver && shape.nrhs < 1)) {
-    throw std::invalid_argument(method.id() + ": every size must be at least 1");
-  }
+  const ProblemRow& problem = method.problem.row();
+  require_sizes(problem, shape, method.id());
   if (layout == Layout::augmented) {
     const auto row = static_cast<std::size_t>(shape.n + shape.nrhs) * element;
     const auto ld = static_cast<std::int64_t>(aligned(row) / element);
@@ -54,17 +47,17 @@ Pieces measure(const Method& method, const Shape& shape, const Parameters& param
     p.b = {nullptr, shape.n, shape.nrhs, ld};  // a view of the last columns of a
     p.a_bytes = matrix_bytes(p.a, layout, element);
   } else {
-    p.a = gemm ? dense(shape.m, shape.k, layout) : dense(shape.n, shape.n, layout);
+    p.a = dense(problem.a(shape), layout);
     p.a_bytes = matrix_bytes(p.a, layout, element);
-    if (gemm) p.b = dense(shape.k, shape.n, layout);
-    if (solver) p.b = dense(shape.n, shape.nrhs, layout);
-    if (gemm || solver) p.b_bytes = matrix_bytes(p.b, layout, element);
+    if (problem.b != nullptr) {
+      p.b = dense(problem.b(shape), layout);
+      p.b_bytes = matrix_bytes(p.b, layout, element);
+    }
   }
-  if (method.problem == Problem::getrf)
-    p.pivot_bytes = aligned(static_cast<std::size_t>(shape.n) * sizeof(int));
+  if (problem.has_pivots) p.pivot_bytes = aligned(static_cast<std::size_t>(shape.n) * sizeof(int));
   if (method.answer == AnswerIn::x) {
     const Layout x_layout = layout == Layout::row_major ? Layout::row_major : Layout::column_major;
-    p.x = dense(gemm ? shape.m : shape.n, solver ? shape.nrhs : shape.n, x_layout);
+    p.x = dense(problem.x(shape), x_layout);
     p.x_bytes = matrix_bytes(p.x, x_layout, element);
   }
   if (method.workspace_bytes != nullptr)

@@ -1,3 +1,5 @@
+#include "kernels/check/judges.hpp"
+#include "kernels/core/flops.hpp"
 #include "kernels/tables.hpp"
 
 #include "kernels/geinv/lapack_workspace.hpp"
@@ -10,9 +12,33 @@ GAUSSWEEP_DECLARE_CUDA(geinv_cusolver)
 namespace gaussweep {
 namespace {
 
+double operations(const Shape& shape) {
+  return lu_flops(shape) + lu_inverse_flops(shape);
+}
+double operands(const Shape& shape) {
+  return 2.0 * square_elements(shape);
+}
+
+ProblemRow problem_row() {
+  ProblemRow row;
+  row.name = "geinv";
+  row.title = "the inverse of a matrix";
+  row.axes = {"n"};
+  row.flops = operations;
+  row.elements = operands;
+  row.judge = {judges::inverse<float>, judges::inverse<double>};
+  row.tolerance = 30;
+  return row;
+}
+
+Problem geinv() {
+  static const ProblemRow the_row = problem_row();
+  return Problem(the_row);
+}
+
 /// What all rows of this problem have in common.
 Method geinv_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(Problem::geinv, std::move(variant), std::move(summary), std::move(source));
+  Method method = row(geinv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
@@ -61,13 +87,17 @@ Method cusolver() {
   return on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(geinv_cusolver));
 }
 
-}  // namespace
-
-std::vector<Method> geinv_methods() {
+std::vector<Method> methods() {
   return {gauss_jordan_at_zero(),
           gauss_jordan("gauss_jordan_pivot", "Gauss-Jordan elimination with partial pivoting",
                        GAUSSWEEP_ENTRIES(geinv_gauss_jordan_pivot)),
           lapack(), cusolver()};
+}
+
+}  // namespace
+
+ProblemTable geinv_table() {
+  return {geinv(), methods};
 }
 
 }  // namespace gaussweep

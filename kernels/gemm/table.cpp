@@ -1,3 +1,4 @@
+#include "kernels/check/judges.hpp"
 #include "kernels/tables.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, gemm_serial)
@@ -10,13 +11,51 @@ GAUSSWEEP_DECLARE_CUDA(gemm_cublas)
 namespace gaussweep {
 namespace {
 
+Extent extent_of_a(const Shape& s) {
+  return {s.m, s.k};
+}
+Extent extent_of_b(const Shape& s) {
+  return {s.k, s.n};
+}
+Extent extent_of_c(const Shape& s) {
+  return {s.m, s.n};
+}
+double operations(const Shape& s) {
+  return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+}
+double operands(const Shape& s) {
+  const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  return m * k + k * n + m * n;
+}
+
+ProblemRow problem_row() {
+  ProblemRow row;
+  row.name = "gemm";
+  row.title = "C = A B";
+  row.axes = {"m", "n", "k"};
+  row.a = extent_of_a;
+  row.second = SecondOperand::matrix;
+  row.b = extent_of_b;
+  row.x = extent_of_c;
+  row.flops = operations;
+  row.elements = operands;
+  row.judge = {judges::product<float>, judges::product<double>};
+  row.tolerance = 3;
+  return row;
+}
+
+Problem gemm() {
+  static const ProblemRow the_row = problem_row();
+  return Problem(the_row);
+}
+
 constexpr const char* cejka_soriano =
     "L. Čejka, Parallel LU Decomposition for the GPU, ČVUT 2022; "
     "J. Soriano Pinedo, Matrix Inversion Speed Up with CUDA, IIT 2011";
 
 /// What all rows of this problem have in common: the answer in a matrix of its own, the inputs survive.
 Method gemm_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(Problem::gemm, std::move(variant), std::move(summary), std::move(source));
+  Method method = row(gemm(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::x;
   method.overwrites = false;
   return method;
@@ -53,9 +92,7 @@ Method cublas() {
                         GAUSSWEEP_CUDA_ENTRY(gemm_cublas)));
 }
 
-}  // namespace
-
-std::vector<Method> gemm_methods() {
+std::vector<Method> methods() {
   return {serial(),
           direct(),
           one_element_a_thread("global", "a thread an element of C, from global memory",
@@ -65,6 +102,12 @@ std::vector<Method> gemm_methods() {
                                GAUSSWEEP_ENTRIES(gemm_shared)),
           openblas(),
           cublas()};
+}
+
+}  // namespace
+
+ProblemTable gemm_table() {
+  return {gemm(), methods};
 }
 
 }  // namespace gaussweep

@@ -1,3 +1,5 @@
+#include "kernels/check/judges.hpp"
+#include "kernels/core/flops.hpp"
 #include "kernels/tables.hpp"
 
 #include "kernels/gesv/cyclic_options.hpp"
@@ -24,6 +26,33 @@ GAUSSWEEP_DECLARE_CUDA(gesv_mixed_gmres)
 
 namespace gaussweep {
 namespace {
+
+double operations(const Shape& shape) {
+  return lu_flops(shape) + lu_solve_flops(shape);
+}
+/// B is read, X written.
+double operands(const Shape& shape) {
+  return square_elements(shape) + 2.0 * columns_elements(shape);
+}
+
+ProblemRow problem_row() {
+  ProblemRow row;
+  row.name = "gesv";
+  row.title = "X of A X = B";
+  row.axes = {"n", "nrhs"};
+  row.second = SecondOperand::right_hand_sides;
+  row.b = row.x = columns_extent;
+  row.flops = operations;
+  row.elements = operands;
+  row.judge = {judges::system_solution<float>, judges::system_solution<double>};
+  row.tolerance = 16;
+  return row;
+}
+
+Problem gesv() {
+  static const ProblemRow the_row = problem_row();
+  return Problem(the_row);
+}
 
 constexpr const char* fuhrmann =
     "F. Fuhrmann, Solving Linear Equations With the GPU Architecture, TU Wien 2017";
@@ -53,7 +82,7 @@ std::size_t cyclic_workspace(const Shape& shape, const Parameters& parameters, s
 
 /// What the methods of the first paper have in common.
 Method fuhrmann_method(std::string variant, std::string summary) {
-  Method method = row(Problem::gesv, std::move(variant), std::move(summary), fuhrmann);
+  Method method = row(gesv(), std::move(variant), std::move(summary), fuhrmann);
   method.needs = {Need::strongly_regular};
   method.layout = Layout::augmented;
   method.answer = AnswerIn::x;
@@ -93,7 +122,7 @@ Method cyclic_shared() {
 
 /// What the methods of Xia and Lee have in common: partial pivoting, the answer in place of B.
 Method xia_lee_method(std::string variant, std::string summary) {
-  Method method = row(Problem::gesv, std::move(variant), std::move(summary), xia_lee);
+  Method method = row(gesv(), std::move(variant), std::move(summary), xia_lee);
   method.layout = Layout::augmented;
   method.answer = AnswerIn::b;
   return method;
@@ -136,7 +165,7 @@ Method gauss_jordan(std::string variant, std::string summary, PortableEntries en
 
 /// What the methods of Čejka have in common: no pivoting, one factorisation for all right-hand sides.
 Method cejka_method(std::string variant, std::string summary) {
-  Method method = row(Problem::gesv, std::move(variant), std::move(summary), cejka);
+  Method method = row(gesv(), std::move(variant), std::move(summary), cejka);
   method.needs = {Need::strongly_regular};
   method.answer = AnswerIn::b;
   return method;
@@ -162,7 +191,7 @@ Method lu_fixed_point() {
 
 /// [A, B] in columns, the answer in place of B.
 Method in_place(std::string variant, std::string summary, std::string source) {
-  Method method = row(Problem::gesv, std::move(variant), std::move(summary), std::move(source));
+  Method method = row(gesv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::b;
   return method;
 }
@@ -200,9 +229,7 @@ Method cusolver() {
              GAUSSWEEP_CUDA_ENTRY(gesv_cusolver)));
 }
 
-}  // namespace
-
-std::vector<Method> gesv_methods() {
+std::vector<Method> methods() {
   return {gauss_serial(),
           gauss_block(),
           cyclic("gauss_cyclic_halving", "row-cyclic Gaussian elimination, half the blocks each stage",
@@ -224,6 +251,12 @@ std::vector<Method> gesv_methods() {
           mixed_gmres(),
           lapack(),
           cusolver()};
+}
+
+}  // namespace
+
+ProblemTable gesv_table() {
+  return {gesv(), methods};
 }
 
 }  // namespace gaussweep

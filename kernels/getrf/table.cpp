@@ -1,3 +1,5 @@
+#include "kernels/check/judges.hpp"
+#include "kernels/core/flops.hpp"
 #include "kernels/tables.hpp"
 
 #include "kernels/getrf/fixed_point_parameters.hpp"
@@ -12,8 +14,31 @@ GAUSSWEEP_DECLARE_CUDA(getrf_recursive)
 namespace gaussweep {
 namespace {
 
+double operands(const Shape& shape) {
+  return 2.0 * square_elements(shape);
+}
+
+ProblemRow problem_row() {
+  ProblemRow row;
+  row.name = "getrf";
+  row.title = "L and U of P A = L U";
+  row.axes = {"n"};
+  row.has_pivots = true;
+  row.zero_pivot = ZeroPivot::singular;
+  row.flops = lu_flops;
+  row.elements = operands;
+  row.judge = {judges::lu_factors<float>, judges::lu_factors<double>};
+  row.tolerance = 30;
+  return row;
+}
+
+Problem getrf() {
+  static const ProblemRow the_row = problem_row();
+  return Problem(the_row);
+}
+
 Method getrf_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(Problem::getrf, std::move(variant), std::move(summary), std::move(source));
+  Method method = row(getrf(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
@@ -66,10 +91,14 @@ Method cusolver() {
                         GAUSSWEEP_CUDA_ENTRY(getrf_cusolver)));
 }
 
+std::vector<Method> methods() {
+  return {crout_serial(), fixed_point(), recursive(), lapack(), cusolver()};
+}
+
 }  // namespace
 
-std::vector<Method> getrf_methods() {
-  return {crout_serial(), fixed_point(), recursive(), lapack(), cusolver()};
+ProblemTable getrf_table() {
+  return {getrf(), methods};
 }
 
 }  // namespace gaussweep

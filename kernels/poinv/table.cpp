@@ -1,3 +1,5 @@
+#include "kernels/check/judges.hpp"
+#include "kernels/core/flops.hpp"
 #include "kernels/tables.hpp"
 
 #include <algorithm>
@@ -10,10 +12,34 @@ GAUSSWEEP_DECLARE_CUDA(poinv_cusolver)
 namespace gaussweep {
 namespace {
 
+double operations(const Shape& shape) {
+  return cholesky_flops(shape) + cholesky_inverse_flops(shape);
+}
+double operands(const Shape& shape) {
+  return 2.0 * square_elements(shape);
+}
+
+ProblemRow problem_row() {
+  ProblemRow row;
+  row.name = "poinv";
+  row.title = "the inverse of a symmetric positive definite matrix";
+  row.axes = {"n"};
+  row.needs = {Need::spd};
+  row.flops = operations;
+  row.elements = operands;
+  row.judge = {judges::inverse<float>, judges::inverse<double>};
+  row.tolerance = 30;
+  return row;
+}
+
+Problem poinv() {
+  static const ProblemRow the_row = problem_row();
+  return Problem(the_row);
+}
+
 /// What all rows of this problem have in common.
 Method poinv_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(Problem::poinv, std::move(variant), std::move(summary), std::move(source));
-  method.needs = {Need::spd};
+  Method method = row(poinv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
@@ -68,10 +94,14 @@ Method cusolver() {
              GAUSSWEEP_CUDA_ENTRY(poinv_cusolver)));
 }
 
+std::vector<Method> methods() {
+  return {cholesky_gets(), gauss_seidel(), lapack(), cusolver()};
+}
+
 }  // namespace
 
-std::vector<Method> poinv_methods() {
-  return {cholesky_gets(), gauss_seidel(), lapack(), cusolver()};
+ProblemTable poinv_table() {
+  return {poinv(), methods};
 }
 
 }  // namespace gaussweep

@@ -1,3 +1,5 @@
+#include "kernels/check/judges.hpp"
+#include "kernels/core/flops.hpp"
 #include "kernels/tables.hpp"
 
 GAUSSWEEP_DECLARE_PORTABLE(potrf_blocked)
@@ -8,11 +10,34 @@ GAUSSWEEP_DECLARE_CUDA(potrf_cusolver)
 namespace gaussweep {
 namespace {
 
+double operands(const Shape& shape) {
+  return 2.0 * triangle_elements(shape);
+}
+
+ProblemRow problem_row() {
+  ProblemRow row;
+  row.name = "potrf";
+  row.title = "L of A = L L^T, or U of A = U^T U, A symmetric positive definite";
+  row.axes = {"n", "uplo"};
+  row.needs = {Need::spd};
+  row.counts_of_a = Counts::mirrored_triangle;
+  row.counts_of_x = Counts::triangle;
+  row.flops = cholesky_flops;
+  row.elements = operands;
+  row.judge = {judges::cholesky_factor<float>, judges::cholesky_factor<double>};
+  row.tolerance = 30;
+  return row;
+}
+
+Problem potrf() {
+  static const ProblemRow the_row = problem_row();
+  return Problem(the_row);
+}
+
 /// What all rows of this problem have in common: the Cholesky factor in place of the triangle of A that was
 /// asked for.
 Method potrf_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(Problem::potrf, std::move(variant), std::move(summary), std::move(source));
-  method.needs = {Need::spd};
+  Method method = row(potrf(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
@@ -37,14 +62,18 @@ Method cusolver() {
              GAUSSWEEP_CUDA_ENTRY(potrf_cusolver)));
 }
 
-}  // namespace
-
-std::vector<Method> potrf_methods() {
+std::vector<Method> methods() {
   return {blocked("blocked", "Cholesky by blocks of 16, trailing blocks one after another",
                   GAUSSWEEP_ENTRIES(potrf_blocked)),
           blocked("blocked_simultaneous", "Cholesky by blocks of 16, all trailing blocks at once",
                   GAUSSWEEP_ENTRIES(potrf_blocked_simultaneous)),
           lapack(), cusolver()};
+}
+
+}  // namespace
+
+ProblemTable potrf_table() {
+  return {potrf(), methods};
 }
 
 }  // namespace gaussweep

@@ -1,3 +1,5 @@
+#include "kernels/check/judges.hpp"
+#include "kernels/core/flops.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/trsv/block_chain_workspace.hpp"
 
@@ -15,12 +17,41 @@ GAUSSWEEP_DECLARE_CUDA(trsv_cublas)
 namespace gaussweep {
 namespace {
 
+double operations(const Shape& shape) {
+  const auto n = static_cast<double>(shape.n);
+  return static_cast<double>(shape.nrhs) * (n * n);
+}
+/// B is read, X written.
+double operands(const Shape& shape) {
+  return triangle_elements(shape) + 2.0 * columns_elements(shape);
+}
+
+ProblemRow problem_row() {
+  ProblemRow row;
+  row.name = "trsv";
+  row.title = "X of A X = B, A triangular";
+  row.axes = {"n", "nrhs", "uplo"};
+  row.needs = {Need::triangular, Need::nonzero_diagonal};
+  row.second = SecondOperand::right_hand_sides;
+  row.b = row.x = columns_extent;
+  row.counts_of_a = Counts::triangle;
+  row.flops = operations;
+  row.elements = operands;
+  row.judge = {judges::solution<float>, judges::solution<double>};
+  row.tolerance = 16;
+  return row;
+}
+
+Problem trsv() {
+  static const ProblemRow the_row = problem_row();
+  return Problem(the_row);
+}
+
 constexpr const char* report = "Algorithmic Techniques: Dense Lower Triangular Solver (course report)";
 
 /// What all rows of this problem have in common: [A, b] in columns, the answer in b.
 Method trsv_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(Problem::trsv, std::move(variant), std::move(summary), std::move(source));
-  method.needs = {Need::triangular, Need::nonzero_diagonal};
+  Method method = row(trsv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::b;
   return method;
 }
@@ -72,9 +103,7 @@ Method cublas() {
              GAUSSWEEP_CUDA_ENTRY(trsv_cublas)));
 }
 
-}  // namespace
-
-std::vector<Method> trsv_methods() {
+std::vector<Method> methods() {
   return {
       serial(),
       serial_rows(),
@@ -91,6 +120,12 @@ std::vector<Method> trsv_methods() {
       inverted_blocks(),
       openblas(),
       cublas()};
+}
+
+}  // namespace
+
+ProblemTable trsv_table() {
+  return {trsv(), methods};
 }
 
 }  // namespace gaussweep

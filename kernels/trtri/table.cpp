@@ -1,3 +1,5 @@
+#include "kernels/check/judges.hpp"
+#include "kernels/core/flops.hpp"
 #include "kernels/tables.hpp"
 
 GAUSSWEEP_DECLARE_PORTABLE(trtri_gets)
@@ -8,11 +10,37 @@ GAUSSWEEP_DECLARE_CUDA(trtri_cusolver)
 namespace gaussweep {
 namespace {
 
+double operations(const Shape& shape) {
+  const auto n = static_cast<double>(shape.n);
+  return n * n * n / 3.0 + 2.0 / 3.0 * n;
+}
+double operands(const Shape& shape) {
+  return 2.0 * triangle_elements(shape);
+}
+
+ProblemRow problem_row() {
+  ProblemRow row;
+  row.name = "trtri";
+  row.title = "the inverse of a triangular matrix";
+  row.axes = {"n", "uplo"};
+  row.needs = {Need::triangular, Need::nonzero_diagonal};
+  row.counts_of_a = row.counts_of_x = Counts::triangle;
+  row.flops = operations;
+  row.elements = operands;
+  row.judge = {judges::inverse<float>, judges::inverse<double>};
+  row.tolerance = 30;
+  return row;
+}
+
+Problem trtri() {
+  static const ProblemRow the_row = problem_row();
+  return Problem(the_row);
+}
+
 /// What all rows of this problem have in common: the inverse in place of the triangle of A that was asked
 /// for.
 Method trtri_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(Problem::trtri, std::move(variant), std::move(summary), std::move(source));
-  method.needs = {Need::triangular, Need::nonzero_diagonal};
+  Method method = row(trtri(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
@@ -45,13 +73,17 @@ Method cusolver() {
       GAUSSWEEP_CUDA_ENTRY(trtri_cusolver)));
 }
 
-}  // namespace
-
-std::vector<Method> trtri_methods() {
+std::vector<Method> methods() {
   return {gets("gets", "Gaussian elimination, a launch a row", GAUSSWEEP_ENTRIES(trtri_gets)),
           gets("gets_adaptive", "Gaussian elimination, a launch a row, blocks as high as rows are left",
                GAUSSWEEP_ENTRIES(trtri_gets_adaptive)),
           lapack(), cusolver()};
+}
+
+}  // namespace
+
+ProblemTable trtri_table() {
+  return {trtri(), methods};
 }
 
 }  // namespace gaussweep

@@ -12,7 +12,7 @@ namespace {
 
 Method row(const char* variant, const char* summary, Entry cuda, Entry emulated) {
   Method method;
-  method.problem = Problem::gesv;
+  method.problem = Problem::named("gesv");
   method.variant = variant;
   method.summary = summary;
   method.source = "tests";

@@ -104,7 +104,7 @@ void dies_once(Context&, Operands<T>& op, const Parameters&) {
 
 Method row(const char* variant, const char* summary, Entry entry) {
   Method method;
-  method.problem = Problem::gesv;
+  method.problem = Problem::named("gesv");
   method.variant = variant;
   method.summary = summary;
   method.source = "tests";

@@ -31,12 +31,13 @@ bool is_large(const Case& c) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const Problem problem : {Problem::gemm, Problem::trsv, Problem::gesv, Problem::getrf, Problem::potrf,
-                                Problem::trtri, Problem::geinv, Problem::poinv}) {
+  for (const Problem problem :
+       {Problem::named("gemm"), Problem::named("trsv"), Problem::named("gesv"), Problem::named("getrf"),
+        Problem::named("potrf"), Problem::named("trtri"), Problem::named("geinv"), Problem::named("poinv")}) {
     for (const Precision precision : {Precision::float32, Precision::float64}) {
       for (const std::int64_t n : {100, 513, 2048, 8192}) {
         const Case c{problem, precision, n};
-        const bool cheap = problem == Problem::getrf || problem == Problem::trtri;
+        const bool cheap = problem == Problem::named("getrf") || problem == Problem::named("trtri");
         if (!is_large(c) || cheap) all.push_back(c);
       }
     }
@@ -91,10 +92,10 @@ void JudgeOnGpu::compare(const Shape& shape) {
 TEST_P(JudgeOnGpu, SaysWhatTheCpuSays) {
   const auto [problem, precision, n] = GetParam();
   const std::int64_t nrhs = has_right_hand_sides(problem) && n <= 513 ? 3 : 1;
-  std::vector<Shape> all{problem == Problem::gemm ? Shape{n - 1, n, n + 37, 1, Uplo::lower}
-                                                  : Shape{n, n, n, nrhs, Uplo::lower}};
-  const bool has_triangle =
-      problem == Problem::trsv || problem == Problem::trtri || problem == Problem::potrf;
+  std::vector<Shape> all{problem == Problem::named("gemm") ? Shape{n - 1, n, n + 37, 1, Uplo::lower}
+                                                           : Shape{n, n, n, nrhs, Uplo::lower}};
+  const bool has_triangle = problem == Problem::named("trsv") || problem == Problem::named("trtri") ||
+                            problem == Problem::named("potrf");
   if (has_triangle && !is_large(GetParam())) all.push_back({n, n, n, nrhs, Uplo::upper});
   for (const Shape& shape : all) {
     precision == Precision::float32 ? compare<float>(shape) : compare<double>(shape);

@@ -90,7 +90,7 @@ TYPED_TEST(MatrixOnGpu, VendorRowsAreRight) {
 
 TYPED_TEST(MatrixOnGpu, SingularIsAResult) {
   const Registry registry = builtin_registry();
-  for (const Problem problem : {Problem::trsv, Problem::gesv}) {
+  for (const Problem problem : {Problem::named("trsv"), Problem::named("gesv")}) {
     const Method* method = registry.reference(problem, Backend::cuda);
     ASSERT_NE(method, nullptr);
     for (const std::int64_t nrhs : {1, 3}) {

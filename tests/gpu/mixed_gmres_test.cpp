@@ -34,7 +34,7 @@ class MixedGmres : public testing::Test {
   static Shape shape(std::int64_t n, std::int64_t nrhs = 1) { return {n, n, n, nrhs, Uplo::lower}; }
   template <class T>
   static Inputs<T> inputs_of(std::int64_t n, MatrixKind kind, std::int64_t nrhs = 1) {
-    return make_inputs<T>(Problem::gesv, shape(n, nrhs), kind);
+    return make_inputs<T>(Problem::named("gesv"), shape(n, nrhs), kind);
   }
   static Inputs<double> conditioned(std::int64_t n, double condition, int mode) {
     Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);

@@ -36,14 +36,14 @@ TEST_P(RecursiveLuSizes, FactorsAreTheVendors) {
   const std::int64_t n = GetParam();
   Context context(*device);
   const Shape shape{n, n, n, 1, Uplo::lower};
-  const Inputs<double> inputs = make_inputs<double>(Problem::getrf, shape, MatrixKind::uniform);
+  const Inputs<double> inputs = make_inputs<double>(Problem::named("getrf"), shape, MatrixKind::uniform);
   const Method& method = row_of(registry, "getrf/recursive");
   const Answer<double> ours = run_method(context, method, inputs, defaults(method));
   const Method& vendor = row_of(registry, "getrf/cusolver");
   const Answer<double> reference = run_method(context, vendor, inputs, defaults(vendor));
   EXPECT_EQ(ours.info, 0);
   EXPECT_EQ(ours.pivots, reference.pivots);
-  EXPECT_LT(difference(Problem::getrf, shape, ours, reference), 1e-9);
+  EXPECT_LT(difference(Problem::named("getrf"), shape, ours, reference), 1e-9);
 }
 
 // 1300: exchanges of more than 512 rows. 2100: a rest that is narrower than its place in the recursion. 8200
@@ -55,7 +55,7 @@ TEST_F(RecursiveLu, TiesAreBrokenAsLapackDoes) {
   const std::int64_t n = 128;
   Context context(*device);
   const Shape shape{n, n, n, 1, Uplo::lower};
-  Inputs<double> inputs = make_inputs<double>(Problem::getrf, shape, MatrixKind::uniform);
+  Inputs<double> inputs = make_inputs<double>(Problem::named("getrf"), shape, MatrixKind::uniform);
   for (std::int64_t j = 0; j < n; ++j) {
     for (std::int64_t i = 0; i < n; ++i) inputs.a(i, j) = __builtin_parityll(i & j) != 0 ? -1 : 1;
   }
@@ -66,7 +66,7 @@ TEST_F(RecursiveLu, TiesAreBrokenAsLapackDoes) {
   const Method& lapack = row_of(registry, "getrf/lapack");
   const Answer<double> reference = run_method(on_host, lapack, inputs, defaults(lapack));
   EXPECT_EQ(ours.pivots, reference.pivots);
-  EXPECT_EQ(difference(Problem::getrf, shape, ours, reference), 0);
+  EXPECT_EQ(difference(Problem::named("getrf"), shape, ours, reference), 0);
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ TEST(CheckRange, AnExactInverseWithHugeProductsIsRight) {
   inputs.a = matrix<double>(2, 2, {1e200, 0, 1e200, 1e-150});
   Answer<double> answer;
   answer.x = matrix<double>(2, 2, {1e-200, 0, -1e150, 1e150});
-  EXPECT_LE(check(method_of(Problem::geinv), inputs, answer).ratio, 1);
+  EXPECT_LE(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 1);
   answer.x(0, 1) = 1e150;
-  EXPECT_GT(check(method_of(Problem::geinv), inputs, answer).ratio, 1e15);
+  EXPECT_GT(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 1e15);
 }
 
 // A = [1e-318 1e-318; 1e-318 2e-318] = L L^T, L = 1e-159 [1 .; 1 1]. A wrong L is as wrong as anywhere else.
@@ -45,10 +45,10 @@ TEST(CheckRange, WhatIsNearTheSmallestNumberIsJudgedToo) {
   inputs.a = matrix<double>(2, 2, {0x1p-1056, 0x1p-1056, 0x1p-1056, 0x1p-1055});
   Answer<double> answer;
   answer.x = matrix<double>(2, 2, {0x1p-528, 0x1p-528, 0, 0x1p-528});
-  EXPECT_EQ(check(method_of(Problem::potrf), inputs, answer).ratio, 0);
+  EXPECT_EQ(check(method_of(Problem::named("potrf")), inputs, answer).ratio, 0);
   answer.x(1, 1) *=
       1 + 0x1p-20;  // (2, 2) off by 2^-1075 and more: nothing that arithmetic in double would see
-  const Findings findings = check(method_of(Problem::potrf), inputs, answer);
+  const Findings findings = check(method_of(Problem::named("potrf")), inputs, answer);
   EXPECT_NEAR(findings.ratio / ((0x1p-19 + 0x1p-40) / 3 / (2 * u<double>)), 1, 1e-12);
   EXPECT_GT(findings.ratio, 1e9);
   EXPECT_DOUBLE_EQ(findings.pivot_growth, (1 + 0x1p-20) * (1 + 0x1p-20) / 2);
@@ -61,9 +61,9 @@ TEST(CheckRange, TheNearestNumberToARightInverseIsRight) {
   inputs.a = matrix<float>(3, 3, {3.3e38f, 0, 0, 0, 2.9e38f, 0, 0, 0, 3.1e38f});
   Answer<float> answer;
   answer.x = matrix<float>(3, 3, {1 / 3.3e38f, 0, 0, 0, 1 / 2.9e38f, 0, 0, 0, 1 / 3.1e38f});
-  EXPECT_LE(check(method_of(Problem::geinv), inputs, answer).ratio, 1);
+  EXPECT_LE(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 1);
   answer.x(1, 1) = 0;
-  EXPECT_GT(check(method_of(Problem::geinv), inputs, answer).ratio, 1e4);
+  EXPECT_GT(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 1e4);
 }
 
 template <class T>
@@ -87,17 +87,17 @@ TYPED_TEST(CheckSums, AProductMayHaveWhatASumOfItsLengthMustHave) {
   T sum = 0;
   for (int k = 0; k < 50000; ++k) sum += term;
   for (T& value : answer.x.data) value = sum;
-  EXPECT_LE(check(method_of(Problem::gemm), inputs, answer).ratio, 3);
+  EXPECT_LE(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 3);
   for (T& value : answer.x.data) value = sum * static_cast<T>(1 + 1e5 * 4 * u<T>);  // twice what is allowed
-  EXPECT_GT(check(method_of(Problem::gemm), inputs, answer).ratio, 3);
+  EXPECT_GT(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 3);
 
   const T tiny = std::is_same_v<T, float> ? static_cast<T>(1e-30) : static_cast<T>(1e-200);
   for (T& value : inputs.a.data) value = tiny;
   for (T& value : inputs.b.data) value = tiny;
   for (T& value : answer.x.data) value = 0;
-  EXPECT_LE(check(method_of(Problem::gemm), inputs, answer).ratio, 3);
+  EXPECT_LE(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 3);
   answer.x(1, 1) = tiny;
-  EXPECT_GT(check(method_of(Problem::gemm), inputs, answer).ratio, 1e4);
+  EXPECT_GT(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 1e4);
 }
 
 }  // namespace

@@ -19,8 +19,6 @@ using testing_help::kind_for;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
 constexpr std::int64_t sizes[] = {1, 2, 31, 32, 33, 97};
-constexpr Problem all_problems[] = {Problem::gemm,  Problem::trsv,  Problem::gesv,  Problem::getrf,
-                                    Problem::potrf, Problem::trtri, Problem::geinv, Problem::poinv};
 
 template <class T>
 constexpr double u = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
@@ -49,42 +47,40 @@ Answer<T> vendor_answer(Problem problem, const Inputs<T>& inputs) {
   std::vector<int> pivots(n);
   std::vector<T> work(64 * n);
   T* data = a.data.data();
-  switch (problem) {
-    case Problem::gemm:
-      answer.x = HostMatrix<T>(m, n);
-      gemm(Op::none, Op::none, m, n, k, T(1), data, m, inputs.b.data.data(), k, T(0), answer.x.data.data(),
-           m);
-      return answer;
-    case Problem::trsv:
-      answer.x = inputs.b;
-      trsm(Side::left, uplo, Op::none, Diagonal::stored, n, nrhs, T(1), data, n, answer.x.data.data(), n);
-      return answer;
-    case Problem::gesv:
-      answer.x = inputs.b;
-      EXPECT_EQ(gesv(n, nrhs, data, n, pivots.data(), answer.x.data.data(), n), 0);
-      return answer;
-    case Problem::getrf:
-      EXPECT_EQ(getrf(n, n, data, n, pivots.data()), 0);
-      for (int& pivot : pivots) --pivot;
-      answer.pivots = pivots;
-      break;
-    case Problem::potrf:
-      EXPECT_EQ(potrf(uplo, n, data, n), 0);
-      break;
-    case Problem::trtri:
-      EXPECT_EQ(trtri(uplo, Diagonal::stored, n, data, n), 0);
-      break;
-    case Problem::geinv:
-      EXPECT_EQ(getrf(n, n, data, n, pivots.data()), 0);
-      EXPECT_EQ(getri(n, data, n, pivots.data(), work.data(), 64 * n), 0);
-      break;
-    case Problem::poinv:
-      EXPECT_EQ(potrf(Uplo::lower, n, data, n), 0);
-      EXPECT_EQ(potri(Uplo::lower, n, data, n), 0);
-      for (std::int64_t j = 0; j < n; ++j) {
-        for (std::int64_t i = 0; i < j; ++i) a(i, j) = a(j, i);
-      }
-      break;
+  if (problem->name == "gemm") {
+    answer.x = HostMatrix<T>(m, n);
+    gemm(Op::none, Op::none, m, n, k, T(1), data, m, inputs.b.data.data(), k, T(0), answer.x.data.data(), m);
+    return answer;
+  }
+  if (problem->name == "trsv") {
+    answer.x = inputs.b;
+    trsm(Side::left, uplo, Op::none, Diagonal::stored, n, nrhs, T(1), data, n, answer.x.data.data(), n);
+    return answer;
+  }
+  if (problem->name == "gesv") {
+    answer.x = inputs.b;
+    EXPECT_EQ(gesv(n, nrhs, data, n, pivots.data(), answer.x.data.data(), n), 0);
+    return answer;
+  }
+  if (problem->name == "getrf") {
+    EXPECT_EQ(getrf(n, n, data, n, pivots.data()), 0);
+    for (int& pivot : pivots) --pivot;
+    answer.pivots = pivots;
+  } else if (problem->name == "potrf") {
+    EXPECT_EQ(potrf(uplo, n, data, n), 0);
+  } else if (problem->name == "trtri") {
+    EXPECT_EQ(trtri(uplo, Diagonal::stored, n, data, n), 0);
+  } else if (problem->name == "geinv") {
+    EXPECT_EQ(getrf(n, n, data, n, pivots.data()), 0);
+    EXPECT_EQ(getri(n, data, n, pivots.data(), work.data(), 64 * n), 0);
+  } else if (problem->name == "poinv") {
+    EXPECT_EQ(potrf(Uplo::lower, n, data, n), 0);
+    EXPECT_EQ(potri(Uplo::lower, n, data, n), 0);
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = 0; i < j; ++i) a(i, j) = a(j, i);
+    }
+  } else {
+    ADD_FAILURE() << "no library's answer to " << problem->name;
   }
   answer.x = a;
   return answer;
@@ -92,7 +88,8 @@ Answer<T> vendor_answer(Problem problem, const Inputs<T>& inputs) {
 
 template <class T>
 Inputs<T> inputs_for(Problem problem, std::int64_t n, Uplo uplo = Uplo::lower, std::int64_t nrhs = 2) {
-  const Shape shape = problem == Problem::gemm ? Shape{n + 1, n, 2 * n, 1, uplo} : Shape{n, n, n, nrhs, uplo};
+  const Shape shape =
+      problem == Problem::named("gemm") ? Shape{n + 1, n, 2 * n, 1, uplo} : Shape{n, n, n, nrhs, uplo};
   return testing_help::make_inputs<T>(problem, shape, kind_for(problem), 11);
 }
 
@@ -103,7 +100,7 @@ TYPED_TEST_SUITE(Check, Precisions);
 
 TYPED_TEST(Check, GoodAnswersPassAndDamagedOnesDoNot) {
   using T = TypeParam;
-  for (const Problem problem : all_problems) {
+  for (const Problem problem : all_problems()) {
     for (const std::int64_t n : sizes) {
       for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
         const Method method = method_of(problem);
@@ -130,13 +127,13 @@ TYPED_TEST(Check, GoodAnswersPassAndDamagedOnesDoNot) {
 
 TYPED_TEST(Check, TheRatioGrowsWithTheError) {
   using T = TypeParam;
-  const auto inputs = inputs_for<T>(Problem::gesv, 97);
-  const Answer<T> exact = vendor_answer(Problem::gesv, inputs);
-  double last = check(method_of(Problem::gesv), inputs, exact).ratio;
+  const auto inputs = inputs_for<T>(Problem::named("gesv"), 97);
+  const Answer<T> exact = vendor_answer(Problem::named("gesv"), inputs);
+  double last = check(method_of(Problem::named("gesv")), inputs, exact).ratio;
   for (const double error : {1e-3, 1e-2, 1e-1}) {
     Answer<T> answer = exact;
     answer.x(50, 1) += static_cast<T>(error);
-    const double ratio = check(method_of(Problem::gesv), inputs, answer).ratio;
+    const double ratio = check(method_of(Problem::named("gesv")), inputs, answer).ratio;
     EXPECT_GT(ratio, 5 * last);
     last = ratio;
   }
@@ -144,7 +141,7 @@ TYPED_TEST(Check, TheRatioGrowsWithTheError) {
 
 TYPED_TEST(Check, NanInTheMatrixFails) {
   using T = TypeParam;
-  for (const Problem problem : all_problems) {
+  for (const Problem problem : all_problems()) {
     auto inputs = inputs_for<T>(problem, 5);
     const Answer<T> answer = vendor_answer(problem, inputs);
     inputs.a(2, 2) = std::numeric_limits<T>::quiet_NaN();
@@ -163,7 +160,7 @@ TYPED_TEST(Check, SolutionByHand) {
   inputs.x_true = matrix<T>(2, 1, {1, 2});
   Answer<T> answer;
   answer.x = matrix<T>(2, 1, {1, 2});
-  Findings findings = check(method_of(Problem::gesv), inputs, answer);
+  Findings findings = check(method_of(Problem::named("gesv")), inputs, answer);
   EXPECT_EQ(findings.ratio, 0);
   EXPECT_EQ(findings.backward_error, 0);
   EXPECT_EQ(findings.forward_error, 0);
@@ -171,18 +168,18 @@ TYPED_TEST(Check, SolutionByHand) {
   EXPECT_TRUE(std::isnan(findings.pivot_growth));
 
   answer.x = matrix<T>(2, 1, {1, 2.5});
-  findings = check(method_of(Problem::gesv), inputs, answer);
+  findings = check(method_of(Problem::named("gesv")), inputs, answer);
   EXPECT_DOUBLE_EQ(findings.backward_error, 1.5 / 17);
   EXPECT_DOUBLE_EQ(findings.ratio, 1.5 / 17 / (2 * u<T>));
   EXPECT_DOUBLE_EQ(findings.forward_error, 0.25);
   EXPECT_DOUBLE_EQ(findings.first_row_percent, 12.5);
 
   inputs.x_true = {};
-  EXPECT_TRUE(std::isnan(check(method_of(Problem::gesv), inputs, answer).forward_error));
+  EXPECT_TRUE(std::isnan(check(method_of(Problem::named("gesv")), inputs, answer).forward_error));
 
   // trsv reads one triangle: lower, [2 .; 1 3] (1, 2.5) = (2, 8.5) beside b = (2, 7); |A| = 4.
   inputs.b = matrix<T>(2, 1, {2, 7});
-  findings = check(method_of(Problem::trsv), inputs, answer);
+  findings = check(method_of(Problem::named("trsv")), inputs, answer);
   EXPECT_DOUBLE_EQ(findings.backward_error, 1.5 / 17);
   EXPECT_TRUE(std::isnan(findings.first_row_percent));
 }
@@ -191,13 +188,13 @@ TYPED_TEST(Check, SolutionByHand) {
 // others are.
 TYPED_TEST(Check, FirstRowSaysNothingOfTheOthers) {
   using T = TypeParam;
-  auto inputs = inputs_for<T>(Problem::gesv, 33, Uplo::lower, 1);
-  Answer<T> answer = vendor_answer(Problem::gesv, inputs);
+  auto inputs = inputs_for<T>(Problem::named("gesv"), 33, Uplo::lower, 1);
+  Answer<T> answer = vendor_answer(Problem::named("gesv"), inputs);
   for (T& x : answer.x.data) x *= 2;
   double sum = inputs.b(0, 0);
   for (int j = 1; j < 33; ++j) sum -= static_cast<double>(inputs.a(0, j)) * answer.x(j, 0);
   answer.x(0, 0) = static_cast<T>(sum / inputs.a(0, 0));
-  const Findings findings = check(method_of(Problem::gesv), inputs, answer);
+  const Findings findings = check(method_of(Problem::named("gesv")), inputs, answer);
   EXPECT_LT(findings.first_row_percent, 0.1);
   EXPECT_GT(findings.ratio, 1000);
 }
@@ -210,7 +207,7 @@ TYPED_TEST(Check, EachRightHandSideIsJudgedOnItsOwn) {
   inputs.b = matrix<T>(1, 2, {1e6, 1});
   Answer<T> answer;
   answer.x = matrix<T>(1, 2, {1e6, 2});
-  EXPECT_DOUBLE_EQ(check(method_of(Problem::gesv), inputs, answer).backward_error, 1. / 3);
+  EXPECT_DOUBLE_EQ(check(method_of(Problem::named("gesv")), inputs, answer).backward_error, 1. / 3);
 }
 
 // A = [0 2; 1 3] (rows), exchanged [1 3; 0 2] = I [1 3; 0 2].
@@ -222,26 +219,26 @@ TYPED_TEST(Check, LuByHand) {
   Answer<T> answer;
   answer.x = matrix<T>(2, 2, {1, 0, 3, 2});
   answer.pivots = {1, 1};
-  Findings findings = check(method_of(Problem::getrf), inputs, answer);
+  Findings findings = check(method_of(Problem::named("getrf")), inputs, answer);
   EXPECT_EQ(findings.ratio, 0);
   EXPECT_DOUBLE_EQ(findings.pivot_growth, 1);
   // Without the exchange: residual columns (1, 1) and (1, 1), |A| = 5.
   answer.pivots = {};
-  EXPECT_DOUBLE_EQ(check(method_of(Problem::getrf), inputs, answer).backward_error, 2. / 5);
+  EXPECT_DOUBLE_EQ(check(method_of(Problem::named("getrf")), inputs, answer).backward_error, 2. / 5);
   answer.pivots = {1, 2};
-  EXPECT_EQ(check(method_of(Problem::getrf), inputs, answer).ratio, largest);
-  EXPECT_EQ(check(method_of(Problem::getrf), inputs, answer).flaw, "pivot 2 exchanges row 3, of 2");
+  EXPECT_EQ(check(method_of(Problem::named("getrf")), inputs, answer).ratio, largest);
+  EXPECT_EQ(check(method_of(Problem::named("getrf")), inputs, answer).flaw, "pivot 2 exchanges row 3, of 2");
   answer.pivots = {-1, 1};
-  EXPECT_EQ(check(method_of(Problem::getrf), inputs, answer).ratio, largest);
+  EXPECT_EQ(check(method_of(Problem::named("getrf")), inputs, answer).ratio, largest);
 
   // Crout: A = [2 6; 1 7] = [2 .; 1 4] [1 3; . 1], no exchanges. Read as unit lower it is wrong.
   inputs.a = matrix<T>(2, 2, {2, 1, 6, 7});
   answer.x = matrix<T>(2, 2, {2, 1, 3, 4});
   answer.pivots = {};
-  findings = check(method_of(Problem::getrf, UnitDiagonal::upper), inputs, answer);
+  findings = check(method_of(Problem::named("getrf"), UnitDiagonal::upper), inputs, answer);
   EXPECT_EQ(findings.ratio, 0);
   EXPECT_DOUBLE_EQ(findings.pivot_growth, 4. / 7);
-  EXPECT_GT(check(method_of(Problem::getrf), inputs, answer).ratio, 1000);
+  EXPECT_GT(check(method_of(Problem::named("getrf")), inputs, answer).ratio, 1000);
 }
 
 // A = [4 2; 2 5] = L L^T with L = [2 .; 1 2]. What the other triangle holds, NaN included, does not count.
@@ -253,16 +250,16 @@ TYPED_TEST(Check, CholeskyByHand) {
   inputs.a = matrix<T>(2, 2, {4, 2, 2, 5});
   Answer<T> answer;
   answer.x = matrix<T>(2, 2, {2, 1, rubbish, 2});
-  Findings findings = check(method_of(Problem::potrf), inputs, answer);
+  Findings findings = check(method_of(Problem::named("potrf")), inputs, answer);
   EXPECT_EQ(findings.ratio, 0);
   EXPECT_DOUBLE_EQ(findings.pivot_growth, 4. / 5);
   inputs.shape.uplo = Uplo::upper;
-  EXPECT_EQ(check(method_of(Problem::potrf), inputs, answer).ratio, infinity);
+  EXPECT_EQ(check(method_of(Problem::named("potrf")), inputs, answer).ratio, infinity);
   answer.x = matrix<T>(2, 2, {2, rubbish, 1, 2});
-  EXPECT_EQ(check(method_of(Problem::potrf), inputs, answer).ratio, 0);
+  EXPECT_EQ(check(method_of(Problem::named("potrf")), inputs, answer).ratio, 0);
   // U = [2 2; . 2]: U^T U = [4 4; 4 8], off by [. 2; 2 3], the larger column 5; |A| = 7.
   answer.x = matrix<T>(2, 2, {2, rubbish, 2, 2});
-  EXPECT_DOUBLE_EQ(check(method_of(Problem::potrf), inputs, answer).backward_error, 5. / 7);
+  EXPECT_DOUBLE_EQ(check(method_of(Problem::named("potrf")), inputs, answer).backward_error, 5. / 7);
 }
 
 TYPED_TEST(Check, InversesByHand) {
@@ -273,13 +270,13 @@ TYPED_TEST(Check, InversesByHand) {
   inputs.a = matrix<T>(2, 2, {2, 1, 0, 4});  // [2 .; 1 4], inverse [0.5 .; -0.125 0.25]
   Answer<T> answer;
   answer.x = matrix<T>(2, 2, {0.5, -0.125, rubbish, 0.25});
-  EXPECT_EQ(check(method_of(Problem::trtri), inputs, answer).ratio, 0);
-  EXPECT_EQ(check(method_of(Problem::geinv), inputs, answer).ratio, infinity);
+  EXPECT_EQ(check(method_of(Problem::named("trtri")), inputs, answer).ratio, 0);
+  EXPECT_EQ(check(method_of(Problem::named("geinv")), inputs, answer).ratio, infinity);
   answer.x(0, 1) = 0;
-  EXPECT_EQ(check(method_of(Problem::geinv), inputs, answer).ratio, 0);
+  EXPECT_EQ(check(method_of(Problem::named("geinv")), inputs, answer).ratio, 0);
   // Diagonal 0.5, 0.5: A X = [1 .; 0 2], I - A X has column sums 0 and 1; |A| = 4, |X| = 0.625.
   answer.x(1, 1) = 0.5;
-  for (const Problem problem : {Problem::trtri, Problem::geinv, Problem::poinv}) {
+  for (const Problem problem : {Problem::named("trtri"), Problem::named("geinv"), Problem::named("poinv")}) {
     const Findings findings = check(method_of(problem), inputs, answer);
     EXPECT_DOUBLE_EQ(findings.backward_error, 1 / (4 * 0.625));
     EXPECT_DOUBLE_EQ(findings.ratio, 1 / (4 * 0.625) / (2 * u<T>));
@@ -295,9 +292,9 @@ TYPED_TEST(Check, ProductByHand) {
   inputs.b = matrix<T>(2, 1, {1, 1});
   Answer<T> answer;
   answer.x = matrix<T>(2, 1, {3, 7});
-  EXPECT_EQ(check(method_of(Problem::gemm), inputs, answer).ratio, 0);
+  EXPECT_EQ(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 0);
   answer.x(1, 0) = 8;
-  const Findings findings = check(method_of(Problem::gemm), inputs, answer);
+  const Findings findings = check(method_of(Problem::named("gemm")), inputs, answer);
   EXPECT_NEAR(findings.backward_error, 1 / std::sqrt(60), 1e-15);
   EXPECT_NEAR(findings.ratio * u<T>, 1 / std::sqrt(60) / 2, 1e-15);
 }
@@ -309,16 +306,16 @@ TYPED_TEST(Check, ZerosAreRight) {
   inputs.a = inputs.b = HostMatrix<T>(2, 2);
   Answer<T> answer;
   answer.x = HostMatrix<T>(2, 2);
-  EXPECT_EQ(check(method_of(Problem::gemm), inputs, answer).ratio, 0);
+  EXPECT_EQ(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 0);
   answer.x(0, 0) = 1;
-  EXPECT_GT(check(method_of(Problem::gemm), inputs, answer).ratio, 1e40);
-  EXPECT_LE(check(method_of(Problem::gemm), inputs, answer).ratio, largest);
+  EXPECT_GT(check(method_of(Problem::named("gemm")), inputs, answer).ratio, 1e40);
+  EXPECT_LE(check(method_of(Problem::named("gemm")), inputs, answer).ratio, largest);
 }
 
 // Every operand times a power of two, of both signs and far beyond what squares and products can hold.
 TYPED_TEST(Check, FindingsDoNotHangOnTheScale) {
   using T = TypeParam;
-  for (const Problem problem : all_problems) {
+  for (const Problem problem : all_problems()) {
     const auto inputs = inputs_for<T>(problem, 9);
     const Answer<T> answer = vendor_answer(problem, inputs);
     const Findings here = check(method_of(problem), inputs, answer);
@@ -330,24 +327,18 @@ TYPED_TEST(Check, FindingsDoNotHangOnTheScale) {
         for (T& value : a.data) value = std::ldexp(value, power);
       };
       multiply(moved.a, scale);
-      switch (problem) {
-        case Problem::gemm:
-          multiply(moved.b, -scale);
-          break;
-        case Problem::gesv:
-        case Problem::trsv:
-          multiply(moved.b, scale);
-          break;
-        case Problem::getrf:  // L has the unit diagonal
-          for (std::int64_t j = 0; j < 9; ++j) {
-            for (std::int64_t i = 0; i <= j; ++i) moved_answer.x(i, j) = std::ldexp(answer.x(i, j), scale);
-          }
-          break;
-        case Problem::potrf:
-          multiply(moved_answer.x, scale / 2);
-          break;
-        default:
-          multiply(moved_answer.x, -scale);
+      if (problem->second == SecondOperand::matrix) {
+        multiply(moved.b, -scale);
+      } else if (problem->second == SecondOperand::right_hand_sides) {
+        multiply(moved.b, scale);
+      } else if (problem->name == "getrf") {  // L has the unit diagonal
+        for (std::int64_t j = 0; j < 9; ++j) {
+          for (std::int64_t i = 0; i <= j; ++i) moved_answer.x(i, j) = std::ldexp(answer.x(i, j), scale);
+        }
+      } else if (problem->name == "potrf") {
+        multiply(moved_answer.x, scale / 2);
+      } else {
+        multiply(moved_answer.x, -scale);
       }
       const Findings there = check(method_of(problem), moved, moved_answer);
       EXPECT_DOUBLE_EQ(there.ratio, here.ratio) << to_string(problem) << " 2^" << scale;
@@ -368,19 +359,20 @@ TYPED_TEST(Check, FindingsDoNotHangOnTheScale) {
 
 TYPED_TEST(Check, WhatIsNoNumberIsNamed) {
   using T = TypeParam;
-  auto inputs = inputs_for<T>(Problem::gesv, 4);
-  Answer<T> answer = vendor_answer(Problem::gesv, inputs);
-  EXPECT_EQ(check(method_of(Problem::gesv), inputs, answer).flaw, "");
+  auto inputs = inputs_for<T>(Problem::named("gesv"), 4);
+  Answer<T> answer = vendor_answer(Problem::named("gesv"), inputs);
+  EXPECT_EQ(check(method_of(Problem::named("gesv")), inputs, answer).flaw, "");
   inputs.b(1, 1) = std::numeric_limits<T>::infinity();
-  EXPECT_EQ(check(method_of(Problem::gesv), inputs, answer).flaw, "b holds Inf, first in row 2 of column 2");
+  EXPECT_EQ(check(method_of(Problem::named("gesv")), inputs, answer).flaw,
+            "b holds Inf, first in row 2 of column 2");
   answer.x(2, 0) = std::numeric_limits<T>::quiet_NaN();
-  EXPECT_EQ(check(method_of(Problem::gesv), inputs, answer).flaw,
+  EXPECT_EQ(check(method_of(Problem::named("gesv")), inputs, answer).flaw,
             "the answer holds NaN, first in row 3 of column 1");
 }
 
 TYPED_TEST(Check, WrongShapesAreErrorsOfTheProgram) {
   using T = TypeParam;
-  for (const Problem problem : all_problems) {
+  for (const Problem problem : all_problems()) {
     const auto inputs = inputs_for<T>(problem, 4);
     const Answer<T> right = vendor_answer(problem, inputs);
     Answer<T> wrong = right;
@@ -394,10 +386,10 @@ TYPED_TEST(Check, WrongShapesAreErrorsOfTheProgram) {
     other.shape.n = 0;
     EXPECT_THROW(check(method_of(problem), other, right), std::invalid_argument);
   }
-  const auto inputs = inputs_for<T>(Problem::getrf, 4);
-  Answer<T> answer = vendor_answer(Problem::getrf, inputs);
+  const auto inputs = inputs_for<T>(Problem::named("getrf"), 4);
+  Answer<T> answer = vendor_answer(Problem::named("getrf"), inputs);
   answer.pivots.pop_back();
-  EXPECT_THROW(check(method_of(Problem::getrf), inputs, answer), std::invalid_argument);
+  EXPECT_THROW(check(method_of(Problem::named("getrf")), inputs, answer), std::invalid_argument);
 }
 
 TYPED_TEST(Check, Difference) {
@@ -407,20 +399,21 @@ TYPED_TEST(Check, Difference) {
   Answer<T> reference, answer;
   reference.x = matrix<T>(2, 2, {1, 2, 3, -4});
   answer.x = matrix<T>(2, 2, {1, 2, 5, -4});
-  EXPECT_EQ(difference(Problem::geinv, shape, reference, reference), 0);
-  EXPECT_EQ(difference(Problem::geinv, shape, answer, reference), 0.5);
-  EXPECT_EQ(difference(Problem::potrf, shape, answer, reference), 0);  // (0, 1) is not in the lower triangle
-  EXPECT_EQ(difference(Problem::trtri, {2, 2, 2, 1, Uplo::upper}, answer, reference), 0.5);
+  EXPECT_EQ(difference(Problem::named("geinv"), shape, reference, reference), 0);
+  EXPECT_EQ(difference(Problem::named("geinv"), shape, answer, reference), 0.5);
+  EXPECT_EQ(difference(Problem::named("potrf"), shape, answer, reference),
+            0);  // (0, 1) is not in the lower triangle
+  EXPECT_EQ(difference(Problem::named("trtri"), {2, 2, 2, 1, Uplo::upper}, answer, reference), 0.5);
   answer.x(0, 1) = rubbish;
-  EXPECT_EQ(difference(Problem::potrf, shape, answer, reference), 0);
-  EXPECT_EQ(difference(Problem::geinv, shape, answer, reference), infinity);
-  EXPECT_TRUE(std::isnan(difference(Problem::geinv, shape, reference, answer)));
+  EXPECT_EQ(difference(Problem::named("potrf"), shape, answer, reference), 0);
+  EXPECT_EQ(difference(Problem::named("geinv"), shape, answer, reference), infinity);
+  EXPECT_TRUE(std::isnan(difference(Problem::named("geinv"), shape, reference, answer)));
 
   answer = reference;
   reference.pivots = {0, 1};  // the same as none
-  EXPECT_EQ(difference(Problem::getrf, shape, answer, reference), 0);
+  EXPECT_EQ(difference(Problem::named("getrf"), shape, answer, reference), 0);
   reference.pivots = {1, 1};
-  EXPECT_TRUE(std::isnan(difference(Problem::getrf, shape, answer, reference)));
+  EXPECT_TRUE(std::isnan(difference(Problem::named("getrf"), shape, answer, reference)));
 }
 
 TEST(Norms, ByHand) {
@@ -447,8 +440,8 @@ TEST(Norms, ByHand) {
 
 TEST(Tolerance, Defaults) {
   const double expected[] = {3, 16, 16, 30, 30, 30, 30, 30};
-  for (std::size_t i = 0; i < std::size(all_problems); ++i) {
-    EXPECT_EQ(default_tolerance(all_problems[i]), expected[i]) << to_string(all_problems[i]);
+  for (std::size_t i = 0; i < all_problems().size(); ++i) {
+    EXPECT_EQ(default_tolerance(all_problems()[i]), expected[i]) << to_string(all_problems()[i]);
   }
 }
 

@@ -17,7 +17,7 @@ void nothing(Context&, Operands<double>&, const Parameters&) {}
 /// A row that the registry accepts.
 Method good_row(const std::string& variant = "some") {
   Method method;
-  method.problem = Problem::gesv;
+  method.problem = Problem::named("gesv");
   method.variant = variant;
   method.backends = {Backend::host};
   method.host = {nothing, nothing};
@@ -67,14 +67,14 @@ TEST(Registry, FindsRowsAndReferences) {
   Method vendor = good_row("vendor");
   vendor.vendor = true;
   Registry registry({good_row(), vendor});
-  ASSERT_NE(registry.find(Problem::gesv, "some"), nullptr);
-  EXPECT_EQ(registry.find(Problem::gesv, "some")->id(), "gesv/some");
-  EXPECT_EQ(registry.find(Problem::trsv, "some"), nullptr);
-  EXPECT_EQ(registry.reference(Problem::gesv, Backend::host)->variant, "vendor");
+  ASSERT_NE(registry.find(Problem::named("gesv"), "some"), nullptr);
+  EXPECT_EQ(registry.find(Problem::named("gesv"), "some")->id(), "gesv/some");
+  EXPECT_EQ(registry.find(Problem::named("trsv"), "some"), nullptr);
+  EXPECT_EQ(registry.reference(Problem::named("gesv"), Backend::host)->variant, "vendor");
   // What is emulated is compared with the CPU's library.
-  EXPECT_EQ(registry.reference(Problem::gesv, Backend::emulated)->variant, "vendor");
-  EXPECT_EQ(registry.reference(Problem::gesv, Backend::cuda), nullptr);
-  EXPECT_EQ(registry.reference(Problem::gemm, Backend::host), nullptr);
+  EXPECT_EQ(registry.reference(Problem::named("gesv"), Backend::emulated)->variant, "vendor");
+  EXPECT_EQ(registry.reference(Problem::named("gesv"), Backend::cuda), nullptr);
+  EXPECT_EQ(registry.reference(Problem::named("gemm"), Backend::host), nullptr);
 }
 
 TEST(Registry, IdsAreUnique) {
@@ -82,7 +82,7 @@ TEST(Registry, IdsAreUnique) {
   Registry registry({good_row()});
   EXPECT_THROW(registry.add(good_row()), std::logic_error);
   Method other = good_row();
-  other.problem = Problem::getrf;
+  other.problem = Problem::named("getrf");
   other.answer = AnswerIn::a;
   registry.add(other);
   EXPECT_EQ(registry.all().size(), 2u);
@@ -100,17 +100,17 @@ TEST(Registry, RejectsRowsThatCannotBe) {
   EXPECT_THAT(rejection([](Method& m) { m.max_nrhs = 0; }), HasSubstr("max_nrhs"));
   EXPECT_THAT(rejection([](Method& m) { m.answer = AnswerIn::a; }), HasSubstr("augmented"));
   EXPECT_THAT(rejection([](Method& m) {
-                m.problem = Problem::potrf;
+                m.problem = Problem::named("potrf");
                 m.layout = Layout::augmented;
               }),
               HasSubstr("right-hand sides"));
   EXPECT_THAT(rejection([](Method& m) {
-                m.problem = Problem::potrf;
+                m.problem = Problem::named("potrf");
                 m.answer = AnswerIn::b;
               }),
               HasSubstr("answer in b"));
   EXPECT_THAT(rejection([](Method& m) {
-                m.problem = Problem::gemm;
+                m.problem = Problem::named("gemm");
                 m.answer = AnswerIn::a;
               }),
               HasSubstr("gemm"));
@@ -150,8 +150,8 @@ TEST(Registry, BuiltinRows) {
                          "gesv/gauss_cyclic_decrement", "gesv/lapack", "gesv/cusolver"}) {
     EXPECT_EQ(ids.count(id), 1u) << id;
   }
-  ASSERT_NE(registry.reference(Problem::gesv, Backend::emulated), nullptr);
-  EXPECT_EQ(registry.reference(Problem::gesv, Backend::emulated)->variant, "lapack");
+  ASSERT_NE(registry.reference(Problem::named("gesv"), Backend::emulated), nullptr);
+  EXPECT_EQ(registry.reference(Problem::named("gesv"), Backend::emulated)->variant, "lapack");
 }
 
 TEST(Flops, CountedByHand) {
@@ -159,37 +159,37 @@ TEST(Flops, CountedByHand) {
   const Shape two{2, 2, 2, 1, Uplo::lower};
   // n = 2, LU: a reciprocal a pivot, one multiplication by it, one product subtracted. Each right-hand side:
   // a product subtracted forward and one backward, two multiplications by reciprocals.
-  EXPECT_DOUBLE_EQ(problem_flops(Problem::getrf, two), 5);
-  EXPECT_DOUBLE_EQ(problem_flops(Problem::gesv, two), 11);
-  EXPECT_DOUBLE_EQ(problem_flops(Problem::trsv, two), 4);
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::named("getrf"), two), 5);
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::named("gesv"), two), 11);
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::named("trsv"), two), 4);
   // Cholesky: a root, a division, a multiplication, a subtraction, a root.
-  EXPECT_DOUBLE_EQ(problem_flops(Problem::potrf, two), 5);
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::named("potrf"), two), 5);
   // Inverse of a triangle: two divisions; two multiplications off the diagonal.
-  EXPECT_DOUBLE_EQ(problem_flops(Problem::trtri, two), 4);
-  for (const Problem p : {Problem::trsv, Problem::potrf, Problem::trtri})
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::named("trtri"), two), 4);
+  for (const Problem p : {Problem::named("trsv"), Problem::named("potrf"), Problem::named("trtri")})
     EXPECT_DOUBLE_EQ(problem_flops(p, one), 1);
-  EXPECT_DOUBLE_EQ(problem_flops(Problem::gemm, {2, 3, 4, 1, Uplo::lower}), 48);
+  EXPECT_DOUBLE_EQ(problem_flops(Problem::named("gemm"), {2, 3, 4, 1, Uplo::lower}), 48);
 }
 
 TEST(Flops, LeadingTerms) {
   const double n = 1e5;
   const Shape shape{100000, 100000, 100000, 1, Uplo::lower};
   const auto leading = [&](Problem problem) { return problem_flops(problem, shape) / (n * n * n); };
-  EXPECT_NEAR(leading(Problem::gesv), 2.0 / 3, 1e-4);
-  EXPECT_NEAR(leading(Problem::potrf), 1.0 / 3, 1e-4);
-  EXPECT_NEAR(leading(Problem::trtri), 1.0 / 3, 1e-4);
-  EXPECT_NEAR(leading(Problem::geinv), 2, 1e-4);
-  EXPECT_NEAR(leading(Problem::poinv), 1, 1e-4);
-  EXPECT_NEAR(leading(Problem::gemm), 2, 1e-12);
+  EXPECT_NEAR(leading(Problem::named("gesv")), 2.0 / 3, 1e-4);
+  EXPECT_NEAR(leading(Problem::named("potrf")), 1.0 / 3, 1e-4);
+  EXPECT_NEAR(leading(Problem::named("trtri")), 1.0 / 3, 1e-4);
+  EXPECT_NEAR(leading(Problem::named("geinv")), 2, 1e-4);
+  EXPECT_NEAR(leading(Problem::named("poinv")), 1, 1e-4);
+  EXPECT_NEAR(leading(Problem::named("gemm")), 2, 1e-12);
 }
 
 TEST(Bytes, EveryOperandOnce) {
-  EXPECT_EQ(problem_bytes(Problem::gemm, {2, 3, 4, 1, Uplo::lower}, 8), 8 * (8 + 12 + 6));
+  EXPECT_EQ(problem_bytes(Problem::named("gemm"), {2, 3, 4, 1, Uplo::lower}, 8), 8 * (8 + 12 + 6));
   const Shape shape{10, 10, 10, 3, Uplo::lower};
-  EXPECT_EQ(problem_bytes(Problem::gesv, shape, 4), 4 * (100 + 60));
-  EXPECT_EQ(problem_bytes(Problem::trsv, shape, 4), 4 * (55 + 60));
-  EXPECT_EQ(problem_bytes(Problem::potrf, shape, 4), 4 * 110);
-  EXPECT_EQ(problem_bytes(Problem::geinv, shape, 4), 4 * 200);
+  EXPECT_EQ(problem_bytes(Problem::named("gesv"), shape, 4), 4 * (100 + 60));
+  EXPECT_EQ(problem_bytes(Problem::named("trsv"), shape, 4), 4 * (55 + 60));
+  EXPECT_EQ(problem_bytes(Problem::named("potrf"), shape, 4), 4 * 110);
+  EXPECT_EQ(problem_bytes(Problem::named("geinv"), shape, 4), 4 * 200);
 }
 
 }  // namespace

@@ -19,13 +19,14 @@ const std::vector<std::string> ours{"gauss_jordan", "gauss_jordan_pivot"};
 template <class T>
 Answer<T> invert(const std::string& variant, const Inputs<T>& inputs, StageSink* stages = nullptr,
                  const std::string& threads = "512", const std::string& grid = "shrinking") {
-  return try_method(Problem::geinv, variant, inputs, {{"threads", threads}, {"grid", grid}}, 5, stages)
+  return try_method(Problem::named("geinv"), variant, inputs, {{"threads", threads}, {"grid", grid}}, 5,
+                    stages)
       .answer;
 }
 
 template <class T>
 Inputs<T> of_kind(MatrixKind kind, std::int64_t n) {
-  return make_inputs<T>(Problem::geinv, {n, n, n, 1, Uplo::lower}, kind, 3);
+  return make_inputs<T>(Problem::named("geinv"), {n, n, n, 1, Uplo::lower}, kind, 3);
 }
 
 /// The same operations in the same order, without threads and blocks, on the whole of [A | I].
@@ -122,7 +123,7 @@ TYPED_TEST(Geinv, PivotingIsForSmallPivots) {
   const Registry registry = builtin_registry();
   const auto inputs = square<T>(2, {T(1e-20), 1, 1, 1});
   const auto ratio = [&](const std::string& variant) {
-    return check(*registry.find(Problem::geinv, variant), inputs, invert(variant, inputs)).ratio;
+    return check(*registry.find(Problem::named("geinv"), variant), inputs, invert(variant, inputs)).ratio;
   };
   EXPECT_LT(ratio("gauss_jordan_pivot"), 30);
   EXPECT_GT(ratio("gauss_jordan"), 300);

@@ -18,7 +18,7 @@ using namespace testing_help;
 template <class T>
 Answer<T> multiply(const char* variant, const Inputs<T>& inputs, const char* tile = nullptr) {
   const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::gemm, variant);
+  const Method& method = *registry.find(Problem::named("gemm"), variant);
   const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
   Context context(*device);
   context.emulation.shuffle_seed = 7;
@@ -50,7 +50,7 @@ TYPED_TEST(Gemm, SameBitsWhateverTheTile) {
   for (const Shape& shape : {Shape{1, 1, 1, 1, Uplo::lower}, Shape{1, 40, 33, 1, Uplo::lower},
                              Shape{33, 1, 70, 1, Uplo::lower}, Shape{17, 31, 1, 1, Uplo::lower},
                              Shape{16, 32, 64, 1, Uplo::lower}, Shape{65, 47, 96, 1, Uplo::lower}}) {
-    const auto inputs = make_inputs<TypeParam>(Problem::gemm, shape, MatrixKind::uniform);
+    const auto inputs = make_inputs<TypeParam>(Problem::named("gemm"), shape, MatrixKind::uniform);
     const auto serial = multiply("serial", inputs);
     for (const char* variant : {"direct", "global", "shared"}) {
       for (const char* tile : {"16", "32"}) {
@@ -106,7 +106,7 @@ TEST(GemmOfManyRows, StripsFollowEachOther) {
 // What a tile holds beyond the edge of the matrices must not meet an infinite element: 0 times inf is NaN.
 TYPED_TEST(Gemm, InfinityStaysInItsRow) {
   Inputs<TypeParam> inputs =
-      make_inputs<TypeParam>(Problem::gemm, {5, 6, 7, 1, Uplo::lower}, MatrixKind::uniform);
+      make_inputs<TypeParam>(Problem::named("gemm"), {5, 6, 7, 1, Uplo::lower}, MatrixKind::uniform);
   inputs.a(2, 6) = std::numeric_limits<TypeParam>::infinity();
   for (const char* variant : {"serial", "direct", "global", "shared"}) {
     const auto answer = multiply(variant, inputs);

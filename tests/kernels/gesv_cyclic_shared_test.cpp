@@ -21,10 +21,10 @@ constexpr bool sanitized = false;
 template <class T>
 void compare(MatrixKind kind, std::int64_t n, std::int64_t nrhs) {
   const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::gesv, "gauss_cyclic_shared");
+  const Method& method = *registry.find(Problem::named("gesv"), "gauss_cyclic_shared");
   const auto device = cpu(Backend::emulated);
   Context context(*device);
-  const Inputs<T> inputs = make_inputs<T>(Problem::gesv, {n, n, n, nrhs, Uplo::lower}, kind, 6);
+  const Inputs<T> inputs = make_inputs<T>(Problem::named("gesv"), {n, n, n, nrhs, Uplo::lower}, kind, 6);
   for (const std::int64_t threads : {0, 7, 32}) {
     if (sanitized && n > 5 && threads != 7) continue;  // a minute otherwise
     for (const std::int64_t blocks : {1, 2, 5, 14}) {
@@ -60,11 +60,12 @@ TEST(GaussCyclicShared, SameBitsAsItsTwins) {
 // More right-hand sides than shared memory holds: the rest of the row comes from global memory.
 TEST(GaussCyclicShared, RowLongerThanSharedMemory) {
   const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::gesv, "gauss_cyclic_shared");
+  const Method& method = *registry.find(Problem::named("gesv"), "gauss_cyclic_shared");
   const auto device = cpu(Backend::emulated);
   Context context(*device);
   const std::int64_t nrhs = 7000;  // 56 000 bytes of double, of the 48 KiB that emulated blocks have
-  const auto inputs = make_inputs<double>(Problem::gesv, {3, 3, 3, nrhs, Uplo::lower}, MatrixKind::cauchy);
+  const auto inputs =
+      make_inputs<double>(Problem::named("gesv"), {3, 3, 3, nrhs, Uplo::lower}, MatrixKind::cauchy);
   Parameters parameters = defaults(method);
   parameters.set("blocks", std::int64_t{2});
   parameters.set("threads", std::int64_t{64});

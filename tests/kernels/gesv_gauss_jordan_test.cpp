@@ -18,7 +18,7 @@ using namespace testing_help;
 template <class T>
 Answer<T> solve(const char* variant, const Inputs<T>& inputs, const Asked& asked = {},
                 std::uint64_t shuffle_seed = 5) {
-  return try_method(Problem::gesv, variant, inputs, asked, shuffle_seed).answer;
+  return try_method(Problem::named("gesv"), variant, inputs, asked, shuffle_seed).answer;
 }
 
 const char* const gauss_jordan_methods[] = {"gauss_jordan_serial", "gauss_jordan_global",
@@ -70,8 +70,8 @@ TYPED_TEST(GaussJordan, TraditionalSolverByHand) {
 TYPED_TEST(GaussJordan, SameBitsOnEveryBackendTileAndGrid) {
   for (const std::int64_t n : {1, 2, 15, 16, 17, 33, 50}) {
     for (const std::int64_t nrhs : {1, 20}) {
-      const auto inputs =
-          make_inputs<TypeParam>(Problem::gesv, {n, n, n, nrhs, Uplo::lower}, MatrixKind::uniform, 9);
+      const auto inputs = make_inputs<TypeParam>(Problem::named("gesv"), {n, n, n, nrhs, Uplo::lower},
+                                                 MatrixKind::uniform, 9);
       const auto serial = solve("gauss_jordan_serial", inputs);
       EXPECT_EQ(serial.info, 0);
       for (const char* variant : {"gauss_jordan_global", "gauss_jordan_shared"}) {
@@ -89,9 +89,9 @@ TYPED_TEST(GaussJordan, SameBitsOnEveryBackendTileAndGrid) {
 // All N x N threads work in every iteration, or those of the columns that are left: half of them.
 TEST(GaussJordanGrid, FullMovesTwiceAsMuch) {
   const Registry registry = builtin_registry();
-  for (const auto& [problem, variant] :
-       {std::pair{Problem::gesv, "gauss_jordan_global"}, std::pair{Problem::gesv, "gauss_jordan_shared"},
-        std::pair{Problem::geinv, "gauss_jordan"}}) {
+  for (const auto& [problem, variant] : {std::pair{Problem::named("gesv"), "gauss_jordan_global"},
+                                         std::pair{Problem::named("gesv"), "gauss_jordan_shared"},
+                                         std::pair{Problem::named("geinv"), "gauss_jordan"}}) {
     const Method& method = *registry.find(problem, variant);
     Parameters parameters = defaults(method);
     const Shape shape{1000, 1000, 1000, 1, Uplo::lower};
@@ -105,18 +105,20 @@ TEST(GaussJordanGrid, FullMovesTwiceAsMuch) {
 TYPED_TEST(GaussJordan, RightWherePivotingIsNeeded) {
   const Registry registry = builtin_registry();
   for (const std::int64_t n : {33, 80}) {
-    auto inputs = make_inputs<TypeParam>(Problem::gesv, {n, n, n, 2, Uplo::lower}, MatrixKind::uniform, 4);
+    auto inputs =
+        make_inputs<TypeParam>(Problem::named("gesv"), {n, n, n, 2, Uplo::lower}, MatrixKind::uniform, 4);
     for (std::int64_t i = 0; i < n; ++i) inputs.a(i, i) *= TypeParam(1e-4);
     inputs.b = right_hand_side<TypeParam>(inputs.a, inputs.x_true, 1);
     const auto ratio = [&](const char* variant, const Asked& asked) {
-      const Method& method = *registry.find(Problem::gesv, variant);
+      const Method& method = *registry.find(Problem::named("gesv"), variant);
       return check(method, inputs, solve(variant, inputs, asked)).ratio;
     };
-    EXPECT_LE(ratio("gauss_serial", {{"pivoting", "partial"}}), default_tolerance(Problem::gesv)) << n;
-    EXPECT_LE(ratio("gauss_pivot_serial", {}), default_tolerance(Problem::gesv)) << n;
-    EXPECT_GT(ratio("gauss_serial", {{"pivoting", "none"}}), default_tolerance(Problem::gesv)) << n;
+    EXPECT_LE(ratio("gauss_serial", {{"pivoting", "partial"}}), default_tolerance(Problem::named("gesv")))
+        << n;
+    EXPECT_LE(ratio("gauss_pivot_serial", {}), default_tolerance(Problem::named("gesv"))) << n;
+    EXPECT_GT(ratio("gauss_serial", {{"pivoting", "none"}}), default_tolerance(Problem::named("gesv"))) << n;
     for (const char* variant : gauss_jordan_methods) {
-      EXPECT_LE(ratio(variant, {}), default_tolerance(Problem::gesv)) << variant << ", n " << n;
+      EXPECT_LE(ratio(variant, {}), default_tolerance(Problem::named("gesv"))) << variant << ", n " << n;
     }
   }
 }

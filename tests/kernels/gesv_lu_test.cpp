@@ -16,7 +16,7 @@ using namespace testing_help;
 
 template <class T>
 Outcome<T> solve(const char* variant, const Inputs<T>& inputs, const Asked& asked = {}) {
-  return try_method(Problem::gesv, variant, inputs, asked, 3);
+  return try_method(Problem::named("gesv"), variant, inputs, asked, 3);
 }
 
 template <class T>
@@ -40,7 +40,7 @@ TYPED_TEST(GesvLu, ByHand) {
 TYPED_TEST(GesvLu, SameBitsForEveryRightHandSide) {
   for (const MatrixKind kind : {MatrixKind::diagonally_dominant, MatrixKind::cauchy}) {
     for (const std::int64_t n : {1, 2, 33, 65}) {
-      const auto inputs = make_inputs<TypeParam>(Problem::gesv, {n, n, n, 5, Uplo::lower}, kind);
+      const auto inputs = make_inputs<TypeParam>(Problem::named("gesv"), {n, n, n, 5, Uplo::lower}, kind);
       const auto crout = solve("crout", inputs);
       EXPECT_EQ(crout.answer.info, 0);
       for (const char* update : {"double_buffered", "in_place"}) {
@@ -59,9 +59,9 @@ TYPED_TEST(GesvLu, SameBitsForEveryRightHandSide) {
 // here: a matrix with a large diagonal converges by more than a digit an iteration.
 TYPED_TEST(GesvLu, PapersToleranceIsRough) {
   const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::gesv, "lu_fixed_point");
-  const auto inputs =
-      make_inputs<TypeParam>(Problem::gesv, {80, 80, 80, 1, Uplo::lower}, MatrixKind::diagonally_dominant);
+  const Method& method = *registry.find(Problem::named("gesv"), "lu_fixed_point");
+  const auto inputs = make_inputs<TypeParam>(Problem::named("gesv"), {80, 80, 80, 1, Uplo::lower},
+                                             MatrixKind::diagonally_dominant);
   const auto exact = solve("lu_fixed_point", inputs);
   const auto rough = solve("lu_fixed_point", inputs, {{"change_tolerance", 0.001}});
   EXPECT_EQ(rough.report.convergence, Convergence::converged);

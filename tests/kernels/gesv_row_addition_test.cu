@@ -74,7 +74,7 @@ TEST(GesvRowAddition, ZeroOnTheDiagonalIsSolvedAfterIt) {
   const auto inputs = equations<double>(2, 1, {0, 2, 4, 3, 1, 8});
   for (const char* variant : {"gauss_cyclic_halving", "gauss_cyclic_decrement", "gauss_cyclic_shared"}) {
     const auto solve = [&](const char* preparation) {
-      return try_method(Problem::gesv, variant, inputs,
+      return try_method(Problem::named("gesv"), variant, inputs,
                         {{"blocks", std::int64_t{1}}, {"preparation", std::string(preparation)}})
           .answer;
     };
@@ -90,9 +90,10 @@ TEST(GesvRowAddition, ZeroOnTheDiagonalIsSolvedAfterIt) {
 /// the minors of a stripe 0.
 TEST(GesvRowAddition, DoesNotMakeTheStripesRegular) {
   const std::int64_t n = 8;
-  const auto inputs = make_inputs<double>(Problem::gesv, {n, n, n, 1, Uplo::lower}, MatrixKind::identity);
+  const auto inputs =
+      make_inputs<double>(Problem::named("gesv"), {n, n, n, 1, Uplo::lower}, MatrixKind::identity);
   for (const std::int64_t blocks : {1, 2}) {
-    const auto answer = try_method(Problem::gesv, "gauss_cyclic_decrement", inputs,
+    const auto answer = try_method(Problem::named("gesv"), "gauss_cyclic_decrement", inputs,
                                    {{"blocks", blocks}, {"preparation", std::string("add_rows")}})
                             .answer;
     EXPECT_EQ(answer.info == 0, blocks == 1) << answer.info;

@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 Answer<T> solve(const Inputs<T>& inputs) {
-  return testing_help::try_method(Problem::gesv, "gauss_serial", inputs).answer;
+  return testing_help::try_method(Problem::named("gesv"), "gauss_serial", inputs).answer;
 }
 
 template <class T>

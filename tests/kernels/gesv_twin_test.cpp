@@ -17,7 +17,7 @@ using testing_help::make_inputs;
 using testing_help::run_method;
 
 const Method& row(const Registry& registry, const char* variant) {
-  const Method* method = registry.find(Problem::gesv, variant);
+  const Method* method = registry.find(Problem::named("gesv"), variant);
   if (method == nullptr) throw std::logic_error(std::string("no row gesv/") + variant);
   return *method;
 }
@@ -50,7 +50,8 @@ void compare(MatrixKind kind, std::int64_t n) {
   std::uint64_t shuffle_seed = 0;
   for (const std::int64_t nrhs : {1, 3}) {
     const Shape shape{n, n, n, nrhs, Uplo::lower};
-    const Inputs<T> inputs = make_inputs<T>(Problem::gesv, shape, kind, static_cast<std::uint64_t>(n));
+    const Inputs<T> inputs =
+        make_inputs<T>(Problem::named("gesv"), shape, kind, static_cast<std::uint64_t>(n));
     for (const std::int64_t threads : {0, 1, 7, 32, 64}) {
       if (sanitized && n > 33 && threads != 7) continue;  // minutes otherwise
       const Method& block = row(registry, "gauss_block");
@@ -105,7 +106,8 @@ INSTANTIATE_TEST_SUITE_P(All, GesvTwin,
 // unwritten.
 TEST(GesvTwinFailure, ZeroPivotLikeTheTwin) {
   const Registry registry = builtin_registry();
-  Inputs<double> inputs = make_inputs<double>(Problem::gesv, {7, 7, 7, 1, Uplo::lower}, MatrixKind::uniform);
+  Inputs<double> inputs =
+      make_inputs<double>(Problem::named("gesv"), {7, 7, 7, 1, Uplo::lower}, MatrixKind::uniform);
   inputs.a(1, 0) = 0;
   inputs.a(2, 0) = 0;
   const Method& halving = row(registry, "gauss_cyclic_halving");

@@ -18,12 +18,12 @@ using namespace testing_help;
 template <class T>
 Outcome<T> factorise(const char* variant, const Inputs<T>& inputs, const Asked& asked = {},
                      std::uint64_t shuffle_seed = 0) {
-  return try_method(Problem::getrf, variant, inputs, asked, shuffle_seed);
+  return try_method(Problem::named("getrf"), variant, inputs, asked, shuffle_seed);
 }
 
 template <class T>
 Inputs<T> of_kind(MatrixKind kind, std::int64_t n) {
-  return make_inputs<T>(Problem::getrf, {n, n, n, 1, Uplo::lower}, kind, 3);
+  return make_inputs<T>(Problem::named("getrf"), {n, n, n, 1, Uplo::lower}, kind, 3);
 }
 
 template <class T>

@@ -47,7 +47,7 @@ std::string describe_run(const Context& context, const Method& method, const Sha
 /// rounding.
 template <class T>
 bool is_right(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer) {
-  const bool finished = answer.info == 0 || (answer.info > 0 && method.problem == Problem::getrf);
+  const bool finished = answer.info == 0 || (answer.info > 0 && method.problem == Problem::named("getrf"));
   return finished && check(method, inputs, answer).ratio <= default_tolerance(method.problem);
 }
 
@@ -79,7 +79,7 @@ void expect_noticed(Context& context, const Method& method, const Inputs<T>& inp
 }
 
 inline bool is_triangular_problem(Problem problem) {
-  return problem == Problem::trsv || problem == Problem::trtri;
+  return problem == Problem::named("trsv") || problem == Problem::named("trtri");
 }
 
 /// Equal to the bit, but any NaN equals any NaN: processors differ in the NaN that they make.
@@ -110,7 +110,7 @@ template <class T>
 void expect_singular_is_a_result(Context& context, const Method& method, std::int64_t n) {
   for_each_case(method, n, {1, 3}, [&](const Shape& shape, const Parameters& parameters) {
     const Inputs<T> inputs = singular_inputs<T>(method, shape);
-    if (method.problem != Problem::getrf) {
+    if (method.problem != Problem::named("getrf")) {
       expect_noticed(context, method, inputs, parameters, "singular");
       return;
     }

@@ -60,30 +60,26 @@ inline std::vector<Parameters> parameter_grid(const Method& method, const std::v
 
 /// The kinds of matrix on which this row must be right with these parameters.
 inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters& parameters) {
-  switch (method.problem) {
-    case Problem::gemm:
-      return {MatrixKind::uniform};
-    case Problem::trsv:
-    case Problem::trtri:
-      return {MatrixKind::triangular};
-    case Problem::potrf:
-    case Problem::poinv:
-      return {MatrixKind::spd};
-    // On an ill-conditioned matrix an inverse X has a small A X - I or a small X A - I, rarely both (Higham,
-    // "Accuracy and Stability of Numerical Algorithms", 14.3): LAPACK's is right from the other side than is
-    // judged.
-    case Problem::geinv:
-      if (needs(method, Need::strongly_regular)) return {MatrixKind::spd, MatrixKind::diagonally_dominant};
-      return {MatrixKind::uniform, MatrixKind::diagonally_dominant};
-    default:
-      break;
+  const ProblemRow& problem = method.problem.row();
+  if (problem.second == SecondOperand::matrix) return {MatrixKind::uniform};
+  const auto any = [&](Need need) {
+    return std::find(problem.needs.begin(), problem.needs.end(), need) != problem.needs.end();
+  };
+  if (any(Need::triangular)) return {MatrixKind::triangular};
+  if (any(Need::spd)) return {MatrixKind::spd};
+  // On an ill-conditioned matrix an inverse X has a small A X - I or a small X A - I, rarely both (Higham,
+  // "Accuracy and Stability of Numerical Algorithms", 14.3): LAPACK's is right from the other side than is
+  // judged.
+  if (problem.name == "geinv") {
+    if (needs(method, Need::strongly_regular)) return {MatrixKind::spd, MatrixKind::diagonally_dominant};
+    return {MatrixKind::uniform, MatrixKind::diagonally_dominant};
   }
   if (needs(method, Need::spd)) return {MatrixKind::spd};
   if (needs(method, Need::triangular)) return {MatrixKind::triangular};
   if (needs(method, Need::diagonally_dominant)) return {MatrixKind::diagonally_dominant};
   // The residual of Gauss-Jordan elimination grows with the condition, whatever the pivots (Higham, "Accuracy
   // and Stability of Numerical Algorithms", 14.4); on a Cauchy matrix it is far too large.
-  if (method.problem == Problem::gesv && method.variant.rfind("gauss_jordan", 0) == 0) {
+  if (method.problem == Problem::named("gesv") && method.variant.rfind("gauss_jordan", 0) == 0) {
     return {MatrixKind::uniform, MatrixKind::diagonally_dominant};
   }
   // Methods that divide by off-diagonal elements gain nothing from a large diagonal (README, "Right or
@@ -96,31 +92,25 @@ inline std::vector<MatrixKind> fit_kinds(const Method& method, const Parameters&
 
 /// The kind of matrix on which a vendor's answer is right.
 inline MatrixKind kind_for(Problem problem) {
-  switch (problem) {
-    case Problem::trsv:
-    case Problem::trtri:
-      return MatrixKind::triangular;
-    case Problem::potrf:
-    case Problem::poinv:
-      return MatrixKind::spd;
-    default:
-      return MatrixKind::uniform;
+  for (const Need need : problem->needs) {
+    if (need == Need::triangular) return MatrixKind::triangular;
+    if (need == Need::spd) return MatrixKind::spd;
   }
+  return MatrixKind::uniform;
 }
 
 inline bool has_right_hand_sides(Problem problem) {
-  return problem == Problem::gesv || problem == Problem::trsv;
+  return problem->second == SecondOperand::right_hand_sides;
 }
 
 /// The shapes of order n to try: for gemm m, n and k differ; both triangles where that matters.
 inline std::vector<Shape> shapes(const Method& method, std::int64_t n) {
   Shape square{n, n, n, 1, Uplo::lower};
-  if (method.problem == Problem::gemm)
+  if (method.problem->has_axis("m"))
     return {square, {n, n + 3, 2 * n + 1, 1, Uplo::lower}, {n + 2, 1, n, 1, Uplo::lower}};
   std::vector<Shape> all{square};
   if (has_right_hand_sides(method.problem) && method.max_nrhs >= 3) all.push_back({n, n, n, 3, Uplo::lower});
-  if (method.problem == Problem::trsv || method.problem == Problem::trtri ||
-      method.problem == Problem::potrf) {
+  if (method.problem->has_axis("uplo")) {
     all.push_back({n, n, n, 1, Uplo::upper});
   }
   return all;
@@ -133,14 +123,14 @@ Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std:
   spec.kind = kind;
   spec.seed = seed;
   spec.uplo = shape.uplo;
-  spec.rows = problem == Problem::gemm ? shape.m : shape.n;
-  spec.cols = problem == Problem::gemm ? shape.k : shape.n;
+  spec.rows = problem->a(shape).rows;
+  spec.cols = problem->a(shape).cols;
   Inputs<T> inputs;
   inputs.shape = shape;
   inputs.a = generate<T>(spec, threads);
-  if (problem == Problem::gemm) {
-    spec.rows = shape.k;
-    spec.cols = shape.n;
+  if (problem->second == SecondOperand::matrix) {
+    spec.rows = problem->b(shape).rows;
+    spec.cols = problem->b(shape).cols;
     spec.seed = seed + 1;
     inputs.b = generate<T>(spec, threads);
   } else if (has_right_hand_sides(problem)) {

@@ -58,7 +58,7 @@ TEST_P(Methods, RightOnMatricesItIsFitFor) {
 TEST_P(Methods, SingularIsAResult) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
-    if (method().problem == Problem::gemm) return;  // any matrix will do
+    if (method().problem == Problem::named("gemm")) return;  // any matrix will do
     for (const std::int64_t n : {1, 2, 33}) expect_singular_is_a_result<T>(context, method(), n);
   });
 }
@@ -66,7 +66,7 @@ TEST_P(Methods, SingularIsAResult) {
 TEST_P(Methods, InfoIsTheSmallestIndex) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
-    if (method().problem == Problem::gemm) return;  // has no pivots
+    if (method().problem == Problem::named("gemm")) return;  // has no pivots
     expect_smallest_info<T>(context, method(), 33);
   });
 }

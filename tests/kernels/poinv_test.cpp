@@ -16,12 +16,12 @@ using namespace testing_help;
 
 template <class T>
 Outcome<T> invert(const std::string& variant, const Inputs<T>& inputs, const Asked& asked = {}) {
-  return try_method(Problem::poinv, variant, inputs, asked);
+  return try_method(Problem::named("poinv"), variant, inputs, asked);
 }
 
 template <class T>
 Inputs<T> spd(std::int64_t n) {
-  return make_inputs<T>(Problem::poinv, {n, n, n, 1, Uplo::lower}, MatrixKind::spd, 3);
+  return make_inputs<T>(Problem::named("poinv"), {n, n, n, 1, Uplo::lower}, MatrixKind::spd, 3);
 }
 
 /// Tridiagonal with 2 on the diagonal and -1 beside it: positive definite, the slower the larger n is.
@@ -38,7 +38,7 @@ Inputs<T> chain(std::int64_t n) {
 template <class T>
 double ratio(const std::string& variant, const Inputs<T>& inputs, const Answer<T>& answer) {
   const Registry registry = builtin_registry();
-  return check(*registry.find(Problem::poinv, variant), inputs, answer).ratio;
+  return check(*registry.find(Problem::named("poinv"), variant), inputs, answer).ratio;
 }
 
 template <class T>

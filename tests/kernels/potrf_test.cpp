@@ -20,12 +20,12 @@ const std::vector<std::string> blocked{"blocked", "blocked_simultaneous"};
 template <class T>
 Answer<T> factorise(const std::string& variant, const Inputs<T>& inputs, StageSink* stages = nullptr,
                     const std::string& topleft = "square") {
-  return try_method(Problem::potrf, variant, inputs, {{"topleft", topleft}}, 5, stages).answer;
+  return try_method(Problem::named("potrf"), variant, inputs, {{"topleft", topleft}}, 5, stages).answer;
 }
 
 template <class T>
 Inputs<T> spd(std::int64_t n, Uplo uplo = Uplo::lower) {
-  return make_inputs<T>(Problem::potrf, {n, n, n, 1, uplo}, MatrixKind::spd, 3);
+  return make_inputs<T>(Problem::named("potrf"), {n, n, n, 1, uplo}, MatrixKind::spd, 3);
 }
 
 template <class T>

@@ -24,7 +24,7 @@ template <class T>
 Inputs<T> counted_inputs(const Method& method, const Shape& shape) {
   Inputs<T> inputs;
   inputs.shape = shape;
-  const bool gemm = method.problem == Problem::gemm;
+  const bool gemm = method.problem == Problem::named("gemm");
   inputs.a = gemm ? counted<T>(shape.m, shape.k, 1) : counted<T>(shape.n, shape.n, 1);
   if (gemm) inputs.b = counted<T>(shape.k, shape.n, 50000);
   if (testing_help::has_right_hand_sides(method.problem)) inputs.b = counted<T>(shape.n, shape.nrhs, 50000);
@@ -67,10 +67,11 @@ TYPED_TEST(StagingOf, ColumnAndRowMajor) {
   using T = TypeParam;
   for (const Layout layout : {Layout::column_major, Layout::row_major}) {
     for (const std::int64_t n : {1, 2, 31, 33, 70}) {
-      for (const Problem problem : {Problem::gemm, Problem::gesv, Problem::geinv}) {
+      for (const Problem problem :
+           {Problem::named("gemm"), Problem::named("gesv"), Problem::named("geinv")}) {
         const Method method = row(problem, layout, AnswerIn::x);
-        const Shape shape = problem == Problem::gemm ? Shape{n, n + 3, 2 * n + 1, 1, Uplo::lower}
-                                                     : Shape{n, n, n, 5, Uplo::lower};
+        const Shape shape = problem == Problem::named("gemm") ? Shape{n, n + 3, 2 * n + 1, 1, Uplo::lower}
+                                                              : Shape{n, n, n, 5, Uplo::lower};
         const Inputs<T> inputs = counted_inputs<T>(method, shape);
         Staging<T> staging(*this->device, method, {}, shape, 2);
         staging.upload(inputs);
@@ -78,9 +79,9 @@ TYPED_TEST(StagingOf, ColumnAndRowMajor) {
         for (const int copy : {0, 1}) {
           const Operands<T> op = staging.operands(copy);
           expect_equal(op.a, layout, inputs.a);
-          if (problem != Problem::geinv) expect_equal(op.b, layout, inputs.b);
-          EXPECT_EQ(op.x.rows, problem == Problem::gemm ? shape.m : n);
-          EXPECT_EQ(op.x.cols, problem == Problem::gesv ? 5 : shape.n);
+          if (problem != Problem::named("geinv")) expect_equal(op.b, layout, inputs.b);
+          EXPECT_EQ(op.x.rows, problem == Problem::named("gemm") ? shape.m : n);
+          EXPECT_EQ(op.x.cols, problem == Problem::named("gesv") ? 5 : shape.n);
           EXPECT_EQ(*op.info, 0);
           EXPECT_EQ(op.pivots, nullptr);
           // The answer begins as NaN, and is fetched with its rows and columns where they belong.
@@ -105,7 +106,7 @@ TYPED_TEST(StagingOf, Augmented) {
   using T = TypeParam;
   for (const std::int64_t n : {1, 31, 64, 97}) {
     for (const AnswerIn answer : {AnswerIn::a, AnswerIn::b, AnswerIn::x}) {
-      const Method method = row(Problem::gesv, Layout::augmented, answer);
+      const Method method = row(Problem::named("gesv"), Layout::augmented, answer);
       const Shape shape{n, n, n, 3, Uplo::lower};
       const Inputs<T> inputs = counted_inputs<T>(method, shape);
       Staging<T> staging(*this->device, method, {}, shape, 1);
@@ -138,7 +139,7 @@ TYPED_TEST(StagingOf, LargeMatricesAreConvertedInPanels) {
   // Rows so long that 64 MiB hold only some hundred of them.
   using T = TypeParam;
   const std::int64_t k = (std::int64_t{1} << 18) / static_cast<std::int64_t>(sizeof(T));
-  const Method method = row(Problem::gemm, Layout::row_major, AnswerIn::x);
+  const Method method = row(Problem::named("gemm"), Layout::row_major, AnswerIn::x);
   const Shape shape{300, 1, k, 1, Uplo::lower};
   const Inputs<T> inputs = counted_inputs<T>(method, shape);
   Staging<T> staging(*this->device, method, {}, shape, 1);
@@ -149,7 +150,7 @@ TYPED_TEST(StagingOf, LargeMatricesAreConvertedInPanels) {
 
 TYPED_TEST(StagingOf, ResetBringsFreshOperands) {
   using T = TypeParam;
-  const Method method = row(Problem::getrf, Layout::column_major, AnswerIn::a);
+  const Method method = row(Problem::named("getrf"), Layout::column_major, AnswerIn::a);
   const Shape shape{5, 5, 5, 1, Uplo::lower};
   const Inputs<T> inputs = counted_inputs<T>(method, shape);
   Staging<T> staging(*this->device, method, {}, shape, 2);
@@ -175,7 +176,7 @@ TYPED_TEST(StagingOf, ResetBringsFreshOperands) {
 
 TYPED_TEST(StagingOf, SetsAreApartUnlessInputsSurvive) {
   using T = TypeParam;
-  Method method = row(Problem::gesv, Layout::column_major, AnswerIn::x);
+  Method method = row(Problem::named("gesv"), Layout::column_major, AnswerIn::x);
   const Shape shape{4, 4, 4, 1, Uplo::lower};
   {
     Staging<T> staging(*this->device, method, {}, shape, 3);
@@ -271,7 +272,7 @@ TEST(Staging, ASingleRunHoldsNothingTwice) {
 
 TEST(Staging, WrongInputsAreSaid) {
   const auto device = testing_help::cpu(Backend::host);
-  const Method method = row(Problem::gesv, Layout::augmented, AnswerIn::x);
+  const Method method = row(Problem::named("gesv"), Layout::augmented, AnswerIn::x);
   const Shape shape{4, 4, 4, 2, Uplo::lower};
   EXPECT_THROW(Staging<float>(*device, method, {}, shape, -1), std::invalid_argument);
   EXPECT_THROW(Staging<float>(*device, method, {}, (Shape{0, 0, 0, 1, Uplo::lower}), 1),

@@ -31,8 +31,8 @@ constexpr const char* trsv_rows[] = {"serial",   "openblas",        "column_swee
 constexpr const char* other_trsv_rows[] = {"serial_rows", "gets"};
 
 std::vector<const Method*> cpu_rows() {
-  std::vector<const Method*> rows{&row(Problem::gesv, "lapack")};
-  for (const char* variant : trsv_rows) rows.push_back(&row(Problem::trsv, variant));
+  std::vector<const Method*> rows{&row(Problem::named("gesv"), "lapack")};
+  for (const char* variant : trsv_rows) rows.push_back(&row(Problem::named("trsv"), variant));
   return rows;
 }
 
@@ -75,7 +75,7 @@ TYPED_TEST_SUITE(CpuSolvers, Precisions);
 TYPED_TEST(CpuSolvers, TriangularByHand) {
   using T = TypeParam;
   for (const char* variant : trsv_rows) {
-    const Method& method = row(Problem::trsv, variant);
+    const Method& method = row(Problem::named("trsv"), variant);
     const auto lower = inputs_of<T>(3, 2, Uplo::lower, {2, 1, 3, 9, 4, 2, 9, 9, 1}, {2, 9, 10, 2, 1, 2});
     const Answer<T> forward = this->run(method, lower);
     EXPECT_THAT(forward.x.data, ElementsAre(1, 2, 3, 1, 0, -1)) << variant;
@@ -88,7 +88,7 @@ TYPED_TEST(CpuSolvers, TriangularByHand) {
 
 TYPED_TEST(CpuSolvers, GeneralByHand) {
   using T = TypeParam;
-  const Method& lapack = row(Problem::gesv, "lapack");
+  const Method& lapack = row(Problem::named("gesv"), "lapack");
   // [0 1; 2 1] x = (1, 5): the first pivot is 0, rows must be exchanged.
   const Answer<T> answer = this->run(lapack, inputs_of<T>(2, 1, Uplo::lower, {0, 2, 1, 1}, {1, 5}));
   EXPECT_THAT(answer.x.data, ElementsAre(2, 1));
@@ -99,7 +99,8 @@ TYPED_TEST(CpuSolvers, GeneralByHand) {
 TYPED_TEST(CpuSolvers, EverySizeIsRight) {
   using T = TypeParam;
   for (const Method* method : cpu_rows()) {
-    const MatrixKind kind = method->problem == Problem::trsv ? MatrixKind::triangular : MatrixKind::uniform;
+    const MatrixKind kind =
+        method->problem == Problem::named("trsv") ? MatrixKind::triangular : MatrixKind::uniform;
     for (const std::int64_t n : {1, 2, 31, 32, 33, 97}) {
       for (const std::int64_t nrhs : {1, 3}) {
         for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
@@ -118,14 +119,14 @@ TYPED_TEST(CpuSolvers, EverySizeIsRight) {
 TYPED_TEST(CpuSolvers, ZeroOnTheDiagonalIsAResult) {
   using T = TypeParam;
   for (const char* variant : trsv_rows) {
-    const Method& method = row(Problem::trsv, variant);
+    const Method& method = row(Problem::named("trsv"), variant);
     EXPECT_EQ(this->run(method, inputs_of<T>(3, 1, Uplo::lower, {2, 1, 3, 0, 0, 2, 0, 0, 1}, {1, 1, 1})).info,
               2);
     EXPECT_EQ(this->run(method, inputs_of<T>(3, 1, Uplo::upper, {2, 0, 0, 1, 4, 0, 3, 2, 0}, {1, 1, 1})).info,
               3);
     EXPECT_EQ(this->run(method, inputs_of<T>(1, 1, Uplo::lower, {0}, {1})).info, 1);
   }
-  const Method& lapack = row(Problem::gesv, "lapack");
+  const Method& lapack = row(Problem::named("gesv"), "lapack");
   EXPECT_EQ(this->run(lapack, inputs_of<T>(2, 1, Uplo::lower, {1, 1, 2, 2}, {1, 1})).info, 2);
 }
 
@@ -143,10 +144,10 @@ TYPED_TEST(CpuSolvers, NanComesOutAndFails) {
 TYPED_TEST(CpuSolvers, VendorRowsAreTheReferences) {
   const Registry registry = builtin_registry();
   for (const Backend backend : {Backend::host, Backend::emulated}) {
-    ASSERT_NE(registry.reference(Problem::trsv, backend), nullptr);
-    EXPECT_EQ(registry.reference(Problem::trsv, backend)->variant, "openblas");
-    ASSERT_NE(registry.reference(Problem::gesv, backend), nullptr);
-    EXPECT_EQ(registry.reference(Problem::gesv, backend)->variant, "lapack");
+    ASSERT_NE(registry.reference(Problem::named("trsv"), backend), nullptr);
+    EXPECT_EQ(registry.reference(Problem::named("trsv"), backend)->variant, "openblas");
+    ASSERT_NE(registry.reference(Problem::named("gesv"), backend), nullptr);
+    EXPECT_EQ(registry.reference(Problem::named("gesv"), backend)->variant, "lapack");
   }
 }
 
@@ -156,10 +157,10 @@ TYPED_TEST(CpuSolvers, TheFirstZeroIsNamed) {
   std::vector<std::string> variants(std::begin(trsv_rows), std::end(trsv_rows));
   variants.insert(variants.end(), std::begin(other_trsv_rows), std::end(other_trsv_rows));
   for (const std::string& variant : variants) {
-    const Method& method = row(Problem::trsv, variant);
+    const Method& method = row(Problem::named("trsv"), variant);
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       auto inputs =
-          testing_help::make_inputs<T>(Problem::trsv, {40, 40, 40, 1, uplo}, MatrixKind::triangular);
+          testing_help::make_inputs<T>(Problem::named("trsv"), {40, 40, 40, 1, uplo}, MatrixKind::triangular);
       inputs.a(7, 7) = inputs.a(33, 33) = 0;
       EXPECT_EQ(this->run(method, inputs).info, 8) << variant;
     }
@@ -171,12 +172,13 @@ TYPED_TEST(CpuSolvers, TheFirstZeroIsNamed) {
 TYPED_TEST(CpuSolvers, WhereGroupsAreCutOff) {
   using T = TypeParam;
   for (const char* variant : {"pair_sweep", "doubling", "doubling_shared", "gets", "serial_rows"}) {
-    const Method& method = row(Problem::trsv, variant);
+    const Method& method = row(Problem::named("trsv"), variant);
     for (const std::int64_t n : {3, 4, 5, 7, 63, 64, 65, 95, 127, 129, 200}) {
       const Shape shape{n, n, n, n == 129 ? 33 : 1, n % 2 == 1 ? Uplo::upper : Uplo::lower};
-      const auto inputs = testing_help::make_inputs<T>(Problem::trsv, shape, MatrixKind::triangular);
+      const auto inputs = testing_help::make_inputs<T>(Problem::named("trsv"), shape, MatrixKind::triangular);
       const Answer<T> answer = this->run(method, inputs);
-      EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(Problem::trsv)) << variant << " " << n;
+      EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(Problem::named("trsv")))
+          << variant << " " << n;
     }
   }
 }
@@ -199,10 +201,10 @@ TYPED_TEST(CpuSolvers, LaunchesAreThoseOfTheReport) {
       {"doubling", {{"diagonal", 1}, {"triangles", 2}, {"row_operations", 6}}},
       {"doubling_shared",
        {{"diagonal", 1}, {"triangles", 2}, {"row_operations", 4}, {"row_operations_in_tiles", 2}}}};
-  const auto inputs =
-      testing_help::make_inputs<T>(Problem::trsv, {128, 128, 128, 1, Uplo::lower}, MatrixKind::triangular);
+  const auto inputs = testing_help::make_inputs<T>(Problem::named("trsv"), {128, 128, 128, 1, Uplo::lower},
+                                                   MatrixKind::triangular);
   for (const auto& [variant, counts] : expected) {
-    const Method& method = row(Problem::trsv, variant);
+    const Method& method = row(Problem::named("trsv"), variant);
     Launches launches;
     this->context_of(method).stages = &launches;
     this->run(method, inputs);

@@ -19,12 +19,12 @@ const std::vector<std::string> block_sizes{"512", "1024", "256", "128"};
 
 template <class T>
 Answer<T> invert(const std::string& variant, const Inputs<T>& inputs, const std::string& threads = "512") {
-  return try_method(Problem::trtri, variant, inputs, {{"threads", threads}}).answer;
+  return try_method(Problem::named("trtri"), variant, inputs, {{"threads", threads}}).answer;
 }
 
 template <class T>
 Inputs<T> triangular(std::int64_t n, Uplo uplo) {
-  return make_inputs<T>(Problem::trtri, {n, n, n, 1, uplo}, MatrixKind::triangular, 3);
+  return make_inputs<T>(Problem::named("trtri"), {n, n, n, 1, uplo}, MatrixKind::triangular, 3);
 }
 
 bool inside(Uplo uplo, std::int64_t i, std::int64_t j) {

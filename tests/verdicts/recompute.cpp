@@ -123,8 +123,8 @@ Wide smallest_normal() {
 template <class T>
 void solution(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const std::int64_t n = inputs.shape.n;
-  const PartsMatrix a =
-      take_apart(inputs.a, method.problem == Problem::trsv ? triangle_of(inputs.shape.uplo) : everywhere);
+  const PartsMatrix a = take_apart(
+      inputs.a, method.problem == Problem::named("trsv") ? triangle_of(inputs.shape.uplo) : everywhere);
   const PartsMatrix b = take_apart(inputs.b, everywhere);
   const PartsMatrix x = take_apart(answer.x, everywhere);
   const Wide a_norm = sum_norm(a, true);
@@ -198,7 +198,8 @@ void cholesky_factor(const Inputs<T>& inputs, const Answer<T>& answer, Truth& tr
 template <class T>
 void inverse(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
   const std::int64_t n = inputs.shape.n;
-  const Counts counts = method.problem == Problem::trtri ? triangle_of(inputs.shape.uplo) : everywhere;
+  const Counts counts =
+      method.problem == Problem::named("trtri") ? triangle_of(inputs.shape.uplo) : everywhere;
   const PartsMatrix a = take_apart(inputs.a, counts);
   const PartsMatrix x = take_apart(answer.x, counts);
   const Wide residual = one_norm_of(n, [&](std::int64_t i, std::int64_t j) {
@@ -255,28 +256,23 @@ void product(const Inputs<T>& inputs, const Answer<T>& answer, Truth& truth) {
 template <class T>
 Truth recompute(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer) {
   Truth truth;
-  const bool triangle = method.problem == Problem::potrf || method.problem == Problem::trtri;
+  const bool triangle =
+      method.problem == Problem::named("potrf") || method.problem == Problem::named("trtri");
   truth.finite = is_finite(answer.x, triangle ? triangle_of(inputs.shape.uplo) : everywhere);
   if (!truth.finite) return truth;
-  switch (method.problem) {
-    case Problem::gemm:
-      product(inputs, answer, truth);
-      break;
-    case Problem::trsv:
-    case Problem::gesv:
-      solution(method, inputs, answer, truth);
-      break;
-    case Problem::getrf:
-      lu_factors(method, inputs, answer, truth);
-      break;
-    case Problem::potrf:
-      cholesky_factor(inputs, answer, truth);
-      break;
-    case Problem::trtri:
-    case Problem::geinv:
-    case Problem::poinv:
-      inverse(method, inputs, answer, truth);
-      break;
+  const std::string& problem = method.problem->name;
+  if (problem == "gemm") {
+    product(inputs, answer, truth);
+  } else if (problem == "trsv" || problem == "gesv") {
+    solution(method, inputs, answer, truth);
+  } else if (problem == "getrf") {
+    lu_factors(method, inputs, answer, truth);
+  } else if (problem == "potrf") {
+    cholesky_factor(inputs, answer, truth);
+  } else if (problem == "trtri" || problem == "geinv" || problem == "poinv") {
+    inverse(method, inputs, answer, truth);
+  } else {
+    throw std::logic_error("no exact verdict of " + problem);
   }
   return truth;
 }
@@ -287,7 +283,7 @@ std::vector<std::string> right_statuses(const Method& method, const Truth& truth
   std::vector<std::string> right;
   if (convergence == Convergence::diverged) right.emplace_back("diverged");
   if (!truth.finite || !truth.defined || truth.infinite_ratio ||
-      (info > 0 && method.problem != Problem::getrf)) {
+      (info > 0 && method.problem != Problem::named("getrf"))) {
     right.emplace_back("failed");
     return right;
   }

@@ -99,30 +99,32 @@ void require_ratio(const Truth& truth, double ratio_times_u, const std::string& 
 void test_ratios() {
   // A = [1 3; 2 4], b = (5, 6), x = (1, 1): b - A x = (1, 0); |A| = 6, |x| = 1, |b| = 6, n = 2.
   const auto system = square({1, 2, 3, 4}, {5, 6});
-  require_ratio(of(Problem::gesv, system, {1, 1}), 1.0 / (12 * 2), "gesv");
+  require_ratio(of(Problem::named("gesv"), system, {1, 1}), 1.0 / (12 * 2), "gesv");
   // The lower triangle alone: (4, 0), |L| = 6.
-  require_ratio(of(Problem::trsv, system, {1, 1}), 4.0 / (12 * 2), "trsv");
+  require_ratio(of(Problem::named("trsv"), system, {1, 1}), 4.0 / (12 * 2), "trsv");
   // L = [1 0; 0.5 1], U = [2 4; 0 1] give P A exactly with rows exchanged; with U(1, 1) = 2 off by 1; |A|
   // = 7.
-  require_ratio(of(Problem::getrf, square({1, 2, 3, 4}), {2, 0.5, 4, 1}, {1, 1}), 0, "getrf, exact");
-  require_ratio(of(Problem::getrf, square({1, 2, 3, 4}), {2, 0.5, 4, 2}, {1, 1}), 1.0 / (7 * 2), "getrf");
-  require(!of(Problem::getrf, square({1, 2, 3, 4}), {2, 0.5, 4, 1}, {2, 1}).defined,
+  require_ratio(of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 1}, {1, 1}), 0, "getrf, exact");
+  require_ratio(of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 2}, {1, 1}), 1.0 / (7 * 2),
+                "getrf");
+  require(!of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 1}, {2, 1}).defined,
           "a pivot that is no row");
   // L = [2 0; 1 1], L L^T = [4 2; 2 2], A = [4 3; 3 2] by its lower triangle: off by 1 twice; |A| = 7.
-  require_ratio(of(Problem::potrf, square({4, 3, 99, 2}), {2, 1, 99, 1}), 1.0 / (7 * 2), "potrf");
+  require_ratio(of(Problem::named("potrf"), square({4, 3, 99, 2}), {2, 1, 99, 1}), 1.0 / (7 * 2), "potrf");
   // A = diag(2, 4), X = diag(0.5, 0.5): I - A X = diag(0, -1), |A| = 4, |X| = 0.5.
-  for (const Problem problem : {Problem::geinv, Problem::poinv, Problem::trtri}) {
+  for (const Problem problem : {Problem::named("geinv"), Problem::named("poinv"), Problem::named("trtri")}) {
     require_ratio(of(problem, square({2, 0, 0, 4}), {0.5, 0, 0, 0.5}), 1.0 / (4 * 0.5 * 2), "an inverse");
   }
-  require(of(Problem::geinv, square({2, 0, 0, 4}), {0, 0, 0, 0}).ratio > Wide("1e300"), "an inverse of 0");
-  require(!of(Problem::geinv, square({2, 0, 0, 4}), {0, 0, NAN, 0}).finite, "NaN");
-  require_ratio(of(Problem::trtri, square({2, 0, 0, 4}), {0.5, 0, NAN, 0.25}), 0,
+  require(of(Problem::named("geinv"), square({2, 0, 0, 4}), {0, 0, 0, 0}).ratio > Wide("1e300"),
+          "an inverse of 0");
+  require(!of(Problem::named("geinv"), square({2, 0, 0, 4}), {0, 0, NAN, 0}).finite, "NaN");
+  require_ratio(of(Problem::named("trtri"), square({2, 0, 0, 4}), {0.5, 0, NAN, 0.25}), 0,
                 "NaN where it does not count");
   // C = A B + 1 in one element; |A|_F = |B|_F = 2, k = 2.
   const auto ones = square({1, 1, 1, 1}, {1, 1, 1, 1});
-  const Truth off = of(Problem::gemm, ones, {3, 2, 2, 2});
+  const Truth off = of(Problem::named("gemm"), ones, {3, 2, 2, 2});
   require_ratio(off, 1.0 / (std::sqrt(4.0) * 4), "gemm");
-  require(!off.within_bound && of(Problem::gemm, ones, {2, 2, 2, 2}).within_bound, "gemm's bound");
+  require(!off.within_bound && of(Problem::named("gemm"), ones, {2, 2, 2, 2}).within_bound, "gemm's bound");
 }
 
 void require_statuses(const Truth& truth, Problem problem, std::int64_t info, Convergence convergence,
@@ -136,20 +138,20 @@ void require_statuses(const Truth& truth, Problem problem, std::int64_t info, Co
 void test_statuses() {
   Truth truth;
   truth.ratio = 15;
-  require_statuses(truth, Problem::gesv, 0, Convergence::none, {"pass"});
-  require_statuses(truth, Problem::gesv, 2, Convergence::none, {"failed"});
-  require_statuses(truth, Problem::getrf, 2, Convergence::none, {"pass"});
-  require_statuses(truth, Problem::gesv, -1, Convergence::none, {"error"});
-  require_statuses(truth, Problem::gesv, 0, Convergence::diverged, {"diverged"});
+  require_statuses(truth, Problem::named("gesv"), 0, Convergence::none, {"pass"});
+  require_statuses(truth, Problem::named("gesv"), 2, Convergence::none, {"failed"});
+  require_statuses(truth, Problem::named("getrf"), 2, Convergence::none, {"pass"});
+  require_statuses(truth, Problem::named("gesv"), -1, Convergence::none, {"error"});
+  require_statuses(truth, Problem::named("gesv"), 0, Convergence::diverged, {"diverged"});
   truth.ratio = 16.001;
-  require_statuses(truth, Problem::gesv, 0, Convergence::none, {"pass", "suspect"});
+  require_statuses(truth, Problem::named("gesv"), 0, Convergence::none, {"pass", "suspect"});
   truth.ratio = 100;
-  require_statuses(truth, Problem::gesv, 0, Convergence::stagnated, {"suspect"});
+  require_statuses(truth, Problem::named("gesv"), 0, Convergence::stagnated, {"suspect"});
   truth.ratio = Wide("1e400");
-  require_statuses(truth, Problem::gesv, 0, Convergence::none, {"failed"});
+  require_statuses(truth, Problem::named("gesv"), 0, Convergence::none, {"failed"});
   truth = {};
   truth.finite = false;
-  require_statuses(truth, Problem::getrf, 0, Convergence::none, {"failed"});
+  require_statuses(truth, Problem::named("getrf"), 0, Convergence::none, {"failed"});
 }
 
 }  // namespace

@@ -320,10 +320,10 @@ void draw_right_hand_side(Random& random, Inputs<T>& inputs, std::string& words)
 Shape draw_shape(Random& random, const Method& method) {
   const std::int64_t n = random.chance(0.5) ? random.size(1, 100) : random.integer(1, 100);
   const Uplo uplo = random.chance(0.5) ? Uplo::lower : Uplo::upper;
-  if (method.problem == Problem::gemm) {
+  if (method.problem == Problem::named("gemm")) {
     return {random.size(1, 100), n, random.chance(0.1) ? random.size(1, 3000) : random.size(1, 100), 1, uplo};
   }
-  const bool solves = method.problem == Problem::gesv || method.problem == Problem::trsv;
+  const bool solves = method.problem == Problem::named("gesv") || method.problem == Problem::named("trsv");
   const std::int64_t nrhs =
       solves && random.chance(0.3) ? random.integer(1, std::min<std::int64_t>(4, method.max_nrhs)) : 1;
   return {n, n, n, nrhs, uplo};
@@ -359,7 +359,7 @@ template <class T>
 Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape) {
   Drawn<T> drawn;
   drawn.inputs.shape = shape;
-  if (method.problem == Problem::gemm) {
+  if (method.problem == Problem::named("gemm")) {
     const std::int64_t order = std::max({shape.m, shape.n, shape.k});
     // Rows and columns of a larger square would take long to make where k is: those are noise or constant.
     const auto rectangle = [&](std::int64_t rows, std::int64_t cols) {
@@ -380,9 +380,9 @@ Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape) {
     drawn.inputs.b = at_any_scale<T>(random, b, 0, drawn.words);
     return drawn;
   }
-  const bool spd = method.problem == Problem::potrf || method.problem == Problem::poinv;
+  const bool spd = method.problem == Problem::named("potrf") || method.problem == Problem::named("poinv");
   Raw raw = draw_square(random, shape.n, spd);
-  const bool triangle = method.problem == Problem::trsv || method.problem == Problem::trtri;
+  const bool triangle = method.problem == Problem::named("trsv") || method.problem == Problem::named("trtri");
   if (triangle && random.chance(0.5)) {
     // Without some weight on the diagonal nearly every triangular answer overflows.
     for (std::int64_t i = 0; i < shape.n; ++i) {
@@ -401,7 +401,7 @@ Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape) {
       }
     }
   }
-  if (method.problem == Problem::gesv || method.problem == Problem::trsv) {
+  if (method.problem == Problem::named("gesv") || method.problem == Problem::named("trsv")) {
     draw_right_hand_side(random, drawn.inputs, drawn.words);
   }
   return drawn;

@@ -8,7 +8,7 @@ namespace {
 
 std::vector<Method> example_methods() {
   Method method;
-  method.problem = Problem::gesv;
+  method.problem = Problem::named("gesv");
   method.variant = "example";
   method.summary = "an example";
   method.source = "a paper";

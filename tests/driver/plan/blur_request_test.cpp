@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/command/blur_options.hpp"
+#include "driver/plan/plan_words.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
@@ -17,7 +18,7 @@ using ::testing::StartsWith;
 
 Registry example_registry() {
   Registry registry({});
-  for (const Problem problem : {Problem::poinv, Problem::gemm}) {
+  for (const Problem problem : {Problem::named("poinv"), Problem::named("gemm")}) {
     Method method;
     method.problem = problem;
     method.variant = "plain";
@@ -41,8 +42,8 @@ FileFacts example_files(const std::string& file, const std::string& dataset) {
 Trial trial(const std::string& matrix, const std::string& axes, const std::string& problem = "poinv") {
   const std::string text = "sweep: [{problem: " + problem + ", method: plain" + axes +
                            "}]\nmatrix:     {kind: blur" + matrix + "}\n";
-  const auto all =
-      expand(io::parse_plan(text, "p.yaml"), example_registry(), Backend::host, 0, example_files);
+  const auto all = expand(io::parse_plan(text, "p.yaml", enum_names<Problem>()), example_registry(),
+                          Backend::host, 0, example_files);
   return all.trials.at(0);
 }
 

@@ -7,6 +7,7 @@ namespace {
 
 Trial host_trial(std::int64_t n) {
   Trial trial;
+  trial.problem = Problem::named("gesv");
   trial.method = "lapack";
   trial.backend = Backend::host;
   trial.shape = {n, n, n, 1, Uplo::lower};
@@ -36,7 +37,7 @@ TEST(CostModel, ExpectsManyIterationsButNoMoreThanAsked) {
   const Registry registry = builtin_registry();
   const CostModel model(registry);
   Trial trial = host_trial(100);
-  trial.problem = Problem::poinv;
+  trial.problem = Problem::named("poinv");
   trial.method = "gauss_seidel";
   trial.backend = Backend::emulated;
   const auto seconds = [&](std::int64_t most) {
@@ -74,13 +75,13 @@ TEST(CostModel, LearnsTheRateNearestInSize) {
   io::Record record = host_record(1000, 1e9);
   record.seconds_median = 2;  // 5e8 flop/s
   model.learn(record);
-  const double flops = problem_flops(Problem::gesv, host_trial(1000).shape);
+  const double flops = problem_flops(Problem::named("gesv"), host_trial(1000).shape);
   EXPECT_NEAR(model.run_seconds(host_trial(1000)), flops / 5e8, 1e-9);
   record.n = 4000;
   record.seconds_median = 0.1;  // 1e10 flop/s
   model.learn(record);
   EXPECT_NEAR(model.run_seconds(host_trial(1000)), flops / 5e8, 1e-9);
-  const double large = problem_flops(Problem::gesv, host_trial(5000).shape);
+  const double large = problem_flops(Problem::named("gesv"), host_trial(5000).shape);
   EXPECT_NEAR(model.run_seconds(host_trial(5000)), large / 1e10, 1e-6);
 }
 
@@ -94,7 +95,7 @@ TEST(CostModel, TheSlowestRateOfTheNearestSizesCounts) {
     model.learn(record);
   };
   const auto rate_at = [&](std::int64_t n) {
-    return problem_flops(Problem::gesv, host_trial(n).shape) / model.run_seconds(host_trial(n));
+    return problem_flops(Problem::named("gesv"), host_trial(n).shape) / model.run_seconds(host_trial(n));
   };
   learn(100, 3e9);
   learn(100, 1e9);

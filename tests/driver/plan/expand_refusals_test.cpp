@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/plan/expand.hpp"
+#include "driver/plan/plan_words.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
@@ -26,10 +27,11 @@ Method method_of(Problem problem, const std::string& variant) {
 }
 
 Registry example_registry() {
-  Method cyclic = method_of(Problem::gesv, "cyclic");
+  Method cyclic = method_of(Problem::named("gesv"), "cyclic");
   cyclic.parameters = {integer_parameter("blocks", 8, 1, 64, "blocks"),
                        choice_parameter("order", {"rows", "columns"}, "an order")};
-  return Registry({cyclic, method_of(Problem::gesv, "lapack"), method_of(Problem::gemm, "plain")});
+  return Registry(
+      {cyclic, method_of(Problem::named("gesv"), "lapack"), method_of(Problem::named("gemm"), "plain")});
 }
 
 FileFacts example_files(const std::string& file, const std::string&) {
@@ -40,7 +42,8 @@ FileFacts example_files(const std::string& file, const std::string&) {
 
 /// The trials of a plan of one entry, whose keys begin in line 3, column 5.
 std::vector<Trial> trials(const std::string& entry, const std::string& problem = "gesv") {
-  const io::Plan plan = io::parse_plan("sweep:\n  - problem: " + problem + "\n" + entry, "p.yaml");
+  const io::Plan plan =
+      io::parse_plan("sweep:\n  - problem: " + problem + "\n" + entry, "p.yaml", enum_names<Problem>());
   return expand(plan, example_registry(), Backend::host, 0, example_files).trials;
 }
 

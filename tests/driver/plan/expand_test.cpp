@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "driver/plan/plan_words.hpp"
 #include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
 
@@ -31,7 +32,7 @@ Method method(Problem problem, const std::string& variant) {
 
 /// Methods of every kind that the expansion tells apart; none of them computes.
 Registry registry() {
-  Method cyclic = method(Problem::gesv, "cyclic_a");  // portable, with parameters
+  Method cyclic = method(Problem::named("gesv"), "cyclic_a");  // portable, with parameters
   cyclic.parameters = {integer_parameter("blocks", 1, 1, 64, ""),
                        choice_parameter("order", {"up", "down"}, ""),
                        real_parameter("omega", 1.0, 0.1, 2.0, "")};
@@ -40,20 +41,20 @@ Registry registry() {
   Method second = cyclic;
   second.variant = "cyclic_b";
   second.parameters.resize(1);
-  Method serial = method(Problem::gesv, "serial");  // written for the CPU
+  Method serial = method(Problem::named("gesv"), "serial");  // written for the CPU
   serial.host = both;
   serial.backends = {Backend::host};
   serial.max_nrhs = 2;
-  Method tuned = method(Problem::gesv, "tuned");  // needs a new GPU
+  Method tuned = method(Problem::named("gesv"), "tuned");  // needs a new GPU
   tuned.cuda = both;
   tuned.backends = {Backend::cuda};
   tuned.capability = 90;
-  Method single = method(Problem::gesv, "single");  // float only, even n only
+  Method single = method(Problem::named("gesv"), "single");  // float only, even n only
   single.host = {nothing<float>, nullptr};
   single.backends = {Backend::host};
   single.accepts = [](const Shape& shape, const Parameters&) { return shape.n % 2 == 0; };
   std::vector<Method> rows = {cyclic, second, serial, tuned, single};
-  for (const Problem problem : {Problem::gemm, Problem::trsv, Problem::potrf}) {
+  for (const Problem problem : {Problem::named("gemm"), Problem::named("trsv"), Problem::named("potrf")}) {
     rows.push_back(method(problem, "plain"));
     rows.back().host = both;
     rows.back().backends = {Backend::host};
@@ -69,7 +70,8 @@ FileFacts lookup(const std::string& file, const std::string&) {
 }
 
 Expansion expand_text(const std::string& text, Backend requested = Backend::emulated, int capability = 0) {
-  return expand(io::parse_plan(text, "p.yaml"), registry(), requested, capability, lookup);
+  return expand(io::parse_plan(text, "p.yaml", enum_names<Problem>()), registry(), requested, capability,
+                lookup);
 }
 
 /// A sweep of one entry; its keys begin in column 5, `entry`'s first in line 4.
@@ -231,8 +233,9 @@ TEST(Expand, NumbersOfThePlanAndOfTheEntry) {
   EXPECT_EQ(own.inner_repeats, 10);
   EXPECT_TRUE(own.stages);
   EXPECT_EQ(own.timeout_seconds, 60);
-  EXPECT_EQ(own.tolerance, 2 * default_tolerance(Problem::gesv)) << "a bare number multiplies the default";
-  EXPECT_EQ(trials("potrf", "plain", "n: 4").at(0).tolerance, default_tolerance(Problem::potrf));
+  EXPECT_EQ(own.tolerance, 2 * default_tolerance(Problem::named("gesv")))
+      << "a bare number multiplies the default";
+  EXPECT_EQ(trials("potrf", "plain", "n: 4").at(0).tolerance, default_tolerance(Problem::named("potrf")));
 }
 
 TEST(Expand, ExpectGoesToItsMethods) {
@@ -387,7 +390,7 @@ TEST(ExpandErrors, PointAtTheirPlaceAndNameTheNearest) {
   EXPECT_THAT(gesv("n: 4\n    uplo: lower"),
               StartsWith("p.yaml:5:5: uplo is an axis of trsv, potrf and trtri only"));
   EXPECT_THAT(failure(sweep("potrf", "plain", "n: 4\n    nrhs: 2")),
-              StartsWith("p.yaml:5:5: nrhs is an axis of gesv and trsv"));
+              StartsWith("p.yaml:5:5: nrhs is an axis of trsv and gesv"));
   EXPECT_THAT(gesv("n: 4\n    expect: {cylic_a: failed}"),
               StartsWith("p.yaml:5:14: expect: gesv has no method 'cylic_a'"));
   EXPECT_THAT(gesv("n: 4\n    exclude: [{blocs: 3}]"), HasSubstr("(nearest: blocks)"));
@@ -453,7 +456,8 @@ TEST(Expand, TrialsGoThroughJsonUnchanged) {
 TEST(Expand, EveryProblemAndStatusOfThePlanReaderIsKnownHere) {
   for (const auto& [problem, name] : EnumNames<Problem>::table) {
     EXPECT_NO_THROW(io::parse_plan(
-        "tolerance: {" + std::string(name) + ": 1}\n" + sweep(std::string(name), "all", "n: 4"), "p"));
+        "tolerance: {" + std::string(name) + ": 1}\n" + sweep(std::string(name), "all", "n: 4"), "p",
+        enum_names<Problem>()));
   }
   for (const std::string& status : io::status_words()) {
     EXPECT_EQ(failure(sweep("gesv", "serial", "n: 4\n    expect: {serial: " + status + "}")), "");

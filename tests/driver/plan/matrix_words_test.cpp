@@ -9,6 +9,7 @@ namespace {
 
 Trial of_kind(MatrixKind kind) {
   Trial trial;
+  trial.problem = Problem::named("gesv");
   trial.matrix.kind = to_string(kind);
   trial.matrix.spec.kind = kind;
   return trial;
@@ -44,6 +45,7 @@ TEST(MatrixWords, ABlurSaysItsOwnWordsOnly) {
 
 TEST(MatrixWords, AFileHasItsNameAndWhatTellsNamesakesApart) {
   Trial trial;
+  trial.problem = Problem::named("gesv");
   trial.matrix.kind = "file";
   trial.matrix.file = "/data/2026/bus.h5";
   trial.matrix.file_sha256 = "0123456789abcdef0123456789abcdef";
@@ -55,7 +57,7 @@ TEST(MatrixWords, AFileHasItsNameAndWhatTellsNamesakesApart) {
 
 TEST(MatrixWords, OfAProductBIsToldWhereItIsNotTheUsualOne) {
   Trial trial = of_kind(MatrixKind::uniform);
-  trial.problem = Problem::gemm;
+  trial.problem = Problem::named("gemm");
   trial.matrix_b = trial.matrix;
   trial.matrix_b->spec.seed = next_seed(trial.matrix.spec.seed);
   EXPECT_EQ(matrix_parameters_text(trial), R"({"high":1.0,"low":0.0})");

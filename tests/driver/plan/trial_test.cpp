@@ -7,6 +7,7 @@ namespace {
 
 TEST(AsExpected, DefaultsToPassAndNeverMindsSkipped) {
   Trial trial;
+  trial.problem = Problem::named("gesv");
   EXPECT_TRUE(as_expected(trial, "pass"));
   EXPECT_FALSE(as_expected(trial, "suspect"));
   EXPECT_FALSE(as_expected(trial, "crashed"));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "driver/base/errors.hpp"
+#include "driver/plan/plan_words.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -29,18 +30,19 @@ Method on_cpu(Problem problem, const std::string& variant, std::vector<Need> nee
 }
 
 Registry registry() {
-  Method tuned = on_cpu(Problem::gesv, "tuned");
+  Method tuned = on_cpu(Problem::named("gesv"), "tuned");
   tuned.host = {};
   tuned.cuda = {nothing<float>, nothing<double>};
   tuned.backends = {Backend::cuda};
   tuned.capability = 90;
-  Method fast = on_cpu(Problem::gesv, "fast");
+  Method fast = on_cpu(Problem::named("gesv"), "fast");
   fast.vendor = true;  // guessed to be ten times as fast
-  return Registry({on_cpu(Problem::gesv, "pivoting"),
-                   on_cpu(Problem::gesv, "plain", {Need::strongly_regular}),
-                   on_cpu(Problem::gesv, "full", {Need::nonzero_elements}), fast, tuned,
-                   on_cpu(Problem::potrf, "cholesky", {Need::spd}),
-                   on_cpu(Problem::trsv, "substitution", {Need::triangular, Need::nonzero_diagonal})});
+  return Registry(
+      {on_cpu(Problem::named("gesv"), "pivoting"),
+       on_cpu(Problem::named("gesv"), "plain", {Need::strongly_regular}),
+       on_cpu(Problem::named("gesv"), "full", {Need::nonzero_elements}), fast, tuned,
+       on_cpu(Problem::named("potrf"), "cholesky", {Need::spd}),
+       on_cpu(Problem::named("trsv"), "substitution", {Need::triangular, Need::nonzero_diagonal})});
 }
 
 FileFacts file(std::int64_t n) {
@@ -62,7 +64,7 @@ TryPlan plan_of(const TryWishes& wishes, const Seen& seen, Backend backend = Bac
 }
 
 std::vector<Trial> trials_of(const TryPlan& plan, std::int64_t n) {
-  return expand(io::parse_plan(plan.text, "try"), registry(), Backend::host, 0,
+  return expand(io::parse_plan(plan.text, "try", enum_names<Problem>()), registry(), Backend::host, 0,
                 [&](const std::string&, const std::string&) { return file(n); })
       .trials;
 }
@@ -110,7 +112,7 @@ TEST(TryPlan, FailuresAreFindingsWhereItIsNotKnownThatAMethodSuits) {
 
 TEST(TryPlan, WhatIsNamedIsTriedWhateverItNeedsAndTakes) {
   TryWishes wishes;
-  wishes.problems = {Problem::potrf, Problem::gesv};
+  wishes.problems = {Problem::named("potrf"), Problem::named("gesv")};
   wishes.methods = {"cholesky", "gesv/pl*"};
   wishes.nrhs = {1, 3};
   wishes.seconds = 1e-9;
@@ -133,7 +135,7 @@ TEST(TryPlan, WhatIsNamedIsTriedWhateverItNeedsAndTakes) {
 
 TEST(TryPlan, TheShortestFirstAsLongAsTheTimeLasts) {
   TryWishes wishes;
-  wishes.problems = {Problem::gesv};
+  wishes.problems = {Problem::named("gesv")};
   wishes.seconds = 10;  // n = 1000: 0.7 Gflop, at 1 Gflop/s six times 0.7 s
   const TryPlan plan = plan_of(wishes, square(1000));
   EXPECT_THAT(methods_of(plan, 1000), ElementsAre("fast", "pivoting"));
@@ -150,7 +152,7 @@ TEST(TryPlan, RectanglesAreRefusedAndNothingLeftIsNoPlan) {
   tall.facts.cols = 3;
   EXPECT_THROW(plan_of({}, tall), UsageError);
   TryWishes wishes;
-  wishes.problems = {Problem::potrf};
+  wishes.problems = {Problem::named("potrf")};
   EXPECT_THAT(plan_of(wishes, square(8)).text, IsEmpty());
 }
 

@@ -22,7 +22,7 @@ class Messages : public ::testing::Test {
 using Ways = ::testing::Types<ToWorker, FromWorker, ToSupervisor, ToCoordinator>;
 TYPED_TEST_SUITE(Messages, Ways);
 
-/// A record that can be read back.
+/// A record or a trial that can be read back.
 template <class Message>
 void fill(Message& message) {
   std::visit(
@@ -34,6 +34,7 @@ void fill(Message& message) {
           each.record.method = "m";
           each.record.status = "pass";
         }
+        if constexpr (std::is_same_v<Each, message::Work>) each.trial.problem = Problem::named("gesv");
       },
       message);
 }

@@ -73,7 +73,7 @@ Inputs<double> magic_8() {
 TEST(Verdict, AnIterationWhoseNormsOverflowIsNoPass) {
   // Indefinite, and not finite where it is squared; the inverse is [-0.25 0.75; 0.75 -0.25] 1e-308.
   const auto inputs = square<double>(2, {.5e308, 1.5e308, 1.5e308, .5e308});
-  const Verdict found = verdict(Problem::poinv, "gauss_seidel", inputs);
+  const Verdict found = verdict(Problem::named("poinv"), "gauss_seidel", inputs);
   EXPECT_EQ(found.status, "diverged");
   EXPECT_GT(found.findings.ratio, 1e10);
 }
@@ -85,39 +85,39 @@ TEST(Verdict, AnIterationThatStoppedTooEarlyOnHugeNumbersFails) {
     columns.push_back(share * 1e308);
   }
   auto inputs = square<double>(4, columns);
-  EXPECT_EQ(verdict(Problem::getrf, "fixed_point", inputs, early).status, "failed");
+  EXPECT_EQ(verdict(Problem::named("getrf"), "fixed_point", inputs, early).status, "failed");
   inputs.b = HostMatrix<double>(4, 1);
   inputs.b.data = {1e308, 1e308, 1e308, 1e308};
-  EXPECT_EQ(verdict(Problem::gesv, "lu_fixed_point", inputs, early).status, "failed");
+  EXPECT_EQ(verdict(Problem::named("gesv"), "lu_fixed_point", inputs, early).status, "failed");
 }
 
 TEST(Verdict, WhatMetAZeroOrNegativePivotFailsAndNamesIt) {
-  const Verdict magic = verdict(Problem::geinv, "gauss_jordan_pivot", magic_8());
+  const Verdict magic = verdict(Problem::named("geinv"), "gauss_jordan_pivot", magic_8());
   EXPECT_EQ(magic.status, "failed");
-  const Verdict pascals = verdict(Problem::poinv, "cholesky_gets", pascal(20));
+  const Verdict pascals = verdict(Problem::named("poinv"), "cholesky_gets", pascal(20));
   EXPECT_EQ(pascals.status, "failed");
   const Inputs<float> hilbert =
-      make_inputs<float>(Problem::potrf, {12, 12, 12, 1, Uplo::lower}, MatrixKind::hilbert);
-  const Verdict hilberts = verdict(Problem::potrf, "lapack", hilbert);
+      make_inputs<float>(Problem::named("potrf"), {12, 12, 12, 1, Uplo::lower}, MatrixKind::hilbert);
+  const Verdict hilberts = verdict(Problem::named("potrf"), "lapack", hilbert);
   EXPECT_EQ(hilberts.status, "failed");
   Inputs<double> zero = equations<double>(2, 1, {0, 0, 0, 0, 0, 0});
-  const Verdict zeros = verdict(Problem::gesv, "lapack", zero);
+  const Verdict zeros = verdict(Problem::named("gesv"), "lapack", zero);
   EXPECT_EQ(zeros.status, "failed");
   for (const Verdict& found : {magic, pascals, hilberts, zeros}) {
     EXPECT_THAT(found.message, HasSubstr("zero or non-positive pivot "));
     EXPECT_THAT(found.message, HasSubstr("the method did not finish"));
   }
-  const Verdict factors = verdict(Problem::getrf, "lapack", zero);
+  const Verdict factors = verdict(Problem::named("getrf"), "lapack", zero);
   EXPECT_EQ(factors.status, "pass");
   EXPECT_EQ(factors.message, "zero pivot 1: the factors exist, the matrix is singular");
 }
 
 // The exact ratios are from rational arithmetic; sums in double gave 33, suspect, and 384, failed.
 TEST(Verdict, TheChecksOwnRoundingDecidesNothing) {
-  const Verdict first = verdict(Problem::getrf, "crout_serial", uniform(64, -1, 1, 53));
+  const Verdict first = verdict(Problem::named("getrf"), "crout_serial", uniform(64, -1, 1, 53));
   EXPECT_NEAR(first.findings.ratio, 15.0199308, 1e-6);
   EXPECT_EQ(first.status, "pass");
-  const Verdict second = verdict(Problem::getrf, "crout_serial", uniform(100, -1, 1, 48));
+  const Verdict second = verdict(Problem::named("getrf"), "crout_serial", uniform(100, -1, 1, 48));
   EXPECT_NEAR(second.findings.ratio, 209.0373, 1e-3);
   EXPECT_EQ(second.status, "suspect");
 }
@@ -126,7 +126,7 @@ TEST(Verdict, TheChecksOwnRoundingDecidesNothing) {
 TEST(Verdict, TheLibrarysProductIsJudgedByAnother) {
   Inputs<double> inputs = uniform(33, -1, 1, 1);
   inputs.b = uniform(33, -1, 1, 2).a;
-  const Verdict found = verdict(Problem::gemm, "openblas", inputs);
+  const Verdict found = verdict(Problem::named("gemm"), "openblas", inputs);
   EXPECT_GT(found.findings.ratio, 1e-3);
   EXPECT_LT(found.findings.ratio, 1);
   EXPECT_EQ(found.status, "pass");
@@ -141,7 +141,7 @@ TEST(Verdict, SystematicRoundingOfALongSumIsRight) {
     for (auto* operand : {&inputs.a, &inputs.b}) {
       for (float& value : operand->data) value = 0.1f;
     }
-    EXPECT_EQ(verdict(Problem::gemm, "serial", inputs).status, "pass") << k;
+    EXPECT_EQ(verdict(Problem::named("gemm"), "serial", inputs).status, "pass") << k;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/base/errors.hpp"
+#include "driver/plan/plan_words.hpp"
 #include "kernels/check/check.hpp"
 #include "tests/driver/records/example_records.hpp"
 
@@ -50,7 +51,7 @@ TEST(Verify, AnotherToleranceChangesStatusToleranceAndMessage) {
 
 TEST(Verify, ABareNumberMultipliesDefaultsAndAProblemsOwnWins) {
   Record r = judged("pass", 1);
-  EXPECT_DOUBLE_EQ(parse_tolerances({"2.0"}).of(r), 2 * default_tolerance(Problem::gesv));
+  EXPECT_DOUBLE_EQ(parse_tolerances({"2.0"}).of(r), 2 * default_tolerance(Problem::named("gesv")));
   EXPECT_DOUBLE_EQ(parse_tolerances({"2.0", "gesv=5"}).of(r), 5);
   EXPECT_DOUBLE_EQ(parse_tolerances({"getrf=5"}).of(r), 16) << "not asked for: what it was judged by";
   for (const char* text : {"", "0", "-1", "x", "gesv=", "gesv=x", "nope=3", "=3", "inf", "nan"}) {
@@ -113,7 +114,7 @@ sweep:
     matrix: {kind: cauchy}
     expect: {gauss_block: [pass, failed]}
 )",
-                        "plan.yaml");
+                        "plan.yaml", enum_names<Problem>());
 }
 
 TEST(Verify, TheExitCodeIsTheOneOfRun) {
@@ -176,7 +177,7 @@ sweep:
   - {problem: gesv, method: gesv/gauss_*, n: 64, expect: {gesv/gauss_block: [failed]}}
   - {problem: trsv, method: all, n: 64, expect: {all: [suspect]}}
 )",
-                                       "plan.yaml");
+                                       "plan.yaml", enum_names<Problem>());
   const Record r = judged("failed", 1e6);
   EXPECT_EQ(expected_of(plan, r), (Words{"failed"}));
   Record other = r;
@@ -193,7 +194,7 @@ sweep:
   - {problem: trsv, method: serial, zip: {n: [64, 128], nrhs: [1, 2]}, uplo: lower, expect: {serial: failed}}
   - {problem: trsv, method: serial, n: [64, 128], uplo: upper, expect: {serial: suspect}}
 )",
-                                       "plan.yaml");
+                                       "plan.yaml", enum_names<Problem>());
   Record r = example_record("serial", 64, {1});
   r.problem = "trsv";
   r.uplo = "lower";

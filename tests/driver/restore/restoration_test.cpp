@@ -40,14 +40,14 @@ Method method_of(Problem problem, const std::string& variant, bool vendor, std::
 }
 
 Registry example_registry() {
-  Method young = method_of(Problem::poinv, "young", false, {Backend::cuda});
+  Method young = method_of(Problem::named("poinv"), "young", false, {Backend::cuda});
   young.capability = 90;
-  Method narrow = method_of(Problem::poinv, "narrow", false, {Backend::host});
+  Method narrow = method_of(Problem::named("poinv"), "narrow", false, {Backend::host});
   narrow.host.real = nullptr;
-  return Registry({method_of(Problem::poinv, "library", true, {Backend::host}),
-                   method_of(Problem::poinv, "blocks", false, {Backend::cuda, Backend::emulated}), young,
-                   narrow, method_of(Problem::geinv, "library", true, {Backend::host}),
-                   method_of(Problem::gesv, "solver", false, {Backend::host})});
+  return Registry({method_of(Problem::named("poinv"), "library", true, {Backend::host}),
+                   method_of(Problem::named("poinv"), "blocks", false, {Backend::cuda, Backend::emulated}),
+                   young, narrow, method_of(Problem::named("geinv"), "library", true, {Backend::host}),
+                   method_of(Problem::named("gesv"), "solver", false, {Backend::host})});
 }
 
 struct Choice {
@@ -75,7 +75,7 @@ class RestoreOutput : public ::testing::Test {
     write_restoration_directory(
         directory, {job_, "gone.png", "0123", image_, original_, restored_, "2026-03-01T00:00:00Z", ""});
   }
-  const Method method_ = method_of(Problem::poinv, "library", true, {Backend::host});
+  const Method method_ = method_of(Problem::named("poinv"), "library", true, {Backend::host});
   RestoreJob job_ = [this] {
     RestoreJob job;
     job.blur.width = 2;

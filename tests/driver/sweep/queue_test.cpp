@@ -11,6 +11,7 @@ std::vector<Trial> trials_with(const std::vector<std::string>& digests) {
   std::vector<Trial> trials;
   for (const std::string& digest : digests) {
     Trial trial;
+    trial.problem = Problem::named("gesv");
     trial.matrix.digest = digest;
     trials.push_back(trial);
   }

@@ -20,6 +20,7 @@ class Keeper : public ::testing::Test {
   static std::string digest(int number) { return "d" + std::to_string(number); }
   static Trial trial(int number, std::int64_t n = 100) {
     Trial trial;
+    trial.problem = Problem::named("gesv");
     trial.matrix.digest = digest(number);
     trial.shape.n = n;
     trial.shape.nrhs = 1;

@@ -12,7 +12,7 @@ constexpr double tick = 0.05;  // seconds that a look at the clock takes; far le
 
 Method scripted() {
   Method method;
-  method.problem = Problem::gesv;
+  method.problem = Problem::named("gesv");
   method.variant = "scripted";
   method.backends = {Backend::host};
   method.host.real = [](Context&, Operands<double>&, const Parameters&) {};  // never called
@@ -131,6 +131,7 @@ SweepInProcess::SweepInProcess(int ranks, int trials)
       starts_(static_cast<std::size_t>(ranks), 0) {
   for (int i = 0; i < trials; ++i) {
     Trial trial;
+    trial.problem = Problem::named("gesv");
     trial.key = fmt::format("{:032x}", i + 1);
     trial.method = "scripted";
     trial.shape.n = 10;

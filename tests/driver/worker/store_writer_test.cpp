@@ -143,75 +143,75 @@ class SharedMatrix : public Writer {
 };
 
 TEST_F(SharedMatrix, ServesTheNextProblemWithoutBeingReadAgain) {
-  auto held = prepare(trial(Problem::geinv));
+  auto held = prepare(trial(Problem::named("geinv")));
   EXPECT_GE(held->generate_seconds, 0);
   EXPECT_TRUE(held->inputs.b.empty());
   const HostMatrix<double> a = held->inputs.a;
   const double* place = held->inputs.a.data.data();
-  held = prepare(trial(Problem::gesv), std::move(held));
+  held = prepare(trial(Problem::named("gesv")), std::move(held));
   EXPECT_EQ(held->inputs.a.data.data(), place);
   EXPECT_TRUE(std::isnan(held->generate_seconds) && std::isnan(held->load_seconds));
-  const auto fresh = prepare(trial(Problem::gesv));
+  const auto fresh = prepare(trial(Problem::named("gesv")));
   EXPECT_EQ(held->inputs.b.data, fresh->inputs.b.data);
   EXPECT_EQ(held->inputs.x_true.data, fresh->inputs.x_true.data);
   EXPECT_EQ(held->identity, fresh->identity);
-  held = prepare(trial(Problem::getrf), std::move(held));
+  held = prepare(trial(Problem::named("getrf")), std::move(held));
   EXPECT_EQ(held->inputs.a.data, a.data);
   EXPECT_TRUE(held->inputs.b.empty());
 }
 
 TEST_F(SharedMatrix, ATriangleOfItIsAnotherMatrixAndNeverStored) {
   const StoreWriter::Pause pause(writer_);  // it is looked at when it is written, later
-  auto held = prepare(trial(Problem::trtri));
+  auto held = prepare(trial(Problem::named("trtri")));
   EXPECT_EQ(held->inputs.a(0, n - 1), 0);
-  held = prepare(trial(Problem::gesv), std::move(held));
+  held = prepare(trial(Problem::named("gesv")), std::move(held));
   EXPECT_NE(held->inputs.a(0, n - 1), 0);
-  held = prepare(trial(Problem::trsv), std::move(held));
+  held = prepare(trial(Problem::named("trsv")), std::move(held));
   EXPECT_EQ(held->inputs.a(0, n - 1), 0);
   EXPECT_EQ(writer_.writing().size(), 1u);
 }
 
 TEST_F(SharedMatrix, WhatIsStoredIsTheWholeOfIt) {
-  auto held = prepare(trial(Problem::trtri));
+  auto held = prepare(trial(Problem::named("trtri")));
   finish(writer_);
-  held = prepare(trial(Problem::trsv), std::move(held));
+  held = prepare(trial(Problem::named("trsv")), std::move(held));
   io::StoredMatrix<double> stored;
   ASSERT_TRUE(writer_.find("ab", stored));
   EXPECT_NE(stored.a.data.at(n), 0) << "the triangle that trtri does not see";
   EXPECT_EQ(stored.b.rows, n);
-  const auto read = prepare(trial(Problem::gesv));
+  const auto read = prepare(trial(Problem::named("gesv")));
   EXPECT_GE(read->load_seconds, 0);
   EXPECT_EQ(read->inputs.a.data, stored.a.data);
 }
 
 TEST_F(SharedMatrix, OfTriangularKindTheRightHandSideIsTheStoredOne) {
-  const auto made = prepare(trial(Problem::trsv, MatrixKind::triangular));
+  const auto made = prepare(trial(Problem::named("trsv"), MatrixKind::triangular));
   finish(writer_);
-  const auto read = prepare(trial(Problem::trsv, MatrixKind::triangular));
+  const auto read = prepare(trial(Problem::named("trsv"), MatrixKind::triangular));
   EXPECT_GE(read->load_seconds, 0);
   EXPECT_EQ(read->inputs.b.data, made->inputs.b.data);
   EXPECT_EQ(read->inputs.a.data, made->inputs.a.data);
 }
 
 TEST_F(SharedMatrix, ThatWasNotToBeStoredIsStoredWhenALaterTrialWantsIt) {
-  Trial first = trial(Problem::geinv);
+  Trial first = trial(Problem::named("geinv"));
   first.matrix.store = false;
   auto held = prepare(first);
   finish(writer_);
   EXPECT_EQ(files(), 0u);
-  held = prepare(trial(Problem::gesv), std::move(held));
+  held = prepare(trial(Problem::named("gesv")), std::move(held));
   finish(writer_);
   EXPECT_EQ(files(), 1u);
 }
 
 TEST_F(SharedMatrix, BothOperandsOfAProductAreStoredAsTheyWere) {
-  Trial product = trial(Problem::gemm);
+  Trial product = trial(Problem::named("gemm"));
   product.matrix_b = product.matrix;
   product.matrix_b->digest = "cd";
   product.matrix_b->spec.seed = 7;
   auto held = prepare(product);
   const HostMatrix<double> b = held->inputs.b;
-  held = prepare(trial(Problem::gesv), std::move(held));
+  held = prepare(trial(Problem::named("gesv")), std::move(held));
   finish(writer_);
   io::StoredMatrix<double> stored;
   ASSERT_TRUE(writer_.find("cd", stored));

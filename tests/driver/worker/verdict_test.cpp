@@ -26,27 +26,27 @@ Trial trial_of(Problem problem, std::int64_t n) {
 }
 
 TEST(Verdict, TheCpuJudgesSmallTrialsAndOneInAHundredToo) {
-  EXPECT_TRUE(is_judged_twice(trial_of(Problem::geinv, 128)));
+  EXPECT_TRUE(is_judged_twice(trial_of(Problem::named("geinv"), 128)));
   int of_larger = 0, of_largest = 0, of_large_systems = 0;
   for (int k = 0; k < 20000; ++k) {
-    Trial trial = trial_of(Problem::geinv, 129);
+    Trial trial = trial_of(Problem::named("geinv"), 129);
     trial.key = "key " + std::to_string(k);
     of_larger += is_judged_twice(trial);
     trial.shape.n = 16384;
     of_largest += is_judged_twice(trial);  // minutes of the CPU
-    trial.problem = Problem::gesv;
+    trial.problem = Problem::named("gesv");
     of_large_systems += is_judged_twice(trial);
   }
   EXPECT_NEAR(of_larger, 200, 60);
   EXPECT_EQ(of_largest, 0);
   EXPECT_EQ(of_large_systems, of_larger);
-  Trial product = trial_of(Problem::gemm, 4);
+  Trial product = trial_of(Problem::named("gemm"), 4);
   product.shape.k = 200;
   EXPECT_FALSE(is_judged_twice(product));
 }
 
 TEST(Verdict, JudgesDisagreeBeyondTheirBoundsOrOfTheVerdict) {
-  const Trial trial = trial_of(Problem::geinv, 64);  // tolerance 30
+  const Trial trial = trial_of(Problem::named("geinv"), 64);  // tolerance 30
   const auto findings = [](double ratio, double bound, const char* flaw = "") {
     Findings found{};
     found.ratio = ratio;
@@ -79,12 +79,12 @@ class VerdictInPlace : public testing::Test {
   }
   Verdict verdict() { return judge_in_place(context, trial, method, staging, 0, digest, inputs, answer); }
   const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::gesv, "gauss_jordan_shared");
-  const Trial trial = trial_of(Problem::gesv, n);
+  const Method& method = *registry.find(Problem::named("gesv"), "gauss_jordan_shared");
+  const Trial trial = trial_of(Problem::named("gesv"), n);
   const std::unique_ptr<Device> device = cpu(Backend::emulated);
   Context context{*device};
   const Inputs<double> inputs =
-      make_inputs<double>(Problem::gesv, trial.shape, MatrixKind::diagonally_dominant);
+      make_inputs<double>(Problem::named("gesv"), trial.shape, MatrixKind::diagonally_dominant);
   Staging<double> staging{*device, method, defaults(method), trial.shape, 1};
   std::uint64_t digest = 0;
   Answer<double> answer;

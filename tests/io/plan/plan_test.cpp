@@ -18,6 +18,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
+const std::vector<std::string> some_problems{"gemm", "trsv", "gesv"};
+
+Plan parse_plan(const std::string& text, const std::string& file) {
+  return io::parse_plan(text, file, some_problems);
+}
+Plan read_plan(const std::filesystem::path& path) {
+  return io::read_plan(path, some_problems);
+}
+
 /// What `text` fails with; "" where it does not fail.
 std::string failure(const std::string& text) {
   try {
