@@ -1,18 +1,15 @@
 #include "driver/sweep/rank_facts.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <set>
-#include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"
+#include "driver/plan/enum_json.hpp"
 #include "driver/records/origin_rows.hpp"
-#include "driver/system/batch_job.hpp"
-#include "driver/system/clock.hpp"
 #include "driver/system/devices_listing.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/process.hpp"
@@ -25,10 +22,6 @@ using nlohmann::json;
 
 // On a node of eight GPUs whose driver was not loaded it takes a minute until the first process is answered.
 constexpr double devices_timeout = 300;
-
-std::string text(const json& rank, const char* name) {
-  return rank.at(name).get<std::string>();
-}
 
 /// Which of the GPUs, or parts of them, that a rank sees is its own: the only one, else that of its local
 /// rank.
@@ -48,23 +41,54 @@ int worker_threads(const World& world) {
   return std::max(1, bound ? cpus : cpus / world.local_size());
 }
 
-json rank_facts(const World& world, const std::string& backend) {
-  io::HostRow host = host_facts();
-  host.blas_threads = worker_threads(world);
-  json mine = {{"host", host_name()},
-               {"node", batch_job().node},
-               {"uuid", ""},
-               {"visible", ""},
-               {"index", -1},
-               {"capability", 0},
-               {"why", ""},
-               {"warnings", json::array()},
-               {"host_row", to_json(host)}};
+json to_json(const RankFacts& facts) {
+  const RankGpu& gpu = facts.gpu;
+  json gpu_json = {{"uuid", gpu.uuid},   {"visible", gpu.visible},
+                   {"index", gpu.index}, {"capability", gpu.capability},
+                   {"why", gpu.why},     {"warnings", gpu.warnings}};
+  if (gpu.driver) gpu_json["driver"] = *gpu.driver;
+  return {{"host", to_json(facts.host)}, {"gpu", std::move(gpu_json)}};
+}
+
+RankFacts rank_facts_from_json(const json& j) {
+  RankFacts facts;
+  facts.host = host_row_from_json(j.at("host"));
+  const json& gpu = j.at("gpu");
+  facts.gpu.uuid = gpu.at("uuid");
+  facts.gpu.visible = gpu.at("visible");
+  facts.gpu.index = gpu.at("index");
+  facts.gpu.capability = gpu.at("capability");
+  facts.gpu.why = gpu.at("why");
+  facts.gpu.warnings = gpu.at("warnings").get<std::vector<std::string>>();
+  if (gpu.contains("driver")) facts.gpu.driver = gpu.at("driver").get<std::string>();
+  return facts;
+}
+
+json to_json(const Decision& decision) {
+  return {{"goes_on", decision.goes_on},
+          {"backend", to_string(decision.backend)},
+          {"directory", decision.directory},
+          {"run_id", decision.run_id}};
+}
+
+Decision decision_from_json(const json& j) {
+  Decision decision;
+  decision.goes_on = j.at("goes_on");
+  decision.backend = value_of<Backend>(j.at("backend"));
+  decision.directory = j.at("directory");
+  decision.run_id = j.at("run_id");
+  return decision;
+}
+
+RankFacts rank_facts(const World& world, const std::string& backend) {
+  RankFacts mine;
+  mine.host = host_facts();
+  mine.host.blas_threads = worker_threads(world);
   if (backend != "auto" && backend != "cuda") return mine;
   const std::vector<std::string> parts = visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
   const std::size_t own = own_of(parts.size(), world.local_rank());
   if (!parts.empty() && own >= parts.size()) {
-    mine["why"] = too_few(world.local_size(), parts.size(), "parts of GPUs", host_name());
+    mine.gpu.why = too_few(world.local_size(), parts.size(), "parts of GPUs", mine.host.host);
     return mine;
   }
   const std::string part = parts.empty() ? "" : parts[own];
@@ -74,56 +98,58 @@ json rank_facts(const World& world, const std::string& backend) {
     const json devices = json::parse(
         capture_self({"devices", "--untouched", "--format", "json", "--parent", std::to_string(::getpid())},
                      child_environment(changes), devices_timeout));
-    mine.update(gpu_of_rank(devices, world.local_rank(), world.local_size(), host_name(), part));
-    if (!part.empty()) mine["index"] = own;
+    mine.gpu = gpu_of_rank(devices, world.local_rank(), world.local_size(), mine.host.host, part);
+    if (!part.empty()) mine.gpu.index = static_cast<std::int64_t>(own);
   } catch (const std::exception& e) {
-    mine["why"] = e.what();  // the other ranks wait for this one's facts: rank 0 decides what they are worth
+    mine.gpu = {};
+    mine.gpu.why = e.what();  // the other ranks wait for this one's facts: rank 0 decides what they are worth
   }
   return mine;
 }
 
-json gpu_of_rank(const json& devices, int local_rank, int local_size, const std::string& host,
-                 const std::string& part) {
+RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const std::string& host,
+                    const std::string& part) {
   const json& gpus = devices.at("gpus");
-  const auto why = [](const std::string& words) { return json{{"why", words}}; };
-  if (gpus.empty()) return why(devices.value("why", "no GPU") + (part.empty() ? "" : " (" + part + ")"));
+  const auto none = [](const std::string& why) {
+    RankGpu gpu;
+    gpu.why = why;
+    return gpu;
+  };
+  if (gpus.empty()) return none(devices.value("why", "no GPU") + (part.empty() ? "" : " (" + part + ")"));
   const std::size_t index = own_of(gpus.size(), local_rank);
-  if (index >= gpus.size()) return why(too_few(local_size, gpus.size(), "GPUs", host));
-  const json& gpu = gpus[index];
-  const std::string error = gpu.value("error", "");
-  if (!error.empty()) return why(fmt::format("GPU {} of {}: {}", index, host, error));
+  if (index >= gpus.size()) return none(too_few(local_size, gpus.size(), "GPUs", host));
+  const json& said = gpus[index];
+  const std::string error = said.value("error", "");
+  if (!error.empty()) return none(fmt::format("GPU {} of {}: {}", index, host, error));
+  RankGpu gpu;
   // A part that nobody named (a container shows just one) has no name that could be given on.
-  const std::string uuid = part.empty() ? gpu.at("uuid").get<std::string>() : part;
-  return {{"uuid", uuid},
-          {"visible", part.empty() && gpu.value("part", false) ? "" : uuid},
-          {"index", gpu.at("index")},
-          {"capability", gpu.at("capability")},
-          {"warnings", gpu.value("warnings", json::array())},
-          {"driver", devices.value("driver", "")}};
+  gpu.uuid = part.empty() ? said.at("uuid").get<std::string>() : part;
+  gpu.visible = part.empty() && said.value("part", false) ? "" : gpu.uuid;
+  gpu.index = said.at("index");
+  gpu.capability = said.at("capability");
+  gpu.warnings = said.value("warnings", std::vector<std::string>());
+  gpu.driver = devices.value("driver", "");
+  return gpu;
 }
 
-bool has_gpu(const json& rank) {
-  return !text(rank, "uuid").empty();
-}
-
-std::string without_gpu(const std::vector<json>& ranks) {
+std::string without_gpu(const std::vector<RankFacts>& ranks) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    if (has_gpu(ranks[rank])) continue;
-    return fmt::format("rank {} on {}: {}", rank, text(ranks[rank], "host"), text(ranks[rank], "why"));
+    if (ranks[rank].gpu.is_there()) continue;
+    return fmt::format("rank {} on {}: {}", rank, ranks[rank].host.host, ranks[rank].gpu.why);
   }
   return "";
 }
 
-Backend choose_backend(const std::string& wanted, const std::vector<json>& ranks, bool resume) {
+Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& ranks, bool resume) {
   if (wanted == "emulated") return Backend::emulated;
   if (wanted == "host") return Backend::host;
   std::size_t with_gpu = 0;
   std::set<std::string> seen;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const json& facts = ranks[rank];
-    if (!has_gpu(facts)) continue;
+    const RankFacts& facts = ranks[rank];
+    if (!facts.gpu.is_there()) continue;
     ++with_gpu;
-    const std::string place = text(facts, "host") + " " + text(facts, "uuid");
+    const std::string place = facts.host.host + " " + facts.gpu.uuid;
     if (!seen.insert(place).second) {
       throw UsageError(
           fmt::format("rank {} would share GPU {} with another rank: give every rank one GPU of its own "

@@ -1,41 +1,69 @@
 #pragma once
 /// What each rank has, and which backend follows from it.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "driver/sweep/world.hpp"
+#include "io/records/results.hpp"
 #include "kernels/core/enums.hpp"
 
 namespace gaussweep::driver {
 
-/// What this rank has: its host, and the GPU it will own (the only one it sees, else the one of its local
-/// rank): {host, node, uuid, visible, index, capability, why, warnings, host_row, driver?}; `visible` is what
-/// CUDA_VISIBLE_DEVICES must say for it (empty: what it says already), `why` says why `uuid` is empty.
+/// The GPU that a rank will own: the only one it sees, else the one of its local rank.
+struct RankGpu {
+  std::string uuid;     ///< empty: there is none
+  std::string visible;  ///< what CUDA_VISIBLE_DEVICES must say for it; empty: what it says already
+  std::int64_t index = -1;
+  int capability = 0;
+  std::string why;  ///< why there is none
+  std::vector<std::string> warnings;
+  std::optional<std::string> driver;  ///< the driver's version, where there is a GPU
+
+  bool is_there() const { return !uuid.empty(); }
+};
+
+/// What a rank has.
+struct RankFacts {
+  io::HostRow host;
+  RankGpu gpu;
+};
+nlohmann::json to_json(const RankFacts& facts);
+RankFacts rank_facts_from_json(const nlohmann::json& json);
+
+/// What the first rank tells the others before a sweep.
+struct Decision {
+  bool goes_on = false;  ///< false: there is nothing to do for anybody
+  Backend backend = Backend::host;
+  std::string directory;  ///< the run's
+  std::string run_id;
+};
+nlohmann::json to_json(const Decision& decision);
+Decision decision_from_json(const nlohmann::json& json);
+
+/// What this rank has.
 /// `backend`: as the user wants it; GPUs are asked for only where it may be cuda. GPUs are not touched: one
 /// that is full or in exclusive use is for its worker to wait for. Does not throw where a GPU fails.
-nlohmann::json rank_facts(const World& world, const std::string& backend);
+RankFacts rank_facts(const World& world, const std::string& backend);
 
 /// How many threads OpenBLAS has in each worker: the cores of this process, shared with the other ranks of
 /// its host where they are not bound to cores of their own.
 int worker_threads(const World& world);
 
 /// Of `devices_json`, what a rank takes. `part`: the name of the part that was made visible, or empty.
-/// @return {uuid, visible, index, capability, warnings, driver}, or {why}
-nlohmann::json gpu_of_rank(const nlohmann::json& devices, int local_rank, int local_size,
-                           const std::string& host, const std::string& part);
-
-/// Whether a rank's facts name a GPU.
-bool has_gpu(const nlohmann::json& rank);
+RankGpu gpu_of_rank(const nlohmann::json& devices, int local_rank, int local_size, const std::string& host,
+                    const std::string& part);
 
 /// The first rank that has no GPU, and why: "rank 1 on n2: no NVIDIA driver is loaded"; empty where all have
 /// one.
-std::string without_gpu(const std::vector<nlohmann::json>& ranks);
+std::string without_gpu(const std::vector<RankFacts>& ranks);
 
 /// Which backend the sweep runs on. With `resume`, ranks may lack a GPU as long as one has it: they retire.
 /// @throws UsageError where the ranks cannot have what is wanted
-Backend choose_backend(const std::string& wanted, const std::vector<nlohmann::json>& ranks, bool resume);
+Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& ranks, bool resume);
 
 }  // namespace gaussweep::driver

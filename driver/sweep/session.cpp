@@ -19,6 +19,7 @@
 #include "driver/records/blank_record.hpp"
 #include "driver/records/builds.hpp"
 #include "driver/records/judge.hpp"
+#include "driver/records/origin_rows.hpp"
 #include "driver/records/sweep_status.hpp"
 #include "driver/records/verify.hpp"
 #include "driver/sweep/coordinator.hpp"
@@ -49,6 +50,23 @@ std::unordered_map<std::string, const io::Record*> by_key(const io::JournalConte
   for (const io::Record& record : journal.records) records[record.key] = &record;
   return records;
 }
+
+/// What every step of a run needs. On other ranks than the first, `ranks` is empty.
+struct Session {
+  World& world;
+  const RunOptions& options;
+  const Registry& registry;
+  double deadline;  ///< 0: none
+  RankFacts mine;
+  std::vector<RankFacts> ranks;
+};
+
+/// What the plan asks of these ranks.
+struct Planned {
+  Backend backend = Backend::host;
+  io::Plan plan;
+  Expansion expansion;
+};
 
 /// The trials that are still to do, with those that are skipped recorded.
 struct Work {
@@ -131,14 +149,14 @@ void note_vanished(RunDirectory& directory, const Expansion& expansion) {
     spdlog::warn("{} recorded trials are no longer in the plan; their records are kept", keys.size());
 }
 
-void note_start(RunDirectory& directory, const RunOptions& options, const io::Plan& plan, const Work& work,
-                Backend backend, const World& world, const std::vector<json>& ranks) {
+void note_start(RunDirectory& directory, const Session& session, const Planned& planned, const Work& work) {
+  const RunOptions& options = session.options;
   const Moment clock = moment_now();
   json note = {{"note", "run"},
                {"run_id", directory.run_id()},
                {"total", work.all.size()},
-               {"plan", plan.text},
-               {"plan_name", plan.name},
+               {"plan", planned.plan.text},
+               {"plan_name", planned.plan.name},
                {"started", time_stamp()},
                {"clock", {{"boot", clock.boot}, {"uptime", clock.uptime}}},
                {"version", version_string},
@@ -147,10 +165,10 @@ void note_start(RunDirectory& directory, const RunOptions& options, const io::Pl
                {"build", version_build},
                {"compiler", __VERSION__},
                {"command_line", options.command_line},
-               {"backend", to_string(backend)},
-               {"ranks", world.size()},
+               {"backend", to_string(planned.backend)},
+               {"ranks", session.world.size()},
                {"shard", fmt::format("{}/{}", options.shard.number, options.shard.count)},
-               {"mpi_version", world.mpi_version()},
+               {"mpi_version", session.world.mpi_version()},
                {"hdf5_version", io::hdf5_version()},
                {"job_id", batch_job().id}};
   for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST",
@@ -160,11 +178,9 @@ void note_start(RunDirectory& directory, const RunOptions& options, const io::Pl
     if (!value.empty()) note[name] = value;
   }
   std::set<std::string> hosts;
-  for (const json& rank : ranks) {
-    if (hosts.insert(rank.at("host").get<std::string>()).second) {
-      directory.note({{"note", "host"}, {"row", rank.at("host_row")}});
-    }
-    if (rank.contains("driver")) note["driver_version"] = rank.at("driver");
+  for (const RankFacts& rank : session.ranks) {
+    if (hosts.insert(rank.host.host).second) directory.note({{"note", "host"}, {"row", to_json(rank.host)}});
+    if (rank.gpu.driver) note["driver_version"] = *rank.gpu.driver;
   }
   directory.note(note);
 }
@@ -235,18 +251,19 @@ void tell_unexpected(const Work& work, const RunDirectory& directory, const RunO
       unexpected, unexpected == 1 ? "" : "s", names, options.output, options.plan, options.output);
 }
 
-WorkerPlace place_of(const World& world, const json& mine, const json& decision) {
+WorkerPlace place_of(const Session& session, const Decision& decision) {
   WorkerPlace place;
-  place.origin = this_origin(decision.at("run_id"), world.rank());
-  place.backend = from_string<Backend>(decision.at("backend").get<std::string>()).value();
+  place.origin = this_origin(decision.run_id, session.world.rank());
+  place.backend = decision.backend;
   if (place.backend == Backend::cuda) {
-    place.gpu_uuid = mine.at("uuid");
-    place.visible = mine.at("visible");
-    if (!has_gpu(mine)) place.unfit = mine.at("why");
-    place.origin.device_index = mine.at("index");
+    const RankGpu& gpu = session.mine.gpu;
+    place.gpu_uuid = gpu.uuid;
+    place.visible = gpu.visible;
+    if (!gpu.is_there()) place.unfit = gpu.why;
+    place.origin.device_index = gpu.index;
   }
-  place.threads = worker_threads(world);
-  place.directory = decision.at("directory");
+  place.threads = worker_threads(session.world);
+  place.directory = decision.directory;
   return place;
 }
 
@@ -255,13 +272,14 @@ std::string log_of_rank(const std::filesystem::path& directory, int rank) {
 }
 
 /// What the other ranks do.
-void serve_rank(World& world, const json& mine, const json& decision, const Registry& registry) {
+void serve_rank(const Session& session, const Decision& decision) {
+  World& world = session.world;
   try {
-    keep_messages(log_of_rank(decision.at("directory").get<std::string>(), world.rank()));
+    keep_messages(log_of_rank(decision.directory, world.rank()));
   } catch (const io::StorageError& e) {
     spdlog::warn("{}", e.what());  // where nothing can be written, its worker's log ends the run in order
   }
-  Supervisor supervisor(world, place_of(world, mine, decision), registry);
+  Supervisor supervisor(world, place_of(session, decision), session.registry);
   bool told = false;
   while (!supervisor.finished()) {
     if (!told && stop_signals() > 0) {
@@ -279,13 +297,13 @@ struct SweepEnd {
 };
 
 /// Rank 0's whole sweep, after everybody knows the decision.
-SweepEnd coordinate(World& world, RunDirectory& directory, const json& mine, const json& decision,
-                    const Work& work, const RunOptions& options, double deadline, double store_limit,
-                    const Registry& registry) {
-  Coordinator coordinator(world, directory, registry, work.todo, work.all.size() - work.todo.size(),
-                          {deadline, options.grace}, store_limit);
+SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory,
+                    const Work& work, double store_limit) {
+  Coordinator coordinator(session.world, directory, session.registry, work.todo,
+                          work.all.size() - work.todo.size(), {session.deadline, session.options.grace},
+                          store_limit);
   try {
-    Supervisor supervisor(world, place_of(world, mine, decision), registry);
+    Supervisor supervisor(session.world, place_of(session, decision), session.registry);
     while (!coordinator.finished() || !supervisor.finished()) {
       if (!coordinator.finished()) coordinator.step();
       if (!supervisor.finished()) {
@@ -301,6 +319,16 @@ SweepEnd coordinate(World& world, RunDirectory& directory, const json& mine, con
   SweepEnd end{coordinator.stopped_because(), coordinator.lost_its_ranks()};
   if (end.lost_its_ranks && end.stopped_because.empty()) end.stopped_because = "devices failed";
   return end;
+}
+
+/// What every GPU of the run has at least; 0 where it runs on none.
+int least_capability(Backend backend, const std::vector<RankFacts>& ranks) {
+  if (backend != Backend::cuda) return 0;
+  int least = 1 << 20;
+  for (const RankFacts& rank : ranks) {
+    if (rank.gpu.is_there()) least = std::min(least, rank.gpu.capability);
+  }
+  return least;
 }
 
 void print_dry_run(const Expansion& expansion, const RunOptions& options) {
@@ -322,42 +350,42 @@ std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
   }
 }
 
-/// From an open run directory to the exit code. `decision` becomes what the other ranks are told, `told`
-/// whether they were.
-int sweep_into(RunDirectory& directory, World& world, const json& mine, const std::vector<json>& ranks,
-               const RunOptions& options, const Registry& registry, double deadline, Backend backend,
-               const io::Plan& plan, const Expansion& expansion, bool& told) {
+/// From an open run directory to the exit code. `told` becomes true once the other ranks know what is
+/// decided.
+int sweep_into(RunDirectory& directory, const Session& session, const Planned& planned, bool& told) {
+  World& world = session.world;
+  const RunOptions& options = session.options;
   keep_messages(log_of_rank(directory.path(), world.rank()));
   if (directory.journal().torn) spdlog::warn("the journal's last line was torn by a kill; it was dropped");
   if (directory.journal().damaged > 0) {
     spdlog::warn("{} damaged lines of the journal are not counted", directory.journal().damaged);
   }
-  const double store_limit = store_limit_of(options.store_limit, plan, directory.path() / "matrices");
-  refuse_other_backend(options, directory.journal(), backend);
-  judge_recorded(directory, expansion.trials);
-  Work work = plan_work(options, expansion, directory.journal());
-  directory.save_plan(plan.text);
-  note_vanished(directory, expansion);
+  const double store_limit = store_limit_of(options.store_limit, planned.plan, directory.path() / "matrices");
+  refuse_other_backend(options, directory.journal(), planned.backend);
+  judge_recorded(directory, planned.expansion.trials);
+  Work work = plan_work(options, planned.expansion, directory.journal());
+  directory.save_plan(planned.plan.text);
+  note_vanished(directory, planned.expansion);
   const std::string builds = mixed_builds(directory.journal().records, version_commit);
   if (!builds.empty() && !work.todo.empty()) spdlog::warn("{}: {}", options.output, builds);
-  note_start(directory, options, plan, work, backend, world, ranks);
-  record_skipped(directory, work, registry);
+  note_start(directory, session, planned, work);
+  record_skipped(directory, work, session.registry);
   directory.sync();
   spdlog::info("{} trials, {} to do, {} rank(s), backend {}, into {}", work.all.size(), work.todo.size(),
-               world.size(), to_string(backend), directory.path().string());
-  if (options.backend == "auto" && backend == Backend::emulated) {
+               world.size(), to_string(planned.backend), directory.path().string());
+  if (options.backend == "auto" && planned.backend == Backend::emulated) {
     spdlog::warn("no GPU can be used ({}): the kernels run emulated on the CPU, which is slow",
-                 without_gpu(ranks));
+                 without_gpu(session.ranks));
   }
-  const json decision = {{"ok", !work.todo.empty()},  // else nobody needs a worker
-                         {"backend", to_string(backend)},
-                         {"directory", directory.path().string()},
-                         {"run_id", directory.run_id()}};
-  world.broadcast(decision);
+  Decision decision;
+  decision.goes_on = !work.todo.empty();  // else nobody needs a worker
+  decision.backend = planned.backend;
+  decision.directory = directory.path().string();
+  decision.run_id = directory.run_id();
+  world.broadcast(to_json(decision));
   told = true;
   SweepEnd end;
-  if (!work.todo.empty())
-    end = coordinate(world, directory, mine, decision, work, options, deadline, store_limit, registry);
+  if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit);
   const int code = exit_code_of(work, directory.journal(), end.lost_its_ranks);
   directory.note(
       {{"note", "end"}, {"exit_code", code}, {"reason", end.stopped_because}, {"time", time_stamp()}});
@@ -373,32 +401,30 @@ int sweep_into(RunDirectory& directory, World& world, const json& mine, const st
   return code;
 }
 
-int lead(World& world, const json& mine, const std::vector<json>& ranks, const RunOptions& options,
-         const Registry& registry, double deadline) {
+/// The first rank's whole run, with what each rank has. @return the exit code
+int lead(Session& session, const std::vector<json>& gathered) {
+  const RunOptions& options = session.options;
   bool told = false;
   try {
-    const Backend backend = choose_backend(options.backend, ranks, options.resume || options.retry_failed);
-    int capability = backend == Backend::cuda ? 1 << 20 : 0;
-    for (const json& rank : ranks) {
-      if (backend == Backend::cuda && has_gpu(rank))
-        capability = std::min(capability, rank.at("capability").get<int>());
-      for (const json& warning : rank.at("warnings")) {
-        spdlog::warn("{}: {}", rank.at("host").get<std::string>(), warning.get<std::string>());
-      }
+    for (const json& facts : gathered) session.ranks.push_back(rank_facts_from_json(facts));
+    Planned planned;
+    planned.backend = choose_backend(options.backend, session.ranks, options.resume || options.retry_failed);
+    for (const RankFacts& rank : session.ranks) {
+      for (const std::string& warning : rank.gpu.warnings) spdlog::warn("{}: {}", rank.host.host, warning);
     }
-    const io::Plan plan =
+    planned.plan =
         options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>());
-    const Expansion expansion = expand_plan(plan, options.plan, registry, backend, capability);
-    for (const std::string& note : expansion.notes) spdlog::info("{}", note);
+    planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
+                                    least_capability(planned.backend, session.ranks));
+    for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);
     if (options.dry_run) {
-      print_dry_run(expansion, options);
-      world.broadcast({{"ok", false}});
+      print_dry_run(planned.expansion, options);
+      session.world.broadcast(to_json(Decision{}));
       return exit_ok;
     }
     const std::unique_ptr<RunDirectory> directory = open_directory(options);
     try {
-      return sweep_into(*directory, world, mine, ranks, options, registry, deadline, backend, plan, expansion,
-                        told);
+      return sweep_into(*directory, session, planned, told);
     } catch (const io::StorageError& e) {
       throw io::StorageError(fmt::format(
           "{}. {} records are safe in {}. Once this is mended, go on with: gaussweep run {} -o {} --resume",
@@ -406,7 +432,7 @@ int lead(World& world, const json& mine, const std::vector<json>& ranks, const R
           options.output));
     }
   } catch (...) {
-    if (!told) world.broadcast({{"ok", false}});
+    if (!told) session.world.broadcast(to_json(Decision{}));
     throw;
   }
 }
@@ -420,14 +446,14 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
   {
     World world;
     count_stop_signals();
-    const json mine = rank_facts(world, options.backend);
-    const std::vector<json> ranks = world.gather(mine);
+    Session session{world, options, registry, deadline, rank_facts(world, options.backend), {}};
+    const std::vector<json> gathered = world.gather(to_json(session.mine));
     try {
       if (world.rank() == 0) {
-        code = lead(world, mine, ranks, options, registry, deadline);
+        code = lead(session, gathered);
       } else {
-        const json decision = world.broadcast(nullptr);
-        if (decision.at("ok").get<bool>()) serve_rank(world, mine, decision, registry);
+        const Decision decision = decision_from_json(world.broadcast(nullptr));
+        if (decision.goes_on) serve_rank(session, decision);
       }
     } catch (const std::exception& e) {
       error = std::current_exception();  // leave through MPI_Finalize, so that the other ranks can

@@ -10,11 +10,15 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-json rank(const std::string& host, const std::string& uuid, const std::string& why = "") {
-  return {{"host", host}, {"uuid", uuid}, {"why", why}};
+RankFacts rank(const std::string& host, const std::string& uuid, const std::string& why = "") {
+  RankFacts facts;
+  facts.host.host = host;
+  facts.gpu.uuid = uuid;
+  facts.gpu.why = why;
+  return facts;
 }
 
-std::string refusal(const std::string& wanted, const std::vector<json>& ranks, bool resume) {
+std::string refusal(const std::string& wanted, const std::vector<RankFacts>& ranks, bool resume) {
   try {
     choose_backend(wanted, ranks, resume);
   } catch (const UsageError& error) {
@@ -32,7 +36,7 @@ TEST(ChooseBackend, AutoIsCudaWhereEveryRankHasAGpu) {
 }
 
 TEST(ChooseBackend, AFreshSweepRefusesARankWithoutAGpu) {
-  const std::vector<json> ranks = {rank("a", "G1"), rank("a", "", "GPU 1 of a: it is lost")};
+  const std::vector<RankFacts> ranks = {rank("a", "G1"), rank("a", "", "GPU 1 of a: it is lost")};
   for (const char* wanted : {"auto", "cuda"}) {
     EXPECT_THAT(refusal(wanted, ranks, false), HasSubstr("rank 1 on a: GPU 1 of a: it is lost"));
     EXPECT_EQ(choose_backend(wanted, ranks, true), Backend::cuda) << "a resumed one goes on with the others";
@@ -46,38 +50,63 @@ json gpu(int index, const std::string& uuid, bool part = false) {
 
 TEST(GpuOfRank, IsTheOnlyOneOrThatOfItsLocalNumber) {
   const json two = {{"gpus", {gpu(0, "GPU-a"), gpu(1, "GPU-b")}}, {"driver", "580"}};
-  EXPECT_EQ(gpu_of_rank(two, 1, 2, "h", "").at("uuid"), "GPU-b");
-  EXPECT_EQ(gpu_of_rank(two, 1, 2, "h", "").at("visible"), "GPU-b");
-  EXPECT_EQ(gpu_of_rank(two, 2, 3, "h", "").at("why"), "3 ranks but 2 GPUs on h");
-  EXPECT_EQ(gpu_of_rank({{"gpus", {gpu(0, "GPU-a")}}}, 3, 4, "h", "").at("uuid"), "GPU-a");
-  EXPECT_EQ(gpu_of_rank({{"gpus", json::array()}, {"why", "no driver"}}, 0, 1, "h", "").at("why"),
-            "no driver");
+  EXPECT_EQ(gpu_of_rank(two, 1, 2, "h", "").uuid, "GPU-b");
+  EXPECT_EQ(gpu_of_rank(two, 1, 2, "h", "").visible, "GPU-b");
+  EXPECT_EQ(gpu_of_rank(two, 2, 3, "h", "").why, "3 ranks but 2 GPUs on h");
+  EXPECT_EQ(gpu_of_rank({{"gpus", {gpu(0, "GPU-a")}}}, 3, 4, "h", "").uuid, "GPU-a");
+  EXPECT_EQ(gpu_of_rank({{"gpus", json::array()}, {"why", "no driver"}}, 0, 1, "h", "").why, "no driver");
 }
 
 TEST(GpuOfRank, AFaultElsewhereIsNoConcernOfThisRank) {
   json broken = gpu(1, "");
   broken["error"] = "it is lost";
   const json devices = {{"gpus", {gpu(0, "GPU-a"), broken}}};
-  EXPECT_EQ(gpu_of_rank(devices, 0, 2, "h", "").at("uuid"), "GPU-a");
-  EXPECT_EQ(gpu_of_rank(devices, 1, 2, "h", "").at("why"), "GPU 1 of h: it is lost");
+  EXPECT_EQ(gpu_of_rank(devices, 0, 2, "h", "").uuid, "GPU-a");
+  EXPECT_EQ(gpu_of_rank(devices, 1, 2, "h", "").why, "GPU 1 of h: it is lost");
 }
 
 TEST(GpuOfRank, APartKeepsTheNameThatMakesItVisible) {
   // CUDA tells the number of a part as if it were a GPU's: under that name nothing would be visible
   const json devices = {{"gpus", {gpu(0, "GPU-c7384736", true)}}};
-  const json named = gpu_of_rank(devices, 1, 2, "h", "MIG-c7384736");
-  EXPECT_EQ(named.at("uuid"), "MIG-c7384736");
-  EXPECT_EQ(named.at("visible"), "MIG-c7384736");
-  EXPECT_EQ(gpu_of_rank(devices, 0, 1, "h", "").at("visible"), "") << "what is visible stays visible";
-  EXPECT_THAT(gpu_of_rank({{"gpus", json::array()}, {"why", "none"}}, 0, 1, "h", "MIG-1")
-                  .at("why")
-                  .get<std::string>(),
+  const RankGpu named = gpu_of_rank(devices, 1, 2, "h", "MIG-c7384736");
+  EXPECT_EQ(named.uuid, "MIG-c7384736");
+  EXPECT_EQ(named.visible, "MIG-c7384736");
+  EXPECT_EQ(gpu_of_rank(devices, 0, 1, "h", "").visible, "") << "what is visible stays visible";
+  EXPECT_THAT(gpu_of_rank({{"gpus", json::array()}, {"why", "none"}}, 0, 1, "h", "MIG-1").why,
               HasSubstr("MIG-1"));
 }
 
 TEST(ChooseBackend, NoTwoRanksShareAGpu) {
   EXPECT_THAT(refusal("auto", {rank("a", "G1"), rank("b", "G1"), rank("a", "G1")}, true),
               HasSubstr("rank 2 would share GPU a G1"));
+}
+
+TEST(RankFacts, GoToTheFirstRankAsTheyAre) {
+  RankFacts facts;
+  facts.host = {"n1", "a CPU", "an OS", 8, 1 << 30, 4};
+  facts.gpu = {"GPU-b", "GPU-b", 1, 90, "", {"ECC is off"}, "580"};
+  const RankFacts arrived = rank_facts_from_json(json::parse(to_json(facts).dump()));
+  EXPECT_EQ(arrived.host.host, "n1");
+  EXPECT_EQ(arrived.host.blas_threads, 4);
+  EXPECT_EQ(arrived.gpu.uuid, "GPU-b");
+  EXPECT_EQ(arrived.gpu.index, 1);
+  EXPECT_EQ(arrived.gpu.capability, 90);
+  EXPECT_EQ(arrived.gpu.warnings, std::vector<std::string>{"ECC is off"});
+  EXPECT_EQ(arrived.gpu.driver, "580");
+  EXPECT_FALSE(rank_facts_from_json(to_json(RankFacts{})).gpu.driver) << "nobody was asked";
+  EXPECT_THROW(rank_facts_from_json({{"host", to_json(facts).at("host")}}), std::exception);
+}
+
+TEST(Decision, GoesToTheOtherRanksAsItIs) {
+  const Decision told = decision_from_json(to_json(Decision{true, Backend::cuda, "runs/a", "id"}));
+  EXPECT_TRUE(told.goes_on);
+  EXPECT_EQ(told.backend, Backend::cuda);
+  EXPECT_EQ(told.directory, "runs/a");
+  EXPECT_EQ(told.run_id, "id");
+  EXPECT_FALSE(decision_from_json(to_json(Decision{})).goes_on);
+  json other = to_json(Decision{});
+  other["backend"] = "gpu";
+  EXPECT_THROW(decision_from_json(other), std::runtime_error);
 }
 
 }  // namespace
