@@ -4,17 +4,27 @@ import argparse
 import os
 import sys
 
+from .chosen import choose
 from .loader import ReportError, load
 from .page import Page, printable
-from .sections import ALL, restoration
+from .sections import FIRST, LAST, papers, problems, restoration
 
 
-def build(night, title="gaussweep report"):
-    """The page of a night, ready to be written."""
+def build(night, title="gaussweep report", baseline="", of_papers="run"):
+    """The page of a night, ready to be written. `of_papers`: what is drawn of the papers: run, all or none."""
     page = Page(title)
     # a directory of restored images has no records to speak of
-    for section in ALL if night.files else [restoration.restoration]:
+    if not night.files:
+        restoration.restoration(page, night)
+        return page
+    for section in FIRST:
         section(page, night)
+    problems.problems(page, night, baseline)
+    for section in LAST:
+        if section is not papers.papers:
+            section(page, night)
+        elif of_papers != "none":
+            section(page, night, of_papers == "all")
     return page
 
 
@@ -39,10 +49,33 @@ def main(arguments=None):
     parser.add_argument(
         "-o", "--output", default="report", metavar="OUT", help="directory to write into (default: report)"
     )
+    for name, what in (("problem", "gesv,trsv"), ("method", "cusolver,gauss_*"), ("gpu", "*H200*")):
+        parser.add_argument(f"--{name}", metavar="LIST", help=f"only these, e.g. {what}; words may hold * and ?")
+    parser.add_argument(
+        "--baseline", default="", metavar="METHOD", help="what speedups are over, e.g. lapack (default: the vendor's)"
+    )
+    parser.add_argument("--title", help="of the page")
+    of_papers = parser.add_mutually_exclusive_group()
+    of_papers.add_argument(
+        "--no-papers",
+        dest="papers",
+        action="store_const",
+        const="none",
+        default="run",
+        help="leave out the papers' figures and tables (default: those of papers whose plans were run)",
+    )
+    of_papers.add_argument(
+        "--all-papers",
+        dest="papers",
+        action="store_const",
+        const="all",
+        help="draw what these records hold of every paper's experiments, whatever plans they are from",
+    )
     options = parser.parse_args(arguments)
     try:
-        night = load(options.input)
-        index = build(night, title_of(night)).write(options.output)
+        night = choose(load(options.input), options.problem, options.method, options.gpu, options.baseline)
+        title = options.title if options.title is not None else title_of(night)
+        index = build(night, title, options.baseline, options.papers).write(options.output)
     except ReportError as error:
         return _refuse(str(error))
     except OSError as error:

@@ -25,12 +25,9 @@ def best(records, by):
 
 
 def method_styles(records):
-    """A colour and marker a method, the same in every plot of its problem."""
-    styles = {}
-    for problem, group in records.groupby("problem"):
-        for i, method in enumerate(sorted(group["method"].unique())):
-            styles[problem, method] = i
-    return styles
+    """A colour and marker a method: the same in every plot, whatever is drawn of it."""
+    pairs_of = records.drop_duplicates(["problem", "method"])
+    return {(r.problem, r.method): r.style for r in pairs_of.itertuples()}
 
 
 def panels(records):

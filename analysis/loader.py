@@ -1,7 +1,7 @@
 """The one loader: results.h5 files (io/SCHEMA.md) to tidy pandas frames."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import h5py
@@ -59,6 +59,7 @@ TABLES = {
     },
     "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
+DETAILS = ("samples", "stages", "iterations")
 BYTES_AT_ONCE = 32 << 20
 
 
@@ -79,6 +80,13 @@ class Night:
     files: list = field(default_factory=list)  # (path, attributes, number of records)
     warnings: list = field(default_factory=list)  # sentences for the page
     restorations: list = field(default_factory=list)  # images, from restoration.h5 files
+    before: pd.DataFrame = None  # of trials that ran again in a later run of the same plan: the run before that
+
+    def only(self, chosen):
+        """The night of some records; `chosen` is true for them."""
+        records = self.records[chosen]
+        own = {n: f[f["trial"].isin(records.index)] for n, f in vars(self).items() if n in DETAILS}
+        return replace(self, records=records, **own)
 
 
 def find_files(arguments):
@@ -134,6 +142,7 @@ def load(arguments):
     _drop_repetitions(night)
     night.devices = night.devices.drop_duplicates(["file", "gpu_uuid", "host"], keep="last").reset_index(drop=True)
     night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)
+    _leave_earlier_runs(night)
     _derive(night.records)
     _only_own_peaks(night)
     return night
@@ -336,14 +345,37 @@ def _drop_repetitions(night):
     night.warnings.append(
         f"{int(repeated.sum())} records stand in more than one file (or were retried): the last one of each counts"
     )
-    new_row = np.cumsum(~repeated.to_numpy()) - 1
-    gone = repeated.to_numpy()
-    night.records = night.records[~repeated].reset_index(drop=True)
-    for name in ("samples", "stages", "iterations"):
+    _take_away(night, repeated)
+
+
+def _take_away(night, gone):
+    """Removes records, and renumbers what refers to rows."""
+    gone = gone.to_numpy()
+    new_row = np.cumsum(~gone) - 1
+    night.records = night.records[~gone].reset_index(drop=True)
+    for name in DETAILS:
         frame = getattr(night, name)
         frame = frame[~gone[frame["trial"]]].reset_index(drop=True)
         frame["trial"] = new_row[frame["trial"]]
         setattr(night, name, frame)
+
+
+def _leave_earlier_runs(night):
+    """Several runs of one plan are compared, not pooled: of each of its trials on a device the last run counts, and the
+    one before it is kept in `before`."""
+    records = night.records
+    trial = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
+    start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
+    order = records.assign(start_=start, row_=np.arange(len(records))).sort_values(["start_", "row_"], kind="stable")
+    known = (order["key"] != "") & (order["plan_name"] != "") & (order["run_id"] != "")
+    later = order[known].groupby(trial, sort=False).cumcount(ascending=False).reindex(records.index).fillna(0)
+    if not (later > 0).any():
+        return
+    night.before = records[later == 1].copy()
+    night.warnings.append(
+        f"{int((later > 0).sum())} records of earlier runs of the same plan are compared with, not drawn"
+    )
+    _take_away(night, later > 0)
 
 
 def _only_own_peaks(night):
@@ -364,6 +396,7 @@ def _derive(records):
     box = records["m"].gt(0) & records["k"].gt(0) & (records["m"].ne(records["n"]) | records["k"].ne(records["n"]))
     records["size"] = np.where(box, cube, records["n"]).astype(np.int64)
     identity.name_tasks(records)
+    identity.name_styles(records)
     bad = ~records["status"].isin(["pass", "skipped"])
     records["finding"] = bad & (records["expected"] == 1)
     records["unexpected"] = np.where(records["expected"] < 0, bad, records["expected"] == 0)

@@ -11,8 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from . import plots
+from .svg import Styles, compact
 
-EMBED_MOST = 100_000  # bytes of a CSV that also travels inside the page
+EMBED_MOST = 20_000  # bytes of a CSV that also travels inside the page
+EMBED_ALL = 400_000  # and of all of them together: a page is sent by mail
+DRAWN_MOST = 2_200_000  # bytes of drawings in the page; further ones stand in the files beside it
 LONG_TABLE = 18  # rows beyond which a table scrolls under its headings
 
 
@@ -77,12 +80,39 @@ class Page:
         self.title = title
         self.sections = []  # [id, title, [html]]
         self.files = {}  # name -> CSV or SVG text, relative to OUT
-        self.glyphs = {}  # outlines of letters that the figures share
+        self.styles, self.figures, self.drawn = Styles(), 0, 0
+        self.embedded = 0  # bytes of CSV in the page
+        self.problem = ""  # whose block is written
 
     def begin(self, name, title, words=""):
-        self.sections.append([name, title, []])
+        """A section; in the block of a problem a part of it."""
+        self.sections.append([f"{self.problem}/{name}" if self.problem else name, title, []])
         if words:
             self.add(words)
+
+    def drop_if_bare(self):
+        """Takes the last section away where it shows nothing but that there is nothing."""
+        parts = [part for part in self.sections[-1][2] if not part.startswith('<p class="none">No ')]
+        self.sections[-1][2] = parts
+        if not any(part.startswith("<figure") or part.startswith('<div class="plots"') for part in parts):
+            self.sections.pop()
+
+    def fold(self, summary):
+        """What stands in the last section, behind a line to open it."""
+        self.sections[-1][2] = [f"<details><summary>{text(summary)}</summary>", *self.sections[-1][2], "</details>"]
+
+    def grid(self, name, sizes, rows, frame):
+        """A row a label, a column a size; cells are markup. Its CSV is the frame."""
+        head = "".join(f'<th data-v="{float(n)!r}">{whole(n)}</th>' for n in sizes)
+        body = "".join(
+            f"<tr><th>{label}</th>" + "".join(f"<td>{cells.get(n, '')}</td>" for n in sizes) + "</tr>"
+            for label, cells in rows
+        )
+        self._put(
+            f'<figure class="table"><div class="scroll"><table class="grid" data-grid="{text(name)}"><thead><tr>'
+            f"<th>n</th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+            f"<figcaption>{self._csv(name, frame)}</figcaption></figure>"
+        )
 
     def _put(self, markup):
         self.sections[-1][2].append(markup)
@@ -145,7 +175,7 @@ class Page:
         tail = f" {left} more rows are in the CSV." if left > 0 else ""
         self._put(
             f'<figure class="table"><figcaption>{text(caption + tail)} {self._csv(name, frame)}</figcaption>'
-            f'<div class="scroll{" long" if len(rows) > LONG_TABLE else ""}"><table'
+            f'<div class="scroll{" long" if len(rows) > LONG_TABLE else ""}"><table class="sortable"'
             f' data-table="{text(name)}"><thead><tr>{heads}</tr></thead>'
             f'<tbody>{"".join(rows)}</tbody></table></div></figure>'
         )
@@ -164,10 +194,10 @@ class Page:
                 continue
             self.files[f"plots/{plot.name}.svg"] = plots.for_paper(svg)
             words = " ".join(s if s.endswith(".") else s + "." for s in [plot.note, *left_out] if s)
-            link = f'<a href="plots/{text(plot.name)}.svg">SVG</a>'
             drawn.append(
-                f'<figure class="plot" data-plot="{text(plot.name)}">{plots.without_glyphs(svg, self.glyphs)}'
-                f"<figcaption>{text(words)} {self._csv(plot.name, plot.frame())} {link}</figcaption></figure>"
+                f'<figure class="plot" data-plot="{text(plot.name)}">{self._drawing(plot, svg)}'
+                f"<figcaption>{text(words)} {self._csv(plot.name, plot.frame())}"
+                f' <a href="plots/{text(plot.name)}.svg">SVG</a></figcaption></figure>'
             )
         if drawn:
             self._put('<div class="plots">' + "".join(drawn) + "</div>")
@@ -179,6 +209,15 @@ class Page:
                 " them."
             )
         return len(drawn)
+
+    def _drawing(self, plot, svg):
+        """The drawing in the page as long as that is small enough, else from the file beside it."""
+        self.figures += 1
+        small = compact(svg, self.styles, f"i{self.figures:x}_")
+        if self.drawn + len(small) > DRAWN_MOST:
+            return f'<img class="beside" loading="lazy" alt="{text(plot.title)}" src="plots/{text(plot.name)}.svg">'
+        self.drawn += len(small)
+        return small
 
     def pictures(self, name, caption, several):
         """Pictures side by side, (what, PNG bytes) each, every pixel as a square."""
@@ -204,8 +243,9 @@ class Page:
         name = self._free("data", name, ".csv")
         self.files[f"data/{name}.csv"] = content
         raw = content.encode()
-        if len(raw) > EMBED_MOST:
+        if len(raw) > EMBED_MOST or self.embedded + len(raw) > EMBED_ALL:
             return f'<a href="data/{text(name)}.csv">CSV (beside the page)</a>'
+        self.embedded += len(raw)
         return f'<a download="{text(name)}.csv" href="data:text/csv;base64,{base64.b64encode(raw).decode()}">CSV</a>'
 
     def write(self, out):
@@ -231,19 +271,28 @@ class Page:
             raise
         return out / "index.html"
 
+    def _headline(self, name, title):
+        level = 3 if "/" in name else 2  # a part of a problem's block, or a section
+        return f"<h{level}>{text(title)}</h{level}>"
+
     def _html(self):
-        style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
-        links = "".join(f'<a href="#{name}">{text(title)}</a>' for name, title, _ in self.sections)
+        here = Path(__file__).parent
+        style = (here / "style.css").read_text(encoding="utf-8")
+        script = (here / "tables.js").read_text(encoding="utf-8")
+        links = "".join(
+            f'<a href="#{name}">{text(title.split(": ")[0])}</a>' for name, title, _ in self.sections if "/" not in name
+        )
         body = "".join(
-            f'<section id="{name}"><h2>{text(title)}</h2>{"".join(parts)}</section>'
+            f'<section id="{text(name)}">{self._headline(name, title)}' f'{"".join(parts)}</section>'
             for name, title, parts in self.sections
         )
+        there = set(re.findall(r'id="([^"]+)"', body))  # a sentence may point to a section that had nothing to say
+        body = re.sub(r' <a href="#([^"]+)">more</a>', lambda m: m.group(0) if m.group(1) in there else "", body)
         return (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f'<meta name="color-scheme" content="light dark"><title>{text(self.title)}</title>'
-            f"<style>{style}</style></head>\n<body><header><h1>{text(self.title)}</h1><nav>{links}</nav></header>\n"
-            '<svg width="0" height="0" style="position:absolute"'
-            f' aria-hidden="true"><defs>{"".join(self.glyphs.values())}</defs></svg>\n'
-            f"<main>{body}</main></body></html>\n"
+            f"<style>{style}{self.styles.css()}</style></head>\n"
+            f"<body><header><h1>{text(self.title)}</h1><nav>{links}</nav></header>\n"
+            f"<main>{body}</main>\n<script>{script}</script></body></html>\n"
         )

@@ -18,12 +18,12 @@ COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", FOR
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 DASHES = ["-", "--", "-.", ":"]
 FARTHEST = 1e30  # what is drawn on a logarithmic axis; residuals of what diverges reach 1e300
-MOST_SERIES, MOST_POINTS, MOST_DOTS, MOST_BARS = 12, 200, 1200, 26
+MOST_SERIES, MOST_POINTS, MOST_DOTS, MOST_BARS = 24, 200, 1200, 40
 WIDTH = 5.0  # inches; the page scales it
 
 matplotlib.rcParams.update(
     {
-        "svg.fonttype": "path",  # the same everywhere, whatever fonts the reader has
+        "svg.fonttype": "none",  # text stays text: it is found, copied and read aloud
         "svg.hashsalt": "gaussweep",
         "font.family": "DejaVu Sans",
         "font.size": 9.5,
@@ -308,7 +308,7 @@ def _x_axis(plot, axes, kept):
     positive = values[0] > 0
     if plot.xlog is None:
         gaps = np.diff(values)
-        plot.xlog = bool(positive and len(values) > 2 and values[-1] / values[0] >= 8 and gaps.max() > 4 * gaps.min())
+        plot.xlog = bool(positive and len(values) > 2 and values[-1] / values[0] >= 4 and gaps.max() >= 4 * gaps.min())
     whole = bool(np.all(values == np.rint(values))) and values[-1] < 1e6
     if plot.xlog:
         axes.set_xscale("log")
@@ -424,9 +424,8 @@ def _for_page(svg, name, title):
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
     prefix = re.sub(r"[^A-Za-z0-9]+", "-", name)
-    svg = re.sub(
-        r'(\bid="|"#|url\(#)(?!DejaVu)', rf"\g<1>{prefix}-", svg
-    )  # glyphs keep their names: they are the same everywhere
+    svg = re.sub(r'(\bid="|"#|url\(#)', rf"\g<1>{prefix}-", svg)
+    svg = _plain_text(svg)
     svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
     box = re.search(r'viewBox="([^"]+)"', svg).group(1)
     words = title.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
@@ -445,18 +444,15 @@ def _for_page(svg, name, title):
     return re.sub(r"\s*\n\s*", " ", svg)
 
 
-GLYPH = re.compile(r'<path id="(DejaVu[^"]+)"[^>]*/>\s*')
-
-
-def without_glyphs(svg, glyphs):
-    """The drawing less its letters' outlines, which go into `glyphs` (name -> element): a page needs them once."""
-    for match in GLYPH.finditer(svg):
-        glyphs.setdefault(match.group(1), match.group(0).strip())
-    return re.sub(r"<defs>\s*</defs>\s*", "", GLYPH.sub("", svg))
+def _plain_text(svg):
+    """Fonts by size alone: the page (or `for_paper`) says the family once. Verdana is as wide as DejaVu Sans, which the
+    layout was made for."""
+    return re.sub(r"font: (?:[\w-]+ )*?([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
 
 
 def for_paper(svg):
     """The same drawing as a file of its own, black on white."""
     for mark, colour in (("currentColor", "#000000"), ("var(--grid,#ccc)", "#cccccc"), ("var(--bg,#fff)", "#ffffff")):
         svg = svg.replace(mark, colour)
+    svg = svg.replace("<svg ", "<svg font-family=\"'DejaVu Sans', Verdana, sans-serif\" ", 1)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + svg

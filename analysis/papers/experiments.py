@@ -25,6 +25,12 @@ def of_plans(experiment, name):
     return bool({plain(one) for one in plans_of(experiment)} & {plain(one) for one in name.split(", ")})
 
 
+def run_of(records):
+    """The experiments whose own plan is among the records'."""
+    names = [name for name in records["plan_name"].unique() if name]
+    return [e for e in experiments() if plans_of(e) and any(of_plans(e, name) for name in names)]
+
+
 def matching(records, experiment):
     """The records an experiment is drawn from: those of its plans, else all that fit."""
     problems = experiment["problem"] if isinstance(experiment["problem"], list) else [experiment["problem"]]

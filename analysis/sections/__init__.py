@@ -1,17 +1,12 @@
-"""The page's sections, in order. Each is a function of (page, night)."""
+"""The page's sections, in order: FIRST, the block of each problem (problems.py), LAST. Each is a function of (page,
+night)."""
 
-from . import accuracy, architectures, failures, overview, papers, provenance, restoration, stages, timing
+from . import architectures, failures, overview, papers, provenance, restoration, verdict
 
-ALL = [
-    overview.overview,
+FIRST = [overview.overview, verdict.verdict]
+LAST = [
+    overview.what_ran,
     overview.ranking,
-    timing.time_over_size,
-    timing.speedup,
-    timing.roofline,
-    stages.stages,
-    accuracy.accuracy,
-    accuracy.convergence,
-    timing.transfer,
     architectures.architectures,
     failures.failures,
     papers.papers,

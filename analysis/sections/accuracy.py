@@ -5,6 +5,7 @@ import numpy as np
 from ..frames import history_plots, method_styles, slug
 from ..page import number, whole
 from ..plots import Plot, Series
+from .timing import MOST
 
 ROUNDOFF = {"float": 2.0**-24, "double": 2.0**-53}
 
@@ -155,4 +156,4 @@ def convergence(page, night):
     if not len(night.iterations):
         page.nothing("No residual histories are recorded.")
         return
-    page.plots(history_plots(night, night.records), most=8)
+    page.plots(history_plots(night, night.records), most=MOST)

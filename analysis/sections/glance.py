@@ -7,9 +7,11 @@ from ..frames import devices_by_age, pairs
 from ..page import factor, number, percent, seconds, whole
 from ..papers.beside import beside
 from ..papers.common import heads
-from ..papers.experiments import experiments, matching
+from ..papers.experiments import matching, run_of
+from . import changes
 from .failures import BROKEN, WRONG
 
+CLOCKS_APART = 0.03  # by which the median clocks of one GPU model may differ between machines
 PEAKS_APART = 0.1  # by which the measured peaks of one GPU model may differ between files before it is said
 
 
@@ -17,12 +19,13 @@ def glance(night):
     """(sentence, section) each, in the order of what matters in the morning."""
     records = night.records
     said = [
-        *_missing(night),
         *_ended(records),
         *_not_accepted(records),
+        *changes.sentences(night),
+        *_doubts(night),
+        *_missing(night),
         *_gpus(records),
         *_published(night),
-        *_doubts(night),
     ]
     return [(words, to) for words, to in said if words]
 
@@ -86,7 +89,7 @@ def _gpus(records):
 
 def _published(night):
     found = {}
-    for experiment in experiments():
+    for experiment in run_of(night.records):
         for drawing in experiment["draw"]:
             if drawing["kind"] == "published" and "rate" not in drawing:
                 rows = matching(night.records, experiment)
@@ -126,6 +129,17 @@ def _doubts(night):
                 f"The peaks measured on {name} differ from run to run ({'; '.join(apart)}): other clocks, or something"
                 " else used the machine. Times and shares of the slower runs deserve doubt."
             ), "provenance"
+    clocks = records[(records["backend"] == "cuda") & records["sm_clock_mhz"].gt(0)]
+    for device, group in clocks.groupby("device"):
+        typical = group.groupby(["host", "gpu_uuid"])["sm_clock_mhz"].median()
+        if typical.max() > typical.min() * (1 + CLOCKS_APART):
+            yield (
+                f"{device} ran at {number(typical.min())} MHz on one machine and at {number(typical.max())} MHz on"
+                " another, in the middle trial: their times do not compare."
+            ), "provenance"
+    cpus = sorted({c for c in night.hosts["cpu"] if c})
+    if len(cpus) > 1 and (records["backend"] != "cuda").any():
+        yield f"Methods of the CPU ran on several models: {_first(cpus, 4)}.", "provenance"
     commits = [c for c in records["commit"].unique() if c]
     if len(commits) > 1:
         yield (

@@ -6,6 +6,7 @@ import pandas as pd
 from ..frames import answered, best
 from ..loader import STATUSES
 from ..page import factor, number, percent, seconds, whole
+from . import changes
 from .glance import glance, leaders_table
 
 
@@ -13,11 +14,15 @@ def overview(page, night):
     records = night.records
     page.begin("overview", "Overview")
     if not len(records):
+        _warnings(page, night)
         page.nothing("The files hold no record: nothing ran, or nothing was finished.")
         return
     status = records["status"].value_counts()
-    known = [s for s in STATUSES if s in status] + [s for s in status.index if s not in STATUSES]
+    known = _statuses(status.index)
     devices = [d for d in sorted(records["device"].unique())]
+    page.items(glance(night))
+    _warnings(page, night)
+    changes.table(page, night)
     page.add(
         f"{len(records)} trials in {len(night.files)} file{'s' * (len(night.files) != 1)}, "
         f"{len(night.samples)} samples, on {', '.join(devices)}: " + ", ".join(f"{status[s]} {s}" for s in known) + "."
@@ -27,10 +32,22 @@ def overview(page, night):
             "Trials of the backend emulated ran the GPU's kernels on the CPU: they say what is right, and nothing of"
             " how fast a GPU is."
         )
-    page.items(glance(night))
-    rows = winners(records, apart=())
-    if len(rows):
-        leaders_table(page, rows)
+
+
+def _warnings(page, night):
+    if night.warnings:
+        page.items(night.warnings[:20])
+        if len(night.warnings) > 20:
+            page.nothing(f"{len(night.warnings) - 20} more remarks of this kind.")
+
+
+def what_ran(page, night):
+    records = night.records
+    page.begin("trials", "What ran")
+    if not len(records):
+        page.nothing("Nothing.")
+        return
+    known = _statuses(records["status"].unique())
     counts = pd.crosstab([records["problem"], records["precision"]], records["status"])[known].reset_index()
     spread = (
         records.groupby(["problem", "precision"])
@@ -51,10 +68,10 @@ def overview(page, night):
         ],
         caption="Trials by judgement. pass: within the tolerance; suspect: up to ten times it; failed: beyond.",
     )
-    if night.warnings:
-        page.items(night.warnings[:20])
-        if len(night.warnings) > 20:
-            page.nothing(f"{len(night.warnings) - 20} more remarks of this kind.")
+
+
+def _statuses(found):
+    return [s for s in STATUSES if s in found] + [s for s in found if s not in STATUSES]
 
 
 def winners(records, apart=("device",)):
@@ -79,11 +96,12 @@ def winners(records, apart=("device",)):
 
 
 def ranking(page, night):
-    page.begin("ranking", "Which method wins where")
+    page.begin("ranking", "How often each method wins")
     rows = winners(night.records)
     if not len(rows):
         page.nothing("No trial passed its accuracy check with a measured time: there is no winner.")
         return
+    leaders_table(page, winners(night.records, apart=()))
     page.add(
         "Only accepted answers compete, each method with its fastest configuration, against the others on the same"
         " device, matrix, right-hand sides, triangle and size: that is a race. The backend emulated competes only where"

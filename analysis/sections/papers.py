@@ -2,7 +2,7 @@
 
 from ..papers import DRAWINGS
 from ..papers.answers import claimed
-from ..papers.experiments import experiments, matching, of_plans, plans_of
+from ..papers.experiments import experiments, matching, of_plans, plans_of, run_of
 
 NOT_REPEATED = (
     "Not repeated, for there is no measured number in them to lay ours beside: Fuhrmann's Tables 5.1 and 5.2 (his"
@@ -12,10 +12,15 @@ NOT_REPEATED = (
 )
 
 
-def papers(page, night):
+def papers(page, night, every=False):
+    """Of experiments whose own plan was run, folded: most readers want their own numbers. `every`: of all that these
+    records hold something of."""
+    run = experiments() if every else run_of(night.records)
+    if not run:
+        return
     page.begin("papers", "The papers, measured again")
     absent, little = [], []
-    for experiment in experiments():
+    for experiment in run:
         rows = matching(night.records, experiment)
         if experiment.get("needs_devices") and not (night.devices["capability"] > 0).any():
             rows = rows.iloc[:0]
@@ -56,3 +61,4 @@ def papers(page, night):
     if absent:
         page.nothing("Not in these records: " + ", ".join(absent) + ".")
     page.nothing(NOT_REPEATED)
+    page.fold("Their figures and tables, drawn again from these records")

@@ -5,6 +5,7 @@ import numpy as np
 from ..frames import at_largest, many, over_size, slug, stage_rows
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
+from .timing import MOST
 
 
 def telling_trials(night):
@@ -31,7 +32,7 @@ def stages(page, night):
     )
     if not rows["occupancy"].notna().any():
         page.nothing("No occupancy is recorded.")
-    page.plots(_profile(*key, group) for key, group in rows.groupby(["problem", "precision", "device"]))
+    page.plots((_profile(*key, group) for key, group in rows.groupby(["problem", "precision", "device"])), most=MOST)
     page.table(
         "stages",
         rows[
@@ -68,7 +69,7 @@ def stages(page, night):
         limit=80,
         caption="Stages of each method at its largest size.",
     )
-    page.plots(_occupancy_over_size(night), most=6)
+    page.plots(_occupancy_over_size(night), most=MOST)
 
 
 def _profile(problem, precision, device, group):

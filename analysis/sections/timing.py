@@ -1,8 +1,11 @@
 """Time and rate over size, speedup over a parameter, share of the device's peak, transfer against compute."""
 
+import numpy as np
+
 from ..frames import (
     answered,
     at_largest,
+    best,
     curves,
     kinds_in_words,
     method_styles,
@@ -18,6 +21,7 @@ from ..frames import (
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
 
+MOST = 60  # figures of one kind of one problem
 HOLLOW = "Hollow marks: the answer was not accepted."
 
 
@@ -58,7 +62,49 @@ def time_over_size(page, night):
                 note=note,
             )
         )
-    page.plots(figures, most=24)
+    page.plots(figures, most=MOST)
+
+
+def over_baseline(page, night, baseline=""):
+    """How many times faster than one method the others are."""
+    rows = answered(night.records)
+    name = baseline if baseline in set(rows["method"]) else _vendor(rows)
+    page.begin("baseline", f"Speedup over {name}" if name else "Speedup over the vendor's method")
+    if not name:
+        page.nothing("No record names a vendor's method that ran too.")
+        return
+    on = ["precision", "task", "size"]
+    base = best(rows[rows["method"] == name], [*on, "device"])
+    own = base.set_index([*on, "device"])["seconds_median"]
+    fastest = base.groupby(on)["seconds_median"].min()  # where it did not run on that device
+    keys = list(rows[[*on, "device"]].itertuples(index=False, name=None))
+    times = [own.get(key, fastest.get(key[:-1], np.nan)) for key in keys]
+    rows = rows.assign(gain=np.asarray(times, dtype=float) / rows["seconds_median"])
+    rows = rows[rows["gain"].notna()]
+    styles = method_styles(rows)
+    page.plots(
+        [
+            over_size(
+                slug("over", name, problem, precision, device),
+                f"Speedup over {name}: {problem}, {precision}, {device}",
+                f"times as fast as {name}",
+                curves(one_kind(group), "gain", styles=styles),
+                ylog=True,
+                lines_at=[(1, "equal")],
+                note=f"{HOLLOW} {kinds_in_words(one_kind(group), group)}".strip(),
+            )
+            for problem, precision, device, group in panels(rows)
+        ],
+        most=MOST,
+    )
+
+
+def _vendor(rows):
+    """The vendor's method that records were compared with, where it was measured itself; of several that of the GPU."""
+    named = rows.loc[rows["reference_method"].isin(set(rows["method"])), ["reference_method", "backend"]]
+    if not len(named):
+        return ""
+    return named.assign(cpu=named["backend"] != "cuda").sort_values("cpu", kind="stable")["reference_method"].iloc[0]
 
 
 def _rate(rows, column):
@@ -86,7 +132,7 @@ def speedup(page, night):
             f"Against the same trial with the smallest value of {name} measured; bars: what the quartiles of both times"
             " allow."
         )
-        drawn = page.plots(_speedup_plots(rows, name), most=8 if name in ("blocks", "threads") else 4)
+        drawn = page.plots(_speedup_plots(rows, name), most=MOST)
         if drawn:
             _speedup_table(page, rows, name)
 
@@ -201,7 +247,8 @@ def roofline(page, night):
                 note=f"{HOLLOW} {kinds_in_words(one_kind(group), group)}".strip(),
             )
             for problem, precision, device, group in panels(rows)
-        ]
+        ],
+        most=MOST,
     )
     largest = at_largest(rows).sort_values(
         ["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False]
@@ -273,7 +320,8 @@ def transfer(page, night):
                 note=kinds_in_words(one_kind(group), group),
             )
             for problem, precision, device, group in panels(rows)
-        ]
+        ],
+        most=MOST,
     )
     last = at_largest(rows).sort_values(["problem", "precision", "device", "method"])
     page.table(

@@ -119,5 +119,45 @@ class FirstScreenTest(unittest.TestCase):
         self.assertEqual([rows["late"][k] for k in ("races", "of these without a rival", "fastest")], [1, 0, 0])
 
 
+class SinceLastRunTest(unittest.TestCase):
+    """Two nights of one plan: the later one is drawn, and compared with the one before."""
+
+    @classmethod
+    def setUpClass(cls):
+        nights = fixture.Night("nightly"), fixture.Night("nightly")
+        for night, run, day, slow in zip(nights, ("run-1", "run-2"), ("01", "02"), (1.0, 1.5)):
+            same = dict(run_id=run, start_time=f"2026-01-{day}T00:00:00Z", gpu=GPU)
+            night.trial("gesv", "cusolver", 512, 1e-3, **same)
+            night.trial("gesv", "gauss_block", 512, 4e-3 * slow, **same)
+            night.trial("gesv", "recursive", 512, 2e-3, status="pass" if day == "01" else "failed", **same)
+        cls.page = report_here(*reversed(nights))  # whatever the order of the files
+
+    def test_they_are_compared_and_not_pooled(self):
+        words = self.page.words("overview")
+        self.assertIn("Since the last run of the same plan: of 3 trials 1 worse, 1 slower, 1 same.", words)
+        self.assertIn("3 trials in 2 files", words)
+
+    def test_what_changed_stands_in_a_table(self):
+        rows = {r["method"]: r for r in self.page.rows("changes")}
+        self.assertEqual(set(rows), {"gauss_block", "recursive"})
+        self.assertEqual((rows["recursive"]["was"], rows["recursive"]["is"]), ("pass", "failed"))
+        self.assertAlmostEqual(rows["gauss_block"]["now / before"], 1.5, delta=0.1)
+
+    def test_the_grid_is_of_the_last_run(self):
+        cells = [cell for row in self.page.tables["grid-1"][1:] for cell, _ in row]
+        self.assertEqual(len(cells), 2)
+        self.assertIn("cusolver", cells[1])
+        self.assertIn('href="#problem-gesv"', self.page.text)
+        self.assertIn('id="problem-gesv"', self.page.text)
+
+
+class ClocksTest(unittest.TestCase):
+    def test_machines_whose_clocks_differ_are_said(self):
+        night = fixture.Night()
+        for host, clock in (("node1", 1980.0), ("node2", 1500.0)):
+            night.trial("gesv", "cusolver", 512, 1e-3, gpu=GPU, host=host, sm_clock_mhz=clock, key=host)
+        self.assertIn(f"{GPU} ran at 1500 MHz on one machine and at 1980 MHz", report_here(night).words("overview"))
+
+
 if __name__ == "__main__":
     unittest.main()

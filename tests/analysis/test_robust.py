@@ -12,7 +12,7 @@ import fixture
 import h5py
 import numpy as np
 from everything import everything
-from pages import ROOT, SECTIONS, Reader, report
+from pages import ALWAYS, ROOT, SECTIONS, Reader, parts_of, report
 
 from analysis.cli import build, title_of
 from analysis.loader import load
@@ -27,9 +27,10 @@ class RobustTest(unittest.TestCase):
     def page(self, night, **write):
         loaded = load([night.write(self.base / "results.h5", **write)])
         self.stderr = "\n".join(loaded.warnings)
-        page = Reader.of(build(loaded, title_of(loaded)).write(self.base / "out"))
-        self.assertEqual(list(page.sections), SECTIONS)
-        for name in SECTIONS:
+        page = Reader.of(build(loaded, title_of(loaded), of_papers="all").write(self.base / "out"))
+        self.assertLessEqual(set(ALWAYS), parts_of(page))
+        self.assertLessEqual(parts_of(page), set(SECTIONS))
+        for name in parts_of(page):
             self.assertTrue(page.figures[name] or page.none[name] or page.words(name).strip(), f"{name} says nothing")
         return page
 
@@ -101,7 +102,7 @@ class RobustTest(unittest.TestCase):
         night = fixture.Night()
         night.trial("gesv", "gauss_block", 64, None, status="timeout", message="no answer within 1 s")
         page = self.page(night)
-        self.assertTrue(page.none["time"])
+        self.assertNotIn("time", page.sections)
 
     def test_emulated_only(self):
         night = fixture.Night()
@@ -338,7 +339,7 @@ class RobustTest(unittest.TestCase):
             for n in (64, 128):
                 night.trial("gesv", f"a_method_with_a_very_long_name_indeed_number_{m:03d}", n, 1e-3 * (m + 1))
         page = self.page(night)
-        self.assertIn("28 of 40 series are not drawn", page.words("time"))
+        self.assertIn("16 of 40 series are not drawn", page.words("time"))
 
     def test_too_old_python_environment_is_said(self):
         """Without its packages the command says which are missing (here: an environment that has none)."""

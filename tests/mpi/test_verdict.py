@@ -1,13 +1,20 @@
 """Which method wins where: `summary --best --by gpu`, as a person and as a program sees it."""
 
 import json
+import math
 import os
 import pty
 import subprocess
+import sys
 import unittest
 
 import harness
-from harness import SweepTest, run
+from harness import SOURCE, SweepTest, run
+
+sys.path[:0] = [str(SOURCE), str(SOURCE / "tests" / "analysis")]
+import fixture  # noqa: E402
+from analysis.loader import load  # noqa: E402
+from analysis.verdict import grids  # noqa: E402
 
 PLAN = """
 name: race
@@ -74,6 +81,46 @@ class Verdict(SweepTest):
             self.assertEqual(race["lead"], max(times.values()) / min(times.values()))
             self.assertEqual(race["methods"], 2)
             self.assertEqual(race["share"], race["limit"] / race["median"])
+
+    def test_the_reports_grid_is_the_same(self):
+        night = fixture.Night()
+        night.hosts.append({"host": "node2", "cpu": "Another CPU", "os": "Linux", "cores": 4, "memory_bytes": 1 << 33})
+        for gpu in fixture.GPUS:
+            for n in (256, 512):
+                night.trial("gesv", "cusolver", n, 1e-3 * n, gpu=gpu)
+                night.trial("gesv", "gauss_block", n, 4e-3 * n, gpu=gpu, parameters={"threads": 64})
+                night.trial("gesv", "gauss_block", n, 2e-3 * n, gpu=gpu, parameters={"threads": 128})
+                night.trial("trsv", "cublas", n, 1e-6 * n, gpu=gpu, precision="float", nrhs=3, uplo="upper")
+            night.trial("gesv", "gauss_jordan", 512, 1e-6, gpu=gpu, status="failed")
+            night.trial("potrf", "cusolver", 512, 1e-3, gpu=gpu, status="skipped")
+            night.trial("geinv", "cusolver", 512, 1e-3, gpu=gpu, status="crashed")
+        night.trial("gesv", "lapack", 256, 0.256, matrix="uniform")  # a tie, with the CPU
+        night.trial("gesv", "lapack", 128, 1e-3, host="node2")
+        night.trial("gemm", "shared", 64, 1e-2, backend="emulated", host="node2")
+        path = night.write(self.folder / "results.h5")
+        done = run(["summary", path, "--best", "--by", "gpu", "--format", "json"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = {}
+        for race in json.loads(done.stdout)["races"]:
+            place = (race["device"], race["problem"], race["precision"], race["n"], race["nrhs"], race["uplo"])
+            self.assertNotIn(place, told)
+            told[place] = race
+        seen = 0
+        for device, _, _, races in grids(load([path])):
+            for race in races.to_dict("records"):
+                seen += 1
+                other = told[device, race["problem"], race["precision"], race["n"], race["nrhs"], race["uplo"]]
+                for name in ("winner", "backend", "parameters", "runner_up", "runner_up_backend", "bound", "methods"):
+                    self.assertEqual(race[name] or None, other[name] or None, (name, race, other))
+                for name in ("median", "runner_up_median", "lead", "limit", "share"):
+                    mine = None if math.isnan(race[name]) else race[name]
+                    if other[name] is None or mine is None:
+                        self.assertEqual(mine, other[name], (name, race))
+                    else:
+                        self.assertAlmostEqual(mine / other[name], 1, 12, name)
+                self.assertEqual(race["tie"], bool(other["tie"]))
+        self.assertEqual(seen, len(told))
+        self.assertGreater(seen, 10)
 
     def test_what_makes_no_sense_beside_it_is_refused(self):
         directory = self.sweep(self.plan(PLAN))

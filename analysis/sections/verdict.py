@@ -1,0 +1,56 @@
+"""The verdict grid: for each device problems by sizes, who wins, by how much, how near the limit."""
+
+from ..frames import method_styles
+from ..page import factor, percent, seconds, text
+from ..verdict import grids
+
+
+def anchor(problem):
+    """The id of a problem's block on the page."""
+    return f"problem-{problem}"
+
+
+def verdict(page, night):
+    page.begin("verdict", "Who wins where")
+    found = grids(night)
+    if not found:
+        page.nothing("Nothing was tried.")
+        return
+    page.add(
+        "In each cell the fastest method that passed; its median time and its lead over the next method (tie: their"
+        " times overlap from first to third quartile); the share of the problem's limit on the device, whatever the"
+        " method: its operations at the measured GEMM rate (compute), or its operands once at the measured copy rate"
+        " (memory). A cell leads to the problem. The same numbers as gaussweep summary --best --by gpu."
+    )
+    styles = method_styles(night.records)
+    for i, (device, capability, cpus, races) in enumerate(found):
+        title = device + (f" ({capability // 10}.{capability % 10})" if capability else "")
+        page.heading(title + (f", beside it methods of {', '.join(cpus)}" if cpus else ""), f"grid-{i + 1}")
+        page.grid(f"grid-{i + 1}", _head(races), _rows(races, styles, capability), races)
+
+
+def _head(races):
+    return sorted(races["n"].unique())
+
+
+def _rows(races, styles, capability):
+    """(label markup, {n: cell markup}) each."""
+    rows = []
+    for (problem, precision, task), group in races.groupby(["problem", "precision", "task"]):
+        cells = {}
+        for race in group.itertuples():
+            cells.setdefault(race.n, []).append(_cell(race, styles, capability))
+        label = f'<a href="#{anchor(problem)}"><b>{text(problem)} {text(precision)}</b></a><br>{text(task)}'
+        rows.append((label, {n: "<hr>".join(several) for n, several in cells.items()}))
+    return rows
+
+
+def _cell(race, styles, capability):
+    link = f'<a href="#{anchor(race.problem)}"'
+    if not race.winner:
+        return f'{link} class="lost">none passed</a><br>of {race.methods}'
+    on = " (emulated)" if race.backend == "emulated" else " (CPU)" if race.backend == "host" and capability else ""
+    lead = "tie" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
+    share = f"<br>{percent(race.share)} {race.bound}" if race.share > 0 else ""
+    style = styles.get((race.problem, race.winner), 0) % 8
+    return f'{link} class="m{style}">{text(race.winner)}{on}</a><br>{seconds(race.median)}, {lead}{share}'

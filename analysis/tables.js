@@ -1,0 +1,53 @@
+// Tables that sort by a click on a heading and filter by words, without anything from elsewhere.
+"use strict";
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  const value = (row, i) => {
+    const cell = row.cells[i];
+    return cell.dataset.v === undefined ? cell.textContent : Number(cell.dataset.v);
+  };
+  // Numbers before words, unknown ones last, whichever way.
+  const order = (a, b, way) => {
+    const numbers = typeof a === "number" && typeof b === "number";
+    if (numbers) return way * (a - b);
+    if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
+    return way * a.localeCompare(b, undefined, { numeric: true });
+  };
+  const sort = (i) => {
+    const way = heads[i].getAttribute("aria-sort") === "ascending" ? -1 : 1;
+    for (const head of heads) head.removeAttribute("aria-sort");
+    heads[i].setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+    const rows = [...body.rows];
+    rows.sort((a, b) => order(value(a, i), value(b, i), way));
+    body.append(...rows);
+  };
+  heads.forEach((head, i) => {
+    head.tabIndex = 0;
+    head.title = "sort";
+    head.addEventListener("click", () => sort(i));
+    head.addEventListener("keydown", (event) => event.key === "Enter" && sort(i));
+  });
+  if (body.rows.length < 8) continue;
+  const filter = document.createElement("input");
+  filter.className = "filter";
+  filter.type = "search";
+  filter.placeholder = "only rows with these words";
+  filter.setAttribute("aria-label", filter.placeholder);
+  filter.addEventListener("input", () => {
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of body.rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+  });
+  table.parentElement.before(filter);
+}
+// A link into something folded opens it; paper has nothing to click on.
+const open = () => {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  if (target) target.scrollIntoView();
+};
+addEventListener("hashchange", open);
+open();

@@ -1,0 +1,171 @@
+"""Which method wins where: the races of `gaussweep summary --best --by gpu`, from the same rules (docs/running.md).
+tests/analysis/test_verdict.py holds both against each other."""
+
+import numpy as np
+import pandas as pd
+
+ELEMENT_BYTES = {"float": 4, "double": 8}
+# All that decides what is solved; the matrix by its digest.
+TASK = ["problem", "precision", "m", "n", "k", "nrhs", "uplo", "matrix_digest", "matrix_seed", "of_b"]
+CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
+SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
+
+
+def problem_flops(problem, m, n, k, nrhs):
+    """The usual count of operations, whatever the method."""
+    getrf = 2 / 3 * n**3 - n**2 / 2 + 5 / 6 * n
+    potrf = n**3 / 3 + n**2 / 2 + n / 6
+    return {
+        "gemm": 2.0 * m * n * k,
+        "trsv": 1.0 * nrhs * n**2,
+        "gesv": getrf + nrhs * (2.0 * n**2 - n),
+        "getrf": getrf,
+        "potrf": potrf,
+        "trtri": n**3 / 3 + 2 / 3 * n,
+        "geinv": getrf + 4 / 3 * n**3 - n**2 + 5 / 3 * n,
+        "poinv": potrf + 2 / 3 * n**3 + n**2 / 2 + 5 / 6 * n,
+    }.get(problem, np.nan)
+
+
+def problem_bytes(problem, m, n, k, nrhs, element):
+    """The operands read and the answer written, once."""
+    triangle, vectors = n * (n + 1) / 2, 2.0 * n * nrhs
+    elements = {
+        "gemm": 1.0 * m * k + k * n + m * n,
+        "trsv": triangle + vectors,
+        "gesv": 1.0 * n * n + vectors,
+        "potrf": 2 * triangle,
+        "trtri": 2 * triangle,
+    }
+    return element * elements.get(problem, 2.0 * n * n if problem in ("getrf", "geinv", "poinv") else np.nan)
+
+
+def configurations(records):
+    """One row a configuration on a device: repetitions together, with the worst of their statuses."""
+    b = records["matrix_parameters"].where(
+        (records["problem"] == "gemm") & records["matrix_parameters"].str.contains('"b":', regex=False), ""
+    )
+    # Without a digest what is known of the matrix stands for it.
+    named = records["matrix_digest"].where(
+        records["matrix_digest"] != "",
+        records["matrix_kind"] + " " + records["matrix"] + " " + records["matrix_parameters"],
+    )
+    severity = {status: i for i, status in enumerate(SEVERITY)}
+    rows = records.assign(of_b=b, matrix_digest=named, worst=records["status"].map(severity).fillna(len(SEVERITY)))
+    found = rows.groupby(CONFIGURATION, sort=False, dropna=False).agg(
+        worst=("worst", "max"),
+        q1=("seconds_q1", "median"),
+        median=("seconds_median", "median"),
+        q3=("seconds_q3", "median"),
+        task=("task", "first"),
+        matrix_name=("matrix_name", "first"),
+    )
+    return found.reset_index()
+
+
+class Machines:
+    """Which devices there are, and whose CPUs' methods race beside a GPU."""
+
+    def __init__(self, night):
+        records = night.records
+        self._cpu = {h: c for h, c in zip(night.hosts["host"], night.hosts["cpu"]) if c}
+        cuda = records["backend"] == "cuda"
+        names = records["gpu_name"].where(records["gpu_name"] != "", "unnamed GPU")
+        self.gpu = pd.Series(list(zip(names, records["capability"])), index=records.index, dtype=object)
+        self.hosts_of = {g: set(records.loc[cuda & (self.gpu == g), "host"]) for g in sorted(set(self.gpu[cuda]))}
+        self._with_methods = set(records.loc[records["backend"] == "host", "host"])
+
+    def cpu(self, host):
+        return self._cpu.get(host, "CPU")
+
+    def beside(self, gpu):
+        return self.hosts_of[gpu] & self._with_methods or self._with_methods
+
+
+def _rate(devices, name, capability, column):
+    unnamed = "unnamed GPU" if capability > 0 else "CPU"
+    names = devices["gpu_name"].where(
+        devices["gpu_name"] != "", np.where(devices["capability"] > 0, "unnamed GPU", "CPU")
+    )
+    own = devices[(names == (name or unnamed)) & (devices["capability"] == capability) & (devices[column] > 0)]
+    return float(own[column].median()) if len(own) else np.nan
+
+
+def _race(rows, rates):
+    """One race as a dict. `rows`: the configurations that solved one task, as dicts."""
+    first = rows[0]
+    shape = (first["problem"], first["m"], first["n"], first["k"], first["nrhs"])
+    compute = problem_flops(*shape) / rates.get(first["precision"], np.nan)
+    memory = problem_bytes(*shape, ELEMENT_BYTES.get(first["precision"], np.nan)) / rates["copy"]
+    known = np.isfinite(compute) and np.isfinite(memory)
+    race = {
+        **{name: first[name] for name in TASK},
+        "task": first["task"],
+        "matrix_name": first["matrix_name"],
+        "methods": len({(row["method"], row["backend"]) for row in rows if row["worst"] > 0}),
+        "winner": "",
+        "backend": "",
+        "parameters": "",
+        "median": np.nan,
+        "runner_up": "",
+        "runner_up_backend": "",
+        "runner_up_median": np.nan,
+        "lead": np.nan,
+        "tie": False,
+        "limit": max(compute, memory) if known else np.nan,
+        "bound": ("memory" if memory > compute else "compute") if known else "",
+        "share": np.nan,
+    }
+    passed = sorted((row for row in rows if row["worst"] == 1 and row["median"] > 0), key=lambda row: row["median"])
+    if not passed:
+        return race
+    best = passed[0]
+    race.update(winner=best["method"], backend=best["backend"], parameters=best["parameters"], median=best["median"])
+    race["share"] = race["limit"] / best["median"]
+    others = [row for row in passed if (row["method"], row["backend"]) != (best["method"], best["backend"])]
+    if others:
+        second = others[0]
+        race.update(
+            runner_up=second["method"],
+            runner_up_backend=second["backend"],
+            runner_up_median=second["median"],
+            lead=second["median"] / best["median"],
+            tie=bool(second["q1"] < best["q3"]),
+        )
+    return race
+
+
+def grids(night):
+    """(device, capability, CPUs beside it, races) each; races as a frame, a row a race in which anything was tried."""
+    records = night.records
+    if not len(records):
+        return []
+    machines = Machines(night)
+    found, placed = [], set()
+    for gpu in machines.hosts_of:
+        beside = machines.beside(gpu)
+        placed |= beside | machines.hosts_of[gpu]
+        own = np.where(
+            records["backend"] == "cuda",
+            machines.gpu == gpu,
+            (records["backend"] == "host") & records["host"].isin(beside),
+        )
+        found.append((*gpu, sorted({machines.cpu(h) for h in beside}), records[own]))
+    alone = records[(records["backend"] != "cuda") & ~records["host"].isin(placed)]
+    for cpu, own in alone.groupby(alone["host"].map(machines.cpu)):
+        found.append((cpu, 0, [], own))
+    result = []
+    for device, capability, cpus, own in found:
+        rates = {
+            "float": _rate(night.devices, device, capability, "gemm_flops_float"),
+            "double": _rate(night.devices, device, capability, "gemm_flops_double"),
+            "copy": _rate(night.devices, device, capability, "copy_bytes_per_second"),
+        }
+        tasks = {}
+        for row in configurations(own).to_dict("records"):
+            tasks.setdefault(tuple(row[name] for name in TASK), []).append(row)
+        races = [_race(rows, rates) for rows in tasks.values()]
+        frame = pd.DataFrame([race for race in races if race["methods"] > 0])
+        if len(frame):
+            result.append((device, int(capability), cpus, frame))
+    return result
