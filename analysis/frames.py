@@ -189,8 +189,8 @@ def speedups(records, name, values):
     )
 
 
-def stage_rows(night):
-    """Stage rows with their record's columns; the kernel's mean occupancy and share of the stage pass."""
+def call_rows(night):
+    """Stage rows as they are, with their record's columns: where the plan asked for calls, a row a call."""
     columns = [
         "problem",
         "method",
@@ -212,6 +212,26 @@ def stage_rows(night):
     ]
     stages = night.stages.join(night.records[columns], on="trial")
     return stages[stages["seconds"].notna()]
+
+
+def stage_rows(night):
+    """Stage rows with their record's columns; the kernel's mean occupancy and share of the stage pass. Calls that were
+    kept apart are summed up."""
+    rows = call_rows(night)
+    apart = rows.duplicated(["trial", "kernel"], keep=False)
+    if not apart.any():
+        return rows
+    calls = rows[apart]
+    known = calls["calls"].where(calls["occupancy"].notna())
+    sums = calls.assign(weight=known, weighted=calls["occupancy"] * known).groupby(["trial", "kernel"], sort=False)
+    sums = sums[["calls", "seconds", "share", "weight", "weighted"]].sum(min_count=1)
+    first = calls.drop_duplicates(["trial", "kernel"]).set_index(["trial", "kernel"], drop=False)
+    first.index.names = [None, None]
+    sums.index.names = [None, None]
+    first[["calls", "seconds", "share"]] = sums[["calls", "seconds", "share"]]
+    first["mean"] = first["seconds"] / first["calls"]
+    first["occupancy"] = sums["weighted"] / sums["weight"]
+    return pd.concat([rows[~apart], first.reset_index(drop=True)]).sort_values("trial", kind="stable")
 
 
 def shares(night):

@@ -1,7 +1,7 @@
 """How an experiment of a paper is drawn again: one function a kind of figure; which experiment wants which is data
 (experiments.json). Each takes (page, night, experiment, drawing, rows) and returns whether it had something to show."""
 
-from . import beside, findings, others, times
+from . import beside, calls, findings, others, times
 
 DRAWINGS = {
     "published": beside.published,
@@ -13,6 +13,7 @@ DRAWINGS = {
     "transfer": times.transfer,
     "stages": others.stages,
     "occupancy": others.occupancy,
+    "calls": calls.calls,
     "gpus": others.gpus,
     "devices": others.devices,
     "first_row": others.first_row,

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, devices_by_age, history_plots, pairs, slug, speedups, stage_rows
+from ..frames import answered, call_rows, devices_by_age, history_plots, pairs, slug, speedups, stage_rows
 from ..loader import parameter
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
+from .calls import thinned
 from .common import claims, pick, source_of, table_of
 from .first_row import first_row as first_row_check
 
@@ -133,7 +134,7 @@ def _beside(method, precision, device, n, row, mine):
 
 def occupancy(page, night, experiment, drawing, rows):
     """Occupancy over the calls of a trial where the stages are split by iteration, else over n."""
-    details = stage_rows(night)
+    details = call_rows(night)
     details = details[
         details["trial"].isin(rows.index)
         & details["occupancy"].notna()
@@ -142,18 +143,16 @@ def occupancy(page, night, experiment, drawing, rows):
     if not len(details):
         page.nothing("No occupancy is recorded for these trials (it is known where a GPU worked).")
         return True
-    series, split = [], False
+    series, split, single = [], False, True
     for (method, precision, device), group in details.groupby(["method", "precision", "device"]):
         last = group[group["size"] == group["size"].max()]
         last = last[last["trial"] == last["trial"].iloc[0]]
         label = f"{method}, {precision}, {device}"
         if len(last) >= 4:
+            single &= last["calls"].max() == 1
+            last = thinned(last.assign(calls=last["calls"].cumsum()))
             series.append(
-                Series(
-                    f"{label}, n = {last['size'].iloc[0]}",
-                    last["calls"].cumsum().to_numpy(),
-                    last["occupancy"].to_numpy(),
-                )
+                Series(f"{label}, n = {last['size'].iloc[0]}", last["calls"].to_numpy(), last["occupancy"].to_numpy())
             )
             split = True
         else:
@@ -168,8 +167,8 @@ def occupancy(page, night, experiment, drawing, rows):
         theirs = table_of(drawing["csv"])
         series.insert(0, Series("published", theirs["iteration"].to_numpy(), theirs["occupancy"].to_numpy(), style=14))
         page.add(
-            "Ours is what each launch allows, in the mean of a part of the iterations. Source of the published points:"
-            f" {source_of(drawing['csv'])}."
+            f"Ours is what each launch allows{'' if single else ', in the mean of a part of the iterations'}. Source of"
+            f" the published points: {source_of(drawing['csv'])}."
         )
     page.plots(
         [

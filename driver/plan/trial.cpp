@@ -130,7 +130,7 @@ json to_json(const Trial& t) {
             {"repeats", t.repeats},
             {"warmup", t.warmup},
             {"inner_repeats", t.inner_repeats},
-            {"stages", t.stages},
+            {"stages", to_string(t.stages)},
             {"timeout_seconds", t.timeout_seconds},
             {"tolerance", t.tolerance},
             {"expect", t.expect},
@@ -154,7 +154,7 @@ Trial trial_from_json(const json& j) {
   t.repeats = j.at("repeats");
   t.warmup = j.at("warmup");
   t.inner_repeats = j.at("inner_repeats");
-  t.stages = j.at("stages");
+  t.stages = value_of<Stages>(j.at("stages"));
   t.timeout_seconds = j.at("timeout_seconds");
   t.tolerance = j.at("tolerance");
   t.expect = j.at("expect").get<std::vector<std::string>>();

@@ -26,6 +26,13 @@ struct MatrixRequest {
   std::string digest;
 };
 
+/// What a row of a record's stages is.
+enum class Stages {
+  never,   ///< there are none: no run is spent on measuring them
+  always,  ///< all calls of a stage
+  calls    ///< one call of a stage, in the order of the run
+};
+
 /// What is run, and by what its record is judged.
 struct Trial {
   /// Digest (32 hex digits) of everything that decides the outcome except machine and build: problem, method,
@@ -41,7 +48,7 @@ struct Trial {
   MatrixRequest matrix;
   std::optional<MatrixRequest> matrix_b;  ///< gemm only
   std::int64_t repeats = 5, warmup = 1, inner_repeats = 1;
-  bool stages = true;  ///< false: no run is spent on measuring them
+  Stages stages = Stages::always;
   double timeout_seconds = 600;
   double tolerance = 0;
   /// Statuses that are no failure of the sweep; empty: only "pass". "skipped" never counts against it.
@@ -72,3 +79,16 @@ bool as_expected(const Trial& trial, const std::string& status);
 std::string describe(const Trial& trial);
 
 }  // namespace gaussweep::driver
+
+namespace gaussweep {
+
+template <>
+struct EnumNames<driver::Stages> {
+  static constexpr std::string_view what = "way to measure stages";
+  static constexpr std::array<std::pair<driver::Stages, std::string_view>, 3> table{
+      {{driver::Stages::never, "never"},
+       {driver::Stages::always, "always"},
+       {driver::Stages::calls, "calls"}}};
+};
+
+}  // namespace gaussweep

@@ -152,7 +152,7 @@ Trial TrialMaker::make(const Assignment& chosen) const {
   t.repeats = count(entry.repeats, plan.repeats, 1, "repeats");
   t.warmup = count(entry.warmup, plan.warmup, 0, "warmup");
   t.inner_repeats = count(entry.inner_repeats, plan.inner_repeats, 1, "inner_repeats");
-  t.stages = entry.stages.value_or(plan.stages).text == "always";
+  t.stages = parse_enum<Stages>(entry.stages.value_or(plan.stages));
   t.timeout_seconds = io::parse_duration(entry.timeout.value_or(plan.timeout), "timeout");
   t.tolerance = tolerance_of(plan, entry, t.problem);
   t.expect = expected_statuses(entry, method);

@@ -169,10 +169,10 @@ void note_reading(io::Record& record, io::Sample& sample, const GpuReading& read
   }
 }
 
-/// The stages of one run, measured.
+/// The stages of one run, measured as the trial asks.
 template <class T>
-std::vector<io::Stage> stages_of(MethodRun<T>& run, Device& device) {
-  StageTimer timer(device);
+std::vector<io::Stage> stages_of(const Trial& trial, MethodRun<T>& run, Device& device) {
+  StageTimer timer(device, trial.stages == Stages::calls);
   run.observed_run(timer);
   return timer.finish();
 }
@@ -217,10 +217,10 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
 
   at_("warm-up");
   // Where a run is so long that a cold start does not show in it, the last warm-up measures the stages too.
-  const bool stages_too = trial.stages && trial.warmup > 0 && trial.inner_repeats == 1;
+  const bool stages_too = trial.stages != Stages::never && trial.warmup > 0 && trial.inner_repeats == 1;
   for (std::int64_t i = stages_too ? 1 : 0; i < trial.warmup; ++i) run->warm_up();
   const bool stages_known =
-      stages_too && timed(device, [&] { record.stages = stages_of(*run, device); }) > long_run_seconds;
+      stages_too && timed(device, [&] { record.stages = stages_of(trial, *run, device); }) > long_run_seconds;
 
   at_("samples");
   std::optional<StoreWriter::Pause> pause(std::in_place, store_);
@@ -254,9 +254,9 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
   }
   record.verify_seconds = now_seconds() - verify_start;
 
-  if (trial.stages && !stages_known) {
+  if (trial.stages != Stages::never && !stages_known) {
     at_("stages");
-    record.stages = stages_of(*run, device);
+    record.stages = stages_of(trial, *run, device);
   }
   return measured;
 }
@@ -318,7 +318,10 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   record.reference_method = vendor->variant;
   record.reference_seconds = held.reference_seconds;
   const Answer<T>& own = &method == vendor ? held.reference : answer;
-  record.reference_difference = difference(trial.problem, trial.shape, own, held.reference);
+  const Difference apart = difference(trial.problem, trial.shape, own, held.reference);
+  record.reference_difference = apart.largest;
+  record.mean_relative_difference = apart.relative;
+  record.mean_absolute_difference = apart.absolute;
 }
 
 }  // namespace gaussweep::driver

@@ -13,11 +13,12 @@ namespace gaussweep::driver {
 /// Made just before the run; `finish` just after it.
 class StageTimer : public StageSink {
  public:
-  explicit StageTimer(Device& device);
+  /// @param apart every call of a stage for itself, in the order of the run; otherwise summed up by name
+  explicit StageTimer(Device& device, bool apart = false);
   void mark(std::string_view name) override;
   void launched(double occupancy) override;
-  /// Ends the last stage, waits for the device, and sums up by name, in order of first appearance.
-  /// Empty where the method named no stage.
+  /// Ends the last stage and waits for the device. Sums are in the order of their first call. Empty where the
+  /// method named no stage.
   std::vector<io::Stage> finish();
 
  private:
@@ -28,6 +29,7 @@ class StageTimer : public StageSink {
     int launches = 0;
   };
   Device& device_;
+  bool apart_;
   std::vector<Mark> marks_;
 };
 

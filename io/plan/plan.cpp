@@ -47,7 +47,7 @@ Readers entry_readers(Entry& entry, const Problems& problems, RangeBudget& budge
       {"repeats", [&](const YamlNode& v) { entry.repeats = count_of(v, "repeats", 1); }},
       {"warmup", [&](const YamlNode& v) { entry.warmup = count_of(v, "warmup", 0); }},
       {"inner_repeats", [&](const YamlNode& v) { entry.inner_repeats = count_of(v, "inner_repeats", 1); }},
-      {"stages", [&](const YamlNode& v) { entry.stages = always_or_never(v, "stages"); }},
+      {"stages", [&](const YamlNode& v) { entry.stages = stages_of(v); }},
       {"timeout", [&](const YamlNode& v) { entry.timeout = timeout_of(v); }},
       {"tolerance", [&](const YamlNode& v) { entry.tolerance = tolerance_of(v, problems); }},
   };
@@ -149,7 +149,7 @@ Plan parse_plan(const std::string& text, const std::string& file, const Problems
       {"repeats", [&](const YamlNode& v) { plan.repeats = count_of(v, "repeats", 1); }},
       {"warmup", [&](const YamlNode& v) { plan.warmup = count_of(v, "warmup", 0); }},
       {"inner_repeats", [&](const YamlNode& v) { plan.inner_repeats = count_of(v, "inner_repeats", 1); }},
-      {"stages", [&](const YamlNode& v) { plan.stages = always_or_never(v, "stages"); }},
+      {"stages", [&](const YamlNode& v) { plan.stages = stages_of(v); }},
       {"timeout", [&](const YamlNode& v) { plan.timeout = timeout_of(v); }},
       {"tolerance", [&](const YamlNode& v) { plan.tolerance = tolerance_of(v, problems); }},
       {"matrix", [&](const YamlNode& v) { plan.matrices = matrices_of(v, "matrix"); }},

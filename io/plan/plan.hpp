@@ -73,10 +73,11 @@ struct Plan {
   std::string text;  ///< the file as it was read
   std::string file;
   std::string name;
-  std::vector<Scalar> precision;            ///< default: double
-  Scalar repeats, warmup, inner_repeats;    ///< defaults 5, 1, 1
-  Scalar stages;                            ///< "always" (default) or "never": whether they are measured
-  Scalar timeout;                           ///< default 10min
+  std::vector<Scalar> precision;          ///< default: double
+  Scalar repeats, warmup, inner_repeats;  ///< defaults 5, 1, 1
+  Scalar stages;   ///< "always" (default), "never" or "calls": whether they are measured, and whether calls
+                   ///< are kept apart
+  Scalar timeout;  ///< default 10min
   std::map<std::string, Scalar> tolerance;  ///< problem → tolerance; "" → a factor for every default
   std::vector<MatrixBlock> matrices;        ///< for entries without their own; empty: the default
   std::optional<Scalar> store;        ///< "always" or "never", for matrices that do not say it themselves

@@ -149,6 +149,12 @@ Scalar always_or_never(const YamlNode& node, const std::string& what) {
   return scalar;
 }
 
+Scalar stages_of(const YamlNode& node) {
+  Scalar scalar = scalar_of(node, "stages");
+  require_word(scalar, {"always", "never", "calls"}, "stages:");
+  return scalar;
+}
+
 Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
   Axis axis;
   axis.place = name.place;

@@ -32,6 +32,7 @@ Scalar timeout_of(const YamlNode& node);
 Scalar bytes_scalar_of(const YamlNode& node, const std::string& what);
 /// "always" or "never".
 Scalar always_or_never(const YamlNode& node, const std::string& what);
+Scalar stages_of(const YamlNode& node);
 
 /// The value, list, range, or (n, m, k) mapping by backend of the axis `name`.
 Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget);

@@ -191,6 +191,8 @@ const std::vector<Field>& record_fields() {
       {"reference_method", &R::reference_method},
       {"reference_seconds", &R::reference_seconds},
       {"reference_difference", &R::reference_difference},
+      {"mean_relative_difference", &R::mean_relative_difference},
+      {"mean_absolute_difference", &R::mean_absolute_difference},
       {"gpu_uuid", &R::gpu_uuid},
       {"gpu_name", &R::gpu_name},
       {"capability", &R::capability},

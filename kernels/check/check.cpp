@@ -93,9 +93,12 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 }
 
 template <class T>
-double difference(Problem problem, const Shape& shape, const Answer<T>& answer, const Answer<T>& reference) {
+Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
+                      const Answer<T>& reference) {
   require(answer.x, reference.x.rows, reference.x.cols, "the answer");
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr Difference unknown{nan, nan, nan};
   // Factors of differently exchanged rows are both right and have nothing in common. No pivots: no exchanges.
   if (problem->has_pivots) {
     const auto pivot = [](const Answer<T>& a, std::size_t i) {
@@ -107,8 +110,9 @@ double difference(Problem problem, const Shape& shape, const Answer<T>& answer, 
   }
   const Part part = part_of(problem->counts_of_x, shape.uplo);
   if (!all_finite(reference.x, part)) return unknown;
-  if (!all_finite(answer.x, part)) return std::numeric_limits<double>::infinity();
-  return largest_difference(answer.x, reference.x, part);
+  if (!all_finite(answer.x, part)) return {infinity, infinity, infinity};
+  const MeanDifference mean = mean_difference(answer.x, reference.x, part);
+  return {largest_difference(answer.x, reference.x, part), mean.relative, mean.absolute};
 }
 
 double default_tolerance(Problem problem) {
@@ -123,7 +127,7 @@ template Findings check<double>(const Method&, const Inputs<double>&, const Answ
                                 Reductions<double>&);
 template Findings check<float>(const Method&, const Inputs<float>&, const Answer<float>&, double);
 template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&, double);
-template double difference<float>(Problem, const Shape&, const Answer<float>&, const Answer<float>&);
-template double difference<double>(Problem, const Shape&, const Answer<double>&, const Answer<double>&);
+template Difference difference<float>(Problem, const Shape&, const Answer<float>&, const Answer<float>&);
+template Difference difference<double>(Problem, const Shape&, const Answer<double>&, const Answer<double>&);
 
 }  // namespace gaussweep

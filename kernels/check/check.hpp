@@ -57,10 +57,19 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// max |x - reference| / max |reference| over the whole answer, the part that counts (potrf, trtri: one
-/// triangle). For getrf: NaN where the two exchanged rows differently.
+/// How far one answer is from another, over the elements that count (potrf, trtri: one triangle).
+struct Difference {
+  double largest;   ///< max |x - reference| / max |reference|
+  double relative;  ///< the mean of |x - reference| / |reference|, of elements whose reference is not 0
+  double absolute;  ///< the mean of |x - reference|
+};
+
+/// All three are NaN where the reference is not finite, and for getrf where the two exchanged rows
+/// differently; infinite where the answer is not finite.
+/// @pre both are of one shape (else std::invalid_argument)
 template <class T>
-double difference(Problem problem, const Shape& shape, const Answer<T>& answer, const Answer<T>& reference);
+Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
+                      const Answer<T>& reference);
 
 /// Default tolerance of a problem's ratio.
 double default_tolerance(Problem problem);

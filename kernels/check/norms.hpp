@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "kernels/check/scaled.hpp"
@@ -155,6 +156,52 @@ double largest_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part p
     return most;
   });
   return (Scaled(largest, unit) / Scaled(y_norm)).value();
+}
+
+/// Means over the elements that count.
+struct MeanDifference {
+  double relative;  ///< of |x - y| / |y|, where y is not 0; NaN where it is 0 throughout
+  double absolute;  ///< of |x - y|
+};
+
+/// Summed a column after the other, the same with any number of threads. None overflows: the largest double
+/// stands for a mean beyond it.
+/// @pre the same shapes, not empty; all that counts is finite
+template <class T>
+MeanDifference mean_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part = Part::all) {
+  struct Sum {
+    double relative = 0, absolute = 0;
+    std::int64_t quotients = 0, elements = 0;
+  };
+  const std::int64_t unit = exponent_of(std::max(max_norm(x, part), max_norm(y, part))) + 1;
+  std::vector<Sum> columns(static_cast<std::size_t>(y.cols));
+  const double cost = static_cast<double>(y.rows) * static_cast<double>(y.cols);
+  for_row_ranges(y.cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t j = begin; j < end; ++j) {
+      Sum& sum = columns[static_cast<std::size_t>(j)];
+      const RowRange range = rows_of(part, y.rows, j);
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        const double ours = x(i, j), theirs = y(i, j);
+        sum.absolute += std::fabs(times_power(ours, -unit) - times_power(theirs, -unit));
+        if (theirs == 0) continue;
+        const double apart = std::fabs(ours - theirs);  // infinite only where the signs differ
+        sum.relative += std::isfinite(apart) ? apart / std::fabs(theirs) : 1 + std::fabs(ours / theirs);
+        ++sum.quotients;
+      }
+      sum.elements += std::max<std::int64_t>(range.end - range.begin, 0);
+    }
+  });
+  Sum all;
+  for (const Sum& sum : columns) {
+    all.relative += sum.relative;
+    all.absolute += sum.absolute;
+    all.quotients += sum.quotients;
+    all.elements += sum.elements;
+  }
+  const double relative = all.quotients > 0 ? all.relative / static_cast<double>(all.quotients)
+                                            : std::numeric_limits<double>::quiet_NaN();
+  return {std::min(relative, std::numeric_limits<double>::max()),
+          Scaled(all.absolute / static_cast<double>(all.elements), unit).value()};
 }
 
 /// Whether every element that counts is finite.

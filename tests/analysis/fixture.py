@@ -29,7 +29,7 @@ RECORD = [
             ),
         ),
         ("S", "reference_method"),
-        ("f8", "reference_seconds reference_difference"),
+        ("f8", "reference_seconds reference_difference mean_relative_difference mean_absolute_difference"),
         ("S", "gpu_uuid gpu_name"),
         ("i8", "capability"),
         ("f8", "sm_clock_mhz power_w temperature_c"),

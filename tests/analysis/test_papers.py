@@ -279,6 +279,38 @@ class PapersTest(unittest.TestCase):
         ]
         self.assertEqual(points, [(512.0 * i, 1.0 if i < 8 else 0.5) for i in range(1, 9)])
 
+    def test_calls_kept_apart_are_drawn_over_the_iterations_and_summed_up_elsewhere(self):
+        night = fixture.Night("soriano-table-5.10")
+        calls = []
+        for i in range(1, 301):
+            calls += [("topleft", 1, 1e-5, 0.25), ("strip", 1, 1e-4 * i, 1.0), ("diagupdate", 1, 1e-4, 0.5)]
+            calls += [("loupdate", 1, 1e-3, 1.0 if i <= 75 else 0.5)]
+        for status, n in (("pass", 4096), ("pass", 64)):
+            given = dict(precision="float", gpu=GPU, matrix="spd", status=status, parameters=dict(topleft="square"))
+            night.trial("potrf", "blocked", n, 1.0, stages=calls if n == 4096 else calls[:8], **given)
+        page = report_here(night)
+        row = next(r for r in page.rows("soriano-table-5.10") if r["our stage"] == "loupdate")
+        self.assertEqual(row["calls"], 300)
+        self.assertAlmostEqual(row["mean"], 1e-3)
+        self.assertAlmostEqual(row["occupancy"], (75 + 225 / 2) / 300)
+        self.assertEqual(len([r for r in page.rows("stages") if r["stage"] == "strip"]), 1)
+        drawn = {}
+        for figure in ("5.5", "5.6"):
+            (name,) = [f for f in page.figures["papers"] if f.startswith(f"soriano-figure-{figure}")]
+            for line in csv.DictReader(page.data[name].splitlines()):
+                drawn.setdefault((figure, line["series"].split(": ")[-1]), []).append(
+                    (float(line["x"]), float(line["y"]))
+                )
+        self.assertEqual(
+            {kernel for figure, kernel in drawn if figure == "5.6"}
+            - {kernel for figure, kernel in drawn if figure == "5.5"},
+            {"loupdate"},
+        )
+        strip = drawn["5.5", "strip"]
+        self.assertEqual((strip[0][0], strip[-1][0], len(strip)), (1, 300, 256))
+        for x, y in strip:
+            self.assertAlmostEqual(y, 1e-4 * x)
+
     def test_iterations_by_matrix(self):
         night = fixture.Night("cejka-fixed-point")
         for n in (64, 128, 256):

@@ -98,6 +98,26 @@ class Sweeps(SweepTest):
             trials = set(file["stages"]["trial"])
             self.assertEqual([int(n) for i, n in enumerate(file["records"]["n"]) if i in trials], [5])
 
+    def test_a_plan_may_keep_the_calls_of_stages_apart(self):
+        directory = self.sweep(
+            self.plan(
+                "stages: calls\nmatrix: {kind: spd}\n"
+                "sweep: [{problem: potrf, method: blocked, n: 40}, {problem: potrf, method: blocked, n: 41, stages: always}]\n"
+            )
+        )
+        with h5py.File(directory / "results.h5", "r") as file:
+            sizes = [file["records"]["n"][trial] for trial in file["stages"]["trial"]]
+            found = {40: [], 41: []}
+            for n, kernel, calls in zip(sizes, file["stages"]["kernel"], file["stages"]["calls"]):
+                found[n].append((kernel.decode(), int(calls)))
+        names = ["topleft", "strip", "diagupdate", "loupdate"]
+        self.assertEqual([name for name, _ in found[41]], names)
+        self.assertEqual([call for call in found[40] if call[0] in names], found[40])
+        self.assertEqual({calls for _, calls in found[40]}, {1})
+        self.assertEqual([name for name, _ in found[40]][:5], names + ["topleft"])
+        for name, calls in found[41]:
+            self.assertEqual(found[40].count((name, 1)), calls, name)
+
     def test_matrices_are_made_once_and_shared(self):
         directory = self.sweep(self.plan(SMALL), ranks=3)
         digests = {r["matrix_digest"] for r in self.records(directory)}

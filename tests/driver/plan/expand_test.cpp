@@ -221,7 +221,7 @@ TEST(Expand, NumbersOfThePlanAndOfTheEntry) {
   EXPECT_EQ(plan.repeats, 7);
   EXPECT_EQ(plan.warmup, 2);
   EXPECT_EQ(plan.inner_repeats, 1);
-  EXPECT_FALSE(plan.stages);
+  EXPECT_EQ(plan.stages, Stages::never);
   EXPECT_EQ(plan.timeout_seconds, 30);
   EXPECT_EQ(plan.tolerance, 20);
   const Trial own = expand_text(head + sweep("gesv", "serial",
@@ -231,7 +231,7 @@ TEST(Expand, NumbersOfThePlanAndOfTheEntry) {
   EXPECT_EQ(own.repeats, 3);
   EXPECT_EQ(own.warmup, 0);
   EXPECT_EQ(own.inner_repeats, 10);
-  EXPECT_TRUE(own.stages);
+  EXPECT_EQ(own.stages, Stages::always);
   EXPECT_EQ(own.timeout_seconds, 60);
   EXPECT_EQ(own.tolerance, 2 * default_tolerance(Problem::named("gesv")))
       << "a bare number multiplies the default";
@@ -295,7 +295,7 @@ TEST(Expand, TheKeyHoldsWhatDecidesTheOutcomeAndNothingElse) {
   EXPECT_EQ(key("blocks: 1"), plain);
   EXPECT_EQ(key("order: up"), plain) << "a default that is written out decides nothing";
   EXPECT_EQ(key("blocks: 1", "name: other\n"), plain);
-  EXPECT_EQ(key("timeout: 3s\n    stages: never\n    tolerance: 5\n    expect: {cyclic_a: failed}"), plain);
+  EXPECT_EQ(key("timeout: 3s\n    stages: calls\n    tolerance: 5\n    expect: {cyclic_a: failed}"), plain);
   EXPECT_EQ(key("matrix: {kind: uniform, seed: 1, store: never}"), plain);
   std::set<std::string> keys = {plain};
   for (const char* other : {"blocks: 2", "order: down", "omega: 1.5", "precision: float", "nrhs: 2",

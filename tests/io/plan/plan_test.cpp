@@ -203,7 +203,7 @@ TEST(PlanErrors, UnknownKeysNameTheNearest) {
       {"matrix: {kind: ones, vlaue: 3}\n", "1:22", "(nearest: value)"},
       {"matrix:\n  - kind: ones\n    sede: 3\n", "3:5", "(nearest: seed)"},
       {"tolerance: {gesv: 1, gestf: 2}\n", "1:22", "'gestf'; allowed: gemm, trsv, gesv, getrf"},
-      {"stages: no\n", "1:9", "stages: 'no'; allowed: always, never"},
+      {"stages: no\n", "1:9", "stages: 'no'; allowed: always, never, calls"},
       {"store: nevr\n", "1:8", "allowed: always, never (nearest: never)"},
       {"precision: [double, flaot]\n", "1:21", "allowed: float, double (nearest: float)"},
       {"sweep:\n  - problem: gesv\n    method: all\n    n: {cuda: 1, emulatd: 2}\n", "4:18",

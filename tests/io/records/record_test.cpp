@@ -27,7 +27,7 @@ constexpr const char* contract =
     "h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share residual_ratio tolerance "
     "backward_error "
     "forward_error pivot_growth first_row_percent reference_method reference_seconds reference_difference "
-    "gpu_uuid "
+    "mean_relative_difference mean_absolute_difference gpu_uuid "
     "gpu_name capability sm_clock_mhz power_w temperature_c throttled throttle_reason host rank device_index "
     "start_time end_time commit job_id node partition gres";
 
@@ -121,6 +121,8 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(reference_method);
   EXPECT_OWN_MEMBER(reference_seconds);
   EXPECT_OWN_MEMBER(reference_difference);
+  EXPECT_OWN_MEMBER(mean_relative_difference);
+  EXPECT_OWN_MEMBER(mean_absolute_difference);
   EXPECT_OWN_MEMBER(gpu_uuid);
   EXPECT_OWN_MEMBER(gpu_name);
   EXPECT_OWN_MEMBER(capability);

@@ -1,0 +1,61 @@
+"""Kernels call by call, over the iterations of a method, where the plan kept the calls of its stages apart."""
+
+import numpy as np
+
+from ..frames import call_rows
+from ..plots import Plot, Series
+from .common import pick
+
+MOST_POINTS = 256  # of a line; what lies between is left out
+
+
+def calls_apart(night, rows):
+    """The calls of these trials that were recorded one by one, with the iteration of each: its number among the calls
+    of its kernel."""
+    calls = call_rows(night)
+    calls = calls[calls["trial"].isin(rows.index)]
+    same = calls.groupby(["trial", "kernel"], sort=False)["calls"]
+    calls = calls.assign(iteration=same.cumcount() + 1)
+    single = calls.groupby("trial")["calls"].transform("max") == 1
+    return calls[single & (calls.groupby("trial")["iteration"].transform("max") > 1)]
+
+
+def thinned(points):
+    """At most MOST_POINTS rows, evenly, and the last."""
+    if len(points) <= MOST_POINTS:
+        return points
+    return points.iloc[np.unique(np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(int))]
+
+
+def calls(page, night, experiment, drawing, rows):
+    """The time of each call over the iterations, a line a kernel, at the largest size of each method."""
+    found = calls_apart(night, pick(rows, drawing.get("where", {})))
+    found = found[found["kernel"].isin(drawing["kernels"])]
+    if not len(found):
+        page.nothing("These trials have the sums of their calls only: their plan did not say stages: calls.")
+        return True
+    plots = []
+    for (precision, device), group in found.groupby(["precision", "device"]):
+        series = []
+        for method, of_method in group.groupby("method"):
+            last = of_method[of_method["size"] == of_method["size"].max()]
+            last = last[last["trial"] == last.sort_values("seconds_median", kind="stable")["trial"].iloc[0]]
+            for kernel in drawing["kernels"]:
+                line = thinned(last[last["kernel"] == kernel])
+                if len(line):
+                    label = f"{method}, n = {last['size'].iloc[0]}: {kernel}"
+                    series.append(Series(label, line["iteration"].to_numpy(), line["seconds"].to_numpy(), marker=False))
+        plots.append(
+            Plot(
+                f"{experiment['id']}-{precision}-{device}",
+                f"{experiment['title']}, {precision}, {device}",
+                "iteration",
+                "time of the call",
+                series,
+                xlog=False,
+                ylog=drawing.get("log", False),
+                seconds=True,
+            )
+        )
+    page.plots(plots)
+    return True
