@@ -36,6 +36,8 @@ void add_blur_options(CLI::App& app, BlurOptions& options) {
 void add_blur_image_options(CLI::App& app, BlurOptions& options) {
   add_word(app, options, "width", "blur: width of the image in pixels; n = width x height");
   add_word(app, options, "height", "blur: height of the image in pixels");
+  add_word(app, options, "seen-width", "blur: width of what is seen of the image [the image's]");
+  add_word(app, options, "seen-height", "blur: height of what is seen of the image [the image's]");
   add_word(app, options, "what", "blur: system (H H^T + lambda I) or h (H) [system]");
 }
 

@@ -71,7 +71,10 @@ void add_generate(CLI::App& parent) {
     wanted.uplo = parse_option<Uplo>("--uplo", options->uplo);
     if (wanted.kind == MatrixKind::blur) {
       wanted.blur = blur_of(options->blur);
-      if (options->n == 0) options->n = blur_order(wanted.blur);
+      if (options->n == 0) {
+        if (wanted.rows == 0) wanted.rows = blur_order(wanted.blur);
+        if (wanted.cols == 0) wanted.cols = blur_columns(wanted.blur);
+      }
     } else if (!options->blur.words.empty()) {
       throw UsageError(fmt::format("--{}: is for --kind blur only, not for {}",
                                    options->blur.words.begin()->first, options->kind));
@@ -80,7 +83,9 @@ void add_generate(CLI::App& parent) {
     if (wanted.cols == 0) wanted.cols = options->n;
     if (wanted.rows == 0 || wanted.cols == 0)
       throw UsageError("matrix generate: give -n, or --rows and --cols");
-    if (wanted.kind == MatrixKind::blur) settle_image(wanted.blur, wanted.rows, {"matrix generate", 0, 0});
+    if (wanted.kind == MatrixKind::blur) {
+      settle_image(wanted.blur, wanted.rows, wanted.cols, {"matrix generate", 0, 0});
+    }
     const Precision precision = parse_precision(options->precision);
     matrix_format(options->output);
     check_output(options->output, options->force);

@@ -88,7 +88,7 @@ int run_restore(Words& words, const Commands& commands) {
   for (const std::string& notice : notices) spdlog::warn("{}: {}", words.image, notice);
   job.blur.width = image.width;
   job.blur.height = image.height;
-  const std::string fault = blur_fault(job.blur, image.width * image.height);
+  const std::string fault = blur_fault(job.blur, image.width * image.height, image.width * image.height);
   if (!fault.empty()) throw UsageError(fault);
 
   std::unique_ptr<Device> device;

@@ -12,8 +12,6 @@ namespace {
 using io::fail_at;
 using io::Scalar;
 
-constexpr std::int64_t largest_side = 1'000'000;
-
 /// The words of each point-spread function.
 const std::vector<std::string>& words_of(PointSpread psf) {
   static const std::map<PointSpread, std::vector<std::string>> table = {
@@ -59,7 +57,7 @@ HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& 
   trial.weights.rows = facts.rows;
   trial.weights.cols = facts.cols;
   trial.weights.data = facts.values;
-  const std::string fault = blur_fault(trial, 1);
+  const std::string fault = blur_fault(trial, 1, 1);
   if (!fault.empty()) fail_at(file->place, fmt::format("{}: {}", facts.path, fault));
   return trial.weights;
 }
@@ -67,8 +65,9 @@ HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& 
 }  // namespace
 
 const std::vector<std::string>& blur_words() {
-  static const std::vector<std::string> words = {"psf",   "sigma",  "radius",   "length",  "angle", "amount",
-                                                 "width", "height", "psf_file", "dataset", "what",  "lambda"};
+  static const std::vector<std::string> words = {"psf",      "sigma",   "radius", "length",     "angle",
+                                                 "amount",   "width",   "height", "seen_width", "seen_height",
+                                                 "psf_file", "dataset", "what",   "lambda"};
   return words;
 }
 
@@ -92,8 +91,10 @@ BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup) {
   real("length", 1, static_cast<double>(largest_blur_radius + 1), blur.length);
   real("angle", -360, 360, blur.angle);
   real("amount", 0, 1e6, blur.amount);
-  whole("width", 1, largest_side, blur.width);
-  whole("height", 1, largest_side, blur.height);
+  whole("width", 1, largest_blur_side, blur.width);
+  whole("height", 1, largest_blur_side, blur.height);
+  whole("seen_width", 1, largest_blur_side, blur.seen_width);
+  whole("seen_height", 1, largest_blur_side, blur.seen_height);
   const Scalar* lambda = word(block, "lambda");
   if (lambda != nullptr && blur.what == BlurMatrix::h) {
     fail_at(lambda->place, "lambda is part of H H^T + lambda I; leave it out, or say what: system");
@@ -103,12 +104,50 @@ BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup) {
   return blur;
 }
 
-std::int64_t blur_order(const BlurSpec& blur) {
-  const std::int64_t width = blur.width > 0 ? blur.width : blur.height;
-  return width * (blur.height > 0 ? blur.height : width);
+namespace {
+
+/// A side that is not given is the other one.
+std::int64_t area_of(std::int64_t width, std::int64_t height) {
+  return (width > 0 ? width : height) * (height > 0 ? height : width);
 }
 
-void settle_image(BlurSpec& blur, std::int64_t n, const io::Place& place) {
+bool has_seen(const BlurSpec& blur) {
+  return blur.seen_width > 0 || blur.seen_height > 0;
+}
+
+void refuse_fault(const BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Place& place) {
+  const std::string fault = blur_fault(blur, rows, cols);
+  if (!fault.empty()) fail_at(place, "matrix kind blur: " + fault);
+}
+
+}  // namespace
+
+std::int64_t blur_order(const BlurSpec& blur) {
+  return has_seen(blur) ? area_of(blur.seen_width, blur.seen_height) : area_of(blur.width, blur.height);
+}
+
+std::int64_t blur_columns(const BlurSpec& blur) {
+  return blur.what == BlurMatrix::h ? area_of(blur.width, blur.height) : blur_order(blur);
+}
+
+void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Place& place) {
+  if (has_seen(blur)) {
+    if (blur.width == 0 && blur.height == 0)
+      fail_at(place, "seen_width and seen_height need the width and height of the image too");
+    for (auto [one, other] : {std::pair{&blur.width, &blur.height}, {&blur.seen_width, &blur.seen_height}}) {
+      if (*one == 0) *one = *other;
+      if (*other == 0) *other = *one;
+    }
+    refuse_fault(blur, rows, cols, place);
+    return;
+  }
+  if (rows != cols) {
+    fail_at(place, fmt::format(
+                       "a blur of {} x {} is not square: give width, height, seen_width and seen_height, the "
+                       "sides of the image and of what is seen of it",
+                       rows, cols));
+  }
+  const std::int64_t n = rows;
   if (blur.width == 0 && blur.height == 0) {
     blur.width = std::llround(std::sqrt(static_cast<double>(n)));
     blur.height = blur.width;
@@ -126,8 +165,7 @@ void settle_image(BlurSpec& blur, std::int64_t n, const io::Place& place) {
     fail_at(place, fmt::format("n = {} is not width x height = {} x {}; leave n out, or make them agree", n,
                                blur.width, blur.height == 0 ? 1 : blur.height));
   }
-  const std::string fault = blur_fault(blur, n);
-  if (!fault.empty()) fail_at(place, "matrix kind blur: " + fault);
+  refuse_fault(blur, rows, cols, place);
 }
 
 }  // namespace gaussweep::driver

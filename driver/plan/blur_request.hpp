@@ -7,20 +7,22 @@
 namespace gaussweep::driver {
 
 /// Reads a block's words on the point-spread function (psf, sigma, radius, length, angle, amount, psf_file,
-/// dataset), the image (width, height; 0 where it does not say) and the matrix (what, lambda). Other words of
-/// the block are not looked at, but for those that another psf has.
+/// dataset), the images (width, height, seen_width, seen_height; 0 where it does not say) and the matrix
+/// (what, lambda). Other words of the block are not looked at, but for those that another psf has.
 /// @throws io::InputError with the place: a word of another psf, a value out of range, no such file
 BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup);
 
 /// All words that read_blur knows.
 const std::vector<std::string>& blur_words();
 
-/// The order n that width and height ask for, a lone one meaning a square image; 0 where neither is given.
+/// The rows that the images ask for, a lone side meaning a square image; 0 where no side is given.
 std::int64_t blur_order(const BlurSpec& blur);
+/// The columns, likewise: the image's pixels for H, as many as rows for H H^T + lambda I.
+std::int64_t blur_columns(const BlurSpec& blur);
 
-/// Completes width and height for a matrix of order n: the missing one, or, where neither is given, both
-/// roots of n.
-/// @throws io::InputError at `place`: n is no such product, or no matrix can be made
-void settle_image(BlurSpec& blur, std::int64_t n, const io::Place& place);
+/// Completes the images for a matrix of `rows` x `cols`: of width and height the missing one, or, where
+/// neither is given, both roots of the order; a lone seen_width or seen_height means a square.
+/// @throws io::InputError at `place`: the sizes are no such products, or no matrix can be made
+void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Place& place);
 
 }  // namespace gaussweep::driver

@@ -142,13 +142,13 @@ std::uint64_t next_seed(std::uint64_t seed) {
 
 bool may_be_rectangular(MatrixKind kind) {
   return kind == MatrixKind::uniform || kind == MatrixKind::ones || kind == MatrixKind::hilbert ||
-         kind == MatrixKind::cauchy;
+         kind == MatrixKind::cauchy || kind == MatrixKind::blur;
 }
 
 void settle_size(MatrixRequest& request, const io::Place& place) {
   MatrixSpec& spec = request.spec;
   if (request.kind == "file") return;
-  if (spec.kind == MatrixKind::blur) settle_image(spec.blur, spec.rows, place);
+  if (spec.kind == MatrixKind::blur) settle_image(spec.blur, spec.rows, spec.cols, place);
   if (spec.kind == MatrixKind::condition && spec.rows == 1 && spec.condition != 1) {
     fail_at(place,
             fmt::format("a 1 x 1 matrix has condition 1, not {}; allowed: n of at least 2, or condition: 1",

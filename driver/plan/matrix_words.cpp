@@ -38,9 +38,13 @@ json blur_parameters(const BlurSpec& blur) {
   }
   if (blur.what == BlurMatrix::system) parameters["lambda"] = blur.lambda;
   // A square image follows from n.
-  if (blur.width != blur.height) {
+  if (blur.width != blur.height || blur.pixels_seen() != blur.pixels()) {
     parameters["width"] = blur.width;
     parameters["height"] = blur.height;
+  }
+  if (blur.columns_seen() != blur.width || blur.rows_seen() != blur.height) {
+    parameters["seen_width"] = blur.columns_seen();
+    parameters["seen_height"] = blur.rows_seen();
   }
   return parameters;
 }

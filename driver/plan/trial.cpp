@@ -44,6 +44,8 @@ json blur_json(const BlurSpec& b) {
           {"weights", {{"rows", b.weights.rows}, {"cols", b.weights.cols}, {"data", b.weights.data}}},
           {"width", b.width},
           {"height", b.height},
+          {"seen_width", b.seen_width},
+          {"seen_height", b.seen_height},
           {"what", to_string(b.what)},
           {"lambda", b.lambda}};
 }
@@ -62,6 +64,8 @@ BlurSpec blur_from(const json& j) {
   b.weights.data = weights.at("data").get<std::vector<double>>();
   b.width = j.at("width");
   b.height = j.at("height");
+  b.seen_width = j.at("seen_width");
+  b.seen_height = j.at("seen_height");
   b.what = value_of<BlurMatrix>(j.at("what"));
   b.lambda = j.at("lambda");
   return b;

@@ -99,11 +99,10 @@ bool is_file(const MatrixRequest& request) {
 /// Sizes of a generated matrix. Most kinds are square.
 void set_size(MatrixRequest& request, std::int64_t rows, std::int64_t cols, const io::Place& place) {
   if (!is_file(request) && rows != cols && !may_be_rectangular(request.spec.kind)) {
-    io::fail_at(
-        place,
-        fmt::format("a matrix of kind {} must be square, here it is {} x {}; uniform, ones, hilbert and "
-                    "cauchy may be rectangular",
-                    request.kind, rows, cols));
+    io::fail_at(place,
+                fmt::format("a matrix of kind {} must be square, here it is {} x {}; uniform, ones, hilbert, "
+                            "cauchy and blur may be rectangular",
+                            request.kind, rows, cols));
   }
   request.spec.rows = rows;
   request.spec.cols = cols;
@@ -207,8 +206,13 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   }
   Shape& s = t.shape;
   s.n = is_file(b) ? b.spec.cols : size(chosen, "n", 1);
-  s.m = is_file(a) ? a.spec.rows : size(chosen, "m", s.n);
-  s.k = is_file(a) ? a.spec.cols : is_file(b) ? b.spec.rows : size(chosen, "k", s.n);
+  // A blur says its own size where it names its images.
+  const auto or_n = [&](std::int64_t own) { return own > 0 ? own : s.n; };
+  const bool is_blur = !is_file(a) && a.spec.kind == MatrixKind::blur;
+  const std::int64_t rows = or_n(is_blur ? blur_order(a.spec.blur) : 0);
+  const std::int64_t cols = or_n(is_blur ? blur_columns(a.spec.blur) : 0);
+  s.m = is_file(a) ? a.spec.rows : size(chosen, "m", rows);
+  s.k = is_file(a) ? a.spec.cols : is_file(b) ? b.spec.rows : size(chosen, "k", cols);
   if (is_file(b) && b.spec.rows != s.k) {
     io::fail_at(place_of_b, fmt::format("{} is {} x {}; B must be k x n with k = {}", b.file, b.spec.rows,
                                         b.spec.cols, s.k));

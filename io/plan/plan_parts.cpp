@@ -19,9 +19,9 @@ constexpr double least_tolerance = 1e-300, largest_tolerance = 1e300;
 /// Every word that a matrix of some kind may have; which of them suit its kind is decided where the kinds are
 /// known.
 const std::vector<std::string> matrix_words = {
-    "kind",   "file",  "dataset",   "seed",  "store",    "low",   "high",
-    "mode",   "value", "condition", "psf",   "psf_file", "sigma", "radius",
-    "length", "angle", "amount",    "width", "height",   "what",  "lambda"};
+    "kind",   "file",      "dataset", "seed",       "store",       "low",    "high",   "mode",
+    "value",  "condition", "psf",     "psf_file",   "sigma",       "radius", "length", "angle",
+    "amount", "width",     "height",  "seen_width", "seen_height", "what",   "lambda"};
 const std::vector<std::string> backend_words = {"cuda", "emulated", "host"};
 
 bool has_backends(const std::string& axis) {

@@ -67,8 +67,8 @@ HostMatrix<double> sharpen(double amount) {
 std::string fault_of_weights(const HostMatrix<double>& w) {
   const std::int64_t most = 2 * largest_blur_radius + 1;
   const std::string size = std::to_string(w.rows) + " x " + std::to_string(w.cols);
-  if (w.rows < 1 || w.cols < 1 || w.rows > most || w.cols > most || w.rows % 2 == 0 || w.cols % 2 == 0) {
-    return "the weights of a point-spread function must have 1, 3, 5 … " + std::to_string(most) +
+  if (w.rows < 1 || w.cols < 1 || w.rows > most || w.cols > most) {
+    return "the weights of a point-spread function must have 1 to " + std::to_string(most) +
            " rows and columns, not " + size;
   }
   double largest = 0;
@@ -113,14 +113,18 @@ struct Span {
   std::int64_t begin, end;
 };
 Span visible(std::int64_t centre, std::int64_t extent, std::int64_t size) {
-  const std::int64_t first = centre - extent / 2;
+  const std::int64_t first = centre - (extent - 1) / 2;
   return {std::max<std::int64_t>(0, -first), std::min(extent, size - first)};
 }
 
 /// Places (y, x) of the image and the window around them.
 struct Geometry {
   explicit Geometry(const BlurSpec& spec)
-      : w(point_spread(spec)), width(spec.width), height(spec.height), up(w.rows / 2), left(w.cols / 2) {}
+      : w(point_spread(spec)),
+        width(spec.width),
+        height(spec.height),
+        up((w.rows - 1) / 2),
+        left((w.cols - 1) / 2) {}
   HostMatrix<double> w;
   std::int64_t width, height, up, left;
 
@@ -149,17 +153,31 @@ struct Geometry {
 
   /// Whether the windows around a pixel lie within the image, so that the image's edge does not matter.
   bool inside(std::int64_t y, std::int64_t x) const {
-    return y >= up && y < height - up && x >= left && x < width - left;
+    return y >= up && y - up + w.rows <= height && x >= left && x - left + w.cols <= width;
   }
 };
 
 }  // namespace
 
-std::string blur_fault(const BlurSpec& spec, std::int64_t n) {
-  if (spec.width < 1 || spec.height < 1 || spec.width > n || spec.height > n ||
-      spec.width * spec.height != n) {
-    return "n must be width x height, not " + std::to_string(n) + " for " + std::to_string(spec.width) +
-           " x " + std::to_string(spec.height);
+std::string blur_fault(const BlurSpec& spec, std::int64_t rows, std::int64_t cols) {
+  const auto sides = [](std::int64_t width, std::int64_t height) {
+    return std::to_string(width) + " x " + std::to_string(height);
+  };
+  const auto is_side = [](std::int64_t side) { return side >= 1 && side <= largest_blur_side; };
+  const bool like_image = spec.seen_width == 0 && spec.seen_height == 0;
+  if (!like_image && !(is_side(spec.seen_width) && is_side(spec.seen_height))) {
+    return "seen_width and seen_height must be 1 to " + std::to_string(largest_blur_side) + ", not " +
+           sides(spec.seen_width, spec.seen_height);
+  }
+  const bool has_image = is_side(spec.width) && is_side(spec.height);
+  if (like_image && (!has_image || spec.pixels() != rows || rows != cols)) {
+    return "n must be width x height, not " + (rows == cols ? std::to_string(rows) : sides(rows, cols)) +
+           " for " + sides(spec.width, spec.height);
+  }
+  if (!has_image || spec.pixels_seen() != rows || spec.matrix_columns() != cols) {
+    return "an image of " + sides(spec.width, spec.height) + " pixels of which " +
+           sides(spec.seen_width, spec.seen_height) + " are seen makes a matrix of " +
+           sides(spec.pixels_seen(), spec.matrix_columns()) + ", not " + sides(rows, cols);
   }
   if (!(spec.lambda >= 0 && spec.lambda <= 1e30)) {
     return "lambda must be 0 to 1e30, not " + shortest(spec.lambda);
@@ -188,7 +206,11 @@ std::string BlurSpec::canonical() const {
       for (const double value : weights.data) text += "," + shortest(value);
       break;
   }
-  text += " width=" + std::to_string(width) + " height=" + std::to_string(height) + " what=";
+  text += " width=" + std::to_string(width) + " height=" + std::to_string(height);
+  if (columns_seen() != width || rows_seen() != height) {
+    text += " seen=" + std::to_string(columns_seen()) + "x" + std::to_string(rows_seen());
+  }
+  text += " what=";
   text += to_string(what);
   if (what == BlurMatrix::system) text += " lambda=" + shortest(lambda);
   return text;
@@ -215,16 +237,16 @@ HostMatrix<double> point_spread(const BlurSpec& spec) {
 }
 
 std::vector<double> apply_blur(const BlurSpec& spec, const std::vector<double>& f, bool transposed) {
-  const std::int64_t n = spec.width * spec.height;
-  if (static_cast<std::int64_t>(f.size()) != n) {
-    throw std::invalid_argument("blur: the image must have " + std::to_string(n) + " pixels, not " +
+  const std::int64_t from = transposed ? spec.pixels_seen() : spec.pixels();
+  if (static_cast<std::int64_t>(f.size()) != from) {
+    throw std::invalid_argument("blur: the image must have " + std::to_string(from) + " pixels, not " +
                                 std::to_string(f.size()));
   }
   const Geometry image(spec);
-  std::vector<double> g(f.size(), 0.0);
-  for (std::int64_t y = 0; y < spec.height; ++y) {
-    for (std::int64_t x = 0; x < spec.width; ++x) {
-      const auto p = static_cast<std::size_t>(y * spec.width + x);
+  std::vector<double> g(static_cast<std::size_t>(transposed ? spec.pixels() : spec.pixels_seen()), 0.0);
+  for (std::int64_t y = 0; y < spec.rows_seen(); ++y) {
+    for (std::int64_t x = 0; x < spec.columns_seen(); ++x) {
+      const auto p = static_cast<std::size_t>(y * spec.columns_seen() + x);
       image.for_each_seen(y, x, [&](std::int64_t pixel, double weight) {
         const auto q = static_cast<std::size_t>(pixel);
         if (transposed) {
@@ -240,16 +262,16 @@ std::vector<double> apply_blur(const BlurSpec& spec, const std::vector<double>& 
 
 template <class T>
 HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
-  const std::int64_t n = spec.width * spec.height;
+  const std::int64_t n = spec.pixels_seen(), width = spec.columns_seen();
   const Geometry image(spec);
-  HostMatrix<T> a(n, n);
+  HostMatrix<T> a(n, spec.matrix_columns());
   if (spec.what == BlurMatrix::h) {
     for_row_ranges(n, threads, static_cast<double>(n) * static_cast<double>(image.w.data.size()),
                    [&](std::int64_t begin, std::int64_t end) {
                      for (std::int64_t p = begin; p < end; ++p) {
-                       image.for_each_seen(
-                           p / spec.width, p % spec.width,
-                           [&](std::int64_t q, double weight) { a(p, q) = static_cast<T>(weight); });
+                       image.for_each_seen(p / width, p % width, [&](std::int64_t q, double weight) {
+                         a(p, q) = static_cast<T>(weight);
+                       });
                      }
                    });
     return a;
@@ -269,16 +291,16 @@ HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
   const double cost = static_cast<double>(n) * static_cast<double>(interior.data.size()) * 8;
   for_row_ranges(n, threads, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p) {
-      const std::int64_t y = p / spec.width, x = p % spec.width;
+      const std::int64_t y = p / width, x = p % width;
       const bool far_from_edge = image.inside(y, x);
       for (std::int64_t down = -reach_y; down <= reach_y; ++down) {
-        if (y + down < 0 || y + down >= spec.height) continue;
+        if (y + down < 0 || y + down >= spec.rows_seen()) continue;
         for (std::int64_t right = -reach_x; right <= reach_x; ++right) {
-          if (x + right < 0 || x + right >= spec.width) continue;
+          if (x + right < 0 || x + right >= width) continue;
           const double sum =
               far_from_edge ? interior(down + reach_y, right + reach_x) : image.shared(y, x, down, right);
           const bool diagonal = down == 0 && right == 0;
-          a(p, p + down * spec.width + right) = static_cast<T>(diagonal ? sum + spec.lambda : sum);
+          a(p, p + down * width + right) = static_cast<T>(diagonal ? sum + spec.lambda : sum);
         }
       }
     }

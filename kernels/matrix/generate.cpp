@@ -18,7 +18,7 @@ constexpr int generator_version = 1;
 
 bool may_be_rectangular(MatrixKind kind) {
   return kind == MatrixKind::uniform || kind == MatrixKind::ones || kind == MatrixKind::hilbert ||
-         kind == MatrixKind::cauchy;
+         kind == MatrixKind::cauchy || kind == MatrixKind::blur;  // blur says more of it: blur_fault
 }
 
 [[noreturn]] void reject(const MatrixSpec& spec, const std::string& why) {
@@ -33,7 +33,7 @@ void check_dimensions(const MatrixSpec& spec) {
   }
   if (spec.rows != spec.cols && !may_be_rectangular(spec.kind)) {
     reject(spec, "the matrix must be square, not " + size +
-                     "; uniform, ones, hilbert and cauchy may be rectangular");
+                     "; uniform, ones, hilbert, cauchy and blur may be rectangular");
   }
 }
 
@@ -70,7 +70,7 @@ void validate(const MatrixSpec& spec) {
       }
       break;
     case MatrixKind::blur: {
-      const std::string fault = blur_fault(spec.blur, spec.rows);
+      const std::string fault = blur_fault(spec.blur, spec.rows, spec.cols);
       if (!fault.empty()) reject(spec, fault);
       break;
     }

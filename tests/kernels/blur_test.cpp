@@ -40,6 +40,24 @@ std::vector<MatrixSpec> samples(BlurMatrix what) {
       spec.blur.weights = HostMatrix<double>(3, 5);
       std::iota(spec.blur.weights.data.begin(), spec.blur.weights.data.end(), -3.0);
       all.push_back(spec);
+      if (psf != PointSpread::file) continue;
+      for (const auto& [rows, cols] : {std::pair{2, 2}, {4, 1}, {3, 6}, {6, 8}}) {  // no pixel in the middle
+        spec.blur.weights = HostMatrix<double>(rows, cols);
+        std::iota(spec.blur.weights.data.begin(), spec.blur.weights.data.end(), -3.0);
+        all.push_back(spec);
+      }
+    }
+  }
+  // Less of the image is seen, or more than there is.
+  const std::size_t square = all.size();
+  for (std::size_t i = 0; i < square; i += 3) {
+    for (const auto& [width, height] : {std::pair{1, 1}, {3, 9}, {12, 5}}) {
+      MatrixSpec spec = all[i];
+      spec.blur.seen_width = width;
+      spec.blur.seen_height = height;
+      spec.rows = width * height;
+      spec.cols = spec.blur.matrix_columns();
+      all.push_back(spec);
     }
   }
   return all;
@@ -48,12 +66,12 @@ std::vector<MatrixSpec> samples(BlurMatrix what) {
 /// H as section 6.1 of the source says: row p holds what every pixel contributes to pixel p of the answer.
 HostMatrix<double> plain_h(const BlurSpec& spec) {
   const HostMatrix<double> w = point_spread(spec);
-  const std::int64_t n = spec.width * spec.height;
-  HostMatrix<double> h(n, n);
-  for (std::int64_t p = 0; p < n; ++p) {
-    for (std::int64_t q = 0; q < n; ++q) {
-      const std::int64_t i = q / spec.width - p / spec.width + w.rows / 2;
-      const std::int64_t j = q % spec.width - p % spec.width + w.cols / 2;
+  const std::int64_t seen = spec.columns_seen();
+  HostMatrix<double> h(spec.pixels_seen(), spec.pixels());
+  for (std::int64_t p = 0; p < h.rows; ++p) {
+    for (std::int64_t q = 0; q < h.cols; ++q) {
+      const std::int64_t i = q / spec.width - p / seen + (w.rows + 1) / 2 - 1;  // the centre of filter2matrix
+      const std::int64_t j = q % spec.width - p % seen + (w.cols + 1) / 2 - 1;
       if (i >= 0 && i < w.rows && j >= 0 && j < w.cols) h(p, q) = w(i, j);
     }
   }
@@ -65,7 +83,7 @@ HostMatrix<double> plain_system(const BlurSpec& spec) {
   HostMatrix<double> s(h.rows, h.rows);
   for (std::int64_t p = 0; p < h.rows; ++p) {
     for (std::int64_t q = 0; q < h.rows; ++q) {
-      for (std::int64_t k = 0; k < h.rows; ++k) s(p, q) += h(p, k) * h(q, k);
+      for (std::int64_t k = 0; k < h.cols; ++k) s(p, q) += h(p, k) * h(q, k);
     }
     s(p, p) += spec.lambda;
   }
@@ -159,7 +177,7 @@ TEST(Blur, IsThePlainLoops) {
 TEST(Blur, IsSymmetricWhereThePointSpreadIs) {
   for (const MatrixSpec& spec : samples(BlurMatrix::h)) {
     const bool symmetric = spec.blur.psf != PointSpread::motion && spec.blur.psf != PointSpread::file;
-    if (spec.rows > 1 && spec.blur.width > 1 && spec.blur.height > 1) {
+    if (spec.rows == spec.cols && spec.rows > 1 && spec.blur.width > 1 && spec.blur.height > 1) {
       EXPECT_EQ(is_symmetric(generate<double>(spec)), symmetric) << spec.blur.canonical();
     }
   }
@@ -185,18 +203,19 @@ TEST(Blur, SameBitsForAnyNumberOfThreads) {
 TEST(Blur, AppliesWithoutTheMatrix) {
   for (const MatrixSpec& spec : samples(BlurMatrix::h)) {
     const HostMatrix<double> h = generate<double>(spec);
-    const auto n = static_cast<std::size_t>(spec.rows);
-    std::vector<double> f(n), straight(n, 0.0), transposed(n, 0.0);
+    const auto seen = static_cast<std::size_t>(h.rows), n = static_cast<std::size_t>(h.cols);
+    std::vector<double> f(n), g(seen), straight(seen, 0.0), transposed(n, 0.0);
     for (std::size_t q = 0; q < n; ++q) f[q] = std::sin(static_cast<double>(q));
-    for (std::size_t p = 0; p < n; ++p) {
+    for (std::size_t p = 0; p < seen; ++p) g[p] = std::cos(static_cast<double>(p));
+    for (std::size_t p = 0; p < seen; ++p) {
       for (std::size_t q = 0; q < n; ++q) {
-        straight[p] += h.data[p + q * n] * f[q];
-        transposed[q] += h.data[p + q * n] * f[p];
+        straight[p] += h.data[p + q * seen] * f[q];
+        transposed[q] += h.data[p + q * seen] * g[p];
       }
     }
     const auto near = testing::Pointwise(testing::DoubleNear(1e-12), straight);
     EXPECT_THAT(apply_blur(spec.blur, f, false), near) << spec.blur.canonical();
-    EXPECT_THAT(apply_blur(spec.blur, f, true), testing::Pointwise(testing::DoubleNear(1e-12), transposed));
+    EXPECT_THAT(apply_blur(spec.blur, g, true), testing::Pointwise(testing::DoubleNear(1e-12), transposed));
   }
   EXPECT_THROW(apply_blur(blur(2, 2, PointSpread::box).blur, {1, 2, 3}, false), std::invalid_argument);
 }
@@ -225,7 +244,10 @@ TEST(Blur, RejectsWithWhatIsAllowed) {
   EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.psf = PointSpread::motion, s.blur.length = 17; }),
               HasSubstr("length must be 1 to 16, not 17"));
   EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.psf = PointSpread::file; }),
-              HasSubstr("1, 3, 5 … 31 rows and columns, not 0 x 0"));
+              HasSubstr("1 to 31 rows and columns, not 0 x 0"));
+  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.seen_width = 2, s.blur.seen_height = 5; }),
+              HasSubstr("4 x 3 pixels of which 2 x 5 are seen makes a matrix of 10 x 10, not 12 x 12"));
+  EXPECT_THAT(fault([](MatrixSpec& s) { s.blur.seen_width = 2; }), HasSubstr("seen_height must be 1 to"));
   EXPECT_THAT(fault([](MatrixSpec& s) {
                 s.blur.psf = PointSpread::file;
                 s.blur.weights = HostMatrix<double>(3, 1);
@@ -245,6 +267,11 @@ TEST(Blur, CanonicalTextHoldsWhatDecides) {
   EXPECT_EQ(spec.canonical(Precision::float64), other.canonical(Precision::float64));
   other.blur.width = 3, other.blur.height = 4;
   EXPECT_NE(spec.canonical(Precision::float64), other.canonical(Precision::float64));
+  other = spec;
+  other.blur.seen_width = 4, other.blur.seen_height = 3;  // all of it
+  EXPECT_EQ(spec.canonical(Precision::float64), other.canonical(Precision::float64));
+  other.blur.seen_width = 3, other.blur.seen_height = 4;
+  EXPECT_THAT(other.canonical(Precision::float64), HasSubstr("width=4 height=3 seen=3x4 what=system"));
   MatrixSpec file = blur(4, 3, PointSpread::file);
   file.blur.weights = HostMatrix<double>(1, 3);
   file.blur.weights.data = {0.25, 0.5, 0.25};

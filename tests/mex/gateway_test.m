@@ -220,6 +220,51 @@ expect_error ('usage', 'allowed: auto, cuda', @gaussweep_mtimes, 1, 1, '', 'back
 expect_error ('device', 'does not run on the backend emulated', @gaussweep_mtimes, 1, 1, 'serial', 'backend', 'emulated');
 expect_error ('device', 'does not run on the backend cuda', @gaussweep_mtimes, 1, 1, 'serial', 'backend', 'cuda');
 
+% Soriano's filter2matrix and reconstruction. H f is a correlation, which conv2 knows by the turned filter.
+for h = {1, rand(3), rand(2), rand(4, 3), rand(5, 2), rand(7, 9)}
+  for sizes = {[5 6 5 6], [4 7 6 3], [3 3 8 9], [1 1 2 2], [6 1 1 6]}
+    s = num2cell (sizes{1});
+    H = gaussweep_filter2matrix (h{1}, s{:});
+    f = rand (s{1}, s{2});
+    whole = conv2 (f, rot90 (h{1}, 2));
+    g = zeros (s{3}, s{4});
+    centre = ceil (size (h{1}) / 2);
+    for y = 1:s{3}
+      for x = 1:s{4}
+        at = [y x] + size (h{1}) - centre;
+        if (all (at <= size (whole)))
+          g(y,x) = whole(at(1), at(2));
+        end
+      end
+    end
+    check (norm (reshape (H * f'(:), s{4}, s{3})' - g, 'fro') < 1e-12, 'H of %d x %d, sizes %s', size (h{1}), mat2str (sizes{1}));
+  end
+end
+check (isequal (gaussweep_filter2matrix (ones (3, 'single'), 4, 5), gaussweep_filter2matrix (ones (3, 'single'), 4, 5, 4, 5)), 'g is of the size of f');
+check (isa (gaussweep_filter2matrix (ones (2, 'single'), 2, 2), 'single'), 'H has the class of h');
+for h = {[0 1 0; 1 6 1; 0 1 0] / 10, [3 1; 1 1] / 6}
+  f = rand (6, 5);
+  H = gaussweep_filter2matrix (h{1}, 6, 5);
+  g = reshape (H * f'(:), 5, 6)';
+  expect_close (gaussweep_reconstruction (g, h{1}, 0.5), reshape ((H * H' + 0.5 * eye (30)) \ (H' * g'(:)), 5, 6)', 'reconstruction');
+  expect_close (gaussweep_reconstruction (g, h{1}, 0.5, 'poinv/cholesky_gets', {'gemm/shared', 'tile', 32}), gaussweep_reconstruction (g, h{1}, 0.5), 'reconstruction by methods of the thesis');
+  expect_close (gaussweep_reconstruction (single (g), h{1}, 0.5, 'geinv/gauss_jordan', 'direct'), single (gaussweep_reconstruction (g, h{1}, 0.5)), 'reconstruction in single');
+end
+h = [0 1 0; 1 6 1; 0 1 0] / 10;  % normal, but for the edge of the image: symmetric, so H H' is H' H
+H = gaussweep_filter2matrix (h, 6, 5);
+expect_close (gaussweep_reconstruction (reshape (H * f'(:), 5, 6)', h), f, 'without noise the image comes back');
+expect_error ('usage', 'usage: gaussweep_filter2matrix', @gaussweep_filter2matrix, 1, 2);
+expect_error ('size', 'rowsg must be a whole number from 1 on', @gaussweep_filter2matrix, 1, 2, 2, 1.5, 2);
+expect_error ('size', 'colsf must be', @gaussweep_filter2matrix, 1, 2, NaN);
+expect_error ('empty', 'h is empty', @gaussweep_filter2matrix, [], 2, 2);
+expect_error ('type', 'h is of class int8', @gaussweep_filter2matrix, int8 (1), 2, 2);
+expect_error ('complex', 'h is complex', @gaussweep_filter2matrix, 1i, 2, 2);
+expect_error ('usage', 'usage: gaussweep_reconstruction', @gaussweep_reconstruction, 1);
+expect_error ('usage', 'lambda must be a number from 0 on', @gaussweep_reconstruction, 1, 1, -1);
+expect_error ('type', 'g is of class uint8', @gaussweep_reconstruction, uint8 (1), 1);
+expect_error ('singular', 'A is singular', @gaussweep_reconstruction, ones (2), zeros (3));
+expect_error ('unknownMethod', 'geinv/lapack, ', @gaussweep_reconstruction, ones (2), 1, 0, 'magic');
+
 % Many calls, good and bad ones, cost no memory: each of them handles 320 KB or more, 250 of them 80 MB.
 A = fit_matrix (200, 'double');
 singular = A;

@@ -102,7 +102,8 @@ class Sweeps(SweepTest):
         directory = self.sweep(
             self.plan(
                 "stages: calls\nmatrix: {kind: spd}\n"
-                "sweep: [{problem: potrf, method: blocked, n: 40}, {problem: potrf, method: blocked, n: 41, stages: always}]\n"
+                "sweep: [{problem: potrf, method: blocked, n: 40},"
+                " {problem: potrf, method: blocked, n: 41, stages: always}]\n"
             )
         )
         with h5py.File(directory / "results.h5", "r") as file:

@@ -80,7 +80,29 @@ TEST(BlurRequest, SizesThatAreNoImage) {
   EXPECT_THAT(failure(", width: 9, height: 2", ", n: 36"), HasSubstr("n = 36 is not width x height = 9 x 2"));
   EXPECT_THAT(failure("", ""), HasSubstr("n is missing"));
   EXPECT_THAT(failure(", width: 0", ""), HasSubstr("width: '0'; allowed: a whole number from 1"));
-  EXPECT_THAT(failure("", ", n: 4, m: 9", "gemm"), HasSubstr("must be square"));
+  EXPECT_THAT(failure("", ", n: 4, m: 9", "gemm"), HasSubstr("a blur of 9 x 4 is not square: give"));
+}
+
+TEST(BlurRequest, SeesMoreOrLessThanTheImage) {
+  const Trial system = trial(", width: 5, height: 3, seen_width: 4, seen_height: 2", "");
+  EXPECT_EQ(system.shape.n, 8);
+  EXPECT_EQ(system.matrix.spec.blur.canonical(),
+            "psf=gaussian sigma=1.5 radius=3 width=5 height=3 seen=4x2 what=system lambda=0.01");
+  EXPECT_NE(system.key, trial(", width: 5, height: 3, seen_width: 2, seen_height: 4", "").key);
+  EXPECT_EQ(trial(", width: 5, seen_width: 6", "").matrix.spec.rows, 36);
+  const Trial product =
+      trial(", width: 5, height: 3, seen_height: 2, what: h", ", n: 7, matrix_b: {kind: ones}", "gemm");
+  EXPECT_EQ(product.shape.m, 4);
+  EXPECT_EQ(product.shape.k, 15);
+  EXPECT_EQ(product.shape.n, 7);
+  EXPECT_EQ(product.matrix.spec.cols, 15);
+  EXPECT_EQ(to_json(trial_from_json(to_json(product))), to_json(product));
+
+  EXPECT_THAT(failure(", seen_width: 4", ""), HasSubstr("need the width and height of the image too"));
+  EXPECT_THAT(failure(", width: 5, seen_width: 4", ", n: 9"),
+              HasSubstr("5 x 5 pixels of which 4 x 4 are seen makes a matrix of 16 x 16, not 9 x 9"));
+  EXPECT_THAT(failure(", width: 5, seen_width: 4, what: h", ""),
+              HasSubstr("makes a matrix of 16 x 25, not 16 x 16"));
 }
 
 TEST(BlurRequest, ReadsItsWords) {
@@ -103,11 +125,11 @@ TEST(BlurRequest, ReadsWeightsFromAFile) {
   EXPECT_THAT(failure(", psf: file, width: 4", ""), HasSubstr("psf file needs psf_file"));
   EXPECT_THAT(failure(", psf: file, psf_file: x.mtx, width: 4", ""),
               HasSubstr("x.mtx: there is no such file"));
+  EXPECT_EQ(trial(", psf: file, psf_file: even.mtx, width: 4", "").matrix.spec.blur.weights.rows, 2);
   EXPECT_THAT(
-      failure(", psf: file, psf_file: even.mtx, width: 4", ""),
-      HasSubstr("/data/even.mtx: the weights of a point-spread function must have 1, 3, 5 … 31 rows and "
-                "columns, not 2 x 3"));
-  EXPECT_THAT(failure(", psf: file, psf_file: large.mtx, width: 4", ""), HasSubstr("not 33 x 33"));
+      failure(", psf: file, psf_file: large.mtx, width: 4", ""),
+      HasSubstr("/data/large.mtx: the weights of a point-spread function must have 1 to 31 rows and columns, "
+                "not 33 x 33"));
 }
 
 TEST(BlurRequest, RefusesWordsAndValues) {

@@ -141,7 +141,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(node);
   EXPECT_OWN_MEMBER(partition);
   EXPECT_OWN_MEMBER(gres);
-  EXPECT_EQ(record_fields().size(), 70u);
+  EXPECT_EQ(record_fields().size(), 72u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {
