@@ -46,9 +46,31 @@ TEST_P(RecursiveLuSizes, FactorsAreTheVendors) {
   EXPECT_LT(difference(Problem::named("getrf"), shape, ours, reference), 1e-9);
 }
 
-// 1300: exchanges of more than 512 rows. 2100: a rest that is narrower than its place in the recursion. 8200
-// and 16500: panels of 16 and 8 columns, and the change to wider ones within a block.
+// 1300: exchanges of more than 512 rows. 2100: two rows a thread, a rest that is narrower than its place in
+// the recursion. 8200 and 16500: panels of 16 and 8 columns, and the change to wider ones within a block.
 INSTANTIATE_TEST_SUITE_P(All, RecursiveLuSizes, testing::Values(1300, 2100, 4200, 8200, 16500));
+
+/// Panels that do what the one before left to do, in their own columns and beside them in those further on:
+/// small enough for compute-sanitizer, with clusters of 2 and of 4 blocks.
+class RecursiveLuPanels : public RecursiveLu, public testing::WithParamInterface<std::int64_t> {};
+
+TEST_P(RecursiveLuPanels, WithinABlockAreLapacks) {
+  const std::int64_t n = GetParam();
+  Context context(*device);
+  const Shape shape{n, n, n, 1, Uplo::lower};
+  const Inputs<double> inputs = make_inputs<double>(Problem::getrf, shape, MatrixKind::uniform);
+  const Method& method = row_of(registry, "getrf/recursive");
+  const Answer<double> ours = run_method(context, method, inputs, defaults(method));
+  const auto host = cpu(Backend::host);
+  Context on_host(*host);
+  const Method& lapack = row_of(registry, "getrf/lapack");
+  const Answer<double> reference = run_method(on_host, lapack, inputs, defaults(lapack));
+  EXPECT_EQ(ours.info, 0);
+  EXPECT_EQ(ours.pivots, reference.pivots);
+  EXPECT_LT(difference(Problem::getrf, shape, ours, reference), 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RecursiveLuPanels, testing::Values(64, 101, 290));
 
 /// Sylvester's Hadamard matrix: its elimination is exact, and its columns are full of ties.
 TEST_F(RecursiveLu, TiesAreBrokenAsLapackDoes) {
