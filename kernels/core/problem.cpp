@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/core/problem_check.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep {
@@ -12,7 +13,8 @@ namespace {
   throw std::logic_error("the row of problem '" + row.name + "': " + why);
 }
 
-/// A row that lacks something is found where the list is made, not where a trial needs it.
+}  // namespace
+
 void validate(const ProblemRow& row) {
   static const std::vector<std::string> known{"m", "n", "k", "nrhs", "uplo"};
   if (!is_word(row.name)) reject(row, "the name is not of a-z, 0-9 and _");
@@ -32,6 +34,8 @@ void validate(const ProblemRow& row) {
   if (row.judge.single == nullptr || row.judge.real == nullptr) reject(row, "the judge is missing");
   if (!(row.tolerance > 0)) reject(row, "the tolerance is not positive");
 }
+
+namespace {
 
 std::vector<Problem> listed() {
   std::vector<Problem> all;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <random>
 
+#include "tests/io/plan/some_problems.hpp"
 #include "tests/scratch.hpp"
 
 namespace gaussweep::io {
@@ -17,15 +18,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-const std::vector<std::string> some_problems{"gemm", "trsv", "gesv"};
-
-Plan parse_plan(const std::string& text, const std::string& file) {
-  return io::parse_plan(text, file, some_problems);
-}
-Plan read_plan(const std::filesystem::path& path) {
-  return io::read_plan(path, some_problems);
-}
 
 /// What `text` fails with; "" where it does not fail.
 std::string failure(const std::string& text) {
