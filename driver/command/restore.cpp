@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/table.hpp"
@@ -28,8 +29,8 @@ namespace {
 constexpr std::int64_t most_pixels = 46340;
 
 struct Words {
-  std::string image, noise = "none", formula = "regularised", method, precision = "double", backend = "auto",
-                     output, format = "table", seed = "1";
+  std::string image, noise = "none", formula = "regularised", method, products = "analytic", gemm,
+                     precision = "double", backend = "auto", output, format = "table", seed = "1";
   BlurOptions blur;
 };
 
@@ -68,6 +69,11 @@ Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu) {
 RestoreJob job_of(Words& words) {
   RestoreJob job;
   job.formula = parse_option<Formula>("--formula", words.formula);
+  job.products = parse_option<Products>("--products", words.products);
+  if (job.products == Products::gemm && job.formula == Formula::inverse)
+    throw UsageError("--products gemm: the formula inverse has no products; take regularised or paper");
+  if (job.products == Products::analytic && !words.gemm.empty())
+    throw UsageError("--gemm: only products by gemm have a method; leave it out, or say --products gemm");
   job.precision = parse_precision(words.precision);
   job.noise = parse_noise(words.noise);
   job.seed = parse_seed(words.seed);
@@ -96,12 +102,21 @@ int run_restore(Words& words, const Commands& commands) {
   const int capability = device ? device->info().capability : 0;
   job.inverter =
       choose_inverter(commands.registry, job.formula, words.method, requested, job.precision, capability);
+  std::unique_ptr<Device> multiplier;
+  if (job.products == Products::gemm) {
+    job.multiplier = choose_multiplier(commands.registry, words.gemm, requested, job.precision, capability);
+    if (job.multiplier.backend != job.inverter.backend) {
+      multiplier = job.multiplier.backend == Backend::cuda
+                       ? std::move(device)
+                       : make_host_device(job.multiplier.backend, now_seconds, cpu_model());
+    }
+  }
   if (job.inverter.backend != Backend::cuda) {
     device = make_host_device(job.inverter.backend, now_seconds, cpu_model());
   }
   const std::vector<double> original(image.pixels.begin(), image.pixels.end());
   const std::string started = time_stamp();
-  const Restored restored = restore(job, original, *device);
+  const Restored restored = restore(job, original, *device, multiplier.get());
   const Restoration facts{job,      words.image, digest,  image,
                           original, restored,    started, command_line(commands)};
   write_restoration_directory(words.output, facts);
@@ -139,7 +154,13 @@ void add_restore_command(CLI::App& app, Commands& commands) {
       ->capture_default_str();
   sub->add_option("--method", words->method,
                   "What inverts, an id of gaussweep methods [the vendor's library]");
-  sub->add_option("--precision", words->precision, "float or double, of the inversion")
+  sub->add_option(
+         "--products", words->products,
+         "analytic: sums over the point-spread function; gemm: of full matrices, n^3 operations each")
+      ->capture_default_str();
+  sub->add_option("--gemm", words->gemm, "products gemm: what multiplies [the vendor's library]");
+  sub->add_option("--precision", words->precision,
+                  "float or double, of the inversion and of products by gemm")
       ->capture_default_str();
   allow_backends(
       *sub->add_option("--backend", words->backend, "auto: cuda where there is a GPU, else emulated")

@@ -37,27 +37,54 @@ const Method* default_method(const Registry& registry, Problem problem, Backend 
 
 }  // namespace
 
-Inverter choose_inverter(const Registry& registry, Formula formula, const std::string& word,
-                         Backend requested, Precision precision, int capability) {
-  const std::vector<Problem> problems = problems_of(formula);
-  const std::vector<std::string> ids = ids_of(registry, problems);
-  const std::string allowed =
-      fmt::format("allowed with --formula {}: {}", to_string(formula), fmt::join(ids, ", "));
+namespace {
+
+/// The row that `option` names; nothing where it is not given and there is no library's.
+const Method* find_method(const Registry& registry, const std::vector<Problem>& problems, const char* option,
+                          const std::string& word, Backend requested, const std::string& allowed) {
+  if (word.empty()) return default_method(registry, problems.front(), requested);
   const Method* method = nullptr;
-  if (word.empty()) {
-    method = default_method(registry, problems.front(), requested);
-    if (method == nullptr) {
-      throw UsageError(fmt::format("no library inverts {} in this build; give --method, {}",
-                                   to_string(problems.front()), allowed));
-    }
-  }
   for (const Method& row : registry.all()) {
     if (row.id() == word) method = &row;
   }
   if (method == nullptr) method = registry.find(problems.front(), word);
   if (method == nullptr) {
-    throw UsageError(fmt::format("--method {}: there is no such method; {}{}", word, allowed,
-                                 io::nearest_hint(word, ids)));
+    throw UsageError(fmt::format("{} {}: there is no such method; {}{}", option, word, allowed,
+                                 io::nearest_hint(word, ids_of(registry, problems))));
+  }
+  return method;
+}
+
+/// Where the row runs. @throws UsageError where it cannot
+Inverter placed(const Method& method, const char* option, Backend requested, Precision precision,
+                int capability) {
+  const std::optional<Backend> backend = resolve_backend(method, requested);
+  if (!backend) {
+    throw UsageError(fmt::format("{} {}: it does not run on the backend {}; see gaussweep methods", option,
+                                 method.id(), to_string(requested)));
+  }
+  if (!method.has(precision)) {
+    throw UsageError(
+        fmt::format("--precision {}: {} has no such version", to_string(precision), method.id()));
+  }
+  if (*backend == Backend::cuda && method.capability > capability) {
+    throw UsageError(fmt::format("{} {}: needs compute capability {}, the GPU has {}", option, method.id(),
+                                 capability_text(method.capability), capability_text(capability)));
+  }
+  return {&method, *backend};
+}
+
+}  // namespace
+
+Inverter choose_inverter(const Registry& registry, Formula formula, const std::string& word,
+                         Backend requested, Precision precision, int capability) {
+  const std::vector<Problem> problems = problems_of(formula);
+  const std::string allowed = fmt::format("allowed with --formula {}: {}", to_string(formula),
+                                          fmt::join(ids_of(registry, problems), ", "));
+  const Method* method = find_method(registry, problems, "--method", word, requested, allowed);
+  if (method == nullptr) {
+    throw UsageError(fmt::format("no library inverts {} in this build; give --method, {}",
+                                 to_string(problems.front()), allowed));
   }
   if (std::find(problems.begin(), problems.end(), method->problem) == problems.end()) {
     const bool wants_definite = method->problem == Problem::named("poinv") && formula == Formula::inverse;
@@ -67,20 +94,18 @@ Inverter choose_inverter(const Registry& registry, Formula formula, const std::s
                                      : "it does not invert a matrix",
                                  allowed));
   }
-  const std::optional<Backend> backend = resolve_backend(*method, requested);
-  if (!backend) {
-    throw UsageError(fmt::format("--method {}: it does not run on the backend {}; see gaussweep methods",
-                                 method->id(), to_string(requested)));
-  }
-  if (!method->has(precision)) {
-    throw UsageError(
-        fmt::format("--precision {}: {} has no such version", to_string(precision), method->id()));
-  }
-  if (*backend == Backend::cuda && method->capability > capability) {
-    throw UsageError(fmt::format("--method {}: needs compute capability {}, the GPU has {}", method->id(),
-                                 capability_text(method->capability), capability_text(capability)));
-  }
-  return {method, *backend};
+  return placed(*method, "--method", requested, precision, capability);
+}
+
+Inverter choose_multiplier(const Registry& registry, const std::string& word, Backend requested,
+                           Precision precision, int capability) {
+  const std::vector<Problem> problems{Problem::named("gemm")};
+  const std::string allowed = fmt::format("allowed: {}", fmt::join(ids_of(registry, problems), ", "));
+  const Method* method = find_method(registry, problems, "--gemm", word, requested, allowed);
+  if (method == nullptr) throw UsageError("no library multiplies in this build; give --gemm, " + allowed);
+  if (method->problem != Problem::named("gemm"))
+    throw UsageError(fmt::format("--gemm {}: it does not multiply matrices; {}", method->id(), allowed));
+  return placed(*method, "--gemm", requested, precision, capability);
 }
 
 }  // namespace gaussweep::driver

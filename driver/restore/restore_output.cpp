@@ -89,6 +89,8 @@ io::Restoration record_of(const Restoration& r) {
                   {"formula", std::string(to_string(job.formula))},
                   {"method", job.inverter.method->id()},
                   {"backend", std::string(to_string(job.inverter.backend))},
+                  {"products", std::string(to_string(job.products))},
+                  {"gemm_method", job.multiplier.method == nullptr ? "" : job.multiplier.method->id()},
                   {"precision", std::string(to_string(job.precision))},
                   {"status", word(done.status)},
                   {"convergence", std::string(to_string(done.convergence))},
@@ -124,6 +126,8 @@ io::Restoration record_of(const Restoration& r) {
                   {"invert_seconds", done.invert_seconds},
                   {"d2h_seconds", done.d2h_seconds},
                   {"verify_seconds", done.verify_seconds},
+                  {"product_seconds", done.product_seconds},
+                  {"product_ratio", done.product_ratio},
                   {"apply_seconds", done.apply_seconds}};
   return record;
 }
@@ -222,13 +226,20 @@ Table restoration_table(const Restoration& r) {
                    {"mse_restored", "MSE RESTORED", Style::plain},
                    {"psnr_degraded", "PSNR DEGRADED", Style::plain},
                    {"psnr_restored", "PSNR RESTORED", Style::plain},
+                   {"products", "PRODUCTS", Style::plain},
+                   {"generate_seconds", "MATRIX", Style::seconds},
+                   {"product_seconds", "GEMM", Style::seconds},
                    {"invert_seconds", "INVERSION", Style::seconds},
+                   {"apply_seconds", "IMAGE", Style::seconds},
                    {"residual_ratio", "RATIO", Style::plain},
                    {"status", "STATUS", Style::plain}};
   table.rows = {{psf_text(r.job.blur), noise_text(r.job.noise), std::string(to_string(r.job.formula)),
                  lambda_of(r.job), r.job.inverter.method->id(), errors.mse_degraded, errors.mse_restored,
-                 errors.psnr_degraded, errors.psnr_restored, r.restored.invert_seconds,
-                 r.restored.findings.ratio, word(r.restored.status)}};
+                 errors.psnr_degraded, errors.psnr_restored,
+                 r.job.multiplier.method == nullptr ? std::string(to_string(r.job.products))
+                                                    : r.job.multiplier.method->id(),
+                 r.restored.generate_seconds, r.restored.product_seconds, r.restored.invert_seconds,
+                 r.restored.apply_seconds, r.restored.findings.ratio, word(r.restored.status)}};
   return table;
 }
 

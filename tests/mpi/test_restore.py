@@ -203,6 +203,19 @@ class Restore(SweepTest):
         h = system_matrix(np.array([[0.2, 0.5, 0.3]]), 18, 23)
         np.testing.assert_allclose(data["degraded"].ravel(), h @ data["original"].ravel(), atol=1e-10)
 
+    def test_products_of_full_matrices_give_the_same(self):
+        image = self.image()
+        for formula in ("paper", "regularised"):
+            common = ("--psf", "motion", "--length", "3", "--lambda", "1e-3", "--formula", formula)
+            ours, _ = read(self.restore(image, *common, output=f"{formula}-analytic"))
+            theirs, facts = read(
+                self.restore(image, *common, "--products", "gemm", "--gemm", "shared", output=f"{formula}-gemm")
+            )
+            np.testing.assert_allclose(theirs["restored"], ours["restored"], atol=1e-6)
+            self.assertEqual((facts["products"], facts["gemm_method"]), ("gemm", "gemm/shared"))
+            self.assertGreater(facts["product_seconds"], 0)
+            self.assertLess(facts["product_ratio"], 3)
+
     def test_formats(self):
         image = self.image()
         self.restore(image, "--format", "json", output="a")
@@ -258,6 +271,10 @@ class Restore(SweepTest):
             ("--formula", "guess"): "regularised, paper, inverse",
             ("--formula", "inverse", "--method", "poinv/lapack"): "geinv/lapack",
             ("--method", "gesv/lapack"): "does not invert a matrix",
+            ("--products", "gem"): "(nearest: gemm)",
+            ("--products", "gemm", "--formula", "inverse"): "the formula inverse has no products",
+            ("--products", "gemm", "--gemm", "poinv/lapack"): "it does not multiply matrices",
+            ("--gemm", "shared"): "say --products gemm",
             ("--method", "poinv/lapak"): "(nearest: poinv/lapack)",
             ("--backend", "cuda"): "there is no GPU here",
             ("--precision", "half"): "float, double",

@@ -186,6 +186,65 @@ TEST_F(Restoration, ThePapersFormulaNeedsANormalH) {
   }
 }
 
+// The thesis's route: H H^T and the inverse's product with H^T by a method of gemm.
+TEST_F(Restoration, ProductsOfFullMatricesGiveTheSame) {
+  const Registry registry = builtin_registry();
+  const auto device = make_host_device(Backend::host, now_seconds);
+  for (const PointSpread psf : {PointSpread::gaussian, PointSpread::motion, PointSpread::sharpen}) {
+    for (const Formula formula : {Formula::regularised, Formula::paper}) {
+      RestoreJob one = job(registry, psf, formula);
+      const Restored analytic = restore(one, image(), *device);
+      EXPECT_EQ(analytic.product_seconds, 0);
+      EXPECT_TRUE(std::isnan(analytic.product_ratio));
+      one.products = Products::gemm;
+      for (const char* word : {"", "serial", "gemm/shared"}) {
+        one.multiplier = choose_multiplier(registry, word, Backend::emulated, one.precision, 0);
+        const auto other = make_host_device(one.multiplier.backend, now_seconds);
+        const Restored done = restore(one, image(), *device, other.get());
+        EXPECT_EQ(done.status, io::Status::pass) << done.message;
+        EXPECT_LT(done.product_ratio, 3);
+        EXPECT_GT(done.product_seconds, 0);
+        EXPECT_THAT(done.restored, Pointwise(DoubleNear(1e-7), analytic.restored))
+            << to_string(psf) << " " << word;
+      }
+    }
+  }
+  RestoreJob inverse = job(registry, PointSpread::sharpen, Formula::inverse);
+  inverse.products = Products::gemm;
+  EXPECT_THROW(restore(inverse, image(), *device), UsageError);
+}
+
+// One that multiplies wrongly is seen, whatever its inverse is worth.
+TEST_F(Restoration, AWrongProductIsNoPass) {
+  const Registry registry = builtin_registry();
+  const auto device = make_host_device(Backend::host, now_seconds);
+  Method idle = method_of(Problem::named("gemm"), "idle", false, {Backend::host});  // writes no answer
+  RestoreJob one = job(registry, PointSpread::sharpen, Formula::regularised);
+  one.products = Products::gemm;
+  one.multiplier = {&idle, Backend::host};
+  const Restored done = restore(one, image(), *device);
+  EXPECT_EQ(done.status, io::Status::failed);
+  EXPECT_THAT(done.message, HasSubstr("gemm/idle"));
+}
+
+TEST(Multiplier, IsAMethodOfGemm) {
+  const Registry registry = builtin_registry();
+  const auto id = [&](const char* word) {
+    return choose_multiplier(registry, word, Backend::emulated, Precision::float64, 0).method->id();
+  };
+  EXPECT_EQ(id(""), "gemm/openblas");
+  EXPECT_EQ(id("direct"), "gemm/direct");
+  for (const auto& [word, hint] : {std::pair{"poinv/lapack", "it does not multiply matrices; allowed: gemm/"},
+                                   {"gemm/sharde", "(nearest: gemm/shared)"}}) {
+    try {
+      id(word);
+      FAIL() << word;
+    } catch (const UsageError& e) {
+      EXPECT_THAT(e.what(), HasSubstr(hint));
+    }
+  }
+}
+
 TEST_F(Restoration, SinglePrecisionIsNear) {
   const Registry registry = builtin_registry();
   const auto device = make_host_device(Backend::host, now_seconds);
