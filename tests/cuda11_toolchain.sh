@@ -5,7 +5,9 @@
 #
 #   tests/cuda11_toolchain.sh [FOLDER]      default: ${XDG_CACHE_HOME:-$HOME/.cache}/gaussweep/cuda-11.8
 #
-# The last line printed is the path of a script `nvcc` that compiles with g++-11 as host compiler.
+# The last line printed is the path of a script `nvcc` that compiles with g++-11 as host compiler. Beside it is
+# FOLDER/toolkit, laid out as NVIDIA's own toolkit is, for CMake (-DCUDAToolkit_ROOT); its libraries of cuBLAS and
+# cuSOLVER are stubs, good for linking.
 # About 860 MB are fetched once; a stamp file makes later calls quick. Needs apt, dpkg and g++-11, not root.
 set -euo pipefail
 
@@ -19,7 +21,22 @@ fail() {
   exit 1
 }
 
-if [[ -f $stamp && $(cat "$stamp") == "$layout" && -x $folder/nvcc ]]; then
+# The toolkit's folder: links to what was unpacked, and nvcc by its script. Made where it is not whole.
+make_toolkit() {
+  local usr=$folder/root/usr toolkit=$folder/toolkit
+  if [[ -f $toolkit/whole ]]; then return; fi
+  rm -rf "$toolkit"
+  mkdir -p "$toolkit/bin" "$toolkit/lib64"
+  ln -s "$usr"/bin/* "$toolkit/bin"
+  cp --remove-destination "$folder/nvcc" "$toolkit/bin/nvcc"  # no link: CMake looks where it leads
+  ln -s "$usr/include" "$toolkit/include"
+  ln -s "$usr/lib/nvidia-cuda-toolkit" "$toolkit/nvvm"
+  ln -s "$usr"/lib/x86_64-linux-gnu/*.a "$usr"/lib/x86_64-linux-gnu/stubs/*.so "$toolkit/lib64"
+  ln -s libcudart_static.a "$toolkit/lib64/libcudart.a"
+  touch "$toolkit/whole"
+}
+
+if [[ -f $stamp && $(cat "$stamp") == "$layout" && -x $folder/nvcc && -f $folder/toolkit/whole ]]; then
   echo "$folder/nvcc"
   exit 0
 fi
@@ -31,7 +48,8 @@ folder=$(cd "$folder" && pwd)
 # Two runs at once would unpack over each other.
 exec 9>"$folder/lock"
 flock 9
-if [[ -f $folder/stamp && $(cat "$folder/stamp") == "$layout" ]]; then
+if [[ -f $folder/stamp && $(cat "$folder/stamp") == "$layout" && -x $folder/nvcc ]]; then
+  make_toolkit
   echo "$folder/nvcc"
   exit 0
 fi
@@ -97,5 +115,7 @@ CODE
 "$folder/nvcc" -std=c++17 -Wno-deprecated-gpu-targets -gencode arch=compute_35,code=sm_35 \
   -gencode arch=compute_52,code=sm_52 -c "$trial/scale.cu" -o "$trial/scale.o" >&2 \
   || fail "the toolchain in $folder was made, but does not compile"
+rm -rf "$folder/toolkit"
+make_toolkit
 echo "$layout" >"$folder/stamp"
 echo "$folder/nvcc"
