@@ -81,9 +81,8 @@ def _gpus(records):
         both = pairs(rows, first, second)
         if len(both):
             yield (
-                f"{second} is {factor(float(both['ratio'].median()))} as fast as {first} in the middle of"
-                f" {len(both)} trials in common ({factor(float(both['ratio'].min()))} to"
-                f" {factor(float(both['ratio'].max()))})."
+                f"{second} over {first}: median speedup {factor(float(both['ratio'].median()))} over {len(both)}"
+                f" trials in common ({factor(float(both['ratio'].min()))} to {factor(float(both['ratio'].max()))})."
             ), "architectures"
 
 
@@ -135,7 +134,7 @@ def _doubts(night):
         if typical.max() > typical.min() * (1 + CLOCKS_APART):
             yield (
                 f"{device} ran at {number(typical.min())} MHz on one machine and at {number(typical.max())} MHz on"
-                " another, in the middle trial: their times do not compare."
+                " another (median clocks): their times do not compare."
             ), "provenance"
     cpus = sorted({c for c in night.hosts["cpu"] if c})
     if len(cpus) > 1 and (records["backend"] != "cuda").any():

@@ -136,7 +136,7 @@ def ranking(page, night):
             ("device", "device", None),
             ("method", "method", None),
             ("races", "races", whole),
-            ("alone", "of these without a rival", whole),
+            ("alone", "uncontested", whole),
             ("wins", "fastest", whole),
             ("close", "within 10 % of the fastest", whole),
             ("typical", "median time / fastest", factor),

@@ -189,6 +189,6 @@ def _clocks(page, night):
     spread = (records["seconds_q3"] - records["seconds_q1"]) / records["seconds_median"]
     if spread.notna().any():
         page.add(
-            f"Spread of the samples (quartile distance over median): {percent(float(spread.median()))} in the middle"
-            f" trial, {percent(float(spread.quantile(0.95)))} in the 95th of 100."
+            f"Spread of the samples (interquartile range over median): median {percent(float(spread.median()))},"
+            f" 95th percentile {percent(float(spread.quantile(0.95)))}."
         )

@@ -38,7 +38,8 @@ def restoration(page, night):
         " 255, PSNR against 255. The pictures are rounded and clipped."
     )
     several = sorted(night.restorations, key=_order)
-    _table(page, several)
+    thesis = _all_of_the_thesis(several)
+    _table(page, several, thesis)
     _findings(page, several)
     shown = set()
     for one in several[:MOST]:
@@ -46,11 +47,11 @@ def restoration(page, night):
         if digest not in shown:
             shown.add(digest)
             caption = (
-                f"{'Figure 6.1' if len(shown) == 1 else 'Another image'}. The original, {one.text('image')},"
+                f"{'Figure 6.1. ' if digest in thesis else ''}The original, {one.text('image')},"
                 f" {one.original.shape[1]} × {one.original.shape[0]}."
             )
             page.pictures(f"{one.name}-original", caption, [("original", png(one.original))])
-        figure = FIGURES.get((_done(one), _noise(one)))
+        figure = FIGURES.get((_done(one), _noise(one))) if digest in thesis else None
         words = (
             f"{f'Figure {figure}. ' if figure else ''}The image"
             f" {_done(one)} {NOISE.get(_noise(one), one.text('noise'))}, and restored ({_how(one)}; {one.name})."
@@ -105,11 +106,11 @@ def _order(one):
     )
 
 
-def _table(page, several):
+def _table(page, several, thesis):
     frame = pd.DataFrame(
         [
             {
-                "figure": FIGURES.get((_done(one), _noise(one)), ""),
+                "figure": FIGURES.get((_done(one), _noise(one)), "") if one.text("image_sha256") in thesis else "",
                 "case": one.name,
                 "psf": one.text("psf_text"),
                 "noise": one.text("noise"),
@@ -164,10 +165,19 @@ def _table(page, several):
         ],
         limit=200,
         caption=(
-            "Table 6.3 of the thesis, measured again (the numbers printed there are lost): mean squared error of the"
-            " degraded and of the restored image."
+            ("Table 6.3 of the thesis, measured again (the numbers printed there are lost): mean" if thesis else "Mean")
+            + " squared error of the degraded and of the restored image."
         ),
     )
+
+
+def _all_of_the_thesis(several):
+    """Digests of the images with which all six restorations of the thesis were done (jobs/restoration.sh): its figures
+    and its table. One's own picture is nobody's figure."""
+    done = {}
+    for one in several:
+        done.setdefault(one.text("image_sha256"), set()).add((_done(one), _noise(one)))
+    return {digest for digest, what in done.items() if what >= set(FIGURES)}
 
 
 def _findings(page, several):

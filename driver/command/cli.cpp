@@ -8,6 +8,8 @@
 #include <system_error>
 
 #include "driver/base/printable.hpp"
+#include "driver/command/export.hpp"
+#include "driver/command/help.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/process.hpp"
@@ -71,7 +73,7 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   Commands commands{registry, make_device, argc, argv};
   CLI::App app{"gaussweep: sweeps of dense linear-algebra methods over sizes, parameters and GPUs"};
   app.name("gaussweep");
-  app.set_version_flag("--version", version_text());
+  app.set_version_flag("-V,--version", version_text());
   app.require_subcommand(1);
   app.failure_message(
       [](const CLI::App* parser, const CLI::Error& error) { return refusal(*parser, error) + '\n'; });
@@ -87,7 +89,10 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   add_merge_command(app, commands);
   add_matrix_command(app, commands);
   add_restore_command(app, commands);
+  add_export_command(app);
   add_worker_command(app, commands);
+  add_help_command(app);
+  add_examples(app);
   std::string lost;
   const int code = run_command(app, commands, lost);
   if (lost.empty()) lost = lost_output();

@@ -5,8 +5,10 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
+#include <set>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
@@ -22,8 +24,75 @@ namespace {
 
 struct Options {
   std::string base, now, threshold = "5", format = "table", base_gpu, new_gpu;
+  std::string sort;
+  std::vector<std::string> only;
+  std::size_t limit = 0;
   bool all = false;
 };
+
+constexpr std::int64_t most_rows = 1'000'000;
+const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "worse"};
+
+/// What --sort can be, and the number it stands for.
+double sort_value(const Pair& pair, const std::string& column) {
+  if (column == "n") return static_cast<double>(pair.identity.n);
+  if (column == "base") return pair.base.median;
+  if (column == "new") return pair.now.median;
+  return 1 / pair.change.ratio;
+}
+
+bool is_of_kind(const Pair& pair, const std::string& kind) {
+  if (kind == "worse") return pair.is_worse;
+  return (kind == "same" && pair.change.verdict == Verdict::same) ||
+         (kind == "faster" && pair.change.verdict == Verdict::faster) ||
+         (kind == "slower" && pair.change.verdict == Verdict::slower) ||
+         (kind == "unclear" && pair.change.verdict == Verdict::unclear);
+}
+
+/// The trials that are shown, in the order that is asked for; what was found is that of all. `hidden` becomes
+/// how many the limit keeps back.
+Comparison chosen(Comparison comparison, const Options& options, std::size_t& hidden) {
+  std::vector<Pair>& pairs = comparison.pairs;
+  if (!options.only.empty()) {
+    pairs.erase(std::remove_if(pairs.begin(), pairs.end(),
+                               [&](const Pair& pair) {
+                                 return std::none_of(
+                                     options.only.begin(), options.only.end(),
+                                     [&](const std::string& kind) { return is_of_kind(pair, kind); });
+                               }),
+                pairs.end());
+  }
+  if (!options.sort.empty()) {
+    const bool down = options.sort.front() == '-';
+    const std::string column = options.sort.substr(down ? 1 : 0);
+    std::stable_sort(pairs.begin(), pairs.end(), [&](const Pair& a, const Pair& b) {
+      const double x = sort_value(a, column), y = sort_value(b, column);
+      if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);  // unknown ones last
+      return down ? y < x : x < y;
+    });
+  }
+  hidden = options.limit > 0 && pairs.size() > options.limit ? pairs.size() - options.limit : 0;
+  pairs.resize(pairs.size() - hidden);
+  return comparison;
+}
+
+/// Says where methods of the CPU ran on another CPU: no change of theirs is the program's alone.
+void note_cpus(const io::Results& base, const io::Results& now) {
+  const auto models = [](const io::Results& results) {
+    std::set<std::string> cpus;
+    for (const io::HostRow& host : results.hosts) {
+      if (!host.cpu.empty()) cpus.insert(host.cpu);
+    }
+    return cpus;
+  };
+  const std::set<std::string> before = models(base), after = models(now);
+  if (before.empty() || after.empty() || before == after) return;
+  say(fmt::format(
+      "note: the CPUs differ: {} in base, {} in new; times of methods of the CPU, and what launches cost, "
+      "do not compare\n",
+      printable(fmt::format("{}", fmt::join(before, ", "))),
+      printable(fmt::format("{}", fmt::join(after, ", ")))));
+}
 
 io::Results load_side(const std::string& path, const std::string& gpu, const char* option) {
   Loaded loaded = load(path, true);
@@ -37,12 +106,13 @@ io::Results load_side(const std::string& path, const std::string& gpu, const cha
   return std::move(loaded.results);
 }
 
-void print_comparison(const Comparison& comparison, bool all) {
+void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden, bool all) {
   const Table methods = method_table(comparison, Reader::person);
-  const Table pairs = pair_table(comparison, all || comparison.across, Reader::person);
+  const Table pairs = pair_table(shown, all || comparison.across, Reader::person);
   const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
   fmt::print("{}", render_text(methods));
   if (!pairs.rows.empty()) fmt::print("\n{}", render_text(pairs));
+  if (hidden > 0) fmt::print("… and {} more trials (--limit)\n", hidden);
   if (!crossovers.rows.empty()) fmt::print("\nWhere one overtakes the other:\n{}", render_text(crossovers));
   if (!accuracy.rows.empty()) fmt::print("\nRight or wrong changed:\n{}", render_text(accuracy));
   for (const RunNoise& noise : comparison.noise) {
@@ -74,8 +144,11 @@ void compare_to_stdout(const Options& options, Commands& commands) {
                     "that share methods, backends, sizes, parameters and matrices",
                     options.base, options.now));
   }
+  note_cpus(base, now);
+  std::size_t hidden = 0;
+  const Comparison shown = chosen(comparison, options, hidden);
   if (format == Format::csv) {
-    fmt::print("{}", render_csv(pair_table(comparison, true, Reader::program)));
+    fmt::print("{}", render_csv(pair_table(shown, true, Reader::program)));
   } else if (format == Format::json) {
     nlohmann::ordered_json json;
     json["threshold"] = threshold;
@@ -90,12 +163,12 @@ void compare_to_stdout(const Options& options, Commands& commands) {
                                {"sigma", noise.sigma}});
     }
     json["methods"] = render_json(method_table(comparison, Reader::program));
-    json["trials"] = render_json(pair_table(comparison, true, Reader::program));
+    json["trials"] = render_json(pair_table(shown, true, Reader::program));
     json["accuracy"] = render_json(accuracy_table(comparison, Reader::program));
     json["crossovers"] = render_json(crossover_table(comparison));
     fmt::print("{}\n", json_text(json));
   } else {
-    print_comparison(comparison, options.all);
+    print_comparison(comparison, shown, hidden, options.all || !options.only.empty());
   }
   if (comparison.regression) commands.exit_code = exit_regression;
 }
@@ -117,6 +190,15 @@ void add_compare_command(CLI::App& app, Commands& commands) {
   sub->add_option("--base-gpu", options->base_gpu, "Of base, only this GPU model (may hold * and ?)");
   sub->add_option("--new-gpu", options->new_gpu, "Of new, only this GPU model (may hold * and ?)");
   sub->add_flag("--all", options->all, "Show every trial, not only those that changed");
+  auto* only = sub->add_option("--only", options->only, "Show only these trials")
+                   ->delimiter(',')
+                   ->allow_extra_args(false);
+  allow_words(*only, kinds);
+  allow_words(*sub->add_option("--sort", options->sort, "Order of the trials; with -, downwards"),
+              {"speedup", "-speedup", "n", "-n", "base", "-base", "new", "-new"});
+  allow_whole(
+      *sub->add_option("--limit", options->limit, "Show so many trials; 0: all")->capture_default_str(), 0,
+      most_rows);
   sub->callback([options, &commands] { compare_to_stdout(*options, commands); });
 }
 

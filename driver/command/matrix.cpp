@@ -165,7 +165,7 @@ void add_info(CLI::App& parent, Commands& commands) {
     }
     const Format format = parse_format(options->format);
     const io::MatrixInfo info = io::matrix_info_apart(options->file, options->dataset);
-    std::optional<Seen> seen;
+    std::optional<SeenMatrix> seen;
     std::string unseen;
     try {
       seen = see(io::import_matrix_apart(options->file, options->dataset),

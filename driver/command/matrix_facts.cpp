@@ -52,7 +52,7 @@ std::string shape_words(const MatrixFacts& facts) {
                      facts.upper_bandwidth);
 }
 
-std::string symmetry_words(const Seen& matrix) {
+std::string symmetry_words(const SeenMatrix& matrix) {
   const MatrixFacts& facts = matrix.facts;
   if (!facts.is_symmetric)
     return fmt::format("no, elements differ by up to {:.2g} of the largest", facts.asymmetry);
@@ -62,17 +62,17 @@ std::string symmetry_words(const Seen& matrix) {
 
 }  // namespace
 
-Seen see(io::Dense<double>&& a, bool factors) {
+SeenMatrix see(io::Dense<double>&& a, bool factors) {
   HostMatrix<double> matrix;
   matrix.rows = a.rows;
   matrix.cols = a.cols;
   matrix.data = std::move(a.data);
-  Seen seen{facts_of(matrix), std::nullopt};
+  SeenMatrix seen{facts_of(matrix), std::nullopt};
   if (factors && seen.facts.is_square()) seen.conditioning = conditioning_of(std::move(matrix), seen.facts);
   return seen;
 }
 
-std::string seen_text(const Seen& matrix) {
+std::string seen_text(const SeenMatrix& matrix) {
   const MatrixFacts& facts = matrix.facts;
   const double share = static_cast<double>(facts.nonzeros) /
                        (static_cast<double>(facts.rows) * static_cast<double>(facts.cols));
@@ -90,7 +90,7 @@ std::string seen_text(const Seen& matrix) {
   return text;
 }
 
-nlohmann::ordered_json seen_json(const Seen& matrix) {
+nlohmann::ordered_json seen_json(const SeenMatrix& matrix) {
   const MatrixFacts& facts = matrix.facts;
   nlohmann::ordered_json json;
   json["nonzeros"] = facts.nonzeros;

@@ -14,10 +14,10 @@ namespace gaussweep::driver {
 inline constexpr std::int64_t most_factored = 4096;
 
 /// Looks at every element; where `factors`, factors the matrix too, if it is square.
-Seen see(io::Dense<double>&& a, bool factors);
+SeenMatrix see(io::Dense<double>&& a, bool factors);
 
 /// Lines under those of info_text.
-std::string seen_text(const Seen& matrix);
-nlohmann::ordered_json seen_json(const Seen& matrix);
+std::string seen_text(const SeenMatrix& matrix);
+nlohmann::ordered_json seen_json(const SeenMatrix& matrix);
 
 }  // namespace gaussweep::driver

@@ -7,10 +7,13 @@
 #include <map>
 #include <memory>
 
+#include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
+#include "driver/base/table.hpp"
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
+#include "driver/command/plan_template.hpp"
 #include "driver/plan/cost_model.hpp"
 #include "driver/plan/demand.hpp"
 #include "driver/plan/plan_words.hpp"
@@ -66,24 +69,100 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
       to_string(backend), disk.size(), disk_bytes / 0x1p20);
 }
 
+/// Every trial with all that holds for it.
+Table explanation(const Expansion& expansion, const Registry& registry) {
+  const CostModel model(registry);
+  Table table;
+  table.columns = {{"method", "METHOD"},
+                   {"backend", "BACKEND", Style::plain, true},
+                   {"precision", "PRECISION", Style::plain, true},
+                   {"m", "M", Style::plain, true},
+                   {"n", "N", Style::plain, true},
+                   {"k", "K", Style::plain, true},
+                   {"nrhs", "NRHS", Style::plain, true},
+                   {"uplo", "UPLO", Style::plain, true},
+                   {"parameters", "PARAMETERS", Style::plain, true},
+                   {"matrix", "MATRIX", Style::plain, true},
+                   {"seed", "SEED", Style::plain, true},
+                   {"repeats", "REPEATS", Style::plain, true},
+                   {"warmup", "WARMUP", Style::plain, true},
+                   {"inner_repeats", "INNER", Style::plain, true},
+                   {"stages", "STAGES", Style::plain, true},
+                   {"timeout", "TIMEOUT", Style::seconds, true},
+                   {"tolerance", "TOLERANCE", Style::plain, true},
+                   {"expect", "EXPECTED", Style::plain, true},
+                   {"about", "ABOUT", Style::seconds},
+                   {"skipped", "SKIPPED"},
+                   {"key", "KEY"}};
+  for (const Trial& t : expansion.trials) {
+    table.rows.push_back(
+        {fmt::format("{}/{}", to_string(t.problem), t.method),
+         std::string(to_string(t.backend)),
+         std::string(to_string(t.precision)),
+         t.problem->has_axis("m") ? Cell(t.shape.m) : Cell(),
+         t.shape.n,
+         t.problem->has_axis("k") ? Cell(t.shape.k) : Cell(),
+         t.problem->has_axis("nrhs") ? Cell(t.shape.nrhs) : Cell(),
+         t.problem->has_axis("uplo") ? Cell(std::string(to_string(t.shape.uplo))) : Cell(),
+         settings_text(parameters_text(t.parameters)),
+         t.matrix.kind == "file" ? t.matrix.file : t.matrix.kind,
+         static_cast<std::int64_t>(t.matrix.spec.seed),
+         t.repeats,
+         t.warmup,
+         t.inner_repeats,
+         std::string(t.stages ? "always" : "never"),
+         t.timeout_seconds,
+         t.tolerance,
+         t.expect.empty() ? std::string("pass") : fmt::format("{}", fmt::join(t.expect, " ")),
+         model.estimate(t),
+         t.skip_reason,
+         t.key});
+  }
+  return table;
+}
+
 }  // namespace
 
 void add_plan_command(CLI::App& app, Commands& commands) {
   CLI::App* plan = app.add_subcommand("plan", "Check a plan: its trials, memory, disk and time");
-  auto path = std::make_shared<std::string>();
-  auto backend = std::make_shared<std::string>("auto");
-  refuse_empty(*plan->add_option("plan", *path, "The plan (YAML)")->required());
-  allow_backends(*plan->add_option("--backend", *backend, "As for run")->capture_default_str());
-  plan->callback([path, backend, &commands] {
+  struct Options {
+    std::string path, backend = "auto", format = "table";
+    bool wants_template = false, explains = false;
+  };
+  auto options = std::make_shared<Options>();
+  plan->add_option("plan", options->path, "The plan (YAML)");
+  allow_backends(*plan->add_option("--backend", options->backend, "As for run")->capture_default_str());
+  plan->add_flag("--template", options->wants_template, "Print a plan to begin with, with comments");
+  plan->add_flag("--explain", options->explains, "Every trial, with all defaults filled in");
+  allow_words(
+      *plan->add_option("--format", options->format, "Of --explain: how to show it")->capture_default_str(),
+      {"table", "csv", "json"});
+  plan->callback([options, &commands] {
+    if (options->wants_template) {
+      fmt::print("{}", plan_template);
+      return;
+    }
+    if (options->path.empty()) throw UsageError("plan: a plan's file is missing; plan --template prints one");
+    const std::string& backend = options->backend;
     int capability = 0;
-    Backend chosen = from_string<Backend>(*backend).value_or(Backend::emulated);
-    if (*backend == "auto") chosen = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
+    Backend chosen = from_string<Backend>(backend).value_or(Backend::emulated);
+    if (backend == "auto") chosen = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
     if (chosen == Backend::cuda && cuda_device_count() > 0)
       capability = make_cuda_device(0)->info().capability;
-    const Expansion expansion = expand_plan(io::read_plan(*path, enum_names<Problem>()), *path,
-                                            commands.registry, chosen, capability);
+    const Expansion expansion = expand_plan(io::read_plan(options->path, enum_names<Problem>()),
+                                            options->path, commands.registry, chosen, capability);
+    const Format format = parse_format(options->format);
+    if (options->explains && format != Format::table) {
+      const Table table = explanation(expansion, commands.registry);
+      fmt::print("{}", format == Format::csv ? render_csv(table) : json_text(render_json(table)) + "\n");
+      return;
+    }
     for (const std::string& note : expansion.notes) fmt::print("note: {}\n", printable(note));
-    print_plan(expansion, commands.registry, chosen);
+    if (options->explains) {
+      fmt::print("{}", render_text(explanation(expansion, commands.registry)));
+    } else {
+      print_plan(expansion, commands.registry, chosen);
+    }
   });
 }
 

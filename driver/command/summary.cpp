@@ -25,6 +25,17 @@ struct Options {
   std::size_t limit = 0;
 };
 
+/// Each word of the filters names something, but together they may leave nothing. @throws UsageError
+void refuse_nothing(const std::vector<io::Record>& left, std::size_t before,
+                    const std::vector<std::string>& paths) {
+  if (!left.empty() || before == 0) return;
+  throw UsageError(
+      fmt::format("none of the {} records is of all that is asked for: each word names some, together they "
+                  "name none; gaussweep "
+                  "summary {} shows what there is",
+                  before, fmt::join(paths, " ")));
+}
+
 /// `--best --by gpu`.
 void print_verdict(const Options& options, Format format) {
   if (!options.best) throw UsageError("--by gpu: is for --best only");
@@ -39,6 +50,7 @@ void print_verdict(const Options& options, Format format) {
   Filter gpus;
   gpus.gpus = std::move(filter.gpus);
   filter.gpus.clear();
+  const std::size_t before = all.records.size();
   std::vector<io::Record> records = filter_records(std::move(all.records), filter);
   if (!gpus.gpus.empty()) {
     std::vector<io::Record> others;
@@ -48,6 +60,7 @@ void print_verdict(const Options& options, Format format) {
     records = filter_records(std::move(records), gpus);
     records.insert(records.end(), others.begin(), others.end());
   }
+  refuse_nothing(records, before, options.paths);
   print_races(records, all, format);
 }
 
@@ -57,7 +70,9 @@ void summarise_to_stdout(const Options& options) {
   std::vector<io::Record> records = load_all(options.paths).records;
   // The baseline is looked for before the filters, so that `--method mine --baseline cusolver` works.
   const std::vector<io::Record> all = options.baseline.empty() ? std::vector<io::Record>() : records;
+  const std::size_t before = records.size();
   records = filter_records(std::move(records), options.filter);
+  refuse_nothing(records, before, options.paths);
   std::vector<Group> groups = group_records(records);
   if (!options.baseline.empty()) {
     set_speedups(groups, group_records(all), options.baseline);
@@ -82,6 +97,13 @@ void summarise_to_stdout(const Options& options) {
     if (hidden > 0) fmt::print("… and {} more rows (--limit)\n", hidden);
     if (options.best && groups.empty() && !records.empty()) fmt::print("No trial passed: nothing is best.\n");
     print_failures(records, options.only_failures ? "" : "\n");
+    if (!options.only_failures && !groups.empty()) {
+      fmt::print(
+          "RATIO: the residual over what rounding may cause, the worst of a row; judged against the "
+          "tolerance of the\n"
+          "plan. ERROR: the distance from the known solution, which a bad condition makes large; never "
+          "judged.\n");
+    }
   }
 }
 

@@ -125,8 +125,8 @@ int try_matrix(Words& words, const Commands& commands) {
   const std::filesystem::path path = std::filesystem::absolute(words.file);
   const io::MatrixInfo info = io::matrix_info_apart(path, wishes.dataset);
   fmt::print("Matrix:    {}\n{}", printable(words.file), info_text(info));
-  const Seen seen = see(io::import_matrix_apart(path, wishes.dataset),
-                        words.condition || std::max(info.rows, info.cols) <= most_factored);
+  const SeenMatrix seen = see(io::import_matrix_apart(path, wishes.dataset),
+                              words.condition || std::max(info.rows, info.cols) <= most_factored);
   fmt::print("{}", seen_text(seen));
   const auto [backend, capability] = foreseen_backend(words.backend);
   const TryPlan plan =

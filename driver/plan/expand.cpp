@@ -5,6 +5,7 @@
 
 #include "driver/plan/exclude.hpp"
 #include "driver/plan/matrix_request.hpp"
+#include "driver/plan/needs.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/trial_maker.hpp"
 #include "io/records/status.hpp"
@@ -95,6 +96,24 @@ void check_axes(const io::Entry& entry, Problem problem, const std::vector<const
   }
 }
 
+/// Warns where the matrix's kind lacks what a method needs and the plan does not expect that it fails.
+void warn_of_needs(const io::Entry& entry, const io::MatrixBlock& block, const Method& method,
+                   const std::function<void(const std::string&)>& say) {
+  const auto found = block.values.find("kind");
+  const auto kind = found == block.values.end() ? std::nullopt : from_string<MatrixKind>(found->second.text);
+  if (!kind) return;
+  const bool is_expected =
+      std::any_of(entry.expect.begin(), entry.expect.end(),
+                  [&](const auto& expectation) { return matches(expectation.first, method); });
+  if (is_expected) return;
+  for (const Need need : method.needs) {
+    if (!lacks(*kind, method.problem, need)) continue;
+    say(fmt::format(
+        "{} needs {}, which a matrix of kind {} is not: it may fail (expect says that this is a finding)",
+        method.id(), need_words(need), to_string(*kind)));
+  }
+}
+
 /// Where a trial came up first.
 struct Seen {
   std::size_t place;  ///< among the trials
@@ -154,6 +173,7 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
     for (const io::MatrixBlock& block : blocks) {
       for (const Method* method : methods) {
         const std::optional<Backend> backend = resolve_backend(*method, requested);
+        if (backend) warn_of_needs(entry, block, *method, say_once);
         const TrialMaker maker{plan, entry, *method, backend, requested, capability, lookup, block};
         const std::vector<Dimension> dimensions =
             dimensions_of(plan, entry, *method, backend.value_or(requested), requested);

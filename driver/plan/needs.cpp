@@ -1,8 +1,11 @@
 #include "driver/plan/needs.hpp"
 
+#include <algorithm>
+#include <initializer_list>
+
 namespace gaussweep::driver {
 
-std::optional<bool> has(const Seen& matrix, Problem problem, Need need) {
+std::optional<bool> has(const SeenMatrix& matrix, Problem problem, Need need) {
   const MatrixFacts& facts = matrix.facts;
   const bool dominant = facts.by_rows == Dominance::strict || facts.by_columns == Dominance::strict;
   switch (need) {
@@ -29,7 +32,7 @@ std::optional<bool> has(const Seen& matrix, Problem problem, Need need) {
   return std::nullopt;
 }
 
-Suits suits(const Seen& matrix, const Method& method) {
+Suits suits(const SeenMatrix& matrix, const Method& method) {
   Suits result;
   for (const Need need : method.needs) {
     const std::optional<bool> there = has(matrix, method.problem, need);
@@ -41,12 +44,35 @@ Suits suits(const Seen& matrix, const Method& method) {
   return result;
 }
 
+bool lacks(MatrixKind kind, Problem problem, Need need) {
+  const auto is = [&](std::initializer_list<MatrixKind> kinds) {
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+  };
+  switch (need) {
+    case Need::spd:
+      return is({MatrixKind::uniform, MatrixKind::symmetric, MatrixKind::diagonally_dominant,
+                 MatrixKind::triangular, MatrixKind::condition, MatrixKind::ones, MatrixKind::wilkinson});
+    case Need::strongly_regular:
+      return kind == MatrixKind::ones;
+    case Need::diagonally_dominant:
+      return is({MatrixKind::uniform, MatrixKind::symmetric, MatrixKind::ones, MatrixKind::hilbert,
+                 MatrixKind::cauchy, MatrixKind::wilkinson});
+    case Need::triangular:
+      return problem->counts_of_a != Counts::triangle && !is({MatrixKind::triangular, MatrixKind::identity});
+    case Need::nonzero_elements:
+      return is({MatrixKind::identity, MatrixKind::triangular, MatrixKind::wilkinson, MatrixKind::blur});
+    case Need::nonzero_diagonal:
+      return false;
+  }
+  return false;
+}
+
 std::string need_words(Need need) {
   switch (need) {
     case Need::spd:
       return "a symmetric positive definite matrix";
     case Need::strongly_regular:
-      return "regular leading blocks, for it exchanges no rows";
+      return "a matrix whose leading blocks are all regular, for it exchanges no rows";
     case Need::diagonally_dominant:
       return "a diagonally dominant matrix";
     case Need::triangular:
@@ -54,7 +80,7 @@ std::string need_words(Need need) {
     case Need::nonzero_elements:
       return "a matrix without zeros";
     case Need::nonzero_diagonal:
-      return "a diagonal without zeros";
+      return "a matrix without zeros on its diagonal";
   }
   return "?";
 }

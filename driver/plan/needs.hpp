@@ -6,18 +6,19 @@
 
 #include "kernels/core/method.hpp"
 #include "kernels/matrix/facts.hpp"
+#include "kernels/matrix/generate.hpp"
 
 namespace gaussweep::driver {
 
 /// A matrix seen, and what a factorisation said of it (nothing where none was made).
-struct Seen {
+struct SeenMatrix {
   MatrixFacts facts;
   std::optional<Conditioning> conditioning;
 };
 
 /// Whether the matrix, as the problem sees it (trsv and trtri see one triangle), has what is asked; nothing
 /// where that is not known.
-std::optional<bool> has(const Seen& matrix, Problem problem, Need need);
+std::optional<bool> has(const SeenMatrix& matrix, Problem problem, Need need);
 
 /// How well a method suits a matrix.
 struct Suits {
@@ -25,7 +26,10 @@ struct Suits {
   bool known = true;  ///< everything that it needs is known to be there
   Need lacks{};       ///< where it does not fit: the first need that is lacking
 };
-Suits suits(const Seen& matrix, const Method& method);
+Suits suits(const SeenMatrix& matrix, const Method& method);
+
+/// Whether generated matrices of this kind, n > 1, lack it; false where they have it or nobody knows.
+bool lacks(MatrixKind kind, Problem problem, Need need);
 
 /// A need in words: "a positive definite matrix".
 std::string need_words(Need need);

@@ -38,7 +38,7 @@ std::vector<Problem> problems_of_one_matrix(bool triangular) {
   return chosen;
 }
 
-std::vector<Problem> problems_for(const TryWishes& wishes, const Seen& matrix) {
+std::vector<Problem> problems_for(const TryWishes& wishes, const SeenMatrix& matrix) {
   if (!wishes.problems.empty()) return wishes.problems;
   if (matrix.facts.is_triangular() && matrix.facts.lower_bandwidth + matrix.facts.upper_bandwidth > 0)
     return problems_of_one_matrix(true);
@@ -72,7 +72,7 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
 
-std::string plan_text(const TryWishes& wishes, const Seen& matrix, const FileFacts& file,
+std::string plan_text(const TryWishes& wishes, const SeenMatrix& matrix, const FileFacts& file,
                       const std::vector<Problem>& problems, const std::vector<Candidate>& candidates) {
   std::vector<std::string> precisions;
   for (const Precision precision : wishes.precisions) precisions.emplace_back(to_string(precision));
@@ -136,8 +136,8 @@ class Refusals {
 
 }  // namespace
 
-TryPlan plan_try(const TryWishes& wishes, const Seen& matrix, const FileFacts& file, const Registry& registry,
-                 Backend requested, int capability) {
+TryPlan plan_try(const TryWishes& wishes, const SeenMatrix& matrix, const FileFacts& file,
+                 const Registry& registry, Backend requested, int capability) {
   if (!matrix.facts.is_square()) {
     throw UsageError(fmt::format("{} is {} x {}: what try solves, factors and inverts is square", file.path,
                                  matrix.facts.rows, matrix.facts.cols));

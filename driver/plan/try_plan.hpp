@@ -40,7 +40,7 @@ struct TryPlan {
 /// @param file of the matrix, absolute
 /// @param requested, capability as for `expand`
 /// @throws UsageError where a word for methods means none, or a matrix is not square
-TryPlan plan_try(const TryWishes& wishes, const Seen& matrix, const FileFacts& file, const Registry& registry,
-                 Backend requested, int capability);
+TryPlan plan_try(const TryWishes& wishes, const SeenMatrix& matrix, const FileFacts& file,
+                 const Registry& registry, Backend requested, int capability);
 
 }  // namespace gaussweep::driver

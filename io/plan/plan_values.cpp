@@ -131,19 +131,20 @@ double parse_bytes(const Scalar& scalar, const std::string& what) {
 }
 
 std::vector<Scalar> expand_range(const Scalar& scalar) {
-  static const std::regex form(R"(([+-]?\d{1,18}[kK]?):([+-]?\d{1,18}[kK]?):(\*?)([+-]?\d{1,18}[kK]?))");
+  static const std::regex form(R"(([+-]?\d{1,18}[kK]?):([+-]?\d{1,18}[kK]?)(?::(\*?)([+-]?\d{1,18}[kK]?))?)");
   static const std::regex looks_like(R"([+-]?\d[^:]*:.*)");
   std::smatch match;
   if (scalar.text.size() > 100 || !std::regex_match(scalar.text, looks_like)) return {scalar};
   if (!std::regex_match(scalar.text, match, form)) {
     fail_at(scalar.place,
             "'" + scalar.text +
-                "' is no range; allowed: start:stop:step (500:5500:500) or start:stop:*factor (64:4096:*2)");
+                "' is no range; allowed: start:stop (1:8, step 1), start:stop:step (500:5500:500) or "
+                "start:stop:*factor (64:4096:*2)");
   }
   const auto part = [&](std::size_t i) {
     return parse_integer({match[i], scalar.place}, INT64_MIN, INT64_MAX, "range");
   };
-  const std::int64_t start = part(1), stop = part(2), step = part(4);
+  const std::int64_t start = part(1), stop = part(2), step = match[4].matched ? part(4) : 1;
   const bool geometric = match[3].length() > 0;
   const auto bad = [&](const std::string& why) {
     fail_at(scalar.place, "the range '" + scalar.text + "' " + why);

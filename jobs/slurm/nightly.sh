@@ -5,7 +5,8 @@
 #   jobs/slurm/nightly.sh PLAN -o DIR [OPTION…] [-- SBATCH-OPTION…]
 #
 #   -o DIR        gets the sweep's run directories, results.h5, missing.txt and report/
-#   --dated       into DIR/YYYY-MM-DD instead: a directory a night
+#   --dated       into DIR/YYYY-MM-DD instead: a directory a night, compared with the one before
+#   --mail WHOM   send DIR/night.txt, a short text on the night, there
 #   --shards N    as a job array of N shards (array.sbatch); without it as one job on whole nodes (sweep.sbatch)
 #   --resume      fill the gaps that an earlier call left, then merge and report again
 #   --dry-run     print what would be submitted
@@ -16,7 +17,7 @@
 script=nightly.sh
 jobs=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/.." && pwd) || exit 2
 source "$jobs/slurm/common.sh"
-values="shards at-once nodes env ranks-per-node time requeues notice backend"
+values="shards at-once nodes env ranks-per-node time requeues notice backend mail"
 flags="dated resume retry-failed dry-run"
 read_options "$@"
 read_plan
@@ -43,7 +44,8 @@ else
   directories=("$output/sweep")
 fi
 finish_id=$("$jobs/slurm/finish.sbatch" -o "$output" --parsable ${env_file:+--env "$env_file"} \
-  ${sweep_id:+--after "$sweep_id"} ${flag[dry-run]:+--dry-run} "${directories[@]}") || {
+  ${sweep_id:+--after "$sweep_id"} ${flag[dry-run]:+--dry-run} ${flag[dated]:+--nights} ${value[mail]:+--mail "${value[mail]}"} \
+  "${directories[@]}") || {
   say "the merge was not submitted${sweep_id:+, but the sweep was: job $sweep_id (after it: the same call with --resume)}"
   exit 1
 }

@@ -50,8 +50,8 @@ FileFacts file(std::int64_t n) {
 }
 
 /// A full, unsymmetric matrix whose conditioning is harmless.
-Seen square(std::int64_t n) {
-  Seen seen;
+SeenMatrix square(std::int64_t n) {
+  SeenMatrix seen;
   seen.facts.rows = seen.facts.cols = n;
   seen.facts.nonzeros = n * n;
   seen.facts.lower_bandwidth = seen.facts.upper_bandwidth = n - 1;
@@ -59,7 +59,7 @@ Seen square(std::int64_t n) {
   return seen;
 }
 
-TryPlan plan_of(const TryWishes& wishes, const Seen& seen, Backend backend = Backend::host) {
+TryPlan plan_of(const TryWishes& wishes, const SeenMatrix& seen, Backend backend = Backend::host) {
   return plan_try(wishes, seen, file(seen.facts.rows), registry(), backend, 0);
 }
 
@@ -83,13 +83,13 @@ TEST(TryPlan, TriesWhatSuitsTheMatrixAndSaysWhatDoesNot) {
   EXPECT_THAT(plan.left_out[0].why, HasSubstr("symmetric positive definite"));
   EXPECT_THAT(plan.left_out[1].methods, ElementsAre("gesv/tuned"));
 
-  Seen sparse = square(8);
+  SeenMatrix sparse = square(8);
   sparse.facts.nonzeros = 20;
   sparse.facts.is_symmetric = true;
   sparse.conditioning->is_definite = true;
   EXPECT_THAT(methods_of(plan_of({}, sparse), 8), ElementsAre("fast", "pivoting", "plain", "cholesky"));
 
-  Seen upper = square(8);
+  SeenMatrix upper = square(8);
   upper.facts.lower_bandwidth = 0;
   const std::vector<Trial> trials = trials_of(plan_of({}, upper), 8);
   ASSERT_THAT(trials, SizeIs(1));
@@ -102,10 +102,10 @@ TEST(TryPlan, FailuresAreFindingsWhereItIsNotKnownThatAMethodSuits) {
   for (const Trial& trial : trials_of(plan_of({}, square(8)), 8)) {
     EXPECT_EQ(trial.expect, trial.method == "plain" ? any : std::vector<std::string>()) << trial.method;
   }
-  Seen dominant = square(8);
+  SeenMatrix dominant = square(8);
   dominant.facts.by_columns = Dominance::strict;
   for (const Trial& trial : trials_of(plan_of({}, dominant), 8)) EXPECT_THAT(trial.expect, IsEmpty());
-  Seen singular = square(8);
+  SeenMatrix singular = square(8);
   singular.conditioning = Conditioning{false, HUGE_VAL, 3};
   for (const Trial& trial : trials_of(plan_of({}, singular), 8)) EXPECT_EQ(trial.expect, any) << trial.method;
 }
@@ -148,7 +148,7 @@ TEST(TryPlan, TheShortestFirstAsLongAsTheTimeLasts) {
 }
 
 TEST(TryPlan, RectanglesAreRefusedAndNothingLeftIsNoPlan) {
-  Seen tall = square(8);
+  SeenMatrix tall = square(8);
   tall.facts.cols = 3;
   EXPECT_THROW(plan_of({}, tall), UsageError);
   TryWishes wishes;

@@ -289,7 +289,8 @@ TEST(PlanErrors, Ranges) {
   EXPECT_THAT(n("1:5:*0"), HasSubstr("would not end"));
   EXPECT_THAT(n("1:5:*-2"), HasSubstr("would not end"));
   EXPECT_THAT(n("0:5:*2"), HasSubstr("would not end; allowed: a start of at least 1"));
-  EXPECT_THAT(n("1:5"), HasSubstr("is no range; allowed: start:stop:step"));
+  EXPECT_THAT(n("1:5:"), HasSubstr("is no range; allowed: start:stop (1:8, step 1), start:stop:step"));
+  EXPECT_THAT(n("5:1"), HasSubstr("ends before it starts"));
   EXPECT_THAT(n("1:5:x"), HasSubstr("is no range"));
   EXPECT_THAT(n("1:5:1:1"), HasSubstr("is no range"));
   EXPECT_THAT(n("1:2000000:1"), HasSubstr("more than 1000000 values"));

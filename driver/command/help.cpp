@@ -1,0 +1,204 @@
+#include "driver/command/help.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "driver/base/errors.hpp"
+#include "driver/command/option_checks.hpp"
+#include "io/plan/plan.hpp"
+#include "version.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+const std::vector<std::pair<const char*, const char*>>& examples() {
+  static const std::vector<std::pair<const char*, const char*>> all{
+      {"run",
+       "gaussweep run plan.yaml -o runs/first\n"
+       "mpirun -n 4 gaussweep run plan.yaml -o runs/first --time-limit 8h\n"
+       "gaussweep run plan.yaml -o runs/first --resume"},
+      {"try",
+       "gaussweep try A.mtx\n"
+       "gaussweep try A.mtx --problem gesv --nrhs 1,3 --precision float,double -o runs/a"},
+      {"plan",
+       "gaussweep plan --template > plan.yaml\n"
+       "gaussweep plan plan.yaml\n"
+       "gaussweep plan plan.yaml --explain"},
+      {"methods", "gaussweep methods --problem gesv\ngaussweep methods --format json"},
+      {"devices", "gaussweep devices"},
+      {"status", "gaussweep status runs/first"},
+      {"summary",
+       "gaussweep summary runs/first --best --by gpu\n"
+       "gaussweep summary runs/* --problem gesv -n '>=1k' --baseline cusolver --sort median\n"
+       "gaussweep summary runs/first --failures"},
+      {"compare",
+       "gaussweep compare runs/before runs/after\n"
+       "gaussweep compare runs/before runs/after --only slower,worse --sort speedup --limit 20"},
+      {"verify", "gaussweep verify runs/first --tolerance gesv=8"},
+      {"merge", "gaussweep merge runs/part-* -o all.h5"},
+      {"matrix",
+       "gaussweep matrix info A.mtx\n"
+       "gaussweep matrix generate --kind spd -n 1k -o spd.h5"},
+      {"restore", "gaussweep restore --image shapes.pgm --psf gaussian --sigma 1.5 -o restored"},
+      {"export",
+       "gaussweep export runs/first > records.csv\ngaussweep export runs/* --format json -o records.json"},
+      {"help",
+       "gaussweep help run\n"
+       "gaussweep help --bash > ~/.local/share/bash-completion/completions/gaussweep\n"
+       "gaussweep help --man | man -l -"}};
+  return all;
+}
+
+std::vector<const CLI::App*> commands_for_people(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
+}
+
+std::vector<const CLI::Option*> options_for_people(const CLI::App& app) {
+  std::vector<const CLI::Option*> options;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->nonpositional() && !option->get_group().empty()) options.push_back(option);
+  }
+  return options;
+}
+
+/// Text as troff takes it.
+std::string troff(const std::string& text) {
+  std::string out;
+  bool at_start = true;
+  for (const char c : text) {
+    if (at_start && (c == '.' || c == '\'')) out += "\\&";
+    at_start = c == '\n';
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+void describe_command(const CLI::App& command, const std::string& path, std::string& text) {
+  text += fmt::format(".SS \"{}\"\n{}\n", troff(path), troff(command.get_description()));
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;
+    text += fmt::format(".TP\n.B \"{}\"\n{}\n", troff(option->get_name(!option->nonpositional(), true)),
+                        troff(option->get_description()));
+  }
+  for (const CLI::App* sub : commands_for_people(command))
+    describe_command(*sub, path + " " + sub->get_name(), text);
+}
+
+/// "case" branches of a command's options, its own commands after them.
+void complete_command(const CLI::App& command, const std::string& path, std::string& text) {
+  std::string words;
+  for (const CLI::Option* option : options_for_people(command)) {
+    for (const std::string& name : option->get_lnames()) words += " --" + name;
+  }
+  for (const CLI::App* sub : commands_for_people(command)) words += " " + sub->get_name();
+  if (!path.empty())
+    text += fmt::format("    '{}') words='{}' ;;\n", path, words.empty() ? "" : words.substr(1));
+  for (const CLI::App* sub : commands_for_people(command))
+    complete_command(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), text);
+}
+
+void print_help(CLI::App& app, const std::string& name) {
+  if (name.empty()) {
+    fmt::print("{}", app.help());
+    return;
+  }
+  std::vector<std::string> names;
+  for (const CLI::App* sub : commands_for_people(app)) {
+    if (sub->get_name() == name) {
+      fmt::print("{}", sub->help("gaussweep"));
+      return;
+    }
+    names.push_back(sub->get_name());
+  }
+  throw UsageError(fmt::format("help: no command '{}'; allowed: {}{}", name, fmt::join(names, ", "),
+                               io::nearest_hint(name, names)));
+}
+
+}  // namespace
+
+std::string manual_page(const CLI::App& app) {
+  std::string text = fmt::format(
+      ".TH GAUSSWEEP 1 \"\" \"gaussweep {}\"\n.SH NAME\ngaussweep \\- sweeps of dense linear\\-algebra "
+      "methods\n"
+      ".SH SYNOPSIS\n.B gaussweep\nCOMMAND [OPTION]... [ARGUMENT]...\n.SH COMMANDS\n",
+      version_string);
+  for (const CLI::App* sub : commands_for_people(app)) describe_command(*sub, sub->get_name(), text);
+  text += ".SH EXAMPLES\n.nf\n";
+  for (const auto& [name, lines] : examples()) text += troff(lines) + "\n";
+  return text +
+         ".fi\n.SH EXIT STATUS\n0: all as expected. 1: inaccurate where the plan did not expect it. 2: usage "
+         "or plan. "
+         "3: a trial crashed, timed out or could not run. 4: compare found a regression. 5: stopped early, "
+         "go on with "
+         "run \\-\\-resume.\n";
+}
+
+std::string bash_completion(const CLI::App& app) {
+  std::string names, branches;
+  for (const CLI::App* sub : commands_for_people(app)) names += (names.empty() ? "" : " ") + sub->get_name();
+  complete_command(app, "", branches);
+  return fmt::format(
+      R"(# bash completion of gaussweep, made by: gaussweep help --bash
+_gaussweep() {{
+  local current="${{COMP_WORDS[COMP_CWORD]}}" command="${{COMP_WORDS[1]}}" words=''
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    mapfile -t COMPREPLY < <(compgen -W '{} --help --version' -- "$current")
+    return
+  fi
+  if [ "$command" = matrix ] && [ "$COMP_CWORD" -gt 2 ]; then command="matrix ${{COMP_WORDS[2]}}"; fi
+  case "$command" in
+{}  esac
+  case "$current" in
+    -*) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current") ;;
+    *)
+      if [ "$command" = matrix ] || [ "$command" = help ]; then mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+      else mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi ;;
+  esac
+}}
+complete -o filenames -F _gaussweep gaussweep
+)",
+      names, branches);
+}
+
+void add_examples(CLI::App& app) {
+  for (const auto& [name, lines] : examples()) {
+    std::string text = "Examples:\n  ";
+    for (const char* c = lines; *c != '\0'; ++c)
+      text += *c == '\n' ? std::string("\n  ") : std::string(1, *c);
+    app.get_subcommand(name)->footer(text);
+  }
+}
+
+void add_help_command(CLI::App& app) {
+  struct Options {
+    std::string name;
+    bool man = false, bash = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("help", "Say what a command does; the manual page; completion for bash");
+  sub->add_option("command", options->name, "The command [all of them]");
+  sub->add_flag("--man", options->man, "The whole manual page, for man -l -");
+  sub->add_flag("--bash", options->bash, "Completion for bash");
+  sub->callback([options, &app] {
+    if (options->man) {
+      fmt::print("{}", manual_page(app));
+    } else if (options->bash) {
+      fmt::print("{}", bash_completion(app));
+    } else {
+      print_help(app, options->name);
+    }
+  });
+}
+
+}  // namespace gaussweep::driver

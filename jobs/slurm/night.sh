@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# A short text on a night, to be mailed: what is missing, what failed unexpectedly, what became slower or wrong since the
+# night before, and who wins.
+#
+#   jobs/slurm/night.sh NIGHT [BEFORE]
+#
+#   NIGHT, BEFORE   directories with results.h5 (and missing.txt), as nightly.sh leaves them, or results files
+#   $GAUSSWEEP      the program (default: build/gaussweep, or the one on the path)
+#
+# Its first line is the mail's subject. Exit code: 0, or 4 where something became slower or wrong.
+
+set -uo pipefail
+root=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.." && pwd) || exit 2
+gaussweep=${GAUSSWEEP:-$root/build/gaussweep}
+[[ -x $gaussweep ]] || gaussweep=$(command -v gaussweep) || { echo "night.sh: no gaussweep; set GAUSSWEEP" >&2; exit 2; }
+if (($# < 1 || $# > 2)); then echo "night.sh: give NIGHT [BEFORE]" >&2; exit 2; fi
+
+results_of() { if [[ -d $1 ]]; then echo "$1/results.h5"; else echo "$1"; fi; }
+night=$(results_of "$1")
+most=15 # lines of a kind: a mail is read on a phone
+
+failures=$("$gaussweep" summary "$night" --failures) || exit
+count=$(tail -n 1 <<<"$failures")
+unexpected=$(sed -n '/^Not as expected:/,/^$/p' <<<"$failures")
+compared='' code=0
+if (($# == 2)); then
+  compared=$("$gaussweep" compare "$(results_of "$2")" "$night" --only slower,worse --sort speedup --limit "$most" 2>&1)
+  code=$?
+  if ((code != 0 && code != 4)); then compared="Not compared with $2: $compared" code=0; fi
+fi
+missing=''
+if [[ -d $1 && -s $1/missing.txt ]]; then missing=$(head -n "$most" "$1/missing.txt"); fi
+
+subject="gaussweep, $(basename "$1"): $count"
+if [[ -n $missing ]]; then subject+=", incomplete"; fi
+if [[ -n $unexpected ]]; then subject+=", unexpected failures"; fi
+if ((code == 4)); then subject+=", slower or worse"; fi
+echo "$subject"
+if [[ -n $missing ]]; then printf '\n%s\n' "$missing"; fi
+if [[ -n $unexpected ]]; then printf '\n%s\n' "$(head -n "$most" <<<"$unexpected")"; fi
+if [[ -n $compared ]]; then printf '\nSince %s:\n%s\n' "$(basename "$2")" "$compared"; fi
+printf '\n%s\n' "$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" --best --by gpu | sed '/^First the fastest/,$d')"
+exit "$code"

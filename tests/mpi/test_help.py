@@ -1,0 +1,152 @@
+"""What a user finds without a page: help, manual page, completion, a plan to begin with, data for other programs."""
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+import unittest
+
+from harness import GAUSSWEEP, SOURCE, SweepTest, environment, run
+
+PLAN = """
+name: tiny
+repeats: 2
+sweep:
+  - {problem: gesv, method: [lapack, gauss_serial], n: [8, 16], matrix: {kind: diagonally_dominant}}
+"""
+
+
+class Help(SweepTest):
+    def commands(self):
+        said = run(["summry"]).stderr
+        return said.partition("allowed: ")[2].partition(" (")[0].split(", ")
+
+    def test_every_command_has_help_with_examples(self):
+        names = self.commands()
+        self.assertIn("try", names)
+        for name in names:
+            done = run(["help", name])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(
+                f"Examples:\n  gaussweep {name}" if name != "run" else "Examples:\n  gaussweep run", done.stdout
+            )
+            self.assertEqual(run([name, "--help"]).stdout.splitlines()[-1], done.stdout.splitlines()[-1])
+        wrong = run(["help", "summry"])
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("nearest: summary", wrong.stderr)
+        self.assertEqual(run(["-V"]).stdout, run(["--version"]).stdout)
+
+    def test_the_manual_page_has_every_command_and_option(self):
+        page = run(["help", "--man"]).stdout
+        self.assertTrue(page.startswith(".TH GAUSSWEEP 1"))
+        for name in self.commands():
+            self.assertIn(f'.SS "{name}"', page)
+        self.assertIn("\\-\\-retry\\-failed", page)
+        self.assertNotIn("given by run", page)
+
+    def complete(self, *words):
+        script = run(["help", "--bash"]).stdout
+        ask = (
+            script + f"\nCOMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}; _gaussweep;"
+            ' printf "%s\\n" "${COMPREPLY[@]}"'
+        )
+        done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True, timeout=60)
+        return done.stdout.split()
+
+    def test_bash_completes_commands_and_options(self):
+        self.assertEqual(self.complete("gaussweep", "su"), ["summary"])
+        self.assertEqual(self.complete("gaussweep", "run", "--ret"), ["--retry-failed"])
+        self.assertEqual(self.complete("gaussweep", "matrix", "ex"), ["export"])
+        self.assertEqual(self.complete("gaussweep", "matrix", "info", "--data"), ["--dataset"])
+
+    def test_the_template_is_a_plan(self):
+        plan = self.plan(run(["plan", "--template"]).stdout)
+        done = run(["plan", plan])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("gesv/lapack", done.stdout)
+        self.assertIn("plan --template", run(["plan"]).stderr)
+
+    def test_explain_fills_in_every_default(self):
+        done = run(["plan", self.plan(PLAN), "--explain", "--format", "json"])
+        trials = json.loads(done.stdout)
+        self.assertEqual([t["n"] for t in trials], [8, 16, 8, 16])
+        for trial in trials:
+            self.assertEqual((trial["tolerance"], trial["warmup"], trial["timeout"]), (16, 1, 600))
+            self.assertEqual(trial["expect"], "pass")
+        serial = next(t for t in trials if t["method"] == "gesv/gauss_serial")
+        self.assertEqual(serial["parameters"], "pivoting=none")
+        self.assertIn("All rows:", run(["plan", self.plan(PLAN), "--explain"]).stdout)
+
+    def test_a_matrix_that_lacks_what_a_method_needs_is_warned_of(self):
+        text = "sweep: [{problem: potrf, method: lapack, n: 8, matrix: {kind: uniform}%s}]"
+        said = run(["plan", self.plan(text % "")]).stdout
+        self.assertIn("potrf/lapack needs a symmetric positive definite matrix", said)
+        for quiet in (", expect: {lapack: failed}",):
+            self.assertNotIn("needs", run(["plan", self.plan(text % quiet)]).stdout)
+        self.assertNotIn("needs", run(["plan", self.plan(text.replace("uniform", "spd") % "")]).stdout)
+
+
+class Data(SweepTest):
+    def test_exported_is_all_that_h5py_reads(self):
+        directory = self.sweep(self.plan(PLAN))
+        records = self.records(directory)
+        done = run(["export", directory])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        self.assertEqual([list(r) for r in rows], [list(r) for r in records])
+        for row, record in zip(rows, records):
+            for name, value in record.items():
+                if isinstance(value, float):
+                    self.assertEqual(float(row[name]) if row[name] else "nan", value if value == value else "nan", name)
+                else:
+                    self.assertEqual(row[name], str(value), name)
+        file = self.folder / "all.json"
+        self.assertEqual(run(["export", directory, "--format", "json", "-o", file]).returncode, 0)
+        self.assertEqual([r["key"] for r in json.loads(file.read_text())], [r["key"] for r in records])
+        self.assertEqual(run(["export", directory, "-o", file]).returncode, 2, "the file exists")
+
+    def test_comparisons_are_chosen_from_sorted_and_cut(self):
+        base, new = self.sweep(self.plan(PLAN)), self.sweep(self.plan(PLAN), output="again")
+        ask = ["compare", base, new, "--format", "json", "--threshold", "1000"]
+        every = json.loads(run(ask).stdout)["trials"]
+        self.assertEqual(len(every), 4)
+        for words, verdicts in (("slower", {"SLOWER"}), ("same,unclear", {"SAME", "UNCLEAR"})):
+            shown = json.loads(run([*ask, "--only", words]).stdout)["trials"]
+            self.assertEqual([t["key"] for t in shown], [t["key"] for t in every if t["verdict"] in verdicts])
+        same = ["compare", base, base, "--format", "json", "--only"]
+        self.assertEqual(json.loads(run([*same, "slower,faster,worse"]).stdout)["trials"], [])
+        self.assertEqual(len(json.loads(run([*same, "same", "--limit", "3"]).stdout)["trials"]), 3)
+        for option, column, down in (("-n", "n", True), ("new", "new_median", False)):
+            values = [t[column] for t in json.loads(run([*ask, f"--sort={option}"]).stdout)["trials"]]
+            self.assertEqual(values, sorted(values, reverse=down))
+        wrong = run([*ask, "--only", "slow"])
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("nearest: slower", wrong.stderr)
+        self.assertIn("1 more trials (--limit)", run(["compare", base, base, "--all", "--limit", "3"]).stdout)
+
+    def test_a_nights_text(self):
+        night, before = self.sweep(self.plan(PLAN)), self.folder / "before"
+        shutil.copytree(night, before)
+        (night / "missing.txt").write_text("shard-2-of-4: 3 of 9 trials are missing\n")
+        script = [SOURCE / "jobs" / "slurm" / "night.sh", night, before]
+        done = subprocess.run(
+            script, env=environment(GAUSSWEEP=str(GAUSSWEEP)), capture_output=True, text=True, check=False, timeout=120
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[0], "gaussweep, run: 4 records: 4 pass, incomplete")
+        for words in ("3 of 9 trials are missing", "Since before:", "4 trials in both: 4 SAME", "gesv double"):
+            self.assertIn(words, done.stdout)
+
+    def test_filters_that_leave_nothing_together_are_said(self):
+        directory = self.sweep(self.plan(PLAN))
+        for more in ([], ["--best", "--by", "gpu"]):
+            done = run(["summary", directory, "-n", "8", "-n", "<10", "--status", "pass", "--method", "lapack", *more])
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = run(["summary", directory, "--status", "failed"])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("RATIO: the residual", run(["summary", directory]).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
