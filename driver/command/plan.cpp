@@ -110,7 +110,7 @@ Table explanation(const Expansion& expansion, const Registry& registry) {
          t.repeats,
          t.warmup,
          t.inner_repeats,
-         std::string(t.stages ? "always" : "never"),
+         std::string(to_string(t.stages)),
          t.timeout_seconds,
          t.tolerance,
          t.expect.empty() ? std::string("pass") : fmt::format("{}", fmt::join(t.expect, " ")),

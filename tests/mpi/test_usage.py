@@ -22,8 +22,8 @@ class Usage(SweepTest):
             self.assertIn(word, done.stderr, arguments)
 
     def test_commands(self):
-        self.refuse([], "a command is missing", "run, plan, methods")
-        self.refuse(["summry"], "gaussweep: no command 'summry'", "run, plan, methods", "nearest: summary")
+        self.refuse([], "a command is missing", "run, try, plan, methods")
+        self.refuse(["summry"], "gaussweep: no command 'summry'", "run, try, plan, methods", "nearest: summary")
         self.refuse(["matrix"], "gaussweep matrix: a command is missing", "generate, import, export, info")
         self.refuse(["matrix", "imprt"], "gaussweep matrix: no command 'imprt'", "nearest: import")
         self.refuse(["--versoin"], "no option '--versoin'", "nearest: --version")
