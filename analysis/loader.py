@@ -22,7 +22,9 @@ device_index""".split()
 _REAL = """seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev load_seconds
 generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share residual_ratio
 tolerance backward_error forward_error pivot_growth first_row_percent reference_seconds reference_difference
-mean_relative_difference mean_absolute_difference sm_clock_mhz power_w temperature_c""".split()
+mean_relative_difference mean_absolute_difference sm_clock_mhz power_w temperature_c wait_began prepare_began
+store_began inputs_began allocate_began upload_began warmup_began timed_began download_began verify_began
+stages_began reference_began compare_began""".split()
 
 # What each table must have for the report to work; what a file lacks is filled with "unknown".
 TABLES = {

@@ -219,6 +219,16 @@ class Page:
         self.drawn += len(small)
         return small
 
+    def drawing(self, name, caption, svg, frame):
+        """An SVG of the section's own, as wide as the page, with the rows that it shows as a CSV."""
+        name = self._free("plots", name, ".svg")
+        self.files[f"plots/{name}.svg"] = plots.for_paper(svg)
+        link = f'<a href="plots/{text(name)}.svg">SVG</a>'
+        self._put(
+            f'<figure class="plot" data-plot="{text(name)}">{svg}'
+            f"<figcaption>{text(caption)} {self._csv(name, frame)} {link}</figcaption></figure>"
+        )
+
     def pictures(self, name, caption, several):
         """Pictures side by side, (what, PNG bytes) each, every pixel as a square."""
         images = "".join(

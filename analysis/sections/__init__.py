@@ -1,13 +1,14 @@
 """The page's sections, in order: FIRST, the block of each problem (problems.py), LAST. Each is a function of (page,
 night)."""
 
-from . import architectures, failures, overview, papers, provenance, restoration, verdict
+from . import architectures, failures, overview, papers, provenance, restoration, timeline, verdict
 
 FIRST = [overview.overview, verdict.verdict]
 LAST = [
     overview.what_ran,
     overview.ranking,
     architectures.architectures,
+    timeline.timeline,
     failures.failures,
     papers.papers,
     restoration.restoration,

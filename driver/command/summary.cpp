@@ -9,6 +9,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/records_output.hpp"
+#include "driver/records/phases.hpp"
 #include "driver/records/summary.hpp"
 
 namespace gaussweep::driver {
@@ -21,7 +22,7 @@ struct Options {
   std::vector<std::string> paths;
   std::string format = "table", sort, baseline, by;
   Filter filter;
-  bool best = false, only_failures = false;
+  bool best = false, only_failures = false, devices = false;
   std::size_t limit = 0;
 };
 
@@ -64,9 +65,35 @@ void print_verdict(const Options& options, Format format) {
   print_races(records, all, format);
 }
 
+/// `--devices`.
+void print_devices(const Options& options, Format format) {
+  for (const auto& [name, is_given] :
+       {std::pair("--sort", !options.sort.empty()), std::pair("--baseline", !options.baseline.empty()),
+        std::pair("--limit", options.limit > 0), std::pair("--failures", options.only_failures),
+        std::pair("--best", options.best)}) {
+    if (is_given) throw UsageError(fmt::format("{}: not with --devices, which has a row a device", name));
+  }
+  const std::vector<io::Record> records = filter_records(load_all(options.paths).records, options.filter);
+  std::vector<const io::Record*> all;
+  for (const io::Record& record : records) all.push_back(&record);
+  const Table table = device_use_table(use_of_devices(all));
+  if (format == Format::csv) {
+    fmt::print("{}", render_csv(table));
+  } else if (format == Format::json) {
+    nlohmann::ordered_json json;
+    json["devices"] = render_json(table);
+    fmt::print("{}\n", json_text(json));
+  } else if (table.rows.empty()) {
+    fmt::print("No record says when its phases began: it is of an earlier version, or its worker ended.\n");
+  } else {
+    fmt::print("{}", render_text(table));
+  }
+}
+
 void summarise_to_stdout(const Options& options) {
   const Format format = parse_format(options.format);
   if (!options.by.empty()) return print_verdict(options, format);
+  if (options.devices) return print_devices(options, format);
   std::vector<io::Record> records = load_all(options.paths).records;
   // The baseline is looked for before the filters, so that `--method mine --baseline cusolver` works.
   const std::vector<io::Record> all = options.baseline.empty() ? std::vector<io::Record>() : records;
@@ -140,6 +167,8 @@ void add_summary_command(CLI::App& app, Commands&) {
                                "much, how near the limit"),
               {"gpu"});
   sub->add_flag("--failures", options->only_failures, "Only what did not pass, with causes");
+  sub->add_flag("--devices", options->devices,
+                "A row a device: how busy it was with measurements, and what else its trials went through");
   sub->callback([options] { summarise_to_stdout(*options); });
 }
 

@@ -128,7 +128,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
   status.running = running;
   const LastStart start = read_notes(status, journal.notes);
   Span span;
-  std::vector<const io::Record*> all;
+  std::vector<const io::Record*> all, recent;
   for (std::size_t i = 0; i < journal.records.size(); ++i) {
     const io::Record& record = journal.records[i];
     if (start.vanished.count(record.key) != 0) {
@@ -140,6 +140,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
     ++status.counts[record.status];
     if (journal.notes_before[i] > start.note && record.status != io::Status::skipped) {
       ++status.fresh;
+      recent.push_back(&record);
       span = {std::fmin(span.first, parse_time(record.start_time)), std::fmax(span.last, last_known(record))};
     }
     if (is_finding(record)) ++status.findings[record.status];
@@ -157,6 +158,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
     status.failures.erase(status.failures.begin(),
                           status.failures.end() - static_cast<std::ptrdiff_t>(most_failures));
   }
+  status.devices = use_of_devices(recent);
   if (!status.failures.empty()) status.names = TrialColumns(all, Reader::person);
   estimate(status, start.moment, span, now);
   const std::string builds = mixed_builds(journal.records);
@@ -217,6 +219,7 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
                                {"expected", r.expected},
                                {"message", r.message}});
   }
+  out["devices"] = render_json(device_use_table(status.devices));
   out["remarks"] = status.remarks;
   return out;
 }
@@ -255,6 +258,7 @@ std::string status_text(const SweepStatus& status) {
   const std::string words = counts_text(status.counts), findings = counts_text(status.findings);
   if (!words.empty()) text += fmt::format("Status:  {}\n", words);
   if (!findings.empty()) text += fmt::format("Findings: {}, as the plan expects\n", findings);
+  if (!status.devices.empty()) text += "\n" + render_text(device_use_table(status.devices)) + "\n";
   for (const std::string& remark : status.remarks) text += fmt::format("Note:    {}\n", printable(remark));
   if (!status.failures.empty()) {
     Table table;

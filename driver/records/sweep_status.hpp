@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "driver/records/identity.hpp"
+#include "driver/records/phases.hpp"
 #include "driver/system/clock.hpp"
 #include "io/records/journal.hpp"
 
@@ -31,6 +32,7 @@ struct SweepStatus {
   std::map<std::string, std::int64_t> findings;  ///< records that are no pass, as the plan expects, by status
   std::vector<io::Record> failures;              ///< the last of the unexpected ones, newest last
   TrialColumns names{{}, Reader::person};  ///< of the failures, so that none is taken for another record
+  std::vector<DeviceUse> devices;          ///< since the last start
   std::vector<std::string> remarks;
 };
 

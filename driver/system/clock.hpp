@@ -18,6 +18,8 @@ struct Clock {
   std::function<void(double seconds)> wait = wait_seconds;
 };
 
+/// The time of day in seconds since the epoch, with a fraction.
+double epoch_seconds();
 /// The time of day, ISO 8601 in UTC.
 std::string time_stamp();
 /// The same with microseconds, "2026-03-01T12:00:00.250000Z".

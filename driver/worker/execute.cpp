@@ -186,7 +186,7 @@ Executor::Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record)
     at_("inputs");
     std::shared_ptr<Prepared<T>> last = std::move(held.prepared);
     held = Held<T>();  // frees the old answers first
-    held.prepared = prepare_inputs<T>(context_, store_, trial, std::move(last));
+    held.prepared = prepare_inputs<T>(context_, store_, trial, std::move(last), at_);
     record.load_seconds = held.prepared->load_seconds;
     record.generate_seconds = held.prepared->generate_seconds;
   }
@@ -315,6 +315,7 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
     held.reference_seconds = summarise(seconds).median;
     held.reference_identity = identity;
   }
+  at_("compare");
   record.reference_method = vendor->variant;
   record.reference_seconds = held.reference_seconds;
   const Answer<T>& own = &method == vendor ? held.reference : answer;

@@ -211,7 +211,8 @@ std::size_t bytes_of(const MatrixRequest& request, std::int64_t nrhs) {
 
 template <class T>
 std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store, const Trial& trial,
-                                            std::shared_ptr<Prepared<T>> held) {
+                                            std::shared_ptr<Prepared<T>> held,
+                                            const std::function<void(const std::string&)>& at) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   const bool product = trial.problem->second == SecondOperand::matrix;
   if (held && held->digest == trial.matrix.digest && !product) {
@@ -228,7 +229,14 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
   auto result = std::make_shared<Prepared<T>>();
   result->load_seconds = result->generate_seconds = unknown;
   const auto fetch = [&](const MatrixRequest& request) {
-    store.make_room(bytes_of<T>(request, trial.shape.nrhs));
+    const std::size_t matrix = bytes_of<T>(request, trial.shape.nrhs);
+    const bool vectors = trial.problem->second == SecondOperand::right_hand_sides;
+    const std::size_t bytes = vectors ? matrix : 3 * matrix;  // with the answer and the vendor's
+    if (!store.has_room(bytes, matrix)) {
+      if (at) at("store");
+      store.make_room(bytes, matrix);
+      if (at) at("inputs");
+    }
     const double start = now_seconds();
     Made<T> made = read_or_make<T>(context, store, request, trial.shape.nrhs);
     double& field = made.read ? result->load_seconds : result->generate_seconds;
@@ -269,9 +277,12 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
 
 template struct Prepared<float>;
 template struct Prepared<double>;
-template std::shared_ptr<Prepared<float>> prepare_inputs<float>(Context&, StoreWriter&, const Trial&,
-                                                                std::shared_ptr<Prepared<float>>);
-template std::shared_ptr<Prepared<double>> prepare_inputs<double>(Context&, StoreWriter&, const Trial&,
-                                                                  std::shared_ptr<Prepared<double>>);
+#define GAUSSWEEP_PREPARE(T)                                                                 \
+  template std::shared_ptr<Prepared<T>> prepare_inputs(Context&, StoreWriter&, const Trial&, \
+                                                       std::shared_ptr<Prepared<T>>,         \
+                                                       const std::function<void(const std::string&)>&);
+GAUSSWEEP_PREPARE(float)
+GAUSSWEEP_PREPARE(double)
+#undef GAUSSWEEP_PREPARE
 
 }  // namespace gaussweep::driver

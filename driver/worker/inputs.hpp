@@ -2,6 +2,7 @@
 /// The operands of a trial on the host: generated or read, stored once a run directory behind the trial, held
 /// while trials share their matrix.
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -30,9 +31,11 @@ std::string inputs_identity(const Trial& trial);
 /// The inputs of a trial: those of `held` where it has the matrix already, else read, else made, and then
 /// stored behind the trial. Where a stored file is damaged it is made anew.
 /// @param held what was held last, or nothing: it is used up
+/// @param at called with "store" and then "inputs" where it waits until earlier ones are stored
 /// @throws io::InputError (the file that the plan names), io::StorageError, OutOfMemory
 template <class T>
 std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store, const Trial& trial,
-                                            std::shared_ptr<Prepared<T>> held = {});
+                                            std::shared_ptr<Prepared<T>> held = {},
+                                            const std::function<void(const std::string&)>& at = {});
 
 }  // namespace gaussweep::driver

@@ -11,7 +11,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t most_queued = std::size_t{1} << 30;
+constexpr std::size_t beside_matrices = std::size_t{1} << 30;
 
 /// Ends a write that nobody waits for.
 struct Ended {};
@@ -77,9 +77,20 @@ void StoreWriter::put(const std::string& digest, const io::SystemView<T>& system
   changed_.notify_all();
 }
 
-void StoreWriter::make_room(std::size_t bytes) {
+/// With the lock.
+bool StoreWriter::fits(std::size_t bytes, std::size_t matrix) {
+  largest_ = std::max(largest_, matrix);
+  return jobs_.empty() || queued_bytes_ + bytes <= 2 * largest_ + beside_matrices;
+}
+
+bool StoreWriter::has_room(std::size_t bytes, std::size_t matrix) {
+  const std::lock_guard lock(mutex_);
+  return fits(bytes, matrix);
+}
+
+void StoreWriter::make_room(std::size_t bytes, std::size_t matrix) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return jobs_.empty() || queued_bytes_ + bytes <= most_queued; });
+  changed_.wait(lock, [&] { return fits(bytes, matrix); });
 }
 
 void StoreWriter::finish(const std::function<void()>& waiting, int patience) {

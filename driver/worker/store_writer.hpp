@@ -57,8 +57,12 @@ class StoreWriter {
   template <class T>
   void put(const std::string& digest, const io::SystemView<T>& system, io::MatrixAttributes attributes,
            std::shared_ptr<const void> owner);
-  /// Waits until what is queued, with `bytes` more, is at most a gibibyte, or nothing is queued.
-  void make_room(std::size_t bytes);
+  /// Whether a trial that will take `bytes` for a matrix of `matrix` bytes, and its answers, may take them
+  /// beside what is queued: they are together at most twice the largest matrix so far and a gibibyte, or
+  /// nothing is queued.
+  bool has_room(std::size_t bytes, std::size_t matrix);
+  /// Waits until it is so.
+  void make_room(std::size_t bytes, std::size_t matrix);
   /// Waits until all is stored, and calls `waiting` about once a second meanwhile.
   /// @throws io::StorageError where one could not be, or nothing moved for `patience` seconds
   void finish(const std::function<void()>& waiting, int patience = 300);
@@ -73,6 +77,7 @@ class StoreWriter {
     std::size_t bytes;
     std::function<void(const io::BetweenWrites&)> write;
   };
+  bool fits(std::size_t bytes, std::size_t matrix);
   void run();
   void do_job(Job& job);
   void between(io::WriteStep step);
@@ -81,7 +86,7 @@ class StoreWriter {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_;  ///< the first is the one under way
-  std::size_t queued_bytes_ = 0;
+  std::size_t queued_bytes_ = 0, largest_ = 0;
   int paused_ = 0;
   bool busy_ = false;  ///< the thread works, and does not only wait
   bool ending_ = false;

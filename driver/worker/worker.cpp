@@ -10,6 +10,7 @@
 #include "driver/base/for_now.hpp"
 #include "driver/records/messages.hpp"
 #include "driver/records/origin_rows.hpp"
+#include "driver/records/phases.hpp"
 #include "driver/system/channel.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/worker/execute.hpp"
@@ -101,7 +102,9 @@ int say_last(Channel& channel, const FromWorker& message) {
   return 1;
 }
 
-message::Done do_trial(Executor& executor, const Trial& trial, const std::string& step) {
+/// @param phases where the executor's steps are noted
+message::Done do_trial(Executor& executor, const Trial& trial, const std::string& step,
+                       const io::Record& phases) {
   message::Done done;
   // For the words that are needed where a method has taken all memory; given back before they are.
   std::vector<char> reserve(std::size_t{16} << 20);
@@ -125,6 +128,7 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
                                                    : WorkerEnd::none;
   }
   done.record.end_time = fine_time_stamp();
+  for (const Phase& phase : driver::phases()) done.record.*phase.began = phases.*phase.began;
   const std::string& status = done.record.status;
   if (done.end != WorkerEnd::none || status == io::Status::pass || status == io::Status::suspect ||
       status == io::Status::skipped)
@@ -150,9 +154,11 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
     tell(message::At{"device"});
     const std::unique_ptr<Device> device = make_device(setup.backend);
     std::string step;
+    io::Record phases;  // when those of the trial began
     StoreWriter store{io::MatrixStore(setup.matrices)};
     Executor executor(registry, *device, store, setup.origin, [&](const std::string& name) {
       step = name;
+      begin_phase(phases, name, epoch_seconds());
       tell(message::At{name});
     });
     tell(message::At{"probe"});
@@ -164,6 +170,8 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
     tell(message::Hello{row_of(worker_device_info(*device), setup.origin.host, peaks)});
 
     for (;;) {
+      phases = {};
+      begin_phase(phases, "wait", epoch_seconds());
       const auto message = read_message<ToWorker>(channel.receive(-1).value());
       if (std::holds_alternative<message::Close>(message)) {
         store.finish([&] { tell(message::At{"store"}); });
@@ -171,7 +179,8 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
         return 0;
       }
       step = "start";
-      message::Done done = do_trial(executor, std::get<message::Work>(message).trial, step);
+      begin_phase(phases, step, epoch_seconds());
+      message::Done done = do_trial(executor, std::get<message::Work>(message).trial, step, phases);
       if (done.end != WorkerEnd::none) store.finish([&] { tell(message::At{"store"}); });
       done.writing = store.writing();
       tell(done);

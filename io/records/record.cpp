@@ -211,6 +211,19 @@ const std::vector<Field>& record_fields() {
       {"node", &R::node},
       {"partition", &R::partition},
       {"gres", &R::gres},
+      {"wait_began", &R::wait_began},
+      {"prepare_began", &R::prepare_began},
+      {"store_began", &R::store_began},
+      {"inputs_began", &R::inputs_began},
+      {"allocate_began", &R::allocate_began},
+      {"upload_began", &R::upload_began},
+      {"warmup_began", &R::warmup_began},
+      {"timed_began", &R::timed_began},
+      {"download_began", &R::download_began},
+      {"verify_began", &R::verify_began},
+      {"stages_began", &R::stages_began},
+      {"reference_began", &R::reference_began},
+      {"compare_began", &R::compare_began},
   };
   return fields;
 }

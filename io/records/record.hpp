@@ -64,6 +64,12 @@ struct Record {
   std::string throttle_reason, host;
   std::int64_t rank = 0, device_index = -1;
   std::string start_time, end_time, commit, job_id, node, partition, gres;
+  /// When each phase began, in seconds since the epoch; it ended when the next one began, the last one at
+  /// end_time. NaN: there was no such phase.
+  double wait_began = unknown, prepare_began = unknown, store_began = unknown, inputs_began = unknown,
+         allocate_began = unknown, upload_began = unknown, warmup_began = unknown, timed_began = unknown,
+         download_began = unknown, verify_began = unknown, stages_began = unknown, reference_began = unknown,
+         compare_began = unknown;
 
   std::vector<Sample> sample_list;
   std::vector<Stage> stages;

@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+from datetime import datetime, timezone
 
 import h5py
 import numpy as np
 
+PHASES = "wait prepare store inputs allocate upload warmup timed download verify stages reference compare".split()
 RECORD = [
     (name, kind)
     for kind, names in [
@@ -37,6 +39,7 @@ RECORD = [
         ("S", "throttle_reason host"),
         ("i8", "rank device_index"),
         ("S", "start_time end_time commit job_id node partition gres"),
+        ("f8", " ".join(f"{phase}_began" for phase in PHASES)),
     ]
     for name in names.split()
 ]
@@ -193,6 +196,17 @@ class Night:
                 backward_error=1e-17 * n,
                 forward_error=1e-14,
                 first_row_percent=1e-13 if problem == "gesv" else np.nan,
+            )
+            began = 1767225600.0 + 10 * len(self.records)  # 2026-01-01T00:00:00Z
+            record.update(
+                wait_began=began,
+                prepare_began=began + 0.5,
+                inputs_began=began + 1,
+                upload_began=began + 3,
+                warmup_began=began + 4,
+                timed_began=began + 5,
+                verify_began=began + 8,
+                end_time=f"{datetime.fromtimestamp(began + 9, timezone.utc):%Y-%m-%dT%H:%M:%S}.250000Z",
             )
             self.samples += [
                 dict(

@@ -24,6 +24,7 @@ SECTIONS = [
     "trials",
     "ranking",
     "architectures",
+    "timeline",
     "failures",
     "papers",
     "provenance",

@@ -46,6 +46,7 @@ class EverythingTest(unittest.TestCase):
             "convergence",
             "transfer",
             "architectures",
+            "timeline",
             "failures",
             "papers",
         ):
@@ -104,7 +105,7 @@ class EverythingTest(unittest.TestCase):
         for names in self.page.figures.values():
             for name in names:
                 rows = list(csv.DictReader((self.page.folder / "data" / f"{name}.csv").open(encoding="utf-8")))
-                self.assertTrue(any(r["y"] not in ("", "nan") for r in rows), name)
+                self.assertTrue(any(r["ended" if name == "timeline" else "y"] not in ("", "nan") for r in rows), name)
 
     def test_messages_are_escaped_and_control_characters_gone(self):
         self.assertIn("signal 11 &lt;script&gt;", self.page.text)

@@ -16,8 +16,53 @@ from analysis.papers.findings import _growth
 from analysis.papers.times import _pays
 from analysis.plots import Plot, Series, _by_name, draw
 from analysis.sections.architectures import lead
+from analysis.sections.timeline import BINS, IDLE, PHASES, COLOURS, _fill, _row, intervals, lanes
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+class TimelineTest(unittest.TestCase):
+    """Trials that waited 1 s, made their inputs for 2 s, were timed for 3 s and judged for 4 s."""
+
+    NOON = 1772366400  # 2026-03-01T12:00:00Z
+
+    def records(self, *trials):
+        """A trial is (seconds after noon, GPU, rank)."""
+        rows = []
+        for later, gpu, rank in trials:
+            row = {f"{phase}_began": np.nan for phase in PHASES}
+            began = self.NOON + later
+            row.update(wait_began=began, inputs_began=began + 1, timed_began=began + 3, verify_began=began + 6)
+            end = f"2026-03-01T12:00:{later + 10}.000000Z"
+            rows.append({**row, "end_time": end, "run_id": "run", "host": "node", "rank": rank, "gpu_name": gpu})
+        return pd.DataFrame(rows)
+
+    def test_a_phase_ends_where_the_next_one_begins(self):
+        rows = intervals(self.records((0, "", 0)))
+        self.assertEqual(list(rows["phase"]), ["wait", "inputs", "timed", "verify"])
+        np.testing.assert_allclose(rows["ended"] - rows["began"], [1, 2, 3, 4], atol=1e-5)
+
+    def test_older_records_and_clocks_that_were_set_have_none(self):
+        records = self.records((0, "", 0), (0, "", 0), (10, "", 0))
+        records.loc[0, "end_time"] = ""
+        records.loc[1, "end_time"] = "2026-03-01T11:00:00.000000Z"
+        self.assertEqual(set(intervals(records)["trial"]), {2})
+        self.assertEqual(len(intervals(records.head(1))), 0)
+
+    def test_a_device_is_busy_while_it_measures(self):
+        rows = intervals(self.records((0, "a GPU", 0), (20, "a GPU", 0), (40, "", 0), (0, "", 1)))
+        (first, gpu), (second, cpu) = lanes(rows)
+        self.assertEqual((first, second), ("a GPU, node, rank 0", "CPU, node, rank 1"))
+        row = _row(first, gpu)
+        self.assertEqual(row["trials"], 3)
+        self.assertAlmostEqual(row["busy"], 14 / 50, places=6)
+        self.assertAlmostEqual(row["timed"], 6 / 50, places=6)
+        self.assertEqual(row["otherwise"], "methods of the CPU 14.0 %, inputs 12.0 %, wait 6.00 %")
+        self.assertAlmostEqual(_row(second, cpu)["busy"], 0.7, places=6)
+        parts = list(_fill(gpu, self.NOON, 50))
+        self.assertEqual(parts[:3], [(0, 60, IDLE), (60, 120, COLOURS["timed"]), (120, 200, COLOURS["verify"])])
+        self.assertEqual(parts[3][0], 400, "nothing is recorded between two trials")
+        self.assertEqual(parts[-1][1], BINS)
 
 
 class FitTest(unittest.TestCase):

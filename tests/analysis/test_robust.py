@@ -46,6 +46,7 @@ class RobustTest(unittest.TestCase):
             "convergence",
             "transfer",
             "architectures",
+            "timeline",
             "failures",
         ):
             self.assertTrue(page.none[name], name)

@@ -88,6 +88,20 @@ TEST_F(Writer, ALongWriteIsHeldUpInItsMiddle) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(Writer, HasRoomForTwoOfTheLargestAndAGibibyte) {
+  constexpr std::size_t gib = std::size_t{1} << 30;
+  StoreWriter writer{io::MatrixStore(folder_)};
+  EXPECT_TRUE(writer.has_room(100 * gib, gib)) << "nothing is queued";
+  const StoreWriter::Pause pause(writer);
+  put(writer, "a1", matrix(100));  // 80,000 bytes
+  EXPECT_TRUE(writer.has_room(2 * gib, gib));
+  EXPECT_TRUE(writer.has_room(3 * gib - 80000, gib));
+  EXPECT_FALSE(writer.has_room(3 * gib - 79999, gib));
+  EXPECT_FALSE(writer.has_room(5 * gib, gib));
+  EXPECT_TRUE(writer.has_room(5 * gib, 3 * gib)) << "a larger matrix";
+  EXPECT_TRUE(writer.has_room(5 * gib, gib)) << "and it is remembered";
+}
+
 TEST_F(Writer, WhatFailsIsSaidOnceAndForAll) {
   StoreWriter writer{io::MatrixStore(folder_ / "absent")};
   put(writer, "a1", matrix(10));
@@ -99,7 +113,7 @@ TEST_F(Writer, WhatFailsIsSaidOnceAndForAll) {
     EXPECT_THAT(error.what(), HasSubstr("absent"));
   }
   EXPECT_THROW(put(writer, "a2", matrix(10)), io::StorageError);
-  writer.make_room(std::size_t{1} << 40);  // and nobody waits for what will never be written
+  writer.make_room(std::size_t{1} << 40, 1);  // and nobody waits for what will never be written
 }
 
 TEST_F(Writer, AnEndLeavesNothingHalfWritten) {

@@ -29,7 +29,9 @@ constexpr const char* contract =
     "forward_error pivot_growth first_row_percent reference_method reference_seconds reference_difference "
     "mean_relative_difference mean_absolute_difference gpu_uuid "
     "gpu_name capability sm_clock_mhz power_w temperature_c throttled throttle_reason host rank device_index "
-    "start_time end_time commit job_id node partition gres";
+    "start_time end_time commit job_id node partition gres wait_began prepare_began store_began inputs_began "
+    "allocate_began upload_began warmup_began timed_began download_began verify_began stages_began "
+    "reference_began compare_began";
 
 Record round_trip(const Record& record) {
   return record_from_json(Json::parse(to_json(record).dump()));
@@ -141,7 +143,20 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(node);
   EXPECT_OWN_MEMBER(partition);
   EXPECT_OWN_MEMBER(gres);
-  EXPECT_EQ(record_fields().size(), 72u);
+  EXPECT_OWN_MEMBER(wait_began);
+  EXPECT_OWN_MEMBER(prepare_began);
+  EXPECT_OWN_MEMBER(store_began);
+  EXPECT_OWN_MEMBER(inputs_began);
+  EXPECT_OWN_MEMBER(allocate_began);
+  EXPECT_OWN_MEMBER(upload_began);
+  EXPECT_OWN_MEMBER(warmup_began);
+  EXPECT_OWN_MEMBER(timed_began);
+  EXPECT_OWN_MEMBER(download_began);
+  EXPECT_OWN_MEMBER(verify_began);
+  EXPECT_OWN_MEMBER(stages_began);
+  EXPECT_OWN_MEMBER(reference_began);
+  EXPECT_OWN_MEMBER(compare_began);
+  EXPECT_EQ(record_fields().size(), 85u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {
