@@ -22,7 +22,7 @@ def name_tasks(records):
     """Columns that name what methods race on:
     `matrix_name`: the file's name or the kind, and the parameters in which matrices of that name differ;
     `system`: the same, and the seed where seeds differ;
-    `operands`: right-hand sides, triangle, shape of a product, where they vary or are not the usual;
+    `operands`: right-hand sides, triangle, shape of a product, cold caches, where they vary or are not the usual;
     `task`: system and operands. Two trials of a problem, precision and size with the same `task` solve the same."""
     records["matrix_name"] = _matrix_names(records)
     several = _varies(records, ["problem"], "matrix_seed")
@@ -83,7 +83,7 @@ def _value(value):
 
 
 def _operands(records):
-    shape = records[["problem", "nrhs", "uplo", "m", "k", "n"]]
+    shape = records[["problem", "nrhs", "uplo", "m", "k", "n", "cache"]]
     return _by_value(shape.assign(both=_varies(records, ["problem"], "uplo")), _distinct_operands)
 
 
@@ -95,6 +95,7 @@ def _distinct_operands(shapes):
                 f"nrhs {row.nrhs}" if row.nrhs > 1 else "",
                 row.uplo if row.both else "",
                 f"{row.m} × {row.k} × {row.n}" if row.m > 0 and row.k > 0 and not row.m == row.k == row.n else "",
+                "cold caches" if row.cache == "cold" else "",
             )
             if words
         )

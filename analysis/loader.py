@@ -16,15 +16,19 @@ ANSWERED = {"pass", "suspect", "failed"}  # the method came to an answer, so its
 
 _TEXT = """key run_id problem method backend precision uplo parameters matrix matrix_parameters matrix_kind
 matrix_digest status message convergence reference_method gpu_uuid gpu_name throttle_reason host start_time end_time
-commit job_id node partition gres""".split()
+commit job_id node partition gres cache energy_source""".split()
 _INTEGER = """m n k nrhs matrix_seed info iterations samples inner_repeats warmup capability throttled rank
 device_index""".split()
+# -1: unknown
+_INTEGER_OR_UNKNOWN = "expected enough kernels launch_bound".split()
 _REAL = """seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev load_seconds
 generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share residual_ratio
 tolerance backward_error forward_error pivot_growth first_row_percent reference_seconds reference_difference
-mean_relative_difference mean_absolute_difference sm_clock_mhz power_w temperature_c wait_began prepare_began
-store_began inputs_began allocate_began upload_began warmup_began timed_began download_began verify_began
-stages_began reference_began compare_began""".split()
+mean_relative_difference mean_absolute_difference
+sm_clock_mhz memory_clock_mhz power_w temperature_c queue_seconds replay_q1 replay_median replay_q3 energy_joules
+energy_uncertainty energy_power_w idle_power_w wait_began prepare_began store_began inputs_began
+allocate_began upload_began warmup_began timed_began download_began verify_began stages_began reference_began
+compare_began""".split()
 
 # What each table must have for the report to work; what a file lacks is filled with "unknown".
 TABLES = {
@@ -32,9 +36,19 @@ TABLES = {
         **dict.fromkeys(_TEXT, ""),
         **dict.fromkeys(_INTEGER, 0),
         **dict.fromkeys(_REAL, np.nan),
-        "expected": -1,
+        **dict.fromkeys(_INTEGER_OR_UNKNOWN, -1),
+        "round": 1,
     },
-    "samples": {"trial": -1, "index": 0, "seconds": np.nan, "clock": np.nan, "throttled": 0},
+    "samples": {
+        "trial": -1,
+        "index": 0,
+        "seconds": np.nan,
+        "clock": np.nan,
+        "throttled": 0,
+        "memory_clock": np.nan,
+        "power": np.nan,
+        "temperature": np.nan,
+    },
     "stages": {
         "trial": -1,
         "kernel": "",

@@ -1,12 +1,13 @@
 """The page's sections, in order: FIRST, the block of each problem (problems.py), LAST. Each is a function of (page,
 night)."""
 
-from . import architectures, failures, overview, papers, provenance, restoration, timeline, verdict
+from . import architectures, costs, failures, overview, papers, provenance, restoration, timeline, verdict
 
 FIRST = [overview.overview, verdict.verdict]
 LAST = [
     overview.what_ran,
     overview.ranking,
+    costs.costs,
     architectures.architectures,
     timeline.timeline,
     failures.failures,

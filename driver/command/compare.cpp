@@ -23,7 +23,7 @@ namespace gaussweep::driver {
 namespace {
 
 struct Options {
-  std::string base, now, threshold = "5", format = "table", base_gpu, new_gpu;
+  std::string base, now, threshold = "3", format = "table", base_gpu, new_gpu;
   std::string sort;
   std::vector<std::string> only;
   std::size_t limit = 0;
@@ -31,7 +31,7 @@ struct Options {
 };
 
 constexpr std::int64_t most_rows = 1'000'000;
-const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "worse"};
+const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "launches", "worse"};
 
 /// What --sort can be, and the number it stands for.
 double sort_value(const Pair& pair, const std::string& column) {
@@ -46,7 +46,8 @@ bool is_of_kind(const Pair& pair, const std::string& kind) {
   return (kind == "same" && pair.change.verdict == Verdict::same) ||
          (kind == "faster" && pair.change.verdict == Verdict::faster) ||
          (kind == "slower" && pair.change.verdict == Verdict::slower) ||
-         (kind == "unclear" && pair.change.verdict == Verdict::unclear);
+         (kind == "unclear" && pair.change.verdict == Verdict::unclear) ||
+         (kind == "launches" && pair.change.verdict == Verdict::launches);
 }
 
 /// The trials that are shown, in the order that is asked for; what was found is that of all. `hidden` becomes
@@ -123,13 +124,28 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
         100 * std::expm1(noise.sigma), printable(noise.backend), noise.place.empty() ? "" : " on ",
         printable(noise.place), noise.pairs);
   }
-  std::int64_t counts[5] = {};
+  if (comparison.other_clocks > 0) {
+    fmt::print(
+        "\nWarning: the SM clock differs by more than {:.0f} % in {} of {} trials, at most from {:.0f} to "
+        "{:.0f} "
+        "MHz: what changed there may be the clock.\n",
+        100 * notable_clock, comparison.other_clocks, comparison.pairs.size(), comparison.furthest_base_clock,
+        comparison.furthest_new_clock);
+  }
+  std::int64_t counts[6] = {};
   for (const Pair& pair : comparison.pairs) ++counts[static_cast<int>(pair.change.verdict)];
   fmt::print(
-      "\n{} trials in both: {} SAME, {} FASTER, {} SLOWER, {} UNCLEAR, {} without times; {} only in base, {} "
+      "\n{} trials in both: {} SAME, {} FASTER, {} SLOWER, {} UNCLEAR{}, {} without times; {} only in base, "
+      "{} "
       "only in new\n{}",
-      comparison.pairs.size(), counts[0], counts[1], counts[2], counts[3], counts[4], comparison.only_base,
-      comparison.only_new, comparison.regression ? "There is a regression.\n" : "");
+      comparison.pairs.size(), counts[0], counts[1], counts[2], counts[3],
+      counts[4] == 0
+          ? std::string()
+          : fmt::format(
+                ", {} LAUNCHES (the host queued faster or slower; the GPU's part is the same, or unknown)",
+                counts[4]),
+      counts[5], comparison.only_base, comparison.only_new,
+      comparison.regression ? "There is a regression.\n" : "");
 }
 
 void compare_to_stdout(const Options& options, Commands& commands) {
@@ -155,6 +171,7 @@ void compare_to_stdout(const Options& options, Commands& commands) {
     json["regression"] = comparison.regression;
     json["only_base"] = comparison.only_base;
     json["only_new"] = comparison.only_new;
+    json["other_clocks"] = comparison.other_clocks;
     json["noise"] = nlohmann::ordered_json::array();
     for (const RunNoise& noise : comparison.noise) {
       json["noise"].push_back({{"backend", noise.backend},
@@ -177,9 +194,9 @@ void compare_to_stdout(const Options& options, Commands& commands) {
 
 void add_compare_command(CLI::App& app, Commands& commands) {
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand(
-      "compare",
-      "Compare two sets of records: FASTER, SLOWER, SAME or UNCLEAR by trial; exit code 4 on a regression");
+  CLI::App* sub = app.add_subcommand("compare",
+                                     "Compare two sets of records: FASTER, SLOWER, SAME, UNCLEAR or LAUNCHES "
+                                     "by trial; exit code 4 on a regression");
   sub->add_option("base", options->base, "Run directory, results file or journal to compare with")
       ->required();
   sub->add_option("new", options->now, "Run directory, results file or journal to judge")->required();

@@ -69,6 +69,14 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
       to_string(backend), disk.size(), disk_bytes / 0x1p20);
 }
 
+/// When there are samples enough, in short. @pre the plan has a rule and no number
+std::string repeats_text(const Sampling& sampling) {
+  std::string text = fmt::format("{} to {}, {:g} %", sampling.least, sampling.most, 100 * sampling.noise);
+  if (sampling.seconds > 0) text += ", " + seconds_text(sampling.seconds);
+  if (sampling.throttled_again) text += ", throttled again";
+  return text;
+}
+
 /// Every trial with all that holds for it.
 Table explanation(const Expansion& expansion, const Registry& registry) {
   const CostModel model(registry);
@@ -86,6 +94,9 @@ Table explanation(const Expansion& expansion, const Registry& registry) {
                    {"seed", "SEED", Style::plain, true},
                    {"repeats", "REPEATS", Style::plain, true},
                    {"warmup", "WARMUP", Style::plain, true},
+                   {"cache", "CACHE", Style::plain, true},
+                   {"energy", "ENERGY", Style::plain, true},
+                   {"round", "ROUND", Style::plain, true},
                    {"inner_repeats", "INNER", Style::plain, true},
                    {"stages", "STAGES", Style::plain, true},
                    {"timeout", "TIMEOUT", Style::seconds, true},
@@ -107,8 +118,12 @@ Table explanation(const Expansion& expansion, const Registry& registry) {
          settings_text(parameters_text(t.parameters)),
          t.matrix.kind == "file" ? t.matrix.file : t.matrix.kind,
          static_cast<std::int64_t>(t.matrix.spec.seed),
-         t.repeats,
-         t.warmup,
+         t.sampling.noise == 0 ? Cell(t.sampling.least) : Cell(repeats_text(t.sampling)),
+         t.sampling.warmup_seconds > 0 ? Cell(seconds_text(t.sampling.warmup_seconds))
+                                       : Cell(t.sampling.warmup),
+         std::string(t.sampling.cold ? "cold" : "warm"),
+         t.energy_seconds > 0 ? seconds_text(t.energy_seconds) : std::string("never"),
+         t.round,
          t.inner_repeats,
          std::string(to_string(t.stages)),
          t.timeout_seconds,

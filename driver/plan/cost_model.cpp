@@ -86,12 +86,14 @@ double CostModel::run_seconds(const Trial& trial) const {
 }
 
 double CostModel::estimate(const Trial& trial) const {
-  const double runs =
-      static_cast<double>(trial.warmup + trial.repeats) * static_cast<double>(trial.inner_repeats) +
-      (trial.stages == Stages::never ? 0 : 1);
+  const double runs = static_cast<double>(trial.sampling.warmup + trial.sampling.least) *
+                          static_cast<double>(trial.inner_repeats) +
+                      (trial.stages == Stages::never ? 0 : 1);
   const double elements =
       static_cast<double>(std::max(trial.shape.n, trial.shape.m)) * static_cast<double>(trial.shape.n);
-  return fixed_seconds + runs * run_seconds(trial) + 20e-9 * elements;
+  // Energy is measured with the runs and once more without them.
+  return fixed_seconds + runs * run_seconds(trial) + 20e-9 * elements + trial.sampling.warmup_seconds +
+         2 * trial.energy_seconds;
 }
 
 }  // namespace gaussweep::driver

@@ -177,19 +177,23 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
         const TrialMaker maker{plan, entry, *method, backend, requested, capability, lookup, block};
         const std::vector<Dimension> dimensions =
             dimensions_of(plan, entry, *method, backend.value_or(requested), requested);
-        if (count_combinations(dimensions, most_trials) > most_trials - result.trials.size()) {
+        const std::int64_t rounds = maker.rounds();
+        if (count_combinations(dimensions, most_trials) * static_cast<std::size_t>(rounds) >
+            most_trials - result.trials.size()) {
           fail_at(entry.place,
                   fmt::format("with this entry the plan has more than {} trials; split it", most_trials));
         }
         Assignment current;
         for_each_combination(dimensions, 0, current, [&](const Assignment& chosen) {
-          Trial trial = maker.make(chosen);
-          if (is_excluded(entry, trial, *method)) return;
-          const auto [first, fresh] = seen.try_emplace(trial.key, Seen{result.trials.size(), &entry});
-          if (fresh) {
-            result.trials.push_back(std::move(trial));
-          } else {
-            join(result.trials[first->second.place], first->second.entry->place, trial, entry);
+          for (std::int64_t round = 1; round <= rounds; ++round) {
+            Trial trial = maker.make(chosen, round);
+            if (is_excluded(entry, trial, *method)) return;
+            const auto [first, fresh] = seen.try_emplace(trial.key, Seen{result.trials.size(), &entry});
+            if (fresh) {
+              result.trials.push_back(std::move(trial));
+            } else {
+              join(result.trials[first->second.place], first->second.entry->place, trial, entry);
+            }
           }
         });
       }

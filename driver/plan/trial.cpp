@@ -131,8 +131,8 @@ json to_json(const Trial& t) {
               {"uplo", to_string(t.shape.uplo)}}},
             {"parameters", parameters_json(t.parameters)},
             {"matrix", matrix_json(t.matrix)},
-            {"repeats", t.repeats},
-            {"warmup", t.warmup},
+            {"repeats", t.sampling.least},
+            {"warmup", t.sampling.warmup},
             {"inner_repeats", t.inner_repeats},
             {"stages", to_string(t.stages)},
             {"timeout_seconds", t.timeout_seconds},
@@ -140,6 +140,16 @@ json to_json(const Trial& t) {
             {"expect", t.expect},
             {"skip_reason", t.skip_reason}};
   if (t.matrix_b) j["matrix_b"] = matrix_json(*t.matrix_b);
+  // Only where a plan asks for it: keys of older journals hold.
+  const Sampling& s = t.sampling;
+  if (s.most != s.least) j["most_repeats"] = s.most;
+  if (s.noise > 0) j["noise"] = s.noise;
+  if (s.seconds > 0) j["sampling_seconds"] = s.seconds;
+  if (s.throttled_again) j["throttled_again"] = true;
+  if (s.warmup_seconds > 0) j["warmup_seconds"] = s.warmup_seconds;
+  if (s.cold) j["cold"] = true;
+  if (t.energy_seconds > 0) j["energy_seconds"] = t.energy_seconds;
+  if (t.round > 1) j["round"] = t.round;
   return j;
 }
 
@@ -155,8 +165,17 @@ Trial trial_from_json(const json& j) {
   t.parameters = parameters_from(j.at("parameters"));
   t.matrix = matrix_from(j.at("matrix"));
   if (j.contains("matrix_b")) t.matrix_b = matrix_from(j.at("matrix_b"));
-  t.repeats = j.at("repeats");
-  t.warmup = j.at("warmup");
+  Sampling& sampling = t.sampling;
+  sampling.least = j.at("repeats");
+  sampling.most = j.value("most_repeats", sampling.least);
+  sampling.noise = j.value("noise", 0.0);
+  sampling.seconds = j.value("sampling_seconds", 0.0);
+  sampling.throttled_again = j.value("throttled_again", false);
+  sampling.warmup = j.at("warmup");
+  sampling.warmup_seconds = j.value("warmup_seconds", 0.0);
+  sampling.cold = j.value("cold", false);
+  t.energy_seconds = j.value("energy_seconds", 0.0);
+  t.round = j.value("round", std::int64_t{1});
   t.inner_repeats = j.at("inner_repeats");
   t.stages = value_of<Stages>(j.at("stages"));
   t.timeout_seconds = j.at("timeout_seconds");
@@ -186,8 +205,11 @@ std::string describe(const Trial& t) {
     std::visit([&, &key = name](const auto& v) { text += fmt::format(" {}={}", key, v); }, value);
   }
   const std::string matrix = settings_text(matrix_parameters_text(t));
-  return text + fmt::format(" on {}{}{} seed={} ({})", matrix_label(t.matrix), matrix.empty() ? "" : " ",
-                            matrix, t.matrix.spec.seed, to_string(t.backend));
+  text += fmt::format(" on {}{}{} seed={} ({})", matrix_label(t.matrix), matrix.empty() ? "" : " ", matrix,
+                      t.matrix.spec.seed, to_string(t.backend));
+  if (t.sampling.cold) text += " cold";
+  if (t.round > 1) text += fmt::format(" round={}", t.round);
+  return text;
 }
 
 bool as_expected(const Trial& trial, const std::string& status) {

@@ -33,10 +33,21 @@ enum class Stages {
   calls    ///< one call of a stage, in the order of the run
 };
 
+/// How a trial's samples are taken.
+struct Sampling {
+  std::int64_t least = 5, most = 5;  ///< samples
+  double noise = 0;  ///< enough where the median is known to this share (worker/sampling.hpp); 0: `least` are
+  double seconds = 0;            ///< no further samples after so long; 0: no limit
+  bool throttled_again = false;  ///< a sample taken under throttling does not count
+  std::int64_t warmup = 1;       ///< runs before
+  double warmup_seconds = 0;     ///< or, where above 0, for so long
+  bool cold = false;             ///< caches emptied before every sample
+};
+
 /// What is run, and by what its record is judged.
 struct Trial {
   /// Digest (32 hex digits) of everything that decides the outcome except machine and build: problem, method,
-  /// precision, backend, shape, complete parameters, matrices, repeats, warmup, inner_repeats. Not:
+  /// precision, backend, shape, complete parameters, matrices, sampling, inner_repeats, energy, round. Not:
   /// tolerance, expect, timeout, stages.
   std::string key;
   Problem problem;
@@ -47,7 +58,11 @@ struct Trial {
   Parameters parameters;  ///< complete
   MatrixRequest matrix;
   std::optional<MatrixRequest> matrix_b;  ///< gemm only
-  std::int64_t repeats = 5, warmup = 1, inner_repeats = 1;
+  Sampling sampling;
+  std::int64_t inner_repeats = 1;
+  double energy_seconds = 0;  ///< for how long energy is measured; 0: it is not
+  /// From 1. Trials that differ in nothing else are the same one again, in a worker process of its own.
+  std::int64_t round = 1;
   Stages stages = Stages::always;
   double timeout_seconds = 600;
   double tolerance = 0;

@@ -53,6 +53,43 @@ double tolerance_of(const io::Plan& plan, const io::Entry& entry, Problem proble
   return default_tolerance(problem);
 }
 
+Sampling sampling_of(const io::Plan& plan, const io::Entry& entry) {
+  constexpr std::int64_t most_by_default = 200;
+  constexpr double noise_by_default = 0.01;
+  const auto& repeats = entry.repeats.empty() ? plan.repeats : entry.repeats;
+  Sampling sampling;
+  const auto fixed = repeats.find("");
+  if (fixed != repeats.end()) {
+    sampling.least = sampling.most = io::parse_integer(fixed->second, 1, most_repeats, "repeats");
+  } else {
+    const auto given = [&](const char* name) {
+      const auto found = repeats.find(name);
+      return found == repeats.end() ? nullptr : &found->second;
+    };
+    const auto *least = given("min"), *most = given("max"), *noise = given("noise"), *time = given("time"),
+               *throttled = given("throttled");
+    if (least != nullptr) sampling.least = io::parse_integer(*least, 1, most_repeats, "repeats.min");
+    if (most != nullptr) {
+      sampling.most = io::parse_integer(*most, 1, most_repeats, "repeats.max");
+      sampling.least = std::min(sampling.least, sampling.most);
+    } else {
+      sampling.most = std::max(sampling.least, most_by_default);
+    }
+    sampling.noise = noise == nullptr ? noise_by_default : io::parse_share(*noise, "repeats.noise");
+    sampling.seconds = time == nullptr ? 0 : io::parse_duration(*time, "repeats.time");
+    sampling.throttled_again = throttled != nullptr && throttled->text == "again";
+  }
+  const io::Scalar& warmup = entry.warmup ? *entry.warmup : plan.warmup;
+  if (io::is_duration(warmup)) {
+    sampling.warmup = 1;
+    sampling.warmup_seconds = io::parse_duration(warmup, "warmup");
+  } else {
+    sampling.warmup = io::parse_integer(warmup, 0, most_repeats, "warmup");
+  }
+  sampling.cold = (entry.cache ? *entry.cache : plan.cache).text == "cold";
+  return sampling;
+}
+
 /// Why a trial cannot run here; empty where it can.
 std::string reason_to_skip(const Method& method, const Trial& trial, std::optional<Backend> backend,
                            Backend requested, int capability) {
@@ -125,8 +162,14 @@ Parameters TrialMaker::parameters(const Assignment& chosen) const {
   return result;
 }
 
-Trial TrialMaker::make(const Assignment& chosen) const {
+std::int64_t TrialMaker::rounds() const {
+  constexpr std::int64_t most_rounds = 1000;
+  return io::parse_integer(entry.rounds.value_or(plan.rounds), 1, most_rounds, "rounds");
+}
+
+Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   Trial t;
+  t.round = round;
   t.problem = method.problem;
   t.method = method.variant;
   t.precision = parse_enum<Precision>(chosen.at("precision"));
@@ -144,13 +187,11 @@ Trial TrialMaker::make(const Assignment& chosen) const {
     set_square(t, chosen);
   }
   finish_request(t.matrix, t.precision, product ? 1 : t.shape.nrhs);
-  const auto count = [&](const std::optional<io::Scalar>& own, const io::Scalar& otherwise, std::int64_t low,
-                         const char* what) {
-    return io::parse_integer(own.value_or(otherwise), low, most_repeats, what);
-  };
-  t.repeats = count(entry.repeats, plan.repeats, 1, "repeats");
-  t.warmup = count(entry.warmup, plan.warmup, 0, "warmup");
-  t.inner_repeats = count(entry.inner_repeats, plan.inner_repeats, 1, "inner_repeats");
+  t.sampling = sampling_of(plan, entry);
+  t.inner_repeats =
+      io::parse_integer(entry.inner_repeats.value_or(plan.inner_repeats), 1, most_repeats, "inner_repeats");
+  const io::Scalar energy = entry.energy.value_or(plan.energy);
+  t.energy_seconds = energy.text == "never" ? 0 : io::parse_duration(energy, "energy");
   t.stages = parse_enum<Stages>(entry.stages.value_or(plan.stages));
   t.timeout_seconds = io::parse_duration(entry.timeout.value_or(plan.timeout), "timeout");
   t.tolerance = tolerance_of(plan, entry, t.problem);

@@ -19,8 +19,11 @@ struct TrialMaker {
   const FileLookup& lookup;
   const io::MatrixBlock& block;
 
+  /// @param round from 1
   /// @throws io::InputError with the place of what is wrong
-  Trial make(const Assignment& chosen) const;
+  Trial make(const Assignment& chosen, std::int64_t round = 1) const;
+  /// How many of them the plan asks for.
+  std::int64_t rounds() const;
 
  private:
   std::int64_t size(const Assignment& chosen, const char* name, std::int64_t otherwise) const;

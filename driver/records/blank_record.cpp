@@ -27,7 +27,9 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
   r.matrix_seed = static_cast<std::int64_t>(trial.matrix.spec.seed);
   r.tolerance = trial.tolerance;
   r.inner_repeats = trial.inner_repeats;
-  r.warmup = trial.warmup;
+  r.warmup = trial.sampling.warmup;
+  r.cache = trial.sampling.cold ? "cold" : "warm";
+  r.round = trial.round;
   if (method != nullptr) {
     r.flops = trial_flops(*method, trial.shape, trial.parameters);
     r.bytes = trial_bytes(*method, trial.shape, trial.parameters, trial.precision);

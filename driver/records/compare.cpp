@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "driver/base/words.hpp"
@@ -18,14 +19,13 @@ namespace {
 
 using io::Record;
 
-constexpr double assumed_sigma = 0.2;    // of one or two samples
-constexpr double standard_errors = 3;    // that a change must exceed
-constexpr double normal_iqr = 1.349;     // quartile range of a normal distribution over its sigma
-constexpr double median_error = 1.2533;  // standard error of a median over that of a mean: sqrt(pi / 2)
-constexpr double normal_mad = 1.4826;    // sigma of a normal distribution over its median absolute deviation
+constexpr double standard_errors = 3;  // that a change must exceed
+constexpr double normal_mad = 1.4826;  // sigma of a normal distribution over its median absolute deviation
 constexpr std::size_t least_of_method = 3;  // pairs whose median is a method's
 constexpr std::size_t least_for_noise = 8;
 constexpr std::size_t least_methods = 5;
+/// Seconds by which the way of a launch to the GPU differs from process to process (an H200; sigma).
+constexpr double launch_sigma = 2e-6;
 constexpr double notable_accuracy = 10;  // a factor in the residual ratio worth telling
 
 // All records of one trial on one place in one set.
@@ -34,12 +34,51 @@ struct Side {
   Timing timing;
   std::string status;
   double ratio = Record::unknown;
+  Timing replay;
+  double clock = Record::unknown, joules = Record::unknown, queue = Record::unknown;
 };
 
 using Places = std::map<std::string, Side>;
 using Trials = std::map<std::string, Places>;
 
+/// Rounds, where there are enough of them to tell how they scatter.
+std::int64_t independent_of(const std::vector<const Record*>& records) {
+  constexpr std::size_t least_rounds = 3;
+  std::set<std::int64_t> rounds;
+  for (const Record* record : records) rounds.insert(record->round);
+  return rounds.size() < least_rounds ? 0 : static_cast<std::int64_t>(rounds.size());
+}
+
+/// Median of what is known of `values`.
+double median_of_known(std::vector<double> values) {
+  values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v); }),
+               values.end());
+  return summarise(std::move(values)).median;
+}
+
+/// What the records say besides the samples' times.
+void summarise_readings(Side& side) {
+  std::vector<double> clocks, joules, queues, q1, median, q3;
+  std::int64_t samples = 0;
+  for (const Record* record : side.records) {
+    for (const io::Sample& sample : record->sample_list) clocks.push_back(sample.clock_mhz);
+    if (record->sample_list.empty()) clocks.push_back(record->sm_clock_mhz);
+    joules.push_back(record->energy_joules);
+    queues.push_back(record->queue_seconds);
+    q1.push_back(record->replay_q1);
+    median.push_back(record->replay_median);
+    q3.push_back(record->replay_q3);
+    if (record->replay_median > 0) samples += record->samples;
+  }
+  side.clock = median_of_known(std::move(clocks));
+  side.joules = median_of_known(std::move(joules));
+  side.queue = median_of_known(std::move(queues));
+  side.replay = {median_of_known(std::move(q1)), median_of_known(std::move(median)),
+                 median_of_known(std::move(q3)), samples, 0};
+}
+
 void summarise_side(Side& side) {
+  summarise_readings(side);
   std::vector<double> samples;
   for (const Record* record : side.records) {
     for (const io::Sample& sample : record->sample_list) samples.push_back(sample.seconds);
@@ -50,7 +89,7 @@ void summarise_side(Side& side) {
   }
   if (!samples.empty()) {
     const Statistics s = summarise(std::move(samples));
-    side.timing = {s.q1, s.median, s.q3, static_cast<std::int64_t>(s.count)};
+    side.timing = {s.q1, s.median, s.q3, static_cast<std::int64_t>(s.count), independent_of(side.records)};
     return;
   }
   // An older file may have quartiles, but no samples: take the record with the most.
@@ -79,12 +118,6 @@ Trials trials_of(const io::Results& results) {
   return trials;
 }
 
-double relative_sigma(const Timing& timing) {
-  if (timing.samples < 3) return assumed_sigma;
-  const double correction = 1 - 1 / static_cast<double>(timing.samples);
-  return (timing.q3 - timing.q1) / timing.median / (normal_iqr * correction);
-}
-
 void compare_accuracy(Pair& pair) {
   if (pair.base_status != pair.new_status) {
     pair.accuracy = fmt::format("{} -> {}", pair.base_status, pair.new_status);
@@ -101,6 +134,30 @@ void compare_accuracy(Pair& pair) {
   }
 }
 
+/// Launch-bound runs are judged by what the GPU needs. Where that is the same and the whole run's time is
+/// not, the host queued faster or slower.
+Change judge_pair(const Pair& pair, double threshold, const RunNoise& noise) {
+  const double launch =
+      pair.identity.backend == "cuda" ? std::sqrt(2.0) * launch_sigma / pair.base.median : 0;
+  Change whole = judge_change(pair.base, pair.now, threshold, std::hypot(noise.sigma, launch));
+  if (whole.verdict == Verdict::untimed) return whole;
+  if (pair.is_host_paced() && whole.verdict != Verdict::same &&
+      std::fabs(std::log(whole.ratio)) <= standard_errors * noise.of_host) {
+    whole.verdict = Verdict::launches;
+  }
+  if (!pair.has_replays()) return whole;
+  Change gpu = judge_change(pair.base_replay, pair.new_replay, threshold, noise.sigma);
+  if (gpu.verdict != Verdict::same) return gpu;
+  if (whole.verdict == Verdict::same) return whole;
+  gpu = whole;
+  gpu.verdict = Verdict::launches;
+  return gpu;
+}
+
+double ratio_judged(const Pair& pair) {
+  return pair.new_judged().median / pair.base_judged().median;
+}
+
 Pair make_pair(const std::string& base_place, const Side& base, const std::string& new_place, const Side& now,
                double threshold) {
   Pair pair;
@@ -112,7 +169,15 @@ Pair make_pair(const std::string& base_place, const Side& base, const std::strin
   pair.new_place = new_place;
   pair.base = base.timing;
   pair.now = now.timing;
-  pair.change = judge_change(base.timing, now.timing, threshold);
+  pair.base_replay = base.replay;
+  pair.new_replay = now.replay;
+  pair.base_clock = base.clock;
+  pair.new_clock = now.clock;
+  pair.base_joules = base.joules;
+  pair.new_joules = now.joules;
+  pair.base_queue = base.queue;
+  pair.new_queue = now.queue;
+  pair.change = judge_pair(pair, threshold, {});
   pair.base_status = base.status;
   pair.new_status = now.status;
   pair.base_ratio = base.ratio;
@@ -143,9 +208,15 @@ void add_pairs(Comparison& result, const Places& base, const Places& now, double
 
 // Standard error of ln r by the scatter of the samples.
 double error_within(const Timing& base, const Timing& now) {
-  const double base_sigma = relative_sigma(base), new_sigma = relative_sigma(now);
-  return median_error * std::sqrt(base_sigma * base_sigma / static_cast<double>(base.samples) +
-                                  new_sigma * new_sigma / static_cast<double>(now.samples));
+  const auto sigma_of = [](const Timing& t) {
+    return relative_sigma(t.q1, t.median, t.q3, static_cast<std::size_t>(t.samples));
+  };
+  const auto count_of = [](const Timing& t) {
+    return static_cast<double>(t.independent > 0 ? t.independent : t.samples);
+  };
+  const double base_sigma = sigma_of(base), new_sigma = sigma_of(now);
+  return median_error *
+         std::sqrt(base_sigma * base_sigma / count_of(base) + new_sigma * new_sigma / count_of(now));
 }
 
 double median_of(std::vector<double> values) {
@@ -161,6 +232,27 @@ double scatter_of(const std::vector<double>& values) {
   return normal_mad * median_of(std::move(distances));
 }
 
+// How far the host's launches drifted between two sets, from pairs on one place.
+double host_drift(const std::vector<const Pair*>& pairs) {
+  constexpr std::size_t least = 4;
+  constexpr double assumed = 0.1;  // seen on a quiet H200: 3.1 to 4.6 us a launch, over minutes
+  std::vector<double> squares;
+  bool any_paced = false;
+  for (const Pair* pair : pairs) {
+    any_paced = any_paced || pair->is_host_paced();
+    if (!pair->has_replays() || pair->change.verdict == Verdict::slower ||
+        pair->change.verdict == Verdict::faster)
+      continue;
+    const double log = std::log(pair->now.median / pair->base.median);
+    squares.push_back(log * log);
+  }
+  if (!any_paced) return 0;
+  if (squares.size() < least) return assumed;
+  double sum = 0;
+  for (const double square : squares) sum += square;
+  return std::sqrt(sum / static_cast<double>(squares.size()));
+}
+
 // Run to run noise, by what was measured on the same place in both sets.
 std::vector<RunNoise> noise_of(const std::vector<Pair>& pairs) {
   using Group = std::pair<std::string, std::string>;  // backend, place
@@ -173,22 +265,25 @@ std::vector<RunNoise> noise_of(const std::vector<Pair>& pairs) {
   std::vector<RunNoise> all;
   for (const auto& [group, methods] : told) {
     std::vector<double> deviations, within, middles;
+    std::vector<const Pair*> everything;
     for (const auto& [method, its_pairs] : methods) {
-      if (its_pairs.size() < least_of_method) continue;
+      everything.insert(everything.end(), its_pairs.begin(), its_pairs.end());
+      if (its_pairs.size() < least_of_method || its_pairs.front()->is_host_paced()) continue;
       std::vector<double> logs;
       for (const Pair* pair : its_pairs) {
-        logs.push_back(std::log(pair->change.ratio));
-        within.push_back(error_within(pair->base, pair->now));
+        logs.push_back(std::log(ratio_judged(*pair)));
+        within.push_back(error_within(pair->base_judged(), pair->new_judged()));
       }
       middles.push_back(median_of(logs));
       for (const double log : logs) deviations.push_back(std::fabs(log - middles.back()));
     }
-    RunNoise noise{group.first, group.second, static_cast<std::int64_t>(deviations.size()), 0, 0};
+    RunNoise noise{group.first, group.second, static_cast<std::int64_t>(deviations.size()), 0, 0, 0};
     if (deviations.size() >= least_for_noise) {
       const double seen = normal_mad * median_of(std::move(deviations)), own = median_of(std::move(within));
       noise.sigma = std::sqrt(std::max(0.0, seen * seen - own * own));
     }
     if (middles.size() >= least_methods) noise.of_methods = scatter_of(middles);
+    noise.of_host = host_drift(everything);
     all.push_back(std::move(noise));
   }
   return all;
@@ -218,15 +313,17 @@ void judge_methods(Comparison& result, double threshold) {
       method.faster += pair->change.verdict == Verdict::faster;
       method.slower += pair->change.verdict == Verdict::slower;
       method.unclear += pair->change.verdict == Verdict::unclear;
-      if (pair->change.verdict != Verdict::untimed) ratios.push_back(pair->change.ratio);
+      method.launches += pair->change.verdict == Verdict::launches;
+      if (pair->change.verdict != Verdict::untimed) ratios.push_back(ratio_judged(*pair));
     }
     const Statistics s = summarise(std::move(ratios));
     // The number 1, known exactly: as many samples as there are, without spread.
     const Timing one{1, 1, 1, std::max<std::int64_t>(3, static_cast<std::int64_t>(s.count))};
-    const double noise =
-        noise_between(result, method.backend, method.base_place, method.new_place).of_methods;
-    method.change =
-        judge_change(one, {s.q1, s.median, s.q3, static_cast<std::int64_t>(s.count)}, threshold, noise);
+    const RunNoise noise = noise_between(result, method.backend, method.base_place, method.new_place);
+    const bool paced =
+        std::any_of(pairs.begin(), pairs.end(), [](const Pair* p) { return p->is_host_paced(); });
+    method.change = judge_change(one, {s.q1, s.median, s.q3, static_cast<std::int64_t>(s.count)}, threshold,
+                                 paced ? std::hypot(noise.of_methods, noise.of_host) : noise.of_methods);
     result.methods.push_back(std::move(method));
   }
 }
@@ -291,6 +388,19 @@ void find_crossovers(Comparison& result) {
   }
 }
 
+void find_other_clocks(Comparison& result) {
+  double furthest = 0;
+  for (const Pair& pair : result.pairs) {
+    const double apart = std::fabs(std::log(pair.new_clock / pair.base_clock));
+    if (!is_same_place(pair.base_place, pair.new_place) || !(apart > std::log1p(notable_clock))) continue;
+    ++result.other_clocks;
+    if (apart <= furthest) continue;
+    furthest = apart;
+    result.furthest_base_clock = pair.base_clock;
+    result.furthest_new_clock = pair.new_clock;
+  }
+}
+
 }  // namespace
 
 const char* to_string(Verdict verdict) {
@@ -303,6 +413,8 @@ const char* to_string(Verdict verdict) {
       return "SLOWER";
     case Verdict::unclear:
       return "UNCLEAR";
+    case Verdict::launches:
+      return "LAUNCHES";
     case Verdict::untimed:
       break;
   }
@@ -352,9 +464,10 @@ Comparison compare(const io::Results& base, const io::Results& now, double thres
   });
   result.noise = noise_of(result.pairs);
   for (Pair& pair : result.pairs) {
-    const double noise = noise_between(result, pair.identity.backend, pair.base_place, pair.new_place).sigma;
-    pair.change = judge_change(pair.base, pair.now, threshold, noise);
+    const RunNoise noise = noise_between(result, pair.identity.backend, pair.base_place, pair.new_place);
+    pair.change = judge_pair(pair, threshold, noise);
   }
+  find_other_clocks(result);
   judge_methods(result, threshold);
   find_crossovers(result);
   for (const Pair& pair : result.pairs) {

@@ -2,7 +2,7 @@
 /// Two sets of records side by side: what became faster or slower, what became wrong, which GPU wins where.
 ///
 /// Whether a time changed is decided by medians and quartiles, never by means. With r the new median over the
-/// base median, and a threshold t (5 %):
+/// base median, and a threshold t (3 %):
 /// - beyond(t): r > 1 + t or r < 1 / (1 + t). If not beyond: SAME.
 /// - distinct: the quartile ranges do not overlap, and |ln r| exceeds three standard errors of a difference
 ///   of medians, each sigma taken from the quartiles: (q3 - q1) / median / (1.349 (1 - 1/samples)), the error
@@ -26,14 +26,19 @@
 
 namespace gaussweep::driver {
 
-/// What is said of two times.
-enum class Verdict { same, faster, slower, unclear, untimed };
+/// What is said of two times. `launches`: the time changed, but what the GPU needs for it did not; what
+/// changed is how fast the host queues. Or that is unknown, the host is in the loop most of the time, and the
+/// change is within what the host drifts by.
+enum class Verdict { same, faster, slower, unclear, launches, untimed };
 const char* to_string(Verdict verdict);
 
 /// Seconds of one trial in one set.
 struct Timing {
   double q1 = io::Record::unknown, median = io::Record::unknown, q3 = io::Record::unknown;
   std::int64_t samples = 0;
+  /// How many of them tell something that the others do not: rounds, where there are at least 3 (what differs
+  /// from process to process is the same in all samples of one); 0: all of them.
+  std::int64_t independent = 0;
 };
 
 /// How the time changed from base to new: ratio of the medians, and what the quartiles leave possible.
@@ -57,6 +62,9 @@ struct RunNoise {
   /// The same of the methods' medians about theirs: what all trials of a method share; 0 of less than 5
   /// methods.
   double of_methods = 0;
+  /// How far the host's launches drifted: root mean square of ln r of launch-bound trials whose GPU time is
+  /// the same.
+  double of_host = 0;
 };
 
 /// A trial in both sets.
@@ -64,7 +72,22 @@ struct Pair {
   io::Record identity;                ///< of the new record
   std::string base_place, new_place;  ///< GPU or CPU model; empty where unknown
   Timing base, now;
+  Timing base_replay, new_replay;  ///< of the GPU alone, where the run was launch-bound
+  double base_clock = io::Record::unknown,
+         new_clock = io::Record::unknown;  ///< MHz, of the SMs: median of the samples
+  double base_joules = io::Record::unknown, new_joules = io::Record::unknown;
   Change change;
+  double base_queue = io::Record::unknown,
+         new_queue = io::Record::unknown;  ///< seconds in which the host queues a run
+  /// The times that tell of the method: of the GPU alone where both sets have them.
+  bool has_replays() const { return base_replay.median > 0 && new_replay.median > 0; }
+  /// Whether the host is in the loop for most of the time, and the GPU's share is not known.
+  bool is_host_paced() const {
+    constexpr double most = 0.5;
+    return !has_replays() && base_queue >= most * base.median && new_queue >= most * now.median;
+  }
+  const Timing& base_judged() const { return has_replays() ? base_replay : base; }
+  const Timing& new_judged() const { return has_replays() ? new_replay : now; }
   std::string base_status, new_status;
   double base_ratio, new_ratio;  ///< residual ratios
   std::string accuracy;          ///< what changed in right and wrong, in words; empty: nothing
@@ -74,8 +97,9 @@ struct Pair {
 /// All trials of a method on one place against those on another.
 struct MethodChange {
   std::string method, backend, base_place, new_place;
-  std::int64_t pairs = 0, same = 0, faster = 0, slower = 0, unclear = 0;
-  Change change;  ///< of the ratios of its trials against 1
+  std::int64_t pairs = 0, same = 0, faster = 0, slower = 0, unclear = 0, launches = 0;
+  Change
+      change;  ///< of the ratios of its trials against 1; of the GPU's own times where they are launch-bound
 };
 
 /// Where one place begins to be faster than the other, along n.
@@ -86,8 +110,14 @@ struct Crossover {
   double n = io::Record::unknown;  ///< interpolated; NaN where none overtakes
 };
 
+/// From here on two SM clocks are different ones.
+constexpr double notable_clock = 0.02;
+
 struct Comparison {
   std::vector<Pair> pairs;
+  std::int64_t other_clocks =
+      0;  ///< pairs on the same place whose SM clocks differ by more than `notable_clock`
+  double furthest_base_clock = 0, furthest_new_clock = 0;  ///< MHz, of the pair that differs most
   std::vector<MethodChange> methods;
   std::vector<RunNoise> noise;        ///< a backend and place that both sets have
   std::vector<Crossover> crossovers;  ///< only where places differ

@@ -64,6 +64,15 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
                          {"speedup_high", "TO", Style::factor},
                          {"base_status", "WAS"},
                          {"new_status", "IS"}});
+  const auto any = [&](auto known) {
+    return reader == Reader::program || std::any_of(comparison.pairs.begin(), comparison.pairs.end(), known);
+  };
+  const bool replays = any([](const Pair& p) { return p.has_replays(); });
+  const bool energy = any([](const Pair& p) { return p.base_joules > 0 && p.new_joules > 0; });
+  if (replays)
+    extend(table.columns,
+           {{"base_replay", "BASE GPU", Style::seconds}, {"new_replay", "NEW GPU", Style::seconds}});
+  if (energy) extend(table.columns, {{"base_joules", "BASE J"}, {"new_joules", "NEW J"}});
   for (const Pair& pair : comparison.pairs) {
     const bool is_quiet = pair.change.verdict == Verdict::same || pair.change.verdict == Verdict::untimed;
     if (!all && is_quiet) continue;
@@ -71,6 +80,8 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
     extend(table.rows.back(), {pair.base_place, pair.new_place, pair.base.median, pair.now.median,
                                std::string(to_string(pair.change.verdict)), 1 / pair.change.ratio,
                                1 / pair.change.high, 1 / pair.change.low, pair.base_status, pair.new_status});
+    if (replays) extend(table.rows.back(), {pair.base_replay.median, pair.new_replay.median});
+    if (energy) extend(table.rows.back(), {pair.base_joules, pair.new_joules});
   }
   spare_places(table, comparison, reader);
   return table;
@@ -78,16 +89,22 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
 
 Table method_table(const Comparison& comparison, Reader reader) {
   Table table;
-  table.columns = {{"method", "METHOD"},      {"backend", "BACKEND", Style::plain, true},
-                   {"base_place", "BASE ON"}, {"new_place", "NEW ON"},
-                   {"trials", "TRIALS"},      {"same", "SAME"},
-                   {"faster", "FASTER"},      {"slower", "SLOWER"},
-                   {"unclear", "UNCLEAR"},    {"speedup", "SPEEDUP", Style::factor},
+  table.columns = {{"method", "METHOD"},
+                   {"backend", "BACKEND", Style::plain, true},
+                   {"base_place", "BASE ON"},
+                   {"new_place", "NEW ON"},
+                   {"trials", "TRIALS"},
+                   {"same", "SAME"},
+                   {"faster", "FASTER"},
+                   {"slower", "SLOWER"},
+                   {"unclear", "UNCLEAR"},
+                   {"launches", "LAUNCHES"},
+                   {"speedup", "SPEEDUP", Style::factor},
                    {"verdict", "ALTOGETHER"}};
   for (const MethodChange& method : comparison.methods) {
     table.rows.push_back({method.method, method.backend, method.base_place, method.new_place, method.pairs,
-                          method.same, method.faster, method.slower, method.unclear, 1 / method.change.ratio,
-                          std::string(to_string(method.change.verdict))});
+                          method.same, method.faster, method.slower, method.unclear, method.launches,
+                          1 / method.change.ratio, std::string(to_string(method.change.verdict))});
   }
   spare_places(table, comparison, reader);
   return table;

@@ -24,6 +24,10 @@ std::string matrices(const Record& r) {
   return fmt::format("{} {} {}", r.matrix_digest, r.matrix_seed, says_b ? r.matrix_parameters : "");
 }
 
+bool is_cold(const Record& r) {
+  return r.cache == "cold";
+}
+
 bool is_older(const Record& r) {
   return r.matrix.empty();
 }
@@ -40,8 +44,8 @@ std::string shape(const Record& r) {
 }  // namespace
 
 std::string task_identity(const Record& r) {
-  return fmt::format("{} {} {} {} {} {} {} {}", r.problem, r.precision, r.m, r.n, r.k, r.nrhs, r.uplo,
-                     matrices(r));
+  return fmt::format("{} {} {} {} {} {} {} {}{}", r.problem, r.precision, r.m, r.n, r.k, r.nrhs, r.uplo,
+                     matrices(r), is_cold(r) ? " cold" : "");
 }
 
 std::string trial_identity(const Record& r) {
@@ -94,6 +98,8 @@ Varying::Varying(const std::vector<const Record*>& records) {
   for (const Record* r : records) {
     nrhs = nrhs || r->nrhs > 1;
     seed = seed || r->matrix_seed != records.front()->matrix_seed;
+    cache = cache || is_cold(*r) != is_cold(*records.front());
+    round = round || r->round > 1;
     if (first_uplo.emplace(r->problem, r->uplo).first->second != r->uplo) uplo.insert(r->problem);
   }
 }
@@ -120,6 +126,8 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
     parts_.push_back(
         {{"matrix", "MATRIX", Style::plain, true}, [names](R r) -> Cell { return names->of(r); }});
     if (varying.seed) parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
+    if (varying.cache) parts_.push_back({{"cache", "CACHE"}, [](R r) -> Cell { return r.cache; }});
+    if (varying.round) parts_.push_back({{"round", "ROUND"}, [](R r) -> Cell { return r.round; }});
     return;
   }
   parts_.push_back({{"k", "K"}, [](R r) -> Cell { return r.k; }});
@@ -130,6 +138,8 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
   parts_.push_back({{"matrix_parameters", "OF THE MATRIX"}, [](R r) -> Cell { return r.matrix_parameters; }});
   parts_.push_back({{"matrix_kind", "KIND"}, [](R r) -> Cell { return r.matrix_kind; }});
   parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
+  parts_.push_back({{"cache", "CACHE"}, [](R r) -> Cell { return r.cache; }});
+  parts_.push_back({{"round", "ROUND"}, [](R r) -> Cell { return r.round; }});
   parts_.push_back({{"key", "KEY"}, [](R r) -> Cell { return r.key; }});
 }
 

@@ -13,11 +13,11 @@
 namespace gaussweep::driver {
 
 /// What methods must share to race each other, as text that nothing else has: problem, precision, sizes,
-/// right-hand sides, triangle, matrices and their seed.
+/// right-hand sides, triangle, matrices and their seed, whether caches were cold.
 std::string task_identity(const io::Record& record);
 
-/// The same of a trial: its task, method, backend and parameters. Not how often it is repeated, nor where and
-/// by which build it ran.
+/// The same of a trial: its task, method, backend and parameters. Not how often it is repeated, nor in which
+/// round, where and by which build it ran.
 std::string trial_identity(const io::Record& record);
 
 /// The matrix file's name, else the kind: of older records too.
@@ -61,6 +61,8 @@ struct Varying {
   explicit Varying(const std::vector<const io::Record*>& records);
   bool nrhs = false;  ///< some have more than one right-hand side
   bool seed = false;
+  bool cache = false;          ///< some with cold caches, some with warm ones
+  bool round = false;          ///< some trials were done in several rounds
   std::set<std::string> uplo;  ///< the problems that have both triangles
 };
 

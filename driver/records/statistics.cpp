@@ -16,6 +16,13 @@ double quantile(const std::vector<double>& ascending, double share) {
   return fraction == 0 ? low : low + fraction * (high - low);
 }
 
+double relative_sigma(double q1, double median, double q3, std::size_t count) {
+  constexpr double assumed = 0.2;       // of one or two samples
+  constexpr double normal_iqr = 1.349;  // quartile range of a normal distribution over its sigma
+  if (count < 3) return assumed;
+  return (q3 - q1) / median / (normal_iqr * (1 - 1 / static_cast<double>(count)));
+}
+
 Statistics summarise(std::vector<double> samples) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   Statistics result{unknown, unknown, unknown, unknown, unknown, unknown, unknown, samples.size()};

@@ -18,6 +18,14 @@ struct Statistics {
 /// @pre 0 <= share <= 1
 double quantile(const std::vector<double>& ascending, double share);
 
+/// Standard deviation of a normal distribution with such quartiles, over the median, corrected for few
+/// samples: (q3 - q1) / median / (1.349 (1 - 1/count)). One or two samples say nothing of their spread: 20 %
+/// are assumed.
+double relative_sigma(double q1, double median, double q3, std::size_t count);
+
+/// Standard error of a median over that of a mean: sqrt(pi / 2).
+constexpr double median_error = 1.2533;
+
 /// Statistics of samples in any order. A NaN among them makes everything but `count` NaN.
 Statistics summarise(std::vector<double> samples);
 

@@ -58,6 +58,15 @@ void summarise_group(Group& group) {
   group.q1 = median_of(group.records, &Record::seconds_q1);
   group.median = median_of(group.records, &Record::seconds_median);
   group.q3 = median_of(group.records, &Record::seconds_q3);
+  const bool has_rounds = std::any_of(group.records.begin(), group.records.end(),
+                                      [](const Record* record) { return record->round > 1; });
+  for (const Record* record : group.records) {
+    if (!has_rounds) break;
+    group.q1 = std::fmin(group.q1, record->seconds_q1);
+    group.q3 = std::fmax(group.q3, record->seconds_q3);
+  }
+  group.replay = median_of(group.records, &Record::replay_median);
+  group.joules = median_of(group.records, &Record::energy_joules);
   group.gflops = median_of(group.records, &Record::gflops);
   group.peak_share = median_of(group.records, &Record::peak_share);
   group.ratio = largest_of(group.records, &Record::residual_ratio);

@@ -16,13 +16,17 @@ struct Group {
   std::string matrix;                      ///< its name among the matrices of all groups, as people read it
   std::vector<const io::Record*> records;  ///< @pre they outlive the group
   std::string status;                      ///< the worst of them
-  double min, q1, median, q3, max;         ///< seconds; medians of the records' q1, median, q3
-  double gflops, peak_share;               ///< medians
-  double ratio;                            ///< the largest; infinite where an answer held NaN
-  double forward_error;                    ///< the largest
-  double speedup = io::Record::unknown;    ///< the baseline's median over this one's
-  std::int64_t throttled = 0;              ///< samples
-  std::string speedup_over;                ///< the baseline: method, backend, parameters
+  /// Seconds; medians of the records' q1, median, q3. Of several rounds the smallest q1 and the largest q3,
+  /// so that what differs from process to process is in the spread.
+  double min, q1, median, q3, max;
+  double replay;                         ///< seconds that the GPU alone needs; median
+  double joules;                         ///< a run; median
+  double gflops, peak_share;             ///< medians
+  double ratio;                          ///< the largest; infinite where an answer held NaN
+  double forward_error;                  ///< the largest
+  double speedup = io::Record::unknown;  ///< the baseline's median over this one's
+  std::int64_t throttled = 0;            ///< samples
+  std::string speedup_over;              ///< the baseline: method, backend, parameters
 };
 
 /// Groups in order of first appearance.

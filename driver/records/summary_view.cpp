@@ -67,6 +67,7 @@ const std::vector<View>& views() {
        [](G g) -> Cell { return g.first.matrix_parameters; }},
       {{"matrix_kind", "KIND"}, Where::data, [](G g) -> Cell { return g.first.matrix_kind; }},
       {{"matrix_seed", "SEED"}, Where::both, [](G g) -> Cell { return g.first.matrix_seed; }},
+      {{"cache", "CACHE"}, Where::both, [](G g) -> Cell { return g.first.cache; }},
       {{"gpu_name", "GPU", Style::plain, true}, Where::both, [](G g) -> Cell { return g.first.gpu_name; }},
       {{"capability", "CAPABILITY"}, Where::data, [](G g) -> Cell { return g.first.capability; }},
       {{"trials", "TRIALS"},
@@ -83,6 +84,13 @@ const std::vector<View>& views() {
        [](G g) -> Cell { return (g.q3 - g.q1) / g.median; }},
       {{"gflops", "GFLOP/S"}, Where::both, [](G g) -> Cell { return g.gflops; }},
       {{"peak_share", "OF PEAK", Style::percent}, Where::both, [](G g) -> Cell { return g.peak_share; }},
+      {{"replay", "GPU ALONE", Style::seconds}, Where::both, [](G g) -> Cell { return g.replay; }},
+      {{"launch_bound", "LAUNCH-BOUND"}, Where::data, [](G g) -> Cell { return g.first.launch_bound; }},
+      {{"kernels", "KERNELS"}, Where::data, [](G g) -> Cell { return g.first.kernels; }},
+      {{"joules", "J/RUN"}, Where::both, [](G g) -> Cell { return g.joules; }},
+      {{"gflops_per_watt", "GFLOP/S/W"},
+       Where::both,
+       [](G g) -> Cell { return g.first.flops / g.joules * 1e-9; }},
       {{"ratio", "RATIO", Style::scientific}, Where::both, [](G g) -> Cell { return g.ratio; }},
       {{"forward_error", "ERROR", Style::scientific},
        Where::both,
@@ -265,7 +273,7 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
   const Varying varying(records);
   const auto is_usual = [&](const std::string& name) {
     return (name == "nrhs" && !varying.nrhs) || (name == "uplo" && varying.uplo.empty()) ||
-           (name == "matrix_seed" && !varying.seed);
+           (name == "matrix_seed" && !varying.seed) || (name == "cache" && !varying.cache);
   };
   const bool repeated =
       std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.records.size() > 1; });

@@ -8,28 +8,37 @@ Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs)
 }
 
 void Queue::put_back(std::size_t index) {
-  by_cost_.insert({costs_[index], index});
-  by_matrix_[trials_[index].matrix.digest].insert({costs_[index], index});
+  Round& round = rounds_[trials_[index].round];
+  round.by_cost.insert({costs_[index], index});
+  round.by_matrix[trials_[index].matrix.digest].insert({costs_[index], index});
+  ++size_;
 }
 
 void Queue::remove(std::size_t index) {
-  by_cost_.erase({costs_[index], index});
-  const auto group = by_matrix_.find(trials_[index].matrix.digest);
+  const auto round = rounds_.find(trials_[index].round);
+  round->second.by_cost.erase({costs_[index], index});
+  const auto group = round->second.by_matrix.find(trials_[index].matrix.digest);
   group->second.erase({costs_[index], index});
-  if (group->second.empty()) by_matrix_.erase(group);
+  if (group->second.empty()) round->second.by_matrix.erase(group);
+  if (round->second.by_cost.empty()) rounds_.erase(round);
+  --size_;
 }
 
 void Queue::after(const std::function<void()>& change) {
-  const Ordered left = std::move(by_cost_);
-  by_cost_.clear();
-  by_matrix_.clear();
+  const auto left = std::move(rounds_);
+  rounds_.clear();
+  size_ = 0;
   change();
-  for (const auto& [cost, index] : left) put_back(index);
+  for (const auto& [number, round] : left) {
+    for (const auto& [cost, index] : round.by_cost) put_back(index);
+  }
 }
 
 double Queue::total() const {
   double seconds = 0;
-  for (const auto& [cost, index] : by_cost_) seconds += cost;
+  for (const auto& [number, round] : rounds_) {
+    for (const auto& [cost, index] : round.by_cost) seconds += cost;
+  }
   return seconds;
 }
 
@@ -40,15 +49,18 @@ std::optional<std::size_t> Queue::longest(const Ordered& from, double most_secon
 }
 
 std::optional<std::size_t> Queue::next(const std::string& held, double most_seconds) {
-  std::optional<std::size_t> chosen = longest(by_cost_, most_seconds);
-  if (!chosen) return std::nullopt;
-  const auto group = by_matrix_.find(held);
-  if (group != by_matrix_.end()) {
-    const std::optional<std::size_t> mine = longest(group->second, most_seconds);
-    if (mine && 4 * costs_[*mine] >= costs_[*chosen]) chosen = mine;
+  for (const auto& [number, round] : rounds_) {
+    std::optional<std::size_t> chosen = longest(round.by_cost, most_seconds);
+    if (!chosen) continue;
+    const auto group = round.by_matrix.find(held);
+    if (group != round.by_matrix.end()) {
+      const std::optional<std::size_t> mine = longest(group->second, most_seconds);
+      if (mine && 4 * costs_[*mine] >= costs_[*chosen]) chosen = mine;
+    }
+    remove(*chosen);
+    return chosen;
   }
-  remove(*chosen);
-  return chosen;
+  return std::nullopt;
 }
 
 }  // namespace gaussweep::driver

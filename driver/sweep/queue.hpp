@@ -1,6 +1,6 @@
 #pragma once
-/// The order in which trials are handed out: longest first, preferring trials whose matrix the rank already
-/// holds.
+/// The order in which trials are handed out: round by round, longest first, preferring trials whose matrix
+/// the rank already holds.
 
 #include <cstddef>
 #include <functional>
@@ -20,25 +20,30 @@ class Queue {
   /// @param costs seconds of each trial, same order
   Queue(const std::vector<Trial>& trials, const std::vector<double>& costs);
   /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`:
-  /// the longest with that matrix, unless the longest of all is more than four times longer.
+  /// of the first round that has one, the longest with that matrix, unless the longest of all is more than
+  /// four times longer.
   /// @return an index into the trials, or nothing where none is left that fits
   std::optional<std::size_t> next(const std::string& held, double most_seconds);
   /// Puts a trial back that a rank could not do.
   void put_back(std::size_t index);
   /// Orders what is left anew after the costs have changed. @param change changes them
   void after(const std::function<void()>& change);
-  std::size_t size() const { return by_cost_.size(); }
+  std::size_t size() const { return size_; }
   /// Seconds of all that are left, one after the other.
   double total() const;
 
  private:
   using Ordered = std::set<std::pair<double, std::size_t>, std::greater<>>;
+  struct Round {
+    Ordered by_cost;
+    std::map<std::string, Ordered> by_matrix;
+  };
   std::optional<std::size_t> longest(const Ordered& from, double most_seconds) const;
   void remove(std::size_t index);
   const std::vector<Trial>& trials_;
   const std::vector<double>& costs_;
-  Ordered by_cost_;
-  std::map<std::string, Ordered> by_matrix_;
+  std::map<std::int64_t, Round> rounds_;  ///< none of them empty
+  std::size_t size_ = 0;
 };
 
 }  // namespace gaussweep::driver

@@ -76,6 +76,7 @@ io::Record Supervisor::blank() const {
 void Supervisor::start_worker() {
   start_again_at_ = -1;
   worker_ready_ = false;
+  worker_round_ = 0;
   sent_ = false;
   step_ = "start-up";
   step_started_ = clock_.now();
@@ -225,6 +226,12 @@ void Supervisor::hear(message::Done done) {
 void Supervisor::take(const message::Work& work) {
   trial_ = work.trial;
   ends_ = 0;
+  // What differs from process to process is to be in a trial's rounds: each has a worker of its own.
+  if (worker_ && worker_round_ != 0 && worker_round_ != trial_->round) {
+    end_worker();
+    held_.clear();
+    start_worker();
+  }
 }
 
 void Supervisor::take(const message::Abandon& /*abandon*/) {
@@ -303,6 +310,7 @@ void Supervisor::do_step(int wait_ms) {
   if (trial_ && !sent_ && worker_ready_) {
     step_ = "start";
     sent_ = true;
+    worker_round_ = trial_->round;
     sent_at_ = clock_.now();
     began_ = time_stamp();
     try {

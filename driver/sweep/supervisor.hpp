@@ -68,13 +68,14 @@ class Supervisor {
   /// As the first worker said it: the peaks in it are given to the later ones.
   std::optional<io::DeviceRow> device_;
   bool worker_ready_ = false;
-  double step_started_ = 0;     ///< of the worker's start
-  int failed_starts_ = 0;       ///< in a row
-  double last_look_ = -1;       ///< at the clock; negative: there was none
-  double busy_since_ = -1;      ///< since when starts found the device in use; negative: they did not
-  double start_again_at_ = -1;  ///< after a failed start; negative: none is due
-  bool out_of_work_ = false;    ///< retired, or the medium failed: it waits for `finish`
-  std::string step_;            ///< the last step that the worker named
+  std::int64_t worker_round_ = 0;  ///< of the trials that the worker was given; 0: none yet
+  double step_started_ = 0;        ///< of the worker's start
+  int failed_starts_ = 0;          ///< in a row
+  double last_look_ = -1;          ///< at the clock; negative: there was none
+  double busy_since_ = -1;         ///< since when starts found the device in use; negative: they did not
+  double start_again_at_ = -1;     ///< after a failed start; negative: none is due
+  bool out_of_work_ = false;       ///< retired, or the medium failed: it waits for `finish`
+  std::string step_;               ///< the last step that the worker named
   std::optional<Trial> trial_;
   bool sent_ = false;  ///< the trial was sent to the worker
   double sent_at_ = 0;

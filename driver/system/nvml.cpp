@@ -13,7 +13,7 @@ namespace {
 // opaque pointers, enums as int.
 using Device = void*;
 constexpr int success = 0, insufficient_size = 7;
-constexpr int clock_sm = 1, sensor_gpu = 0;
+constexpr int clock_sm = 1, clock_memory = 2, sensor_gpu = 0;
 
 // The layout of the second and third version of the process query.
 struct ProcessInfo {
@@ -46,10 +46,11 @@ struct Nvml::Functions {
   int (*name)(Device, char*, unsigned) = nullptr;
   int (*ecc_mode)(Device, int*, int*) = nullptr;
   int (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
-  int (*power_limit)(Device, unsigned*) = nullptr;    // milliwatts
-  int (*power_default)(Device, unsigned*) = nullptr;  // milliwatts
-  int (*power_usage)(Device, unsigned*) = nullptr;    // milliwatts
-  int (*clock)(Device, int, unsigned*) = nullptr;     // MHz
+  int (*power_limit)(Device, unsigned*) = nullptr;             // milliwatts
+  int (*power_default)(Device, unsigned*) = nullptr;           // milliwatts
+  int (*power_usage)(Device, unsigned*) = nullptr;             // milliwatts
+  int (*total_energy)(Device, unsigned long long*) = nullptr;  // millijoules
+  int (*clock)(Device, int, unsigned*) = nullptr;              // MHz
   int (*temperature)(Device, int, unsigned*) = nullptr;
   int (*throttle_reasons)(Device, unsigned long long*) = nullptr;
   int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
@@ -119,6 +120,7 @@ Nvml::Nvml(const char* library) : functions_(std::make_unique<Functions>()) {
   find(f.power_limit, {"nvmlDeviceGetPowerManagementLimit"});
   find(f.power_default, {"nvmlDeviceGetPowerManagementDefaultLimit"});
   find(f.power_usage, {"nvmlDeviceGetPowerUsage"});
+  find(f.total_energy, {"nvmlDeviceGetTotalEnergyConsumption"});
   find(f.clock, {"nvmlDeviceGetClockInfo"});
   find(f.temperature, {"nvmlDeviceGetTemperature"});
   // Drivers since 535 call it by the first name, older ones by the second.
@@ -203,7 +205,9 @@ GpuReading GpuSampler::read() const {
   const Nvml::Functions& f = *nvml_.functions_;
   unsigned value = 0;
   if (f.clock != nullptr && f.clock(device_, clock_sm, &value) == success) reading.sm_clock_mhz = value;
-  if (f.power_usage != nullptr && f.power_usage(device_, &value) == success) reading.power_w = value / 1e3;
+  if (f.clock != nullptr && f.clock(device_, clock_memory, &value) == success)
+    reading.memory_clock_mhz = value;
+  reading.power_w = watts();
   if (f.temperature != nullptr && f.temperature(device_, sensor_gpu, &value) == success) {
     reading.temperature_c = value;
   }
@@ -213,6 +217,20 @@ GpuReading GpuSampler::read() const {
     reading.throttled = !reading.throttle_reason.empty();
   }
   return reading;
+}
+
+double GpuSampler::watts() const {
+  unsigned milliwatts = 0;
+  const auto read = nvml_.functions_->power_usage;
+  const bool told = device_ != nullptr && read != nullptr && read(device_, &milliwatts) == success;
+  return told ? milliwatts / 1e3 : std::numeric_limits<double>::quiet_NaN();
+}
+
+double GpuSampler::total_joules() const {
+  unsigned long long millijoules = 0;
+  const auto read = nvml_.functions_->total_energy;
+  const bool told = device_ != nullptr && read != nullptr && read(device_, &millijoules) == success;
+  return told ? static_cast<double>(millijoules) / 1e3 : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace gaussweep::driver

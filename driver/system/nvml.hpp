@@ -14,6 +14,7 @@ namespace gaussweep::driver {
 /// What a GPU is doing at this moment.
 struct GpuReading {
   double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+  double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
   double power_w = std::numeric_limits<double>::quiet_NaN();
   double temperature_c = std::numeric_limits<double>::quiet_NaN();
   bool throttled = false;
@@ -76,6 +77,11 @@ class GpuSampler {
   /// False where NVML is absent or does not know this GPU: every reading is then empty.
   bool available() const { return device_ != nullptr; }
   GpuReading read() const;
+  /// Watts of this moment, as averaged by the GPU; NaN where not told.
+  double watts() const;
+  /// Joules since the driver was loaded (Volta and later); NaN where not told. It goes on in steps of some
+  /// milliseconds.
+  double total_joules() const;
 
  private:
   const Nvml& nvml_;

@@ -17,7 +17,9 @@
 #include "driver/system/machine.hpp"
 #include "driver/system/nvml.hpp"
 #include "driver/system/timed.hpp"
+#include "driver/worker/energy.hpp"
 #include "driver/worker/probe.hpp"
+#include "driver/worker/sampling.hpp"
 #include "driver/worker/stage_timer.hpp"
 #include "io/records/status.hpp"
 #include "kernels/core/errors.hpp"
@@ -46,6 +48,7 @@ struct Executor::Held {
   std::string reference_identity;  ///< of the answer below: inputs, problem, method
   Answer<T> reference;
   double reference_seconds = std::numeric_limits<double>::quiet_NaN();
+  double reference_good_until = 0;  ///< by the clock: what drifts has drifted then
 };
 
 Executor::Executor(const Registry& registry, Device& device, StoreWriter& store, Origin origin,
@@ -133,10 +136,7 @@ Peaks peaks_of(Backend trial, Backend device, const Peaks& measured) {
 
 namespace {
 
-void summarise_samples(io::Record& record, const Peaks& peaks, Precision precision) {
-  std::vector<double> seconds;
-  for (const io::Sample& sample : record.sample_list) seconds.push_back(sample.seconds);
-  const Statistics s = summarise(seconds);
+void note_times(io::Record& record, const Statistics& s, const Peaks& peaks, Precision precision) {
   record.seconds_min = s.min;
   record.seconds_q1 = s.q1;
   record.seconds_median = s.median;
@@ -144,7 +144,7 @@ void summarise_samples(io::Record& record, const Peaks& peaks, Precision precisi
   record.seconds_q3 = s.q3;
   record.seconds_max = s.max;
   record.seconds_stdev = s.stdev;
-  record.samples = static_cast<std::int64_t>(seconds.size());
+  record.samples = static_cast<std::int64_t>(record.sample_list.size());
   // a method that stopped early did not do the work that a rate would claim
   if (!(s.median > 0) || record.info != 0 || !std::isfinite(record.residual_ratio)) return;
   record.gflops = record.flops / s.median * 1e-9;
@@ -159,8 +159,12 @@ void summarise_samples(io::Record& record, const Peaks& peaks, Precision precisi
 
 void note_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
   sample.clock_mhz = reading.sm_clock_mhz;
+  sample.memory_clock_mhz = reading.memory_clock_mhz;
+  sample.power_w = reading.power_w;
+  sample.temperature_c = reading.temperature_c;
   sample.throttled = reading.throttled;
   record.sm_clock_mhz = reading.sm_clock_mhz;
+  record.memory_clock_mhz = reading.memory_clock_mhz;
   record.power_w = reading.power_w;
   record.temperature_c = reading.temperature_c;
   if (reading.throttled) {
@@ -171,10 +175,63 @@ void note_reading(io::Record& record, io::Sample& sample, const GpuReading& read
 
 /// The stages of one run, measured as the trial asks.
 template <class T>
-std::vector<io::Stage> stages_of(const Trial& trial, MethodRun<T>& run, Device& device) {
+void note_stages(io::Record& record, const Trial& trial, MethodRun<T>& run, Device& device) {
   StageTimer timer(device, trial.stages == Stages::calls);
   run.observed_run(timer);
-  return timer.finish();
+  record.stages = timer.finish();
+  if (device.backend() == Backend::cuda && timer.launches() > 0) record.kernels = timer.launches();
+}
+
+/// So that nothing of a first run shows in the samples.
+template <class T>
+void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t done) {
+  const double start = now_seconds();
+  for (; done < sampling.warmup; ++done) run.warm_up();
+  while (now_seconds() - start < sampling.warmup_seconds) run.warm_up();
+}
+
+/// Whether the host's queueing is what took the time, and where it may be, what the GPU needs without it.
+template <class T>
+void note_launches(io::Record& record, MethodRun<T>& run, const Method& method, const Sampling& sampling,
+                   double median) {
+  constexpr double may_be_bound = 0.5;    // of the run's time is spent on queueing it
+  constexpr double short_seconds = 5e-4;  // the way of the first launch to the GPU shows
+  constexpr double bound = 1.1;           // times as long as the GPU alone
+  const bool queued_for_long = record.queue_seconds >= may_be_bound * median;
+  if (!queued_for_long && (method.vendor || median > short_seconds)) {
+    record.launch_bound = 0;
+    return;
+  }
+  if (method.vendor || !run.record()) return;
+  record.kernels = run.recorded_kernels();
+  run.replayed_run();
+  const auto take = [&] {
+    io::Sample sample;
+    sample.seconds = run.replayed_run();
+    return sample;
+  };
+  const Statistics replay = take_samples(sampling, take, now_seconds).times();
+  record.replay_q1 = replay.q1;
+  record.replay_median = replay.median;
+  record.replay_q3 = replay.q3;
+  record.launch_bound = median > bound * replay.median ? 1 : 0;
+}
+
+template <class T>
+void note_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, Device& device,
+                 const GpuSampler& sampler, double median) {
+  const EnergyMeter meter{[&] { return sampler.total_joules(); }, [&] { return sampler.watts(); }, {}};
+  const auto runs = static_cast<double>(trial.inner_repeats);
+  const Energy energy =
+      measure_energy(meter, trial.energy_seconds, median * runs, [&](std::int64_t count, bool with_runs) {
+        run.queue(count, with_runs);
+        device.synchronize();
+      });
+  record.energy_joules = energy.joules / runs;
+  record.energy_uncertainty = energy.uncertainty / runs;
+  record.energy_source = energy.source;
+  record.energy_power_w = energy.busy_watts;
+  record.idle_power_w = energy.idle_watts;
 }
 
 }  // namespace
@@ -200,6 +257,7 @@ struct Executor::Measured {
   Answer<T> answer;  ///< of the last sample
   Verdict verdict;
   Convergence convergence = Convergence::none;  ///< likewise
+  Statistics times;                             ///< of the samples that count
 };
 
 template <class T>
@@ -216,23 +274,38 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
   const std::uint64_t digest = digest_of_uploaded(context, run->staging());
 
   at_("warm-up");
+  const Sampling& sampling = trial.sampling;
   // Where a run is so long that a cold start does not show in it, the last warm-up measures the stages too.
-  const bool stages_too = trial.stages != Stages::never && trial.warmup > 0 && trial.inner_repeats == 1;
-  for (std::int64_t i = stages_too ? 1 : 0; i < trial.warmup; ++i) run->warm_up();
+  const bool stages_too = trial.stages != Stages::never && sampling.warmup > 0 &&
+                          sampling.warmup_seconds == 0 && trial.inner_repeats == 1;
+  warm_up(*run, sampling, stages_too ? 1 : 0);
   const bool stages_known =
-      stages_too && timed(device, [&] { record.stages = stages_of(trial, *run, device); }) > long_run_seconds;
+      stages_too && timed(device, [&] { note_stages(record, trial, *run, device); }) > long_run_seconds;
 
   at_("samples");
   std::optional<StoreWriter::Pause> pause(std::in_place, store_);
+  std::optional<CacheFlush> flush;
+  if (sampling.cold) run->run_cold(flush.emplace(device));
   const GpuSampler sampler(nvml_, record.gpu_uuid);
-  for (std::int64_t i = 0; i < trial.repeats; ++i) {
-    io::Sample sample;
-    sample.seconds = run->timed_run();
-    if (trial.backend == Backend::cuda) note_reading(record, sample, sampler.read());
-    record.sample_list.push_back(sample);
-  }
+  const bool on_gpu = trial.backend == Backend::cuda;
+  if (on_gpu) run->watch_queue(now_seconds);
+  std::vector<double> queueing;
+  const Samples samples = take_samples(
+      sampling,
+      [&] {
+        io::Sample sample;
+        sample.seconds = run->timed_run();
+        queueing.push_back(run->queue_seconds());
+        if (on_gpu) note_reading(record, sample, sampler.read());
+        return sample;
+      },
+      now_seconds);
+  record.sample_list = samples.all;
+  record.enough = samples.enough;
+  if (on_gpu) record.queue_seconds = summarise(queueing).median;
   pause.reset();
   Measured<T> measured;
+  measured.times = samples.times();
   measured.convergence = run->report().convergence;
   record.convergence = to_string(measured.convergence);
   record.iterations = run->report().iterations;
@@ -254,9 +327,20 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
   }
   record.verify_seconds = now_seconds() - verify_start;
 
-  if (trial.stages != Stages::never && !stages_known) {
-    at_("stages");
-    record.stages = stages_of(trial, *run, device);
+  const bool stages_left = trial.stages != Stages::never && !stages_known;
+  if (stages_left || on_gpu) at_("stages");
+  if (stages_left) {
+    note_stages(record, trial, *run, device);
+  }
+  if (on_gpu) {
+    at_("launches");
+    const StoreWriter::Pause pause_again(store_);
+    note_launches(record, *run, method, sampling, measured.times.median);
+  }
+  if (on_gpu && trial.energy_seconds > 0) {
+    at_("energy");
+    const StoreWriter::Pause pause_again(store_);
+    note_energy(record, *run, trial, device, sampler, measured.times.median);
   }
   return measured;
 }
@@ -274,7 +358,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
   record.forward_error = found.forward_error;
   record.pivot_growth = found.pivot_growth;
   record.first_row_percent = found.first_row_percent;
-  summarise_samples(record, peaks_of(trial.backend, device_.backend(), peaks_), trial.precision);
+  note_times(record, measured.times, peaks_of(trial.backend, device_.backend(), peaks_), trial.precision);
   const Evidence evidence{trial.problem, found.ratio,          trial.tolerance,
                           record.info,   measured.convergence, found.flaw};
   record.status = word(judge(evidence));
@@ -294,26 +378,45 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   if (vendor == nullptr) return;
   const bool vendor_on_host = !vendor->runs_on(trial.backend);
   Context& vendor_context = vendor_on_host ? host_context_ : context;
-  const std::string identity =
-      fmt::format("{} {} {}", held.prepared->identity, vendor->id(), to_string(trial.shape.uplo));
+  const std::string identity = fmt::format("{} {} {} {}", held.prepared->identity, vendor->id(),
+                                           to_string(trial.shape.uplo), record.cache);
+  const double start = now_seconds();
+  // Not for ever; but to take it again must not become what the night is spent on.
+  const auto note_when = [&] {
+    constexpr double least_seconds = 60, times_its_cost = 20;
+    const double end = now_seconds();
+    held.reference_good_until = end + std::max(least_seconds, times_its_cost * (end - start));
+  };
   if (&method == vendor) {
     held.reference = std::move(answer);
     held.reference_seconds = record.seconds_median;
     held.reference_identity = identity;
-  } else if (held.reference_identity != identity) {
+    note_when();
+  } else if (held.reference_identity != identity || start > held.reference_good_until) {
     at_("reference");
     const Parameters defaults = defaults_of(*vendor);
     MethodRun<T> run(vendor_context, *vendor, vendor_on_host ? Backend::host : trial.backend, defaults,
                      trial.shape);
     run.upload(held.prepared->inputs);
-    run.warm_up();
     const StoreWriter::Pause pause(store_);
-    // As often as the method that it is compared with.
-    std::vector<double> seconds;
-    for (std::int64_t i = 0; i < trial.repeats; ++i) seconds.push_back(run.timed_run());
+    // As carefully as the method that it is compared with.
+    warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
+    std::optional<CacheFlush> flush;
+    if (trial.sampling.cold) run.run_cold(flush.emplace(vendor_context.device));
+    const GpuSampler sampler(nvml_, record.gpu_uuid);
+    const Samples samples = take_samples(
+        trial.sampling,
+        [&] {
+          io::Sample sample;
+          sample.seconds = run.timed_run();
+          if (!vendor_on_host) sample.throttled = sampler.read().throttled;
+          return sample;
+        },
+        now_seconds);
     held.reference = run.download();
-    held.reference_seconds = summarise(seconds).median;
+    held.reference_seconds = samples.times().median;
     held.reference_identity = identity;
+    note_when();
   }
   at_("compare");
   record.reference_method = vendor->variant;

@@ -24,6 +24,12 @@ void StageTimer::launched(double occupancy) {
   marks_.back().launches += 1;
 }
 
+std::int64_t StageTimer::launches() const {
+  std::int64_t sum = 0;
+  for (const Mark& mark : marks_) sum += mark.launches;
+  return sum;
+}
+
 std::vector<io::Stage> StageTimer::finish() {
   const std::unique_ptr<Event> end = device_.make_event();
   end->record();

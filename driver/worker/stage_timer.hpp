@@ -20,6 +20,8 @@ class StageTimer : public StageSink {
   /// Ends the last stage and waits for the device. Sums are in the order of their first call. Empty where the
   /// method named no stage.
   std::vector<io::Stage> finish();
+  /// Kernels that the run launched itself.
+  std::int64_t launches() const;
 
  private:
   struct Mark {

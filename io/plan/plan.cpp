@@ -44,11 +44,14 @@ Readers entry_readers(Entry& entry, const Problems& problems, RangeBudget& budge
       {"zip", [&](const YamlNode& v) { entry.zips = zips_of(v, budget); }},
       {"exclude", [&](const YamlNode& v) { entry.excludes = excludes_of(v); }},
       {"expect", [&](const YamlNode& v) { entry.expect = expect_of(v); }},
-      {"repeats", [&](const YamlNode& v) { entry.repeats = count_of(v, "repeats", 1); }},
-      {"warmup", [&](const YamlNode& v) { entry.warmup = count_of(v, "warmup", 0); }},
+      {"repeats", [&](const YamlNode& v) { entry.repeats = repeats_of(v); }},
+      {"warmup", [&](const YamlNode& v) { entry.warmup = warmup_of(v); }},
       {"inner_repeats", [&](const YamlNode& v) { entry.inner_repeats = count_of(v, "inner_repeats", 1); }},
       {"stages", [&](const YamlNode& v) { entry.stages = stages_of(v); }},
       {"timeout", [&](const YamlNode& v) { entry.timeout = timeout_of(v); }},
+      {"cache", [&](const YamlNode& v) { entry.cache = cache_of(v); }},
+      {"energy", [&](const YamlNode& v) { entry.energy = energy_of(v); }},
+      {"rounds", [&](const YamlNode& v) { entry.rounds = rounds_of(v); }},
       {"tolerance", [&](const YamlNode& v) { entry.tolerance = tolerance_of(v, problems); }},
   };
 }
@@ -134,11 +137,14 @@ Plan parse_plan(const std::string& text, const std::string& file, const Problems
   plan.text = text;
   plan.file = file;
   plan.precision = {{"double", nowhere}};
-  plan.repeats = {"5", nowhere};
+  plan.repeats = {{"", {"5", nowhere}}};
   plan.warmup = {"1", nowhere};
   plan.inner_repeats = {"1", nowhere};
   plan.stages = {"always", nowhere};
   plan.timeout = {"10min", nowhere};
+  plan.cache = {"warm", nowhere};
+  plan.energy = {"never", nowhere};
+  plan.rounds = {"1", nowhere};
   RangeBudget budget;
   const Readers readers = {
       {"name", [&](const YamlNode& v) { plan.name = scalar_of(v, "name").text; }},
@@ -146,11 +152,14 @@ Plan parse_plan(const std::string& text, const std::string& file, const Problems
        [&](const YamlNode& v) {
          plan.precision = axis_of({"precision", v.place}, v, budget).values;
        }},
-      {"repeats", [&](const YamlNode& v) { plan.repeats = count_of(v, "repeats", 1); }},
-      {"warmup", [&](const YamlNode& v) { plan.warmup = count_of(v, "warmup", 0); }},
+      {"repeats", [&](const YamlNode& v) { plan.repeats = repeats_of(v); }},
+      {"warmup", [&](const YamlNode& v) { plan.warmup = warmup_of(v); }},
       {"inner_repeats", [&](const YamlNode& v) { plan.inner_repeats = count_of(v, "inner_repeats", 1); }},
       {"stages", [&](const YamlNode& v) { plan.stages = stages_of(v); }},
       {"timeout", [&](const YamlNode& v) { plan.timeout = timeout_of(v); }},
+      {"cache", [&](const YamlNode& v) { plan.cache = cache_of(v); }},
+      {"energy", [&](const YamlNode& v) { plan.energy = energy_of(v); }},
+      {"rounds", [&](const YamlNode& v) { plan.rounds = rounds_of(v); }},
       {"tolerance", [&](const YamlNode& v) { plan.tolerance = tolerance_of(v, problems); }},
       {"matrix", [&](const YamlNode& v) { plan.matrices = matrices_of(v, "matrix"); }},
       {"store", [&](const YamlNode& v) { plan.store = always_or_never(v, "store"); }},

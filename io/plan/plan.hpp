@@ -64,8 +64,9 @@ struct Entry {
   std::vector<MatrixBlock> matrices;  ///< empty: the plan's own `matrix`
   std::optional<MatrixBlock> matrix_b;
   std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect;  ///< method → statuses
-  std::optional<Scalar> repeats, warmup, inner_repeats, stages, timeout;
-  std::map<std::string, Scalar> tolerance;  ///< as in Plan
+  std::map<std::string, Scalar> repeats;                                ///< as in Plan; empty: the plan's
+  std::optional<Scalar> warmup, inner_repeats, stages, timeout, cache, energy, rounds;  ///< as in Plan
+  std::map<std::string, Scalar> tolerance;                                              ///< as in Plan
   Place place;
 };
 
@@ -73,11 +74,16 @@ struct Plan {
   std::string text;  ///< the file as it was read
   std::string file;
   std::string name;
-  std::vector<Scalar> precision;          ///< default: double
-  Scalar repeats, warmup, inner_repeats;  ///< defaults 5, 1, 1
-  Scalar stages;   ///< "always" (default), "never" or "calls": whether they are measured, and whether calls
-                   ///< are kept apart
-  Scalar timeout;  ///< default 10min
+  std::vector<Scalar> precision;  ///< default: double
+  /// "" → so many samples (default 5); or of "min", "max", "noise", "time", "throttled" those that are given.
+  std::map<std::string, Scalar> repeats;
+  Scalar warmup;         ///< a count or a duration; default 1
+  Scalar inner_repeats;  ///< default 1
+  Scalar stages;         ///< "always" (default), "never", "calls": whether, and whether calls are kept apart
+  Scalar timeout;        ///< default 10min
+  Scalar cache;          ///< "warm" (default) or "cold"
+  Scalar energy;         ///< "never" (default) or a duration
+  Scalar rounds;         ///< default 1
   std::map<std::string, Scalar> tolerance;  ///< problem → tolerance; "" → a factor for every default
   std::vector<MatrixBlock> matrices;        ///< for entries without their own; empty: the default
   std::optional<Scalar> store;        ///< "always" or "never", for matrices that do not say it themselves
@@ -94,11 +100,15 @@ const std::vector<std::string>& entry_words();
 Plan read_plan(const std::filesystem::path& path, const std::vector<std::string>& problems);
 Plan parse_plan(const std::string& text, const std::string& file, const std::vector<std::string>& problems);
 
-/// Numbers of a plan: "1k" = 1024, "64"; durations "90s", "10min", "1h30min", plain seconds.
+/// Numbers of a plan: "1k" = 1024, "64"; durations "90s", "10min", "1h30min", "250ms", plain seconds.
 std::int64_t parse_integer(const Scalar& scalar, std::int64_t low, std::int64_t high,
                            const std::string& what);
 double parse_real(const Scalar& scalar, double low, double high, const std::string& what);
 double parse_duration(const Scalar& scalar, const std::string& what);
+/// Whether it has a unit of time, and so is no count: "2s", "500ms".
+bool is_duration(const Scalar& scalar);
+/// A share above 0 and up to 1 of "1%", "0.5%", "100%".
+double parse_share(const Scalar& scalar, const std::string& what);
 /// Bytes of "50GiB", "512MiB", "64KiB", "1TiB", plain bytes; "none" is infinity.
 double parse_bytes(const Scalar& scalar, const std::string& what);
 

@@ -13,6 +13,7 @@ using Kind = YamlNode::Kind;
 
 constexpr std::int64_t largest_size = 1000000;
 constexpr std::int64_t largest_count = 1000000;
+constexpr std::int64_t most_rounds = 1000;
 constexpr std::size_t most_matrices = 10000;  ///< that the lists of one `matrix` may stand for
 constexpr double least_tolerance = 1e-300, largest_tolerance = 1e300;
 
@@ -134,6 +135,66 @@ Scalar count_of(const YamlNode& node, const std::string& what, std::int64_t low)
 Scalar timeout_of(const YamlNode& node) {
   Scalar scalar = scalar_of(node, "timeout");
   parse_duration(scalar, "timeout");
+  return scalar;
+}
+
+std::map<std::string, Scalar> repeats_of(const YamlNode& node) {
+  if (node.kind == Kind::scalar) return {{"", count_of(node, "repeats", 1)}};
+  if (node.kind != Kind::map)
+    fail_kind(node, "repeats", "a number, or a mapping, e.g. {min: 5, max: 200, noise: 1%, time: 2s}");
+  if (node.entries.empty())
+    fail_at(node.place, "repeats is empty; allowed: a number, or min, max, noise, time, throttled");
+  static const std::vector<std::string> words = {"min", "max", "noise", "time", "throttled"};
+  std::map<std::string, Scalar> repeats;
+  for (const auto& [key, value] : node.entries) {
+    require_word(key, words, "repeats has no");
+    const std::string what = "repeats." + key.text;
+    const Scalar scalar = scalar_of(*value, what);
+    if (key.text == "min" || key.text == "max") parse_integer(scalar, 1, largest_count, what);
+    if (key.text == "noise") parse_share(scalar, what);
+    if (key.text == "time") parse_duration(scalar, what);
+    if (key.text == "throttled") require_word(scalar, {"count", "again"}, what + ":");
+    repeats[key.text] = scalar;
+  }
+  const auto least = repeats.find("min"), most = repeats.find("max");
+  if (least != repeats.end() && most != repeats.end()) {
+    parse_integer(most->second, parse_integer(least->second, 1, largest_count, "repeats.min"), largest_count,
+                  "repeats.max");
+  }
+  return repeats;
+}
+
+Scalar warmup_of(const YamlNode& node) {
+  Scalar scalar = scalar_of(node, "warmup");
+  if (is_duration(scalar)) {
+    parse_duration(scalar, "warmup");
+  } else {
+    parse_integer(scalar, 0, largest_count, "warmup");
+  }
+  return scalar;
+}
+
+Scalar energy_of(const YamlNode& node) {
+  Scalar scalar = scalar_of(node, "energy");
+  if (scalar.text == "never") return scalar;
+  if (!is_duration(scalar)) {
+    fail_at(scalar.place, "energy: '" + scalar.text +
+                              "'; allowed: never, or for how long it is measured, as 1s" +
+                              nearest_hint(scalar.text, {"never"}));
+  }
+  parse_duration(scalar, "energy");
+  return scalar;
+}
+
+Scalar cache_of(const YamlNode& node) {
+  Scalar scalar = scalar_of(node, "cache");
+  require_word(scalar, {"warm", "cold"}, "cache:");
+  return scalar;
+}
+
+Scalar rounds_of(const YamlNode& node) {
+  Scalar scalar = scalar_of(node, "rounds");
+  parse_integer(scalar, 1, most_rounds, "rounds");
   return scalar;
 }
 

@@ -28,6 +28,17 @@ std::vector<Scalar> scalars_of(const YamlNode& node, const std::string& what);
 Scalar count_of(const YamlNode& node, const std::string& what, std::int64_t low);
 /// A duration above 0, as it is written.
 Scalar timeout_of(const YamlNode& node);
+/// A number of samples, under the name "", or what says when there are enough: min, max, noise, time,
+/// throttled.
+std::map<std::string, Scalar> repeats_of(const YamlNode& node);
+/// A count from 0, or a duration above 0, as it is written.
+Scalar warmup_of(const YamlNode& node);
+/// "never" or a duration above 0.
+Scalar energy_of(const YamlNode& node);
+/// "warm" or "cold".
+Scalar cache_of(const YamlNode& node);
+/// From 1 to 1000.
+Scalar rounds_of(const YamlNode& node);
 /// A number of bytes or "none", as it is written.
 Scalar bytes_scalar_of(const YamlNode& node, const std::string& what);
 /// "always" or "never".

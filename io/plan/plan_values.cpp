@@ -96,21 +96,38 @@ double parse_duration(const Scalar& scalar, const std::string& what) {
   // Seconds may leave out their unit where they stand alone: "1h30" could mean minutes.
   static const std::regex plain(R"(\d{1,9}(?:\.\d{1,6})?)");
   static const std::regex form(
-      R"((?:(\d{1,6}(?:\.\d{1,6})?)h)?(?:(\d{1,6}(?:\.\d{1,6})?)min)?(?:(\d{1,9}(?:\.\d{1,6})?)s)?)");
+      R"((?:(\d{1,6}(?:\.\d{1,6})?)h)?(?:(\d{1,6}(?:\.\d{1,6})?)min)?(?:(\d{1,9}(?:\.\d{1,6})?)s)?)"
+      R"((?:(\d{1,9}(?:\.\d{1,6})?)ms)?)");
   std::smatch match;
   double seconds = 0;
   const bool readable = scalar.text.size() < 40;
   if (readable && std::regex_match(scalar.text, plain)) {
     seconds = std::strtod(scalar.text.c_str(), nullptr);
   } else if (readable && std::regex_match(scalar.text, match, form)) {
-    const double units[] = {3600, 60, 1};
-    for (std::size_t i = 0; i < 3; ++i) {
+    const double units[] = {3600, 60, 1, 1e-3};
+    for (std::size_t i = 0; i < 4; ++i) {
       if (match[i + 1].matched) seconds += units[i] * std::strtod(match[i + 1].str().c_str(), nullptr);
     }
   }
   if (seconds > 0) return seconds;
+  fail_at(scalar.place, what + ": '" + scalar.text +
+                            "'; allowed: a duration above 0 as 90s, 10min, 1h30min, 250ms, or seconds");
+}
+
+bool is_duration(const Scalar& scalar) {
+  static const std::regex with_unit(R"(\d.*(?:h|min|s))");
+  return scalar.text.size() < 40 && std::regex_match(scalar.text, with_unit);
+}
+
+double parse_share(const Scalar& scalar, const std::string& what) {
+  static const std::regex form(R"((\d{1,3}(?:\.\d{1,6})?) ?%)");
+  std::smatch match;
+  if (scalar.text.size() < 40 && std::regex_match(scalar.text, match, form)) {
+    const double percent = std::strtod(match[1].str().c_str(), nullptr);
+    if (percent > 0 && percent <= 100) return percent / 100;
+  }
   fail_at(scalar.place,
-          what + ": '" + scalar.text + "'; allowed: a duration above 0 as 90s, 10min, 1h30min, or seconds");
+          what + ": '" + scalar.text + "'; allowed: a percentage above 0% and up to 100%, as 0.5%");
 }
 
 double parse_bytes(const Scalar& scalar, const std::string& what) {

@@ -70,6 +70,15 @@ const Json& array_of(const Json& object, const char* name, std::string_view wher
   return *found;
 }
 
+/// What NVML told with a sample, and the name of its array. Absent where it told nothing of any sample.
+struct Reading {
+  const char* name;
+  double Sample::*member;
+};
+constexpr Reading readings[] = {{"memory_clock_mhz", &Sample::memory_clock_mhz},
+                                {"power_w", &Sample::power_w},
+                                {"temperature_c", &Sample::temperature_c}};
+
 // Samples lie column by column: a third of the bytes that an object a sample would take.
 Json samples_to_json(const std::vector<Sample>& samples) {
   Json::array_t seconds, clocks, throttled;
@@ -81,26 +90,39 @@ Json samples_to_json(const std::vector<Sample>& samples) {
     clocks.push_back(number(sample.clock_mhz));
     throttled.push_back(sample.throttled);
   }
-  return {
+  Json json = {
       {"seconds", std::move(seconds)}, {"clock_mhz", std::move(clocks)}, {"throttled", std::move(throttled)}};
+  for (const Reading& reading : readings) {
+    Json::array_t values;
+    bool told = false;
+    for (const Sample& sample : samples) {
+      values.push_back(number(sample.*reading.member));
+      told = told || !std::isnan(sample.*reading.member);
+    }
+    if (told) json[reading.name] = std::move(values);
+  }
+  return json;
 }
 
 std::vector<Sample> samples_from_json(const Json& json) {
   if (!json.is_object()) mistyped("sample_list", "an object of arrays", json);
   const Json& seconds = array_of(json, "seconds", "sample_list");
-  const Json& clocks = array_of(json, "clock_mhz", "sample_list");
-  const Json& throttled = array_of(json, "throttled", "sample_list");
-  if (clocks.size() != seconds.size() || throttled.size() != seconds.size()) {
-    throw InputError("The field 'sample_list' of a record holds arrays of " + std::to_string(seconds.size()) +
-                     ", " + std::to_string(clocks.size()) + " and " + std::to_string(throttled.size()) +
-                     " elements; they must be equally long.");
-  }
   std::vector<Sample> samples(seconds.size());
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    read(seconds[i], "sample_list.seconds", samples[i].seconds);
-    read(clocks[i], "sample_list.clock_mhz", samples[i].clock_mhz);
-    read(throttled[i], "sample_list.throttled", samples[i].throttled);
-  }
+  const auto column = [&](const char* name, bool required, auto member) {
+    const Json& values = array_of(json, name, "sample_list");
+    if (!required && values.empty()) return;
+    if (values.size() != samples.size()) {
+      throw InputError("The field 'sample_list' of a record holds arrays of " +
+                       std::to_string(samples.size()) + " (seconds) and " + std::to_string(values.size()) +
+                       " elements (" + name + "); they must be equally long.");
+    }
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      read(values[i], std::string("sample_list.") + name, samples[i].*member);
+  };
+  column("seconds", true, &Sample::seconds);
+  column("clock_mhz", true, &Sample::clock_mhz);
+  column("throttled", true, &Sample::throttled);
+  for (const Reading& reading : readings) column(reading.name, false, reading.member);
   return samples;
 }
 
@@ -172,6 +194,15 @@ const std::vector<Field>& record_fields() {
       {"samples", &R::samples},
       {"inner_repeats", &R::inner_repeats},
       {"warmup", &R::warmup},
+      {"enough", &R::enough},
+      {"round", &R::round},
+      {"cache", &R::cache},
+      {"kernels", &R::kernels},
+      {"queue_seconds", &R::queue_seconds},
+      {"launch_bound", &R::launch_bound},
+      {"replay_q1", &R::replay_q1},
+      {"replay_median", &R::replay_median},
+      {"replay_q3", &R::replay_q3},
       {"load_seconds", &R::load_seconds},
       {"generate_seconds", &R::generate_seconds},
       {"allocate_seconds", &R::allocate_seconds},
@@ -197,10 +228,16 @@ const std::vector<Field>& record_fields() {
       {"gpu_name", &R::gpu_name},
       {"capability", &R::capability},
       {"sm_clock_mhz", &R::sm_clock_mhz},
+      {"memory_clock_mhz", &R::memory_clock_mhz},
       {"power_w", &R::power_w},
       {"temperature_c", &R::temperature_c},
       {"throttled", &R::throttled},
       {"throttle_reason", &R::throttle_reason},
+      {"energy_joules", &R::energy_joules},
+      {"energy_uncertainty", &R::energy_uncertainty},
+      {"energy_source", &R::energy_source},
+      {"energy_power_w", &R::energy_power_w},
+      {"idle_power_w", &R::idle_power_w},
       {"host", &R::host},
       {"rank", &R::rank},
       {"device_index", &R::device_index},

@@ -19,6 +19,9 @@ struct Sample {
   double seconds = 0;
   double clock_mhz = std::numeric_limits<double>::quiet_NaN();
   bool throttled = false;
+  double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+  double power_w = std::numeric_limits<double>::quiet_NaN();
+  double temperature_c = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// One stage of a method, from the separate stage pass. `share` is of the pass's total.
@@ -49,6 +52,14 @@ struct Record {
   double seconds_min = unknown, seconds_q1 = unknown, seconds_median = unknown, seconds_mean = unknown,
          seconds_q3 = unknown, seconds_max = unknown, seconds_stdev = unknown;
   std::int64_t samples = 0, inner_repeats = 1, warmup = 0;
+  std::int64_t enough =
+      -1;  ///< 1: the samples' noise fell below what the plan allows, 0: it did not, -1: no rule
+  std::int64_t round = 1;
+  std::string cache;
+  std::int64_t kernels = -1;  ///< a run launches; -1: unknown
+  double queue_seconds = unknown;
+  std::int64_t launch_bound = -1;  ///< 1: queueing took longer than the GPU's own work, 0: not, -1: unknown
+  double replay_q1 = unknown, replay_median = unknown, replay_q3 = unknown;
   double load_seconds = unknown, generate_seconds = unknown, allocate_seconds = unknown,
          h2d_seconds = unknown, d2h_seconds = unknown, verify_seconds = unknown;
   double flops = unknown, gflops = unknown, bytes = unknown, peak_share = unknown;
@@ -59,9 +70,12 @@ struct Record {
          mean_absolute_difference = unknown;
   std::string gpu_uuid, gpu_name;
   std::int64_t capability = 0;
-  double sm_clock_mhz = unknown, power_w = unknown, temperature_c = unknown;
+  double sm_clock_mhz = unknown, memory_clock_mhz = unknown, power_w = unknown, temperature_c = unknown;
   std::int64_t throttled = 0;
-  std::string throttle_reason, host;
+  std::string throttle_reason;
+  double energy_joules = unknown, energy_uncertainty = unknown, energy_power_w = unknown,
+         idle_power_w = unknown;
+  std::string energy_source, host;
   std::int64_t rank = 0, device_index = -1;
   std::string start_time, end_time, commit, job_id, node, partition, gres;
   /// When each phase began, in seconds since the epoch; it ended when the next one began, the last one at

@@ -37,7 +37,8 @@ void write_details(const h5::File& file, const std::vector<Record>& records, Fil
     const auto trial = static_cast<std::int64_t>(r);
     for (const Sample& sample : records[r].sample_list) {
       const auto index = static_cast<std::int64_t>(&sample - records[r].sample_list.data());
-      samples.push_back({trial, index, sample.seconds, sample.clock_mhz, sample.throttled ? 1 : 0});
+      samples.push_back({trial, index, sample.seconds, sample.clock_mhz, sample.throttled ? 1 : 0,
+                         sample.memory_clock_mhz, sample.power_w, sample.temperature_c});
     }
     for (const Stage& stage : records[r].stages) {
       stages.push_back(
@@ -111,7 +112,8 @@ void read_details(TablesOf& tables, std::vector<Record>& records) {
   // Rows stand in order of trial and index, as they were written.
   for (const SampleRow& row : tables.read_if_there<SampleRow>("/samples", sample_columns())) {
     record_of(records, row.trial, "/samples")
-        .sample_list.push_back({row.seconds, row.clock, row.throttled != 0});
+        .sample_list.push_back(
+            {row.seconds, row.clock, row.throttled != 0, row.memory_clock, row.power, row.temperature});
   }
   for (StageRow& row : tables.read_if_there<StageRow>("/stages", stage_columns())) {
     record_of(records, row.trial, "/stages")

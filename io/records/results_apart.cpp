@@ -44,6 +44,7 @@ void put_details(ChildOutput& out, const Record& record) {
     out.put(sample.seconds);
     out.put(sample.clock_mhz);
     out.put(std::int64_t{sample.throttled});
+    for (const double value : {sample.memory_clock_mhz, sample.power_w, sample.temperature_c}) out.put(value);
   }
   out.put(static_cast<std::int64_t>(record.stages.size()));
   for (const Stage& stage : record.stages) {
@@ -61,6 +62,8 @@ void get_details(Child& in, Record& record) {
     sample.seconds = in.real();
     sample.clock_mhz = in.real();
     sample.throttled = in.integer() != 0;
+    for (double* value : {&sample.memory_clock_mhz, &sample.power_w, &sample.temperature_c})
+      *value = in.real();
   }
   record.stages.resize(static_cast<std::size_t>(in.integer()));
   for (Stage& stage : record.stages) {

@@ -4,11 +4,11 @@ namespace gaussweep::io {
 
 const std::vector<h5::Column<SampleRow>>& sample_columns() {
   using R = SampleRow;
-  static const std::vector<h5::Column<R>> columns{{"trial", &R::trial},
-                                                  {"index", &R::index},
-                                                  {"seconds", &R::seconds},
-                                                  {"clock", &R::clock},
-                                                  {"throttled", &R::throttled}};
+  static const std::vector<h5::Column<R>> columns{
+      {"trial", &R::trial},         {"index", &R::index},
+      {"seconds", &R::seconds},     {"clock", &R::clock},
+      {"throttled", &R::throttled}, {"memory_clock", &R::memory_clock},
+      {"power", &R::power},         {"temperature", &R::temperature}};
   return columns;
 }
 

@@ -13,6 +13,7 @@ struct SampleRow {
   std::int64_t trial = 0, index = 0;
   double seconds = Record::unknown, clock = Record::unknown;
   std::int64_t throttled = 0;
+  double memory_clock = Record::unknown, power = Record::unknown, temperature = Record::unknown;
 };
 struct StageRow {
   std::int64_t trial = 0;

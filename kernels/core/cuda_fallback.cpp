@@ -4,6 +4,7 @@
 
 #include "kernels/core/device_facts.hpp"
 #include "kernels/core/errors.hpp"
+#include "kernels/core/recording.hpp"
 
 namespace gaussweep {
 
@@ -22,6 +23,14 @@ std::unique_ptr<Device> make_cuda_device(int) {
 
 DeviceInfo cuda_device_info(int) {
   refuse();
+}
+
+std::size_t cuda_cache_bytes(Device&) {
+  refuse();
+}
+
+std::unique_ptr<Recording> record_work(Device&, const std::function<void()>&) {
+  return nullptr;
 }
 
 int cuda_device_count(std::string* why) {

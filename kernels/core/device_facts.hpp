@@ -10,4 +10,7 @@ namespace gaussweep {
 /// @throws DeviceError where there is no such GPU, or where this build has no CUDA
 DeviceInfo cuda_device_info(int index);
 
+/// Bytes of the L2 cache of a device that is a GPU. @throws DeviceError
+std::size_t cuda_cache_bytes(Device& device);
+
 }  // namespace gaussweep

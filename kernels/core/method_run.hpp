@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <utility>
 
+#include "kernels/core/cache_flush.hpp"
+#include "kernels/core/recording.hpp"
 #include "kernels/core/staging.hpp"
 
 namespace gaussweep {
@@ -38,18 +42,43 @@ class MethodRun {
   }
   /// Seconds of one run between two events, operands fresh before the first.
   double timed_run() {
-    if (!begin_) {
-      begin_ = context_.device.make_event();
-      end_ = context_.device.make_event();
-    }
-    reset();
-    context_.device.synchronize();
-    begin_->record();
-    run_all();
-    end_->record();
-    context_.device.synchronize();
+    const double seconds = between_events([this] {
+      const double start = clock_ != nullptr ? clock_() : 0;
+      run_all();
+      if (clock_ != nullptr) queue_seconds_ = (clock_() - start) / static_cast<double>(repeats_);
+    });
     report_ = context_.report;
-    return end_->seconds_since(*begin_) / static_cast<double>(repeats_);
+    return seconds;
+  }
+  /// From now on a timed run also takes the time in which the host queues it, by `clock`.
+  void watch_queue(HostClock clock) { clock_ = clock; }
+  /// Seconds that the host needed to queue one run of the last timed run: on a GPU it runs meanwhile, and may
+  /// go on longer. NaN where nobody watched.
+  double queue_seconds() const { return queue_seconds_; }
+  /// From now on the caches are emptied between the operands' copies and each timed run.
+  void run_cold(CacheFlush& flush) { flush_ = &flush; }
+
+  /// Records a timed run's work. False where that is not possible (recording.hpp).
+  bool record() {
+    recording_ = record_work(context_.device, [this] { run_all(); });
+    return recording_ != nullptr;
+  }
+  /// Kernels of one run as it was recorded. @pre `record` said true
+  std::int64_t recorded_kernels() const {
+    return static_cast<std::int64_t>(recording_->kernels()) / repeats_;
+  }
+  /// Seconds of one run as it was recorded, between two events, operands fresh before. @pre `record` said
+  /// true
+  double replayed_run() {
+    return between_events([this] { recording_->replay(); });
+  }
+  /// Queues `count` runs on fresh operands, or only the making of fresh operands: what those cost is so
+  /// known.
+  void queue(std::int64_t count, bool with_runs) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      reset();
+      if (with_runs) run_all();
+    }
   }
   /// One run on fresh operands whose stages `sink` hears of. What it reports is not kept.
   void observed_run(StageSink& sink) {
@@ -88,6 +117,21 @@ class MethodRun {
         run_(method.entry(backend).template get<T>()),
         staging_(context.device, method, parameters, shape, copies) {}
   void reset() { staging_.reset(); }
+  template <class Work>
+  double between_events(Work&& work) {
+    if (!begin_) {
+      begin_ = context_.device.make_event();
+      end_ = context_.device.make_event();
+    }
+    reset();
+    if (flush_ != nullptr) (*flush_)();
+    context_.device.synchronize();
+    begin_->record();
+    std::forward<Work>(work)();
+    end_->record();
+    context_.device.synchronize();
+    return end_->seconds_since(*begin_) / static_cast<double>(repeats_);
+  }
   void run_all() {
     for (std::int64_t repeat = 0; repeat < repeats_; ++repeat)
       run(copies_ <= 1 ? 0 : static_cast<int>(repeat));
@@ -100,6 +144,10 @@ class MethodRun {
   Run<T> run_;
   Staging<T> staging_;
   std::unique_ptr<Event> begin_, end_;
+  HostClock clock_ = nullptr;
+  double queue_seconds_ = std::numeric_limits<double>::quiet_NaN();
+  CacheFlush* flush_ = nullptr;
+  std::unique_ptr<Recording> recording_;
   IterationReport report_, report_of_last_;
 };
 

@@ -22,7 +22,12 @@ RECORD = [
         ("S", "convergence"),
         ("i8", "iterations"),
         ("f8", "seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev"),
-        ("i8", "samples inner_repeats warmup"),
+        ("i8", "samples inner_repeats warmup enough round"),
+        ("S", "cache"),
+        ("i8", "kernels"),
+        ("f8", "queue_seconds"),
+        ("i8", "launch_bound"),
+        ("f8", "replay_q1 replay_median replay_q3"),
         (
             "f8",
             (
@@ -34,9 +39,13 @@ RECORD = [
         ("f8", "reference_seconds reference_difference mean_relative_difference mean_absolute_difference"),
         ("S", "gpu_uuid gpu_name"),
         ("i8", "capability"),
-        ("f8", "sm_clock_mhz power_w temperature_c"),
+        ("f8", "sm_clock_mhz memory_clock_mhz power_w temperature_c"),
         ("i8", "throttled"),
-        ("S", "throttle_reason host"),
+        ("S", "throttle_reason"),
+        ("f8", "energy_joules energy_uncertainty"),
+        ("S", "energy_source"),
+        ("f8", "energy_power_w idle_power_w"),
+        ("S", "host"),
         ("i8", "rank device_index"),
         ("S", "start_time end_time commit job_id node partition gres"),
         ("f8", " ".join(f"{phase}_began" for phase in PHASES)),
@@ -174,6 +183,11 @@ class Night:
             tolerance=16.0,
             warmup=1,
             inner_repeats=1,
+            enough=-1,
+            round=1,
+            cache="warm",
+            kernels=-1,
+            launch_bound=-1,
         )
         if gpu:
             record.update(self.gpu(gpu), sm_clock_mhz=1500.0, power_w=300.0, temperature_c=50.0)

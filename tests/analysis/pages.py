@@ -18,6 +18,7 @@ SECTIONS = [
     "speedup",
     "roofline",
     "stages",
+    "costs",
     "accuracy",
     "convergence",
     "transfer",

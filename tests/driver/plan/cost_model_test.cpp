@@ -11,8 +11,8 @@ Trial host_trial(std::int64_t n) {
   trial.method = "lapack";
   trial.backend = Backend::host;
   trial.shape = {n, n, n, 1, Uplo::lower};
-  trial.repeats = 1;
-  trial.warmup = 0;
+  trial.sampling.least = trial.sampling.most = 1;
+  trial.sampling.warmup = 0;
   return trial;
 }
 

@@ -218,8 +218,8 @@ TEST(Expand, ExcludesByValueComparisonGlobAndList) {
 TEST(Expand, NumbersOfThePlanAndOfTheEntry) {
   const std::string head = "repeats: 7\nwarmup: 2\nstages: never\ntimeout: 30s\ntolerance: {gesv: 20}\n";
   const Trial plan = expand_text(head + sweep("gesv", "serial", "n: 4")).trials.at(0);
-  EXPECT_EQ(plan.repeats, 7);
-  EXPECT_EQ(plan.warmup, 2);
+  EXPECT_EQ(plan.sampling.least, 7);
+  EXPECT_EQ(plan.sampling.warmup, 2);
   EXPECT_EQ(plan.inner_repeats, 1);
   EXPECT_EQ(plan.stages, Stages::never);
   EXPECT_EQ(plan.timeout_seconds, 30);
@@ -228,8 +228,8 @@ TEST(Expand, NumbersOfThePlanAndOfTheEntry) {
                                              "n: 4\n    repeats: 3\n    warmup: 0\n    inner_repeats: 10\n"
                                              "    timeout: 1min\n    tolerance: 2\n    stages: always"))
                         .trials.at(0);
-  EXPECT_EQ(own.repeats, 3);
-  EXPECT_EQ(own.warmup, 0);
+  EXPECT_EQ(own.sampling.least, 3);
+  EXPECT_EQ(own.sampling.warmup, 0);
   EXPECT_EQ(own.inner_repeats, 10);
   EXPECT_EQ(own.stages, Stages::always);
   EXPECT_EQ(own.timeout_seconds, 60);
@@ -287,6 +287,35 @@ TEST(Expand, StoreNever) {
   EXPECT_FALSE(product.matrix_b->store);
 }
 
+TEST(Expand, RoundsAreTrialsOfTheirOwn) {
+  const std::vector<Trial> list = trials("gesv", "serial", "n: [4, 5]\n    rounds: 3");
+  ASSERT_EQ(list.size(), 6U);
+  std::set<std::string> keys;
+  for (const Trial& trial : list) {
+    keys.insert(trial.key);
+    const Trial same = trial_from_json(to_json(trial));
+    EXPECT_EQ(same.round, trial.round);
+  }
+  EXPECT_EQ(keys.size(), 6U);
+  EXPECT_EQ(list[0].key, trials("gesv", "serial", "n: 4").at(0).key)
+      << "the first is the trial as it ever was";
+  EXPECT_EQ(list[2].round, 3);
+}
+
+TEST(Expand, SamplingAsThePlanHasIt) {
+  const Trial sent = trial_from_json(to_json(
+      trials("gesv", "serial",
+             "n: 4\n    repeats: {min: 3, noise: 0.5%, time: 2s, throttled: again}\n    warmup: 250ms\n"
+             "    cache: cold\n    energy: 1s")
+          .at(0)));
+  const Sampling& s = sent.sampling;
+  EXPECT_EQ(std::pair(s.least, s.most), std::pair(std::int64_t{3}, std::int64_t{200}));
+  EXPECT_EQ(std::pair(s.noise, s.seconds), std::pair(0.005, 2.0));
+  EXPECT_TRUE(s.throttled_again && s.cold);
+  EXPECT_EQ(std::pair(s.warmup, s.warmup_seconds), std::pair(std::int64_t{1}, 0.25));
+  EXPECT_EQ(sent.energy_seconds, 1);
+}
+
 TEST(Expand, TheKeyHoldsWhatDecidesTheOutcomeAndNothingElse) {
   const auto key = [](const std::string& entry, const std::string& head = "") {
     return expand_text(head + sweep("gesv", "cyclic_a", "n: 4\n    " + entry)).trials.at(0).key;
@@ -300,7 +329,9 @@ TEST(Expand, TheKeyHoldsWhatDecidesTheOutcomeAndNothingElse) {
   std::set<std::string> keys = {plain};
   for (const char* other : {"blocks: 2", "order: down", "omega: 1.5", "precision: float", "nrhs: 2",
                             "seed: 2", "repeats: 6", "warmup: 2", "inner_repeats: 2", "matrix: {kind: spd}",
-                            "matrix: {kind: uniform, high: 2}", "matrix: {kind: cauchy}"}) {
+                            "repeats: {min: 5}", "repeats: {min: 5, noise: 2%}", "warmup: 1s", "cache: cold",
+                            "repeats: {min: 5, throttled: again}", "repeats: {min: 5, time: 1s}",
+                            "energy: 1s", "matrix: {kind: uniform, high: 2}", "matrix: {kind: cauchy}"}) {
     EXPECT_TRUE(keys.insert(key(other)).second) << other;
   }
   EXPECT_NE(expand_text(sweep("gesv", "cyclic_a", "n: 4"), Backend::cuda).trials[0].key, plain);

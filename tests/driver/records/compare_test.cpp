@@ -47,6 +47,91 @@ TEST(JudgeChange, ClearCases) {
   EXPECT_EQ(judge_change(base, timing({1.11, 1.12, 1.10, 1.11, 1.12}), 0.15).verdict, Verdict::same);
 }
 
+/// A trial of `gesv/method`, launch-bound: `whole` as it was launched, `gpu` as it was replayed.
+Record launched(const std::vector<double>& whole, double gpu) {
+  Record r = example_record("method", 64, whole);
+  r.replay_q1 = gpu * 0.999;
+  r.replay_median = gpu;
+  r.replay_q3 = gpu * 1.001;
+  return r;
+}
+
+TEST(Compare, WhereTheHostAloneDriftsItSaysLaunches) {
+  const std::vector<double> quick{2.00, 2.01, 2.02, 2.01, 2.00}, slow{2.40, 2.41, 2.42, 2.41, 2.40};
+  const auto verdict = [](const Record& base, const Record& now) {
+    const Comparison c = compare(results_of({base}), results_of({now}), 0.03);
+    EXPECT_EQ(c.pairs.size(), 1U);
+    return std::pair{c.pairs.at(0).change.verdict, c.regression};
+  };
+  using Answer = std::pair<Verdict, bool>;
+  EXPECT_EQ(verdict(launched(quick, 1), launched(slow, 1)), (Answer{Verdict::launches, false}));
+  EXPECT_EQ(verdict(launched(quick, 1), launched(slow, 1.05)), (Answer{Verdict::slower, true}));
+  EXPECT_EQ(verdict(launched(quick, 1), launched(quick, 1.05)), (Answer{Verdict::slower, true}))
+      << "the method became slower, the host hid it";
+  EXPECT_EQ(verdict(launched(quick, 1), launched(quick, 1)), (Answer{Verdict::same, false}));
+  Record blind = launched(slow, 1);
+  blind.replay_median = Record::unknown;
+  EXPECT_EQ(verdict(launched(quick, 1), blind), (Answer{Verdict::slower, true})) << "no second clock";
+}
+
+TEST(Compare, WhatTheHostPacesIsJudgedByHowFarTheHostDrifted) {
+  const auto set = [](double launch, double paced) {
+    std::vector<Record> records;
+    for (std::int64_t n : {64, 128, 256, 512}) {
+      Record r = launched({2 * launch, 2.01 * launch, 2.02 * launch}, 1);
+      r.n = r.m = r.k = n;
+      r.matrix_digest += std::to_string(n);
+      records.push_back(r);
+    }
+    Record r = example_record("paced", 64, {paced, paced * 1.001, paced * 1.002});
+    r.queue_seconds = 0.99 * paced;
+    records.push_back(r);
+    return results_of(std::move(records));
+  };
+  const auto verdict = [](const Comparison& c) {
+    for (const Pair& pair : c.pairs) {
+      if (pair.identity.method == "paced") return std::pair{pair.change.verdict, c.regression};
+    }
+    return std::pair{Verdict::untimed, false};
+  };
+  using Answer = std::pair<Verdict, bool>;
+  EXPECT_EQ(verdict(compare(set(1, 1), set(1.1, 1.12), 0.03)), (Answer{Verdict::launches, false}));
+  EXPECT_EQ(verdict(compare(set(1, 1), set(1.1, 1.6), 0.03)), (Answer{Verdict::slower, true}))
+      << "far more than the host drifted";
+  EXPECT_EQ(verdict(compare(set(1, 1), set(1, 1.12), 0.03)), (Answer{Verdict::slower, true}))
+      << "the host did not drift at all";
+}
+
+TEST(Compare, RoundsArePooledAndTheirScatterCounts) {
+  const auto rounds = [](std::initializer_list<double> levels) {
+    std::vector<Record> records;
+    for (const double level : levels) {
+      Record r = example_record("method", 64, {level, level * 1.001, level * 0.999, level, level});
+      r.round = static_cast<std::int64_t>(records.size()) + 1;
+      records.push_back(std::move(r));
+    }
+    return results_of(std::move(records));
+  };
+  const auto verdict = [](const io::Results& base, const io::Results& now) {
+    return compare(base, now, 0.03).pairs.at(0).change.verdict;
+  };
+  // One process each, and the difference seems clear; three tell that processes differ as much.
+  EXPECT_EQ(verdict(rounds({1.0}), rounds({1.1})), Verdict::slower);
+  EXPECT_EQ(verdict(rounds({1.0, 1.1, 1.2}), rounds({1.1, 1.2, 1.3})), Verdict::unclear);
+  EXPECT_EQ(verdict(rounds({1.0, 1.01, 1.0}), rounds({1.1, 1.11, 1.1})), Verdict::slower);
+}
+
+TEST(Compare, ClocksThatDifferAreTold) {
+  Record base = example_record("method", 64, {1, 1, 1}), now = base;
+  for (io::Sample& sample : now.sample_list) sample.clock_mhz = 1755;
+  const Comparison c = compare(results_of({base}), results_of({now}), 0.03);
+  EXPECT_EQ(c.other_clocks, 1);
+  EXPECT_EQ(c.furthest_base_clock, 1980);
+  EXPECT_EQ(c.furthest_new_clock, 1755);
+  for (io::Sample& sample : now.sample_list) sample.clock_mhz = 1960;
+  EXPECT_EQ(compare(results_of({base}), results_of({now}), 0.03).other_clocks, 0);
+}
+
 TEST(JudgeChange, OneOutlierMovesNothing) {
   const Timing base = timing({1, 1, 1, 1, 1}), now = timing({1, 1, 1, 1, 50});
   EXPECT_EQ(judge_change(base, now, 0.05).verdict, Verdict::same) << "the mean is 10.8";

@@ -44,6 +44,21 @@ TEST(Queue, DoesNotStarveAMuchLongerTrial) {
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U);
 }
 
+TEST(Queue, GoesRoundByRound) {
+  std::vector<Trial> trials = trials_with({"a", "b", "b"});
+  trials[0].round = trials[1].round = 2;
+  const std::vector<double> costs = {9, 8, 1};
+  Queue queue(trials, costs);
+  EXPECT_EQ(queue.next("a", HUGE_VAL), 2U);
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 1U);
+  queue.put_back(2);
+  EXPECT_EQ(queue.next("a", 0.5), std::nullopt);
+  EXPECT_EQ(queue.total(), 10);
+  EXPECT_EQ(queue.next("a", HUGE_VAL), 2U);
+  EXPECT_EQ(queue.next("a", HUGE_VAL), 0U);
+  EXPECT_EQ(queue.size(), 0U);
+}
+
 TEST(Queue, RespectsTheTimeThatIsLeft) {
   const std::vector<Trial> trials = trials_with({"a", "a", "a"});
   const std::vector<double> costs = {10, 5, 1};

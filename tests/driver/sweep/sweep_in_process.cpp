@@ -147,6 +147,7 @@ SweepInProcess::~SweepInProcess() = default;
 bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_step) {
   for (Trial& trial : trials_) {
     trial.timeout_seconds = trial_timeout;
+    trial.round = 1 + (&trial - trials_.data()) % rounds;
     trial.shape = {n, n, n, 1, Uplo::lower};
     trial.backend = backend;
     trial.expect = expect;

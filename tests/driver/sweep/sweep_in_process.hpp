@@ -43,6 +43,7 @@ class SweepInProcess {
   std::int64_t n = 10;              ///< of every trial
   Backend backend = Backend::host;  ///< likewise
   std::vector<std::string> expect;  ///< of every trial
+  std::int64_t rounds = 1;          ///< trial i is of round 1 + i % rounds
   std::set<int> dead;               ///< ranks that take no step any more
   int signals = 0;                  ///< that have arrived at rank 0
   int signal = 10;                  ///< the newest

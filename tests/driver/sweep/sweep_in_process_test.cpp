@@ -57,6 +57,25 @@ TEST(SweepInProcess, RecordsSayWhatWasExpectedAndWhenTheyBeganAndEnded) {
   }
 }
 
+TEST(SweepInProcess, EveryRoundHasAWorkerOfItsOwn) {
+  SweepInProcess sweep(1, 6);
+  sweep.rounds = 3;
+  int starts = 0;
+  std::vector<std::pair<std::int64_t, int>> done;  // round, start
+  sweep.script.greets = [&](int, int start) {
+    starts = start;
+    return true;
+  };
+  sweep.script.answers = [&](int, const Trial& trial) {
+    done.emplace_back(trial.round, starts);
+    return good_answer(trial);
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), 6U);
+  using Round = std::pair<std::int64_t, int>;
+  EXPECT_EQ(done, (std::vector<Round>{{1, 1}, {1, 1}, {2, 2}, {2, 2}, {3, 3}, {3, 3}}));
+}
+
 TEST(SweepInProcess, ARankDiesHoldingATrial) {
   SweepInProcess sweep(2, 5);
   sweep.limits.grace = 20;

@@ -47,7 +47,7 @@ inline Record full_record(int seed) {
   }
   record.parameters = R"({"blocks":)" + std::to_string(seed) + "}";
   record.message = "‖b − Ax‖ \"zu groß\"\n\ttab \\ Žluťoučký 漢字 🎯";
-  record.sample_list = {{0.1 * seed, 1980.5, false}, {0.2, Record::unknown, true}};
+  record.sample_list = {{0.1 * seed, 1980.5, false, 3201.0, 412.25, 51.0}, {0.2, Record::unknown, true}};
   record.stages = {{"elimináte", 512, 0.25, 0.25 / 512, 0.5, 0.9},
                    {"substitute", 1, 0.1, 0.1, Record::unknown, 0.1}};
   record.history = {1.0, 1e-3, std::numeric_limits<double>::infinity(), Record::unknown};
@@ -81,6 +81,9 @@ inline void expect_same(const Record& a, const Record& b) {
     expect_same_number(a.sample_list[i].seconds, b.sample_list[i].seconds, "sample seconds");
     expect_same_number(a.sample_list[i].clock_mhz, b.sample_list[i].clock_mhz, "sample clock");
     EXPECT_EQ(a.sample_list[i].throttled, b.sample_list[i].throttled);
+    expect_same_number(a.sample_list[i].memory_clock_mhz, b.sample_list[i].memory_clock_mhz, "memory clock");
+    expect_same_number(a.sample_list[i].power_w, b.sample_list[i].power_w, "power");
+    expect_same_number(a.sample_list[i].temperature_c, b.sample_list[i].temperature_c, "temperature");
   }
   ASSERT_EQ(a.stages.size(), b.stages.size());
   for (std::size_t i = 0; i < a.stages.size(); ++i) {

@@ -23,12 +23,15 @@ constexpr const char* contract =
     "matrix_seed "
     "status expected message info convergence iterations seconds_min seconds_q1 seconds_median seconds_mean "
     "seconds_q3 "
-    "seconds_max seconds_stdev samples inner_repeats warmup load_seconds generate_seconds allocate_seconds "
+    "seconds_max seconds_stdev samples inner_repeats warmup enough round cache kernels queue_seconds "
+    "launch_bound "
+    "replay_q1 replay_median replay_q3 load_seconds generate_seconds allocate_seconds "
     "h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share residual_ratio tolerance "
     "backward_error "
     "forward_error pivot_growth first_row_percent reference_method reference_seconds reference_difference "
     "mean_relative_difference mean_absolute_difference gpu_uuid "
-    "gpu_name capability sm_clock_mhz power_w temperature_c throttled throttle_reason host rank device_index "
+    "gpu_name capability sm_clock_mhz memory_clock_mhz power_w temperature_c throttled throttle_reason "
+    "energy_joules energy_uncertainty energy_source energy_power_w idle_power_w host rank device_index "
     "start_time end_time commit job_id node partition gres wait_began prepare_began store_began inputs_began "
     "allocate_began upload_began warmup_began timed_began download_began verify_began stages_began "
     "reference_began compare_began";
@@ -104,6 +107,21 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(samples);
   EXPECT_OWN_MEMBER(inner_repeats);
   EXPECT_OWN_MEMBER(warmup);
+  EXPECT_OWN_MEMBER(enough);
+  EXPECT_OWN_MEMBER(round);
+  EXPECT_OWN_MEMBER(cache);
+  EXPECT_OWN_MEMBER(kernels);
+  EXPECT_OWN_MEMBER(queue_seconds);
+  EXPECT_OWN_MEMBER(launch_bound);
+  EXPECT_OWN_MEMBER(replay_q1);
+  EXPECT_OWN_MEMBER(replay_median);
+  EXPECT_OWN_MEMBER(replay_q3);
+  EXPECT_OWN_MEMBER(memory_clock_mhz);
+  EXPECT_OWN_MEMBER(energy_joules);
+  EXPECT_OWN_MEMBER(energy_uncertainty);
+  EXPECT_OWN_MEMBER(energy_source);
+  EXPECT_OWN_MEMBER(energy_power_w);
+  EXPECT_OWN_MEMBER(idle_power_w);
   EXPECT_OWN_MEMBER(load_seconds);
   EXPECT_OWN_MEMBER(generate_seconds);
   EXPECT_OWN_MEMBER(allocate_seconds);
@@ -156,7 +174,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(stages_began);
   EXPECT_OWN_MEMBER(reference_began);
   EXPECT_OWN_MEMBER(compare_began);
-  EXPECT_EQ(record_fields().size(), 85u);
+  EXPECT_EQ(record_fields().size(), 100u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {

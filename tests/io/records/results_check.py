@@ -65,13 +65,18 @@ def check(results, expected_file, empty):
                 same(table[name][row], record[name], name)
 
         samples, stages, iterations = (frame(file[name]) for name in ("samples", "stages", "iterations"))
-        assert list(samples.columns) == ["trial", "index", "seconds", "clock", "throttled"]
+        readings = {"memory_clock": "memory_clock_mhz", "power": "power_w", "temperature": "temperature_c"}
+        assert list(samples.columns) == ["trial", "index", "seconds", "clock", "throttled", *readings]
         assert list(stages.columns) == ["trial", "kernel", "calls", "seconds", "mean", "occupancy", "share"]
         assert list(iterations.columns) == ["trial", "iteration", "residual"]
         for trial, record in enumerate(expected):
             mine = samples[samples.trial == trial]
             assert list(mine["index"]) == list(range(len(record["sample_list"]["seconds"])))
-            for column, name in (("seconds", "seconds"), ("clock", "clock_mhz"), ("throttled", "throttled")):
+            names = {"seconds": "seconds", "clock": "clock_mhz", "throttled": "throttled", **readings}
+            for column, name in names.items():
+                if name not in record["sample_list"]:  # nothing was told of any sample
+                    assert mine[column].isna().all()
+                    continue
                 for found, value in zip(mine[column], record["sample_list"][name], strict=True):
                     same(found, value, column)
             for (_, found), stage in zip(stages[stages.trial == trial].iterrows(), record["stages"], strict=True):

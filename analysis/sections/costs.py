@@ -1,0 +1,126 @@
+"""What a run costs besides its arithmetic: the host's launches and joules, and at which clocks races were run."""
+
+from ..frames import answered, best
+from ..page import factor, number, percent, seconds, whole
+from .overview import winners
+
+OTHER_CLOCKS = 0.02  # from here on two SM clocks are different ones
+
+
+def costs(page, night):
+    page.begin("costs", "Launches, energy, clocks")
+    mark = page.mark()
+    rows = answered(night.records)
+    _launches(page, rows)
+    _energy(page, rows)
+    _clocks(page, night.records)
+    if page.mark() == mark:
+        page.nothing("Nothing ran on a GPU, so there are no launches, joules or clocks to tell of.")
+
+
+def _launches(page, rows):
+    known = rows[rows["launch_bound"] >= 0]
+    bound = known[known["launch_bound"] == 1]
+    if not len(known):
+        return
+    page.heading("Launch-bound runs")
+    names = sorted(set(bound["problem"] + "/" + bound["method"]))
+    if not names:
+        page.add(f"None of {len(known)} timed runs on a GPU waited for the host to queue its kernels.")
+        return
+    page.add(
+        f"{len(bound)} of {len(known)} timed runs on a GPU waited for the host to queue their kernels: the time is that"
+        " of the method's way, and differs with the CPU. The same run as a CUDA graph shows what the GPU alone needs."
+        " Methods: " + ", ".join(names) + "."
+    )
+    bound = bound.assign(a_launch=bound["queue_seconds"] / bound["kernels"].where(bound["kernels"] > 0))
+    bound = bound.assign(waiting=bound["seconds_median"] / bound["replay_median"])
+    page.table(
+        "launches",
+        bound.sort_values(["waiting"], ascending=False, kind="stable"),
+        [
+            ("problem", "problem", None),
+            ("method", "method", None),
+            ("precision", "precision", None),
+            ("device", "device", None),
+            ("size", "n", whole),
+            ("kernels", "kernels", whole),
+            ("a_launch", "a launch", seconds),
+            ("seconds_median", "median", seconds),
+            ("replay_median", "GPU alone", seconds),
+            ("waiting", "times longer", factor),
+        ],
+        limit=80,
+        caption="Launch-bound runs, those that wait the most first.",
+    )
+
+
+def _energy(page, rows):
+    rows = rows[(rows["energy_joules"] > 0) & (rows["status"] == "pass")]
+    if not len(rows):
+        return
+    page.heading("Energy")
+    race = ["problem", "precision", "device", "task", "size"]
+    rows = best(rows, [*race, "method"])
+    rows = rows.assign(
+        frugal=rows["flops"] / rows["energy_joules"] / 1e9, doubt=rows["energy_uncertainty"] / rows["energy_joules"]
+    )
+    rows = rows.sort_values([*race, "energy_joules"], kind="stable")
+    group = rows.groupby(race, sort=False)
+    rows["times"] = rows["energy_joules"] / group["energy_joules"].transform("first")
+    first = group.head(1).set_index(race)
+    fastest = rows.loc[group["seconds_median"].idxmin()].set_index(race)
+    other = [
+        f"{key[0]}, {key[1]}, n = {int(key[-1])} on {key[2]}: {row['method']} takes the least energy,"
+        f" {fastest.loc[key, 'method']} the least time"
+        for key, row in first.iterrows()
+        if row["method"] != fastest.loc[key, "method"]
+    ]
+    page.add(
+        "Joules of one run, without what making its operands takes, and how uncertain they are. The sensors themselves"
+        " are good to about 5 %, alike for all methods on a GPU."
+        + ("" if other else " Everywhere the fastest method is the most frugal too, among those that were measured.")
+    )
+    if other:
+        page.items(other[:12])
+    page.table(
+        "energy",
+        rows,
+        [
+            ("problem", "problem", None),
+            ("precision", "precision", None),
+            ("device", "device", None),
+            ("task", "matrix", None),
+            ("size", "n", whole),
+            ("method", "method", None),
+            ("energy_joules", "J a run", number),
+            ("doubt", "±", percent),
+            ("frugal", "GFLOP/s a watt", number),
+            ("times", "of the least", factor),
+            ("seconds_median", "median", seconds),
+            ("idle_power_w", "idle [W]", number),
+            ("energy_source", "by", None),
+        ],
+        limit=80,
+        caption="Energy, the most frugal first.",
+    )
+
+
+def _clocks(page, records):
+    rows = winners(records)
+    rows = rows[rows["backend"] == "cuda"] if len(rows) else rows
+    if not len(rows):
+        return
+    race = ["problem", "precision", "task", "size", "device"]
+    clock = rows.groupby(race)["sm_clock_mhz"].agg(["min", "max"])
+    apart = clock[clock["max"] > (1 + OTHER_CLOCKS) * clock["min"]]
+    if not len(apart):
+        return
+    page.heading("Clocks")
+    page.items(
+        f"{problem}, {precision}, n = {int(size)} on {device}: the methods ran at SM clocks from {low:.0f} to"
+        f" {high:.0f} MHz, so part of their difference may be the clock"
+        for (problem, precision, _, size, device), low, high in list(apart.itertuples(name=None))[:12]
+    )
+    if len(apart) > 12:
+        page.nothing(f"{len(apart) - 12} more races of this kind.")

@@ -1,0 +1,123 @@
+#include "driver/worker/energy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr double settle_seconds = 1.5;  // to idle power: readings are means of up to a second
+constexpr double pause_seconds = 0.2;   // before a measurement
+constexpr double chunk_seconds = 0.01;  // of runs between two looks at the clock
+constexpr double poll_seconds = 1e-3;   // between two looks at the counter
+constexpr double longest_step = 2;      // seconds; a counter that stands still for so long is none
+constexpr std::int64_t most_in_chunk = 100'000;
+
+struct Part {
+  double joules = std::numeric_limits<double>::quiet_NaN();  ///< a run
+  double uncertainty = 0;
+  double watts = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Waits for the counter's next step.
+struct Step {
+  double at, joules;
+};
+Step next_step(const EnergyMeter& meter) {
+  const double before = meter.joules(), start = meter.clock.now();
+  for (;;) {
+    const double joules = meter.joules(), now = meter.clock.now();
+    if (!std::isfinite(joules) || now - start > longest_step) return {now, std::nan("")};
+    if (joules != before) return {now, joules};
+    meter.clock.wait(poll_seconds);
+  }
+}
+
+/// Does runs in chunks until `seconds` have passed. `after` hears of every chunk. @return how many
+template <class After>
+std::int64_t run_for(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
+                     const DoRuns& do_runs, After&& after) {
+  const double start = meter.clock.now();
+  std::int64_t runs = 0;
+  do {
+    do_runs(chunk, with_runs);
+    runs += chunk;
+    after();
+  } while (meter.clock.now() - start < seconds);
+  return runs;
+}
+
+Part by_counter(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
+                double idle_watts, const DoRuns& do_runs) {
+  meter.clock.wait(settle_seconds);
+  const Step before = next_step(meter);
+  const double start = meter.clock.now();
+  const double runs = static_cast<double>(run_for(meter, seconds, chunk, with_runs, do_runs, [] {}));
+  const double end = meter.clock.now();
+  const Step first_after = next_step(meter), after = next_step(meter);
+  const double period = after.at - first_after.at, busy = end - start;
+  const double idle = idle_watts * (after.at - before.at - busy);
+  const double total = after.joules - before.joules - idle;
+  return {total / runs, std::fabs(total / busy - idle_watts) * period / 2 / runs, total / busy};
+}
+
+Part by_power(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
+              const DoRuns& do_runs) {
+  run_for(meter, seconds, chunk, with_runs, do_runs, [] {});
+  double joules = 0, low = meter.watts(), high = low, last_watts = low, last = meter.clock.now();
+  const double start = last;
+  std::int64_t readings = 1;
+  const std::int64_t runs = run_for(meter, seconds, chunk, with_runs, do_runs, [&] {
+    const double watts = meter.watts(), now = meter.clock.now();
+    joules += (watts + last_watts) / 2 * (now - last);
+    low = std::fmin(low, watts);
+    high = std::fmax(high, watts);
+    last_watts = watts;
+    last = now;
+    ++readings;
+  });
+  const double mean_run = joules / static_cast<double>(runs);
+  const double mean_watts = (low + high) / 2;
+  return {mean_run, mean_run * (high - low) / 2 / mean_watts / std::sqrt(static_cast<double>(readings)),
+          joules / (last - start)};
+}
+
+double mean_idle_watts(const EnergyMeter& meter) {
+  constexpr int looks = 20;
+  meter.clock.wait(settle_seconds);
+  double sum = 0;
+  for (int i = 0; i < looks; ++i) {
+    sum += meter.watts();
+    meter.clock.wait(chunk_seconds);
+  }
+  return sum / looks;
+}
+
+}  // namespace
+
+Energy measure_energy(const EnergyMeter& meter, double seconds, double run_seconds, const DoRuns& do_runs) {
+  Energy energy;
+  energy.idle_watts = mean_idle_watts(meter);
+  const bool counted = std::isfinite(meter.joules());
+  if (!std::isfinite(energy.idle_watts)) return energy;
+  const auto part = [&](double for_seconds, bool with_runs, double one) {
+    const std::int64_t chunk =
+        std::clamp(static_cast<std::int64_t>(chunk_seconds / one), std::int64_t{1}, most_in_chunk);
+    return counted ? by_counter(meter, for_seconds, chunk, with_runs, energy.idle_watts, do_runs)
+                   : by_power(meter, for_seconds, chunk, with_runs, do_runs);
+  };
+  const Part all = part(seconds, true, run_seconds);
+  // How long it takes to make operands is found out by doing it.
+  constexpr int tries = 3;
+  const double start = meter.clock.now();
+  do_runs(tries, false);
+  const double making = std::max((meter.clock.now() - start) / tries, 1e-7);
+  const Part operands = part(seconds / 2, false, making);
+  energy.joules = all.joules - operands.joules;
+  energy.busy_watts = all.watts;
+  energy.uncertainty = std::hypot(all.uncertainty, operands.uncertainty);
+  if (std::isfinite(energy.joules)) energy.source = counted ? "counter" : "power readings";
+  return energy;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,34 @@
+#pragma once
+/// When there are samples enough.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "driver/plan/trial.hpp"
+#include "driver/records/statistics.hpp"
+#include "io/records/record.hpp"
+
+namespace gaussweep::driver {
+
+/// A trial's samples, and what may be said of them.
+struct Samples {
+  std::vector<io::Sample> all;  ///< in the order in which they were taken, throttled ones among them
+  std::int64_t enough = -1;  ///< 1: the plan's noise was reached, 0: it was not, -1: the plan gives a number
+  /// Statistics of those that count.
+  Statistics times() const;
+  bool throttled_again = false;
+};
+
+/// Takes samples until the plan has enough.
+///
+/// Without a noise: `least` of them. Otherwise at least `least`, and then until the standard error of their
+/// median, 1.2533 sigma / sqrt(count) with sigma from the quartiles (`relative_sigma`), is at most `noise` of
+/// it; or until `most` are there, or `seconds` have passed. The rule asks for what is told and compared, the
+/// median; nvbench's stdrel asks for the scatter of a single sample, which a launch-bound method never falls
+/// below however often it is repeated. Where throttled samples do not count, at most twice `most` are taken.
+/// @param take one sample. @param now seconds of a clock
+Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>& take,
+                     const std::function<double()>& now);
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,90 @@
+/// Recordings as CUDA graphs.
+
+#include <cuda_runtime.h>
+
+#include <exception>
+#include <vector>
+
+#include "kernels/core/device_facts.hpp"
+#include "kernels/core/errors.hpp"
+#include "kernels/core/recording.hpp"
+#include "kernels/simt/cuda_check.hpp"
+
+namespace gaussweep {
+
+namespace {
+
+struct GraphOwner {
+  cudaGraph_t graph = nullptr;
+  ~GraphOwner() {
+    if (graph != nullptr) cudaGraphDestroy(graph);
+  }
+};
+
+std::size_t kernels_in(cudaGraph_t graph) {
+  std::size_t count = 0, kernels = 0;
+  GAUSSWEEP_CUDA_CHECK(cudaGraphGetNodes(graph, nullptr, &count));
+  std::vector<cudaGraphNode_t> nodes(count);
+  if (count > 0) GAUSSWEEP_CUDA_CHECK(cudaGraphGetNodes(graph, nodes.data(), &count));
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type{};
+    GAUSSWEEP_CUDA_CHECK(cudaGraphNodeGetType(node, &type));
+    if (type == cudaGraphNodeTypeKernel) ++kernels;
+  }
+  return kernels;
+}
+
+class CudaRecording final : public Recording {
+ public:
+  CudaRecording(cudaStream_t stream, cudaGraph_t graph) : stream_(stream), kernels_(kernels_in(graph)) {
+    GAUSSWEEP_CUDA_CHECK(cudaGraphInstantiateWithFlags(&executable_, graph, 0));
+  }
+  ~CudaRecording() override { cudaGraphExecDestroy(executable_); }
+  CudaRecording(const CudaRecording&) = delete;
+  CudaRecording& operator=(const CudaRecording&) = delete;
+
+  void replay() override { GAUSSWEEP_CUDA_CHECK(cudaGraphLaunch(executable_, stream_)); }
+  std::size_t kernels() const override { return kernels_; }
+
+ private:
+  cudaStream_t stream_;
+  cudaGraphExec_t executable_ = nullptr;
+  std::size_t kernels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Recording> record_work(Device& device, const std::function<void()>& queue) {
+  if (device.backend() != Backend::cuda) return nullptr;
+  device.synchronize();  // makes the GPU this thread's as well
+  auto* const stream = static_cast<cudaStream_t>(device.stream());
+  GAUSSWEEP_CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  bool refused = false;
+  std::exception_ptr other;
+  try {
+    queue();
+  } catch (const DeviceError&) {
+    refused = true;
+  } catch (const OutOfMemory&) {  // to allocate is refused as well
+    refused = true;
+  } catch (...) {
+    other = std::current_exception();
+  }
+  GraphOwner owner;
+  if (cudaStreamEndCapture(stream, &owner.graph) != cudaSuccess) refused = true;
+  if (!refused && other == nullptr) return std::make_unique<CudaRecording>(stream, owner.graph);
+  cudaGetLastError();  // what the refused call left behind
+  if (other != nullptr) std::rethrow_exception(other);
+  device.synchronize();  // throws where the device itself is broken
+  return nullptr;
+}
+
+std::size_t cuda_cache_bytes(Device& device) {
+  device.synchronize();  // makes the GPU this thread's
+  int index = 0, bytes = 0;
+  GAUSSWEEP_CUDA_CHECK(cudaGetDevice(&index));
+  GAUSSWEEP_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, index));
+  return static_cast<std::size_t>(bytes);
+}
+
+}  // namespace gaussweep

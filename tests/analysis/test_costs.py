@@ -1,0 +1,67 @@
+"""Launches, energy and clocks on the page: what is told of them, and that it says nothing where nothing is known."""
+
+import unittest
+
+import fixture
+from pages import report_here
+
+GPU = "NVIDIA Test 100"
+
+
+class CostsTest(unittest.TestCase):
+    def test_without_a_gpu_there_is_nothing(self):
+        night = fixture.Night()
+        night.trial("gesv", "gauss_serial", 64, 1e-3)
+        self.assertTrue(report_here(night).none["costs"])
+
+    def test_launch_bound_methods_are_named_with_both_clocks(self):
+        night = fixture.Night()
+        night.trial(
+            "trsv",
+            "column_sweep",
+            512,
+            2e-3,
+            gpu=GPU,
+            launch_bound=1,
+            kernels=1024,
+            queue_seconds=1.9e-3,
+            replay_median=1e-3,
+        )
+        night.trial("trsv", "cublas", 512, 1e-4, gpu=GPU, launch_bound=0, queue_seconds=1e-5)
+        page = report_here(night)
+        self.assertIn("1 of 2 timed runs", page.words("costs"))
+        self.assertIn("Methods: trsv/column_sweep.", page.words("costs"))
+        (row,) = page.rows("launches")
+        self.assertEqual(row["kernels"], 1024)
+        self.assertAlmostEqual(row["GPU alone"], 1e-3)
+        self.assertAlmostEqual(row["times longer"], 2, delta=0.1)
+
+    def test_the_most_frugal_is_not_always_the_fastest(self):
+        night = fixture.Night()
+        told = {"gpu": GPU, "energy_source": "counter", "idle_power_w": 80.0, "energy_uncertainty": 0.01}
+        night.trial("gemm", "cublas", 1024, 1e-4, energy_joules=0.06, **told)
+        night.trial("gemm", "shared", 1024, 3e-4, energy_joules=0.05, **told)
+        page = report_here(night)
+        self.assertIn("shared takes the least energy, cublas the least time", page.words("costs"))
+        rows = page.rows("energy")
+        self.assertEqual([row["method"] for row in rows], ["shared", "cublas"])
+        self.assertAlmostEqual(rows[1]["of the least"], 1.2)
+        self.assertAlmostEqual(rows[0]["GFLOP/s a watt"], 2 * 1024**3 / 0.05 / 1e9)
+
+    def test_races_at_different_clocks_are_told(self):
+        night = fixture.Night()
+        night.trial("gemm", "cublas", 1024, 1e-4, gpu=GPU)
+        night.trial("gemm", "shared", 1024, 3e-4, gpu=GPU)
+        self.assertNotIn("1755", report_here(night).words("costs"))
+        night.records[-1]["sm_clock_mhz"] = 1755.0
+        self.assertIn("from 1500 to 1755 MHz", report_here(night).words("costs"))
+
+    def test_cold_and_warm_do_not_race(self):
+        night = fixture.Night()
+        night.trial("gemm", "cublas", 1024, 1e-4, gpu=GPU)
+        night.trial("gemm", "shared", 1024, 3e-4, gpu=GPU, cache="cold", key="another")
+        self.assertEqual(len(report_here(night).rows("ranking")), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,64 @@
+// A method's run as a recording: the same answer to the bit, and the kernels counted.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <stdexcept>
+
+#include "kernels/core/method_run.hpp"
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+class RecordingOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
+    device = make_cuda_device(0);
+    context.emplace(*device);
+  }
+  const Registry registry = builtin_registry();
+  std::unique_ptr<Device> device;
+  std::optional<Context> context;
+};
+
+TEST_F(RecordingOnGpu, ARecordedRunGivesTheSameBits) {
+  const Shape shape{200, 200, 200, 1, Uplo::lower};
+  const Inputs<double> inputs = make_inputs<double>(Problem::named("trsv"), shape, MatrixKind::triangular);
+  const Method& method = row_of(registry, "trsv/column_sweep");
+  MethodRun<double> run(*context, method, Backend::cuda, defaults(method), shape);
+  run.upload(inputs);
+  run.warm_up();
+  ASSERT_GT(run.timed_run(), 0);
+  const Answer<double> launched = run.download();
+  ASSERT_TRUE(run.record());
+  EXPECT_GT(run.recorded_kernels(), 1);
+  EXPECT_GT(run.replayed_run(), 0);
+  const Answer<double> replayed = run.download();
+  for (std::int64_t i = 0; i < 200; ++i) EXPECT_EQ(launched.x(i, 0), replayed.x(i, 0)) << i;
+}
+
+TEST_F(RecordingOnGpu, WhatWaitsForTheDeviceIsRefusedAndDoesNoHarm) {
+  EXPECT_EQ(record_work(*device, [this] { device->synchronize(); }), nullptr);
+  EXPECT_EQ(record_work(*device, [this] { Buffer more(*device, 1 << 20); }), nullptr);
+  EXPECT_THROW(record_work(*device, [] { throw std::invalid_argument("mine"); }), std::invalid_argument);
+  double value = 3, back = 0;
+  Buffer memory(*device, sizeof value);
+  device->to_device(memory.data(), &value, sizeof value);
+  device->to_host(&back, memory.data(), sizeof back);
+  EXPECT_EQ(back, 3);
+}
+
+TEST_F(RecordingOnGpu, AFlushedCacheIsTwiceTheL2) {
+  EXPECT_GT(last_cache_bytes(*device), std::size_t{1} << 16);
+  CacheFlush flush(*device);
+  flush();
+  device->synchronize();
+}
+
+}  // namespace
+}  // namespace gaussweep
