@@ -109,6 +109,15 @@ def _triangular_and_soriano(night, gpus):
             for method, f in (("column_sweep", 2), ("pair_sweep", 1.2), ("doubling", 9), ("doubling_shared", 4.4)):
                 night.trial("trsv", method, n, n * 3e-6 * f * slow, gpu=gpu, matrix="triangular")
             t = n**3 * 2e-12 * slow
+            kernels = [
+                ("topleft", t / 50, 0.25),
+                ("strip", t / 20, 0.5),
+                ("diagupdate", t / 30, 1.0),
+                ("loupdate", t, 1.0),
+            ]
+            steps = n // 16
+            summed = [(kernel, steps, seconds, occupancy) for kernel, seconds, occupancy in kernels]
+            apart = [(kernel, 1, seconds / steps, occupancy) for kernel, seconds, occupancy in kernels] * steps
             night.trial(
                 "potrf",
                 "blocked",
@@ -118,12 +127,7 @@ def _triangular_and_soriano(night, gpus):
                 matrix="spd",
                 precision="float",
                 parameters={"topleft": "square"},
-                stages=[
-                    ("topleft", n // 16, t / 50, 0.25),
-                    ("strip", n // 16, t / 20, 0.5),
-                    ("diagupdate", n // 16, t / 30, 1.0),
-                    ("loupdate", n // 16, t, 1.0),
-                ],
+                stages=apart if n == 512 else summed,
             )
             night.trial("potrf", "blocked_simultaneous", n, t / 3, gpu=gpu, matrix="spd", precision="float")
             night.trial(
