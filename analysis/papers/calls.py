@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import call_rows
+from ..frames import call_rows, slug
 from ..plots import Plot, Series
 from .common import pick
 
@@ -47,7 +47,7 @@ def calls(page, night, experiment, drawing, rows):
                     series.append(Series(label, line["iteration"].to_numpy(), line["seconds"].to_numpy(), marker=False))
         plots.append(
             Plot(
-                f"{experiment['id']}-{precision}-{device}",
+                slug(experiment["id"], precision, device),
                 f"{experiment['title']}, {precision}, {device}",
                 "iteration",
                 "time of the call",
