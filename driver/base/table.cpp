@@ -2,26 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "driver/base/errors.hpp"
-#include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
 
 namespace gaussweep::driver {
 
 namespace {
-
-// Columns on a terminal: code points, good enough for names of machines and GPUs.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-bool is_number(const Cell& cell) {
-  return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
-}
 
 std::string csv_cell(const Cell& cell) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::to_string(*whole);
@@ -36,13 +24,6 @@ std::string csv_cell(const Cell& cell) {
     quoted += c;
   }
   return quoted + '"';
-}
-
-/// Whether several rows all agree in column `c`.
-bool is_common(const Table& table, std::size_t c) {
-  return table.rows.size() > 1 && std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
-           return row[c] == table.rows.front()[c];
-         });
 }
 
 }  // namespace
@@ -76,47 +57,6 @@ std::string to_text(const Cell& cell, Style style) {
       break;
   }
   return fmt::format("{:.4g}", *number);
-}
-
-std::string render_text(const Table& table) {
-  if (table.rows.empty()) return {};
-  std::vector<std::vector<std::string>> texts;
-  texts.reserve(table.rows.size());
-  std::vector<std::size_t> widths(table.columns.size(), 0);
-  std::vector<bool> right(table.columns.size(), false);
-  for (const auto& row : table.rows) {
-    std::vector<std::string>& line = texts.emplace_back();
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      line.push_back(printable(to_text(row[c], table.columns[c].style)));
-      widths[c] = std::max(widths[c], width_of(line.back()));
-      right[c] = right[c] || is_number(row[c]);
-    }
-  }
-  std::string out;
-  for (std::size_t c = 0; c < widths.size(); ++c) {
-    if (!table.columns[c].once || widths[c] == 0 || !is_common(table, c)) continue;
-    out +=
-        fmt::format("{}{} {}", out.empty() ? "All rows: " : ", ", table.columns[c].title, texts.front()[c]);
-    widths[c] = 0;  // shown
-  }
-  if (!out.empty()) out += '\n';
-  const auto add_line = [&](const std::vector<std::string>& line) {
-    std::string text;
-    for (std::size_t c = 0; c < line.size(); ++c) {
-      if (widths[c] == 0) continue;  // no row has a value here, or all have the one said above
-      const std::size_t width = std::max(widths[c], width_of(table.columns[c].title));
-      const std::string fill(width - width_of(line[c]), ' ');
-      if (!text.empty()) text += "  ";
-      text += right[c] ? fill + line[c] : line[c] + fill;
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + '\n';
-  };
-  std::vector<std::string> titles;
-  for (const Column& column : table.columns) titles.push_back(column.title);
-  add_line(titles);
-  for (const auto& line : texts) add_line(line);
-  return out;
 }
 
 std::string render_csv(const Table& table) {

@@ -1,6 +1,7 @@
 #pragma once
 /// Tables of the commands: one set of cells, shown for people, as CSV, or as JSON.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -28,13 +29,20 @@ struct Column {
   std::string name;   ///< in CSV and JSON
   std::string title;  ///< to people
   Style style = Style::plain;
-  bool once = false;  ///< to people: said once above the table where several rows all agree
 };
 
 /// What a command shows.
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  ///< each as long as `columns`
+  /// How many columns, the first ones, tell one row from another: where the width is too small they become
+  /// one, but none is left out.
+  std::size_t naming = 1;
+  /// Names of others: left out to people in this order where the width is too small for all. What goes
+  /// together is one text: "low high".
+  std::vector<std::string> spare{};
+  /// What else holds for all rows, for people: "threads=0".
+  std::string common{};
 };
 
 /// What a command prints.
@@ -43,12 +51,18 @@ enum class Format { table, csv, json };
 /// "table", "csv" or "json". @throws UsageError
 Format parse_format(const std::string& text);
 
-/// A cell as people read it.
+/// A cell as people read it, by itself: "1.23 ms".
 std::string to_text(const Cell& cell, Style style);
-/// Aligned columns under their titles, numbers to the right, text as `printable` shows it; a column without
-/// any value is left out, and before all comes "All rows: …" with what is to be said once. The last line ends
-/// with a newline; a table without rows is empty.
-std::string render_text(const Table& table);
+
+/// A width that nothing exceeds: of a file, or of a pipe.
+constexpr std::size_t any_width = static_cast<std::size_t>(-1);
+
+/// Aligned columns under their titles, text as `printable` shows it, numbers to the right with their points
+/// one below the other, seconds and bytes of a column in one unit, which stands in its title. A column
+/// without any value is left out; one whose several rows all agree is said once, before all ("All rows: …").
+/// What is wider than `width` has long texts on several lines, then loses spare columns (which is said below
+/// it), or has its naming columns in one. The last line ends with a newline; a table without rows is empty.
+std::string render_text(const Table& table, std::size_t width);
 /// CSV after RFC 4180, with a header line; numbers so that they read back exactly.
 std::string render_csv(const Table& table);
 /// An array with an object a row, fields in the columns' order.

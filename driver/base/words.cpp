@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,25 @@
 #include "kernels/matrix/shortest.hpp"
 
 namespace gaussweep::driver {
+namespace {
+
+/// Whether a byte of UTF-8 is a character's first.
+bool begins_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+}
+
+/// How many bytes of a word that is too long stay on the line. @pre width > 0, less than the word's
+std::size_t cut_of(const std::string& word, std::size_t width) {
+  std::size_t end = 0;
+  for (std::size_t characters = 0; end < word.size(); ++end) {
+    if (begins_character(word[end]) && ++characters > width) break;
+  }
+  // Not so early that the line stays nearly empty.
+  const std::size_t mark = word.find_last_of("/_-,=:.", end - 1);
+  return mark == std::string::npos || 2 * (mark + 1) < end ? end : mark + 1;
+}
+
+}  // namespace
 
 std::string seconds_text(double seconds) {
   if (std::isnan(seconds)) return {};
@@ -48,6 +68,52 @@ std::string settings_text(const std::string& parameters) {
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, word);
   }
   return text;
+}
+
+std::string significant_text(double value, int digits) {
+  constexpr int least_exponent = -7, most_exponent = 9;
+  if (value == 0) return "0";
+  if (!std::isfinite(value)) return fmt::format("{}", value);
+  // Of the rounded number: 9.996 has four digits as 10.00, not as 9.996.
+  const std::string rounded = fmt::format("{:.{}e}", value, digits - 1);
+  const int exponent = std::stoi(rounded.substr(rounded.find('e') + 1));
+  if (exponent < least_exponent || exponent > most_exponent) return fmt::format("{:.{}g}", value, digits);
+  return fmt::format("{:.{}f}", value, std::max(0, digits - 1 - exponent));
+}
+
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::vector<std::string> wrapped(const std::string& text, std::size_t width, std::size_t indent) {
+  std::vector<std::string> lines;
+  std::string line;
+  bool is_empty = true;  // but for the indent
+  const auto end_line = [&] {
+    lines.push_back(std::exchange(line, std::string(indent, ' ')));
+    is_empty = true;
+  };
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    std::string word = text.substr(start, end - start);
+    start = end + 1;
+    if (!is_empty && width_of(line) + 1 + width_of(word) > width) end_line();
+    while (is_empty && width_of(word) > width - width_of(line)) {
+      const std::size_t cut = cut_of(word, width - width_of(line));
+      line += word.substr(0, cut);
+      word.erase(0, cut);
+      end_line();
+    }
+    if (!is_empty) line += ' ';
+    line += word;
+    is_empty = false;
+  }
+  if (!is_empty || lines.empty()) lines.push_back(line);
+  return lines;
+}
+
+std::string paragraph(const std::string& text, std::size_t width) {
+  return fmt::format("{}\n", fmt::join(wrapped(text, width), "\n"));
 }
 
 std::string duration_words(double seconds) {

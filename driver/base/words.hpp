@@ -1,7 +1,9 @@
 #pragma once
 /// Figures in words.
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 namespace gaussweep::driver {
 
@@ -14,6 +16,18 @@ std::string capability_text(int capability);
 /// A record's parameters, {"blocks":3,"order":"rows"}, as "blocks=3 order=rows"; 1e12 and not
 /// 1000000000000.0.
 std::string settings_text(const std::string& parameters);
+/// A number with `digits` significant digits, without an exponent where that is readable: "0.0123", "1230".
+std::string significant_text(double value, int digits);
+
+/// Columns on a terminal: code points, good enough for names of machines and GPUs.
+std::size_t width_of(const std::string& text);
+/// The text in lines of at most `width` columns: broken at spaces, which go; within a longer word after one
+/// of its / _ - , = : or . and else anywhere. At least one line; further ones begin with `indent` spaces.
+/// @pre width > indent
+std::vector<std::string> wrapped(const std::string& text, std::size_t width, std::size_t indent = 0);
+/// The same with line feeds, one at the end too.
+std::string paragraph(const std::string& text, std::size_t width);
+
 /// "2 h 05 min", "3 min 10 s", "12 s".
 std::string duration_words(double seconds);
 

@@ -12,11 +12,13 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/records/compare.hpp"
 #include "driver/records/loading.hpp"
 #include "driver/system/console.hpp"
+#include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {
 
@@ -107,45 +109,56 @@ io::Results load_side(const std::string& path, const std::string& gpu, const cha
   return std::move(loaded.results);
 }
 
-void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden, bool all) {
-  const Table methods = method_table(comparison, Reader::person);
-  const Table pairs = pair_table(shown, all || comparison.across, Reader::person);
-  const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
-  fmt::print("{}", render_text(methods));
-  if (!pairs.rows.empty()) fmt::print("\n{}", render_text(pairs));
-  if (hidden > 0) fmt::print("… and {} more trials (--limit)\n", hidden);
-  if (!crossovers.rows.empty()) fmt::print("\nWhere one overtakes the other:\n{}", render_text(crossovers));
-  if (!accuracy.rows.empty()) fmt::print("\nRight or wrong changed:\n{}", render_text(accuracy));
+void print_notes(const Comparison& comparison) {
+  const std::size_t width = prose_width();
   for (const RunNoise& noise : comparison.noise) {
     if (noise.sigma == 0) continue;
     fmt::print(
-        "\nFrom run to run times scatter by {:.1f} % ({}{}{}, {} trials): no change within three times that "
-        "is clear.\n",
-        100 * std::expm1(noise.sigma), printable(noise.backend), noise.place.empty() ? "" : " on ",
-        printable(noise.place), noise.pairs);
+        "\n{}",
+        paragraph(fmt::format("From run to run times scatter by {:.1f} % ({}{}{}, {} trials): no change "
+                              "within three times that is clear.",
+                              100 * std::expm1(noise.sigma), printable(noise.backend),
+                              noise.place.empty() ? "" : " on ", printable(noise.place), noise.pairs),
+                  width));
   }
   if (comparison.other_clocks > 0) {
     fmt::print(
-        "\nWarning: the SM clock differs by more than {:.0f} % in {} of {} trials, at most from {:.0f} to "
-        "{:.0f} "
-        "MHz: what changed there may be the clock.\n",
-        100 * notable_clock, comparison.other_clocks, comparison.pairs.size(), comparison.furthest_base_clock,
-        comparison.furthest_new_clock);
+        "\n{}",
+        paragraph(fmt::format("Warning: the SM clock differs by more than {:.0f} % in {} of {} trials, at "
+                              "most from {:.0f} to {:.0f} MHz: what changed there may be the clock.",
+                              100 * notable_clock, comparison.other_clocks, comparison.pairs.size(),
+                              comparison.furthest_base_clock, comparison.furthest_new_clock),
+                  width));
   }
   std::int64_t counts[6] = {};
   for (const Pair& pair : comparison.pairs) ++counts[static_cast<int>(pair.change.verdict)];
+  const std::string launches = counts[4] == 0 ? std::string()
+                                              : fmt::format(
+                                                    ", {} LAUNCHES (the host queued faster or slower; "
+                                                    "the GPU's part is the same, or unknown)",
+                                                    counts[4]);
   fmt::print(
-      "\n{} trials in both: {} SAME, {} FASTER, {} SLOWER, {} UNCLEAR{}, {} without times; {} only in base, "
-      "{} "
-      "only in new\n{}",
-      comparison.pairs.size(), counts[0], counts[1], counts[2], counts[3],
-      counts[4] == 0
-          ? std::string()
-          : fmt::format(
-                ", {} LAUNCHES (the host queued faster or slower; the GPU's part is the same, or unknown)",
-                counts[4]),
-      counts[5], comparison.only_base, comparison.only_new,
+      "\n{}{}",
+      paragraph(fmt::format("{} trials in both: {} SAME, {} FASTER, {} SLOWER, {} UNCLEAR{}, {} without "
+                            "times; {} only in base, {} only in new",
+                            comparison.pairs.size(), counts[0], counts[1], counts[2], counts[3], launches,
+                            counts[5], comparison.only_base, comparison.only_new),
+                width),
       comparison.regression ? "There is a regression.\n" : "");
+}
+
+void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden, bool all) {
+  const std::size_t width = output_width();
+  const Table methods = method_table(comparison, Reader::person);
+  const Table pairs = pair_table(shown, all || comparison.across, Reader::person);
+  const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
+  fmt::print("{}", render_text(methods, width));
+  if (!pairs.rows.empty()) fmt::print("\n{}", render_text(pairs, width));
+  if (hidden > 0) fmt::print("… and {} more trials (--limit)\n", hidden);
+  if (!crossovers.rows.empty())
+    fmt::print("\nWhere one overtakes the other:\n{}", render_text(crossovers, width));
+  if (!accuracy.rows.empty()) fmt::print("\nRight or wrong changed:\n{}", render_text(accuracy, width));
+  print_notes(comparison);
 }
 
 void compare_to_stdout(const Options& options, Commands& commands) {

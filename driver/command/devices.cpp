@@ -11,6 +11,7 @@
 #include "driver/command/option_checks.hpp"
 #include "driver/system/devices_listing.hpp"
 #include "driver/system/process.hpp"
+#include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {
 
@@ -35,7 +36,7 @@ void add_devices_command(CLI::App& app, Commands& commands) {
     if (chosen == Format::json) {
       fmt::print("{}\n", json_text(devices_json(machine)));
     } else {
-      fmt::print("{}", devices_text(machine));
+      fmt::print("{}", devices_text(machine, output_width()));
     }
   });
 }

@@ -10,6 +10,7 @@
 #include "driver/command/methods_listing.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
+#include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {
 
@@ -33,7 +34,7 @@ void add_methods_command(CLI::App& app, Commands& commands) {
     if (format == Format::json) {
       fmt::print("{}\n", json_text(methods_json(chosen)));
     } else {
-      fmt::print("{}", methods_text(chosen));
+      fmt::print("{}", methods_text(chosen, output_width()));
     }
   });
 }

@@ -90,7 +90,7 @@ Json methods_json(const std::vector<Method>& methods) {
   return array;
 }
 
-std::string methods_text(const std::vector<Method>& methods) {
+std::string methods_text(const std::vector<Method>& methods, std::size_t width) {
   Table table;
   table.columns = {{"id", "METHOD"},    {"backends", "BACKENDS"},     {"precisions", "PRECISIONS"},
                    {"needs", "NEEDS"},  {"capability", "CAPABILITY"}, {"summary", "SUMMARY"},
@@ -111,8 +111,9 @@ std::string methods_text(const std::vector<Method>& methods) {
                                  allowed_text(parameter), parameter.help});
     }
   }
-  std::string text = render_text(table);
-  if (!parameters.rows.empty()) text += "\n" + render_text(parameters);
+  table.spare = {"source", "capability"};
+  std::string text = render_text(table, width);
+  if (!parameters.rows.empty()) text += "\n" + render_text(parameters, width);
   return text;
 }
 

@@ -15,6 +15,6 @@ namespace gaussweep::driver {
 nlohmann::ordered_json methods_json(const std::vector<Method>& methods);
 
 /// A table, and below it the parameters of the methods that have some.
-std::string methods_text(const std::vector<Method>& methods);
+std::string methods_text(const std::vector<Method>& methods, std::size_t width);
 
 }  // namespace gaussweep::driver

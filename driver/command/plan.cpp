@@ -18,6 +18,8 @@
 #include "driver/plan/demand.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
+#include "driver/records/identity.hpp"
+#include "driver/system/terminal.hpp"
 #include "io/plan/plan.hpp"
 
 namespace gaussweep::driver {
@@ -55,18 +57,25 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
   }
   double disk_bytes = 0;
   for (const auto& [digest, bytes] : disk) disk_bytes += bytes;
-  fmt::print("{:44} {:>8} {:>8} {:>12} {:>12} {:>16}\n", "method", "trials", "skipped", "GPU MiB", "host MiB",
-             "about");
-  const auto print = [](const std::string& name, const Line& line) {
-    fmt::print("{:44} {:>8} {:>8} {:>12.1f} {:>12.1f} {:>16}\n", name, line.trials, line.skipped,
-               line.most.device_bytes / 0x1p20, line.most.host_bytes / 0x1p20, duration_words(line.seconds));
+  Table table;
+  table.columns = {{"method", "METHOD"},
+                   {"trials", "TRIALS"},
+                   {"skipped", "SKIPPED"},
+                   {"device_bytes", "ON THE GPU", Style::bytes},
+                   {"host_bytes", "ON THE HOST", Style::bytes},
+                   {"about", "ABOUT"}};
+  const auto add = [&](const std::string& name, const Line& line) {
+    table.rows.push_back({name, static_cast<std::int64_t>(line.trials),
+                          static_cast<std::int64_t>(line.skipped), line.most.device_bytes,
+                          line.most.host_bytes, duration_words(line.seconds)});
   };
-  for (const auto& [name, line] : lines) print(name, line);
-  print("all, one after the other", all);
-  fmt::print(
-      "backend {}; matrices on disk: {} in {:.1f} MiB; times are a rough guess before anything was "
-      "measured\n",
-      to_string(backend), disk.size(), disk_bytes / 0x1p20);
+  for (const auto& [name, line] : lines) add(name, line);
+  if (lines.size() > 1) add("all, one after the other", all);
+  fmt::print("{}{}", render_text(table, output_width()),
+             paragraph(fmt::format("backend {}; matrices on disk: {} in {}; times are a rough guess before "
+                                   "anything was measured",
+                                   to_string(backend), disk.size(), bytes_text(disk_bytes)),
+                       prose_width()));
 }
 
 /// When there are samples enough, in short. @pre the plan has a rule and no number
@@ -78,34 +87,39 @@ std::string repeats_text(const Sampling& sampling) {
 }
 
 /// Every trial with all that holds for it.
-Table explanation(const Expansion& expansion, const Registry& registry) {
+Table explanation(const Expansion& expansion, const Registry& registry, Reader reader) {
   const CostModel model(registry);
   Table table;
   table.columns = {{"method", "METHOD"},
-                   {"backend", "BACKEND", Style::plain, true},
-                   {"precision", "PRECISION", Style::plain, true},
-                   {"m", "M", Style::plain, true},
-                   {"n", "N", Style::plain, true},
-                   {"k", "K", Style::plain, true},
-                   {"nrhs", "NRHS", Style::plain, true},
-                   {"uplo", "UPLO", Style::plain, true},
-                   {"parameters", "PARAMETERS", Style::plain, true},
-                   {"matrix", "MATRIX", Style::plain, true},
-                   {"seed", "SEED", Style::plain, true},
-                   {"repeats", "REPEATS", Style::plain, true},
-                   {"warmup", "WARMUP", Style::plain, true},
-                   {"cache", "CACHE", Style::plain, true},
-                   {"energy", "ENERGY", Style::plain, true},
-                   {"round", "ROUND", Style::plain, true},
-                   {"inner_repeats", "INNER", Style::plain, true},
-                   {"stages", "STAGES", Style::plain, true},
-                   {"timeout", "TIMEOUT", Style::seconds, true},
-                   {"tolerance", "TOLERANCE", Style::plain, true},
-                   {"expect", "EXPECTED", Style::plain, true},
+                   {"backend", "BACKEND"},
+                   {"precision", "PRECISION"},
+                   {"m", "M"},
+                   {"n", "N"},
+                   {"k", "K"},
+                   {"nrhs", "NRHS"},
+                   {"uplo", "UPLO"},
+                   {"parameters", "PARAMETERS"},
+                   {"matrix", "MATRIX"},
+                   {"seed", "SEED"},
+                   {"repeats", "REPEATS"},
+                   {"warmup", "WARMUP"},
+                   {"cache", "CACHE"},
+                   {"energy", "ENERGY"},
+                   {"round", "ROUND"},
+                   {"inner_repeats", "INNER"},
+                   {"stages", "STAGES"},
+                   {"timeout", "TIMEOUT", Style::seconds},
+                   {"tolerance", "TOLERANCE"},
+                   {"expect", "EXPECTED"},
                    {"about", "ABOUT", Style::seconds},
                    {"skipped", "SKIPPED"},
                    {"key", "KEY"}};
+  std::vector<std::string> parameters;
+  for (const Trial& t : expansion.trials) parameters.push_back(parameters_text(t.parameters));
+  const ParameterNames names(parameters);
+  if (reader == Reader::person) table.common = names.common();
   for (const Trial& t : expansion.trials) {
+    const std::string settings = parameters_text(t.parameters);
     table.rows.push_back(
         {fmt::format("{}/{}", to_string(t.problem), t.method),
          std::string(to_string(t.backend)),
@@ -115,7 +129,7 @@ Table explanation(const Expansion& expansion, const Registry& registry) {
          t.problem->has_axis("k") ? Cell(t.shape.k) : Cell(),
          t.problem->has_axis("nrhs") ? Cell(t.shape.nrhs) : Cell(),
          t.problem->has_axis("uplo") ? Cell(std::string(to_string(t.shape.uplo))) : Cell(),
-         settings_text(parameters_text(t.parameters)),
+         reader == Reader::person ? names.of(settings) : settings_text(settings),
          t.matrix.kind == "file" ? t.matrix.file : t.matrix.kind,
          static_cast<std::int64_t>(t.matrix.spec.seed),
          t.sampling.noise == 0 ? Cell(t.sampling.least) : Cell(repeats_text(t.sampling)),
@@ -133,6 +147,9 @@ Table explanation(const Expansion& expansion, const Registry& registry) {
          t.skip_reason,
          t.key});
   }
+  table.naming = 11;
+  table.spare = {"key",    "inner_repeats", "round",     "stages",  "energy", "cache",
+                 "warmup", "timeout",       "tolerance", "repeats", "expect"};
   return table;
 }
 
@@ -168,13 +185,14 @@ void add_plan_command(CLI::App& app, Commands& commands) {
                                             options->path, commands.registry, chosen, capability);
     const Format format = parse_format(options->format);
     if (options->explains && format != Format::table) {
-      const Table table = explanation(expansion, commands.registry);
+      const Table table = explanation(expansion, commands.registry, Reader::program);
       fmt::print("{}", format == Format::csv ? render_csv(table) : json_text(render_json(table)) + "\n");
       return;
     }
     for (const std::string& note : expansion.notes) fmt::print("note: {}\n", printable(note));
     if (options->explains) {
-      fmt::print("{}", render_text(explanation(expansion, commands.registry)));
+      fmt::print("{}",
+                 render_text(explanation(expansion, commands.registry, Reader::person), output_width()));
     } else {
       print_plan(expansion, commands.registry, chosen);
     }

@@ -6,14 +6,16 @@
 #include <iterator>
 #include <utility>
 
+#include "driver/base/words.hpp"
 #include "driver/records/loading.hpp"
-#include "driver/records/summary.hpp"
 #include "driver/records/verdict_grid.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {
 namespace {
+
+constexpr std::size_t usual_width = 120;  // of the grid, which breaks into blocks, where nothing says another
 
 template <class T>
 void move_to(std::vector<T>& all, std::vector<T>& more) {
@@ -34,13 +36,26 @@ io::Results load_all(const std::vector<std::string>& paths) {
   return all;
 }
 
+void print_groups(const std::vector<Group>& groups, std::size_t hidden) {
+  fmt::print("{}", render_text(summary_table(groups, false), output_width()));
+  if (hidden > 0) fmt::print("… and {} more rows (--limit)\n", hidden);
+  if (groups.empty()) return;
+  fmt::print("{}",
+             paragraph("RATIO: the residual over what rounding may cause, the worst of a row; judged against "
+                       "the tolerance of the plan. ERROR: the distance from the known solution, which a bad "
+                       "condition makes large; never judged.",
+                       prose_width()));
+}
+
 void print_failures(const std::vector<io::Record>& records, const char* between) {
   const Table unexpected = failure_table(records, Failures::unexpected),
               findings = failure_table(records, Failures::findings);
-  if (!unexpected.rows.empty()) fmt::print("{}Not as expected:\n{}", between, render_text(unexpected));
+  if (!unexpected.rows.empty())
+    fmt::print("{}Not as expected:\n{}", between, render_text(unexpected, output_width()));
   if (!unexpected.rows.empty()) between = "\n";
   if (!findings.rows.empty()) {
-    fmt::print("{}Not passed, as the plan expects, or skipped:\n{}", between, render_text(findings));
+    fmt::print("{}Not passed, as the plan expects, or skipped:\n{}", between,
+               render_text(findings, output_width()));
   }
   fmt::print("\n{} record{}: {}\n", records.size(), records.size() == 1 ? "" : "s",
              status_counts_text(records));
@@ -57,7 +72,7 @@ void print_races(const std::vector<io::Record>& records, const io::Results& all,
     json["records"] = records.size();
     fmt::print("{}\n", json_text(json));
   } else {
-    fmt::print("{}", verdict_text(grids, {output_width(), output_has_colours()}));
+    fmt::print("{}", verdict_text(grids, {output_width(usual_width), output_has_colours()}));
     print_failures(records, "\n");
   }
 }

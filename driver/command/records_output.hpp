@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "driver/base/table.hpp"
+#include "driver/records/summary.hpp"
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {
@@ -12,6 +13,9 @@ namespace gaussweep::driver {
 /// All records, devices and hosts of run directories, results files and journals; remarks go to standard
 /// error.
 io::Results load_all(const std::vector<std::string>& paths);
+
+/// Groups as a table, how many more there are, and what its columns mean.
+void print_groups(const std::vector<Group>& groups, std::size_t hidden);
 
 /// What did not pass, and the count of all. `between` comes before what is printed first.
 void print_failures(const std::vector<io::Record>& records, const char* between);

@@ -18,6 +18,7 @@
 #include "driver/restore/restore_output.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
+#include "driver/system/terminal.hpp"
 #include "io/image/image.hpp"
 #include "io/plan/plan.hpp"
 #include "io/records/status.hpp"
@@ -123,7 +124,7 @@ int run_restore(Words& words, const Commands& commands) {
   const Table table = restoration_table(facts);
   switch (format) {
     case Format::table:
-      fmt::print("{}", render_text(table));
+      fmt::print("{}", render_text(table, output_width()));
       break;
     case Format::csv:
       fmt::print("{}", render_csv(table));

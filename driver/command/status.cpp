@@ -11,6 +11,7 @@
 #include "driver/command/option_checks.hpp"
 #include "driver/records/sweep_status.hpp"
 #include "driver/system/clock.hpp"
+#include "driver/system/terminal.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
@@ -48,7 +49,7 @@ void add_status_command(CLI::App& app, Commands&) {
     if (format == Format::json) {
       fmt::print("{}\n", json_text(status_json(status)));
     } else {
-      fmt::print("{}", status_text(status));
+      fmt::print("{}", status_text(status, output_width()));
     }
   });
 }

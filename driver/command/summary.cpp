@@ -11,6 +11,7 @@
 #include "driver/command/records_output.hpp"
 #include "driver/records/phases.hpp"
 #include "driver/records/summary.hpp"
+#include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {
 
@@ -86,7 +87,7 @@ void print_devices(const Options& options, Format format) {
   } else if (table.rows.empty()) {
     fmt::print("No record says when its phases began: it is of an earlier version, or its worker ended.\n");
   } else {
-    fmt::print("{}", render_text(table));
+    fmt::print("{}", render_text(table, output_width()));
   }
 }
 
@@ -120,17 +121,9 @@ void summarise_to_stdout(const Options& options) {
     json["records"] = records.size();
     fmt::print("{}\n", json_text(json));
   } else {
-    if (!options.only_failures) fmt::print("{}", render_text(table));
-    if (hidden > 0) fmt::print("… and {} more rows (--limit)\n", hidden);
+    if (!options.only_failures) print_groups(groups, hidden);
     if (options.best && groups.empty() && !records.empty()) fmt::print("No trial passed: nothing is best.\n");
     print_failures(records, options.only_failures ? "" : "\n");
-    if (!options.only_failures && !groups.empty()) {
-      fmt::print(
-          "RATIO: the residual over what rounding may cause, the worst of a row; judged against the "
-          "tolerance of the\n"
-          "plan. ERROR: the distance from the known solution, which a bad condition makes large; never "
-          "judged.\n");
-    }
   }
 }
 

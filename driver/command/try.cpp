@@ -155,7 +155,9 @@ int try_matrix(Words& words, const Commands& commands) {
   const io::Results results = load_all({options.output});
   std::vector<Group> groups = group_records(results.records);
   sort_groups(groups, "median");
-  fmt::print("\n{}\n", render_text(summary_table(groups, false)));
+  fmt::print("\n");
+  print_groups(groups, 0);
+  fmt::print("\n");
   print_races(results.records, results, Format::table);
   if (options.is_kept) fmt::print("Everything that was measured: {}\n", printable(options.output));
   return code == exit_ok && !all_solved(results.records) ? int{exit_wrong} : code;

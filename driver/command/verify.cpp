@@ -15,6 +15,7 @@
 #include "driver/records/summary.hpp"
 #include "driver/records/verify.hpp"
 #include "driver/system/console.hpp"
+#include "driver/system/terminal.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
@@ -56,7 +57,7 @@ void verify_to_stdout(const Options& options, Commands& commands) {
     json["exit_code"] = result.exit_code;
     fmt::print("{}\n", json_text(json));
   } else {
-    fmt::print("{}{}{} of {} records changed: now {}\n", render_text(changes),
+    fmt::print("{}{}{} of {} records changed: now {}\n", render_text(changes, output_width()),
                changes.rows.empty() ? "" : "\n", changes.rows.size(), result.records.size(),
                status_counts_text(result.records));
     if (result.not_judged > 0) {

@@ -83,6 +83,10 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
     if (replays) extend(table.rows.back(), {pair.base_replay.median, pair.new_replay.median});
     if (energy) extend(table.rows.back(), {pair.base_joules, pair.new_joules});
   }
+  table.naming = trial.columns().size();
+  table.common = trial.common();
+  table.spare = {"base_joules new_joules", "base_replay new_replay", "speedup_low speedup_high",
+                 "base_status new_status", "base_place new_place"};
   spare_places(table, comparison, reader);
   return table;
 }
@@ -90,7 +94,7 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
 Table method_table(const Comparison& comparison, Reader reader) {
   Table table;
   table.columns = {{"method", "METHOD"},
-                   {"backend", "BACKEND", Style::plain, true},
+                   {"backend", "BACKEND"},
                    {"base_place", "BASE ON"},
                    {"new_place", "NEW ON"},
                    {"trials", "TRIALS"},
@@ -106,6 +110,8 @@ Table method_table(const Comparison& comparison, Reader reader) {
                           method.same, method.faster, method.slower, method.unclear, method.launches,
                           1 / method.change.ratio, std::string(to_string(method.change.verdict))});
   }
+  table.naming = 2;
+  table.spare = {"launches", "same unclear"};
   spare_places(table, comparison, reader);
   return table;
 }
@@ -120,6 +126,8 @@ Table accuracy_table(const Comparison& comparison, Reader reader) {
     table.rows.push_back(trial.cells(pair.identity));
     extend(table.rows.back(), {pair.accuracy, std::string(pair.is_worse ? "WORSE" : "")});
   }
+  table.naming = trial.columns().size();
+  table.common = trial.common();
   return table;
 }
 

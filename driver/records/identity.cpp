@@ -93,6 +93,40 @@ std::string MatrixNames::of(const Record& record) const {
   return fmt::format("{} digest={}", text, record.matrix_digest.substr(0, digits_of_a_digest));
 }
 
+ParameterNames::ParameterNames(const std::vector<const Record*>& records)
+    : ParameterNames([&] {
+        std::vector<std::string> parameters;
+        for (const Record* record : records) parameters.push_back(record->parameters);
+        return parameters;
+      }()) {}
+
+ParameterNames::ParameterNames(const std::vector<std::string>& parameters) {
+  std::map<std::string, ordered_json> parsed;
+  for (const std::string& text : parameters) {
+    if (parsed.count(text) == 0) parsed[text] = ordered_json::parse(text, nullptr, false);
+  }
+  std::map<std::string, std::set<std::string>> values;  // of each parameter
+  for (const auto& [text, json] : parsed) {
+    if (!json.is_object()) continue;
+    for (const auto& [parameter, value] : json.items()) values[parameter].insert(value.dump());
+  }
+  ordered_json agreed = ordered_json::object();
+  for (const auto& [text, json] : parsed) {
+    names_[text] = text;
+    if (!json.is_object()) continue;
+    ordered_json told = ordered_json::object();
+    for (const auto& [parameter, value] : json.items())
+      (parameters.size() > 1 && values[parameter].size() == 1 ? agreed : told)[parameter] = value;
+    names_[text] = settings_text(told.dump());
+  }
+  common_ = settings_text(agreed.dump());
+}
+
+std::string ParameterNames::of(const std::string& parameters) const {
+  const auto name = names_.find(parameters);
+  return name == names_.end() ? settings_text(parameters) : name->second;
+}
+
 Varying::Varying(const std::vector<const Record*>& records) {
   std::map<std::string, std::string> first_uplo;
   for (const Record* r : records) {
@@ -109,22 +143,23 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
   const bool person = reader == Reader::person;
   parts_.push_back(
       {{"method", "METHOD"}, [](R r) -> Cell { return fmt::format("{}/{}", r.problem, r.method); }});
-  parts_.push_back({{"backend", "BACKEND", Style::plain, true}, [](R r) -> Cell { return r.backend; }});
-  parts_.push_back({{"precision", "PRECISION", Style::plain, true}, [](R r) -> Cell { return r.precision; }});
+  parts_.push_back({{"backend", "BACKEND"}, [](R r) -> Cell { return r.backend; }});
+  parts_.push_back({{"precision", "PRECISION"}, [](R r) -> Cell { return r.precision; }});
   if (!person) parts_.push_back({{"m", "M"}, [](R r) -> Cell { return r.m; }});
-  parts_.push_back({{"n", "N", Style::plain, true}, [](R r) -> Cell { return r.n; }});
+  parts_.push_back({{"n", "N"}, [](R r) -> Cell { return r.n; }});
   if (person) {
     const Varying varying(records);
     const auto names = std::make_shared<const MatrixNames>(records);
+    const auto settings = std::make_shared<const ParameterNames>(records);
     parts_.push_back({{"shape", "M x K"}, [](R r) -> Cell { return shape(r); }});
     if (varying.nrhs) parts_.push_back({{"nrhs", "NRHS"}, [](R r) -> Cell { return r.nrhs; }});
     parts_.push_back({{"uplo", "UPLO"}, [uplo = varying.uplo](R r) -> Cell {
                         return uplo.count(r.problem) > 0 ? r.uplo : std::string();
                       }});
-    parts_.push_back({{"parameters", "PARAMETERS", Style::plain, true},
-                      [](R r) -> Cell { return settings_text(r.parameters); }});
     parts_.push_back(
-        {{"matrix", "MATRIX", Style::plain, true}, [names](R r) -> Cell { return names->of(r); }});
+        {{"parameters", "PARAMETERS"}, [settings](R r) -> Cell { return settings->of(r.parameters); }});
+    common_ = settings->common();
+    parts_.push_back({{"matrix", "MATRIX"}, [names](R r) -> Cell { return names->of(r); }});
     if (varying.seed) parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
     if (varying.cache) parts_.push_back({{"cache", "CACHE"}, [](R r) -> Cell { return r.cache; }});
     if (varying.round) parts_.push_back({{"round", "ROUND"}, [](R r) -> Cell { return r.round; }});

@@ -36,6 +36,23 @@ class MatrixNames {
   std::map<std::string, std::set<std::string>> digests_;  ///< of older records, by all else that names them
 };
 
+/// How people are told trials' parameters: by those in which some trials differ. What all that have a
+/// parameter agree in is said once.
+class ParameterNames {
+ public:
+  /// @param parameters of each trial, as JSON
+  explicit ParameterNames(const std::vector<std::string>& parameters);
+  explicit ParameterNames(const std::vector<const io::Record*>& records);
+  /// "blocks=4"
+  std::string of(const std::string& parameters) const;
+  /// "threads=0 preparation=none"; empty of one trial, which says its own.
+  const std::string& common() const { return common_; }
+
+ private:
+  std::map<std::string, std::string> names_;  ///< by parameters as JSON
+  std::string common_;
+};
+
 /// What a table is for: data (CSV, JSON) has every column; people are spared those that say the same
 /// everywhere.
 enum class Reader { person, program };
@@ -47,6 +64,8 @@ class TrialColumns {
   TrialColumns(const std::vector<const io::Record*>& records, Reader reader);
   std::vector<Column> columns() const;
   std::vector<Cell> cells(const io::Record& record) const;
+  /// What else holds for all of them, for people.
+  const std::string& common() const { return common_; }
 
  private:
   struct Part {
@@ -54,6 +73,7 @@ class TrialColumns {
     std::function<Cell(const io::Record&)> cell;
   };
   std::vector<Part> parts_;
+  std::string common_;
 };
 
 /// What of a trial's name varies among records, so that people must be told.

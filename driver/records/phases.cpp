@@ -144,6 +144,7 @@ Table device_use_table(const std::vector<DeviceUse>& uses) {
     row.emplace_back(use.otherwise());
     table.rows.push_back(std::move(row));
   }
+  table.spare = {"reference", "stages", "warm-up", "rank", "seconds"};
   return table;
 }
 

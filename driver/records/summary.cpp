@@ -215,9 +215,8 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
     }
   }
   Table table;
-  table.columns = {{"method", "METHOD"}, {"matrix", "MATRIX", Style::plain, true},
-                   {"status", "STATUS"}, {"trials", "TRIALS"},
-                   {"n", "N"},           {"cause", "CAUSE"}};
+  table.columns = {{"method", "METHOD"}, {"matrix", "MATRIX"}, {"status", "STATUS"},
+                   {"trials", "TRIALS"}, {"n", "N"},           {"cause", "CAUSE"}};
   if (which == Failures::all) table.columns.push_back({"expected", "EXPECTED"});
   for (const auto& [key, entry] : all) {
     const auto& [place, method, matrix, status, message] = key;
@@ -246,6 +245,7 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
     table.rows.push_back({method, matrix, status, entry.count, sizes, cause});
     if (which == Failures::all) table.rows.back().emplace_back(std::int64_t{place != unexpected});
   }
+  table.naming = 3;
   return table;
 }
 

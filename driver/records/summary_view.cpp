@@ -41,12 +41,10 @@ const std::vector<View>& views() {
       {{"problem", "PROBLEM"}, Where::data, [](G g) -> Cell { return g.first.problem; }},
       {{"method", "METHOD"}, Where::data, [](G g) -> Cell { return g.first.method; }},
       {{"id", "METHOD"}, Where::terminal, [](G g) -> Cell { return g.first.problem + "/" + g.first.method; }},
-      {{"backend", "BACKEND", Style::plain, true}, Where::both, [](G g) -> Cell { return g.first.backend; }},
-      {{"precision", "PRECISION", Style::plain, true},
-       Where::both,
-       [](G g) -> Cell { return g.first.precision; }},
+      {{"backend", "BACKEND"}, Where::both, [](G g) -> Cell { return g.first.backend; }},
+      {{"precision", "PRECISION"}, Where::both, [](G g) -> Cell { return g.first.precision; }},
       {{"m", "M"}, Where::data, [](G g) -> Cell { return g.first.m; }},
-      {{"n", "N", Style::plain, true}, Where::both, [](G g) -> Cell { return g.first.n; }},
+      {{"n", "N"}, Where::both, [](G g) -> Cell { return g.first.n; }},
       {{"k", "K"}, Where::data, [](G g) -> Cell { return g.first.k; }},
       // Shown where they say more than n does.
       {{"shape", "M x K"},
@@ -57,18 +55,18 @@ const std::vector<View>& views() {
       {{"nrhs", "NRHS"}, Where::both, [](G g) -> Cell { return g.first.nrhs; }},
       {{"uplo", "UPLO"}, Where::both, [](G g) -> Cell { return g.first.uplo; }},
       {{"parameters", "PARAMETERS"}, Where::data, [](G g) -> Cell { return g.first.parameters; }},
-      {{"settings", "PARAMETERS", Style::plain, true},
+      {{"settings", "PARAMETERS"},
        Where::terminal,
        [](G g) -> Cell { return settings_text(g.first.parameters); }},
       {{"matrix", "MATRIX"}, Where::data, [](G g) -> Cell { return matrix_label(g.first); }},
-      {{"matrix_name", "MATRIX", Style::plain, true}, Where::terminal, [](G g) -> Cell { return g.matrix; }},
+      {{"matrix_name", "MATRIX"}, Where::terminal, [](G g) -> Cell { return g.matrix; }},
       {{"matrix_parameters", "OF THE MATRIX"},
        Where::data,
        [](G g) -> Cell { return g.first.matrix_parameters; }},
       {{"matrix_kind", "KIND"}, Where::data, [](G g) -> Cell { return g.first.matrix_kind; }},
       {{"matrix_seed", "SEED"}, Where::both, [](G g) -> Cell { return g.first.matrix_seed; }},
       {{"cache", "CACHE"}, Where::both, [](G g) -> Cell { return g.first.cache; }},
-      {{"gpu_name", "GPU", Style::plain, true}, Where::both, [](G g) -> Cell { return g.first.gpu_name; }},
+      {{"gpu_name", "GPU"}, Where::both, [](G g) -> Cell { return g.first.gpu_name; }},
       {{"capability", "CAPABILITY"}, Where::data, [](G g) -> Cell { return g.first.capability; }},
       {{"trials", "TRIALS"},
        Where::both,
@@ -271,6 +269,7 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
   std::vector<const Record*> records;
   for (const Group& group : groups) records.push_back(&group.first);
   const Varying varying(records);
+  const ParameterNames settings(records);
   const auto is_usual = [&](const std::string& name) {
     return (name == "nrhs" && !varying.nrhs) || (name == "uplo" && varying.uplo.empty()) ||
            (name == "matrix_seed" && !varying.seed) || (name == "cache" && !varying.cache);
@@ -286,8 +285,17 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
   }
   for (const Group& group : groups) {
     std::vector<Cell>& row = table.rows.emplace_back();
-    for (const View* view : chosen) row.push_back(view->cell(group));
+    for (const View* view : chosen)
+      row.push_back(view->column.name == "settings" ? Cell(settings.of(group.first.parameters))
+                                                    : view->cell(group));
   }
+  const auto naming = std::find_if(chosen.begin(), chosen.end(),
+                                   [](const View* view) { return view->column.name == "status"; }) -
+                      chosen.begin();
+  if (!full) table.common = settings.common();
+  table.naming = static_cast<std::size_t>(naming);
+  table.spare = {"gflops_per_watt", "joules", "replay",     "forward_error",
+                 "gflops",          "spread", "peak_share", "trials"};
   return table;
 }
 

@@ -224,7 +224,7 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
   return out;
 }
 
-std::string status_text(const SweepStatus& status) {
+std::string status_text(const SweepStatus& status, std::size_t width) {
   std::string text =
       fmt::format("Plan:    {}\n", status.plan_name.empty() ? "unknown" : printable(status.plan_name));
   std::string state;
@@ -258,7 +258,7 @@ std::string status_text(const SweepStatus& status) {
   const std::string words = counts_text(status.counts), findings = counts_text(status.findings);
   if (!words.empty()) text += fmt::format("Status:  {}\n", words);
   if (!findings.empty()) text += fmt::format("Findings: {}, as the plan expects\n", findings);
-  if (!status.devices.empty()) text += "\n" + render_text(device_use_table(status.devices)) + "\n";
+  if (!status.devices.empty()) text += "\n" + render_text(device_use_table(status.devices), width) + "\n";
   for (const std::string& remark : status.remarks) text += fmt::format("Note:    {}\n", printable(remark));
   if (!status.failures.empty()) {
     Table table;
@@ -270,11 +270,13 @@ std::string status_text(const SweepStatus& status) {
       table.rows.back().emplace_back(r.status);
       table.rows.back().emplace_back(r.message);
     }
+    table.naming = status.names.columns().size();
+    table.common = status.names.common();
     text += fmt::format("\nNot as expected ({}{}):\n", status.unexpected,
                         status.failures.size() < static_cast<std::size_t>(status.unexpected)
                             ? fmt::format(", the last {}", status.failures.size())
                             : "") +
-            render_text(table);
+            render_text(table, width);
   }
   return text;
 }

@@ -44,6 +44,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
                       std::size_t most_failures);
 
 nlohmann::ordered_json status_json(const SweepStatus& status);
-std::string status_text(const SweepStatus& status);
+/// @param width of its tables (render_text)
+std::string status_text(const SweepStatus& status, std::size_t width);
 
 }  // namespace gaussweep::driver

@@ -21,12 +21,6 @@ constexpr const char* gap = "   ";
 /// ANSI's colours of methods, those that win most first; red is for errors.
 constexpr int colours[] = {32, 36, 33, 35, 34};
 
-/// Columns on a terminal.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 std::string painted(const std::string& text, const std::string& code) {
   return code.empty() || text.empty() ? text : fmt::format("\033[{}m{}\033[0m", code, text);
 }

@@ -193,6 +193,9 @@ Table change_table(const Verification& verification, Reader reader) {
       row.push_back(std::move(cell));
     if (with_key) row.emplace_back(r.key);
   }
+  table.naming = trial.columns().size();
+  table.common = trial.common();
+  table.spare = {"key"};
   return table;
 }
 

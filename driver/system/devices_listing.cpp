@@ -103,7 +103,7 @@ Json devices_json(const MachineFacts& machine) {
   return json;
 }
 
-std::string devices_text(const MachineFacts& machine) {
+std::string devices_text(const MachineFacts& machine, std::size_t width) {
   Table table;
   table.columns = {{"index", "GPU"},
                    {"name", "NAME"},
@@ -126,7 +126,8 @@ std::string devices_text(const MachineFacts& machine) {
     for (const std::string& warning : gpu.warnings)
       notes += fmt::format("warning: GPU {}: {}\n", gpu.index, warning);
   }
-  std::string text = render_text(table) + notes;
+  table.spare = {"free_bytes", "multiprocessors"};
+  std::string text = render_text(table, width) + notes;
   if (machine.gpus.empty()) {
     text += fmt::format("No GPU: {}\n", machine.why.empty() ? "the reason is unknown" : machine.why);
   }

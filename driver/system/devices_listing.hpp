@@ -43,6 +43,6 @@ MachineFacts machine_facts(Ask ask = Ask::started);
 ///  error}] (free_bytes: null where it was not asked),
 ///  "why": "…", "driver": "…", "host": {host, cpu, cores, memory_bytes, os}}
 nlohmann::ordered_json devices_json(const MachineFacts& machine);
-std::string devices_text(const MachineFacts& machine);
+std::string devices_text(const MachineFacts& machine, std::size_t width);
 
 }  // namespace gaussweep::driver

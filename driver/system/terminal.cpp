@@ -1,5 +1,6 @@
 #include "driver/system/terminal.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -10,7 +11,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t usual_width = 120, least_width = 20, most_width = 10'000;
+constexpr std::size_t most_of_prose = 100, least_width = 20, most_width = 10'000;
 
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);
@@ -19,7 +20,7 @@ std::string_view variable(const char* name) {
 
 }  // namespace
 
-std::size_t output_width() {
+std::size_t output_width(std::size_t otherwise) {
   const std::string_view asked = variable("COLUMNS");
   std::size_t width = 0;
   const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), width);
@@ -28,7 +29,11 @@ std::size_t output_width() {
     return width;
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= least_width) return size.ws_col;
-  return usual_width;
+  return otherwise;
+}
+
+std::size_t prose_width() {
+  return std::min(output_width(), most_of_prose);
 }
 
 bool output_has_colours() {

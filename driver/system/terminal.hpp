@@ -3,10 +3,14 @@
 
 #include <cstddef>
 
+#include "driver/base/table.hpp"
+
 namespace gaussweep::driver {
 
-/// Columns: COLUMNS where it is set, else the terminal's; 120 where there is neither.
-std::size_t output_width();
+/// Columns: COLUMNS where it is set, else the terminal's, else `otherwise`: a file or a pipe takes any.
+std::size_t output_width(std::size_t otherwise = any_width);
+/// Of sentences: the same, at most 100.
+std::size_t prose_width();
 /// Whether standard output is a terminal that shows colours: NO_COLOR (https://no-color.org) is absent or
 /// empty, TERM is not "dumb".
 bool output_has_colours();

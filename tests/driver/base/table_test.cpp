@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <sstream>
 
 #include "driver/base/errors.hpp"
 
@@ -19,38 +20,117 @@ Table example() {
   return table;
 }
 
+std::string text_of(const Table& table, std::size_t width = any_width) {
+  return render_text(table, width);
+}
+
 TEST(Table, TextIsAlignedAndLeavesEmptyColumnsOut) {
-  EXPECT_EQ(render_text(example()),
-            "METHOD         N     TIME\n"
-            "gesv/lapack  512  1.23 ms\n"
+  EXPECT_EQ(text_of(example()),
+            "METHOD         N  TIME ms\n"
+            "gesv/lapack  512     1.23\n"
             "é              8\n");
 }
 
-TEST(Table, WhatAllRowsAgreeInIsSaidOnceWhereItMay) {
+TEST(Table, NumbersHaveOneUnitAndTheirPointsOneBelowTheOther) {
   Table table;
-  table.columns = {{"n", "N", Style::plain, true},
-                   {"gpu", "GPU", Style::plain, true},
-                   {"none", "NONE", Style::plain, true},
+  table.columns = {{"time", "TIME", Style::seconds},
+                   {"rate", "RATE"},
+                   {"memory", "MEMORY", Style::bytes},
+                   {"ratio", "RATIO", Style::scientific}};
+  table.rows = {{20.4e-6, 0.02981, std::int64_t{3} << 29, 1.2e-16},
+                {1.23e-3, 1234.0, std::int64_t{1} << 20, 0.5},
+                {4.61e-1, inf, std::int64_t{5} << 30, nan},
+                {5.012, nan, {}, 31.0}};
+  EXPECT_EQ(text_of(table),
+            "  TIME ms        RATE  MEMORY GiB    RATIO\n"
+            "   0.0204     0.02981         1.5  1.2e-16\n"
+            "   1.23    1234               0.0      0.5\n"
+            " 461        inf               5.0\n"
+            "5012                                    31\n");
+}
+
+TEST(Table, WhatAllRowsAgreeInIsSaidOnce) {
+  Table table;
+  table.columns = {{"n", "N"},
+                   {"gpu", "GPU"},
+                   {"none", "NONE"},
+                   {"limit", "LIMIT", Style::seconds},
                    {"status", "STATUS"},
-                   {"kind", "KIND", Style::plain, true}};
-  table.rows = {{std::int64_t{8}, "H200", {}, "pass", "spd"}, {std::int64_t{8}, "H200", {}, "pass", "ones"}};
-  EXPECT_EQ(render_text(table),
-            "All rows: N 8, GPU H200\n"
-            "STATUS  KIND\n"
-            "pass    spd\n"
-            "pass    ones\n");
-  EXPECT_EQ(render_csv(table), "n,gpu,none,status,kind\n8,H200,,pass,spd\n8,H200,,pass,ones\n");
+                   {"kind", "KIND"},
+                   {"time", "TIME", Style::seconds}};
+  table.rows = {{std::int64_t{8}, "H200", {}, 600.0, "pass", "spd", 1.2341},
+                {std::int64_t{8}, "H200", {}, 600.0, "pass", "ones", 1.2344}};
+  EXPECT_EQ(text_of(table),
+            "All rows: N 8, GPU H200, LIMIT 600 s, STATUS pass\n"
+            "KIND  TIME s\n"
+            "spd     1.23\n"
+            "ones    1.23\n")
+      << "times that only look the same stay";
+  EXPECT_EQ(render_csv(table),
+            "n,gpu,none,limit,status,kind,time\n8,H200,,600,pass,spd,1.2341\n8,H200,,600,pass,ones,1.2344\n");
+  table.rows[1] = table.rows[0];
+  EXPECT_EQ(text_of(table),
+            "All rows: N 8, GPU H200, LIMIT 600 s, STATUS pass, KIND spd\n"
+            "TIME s\n"
+            "  1.23\n"
+            "  1.23\n")
+      << "one column stays";
   table.rows.pop_back();
-  EXPECT_EQ(render_text(table),
-            "N  GPU   STATUS  KIND\n"
-            "8  H200  pass    spd\n")
+  EXPECT_EQ(text_of(table),
+            "N  GPU   LIMIT s  STATUS  KIND  TIME s\n"
+            "8  H200      600  pass    spd     1.23\n")
       << "of one row nothing is taken out";
+}
+
+TEST(Table, WhatIsTooWideHasLongTextsOnSeveralLinesThenLosesItsSpareColumns) {
+  Table table;
+  table.columns = {{"method", "METHOD"}, {"n", "N"}, {"key", "KEY"}, {"cause", "CAUSE"}};
+  table.rows = {{"gesv/gauss_cyclic_decrement", std::int64_t{64}, "0123456789", "the residual is too large"},
+                {"gesv/lapack", std::int64_t{1024}, "abcdefghij", "no memory"}};
+  table.spare = {"cause_of_all", "key"};
+  EXPECT_EQ(text_of(table, 74), text_of(table)) << "just fits";
+  EXPECT_EQ(text_of(table, 62),
+            "METHOD                    N  KEY         CAUSE\n"
+            "gesv/gauss_cyclic_       64  0123456789  the residual is too\n"
+            "decrement                                large\n"
+            "gesv/lapack            1024  abcdefghij  no memory\n");
+  EXPECT_EQ(text_of(table, 50),
+            "METHOD                    N  CAUSE\n"
+            "gesv/gauss_cyclic_       64  the residual is too\n"
+            "decrement                    large\n"
+            "gesv/lapack            1024  no memory\n"
+            "Not shown in 50 columns: KEY\n");
+  for (const std::size_t width : {30, 40, 80, 120, 200}) {
+    std::istringstream lines(text_of(table, width));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), width) << line;
+  }
+  EXPECT_EQ(text_of(table, 3).substr(0, 6), "METHOD") << "narrower than it can be";
+}
+
+TEST(Table, WhatNamesARowBecomesOneColumnBeforeAnyOfItGoes) {
+  Table table;
+  table.columns = {{"method", "METHOD"},          {"n", "N"},
+                   {"parameters", "PARAMETERS"},  {"low", "FROM", Style::factor},
+                   {"high", "TO", Style::factor}, {"time", "TIME", Style::seconds}};
+  table.rows = {{"gesv/gauss_cyclic_decrement", std::int64_t{64}, "back_substitution=pipelined blocks=4", 1.0,
+                 2.0, 1e-3},
+                {"gesv/gauss_cyclic_halving", std::int64_t{128}, {}, 1.5, 2.5, 2e-3}};
+  table.naming = 3;
+  table.spare = {"low high"};
+  table.common = "threads=0";
+  EXPECT_EQ(text_of(table, 50),
+            "All rows: threads=0\n"
+            "METHOD N PARAMETERS                        TIME ms\n"
+            "gesv/gauss_cyclic_decrement n=64              1.00\n"
+            "  back_substitution=pipelined blocks=4\n"
+            "gesv/gauss_cyclic_halving n=128               2.00\n"
+            "Not shown in 50 columns: FROM, TO\n");
 }
 
 TEST(Table, WithoutRowsIsEmpty) {
   Table table = example();
   table.rows.clear();
-  EXPECT_EQ(render_text(table), "");
+  EXPECT_EQ(text_of(table), "");
   EXPECT_EQ(render_csv(table), "method,n,seconds,note\n");
   EXPECT_EQ(render_json(table).dump(), "[]");
 }

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "driver/base/table.hpp"
+
 namespace gaussweep::driver {
 namespace {
 
@@ -22,6 +24,29 @@ TEST(Words, SettingsAreWrittenShort) {
   EXPECT_EQ(settings_text(R"({"blocks":3,"order":"rows","omega":1.5})"), "blocks=3 order=rows omega=1.5");
   EXPECT_EQ(settings_text("{}"), "");
   EXPECT_EQ(settings_text("torn{"), "torn{");
+}
+
+TEST(Words, SignificantDigitsWithoutExponents) {
+  EXPECT_EQ(significant_text(0.012345, 3), "0.0123");
+  EXPECT_EQ(significant_text(9.996, 3), "10.0") << "digits of the rounded number";
+  EXPECT_EQ(significant_text(461.2, 3), "461");
+  EXPECT_EQ(significant_text(123456.7, 4), "123457");
+  EXPECT_EQ(significant_text(-2, 3), "-2.00");
+  EXPECT_EQ(significant_text(0, 3), "0");
+  EXPECT_EQ(significant_text(1.25e-12, 3), "1.25e-12");
+  EXPECT_EQ(significant_text(1e15, 3), "1e+15");
+  EXPECT_EQ(significant_text(INFINITY, 3), "inf");
+}
+
+TEST(Words, LinesAreBrokenAtSpacesThenAtMarksThenAnywhere) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("the residual is large", 12), (Lines{"the residual", "is large"}));
+  EXPECT_EQ(wrapped("", 5), Lines{""});
+  EXPECT_EQ(wrapped("gesv/gauss_cyclic_decrement", 20), (Lines{"gesv/gauss_cyclic_", "decrement"}));
+  EXPECT_EQ(wrapped("a_bcdefghijklm", 8), (Lines{"a_bcdefg", "hijklm"})) << "not after the first few letters";
+  EXPECT_EQ(wrapped("ééééé", 2), (Lines{"éé", "éé", "é"})) << "never within a character";
+  EXPECT_EQ(wrapped("as long as it gets", any_width), Lines{"as long as it gets"});
+  EXPECT_EQ(paragraph("one two", 3), "one\ntwo\n");
 }
 
 TEST(Words, DurationsAsPeopleSayThem) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "driver/base/table.hpp"
 #include "driver/command/methods_listing.hpp"
 #include "driver/system/devices_listing.hpp"
 
@@ -43,7 +44,7 @@ TEST(Methods, JsonSaysEverythingOfARow) {
 }
 
 TEST(Methods, TextShowsMethodsAndParameters) {
-  const std::string text = methods_text(example_methods());
+  const std::string text = methods_text(example_methods(), any_width);
   for (const char* word : {"gesv/example", "cuda,emulated", "7.5", "omega", "rows, columns", "1 to 64"}) {
     EXPECT_NE(text.find(word), std::string::npos) << word;
   }
@@ -75,7 +76,7 @@ TEST(Devices, WithoutAGpuTheListIsEmptyAndSaysWhy) {
   EXPECT_TRUE(json["gpus"].empty());
   EXPECT_EQ(json["why"], "no driver");
   EXPECT_TRUE(json["host"].is_object());
-  EXPECT_NE(devices_text(machine).find("No GPU: no driver"), std::string::npos);
+  EXPECT_NE(devices_text(machine, any_width).find("No GPU: no driver"), std::string::npos);
 }
 
 TEST(Devices, AGpuIsShownWithItsWarningsAndABrokenOneWithItsError) {
@@ -96,9 +97,9 @@ TEST(Devices, AGpuIsShownWithItsWarningsAndABrokenOneWithItsError) {
   }
   EXPECT_EQ(json["gpus"][0]["warnings"][0], "MIG is on");
   EXPECT_EQ(json["gpus"][1]["error"], "cudaErrorECCUncorrectable");
-  const std::string text = devices_text(machine);
+  const std::string text = devices_text(machine, any_width);
   for (const char* word :
-       {"NVIDIA H200", "9.0", "141.0 GiB", "warning: GPU 0: MIG is on", "GPU 1 cannot be used"}) {
+       {"NVIDIA H200", "9.0", "  141.0  GPU-1", "warning: GPU 0: MIG is on", "GPU 1 cannot be used"}) {
     EXPECT_NE(text.find(word), std::string::npos) << word << " in:\n" << text;
   }
 }

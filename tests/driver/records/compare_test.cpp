@@ -382,7 +382,7 @@ TEST(Compare, Tables) {
   EXPECT_EQ(json[0]["speedup"], 0.5);
   EXPECT_EQ(json[0]["base_place"], "NVIDIA H200");
   EXPECT_EQ(json[0]["key"], comparison.pairs[0].identity.key);
-  const std::string text = render_text(pair_table(comparison, false, Reader::person));
+  const std::string text = render_text(pair_table(comparison, false, Reader::person), any_width);
   EXPECT_EQ(text.find("H200"), std::string::npos) << "one place: not worth a column";
   EXPECT_EQ(render_json(method_table(comparison, Reader::program))[0]["slower"], 1);
   EXPECT_TRUE(accuracy_table(comparison, Reader::program).rows.empty());

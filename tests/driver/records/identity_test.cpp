@@ -84,7 +84,7 @@ TEST(Identity, NoTwoTrialsShareARowOfTheSummary) {
     for (const Group& group : groups) EXPECT_EQ(group.records.size(), 1U);
     const Table table = summary_table(groups, false);
     EXPECT_EQ(distinct_rows(table).size(), trials) << "a person could not tell two apart:\n"
-                                                   << render_text(table);
+                                                   << render_text(table, any_width);
   }
 }
 
@@ -107,7 +107,7 @@ TEST(Identity, NoTwoTrialsSharePairOrRowInCompare) {
     ASSERT_EQ(comparison.pairs.size(), trials) << "older records are known by the matrix's digest";
     for (const Pair& pair : comparison.pairs) EXPECT_EQ(pair.now.samples, 3);
     const Table shown = pair_table(comparison, true, Reader::person);
-    EXPECT_EQ(distinct_rows(shown).size(), trials) << render_text(shown);
+    EXPECT_EQ(distinct_rows(shown).size(), trials) << render_text(shown, any_width);
     std::set<std::string> keys;
     for (const auto& row : render_json(pair_table(comparison, true, Reader::program)))
       keys.insert(row["key"]);
@@ -155,10 +155,10 @@ TEST(Identity, OfTheMatrixPeopleAreToldOnlyWhatVaries) {
 
 TEST(Identity, ColumnsThatDoNotVaryAreSpared) {
   const std::vector<Record> one = {example_record("gauss", 64, {1}), example_record("lapack", 64, {1})};
-  const std::string text = render_text(summary_table(group_records(one), false));
+  const std::string text = render_text(summary_table(group_records(one), false), any_width);
   for (const char* column : {"NRHS", "UPLO", "SEED", "M x K"}) EXPECT_THAT(text, Not(HasSubstr(column)));
   const std::vector<Record> many = alike();
-  const std::string whole = render_text(summary_table(group_records(many), false));
+  const std::string whole = render_text(summary_table(group_records(many), false), any_width);
   for (const char* column : {"NRHS", "UPLO", "SEED", "condition=10 "}) EXPECT_THAT(whole, HasSubstr(column));
 }
 
@@ -168,6 +168,17 @@ TEST(Identity, FiltersKnowFilesByName) {
   EXPECT_EQ(filter_records(alike(), filter).size(), trials / 4);
   filter.matrices = {"file"};
   EXPECT_EQ(filter_records(alike(), filter).size(), trials / 2);
+}
+
+TEST(Identity, ParametersThatAllAgreeInAreSaidOnce) {
+  const ParameterNames names(std::vector<std::string>{
+      R"({"blocks":1,"threads":0})", R"({"blocks":4,"threads":0})", R"({"order":"rows"})", "{}"});
+  EXPECT_EQ(names.common(), "threads=0 order=rows");
+  EXPECT_EQ(names.of(R"({"blocks":4,"threads":0})"), "blocks=4");
+  EXPECT_EQ(names.of("{}"), "");
+  EXPECT_EQ(names.of(R"({"blocks":9})"), "blocks=9") << "of no trial that it knows";
+  const ParameterNames one(std::vector<std::string>{R"({"blocks":1})"});
+  EXPECT_EQ(one.common() + one.of(R"({"blocks":1})"), "blocks=1") << "one trial says its own";
 }
 
 }  // namespace

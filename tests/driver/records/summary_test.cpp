@@ -234,7 +234,7 @@ TEST(Summary, FailuresThatThePlanExpectsAreFindings) {
 TEST(Summary, TheTerminalsTableIsShortAndTheFullOneIsWhole) {
   const std::vector<Record> records = {example_record("gauss", 64, {1, 2, 3})};
   const auto groups = group_records(records);
-  const std::string text = render_text(summary_table(groups, false));
+  const std::string text = render_text(summary_table(groups, false), any_width);
   EXPECT_NE(text.find("gesv/gauss"), std::string::npos);
   EXPECT_EQ(text.find("NRHS"), std::string::npos);
   EXPECT_EQ(text.find("SPEEDUP"), std::string::npos) << "no baseline was asked for";
@@ -251,7 +251,7 @@ TEST(Summary, AHundredThousandRecordsEachHaveTheirRow) {
   for (int i = 0; i < 100000; ++i)
     records.push_back(example_record("m" + std::to_string(i % 10), i / 10 + 1, {1e-3}));
   const auto groups = group_records(records);
-  const std::string text = render_text(summary_table(groups, false));
+  const std::string text = render_text(summary_table(groups, false), any_width);
   EXPECT_EQ(groups.size(), 100000U);
   EXPECT_GT(std::count(text.begin(), text.end(), '\n'), 100000);
 }

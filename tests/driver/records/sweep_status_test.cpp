@@ -54,7 +54,7 @@ TEST(SweepStatus, OfARunningSweep) {
   EXPECT_DOUBLE_EQ(status.seconds_left, 30);
   ASSERT_EQ(status.failures.size(), 1U);
   EXPECT_EQ(status.failures[0].message, "signal 11");
-  const std::string text = status_text(status);
+  const std::string text = status_text(status, any_width);
   for (const char* word : {"running", "4 of 10 (40.0%)", "30 s left", "3 pass, 1 crashed", "signal 11"}) {
     EXPECT_NE(text.find(word), std::string::npos) << word << " in:\n" << text;
   }
@@ -70,7 +70,7 @@ TEST(SweepStatus, OfAnEndedAndOfAKilledOne) {
   EXPECT_EQ(status.exit_code, 5);
   EXPECT_TRUE(std::isnan(status.seconds_left));
   EXPECT_DOUBLE_EQ(status.rate, 4.0 / 13) << "not thinned by the time since";
-  EXPECT_NE(status_text(status).find("ended with exit code 5 (time limit)"), std::string::npos);
+  EXPECT_NE(status_text(status, any_width).find("ended with exit code 5 (time limit)"), std::string::npos);
 }
 
 TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
@@ -100,7 +100,7 @@ TEST(SweepStatus, AShardIsDoneWithItsOwnTrials) {
   EXPECT_EQ(status.done, 3);
   EXPECT_EQ(status.elsewhere, 1);
   EXPECT_EQ(status.counts.at("pass"), 3) << "the status of all that is there";
-  EXPECT_NE(status_text(status).find("3 of 3 (100.0%), and 1 of other shards"), std::string::npos);
+  EXPECT_NE(status_text(status, any_width).find("3 of 3 (100.0%), and 1 of other shards"), std::string::npos);
   EXPECT_TRUE(std::isnan(status.seconds_left)) << "nothing is left of this shard";
 }
 
@@ -115,7 +115,7 @@ TEST(SweepStatus, TheRateIsThatOfAClockThatOnlyRuns) {
   now.boot = "another machine, or another start of it";
   const SweepStatus unknown = status_of(journal, true, now, 10);
   EXPECT_TRUE(std::isnan(unknown.rate));
-  EXPECT_NE(status_text(unknown).find("the clock was set back"), std::string::npos);
+  EXPECT_NE(status_text(unknown, any_width).find("the clock was set back"), std::string::npos);
 }
 
 TEST(SweepStatus, RecordsOfAnEarlierStartAreNotFreshWhateverTheClockSays) {
@@ -141,7 +141,7 @@ TEST(SweepStatus, ShowsNoControlCharacters) {
   journal.notes.emplace_back(R"({"note":"end","exit_code":5,"reason":"\u001b[2J"})");
   journal.notes.emplace_back(R"({"note":"retired","rank":1,"reason":"\u001b[2J"})");
   journal.records[1].message = "\x1b[2J\nline";
-  const std::string text = status_text(status_of(journal, false, at(20), 10));
+  const std::string text = status_text(status_of(journal, false, at(20), 10), any_width);
   for (const char* hidden : {"\x1b", "\xC2\x9B", "\u202e"})
     EXPECT_EQ(text.find(hidden), std::string::npos) << text;
   EXPECT_NE(text.find("\uFFFD[31m\uFFFDnight\uFFFD"), std::string::npos) << text;
@@ -159,7 +159,7 @@ TEST(SweepStatus, TheNewestFailuresAreKept) {
   EXPECT_EQ(status.failures[0].n, 997);
   EXPECT_EQ(status.failures[2].n, 999);
   EXPECT_EQ(status.counts.at("failed"), 1000);
-  EXPECT_THAT(status_text(status), testing::HasSubstr("Not as expected (1000, the last 3):"));
+  EXPECT_THAT(status_text(status, any_width), testing::HasSubstr("Not as expected (1000, the last 3):"));
   EXPECT_TRUE(status_of(journal, false, at(0), 0).failures.empty());
 }
 
@@ -174,7 +174,7 @@ TEST(SweepStatus, FailuresThatThePlanExpectsAreFindings) {
   EXPECT_EQ(status.failures[0].n, 4);
   EXPECT_EQ(status.findings.at("failed"), 1);
   EXPECT_EQ(status.findings.at("crashed"), 1);
-  const std::string text = status_text(status);
+  const std::string text = status_text(status, any_width);
   EXPECT_THAT(text, testing::HasSubstr("Findings: 1 failed, 1 crashed, as the plan expects"));
   EXPECT_THAT(text, testing::HasSubstr("Not as expected (1):"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("signal 11")));
@@ -184,7 +184,8 @@ TEST(SweepStatus, FailuresThatThePlanExpectsAreFindings) {
   journal.records[0].matrix_parameters = R"({"condition":10.0})";
   for (const std::size_t other : {1, 2, 3})
     journal.records[other].matrix_parameters = R"({"condition":1e12})";
-  EXPECT_THAT(status_text(status_of(journal, false, at(20), 10)), testing::HasSubstr("condition=1e+12"))
+  EXPECT_THAT(status_text(status_of(journal, false, at(20), 10), any_width),
+              testing::HasSubstr("condition=1e+12"))
       << "not the one that passed as expected";
 }
 
