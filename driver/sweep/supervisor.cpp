@@ -1,6 +1,7 @@
 #include "driver/sweep/supervisor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -109,6 +110,24 @@ void Supervisor::end_worker() {
   writing_.clear();
 }
 
+void Supervisor::close_worker(Closing then) {
+  closing_ = then;
+  step_ = "store";
+  step_started_ = clock_.now();
+  try {
+    worker_->send(message::Close{});
+  } catch (const ChannelClosed&) {
+    // heard as the end of the channel
+  }
+}
+
+void Supervisor::after_close() {
+  const Closing then = std::exchange(closing_, Closing::no);
+  if (then == Closing::to_leave) return leave();
+  end_worker();
+  start_worker();
+}
+
 void Supervisor::leave() {
   end_worker();
   finished_ = true;
@@ -173,14 +192,14 @@ void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
 
 void Supervisor::hear(const message::At& at) {
   step_ = at.step;
-  if (!worker_ready_ || closing_) step_started_ = clock_.now();
-  if (closing_) post_.tell_coordinator(message::Storing{});
+  if (!worker_ready_ || closing_ != Closing::no) step_started_ = clock_.now();
+  if (closing_ == Closing::to_leave) post_.tell_coordinator(message::Storing{});
 }
 
 void Supervisor::hear(const message::Closed& /*closed*/) {
-  if (!closing_) throw BadMessage("the worker said goodbye and was not told to");
+  if (closing_ == Closing::no) throw BadMessage("the worker said goodbye and was not told to");
   writing_.clear();
-  leave();
+  after_close();
 }
 
 void Supervisor::hear(const message::Hello& hello) {
@@ -195,6 +214,7 @@ void Supervisor::hear(const message::Hello& hello) {
 }
 
 void Supervisor::hear(const message::Unfit& unfit) {
+  if (closing_ != Closing::no) return after_close();
   // while a trial runs, it is the trial's failure; else there was no start
   if ((trial_ && sent_) || !unfit.busy) {
     worker_is_gone(io::Status::crashed, unfit.message);
@@ -227,16 +247,17 @@ void Supervisor::take(const message::Work& work) {
   trial_ = work.trial;
   ends_ = 0;
   // What differs from process to process is to be in a trial's rounds: each has a worker of its own.
-  if (worker_ && worker_round_ != 0 && worker_round_ != trial_->round) {
-    end_worker();
-    held_.clear();
-    start_worker();
-  }
+  if (!worker_ || worker_round_ == 0 || worker_round_ == trial_->round) return;
+  held_.clear();
+  if (worker_ready_ && !writing_.empty()) return close_worker(Closing::to_renew);
+  end_worker();
+  start_worker();
 }
 
 void Supervisor::take(const message::Abandon& /*abandon*/) {
   end_worker();
   trial_.reset();
+  closing_ = Closing::no;
   start_again_at_ = -1;
   post_.tell_coordinator(message::GivenBack{});
 }
@@ -244,14 +265,7 @@ void Supervisor::take(const message::Abandon& /*abandon*/) {
 void Supervisor::take(const message::Finish& finish) {
   const bool idle = worker_ && worker_ready_ && !sent_;
   if (finish.at_once || !idle || writing_.empty()) return leave();
-  closing_ = true;
-  step_ = "store";
-  step_started_ = clock_.now();
-  try {
-    worker_->send(message::Close{});
-  } catch (const ChannelClosed&) {
-    // heard as the end of the channel
-  }
+  close_worker(Closing::to_leave);
 }
 
 void Supervisor::watch_time() {
@@ -262,13 +276,13 @@ void Supervisor::watch_time() {
     return;
   }
   const double limit = !device_ ? first_start_timeout : start_timeout;
-  if (closing_ && now - step_started_ > limit) return leave();
+  if (closing_ != Closing::no && now - step_started_ > limit) return after_close();
   if (!worker_ready_ && worker_ && now - step_started_ > limit)
     worker_is_gone(io::Status::crashed, fmt::format("no sign of life within {:g} s", limit));
 }
 
 void Supervisor::hear_the_end() {
-  if (closing_) return leave();
+  if (closing_ != Closing::no) return after_close();
   // its last words are read; now wait for its end, which follows at once, or is brought about
   Ending how;
   const double deadline = clock_.now() + 1;
@@ -294,7 +308,7 @@ void Supervisor::listen(int wait_ms) {
   } catch (const io::StorageError&) {
     throw;
   } catch (const std::exception& e) {
-    if (closing_) return leave();
+    if (closing_ != Closing::no) return after_close();
     return worker_is_gone(io::Status::crashed,
                           fmt::format("its messages cannot be understood any more ({})", e.what()));
   }
@@ -307,7 +321,7 @@ void Supervisor::do_step(int wait_ms) {
     clock_.wait(1e-3 * wait_ms);
     return;
   }
-  if (trial_ && !sent_ && worker_ready_) {
+  if (trial_ && !sent_ && worker_ready_ && closing_ == Closing::no) {
     step_ = "start";
     sent_ = true;
     worker_round_ = trial_->round;
@@ -350,7 +364,7 @@ void Supervisor::step(int wait_ms) {
     trial_.reset();
     out_of_work_ = true;
     post_.tell_coordinator(message::StorageFailed{e.what()});
-    if (closing_) leave();
+    if (closing_ == Closing::to_leave) leave();
   }
 }
 

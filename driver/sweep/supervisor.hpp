@@ -56,6 +56,12 @@ class Supervisor {
   void ask();
   void retire(const std::string& reason);
   void end_worker();
+  /// What follows the worker once it has stored what it had to.
+  enum class Closing { no, to_leave, to_renew };
+  /// Has the worker store the rest and end; nothing more is sent to it.
+  void close_worker(Closing then);
+  /// After that, or where it cannot be waited for any longer: this rank leaves, or a fresh worker starts.
+  void after_close();
   /// The rank's last step: the worker ended, and goodbye.
   void leave();
 
@@ -85,7 +91,7 @@ class Supervisor {
   io::Record last_end_;  ///< how it ended the last one: its record, once the device is known to work
   std::string held_;
   std::vector<std::string> writing_;  ///< what the worker has yet to store, by its last record
-  bool closing_ = false;              ///< the worker was told to store that and end
+  Closing closing_ = Closing::no;     ///< whether the worker was told to store that and end
   bool finished_ = false;
 };
 

@@ -6,6 +6,8 @@
 
 #include <csignal>
 
+#include <fmt/format.h>
+
 #include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
 
@@ -245,6 +247,88 @@ TEST(SweepInProcess, AWorkerThatHangsWhileItStoresIsGivenUp) {
   sweep.script.closes = [](int) { return std::vector<FromWorker>{}; };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(sweep.records(), 2U) << "no record depends on the store";
+}
+
+TEST(SweepInProcess, AWorkerStoresWhatIsLeftBeforeTheNextRoundsWorkerStarts) {
+  SweepInProcess sweep(1, 6);
+  sweep.rounds = 3;
+  std::vector<std::string> events;
+  sweep.script.greets = [&](int, int start) {
+    events.push_back(fmt::format("start {}", start));
+    return true;
+  };
+  sweep.script.answers = [&](int, const Trial& trial) {
+    events.push_back(fmt::format("round {}", trial.round));
+    return storing_answer(trial);
+  };
+  sweep.script.closes = [&](int) {
+    events.emplace_back("close");
+    std::vector<FromWorker> words(2000, message::At{"store"});  // longer than the next trial may take
+    words.emplace_back(message::Closed{});
+    return words;
+  };
+  sweep.trial_timeout = 10;
+  const double start = sweep.now();
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(events, (std::vector<std::string>{"start 1", "round 1", "round 1", "close", "start 2", "round 2",
+                                              "round 2", "close", "start 3", "round 3", "round 3", "close"}));
+  EXPECT_GT(sweep.now() - start, 300) << "what is stored is waited for";
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(sweep.record_of(i)->status, "pass") << i;
+  EXPECT_FALSE(sweep.lost_peer());
+}
+
+/// What a worker does that is told to store the rest and end, before the next round.
+class AWorkerThatCannotStore : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(AWorkerThatCannotStore, CostsNoTrialOfTheNextRound) {
+  SweepInProcess sweep(1, 4);
+  sweep.rounds = 2;
+  const std::string what = GetParam();
+  int starts = 0;
+  sweep.script.greets = [&](int, int start) { return (starts = start) > 0; };
+  sweep.script.answers = [&](int, const Trial& trial) {
+    return trial.round == 1 ? storing_answer(trial) : good_answer(trial);
+  };
+  sweep.script.closes = [&](int) -> std::vector<FromWorker> {
+    if (what == "says that its device is unfit") return {message::Unfit{"fell off the bus", false}};
+    if (what == "speaks of a trial") return {message::Done{}};
+    return {};
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(starts, 2);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(sweep.record_of(i)->status, "pass") << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, AWorkerThatCannotStore,
+                         ::testing::Values("hangs", "says that its device is unfit", "speaks of a trial"));
+
+TEST(SweepInProcess, AMatrixThatCannotBeStoredBetweenRoundsIsAnError) {
+  SweepInProcess sweep(2, 4);
+  sweep.rounds = 2;
+  sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
+  sweep.script.closes = [](int) { return std::vector<FromWorker>{message::StorageFailed{"no space left"}}; };
+  EXPECT_THROW(sweep.run(), io::StorageError);
+  EXPECT_EQ(sweep.records(), 2U);
+}
+
+TEST(SweepInProcess, ASweepThatIsStoppedDoesNotWaitForTheStoreBetweenRounds) {
+  SweepInProcess sweep(1, 2);
+  sweep.rounds = 2;
+  sweep.script.answers = [](int, const Trial& trial) { return storing_answer(trial); };
+  bool closing = false;
+  sweep.script.closes = [&](int) {
+    closing = true;
+    return std::vector<FromWorker>(10, message::At{"store"});
+  };
+  double stopped = 0;
+  ASSERT_TRUE(sweep.run(20000, [&] {
+    if (!closing || stopped > 0) return;
+    sweep.signals = 2;  // at once
+    stopped = sweep.now();
+  }));
+  EXPECT_GT(stopped, 0);
+  EXPECT_LT(sweep.now() - stopped, 5);
+  EXPECT_EQ(sweep.records(), 1U) << "the other trial is left for --resume";
 }
 
 TEST(SweepInProcess, AMatrixThatCannotBeStoredAtTheEndIsAnError) {
