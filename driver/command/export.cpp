@@ -53,7 +53,9 @@ void export_records(const Options& options) {
 void add_export_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("export", "Write records with all their columns, for other programs");
-  sub->add_option("paths", options->paths, "Run directories, results files or journals")->required();
+  sub->add_option("paths", options->paths,
+                  "Run directories, directories of them (shards, nights), results files or journals")
+      ->required();
   allow_words(*sub->add_option("--format", options->format, "Of what is written")->capture_default_str(),
               {"csv", "json"});
   refuse_empty(*sub->add_option("-o,--output", options->output, "The file [standard output]"));

@@ -30,7 +30,7 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
        "gaussweep plan plan.yaml --explain"},
       {"methods", "gaussweep methods --problem gesv\ngaussweep methods --format json"},
       {"devices", "gaussweep devices"},
-      {"status", "gaussweep status runs/first"},
+      {"status", "gaussweep status runs/first\ngaussweep status runs/sharded --watch"},
       {"summary",
        "gaussweep summary runs/first --best --by gpu\n"
        "gaussweep summary runs/* --problem gesv -n '>=1k' --baseline cusolver --sort median\n"

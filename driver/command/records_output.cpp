@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iterator>
 #include <utility>
@@ -24,9 +25,21 @@ void move_to(std::vector<T>& all, std::vector<T>& more) {
 
 }  // namespace
 
+std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths) {
+  std::vector<std::filesystem::path> all;
+  for (const std::string& path : paths) {
+    for (const std::filesystem::path& run : runs_under(std::filesystem::path(path))) {
+      if (std::find(all.begin(), all.end(), run) == all.end()) all.push_back(run);
+    }
+  }
+  return all;
+}
+
 io::Results load_all(const std::vector<std::string>& paths) {
   io::Results all;
-  for (const std::string& path : paths) {
+  const std::vector<std::filesystem::path> runs = runs_under(paths);
+  for (const std::string& missing : missing_shards(runs)) say(fmt::format("note: {}\n", missing));
+  for (const std::filesystem::path& path : runs) {
     Loaded loaded = load(path, false);
     for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
     move_to(all.records, loaded.results.records);

@@ -1,6 +1,7 @@
 #pragma once
 /// What several commands print of records.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,10 @@
 
 namespace gaussweep::driver {
 
-/// All records, devices and hosts of run directories, results files and journals; remarks go to standard
-/// error.
+/// The run directories and files that paths name (runs_under of each), each once.
+std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths);
+
+/// All records, devices and hosts of what paths name; remarks, missing shards too, go to standard error.
 io::Results load_all(const std::vector<std::string>& paths);
 
 /// Groups as a table, how many more there are, and what its columns mean.

@@ -3,12 +3,18 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <thread>
 
 #include "driver/base/table.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
+#include "driver/command/records_output.hpp"
+#include "driver/records/loading.hpp"
 #include "driver/records/sweep_status.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/terminal.hpp"
@@ -16,42 +22,96 @@
 
 namespace gaussweep::driver {
 namespace {
+
 constexpr std::int64_t most_rows = 1'000'000;
+
+struct Options {
+  std::vector<std::string> directories;
+  std::string format = "table";
+  std::size_t failures = 10;
+  bool watches = false;
+};
+
+SweepStatus status_of_directory(const std::filesystem::path& directory, std::size_t failures) {
+  const std::filesystem::path journal = directory / "journal.jsonl";
+  std::error_code error;  // what cannot be looked at may be there: reading it says why not
+  if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
+    throw io::InputError(
+        fmt::format("{}: no journal.jsonl is there; expected a run directory, as `gaussweep run PLAN "
+                    "-o DIR` makes it, or a directory of them",
+                    directory.string()));
+  }
+  // The lock first: a run that ends in between then shows as running with all done, not as killed.
+  const bool running = is_locked(directory / "lock");
+  return status_of(io::read_journal(journal), running, moment_now(), failures);
 }
 
+Statuses statuses(const Options& options) {
+  const std::vector<std::filesystem::path> runs = runs_under(options.directories);
+  Statuses statuses;
+  statuses.missing = missing_shards(runs);
+  for (const std::filesystem::path& directory : runs)
+    statuses.all.push_back({directory.string(), status_of_directory(directory, options.failures)});
+  return statuses;
+}
+
+std::string text_of(const Statuses& statuses) {
+  return statuses.is_one() ? status_text(statuses.all.front().status, output_width())
+                           : statuses_text(statuses, output_width());
+}
+
+/// Until nothing runs any more: the picture anew on a terminal, else a line whenever something is new.
+void watch(const Options& options) {
+  constexpr auto least_pause = std::chrono::seconds(2);
+  constexpr int rest = 4;  // times as long as looking took: a large journal is not read all the time
+  std::string shown;
+  while (true) {
+    const auto begun = std::chrono::steady_clock::now();
+    const Statuses now = statuses(options);
+    if (output_is_terminal()) {
+      redraw(text_of(now), now.any_running() ? "Ctrl-C ends the watching, not the sweep." : "");
+    } else if (const std::string line = statuses_line(now); line != shown) {
+      fmt::print("{}\n", shown = line);
+      std::fflush(stdout);
+    }
+    if (!now.any_running()) return;
+    const auto taken = std::chrono::steady_clock::now() - begun;
+    std::this_thread::sleep_for(std::max<std::chrono::steady_clock::duration>(least_pause, rest * taken));
+  }
+}
+
+void print_status(const Options& options) {
+  const Format format = parse_format(options.format);
+  if (options.watches) {
+    if (format != Format::table) throw UsageError("--watch: not with --format json");
+    watch(options);
+    return;
+  }
+  const Statuses now = statuses(options);
+  if (format == Format::json) {
+    fmt::print("{}\n", json_text(now.is_one() ? status_json(now.all.front().status) : statuses_json(now)));
+  } else {
+    fmt::print("{}", text_of(now));
+  }
+}
+
+}  // namespace
+
 void add_status_command(CLI::App& app, Commands&) {
-  struct Options {
-    std::string directory, format = "table";
-    std::size_t failures = 10;
-  };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("status", "Say how a running or ended sweep stands; changes nothing");
-  sub->add_option("directory", options->directory, "Run directory")->required();
+  CLI::App* sub = app.add_subcommand("status", "Say how running or ended sweeps stand; changes nothing");
+  sub->add_option("directories", options->directories,
+                  "Run directories, or directories of them: shards, nights")
+      ->required();
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "json"});
   allow_whole(*sub->add_option("--failures", options->failures, "How many of the last failures to list")
                    ->capture_default_str(),
               0, most_rows);
-  sub->callback([options] {
-    const Format format = parse_format(options->format);
-    const std::filesystem::path directory = options->directory;
-    const std::filesystem::path journal = directory / "journal.jsonl";
-    std::error_code error;  // what cannot be looked at may be there: reading it says why not
-    if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
-      throw io::InputError(
-          fmt::format("{}: no journal.jsonl is there; expected a run directory, as `gaussweep run PLAN "
-                      "-o DIR` makes it",
-                      directory.string()));
-    }
-    // The lock first: a run that ends in between then shows as running with all done, not as killed.
-    const bool running = is_locked(directory / "lock");
-    const SweepStatus status = status_of(io::read_journal(journal), running, moment_now(), options->failures);
-    if (format == Format::json) {
-      fmt::print("{}\n", json_text(status_json(status)));
-    } else {
-      fmt::print("{}", status_text(status, output_width()));
-    }
-  });
+  sub->add_flag("--watch", options->watches,
+                "Show it anew every 2 s until nothing runs any more; without a terminal a line whenever "
+                "something is new");
+  sub->callback([options] { print_status(*options); });
 }
 
 }  // namespace gaussweep::driver

@@ -138,7 +138,9 @@ void add_summary_command(CLI::App& app, Commands&) {
   const auto add_list = [sub](const char* name, std::vector<std::string>& words, const char* help) {
     sub->add_option(name, words, help)->delimiter(',')->allow_extra_args(false);
   };
-  sub->add_option("paths", options->paths, "Run directories, results files or journals")->required();
+  sub->add_option("paths", options->paths,
+                  "Run directories, directories of them (shards, nights), results files or journals")
+      ->required();
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "csv", "json"});
   add_list("--problem", filter.problems, "Only these problems (words may hold * and ?)");

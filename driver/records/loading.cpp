@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdio>
+#include <map>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
+#include <utility>
 
 #include "driver/base/printable.hpp"
 #include "driver/records/builds.hpp"
@@ -20,6 +25,8 @@ namespace gaussweep::driver {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int most_shards = 100'000;
 
 // The text of a string member of a line of the journal. Within JSON's strings quotation marks are escaped, so
 // the pattern can match at a member only.
@@ -85,14 +92,54 @@ io::Results read_file(const fs::path& path, bool with_details, std::vector<std::
   return results;
 }
 
+// What cannot be looked at may be there: who reads it says why not.
+bool may_be_there(const fs::path& path) {
+  std::error_code error;
+  return fs::status(path, error).type() != fs::file_type::not_found;
+}
+
+// "shard-10-of-12" after "shard-9-of-12": digits by their value.
+bool comes_before(const std::string& a, const std::string& b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+      continue;
+    }
+    const auto number = [&](const std::string& text, std::size_t& at) {
+      const std::size_t start = std::min(text.find_first_not_of('0', at), text.size());
+      for (at = start; at < text.size() && is_digit(text[at]);) ++at;
+      return text.substr(start, at - start);
+    };
+    const std::string x = number(a, i), y = number(b, j);
+    if (x != y) return std::pair(x.size(), x) < std::pair(y.size(), y);
+  }
+  return std::pair(a.size() - i, a) < std::pair(b.size() - j, b);
+}
+
+void find_runs(const fs::path& directory, int levels, std::vector<fs::path>& found) {
+  if (may_be_there(directory / "journal.jsonl") || may_be_there(directory / "results.h5")) {
+    found.push_back(directory);
+    return;
+  }
+  if (levels == 0) return;
+  std::vector<fs::path> inside;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code unknown;
+    if (entry->is_directory(unknown)) inside.push_back(entry->path());
+  }
+  std::sort(inside.begin(), inside.end(), [](const fs::path& a, const fs::path& b) {
+    return comes_before(a.filename().string(), b.filename().string());
+  });
+  for (const fs::path& each : inside) find_runs(each, levels - 1, found);
+}
+
 Loaded load_directory(const fs::path& directory, bool with_details) {
   Loaded loaded;
   const fs::path results = directory / "results.h5", journal = directory / "journal.jsonl";
-  // What cannot be looked at may be there: who reads it says why not.
-  const auto may_be_there = [](const fs::path& path) {
-    std::error_code error;
-    return fs::status(path, error).type() != fs::file_type::not_found;
-  };
   const bool has_results = may_be_there(results), has_journal = may_be_there(journal);
   if (!has_results && !has_journal) {
     throw io::InputError(
@@ -120,6 +167,35 @@ Loaded load_directory(const fs::path& directory, bool with_details) {
 }
 
 }  // namespace
+
+std::vector<fs::path> runs_under(const fs::path& path) {
+  constexpr int most_levels = 3;  // an architecture's nights' shards
+  std::vector<fs::path> found;
+  std::error_code error;
+  if (fs::is_directory(path, error)) find_runs(path, most_levels, found);
+  if (found.empty()) found.push_back(path);
+  return found;
+}
+
+std::vector<std::string> missing_shards(const std::vector<fs::path>& directories) {
+  std::map<std::pair<std::string, int>, std::set<int>> seen;  // folder, number of parts → parts
+  for (const fs::path& directory : directories) {
+    int part = 0, parts = 0, end = 0;
+    const std::string name = directory.filename().string();
+    if (std::sscanf(name.c_str(), "shard-%d-of-%d%n", &part, &parts, &end) == 2 &&
+        static_cast<std::size_t>(end) == name.size())
+      seen[{directory.parent_path().string(), parts}].insert(part);
+  }
+  std::vector<std::string> missing;
+  for (const auto& [sweep, found] : seen) {
+    for (int part = 1; part <= sweep.second && part <= most_shards; ++part) {
+      if (found.count(part) == 0)
+        missing.push_back(
+            printable(fmt::format("{}/shard-{}-of-{} is not there", sweep.first, part, sweep.second)));
+    }
+  }
+  return missing;
+}
 
 bool is_up_to_date(const std::vector<io::Record>& results, const fs::path& journal) {
   std::unordered_map<std::string, std::string> expected;

@@ -28,6 +28,13 @@ struct Loaded {
 /// @throws io::InputError where there is nothing to read, or it is not ours
 Loaded load(const std::filesystem::path& path, bool with_details);
 
+/// The run directories under a path, which is itself one or a file, or a directory of them (the shards of a
+/// sweep, the nights of a plan; they may stand some levels below). In the order of their names, numbers in
+/// them by value. The path itself where nothing is there: who reads it says what is wrong with it.
+std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path);
+/// What of "shard-2-of-3" is missing among directories: "shard-3-of-3 is not there".
+std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>& directories);
+
 /// Whether each trial's last line in the journal is the record that `results` holds, found without parsing
 /// it.
 bool is_up_to_date(const std::vector<io::Record>& results, const std::filesystem::path& journal);

@@ -174,14 +174,134 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
   return status;
 }
 
+namespace {
+
+const char* state_of(const SweepStatus& status) {
+  if (status.running) return "running";
+  if (status.ended) return "ended";
+  return status.starts == 0 ? "not started" : "killed";
+}
+
+std::string progress_words(std::int64_t done, std::int64_t total) {
+  if (total <= 0) return fmt::to_string(done);
+  return fmt::format("{} of {} ({:.1f}%)", done, total,
+                     100.0 * static_cast<double>(done) / static_cast<double>(total));
+}
+
+/// Of all together. A total is unknown where one is; what is left is what the slowest leaves.
+SweepStatus sum_of(const std::vector<NamedStatus>& all) {
+  SweepStatus sum;
+  sum.total = 0;
+  for (const auto& [directory, status] : all) {
+    sum.running = sum.running || status.running;
+    sum.total = sum.total < 0 || status.total < 0 ? -1 : sum.total + status.total;
+    sum.done += status.done;
+    sum.unexpected += status.unexpected;
+    for (const auto& [word, count] : status.counts) sum.counts[word] += count;
+    for (const auto& [word, count] : status.findings) sum.findings[word] += count;
+    sum.seconds_left = std::fmax(sum.seconds_left, status.seconds_left);
+  }
+  return sum;
+}
+
+/// The last failures of all, newest last.
+Table failures_of(const std::vector<NamedStatus>& all) {
+  std::vector<const io::Record*> records;
+  for (const auto& [directory, status] : all) {
+    for (const io::Record& record : status.failures) records.push_back(&record);
+  }
+  const TrialColumns names(records, Reader::person);
+  Table table;
+  table.columns = {{"directory", "DIRECTORY"}};
+  for (const Column& column : names.columns()) table.columns.push_back(column);
+  table.naming = table.columns.size();
+  table.common = names.common();
+  table.columns.push_back({"status", "STATUS"});
+  table.columns.push_back({"message", "CAUSE"});
+  for (const auto& [directory, status] : all) {
+    for (const io::Record& r : status.failures) {
+      std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{directory});
+      for (Cell& cell : names.cells(r)) row.push_back(std::move(cell));
+      row.emplace_back(r.status);
+      row.emplace_back(r.message);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+bool Statuses::any_running() const {
+  return std::any_of(all.begin(), all.end(), [](const NamedStatus& each) { return each.status.running; });
+}
+
+std::string statuses_text(const Statuses& statuses, std::size_t width) {
+  const std::vector<NamedStatus>& all = statuses.all;
+  Table table;
+  table.columns = {{"directory", "DIRECTORY"}, {"plan", "PLAN"}, {"state", "STATE"},
+                   {"done", "DONE"},           {"left", "LEFT"}, {"unexpected", "NOT AS EXPECTED"},
+                   {"status", "STATUS"}};
+  for (const auto& [directory, status] : all) {
+    std::string state = state_of(status);
+    if (status.ended && status.exit_code != 0) state += fmt::format(" with exit code {}", status.exit_code);
+    table.rows.push_back(
+        {directory, status.plan_name, state, progress_words(status.done, status.total),
+         std::isnan(status.seconds_left) ? std::string() : duration_words(status.seconds_left),
+         status.unexpected, counts_text(status.counts)});
+  }
+  table.spare = {"status"};
+  const SweepStatus sum = sum_of(all);
+  std::string text = render_text(table, width);
+  text += fmt::format("\nAll:     {}\n", statuses_line(statuses));
+  if (!sum.counts.empty()) text += fmt::format("Status:  {}\n", counts_text(sum.counts));
+  if (!sum.findings.empty())
+    text += fmt::format("Findings: {}, as the plan expects\n", counts_text(sum.findings));
+  for (const auto& [directory, status] : all) {
+    for (const std::string& remark : status.remarks)
+      text += fmt::format("Note:    {}: {}\n", printable(directory), printable(remark));
+  }
+  for (const std::string& what : statuses.missing) text += fmt::format("Note:    {}\n", what);
+  if (sum.unexpected > 0)
+    text += fmt::format("\nNot as expected ({}):\n", sum.unexpected) + render_text(failures_of(all), width);
+  return text;
+}
+
+nlohmann::ordered_json statuses_json(const Statuses& statuses) {
+  const SweepStatus sum = sum_of(statuses.all);
+  nlohmann::ordered_json out;
+  out["running"] = sum.running;
+  out["total"] = sum.total < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(sum.total);
+  out["done"] = sum.done;
+  out["unexpected"] = sum.unexpected;
+  out["directories"] = nlohmann::ordered_json::array();
+  for (const auto& [directory, status] : statuses.all) {
+    nlohmann::ordered_json one;
+    one["directory"] = directory;
+    one.update(status_json(status));
+    out["directories"].push_back(std::move(one));
+  }
+  out["missing"] = statuses.missing;
+  return out;
+}
+
+std::string statuses_line(const Statuses& statuses) {
+  const std::vector<NamedStatus>& all = statuses.all;
+  const SweepStatus sum = sum_of(all);
+  std::string text = progress_words(sum.done, sum.total);
+  const auto running =
+      std::count_if(all.begin(), all.end(), [](const NamedStatus& n) { return n.status.running; });
+  text += statuses.is_one() ? fmt::format(", {}", state_of(all.front().status))
+                            : fmt::format(", {} of {} running", running, all.size());
+  if (sum.unexpected > 0) text += fmt::format(", {} not as expected", sum.unexpected);
+  if (!std::isnan(sum.seconds_left)) text += fmt::format(", {} left", duration_words(sum.seconds_left));
+  return text;
+}
+
 nlohmann::ordered_json status_json(const SweepStatus& status) {
   nlohmann::ordered_json out;
   out["plan_name"] = status.plan_name;
   out["run_id"] = status.run_id;
-  out["state"] = status.running       ? "running"
-                 : status.ended       ? "ended"
-                 : status.starts == 0 ? "not started"
-                                      : "killed";
+  out["state"] = state_of(status);
   out["running"] = status.running;
   out["starts"] = status.starts;
   out["started"] = status.started;
@@ -242,10 +362,7 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
     text += fmt::format("Started: {}{}\n", printable(status.started),
                         status.starts > 1 ? fmt::format(" (start number {})", status.starts) : "");
   }
-  text += status.total > 0
-              ? fmt::format("Done:    {} of {} ({:.1f}%)", status.done, status.total,
-                            100.0 * static_cast<double>(status.done) / static_cast<double>(status.total))
-              : fmt::format("Done:    {}", status.done);
+  text += fmt::format("Done:    {}", progress_words(status.done, status.total));
   if (status.elsewhere > 0) text += fmt::format(", and {} of other shards", status.elsewhere);
   if (status.vanished > 0) text += fmt::format(", and {} no longer in the plan", status.vanished);
   text += "\n";

@@ -44,6 +44,26 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
                       std::size_t most_failures);
 
 nlohmann::ordered_json status_json(const SweepStatus& status);
+/// A status and whose it is.
+struct NamedStatus {
+  std::string directory;
+  SweepStatus status;
+};
+
+/// Several sweeps, or shards of one.
+struct Statuses {
+  std::vector<NamedStatus> all;
+  std::vector<std::string> missing;  ///< shards that are not there, in words
+  bool is_one() const { return all.size() == 1 && missing.empty(); }
+  bool any_running() const;
+};
+
+/// A row each, their sum, what did not end as expected.
+std::string statuses_text(const Statuses& statuses, std::size_t width);
+nlohmann::ordered_json statuses_json(const Statuses& statuses);
+/// "3 of 8 (37.5%), running, 1 not as expected, 2 min 10 s left": of all together.
+std::string statuses_line(const Statuses& statuses);
+
 /// @param width of its tables (render_text)
 std::string status_text(const SweepStatus& status, std::size_t width);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -36,8 +37,30 @@ std::size_t prose_width() {
   return std::min(output_width(), most_of_prose);
 }
 
+bool output_is_terminal() {
+  return ::isatty(STDOUT_FILENO) == 1;
+}
+
+void redraw(const std::string& text, const std::string& last) {
+  constexpr const char *home = "\033[H", *end_of_line = "\033[K\n", *end_of_screen = "\033[J";
+  constexpr std::size_t usual_height = 24, least_height = 5;
+  winsize size{};
+  const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row >= least_height;
+  // One stays free below the last line feed.
+  std::size_t left = (is_known ? size.ws_row : usual_height) - 1 - (last.empty() ? 0 : 1);
+  std::string out = home;
+  for (std::size_t start = 0; start < text.size() && left > 0; --left) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    out += text.substr(start, end - start) + end_of_line;
+    start = end + 1;
+  }
+  if (!last.empty()) out += last + end_of_line;
+  std::fputs((out + end_of_screen).c_str(), stdout);
+  std::fflush(stdout);
+}
+
 bool output_has_colours() {
-  return ::isatty(STDOUT_FILENO) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  return output_is_terminal() && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
 }
 
 }  // namespace gaussweep::driver

@@ -2,6 +2,7 @@
 /// What standard output is shown on.
 
 #include <cstddef>
+#include <string>
 
 #include "driver/base/table.hpp"
 
@@ -14,5 +15,11 @@ std::size_t prose_width();
 /// Whether standard output is a terminal that shows colours: NO_COLOR (https://no-color.org) is absent or
 /// empty, TERM is not "dumb".
 bool output_has_colours();
+
+bool output_is_terminal();
+
+/// Shows a text from the terminal's upper left corner on, in place of what stood there: as many of its lines
+/// as it has room for, and below them `last`, if it is not empty.
+void redraw(const std::string& text, const std::string& last);
 
 }  // namespace gaussweep::driver

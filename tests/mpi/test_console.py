@@ -1,9 +1,12 @@
 """A standard error that cannot be written costs words, never a sweep; a standard output that is lost is a failure."""
 
+import fcntl
 import os
 import pty
 import signal
+import struct
 import subprocess
+import termios
 import time
 import unittest
 
@@ -100,6 +103,61 @@ class StandardError(SweepTest):
         self.assertEqual(process.returncode, 5, errors)
         self.assertNotIn("abandoning", errors)
         self.assertLess(len(self.records(directory)), 21)
+
+
+class Watching(SweepTest):
+    """`status --watch` ends with the sweep."""
+
+    PLAN = """
+name: watched
+repeats: 1
+warmup: 0
+matrix: {kind: diagonally_dominant}
+sweep:
+  - {problem: gesv, method: fault_none, n: 4, seed: 1:20:1, milliseconds: 200}
+"""
+
+    def watch(self, directory, **streams):
+        process = subprocess.Popen(
+            harness.command(["status", "--watch", directory]), env=harness.environment(TERM="xterm"), **streams
+        )
+        self.addCleanup(process.kill)
+        return process
+
+    def test_a_terminal_is_drawn_anew_and_a_pipe_gets_lines(self):
+        directory = self.folder / "run"
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 70, 0, 0))
+        sweep = subprocess.Popen(
+            harness.command(["run", self.plan(self.PLAN), "-o", directory], 0, FAULTY),
+            env=harness.environment(),
+            stderr=subprocess.DEVNULL,
+        )
+        while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
+            self.assertIsNone(sweep.poll())
+            time.sleep(0.02)
+        on_terminal, piped = self.watch(directory, stdout=slave), self.watch(
+            directory, stdout=subprocess.PIPE, text=True
+        )
+        lines = piped.communicate(timeout=60)[0].splitlines()
+        os.close(slave)
+        drawn = b""
+        try:
+            while part := os.read(master, 65536):
+                drawn += part
+        except OSError:  # how a pseudo-terminal ends
+            pass
+        self.assertEqual((sweep.wait(60), on_terminal.wait(60), piped.returncode), (0, 0, 0))
+        self.assertRegex(lines[0], r"^\d+ of 20 \([0-9.]+%\), running")
+        self.assertEqual(lines[-1], "20 of 20 (100.0%), ended")
+        screens = drawn.decode().split("\033[H")[1:]
+        self.assertGreater(len(screens), 1)
+        for screen in screens:
+            self.assertTrue(screen.endswith("\033[J"), "what was longer before is gone")
+            self.assertLess(screen.count("\n"), 12, "it does not scroll")
+        self.assertIn("Ctrl-C ends the watching", screens[0])
+        self.assertIn("ended with exit code 0", screens[-1])
+        self.assertNotIn("Ctrl-C", screens[-1])
 
 
 class StandardOutput(SweepTest):

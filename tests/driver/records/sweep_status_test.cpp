@@ -216,5 +216,31 @@ TEST(SweepStatus, ALockIsSeenAndNotTaken) {
   EXPECT_FALSE(is_locked(path)) << "dies with its holder";
 }
 
+TEST(Status, SeveralShardsStandInRowsWithTheirSum) {
+  io::JournalContents other = example_journal();
+  other.records[1].status = "pass";
+  other.records[1].message.clear();
+  const Statuses both{{{"night/shard-1-of-3", status_of(example_journal(), true, at(20), 10)},
+                       {"night/shard-3-of-3", status_of(other, false, at(20), 10)}},
+                      {"night/shard-2-of-3 is not there"}};
+  EXPECT_TRUE(both.any_running());
+  const std::string text = statuses_text(both, any_width);
+  for (const char* words :
+       {"All rows: PLAN night, DONE 4 of 10 (40.0%)", "night/shard-1-of-3  running  30 s",
+        "night/shard-3-of-3  killed ",
+        "All:     8 of 20 (40.0%), 1 of 2 running, 1 not as expected, ", "Status:  7 pass, 1 crashed",
+        "Note:    night/shard-2-of-3 is not there", "signal 11"})
+    EXPECT_THAT(text, testing::HasSubstr(words));
+  const auto json = statuses_json(both);
+  EXPECT_EQ(json["total"], 20);
+  EXPECT_EQ(json["done"], 8);
+  EXPECT_EQ(json["directories"][1]["directory"], "night/shard-3-of-3");
+  EXPECT_EQ(json["directories"][1]["state"], "killed");
+  EXPECT_EQ(json["missing"].size(), 1U);
+  const Statuses one{{both.all[1]}, {}};
+  EXPECT_EQ(statuses_line(one), "4 of 10 (40.0%), killed");
+  EXPECT_FALSE(one.any_running());
+}
+
 }  // namespace
 }  // namespace gaussweep::driver
