@@ -21,12 +21,11 @@
 #include "driver/system/console.hpp"
 #include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
+#include "io/plan/plan.hpp"
 
 namespace gaussweep::driver {
 
 namespace {
-
-constexpr std::int64_t most_rows = 1'000'000;  // as in a plan
 
 void add_generate(CLI::App& parent) {
   struct Options {
@@ -40,9 +39,10 @@ void add_generate(CLI::App& parent) {
   CLI::App* sub = parent.add_subcommand("generate", "Make a matrix and write it to a file");
   MatrixSpec& spec = options->spec;
   sub->add_option("--kind", options->kind, allowed_names<MatrixKind>())->capture_default_str();
-  allow_whole(*sub->add_option("-n,--n", options->n, "Rows and columns"), 1, most_rows);
-  allow_whole(*sub->add_option("--rows", spec.rows, "Rows, where they differ from n"), 1, most_rows);
-  allow_whole(*sub->add_option("--cols", spec.cols, "Columns, where they differ from n"), 1, most_rows);
+  allow_whole(*sub->add_option("-n,--n", options->n, "Rows and columns"), 1, io::largest_size);
+  allow_whole(*sub->add_option("--rows", spec.rows, "Rows, where they differ from n"), 1, io::largest_size);
+  allow_whole(*sub->add_option("--cols", spec.cols, "Columns, where they differ from n"), 1,
+              io::largest_size);
   sub->add_option("--seed", options->seed, "Seed, 0 to 2^63 - 1")->capture_default_str();
   sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
   const auto add_real = [sub](const char* name, double& value, const char* help, double low, double high) {
@@ -61,7 +61,7 @@ void add_generate(CLI::App& parent) {
   allow_whole(
       *sub->add_option("--nrhs", options->nrhs, "Write x_true and b = A x_true with so many columns too")
            ->capture_default_str(),
-      0, most_rows);
+      0, io::largest_size);
   refuse_empty(*sub->add_option("-o,--output", options->output, "FILE.h5 or FILE.mtx")->required());
   sub->add_flag("--force", options->force, "Replace the file where it exists");
   sub->callback([options] {

@@ -26,12 +26,12 @@
 #include "driver/system/console.hpp"
 #include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
+#include "io/plan/plan.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::int64_t most_rows = 1'000'000, most_repeats = 1'000'000;  // as in a plan
 constexpr double devices_timeout = 300;
 
 struct Words {
@@ -183,12 +183,12 @@ void add_try_command(CLI::App& app, Commands& commands) {
   auto* nrhs = sub->add_option("--nrhs", wishes.nrhs, "Right-hand sides of gesv and trsv, one or a list [1]")
                    ->delimiter(',')
                    ->allow_extra_args(false);
-  allow_whole(*nrhs, 1, most_rows);
+  allow_whole(*nrhs, 1, io::largest_size);
   add_list("--precision", words->precisions, "float, double, or both [double]");
   sub->add_option("--uplo", words->uplo,
                   "Triangle of trsv, trtri and potrf: lower, upper [the matrix's own, else lower]");
   allow_whole(*sub->add_option("--repeats", wishes.repeats, "Timed samples a trial")->capture_default_str(),
-              1, most_repeats);
+              1, io::largest_count);
   allow_backends(*sub->add_option("--backend", words->backend, "As for run")->capture_default_str());
   refuse_empty(*sub->add_option("--time-limit", words->time_limit, "That all of it may take, as for run")
                     ->capture_default_str());

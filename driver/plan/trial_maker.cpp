@@ -11,9 +11,6 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::int64_t largest_size = 1'000'000;
-constexpr std::int64_t most_repeats = 1'000'000;
-
 ParameterValue parse_parameter(const Parameter& parameter, const io::Scalar& scalar) {
   if (std::holds_alternative<std::int64_t>(parameter.fallback)) {
     return io::parse_integer(scalar, static_cast<std::int64_t>(parameter.low),
@@ -60,7 +57,7 @@ Sampling sampling_of(const io::Plan& plan, const io::Entry& entry) {
   Sampling sampling;
   const auto fixed = repeats.find("");
   if (fixed != repeats.end()) {
-    sampling.least = sampling.most = io::parse_integer(fixed->second, 1, most_repeats, "repeats");
+    sampling.least = sampling.most = io::parse_integer(fixed->second, 1, io::largest_count, "repeats");
   } else {
     const auto given = [&](const char* name) {
       const auto found = repeats.find(name);
@@ -68,9 +65,9 @@ Sampling sampling_of(const io::Plan& plan, const io::Entry& entry) {
     };
     const auto *least = given("min"), *most = given("max"), *noise = given("noise"), *time = given("time"),
                *throttled = given("throttled");
-    if (least != nullptr) sampling.least = io::parse_integer(*least, 1, most_repeats, "repeats.min");
+    if (least != nullptr) sampling.least = io::parse_integer(*least, 1, io::largest_count, "repeats.min");
     if (most != nullptr) {
-      sampling.most = io::parse_integer(*most, 1, most_repeats, "repeats.max");
+      sampling.most = io::parse_integer(*most, 1, io::largest_count, "repeats.max");
       sampling.least = std::min(sampling.least, sampling.most);
     } else {
       sampling.most = std::max(sampling.least, most_by_default);
@@ -84,7 +81,7 @@ Sampling sampling_of(const io::Plan& plan, const io::Entry& entry) {
     sampling.warmup = 1;
     sampling.warmup_seconds = io::parse_duration(warmup, "warmup");
   } else {
-    sampling.warmup = io::parse_integer(warmup, 0, most_repeats, "warmup");
+    sampling.warmup = io::parse_integer(warmup, 0, io::largest_count, "warmup");
   }
   sampling.cold = (entry.cache ? *entry.cache : plan.cache).text == "cold";
   return sampling;
@@ -123,7 +120,7 @@ std::string key_of(const Trial& t) {
 /// A size that the plan gives must be the file's.
 void require_size(const Assignment& chosen, const char* name, std::int64_t size, const MatrixRequest& file) {
   const auto given = chosen.find(name);
-  if (given == chosen.end() || io::parse_integer(given->second, 1, largest_size, name) == size) return;
+  if (given == chosen.end() || io::parse_integer(given->second, 1, io::largest_size, name) == size) return;
   io::fail_at(given->second.place,
               fmt::format("{} = {}, but {} is {} x {}; leave {} out", name, given->second.text, file.file,
                           file.spec.rows, file.spec.cols, name));
@@ -149,7 +146,7 @@ void set_size(MatrixRequest& request, std::int64_t rows, std::int64_t cols, cons
 
 std::int64_t TrialMaker::size(const Assignment& chosen, const char* name, std::int64_t otherwise) const {
   const auto found = chosen.find(name);
-  return found == chosen.end() ? otherwise : io::parse_integer(found->second, 1, largest_size, name);
+  return found == chosen.end() ? otherwise : io::parse_integer(found->second, 1, io::largest_size, name);
 }
 
 Parameters TrialMaker::parameters(const Assignment& chosen) const {
@@ -163,8 +160,7 @@ Parameters TrialMaker::parameters(const Assignment& chosen) const {
 }
 
 std::int64_t TrialMaker::rounds() const {
-  constexpr std::int64_t most_rounds = 1000;
-  return io::parse_integer(entry.rounds.value_or(plan.rounds), 1, most_rounds, "rounds");
+  return io::parse_integer(entry.rounds.value_or(plan.rounds), 1, io::most_rounds, "rounds");
 }
 
 Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
@@ -188,8 +184,8 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   }
   finish_request(t.matrix, t.precision, product ? 1 : t.shape.nrhs);
   t.sampling = sampling_of(plan, entry);
-  t.inner_repeats =
-      io::parse_integer(entry.inner_repeats.value_or(plan.inner_repeats), 1, most_repeats, "inner_repeats");
+  t.inner_repeats = io::parse_integer(entry.inner_repeats.value_or(plan.inner_repeats), 1, io::largest_count,
+                                      "inner_repeats");
   const io::Scalar energy = entry.energy.value_or(plan.energy);
   t.energy_seconds = energy.text == "never" ? 0 : io::parse_duration(energy, "energy");
   t.stages = parse_enum<Stages>(entry.stages.value_or(plan.stages));

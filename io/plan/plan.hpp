@@ -14,6 +14,12 @@
 
 namespace gaussweep::io {
 
+/// The largest order, or number of columns, that a plan may give.
+constexpr std::int64_t largest_size = 1'000'000;
+/// The largest count: repeats, warm-ups, runs a sample.
+constexpr std::int64_t largest_count = 1'000'000;
+constexpr std::int64_t most_rounds = 1000;
+
 /// Where a value stands in a plan; lines and columns count from 1.
 struct Place {
   std::string file;

@@ -11,9 +11,6 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-constexpr std::int64_t largest_size = 1000000;
-constexpr std::int64_t largest_count = 1000000;
-constexpr std::int64_t most_rounds = 1000;
 constexpr std::size_t most_matrices = 10000;  ///< that the lists of one `matrix` may stand for
 constexpr double least_tolerance = 1e-300, largest_tolerance = 1e300;
 
