@@ -192,17 +192,16 @@ void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t done) {
 
 /// Whether the host's queueing is what took the time, and where it may be, what the GPU needs without it.
 template <class T>
-void note_launches(io::Record& record, MethodRun<T>& run, const Method& method, const Sampling& sampling,
-                   double median) {
+void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampling, double median) {
   constexpr double may_be_bound = 0.5;    // of the run's time is spent on queueing it
   constexpr double short_seconds = 5e-4;  // the way of the first launch to the GPU shows
   constexpr double bound = 1.1;           // times as long as the GPU alone
   const bool queued_for_long = record.queue_seconds >= may_be_bound * median;
-  if (!queued_for_long && (method.vendor || median > short_seconds)) {
+  if (!queued_for_long && median > short_seconds) {
     record.launch_bound = 0;
     return;
   }
-  if (method.vendor || !run.record()) return;
+  if (!run.record()) return;
   record.kernels = run.recorded_kernels();
   run.replayed_run();
   const auto take = [&] {
@@ -335,7 +334,7 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
   if (on_gpu) {
     at_("launches");
     const StoreWriter::Pause pause_again(store_);
-    note_launches(record, *run, method, sampling, measured.times.median);
+    note_launches(record, *run, sampling, measured.times.median);
   }
   if (on_gpu && trial.energy_seconds > 0) {
     at_("energy");

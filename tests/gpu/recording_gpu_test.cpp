@@ -7,6 +7,7 @@
 
 #include "kernels/core/method_run.hpp"
 #include "tests/kernels/method_cases.hpp"
+#include "tests/kernels/twins.hpp"
 
 namespace gaussweep {
 namespace {
@@ -51,6 +52,32 @@ TEST_F(RecordingOnGpu, WhatWaitsForTheDeviceIsRefusedAndDoesNoHarm) {
   device->to_device(memory.data(), &value, sizeof value);
   device->to_host(&back, memory.data(), sizeof back);
   EXPECT_EQ(back, 3);
+}
+
+/// Vendors' routines queue what they like: some wait for the device in the middle.
+TEST_F(RecordingOnGpu, VendorRoutinesGoOnAsBeforeWhetherRecordedOrRefused) {
+  int recorded = 0;
+  for (const Method& method : registry.all()) {
+    if (!method.vendor || !method.runs_on(Backend::cuda)) continue;
+    SCOPED_TRACE(method.id());
+    for (const Shape& shape : shapes(method, 120)) {
+      const Inputs<double> inputs = make_inputs<double>(method.problem, shape, fit_kinds(method, {}).front());
+      MethodRun<double> run(*context, method, Backend::cuda, defaults(method), shape);
+      run.upload(inputs);
+      run.warm_up();
+      run.timed_run();
+      const Answer<double> launched = run.download();
+      if (run.record()) {
+        ++recorded;
+        EXPECT_GT(run.recorded_kernels(), 0);
+        run.replayed_run();
+        EXPECT_TRUE(is_right(method, inputs, run.download()));
+      }
+      run.timed_run();
+      EXPECT_TRUE(twins::same_bits(launched, run.download()));
+    }
+  }
+  EXPECT_GT(recorded, 0);
 }
 
 TEST_F(RecordingOnGpu, AFlushedCacheIsTwiceTheL2) {
