@@ -166,15 +166,16 @@ def occupancy(night, rows, rule):
 
 
 def column(night, rows, rule):
-    """The largest value of a column."""
+    """The largest value of a column, or of its quotient by the column `over`."""
     if rule["column"] not in rows:
         return None
-    values = _chosen(answered(rows), rule, rule["where"])
-    values = values[values[rule["column"]].notna()]
+    rows = _chosen(answered(rows), rule, rule["where"])
+    values = (rows[rule["column"]] / (rows[rule["over"]] if "over" in rule else 1)).dropna()
     if not len(values):
         return None
-    worst = values.loc[values[rule["column"]].idxmax()]
-    return worst[rule["column"]] * rule.get("scale", 1), f"the most of {len(values)} trials, n = {worst['size']}"
+    worst = values.idxmax()
+    size = rows.loc[worst, "size"]
+    return values[worst] * rule.get("scale", 1), f"the most of {len(values)} trials, n = {size}"
 
 
 def passed(night, rows, rule):

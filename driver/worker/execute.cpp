@@ -423,8 +423,9 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   const Answer<T>& own = &method == vendor ? held.reference : answer;
   const Difference apart = difference(trial.problem, trial.shape, own, held.reference);
   record.reference_difference = apart.largest;
-  record.mean_relative_difference = apart.relative;
-  record.mean_absolute_difference = apart.absolute;
+  record.largest_relative_difference = apart.largest_relative;
+  record.mean_relative_difference = apart.mean_relative;
+  record.mean_absolute_difference = apart.mean_absolute;
 }
 
 }  // namespace gaussweep::driver

@@ -222,6 +222,7 @@ const std::vector<Field>& record_fields() {
       {"reference_method", &R::reference_method},
       {"reference_seconds", &R::reference_seconds},
       {"reference_difference", &R::reference_difference},
+      {"largest_relative_difference", &R::largest_relative_difference},
       {"mean_relative_difference", &R::mean_relative_difference},
       {"mean_absolute_difference", &R::mean_absolute_difference},
       {"gpu_uuid", &R::gpu_uuid},

@@ -66,8 +66,8 @@ struct Record {
   double residual_ratio = unknown, tolerance = unknown, backward_error = unknown, forward_error = unknown,
          pivot_growth = unknown, first_row_percent = unknown;
   std::string reference_method;
-  double reference_seconds = unknown, reference_difference = unknown, mean_relative_difference = unknown,
-         mean_absolute_difference = unknown;
+  double reference_seconds = unknown, reference_difference = unknown, largest_relative_difference = unknown,
+         mean_relative_difference = unknown, mean_absolute_difference = unknown;
   std::string gpu_uuid, gpu_name;
   std::int64_t capability = 0;
   double sm_clock_mhz = unknown, memory_clock_mhz = unknown, power_w = unknown, temperature_c = unknown;

@@ -98,7 +98,7 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
   require(answer.x, reference.x.rows, reference.x.cols, "the answer");
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  constexpr Difference unknown{nan, nan, nan};
+  constexpr Difference unknown{nan, nan, nan, nan};
   // Factors of differently exchanged rows are both right and have nothing in common. No pivots: no exchanges.
   if (problem->has_pivots) {
     const auto pivot = [](const Answer<T>& a, std::size_t i) {
@@ -110,9 +110,10 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
   }
   const Part part = part_of(problem->counts_of_x, shape.uplo);
   if (!all_finite(reference.x, part)) return unknown;
-  if (!all_finite(answer.x, part)) return {infinity, infinity, infinity};
-  const MeanDifference mean = mean_difference(answer.x, reference.x, part);
-  return {largest_difference(answer.x, reference.x, part), mean.relative, mean.absolute};
+  if (!all_finite(answer.x, part)) return {infinity, infinity, infinity, infinity};
+  const ElementDifference apart = element_difference(answer.x, reference.x, part);
+  return {largest_difference(answer.x, reference.x, part), apart.largest_relative, apart.mean_relative,
+          apart.mean_absolute};
 }
 
 double default_tolerance(Problem problem) {

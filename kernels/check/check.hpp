@@ -59,12 +59,14 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 
 /// How far one answer is from another, over the elements that count (potrf, trtri: one triangle).
 struct Difference {
-  double largest;   ///< max |x - reference| / max |reference|
-  double relative;  ///< the mean of |x - reference| / |reference|, of elements whose reference is not 0
-  double absolute;  ///< the mean of |x - reference|
+  double largest;  ///< max |x - reference| / max |reference|
+  double
+      largest_relative;  ///< the largest |x - reference| / |reference|, of elements whose reference is not 0
+  double mean_relative;  ///< the mean of those
+  double mean_absolute;  ///< the mean of |x - reference|
 };
 
-/// All three are NaN where the reference is not finite, and for getrf where the two exchanged rows
+/// All are NaN where the reference is not finite, and for getrf where the two exchanged rows
 /// differently; infinite where the answer is not finite.
 /// @pre both are of one shape (else std::invalid_argument)
 template <class T>

@@ -158,19 +158,20 @@ double largest_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part p
   return (Scaled(largest, unit) / Scaled(y_norm)).value();
 }
 
-/// Means over the elements that count.
-struct MeanDifference {
-  double relative;  ///< of |x - y| / |y|, where y is not 0; NaN where it is 0 throughout
-  double absolute;  ///< of |x - y|
+/// Over the elements that count. Quotients are of those where y is not 0; NaN where it is 0 throughout.
+struct ElementDifference {
+  double largest_relative;  ///< max |x - y| / |y|
+  double mean_relative;     ///< mean of |x - y| / |y|
+  double mean_absolute;     ///< mean of |x - y|
 };
 
 /// Summed a column after the other, the same with any number of threads. None overflows: the largest double
-/// stands for a mean beyond it.
+/// stands for what is beyond it.
 /// @pre the same shapes, not empty; all that counts is finite
 template <class T>
-MeanDifference mean_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part = Part::all) {
+ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part = Part::all) {
   struct Sum {
-    double relative = 0, absolute = 0;
+    double largest = 0, relative = 0, absolute = 0;
     std::int64_t quotients = 0, elements = 0;
   };
   const std::int64_t unit = exponent_of(std::max(max_norm(x, part), max_norm(y, part))) + 1;
@@ -185,7 +186,10 @@ MeanDifference mean_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, P
         sum.absolute += std::fabs(times_power(ours, -unit) - times_power(theirs, -unit));
         if (theirs == 0) continue;
         const double apart = std::fabs(ours - theirs);  // infinite only where the signs differ
-        sum.relative += std::isfinite(apart) ? apart / std::fabs(theirs) : 1 + std::fabs(ours / theirs);
+        const double relative =
+            std::isfinite(apart) ? apart / std::fabs(theirs) : 1 + std::fabs(ours / theirs);
+        sum.largest = std::max(sum.largest, relative);
+        sum.relative += relative;
         ++sum.quotients;
       }
       sum.elements += std::max<std::int64_t>(range.end - range.begin, 0);
@@ -193,14 +197,16 @@ MeanDifference mean_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, P
   });
   Sum all;
   for (const Sum& sum : columns) {
+    all.largest = std::max(all.largest, sum.largest);
     all.relative += sum.relative;
     all.absolute += sum.absolute;
     all.quotients += sum.quotients;
     all.elements += sum.elements;
   }
-  const double relative = all.quotients > 0 ? all.relative / static_cast<double>(all.quotients)
-                                            : std::numeric_limits<double>::quiet_NaN();
-  return {std::min(relative, std::numeric_limits<double>::max()),
+  constexpr double most = std::numeric_limits<double>::max(), nan = std::numeric_limits<double>::quiet_NaN();
+  const bool any = all.quotients > 0;
+  return {any ? std::min(all.largest, most) : nan,
+          any ? std::min(all.relative / static_cast<double>(all.quotients), most) : nan,
           Scaled(all.absolute / static_cast<double>(all.elements), unit).value()};
 }
 

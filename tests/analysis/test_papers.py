@@ -214,6 +214,10 @@ class PapersTest(unittest.TestCase):
             status="failed",
             parameters={"preparation": "add_rows", "blocks": 2},
         )
+        for n, apart in ((160, 3.2e-5), (1600, 8e-5)):  # the larger quotient by k is that of the smaller size
+            night.trial(
+                "gemm", "shared", n, 1.0, gpu=GPU, precision="float", matrix="ones", largest_relative_difference=apart
+            )
         page = report_here(night)
         said = {row["claim"]: (row.get("ours"), row["verdict"]) for row in page.rows("claims")}
         self.assertEqual(said["modified over traditional serial elimination"], (1.5, "confirmed"))
@@ -222,6 +226,7 @@ class PapersTest(unittest.TestCase):
             said["shared memory on 16 SMs, expected before traditional serial code by about"][0], 8 / 2.4
         )
         self.assertEqual(said["systems with zeros solved right after adding rows"], (0.0, "contradicted"))
+        self.assertEqual(said["|error| / |C| / k of the product below"], (2e-7, "confirmed"))
         self.assertEqual(said["GETS over MATLAB for n > 1000 at least"][1], "not in these records")
         self.assertIn("needs a Tesla K20Xm", said["GTX 980 before the K20Xm by"][1])
 

@@ -416,31 +416,33 @@ TYPED_TEST(Check, Difference) {
   EXPECT_TRUE(std::isnan(difference(Problem::named("getrf"), shape, answer, reference).largest));
 }
 
-TYPED_TEST(Check, MeanDifference) {
+TYPED_TEST(Check, ElementDifference) {
   using T = TypeParam;
   const Shape shape{2, 2, 2, 1, Uplo::lower};
   Answer<T> reference, answer;
   reference.x = matrix<T>(2, 2, {1, 2, 4, -4});
   answer.x = matrix<T>(2, 2, {1, 2, 7, -4});
-  const auto means = [&](Problem problem, const Shape& its, double relative, double absolute) {
+  const auto expect = [&](Problem problem, const Shape& its, double largest, double mean, double absolute) {
     const Difference apart = difference(problem, its, answer, reference);
-    EXPECT_DOUBLE_EQ(apart.relative, relative);
-    EXPECT_DOUBLE_EQ(apart.absolute, absolute);
+    EXPECT_DOUBLE_EQ(apart.largest_relative, largest);
+    EXPECT_DOUBLE_EQ(apart.mean_relative, mean);
+    EXPECT_DOUBLE_EQ(apart.mean_absolute, absolute);
   };
-  means(Problem::named("geinv"), shape, 0.75 / 4, 3.0 / 4);
-  means(Problem::named("trtri"), {2, 2, 2, 1, Uplo::upper}, 0.75 / 3, 3.0 / 3);
-  means(Problem::named("potrf"), shape, 0, 0);  // (0, 1) is not in the lower triangle
-  reference.x(0, 1) = 0;                        // no quotient by it, but a difference
-  means(Problem::named("geinv"), shape, 0, 7.0 / 4);
+  expect(Problem::named("geinv"), shape, 0.75, 0.75 / 4, 3.0 / 4);
+  expect(Problem::named("trtri"), {2, 2, 2, 1, Uplo::upper}, 0.75, 0.75 / 3, 3.0 / 3);
+  expect(Problem::named("potrf"), shape, 0, 0, 0);  // (0, 1) is not in the lower triangle
+  reference.x(0, 1) = 0;                            // no quotient by it, but a difference
+  expect(Problem::named("geinv"), shape, 0, 0, 7.0 / 4);
   answer.x(0, 1) = std::numeric_limits<T>::infinity();
-  means(Problem::named("geinv"), shape, infinity, infinity);
+  expect(Problem::named("geinv"), shape, infinity, infinity, infinity);
   constexpr T huge = std::numeric_limits<T>::max();  // differences beyond the range
   answer.x = matrix<T>(2, 2, {huge, -huge, huge, -huge});
   reference.x = matrix<T>(2, 2, {-huge, huge, -huge, huge});
-  means(Problem::named("geinv"), shape, 2,
-        std::is_same_v<T, float> ? 2.0 * huge : std::numeric_limits<double>::max());
+  expect(Problem::named("geinv"), shape, 2, 2,
+         std::is_same_v<T, float> ? 2.0 * huge : std::numeric_limits<double>::max());
   reference.x = matrix<T>(2, 2, {0, 0, 0, 0});
-  EXPECT_TRUE(std::isnan(difference(Problem::named("geinv"), shape, answer, reference).relative));
+  EXPECT_TRUE(std::isnan(difference(Problem::named("geinv"), shape, answer, reference).largest_relative));
+  EXPECT_TRUE(std::isnan(difference(Problem::named("geinv"), shape, answer, reference).mean_relative));
 }
 
 TEST(Norms, ByHand) {

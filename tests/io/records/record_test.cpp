@@ -29,7 +29,7 @@ constexpr const char* contract =
     "h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share residual_ratio tolerance "
     "backward_error "
     "forward_error pivot_growth first_row_percent reference_method reference_seconds reference_difference "
-    "mean_relative_difference mean_absolute_difference gpu_uuid "
+    "largest_relative_difference mean_relative_difference mean_absolute_difference gpu_uuid "
     "gpu_name capability sm_clock_mhz memory_clock_mhz power_w temperature_c throttled throttle_reason "
     "energy_joules energy_uncertainty energy_source energy_power_w idle_power_w host rank device_index "
     "start_time end_time commit job_id node partition gres wait_began prepare_began store_began inputs_began "
@@ -141,6 +141,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(reference_method);
   EXPECT_OWN_MEMBER(reference_seconds);
   EXPECT_OWN_MEMBER(reference_difference);
+  EXPECT_OWN_MEMBER(largest_relative_difference);
   EXPECT_OWN_MEMBER(mean_relative_difference);
   EXPECT_OWN_MEMBER(mean_absolute_difference);
   EXPECT_OWN_MEMBER(gpu_uuid);
@@ -174,7 +175,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(stages_began);
   EXPECT_OWN_MEMBER(reference_began);
   EXPECT_OWN_MEMBER(compare_began);
-  EXPECT_EQ(record_fields().size(), 100u);
+  EXPECT_EQ(record_fields().size(), 101u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {
