@@ -42,6 +42,7 @@ packages_to_build_and_run=(
 )
 # g++-11 is the host compiler of CUDA 11.8 (tests/cuda11_toolchain.sh); git tells the tests which files are ours, and
 # clang-format, shellcheck, black and flake8 how they should look;
+# plans are held against the schema that editors get;
 # the Slurm tests start a cluster of their own; the gateway for MATLAB and Octave is built and tested with Octave.
 packages_for_tests=(
   "g++-11              command:g++-11"
@@ -52,6 +53,8 @@ packages_for_tests=(
   "flake8              command:flake8"
   "slurm-wlm           command:slurmctld"
   "munge               command:munged"
+  "python3-jsonschema  module:jsonschema"
+  "python3-yaml        module:yaml"
   "octave              command:octave-cli"
   "octave-dev          command:mkoctfile"
 )

@@ -26,6 +26,7 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
        "gaussweep try A.mtx --problem gesv --nrhs 1,3 --precision float,double -o runs/a"},
       {"plan",
        "gaussweep plan --template > plan.yaml\n"
+       "gaussweep plan --schema > plan.schema.json\n"
        "gaussweep plan plan.yaml\n"
        "gaussweep plan plan.yaml --explain"},
       {"methods", "gaussweep methods --problem gesv\ngaussweep methods --format json"},

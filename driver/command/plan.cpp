@@ -14,6 +14,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/plan_template.hpp"
+#include "driver/plan/axes.hpp"
 #include "driver/plan/cost_model.hpp"
 #include "driver/plan/demand.hpp"
 #include "driver/plan/plan_words.hpp"
@@ -21,6 +22,8 @@
 #include "driver/records/identity.hpp"
 #include "driver/system/terminal.hpp"
 #include "io/plan/plan.hpp"
+#include "io/plan/plan_schema.hpp"
+#include "kernels/matrix/generate.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -70,12 +73,14 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
                           line.most.host_bytes, duration_words(line.seconds)});
   };
   for (const auto& [name, line] : lines) add(name, line);
-  if (lines.size() > 1) add("all, one after the other", all);
-  fmt::print("{}{}", render_text(table, output_width()),
-             paragraph(fmt::format("backend {}; matrices on disk: {} in {}; times are a rough guess before "
-                                   "anything was measured",
-                                   to_string(backend), disk.size(), bytes_text(disk_bytes)),
-                       prose_width()));
+  fmt::print(
+      "{}{}", render_text(table, output_width()),
+      paragraph(fmt::format(
+                    "All: {} trials, {} skipped, one after the other about {}, a rough guess before anything "
+                    "was measured; backend {}; matrices on disk: {} in {}",
+                    all.trials, all.skipped, duration_words(all.seconds), to_string(backend), disk.size(),
+                    bytes_text(disk_bytes)),
+                prose_width()));
 }
 
 /// When there are samples enough, in short. @pre the plan has a rule and no number
@@ -84,6 +89,15 @@ std::string repeats_text(const Sampling& sampling) {
   if (sampling.seconds > 0) text += ", " + seconds_text(sampling.seconds);
   if (sampling.throttled_again) text += ", throttled again";
   return text;
+}
+
+io::PlanVocabulary vocabulary(const Registry& registry) {
+  io::PlanVocabulary words{enum_names<Problem>(), enum_names<MatrixKind>(), {}};
+  for (const Method& method : registry.all()) {
+    for (const Parameter& parameter : method.parameters) words.axes.emplace(parameter.name, parameter.help);
+  }
+  for (const auto& [name, help] : axis_words()) words.axes[name] = help;
+  return words;
 }
 
 /// Every trial with all that holds for it.
@@ -159,12 +173,13 @@ void add_plan_command(CLI::App& app, Commands& commands) {
   CLI::App* plan = app.add_subcommand("plan", "Check a plan: its trials, memory, disk and time");
   struct Options {
     std::string path, backend = "auto", format = "table";
-    bool wants_template = false, explains = false;
+    bool wants_template = false, wants_schema = false, explains = false;
   };
   auto options = std::make_shared<Options>();
   plan->add_option("plan", options->path, "The plan (YAML)");
   allow_backends(*plan->add_option("--backend", options->backend, "As for run")->capture_default_str());
   plan->add_flag("--template", options->wants_template, "Print a plan to begin with, with comments");
+  plan->add_flag("--schema", options->wants_schema, "Print a JSON schema of plans, for editors");
   plan->add_flag("--explain", options->explains, "Every trial, with all defaults filled in");
   allow_words(
       *plan->add_option("--format", options->format, "Of --explain: how to show it")->capture_default_str(),
@@ -172,6 +187,10 @@ void add_plan_command(CLI::App& app, Commands& commands) {
   plan->callback([options, &commands] {
     if (options->wants_template) {
       fmt::print("{}", plan_template);
+      return;
+    }
+    if (options->wants_schema) {
+      fmt::print("{}\n", json_text(io::plan_schema(vocabulary(commands.registry))));
       return;
     }
     if (options->path.empty()) throw UsageError("plan: a plan's file is missing; plan --template prints one");

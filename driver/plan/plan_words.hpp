@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,9 +17,23 @@
 
 namespace gaussweep::driver {
 
-/// Axes that mean the same for every method; all others are parameters of methods.
+/// Axes that mean the same for every method, and what they are; all others are parameters of methods.
+inline const std::map<std::string, std::string>& axis_words() {
+  static const std::map<std::string, std::string> words = {{"n", "the order; gemm: columns of C"},
+                                                           {"m", "gemm: rows of C"},
+                                                           {"k", "gemm: columns of A"},
+                                                           {"nrhs", "right-hand sides"},
+                                                           {"uplo", "the triangle"},
+                                                           {"precision", "of operands and arithmetic"},
+                                                           {"seed", "of the generator"}};
+  return words;
+}
 inline const std::set<std::string>& fixed_axes() {
-  static const std::set<std::string> names = {"n", "m", "k", "nrhs", "uplo", "precision", "seed"};
+  static const std::set<std::string> names = [] {
+    std::set<std::string> all;
+    for (const auto& [name, meaning] : axis_words()) all.insert(name);
+    return all;
+  }();
   return names;
 }
 

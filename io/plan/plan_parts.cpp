@@ -14,14 +14,6 @@ using Kind = YamlNode::Kind;
 constexpr std::size_t most_matrices = 10000;  ///< that the lists of one `matrix` may stand for
 constexpr double least_tolerance = 1e-300, largest_tolerance = 1e300;
 
-/// Every word that a matrix of some kind may have; which of them suit its kind is decided where the kinds are
-/// known.
-const std::vector<std::string> matrix_words = {
-    "kind",   "file",      "dataset", "seed",       "store",       "low",    "high",   "mode",
-    "value",  "condition", "psf",     "psf_file",   "sigma",       "radius", "length", "angle",
-    "amount", "width",     "height",  "seen_width", "seen_height", "what",   "lambda"};
-const std::vector<std::string> backend_words = {"cuda", "emulated", "host"};
-
 bool has_backends(const std::string& axis) {
   return axis == "n" || axis == "m" || axis == "k";
 }
@@ -58,7 +50,7 @@ std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what
   if (node.entries.empty()) fail_at(node.place, what + " is empty; allowed: a kind or a file");
   std::vector<MatrixBlock> blocks = {MatrixBlock{{}, node.place}};
   for (const auto& [key, value] : node.entries) {
-    require_word(key, matrix_words, what + " has no");
+    require_word(key, matrix_words(), what + " has no");
     const std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
     if (key.text == "store") always_or_never(*value, "store");
     if (blocks.size() * choices.size() > most_matrices) {
@@ -96,6 +88,25 @@ void check_condition(const Scalar& condition, const std::string& name) {
 }
 
 }  // namespace
+
+/// Which of them suit a matrix's kind is decided where the kinds are known.
+const std::vector<std::string>& matrix_words() {
+  static const std::vector<std::string> words = {
+      "kind",   "file",      "dataset", "seed",       "store",       "low",    "high",   "mode",
+      "value",  "condition", "psf",     "psf_file",   "sigma",       "radius", "length", "angle",
+      "amount", "width",     "height",  "seen_width", "seen_height", "what",   "lambda"};
+  return words;
+}
+
+const std::vector<std::string>& repeats_words() {
+  static const std::vector<std::string> words = {"min", "max", "noise", "time", "throttled"};
+  return words;
+}
+
+const std::vector<std::string>& backend_words() {
+  static const std::vector<std::string> words = {"cuda", "emulated", "host"};
+  return words;
+}
 
 void fail_kind(const YamlNode& node, const std::string& what, const std::string& wanted) {
   fail_at(node.place, what + " is " + kind_words(node) + "; allowed: " + wanted);
@@ -141,10 +152,9 @@ std::map<std::string, Scalar> repeats_of(const YamlNode& node) {
     fail_kind(node, "repeats", "a number, or a mapping, e.g. {min: 5, max: 200, noise: 1%, time: 2s}");
   if (node.entries.empty())
     fail_at(node.place, "repeats is empty; allowed: a number, or min, max, noise, time, throttled");
-  static const std::vector<std::string> words = {"min", "max", "noise", "time", "throttled"};
   std::map<std::string, Scalar> repeats;
   for (const auto& [key, value] : node.entries) {
-    require_word(key, words, "repeats has no");
+    require_word(key, repeats_words(), "repeats has no");
     const std::string what = "repeats." + key.text;
     const Scalar scalar = scalar_of(*value, what);
     if (key.text == "min" || key.text == "max") parse_integer(scalar, 1, largest_count, what);
@@ -226,7 +236,7 @@ Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
         "a value or a list (only n, m and k may differ by backend)" + nearest_hint(name.text, entry_words()));
   }
   for (const auto& [backend, value] : node.entries) {
-    require_word(backend, backend_words, name.text + ": no backend");
+    require_word(backend, backend_words(), name.text + ": no backend");
     axis.by_backend[backend.text] = expanded(name.text, *value, budget);
   }
   if (axis.by_backend.empty()) fail_at(node.place, name.text + " is empty; allowed: sizes by backend");

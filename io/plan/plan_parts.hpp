@@ -15,6 +15,19 @@ struct RangeBudget {
   std::size_t left = max_plan_nodes;
 };
 
+/// A fixed word of a plan or of an entry, as the table of its reader has it.
+struct PlanKey {
+  std::string name;
+  std::string shape;  ///< of its value: a definition of the schema
+  std::string help;   ///< what it is for
+};
+std::vector<PlanKey> keys_of_plan();
+std::vector<PlanKey> keys_of_entry();
+/// The words of a matrix, of any kind; of `repeats` as a mapping; the backends that sizes may differ by.
+const std::vector<std::string>& matrix_words();
+const std::vector<std::string>& repeats_words();
+const std::vector<std::string>& backend_words();
+
 /// "<what> is <what stands there>; allowed: <wanted>".
 [[noreturn]] void fail_kind(const YamlNode& node, const std::string& what, const std::string& wanted);
 /// Unless `word` is one of `allowed`: "<what> '<word>'; allowed: … (nearest: …)" at the word's place.

@@ -1,0 +1,134 @@
+#include "io/plan/plan_schema.hpp"
+
+#include <stdexcept>
+
+#include "io/plan/plan_parts.hpp"
+#include "io/records/status.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ref(const std::string& shape) {
+  return {{"$ref", "#/definitions/" + shape}};
+}
+
+Json words(const std::vector<std::string>& allowed) {
+  return {{"enum", allowed}};
+}
+
+Json pattern(const char* regular) {
+  return {{"type", "string"}, {"pattern", regular}};
+}
+
+Json any_of(std::initializer_list<Json> choices) {
+  return {{"anyOf", Json(std::vector<Json>(choices))}};
+}
+
+Json one_or_list(const Json& one) {
+  return any_of({one, {{"type", "array"}, {"items", one}, {"minItems", 1}}});
+}
+
+/// A mapping with any keys, at least one.
+Json mapping(const Json& value) {
+  return {{"type", "object"}, {"additionalProperties", value}, {"minProperties", 1}};
+}
+
+Json mapping(const std::vector<std::string>& keys, const Json& value) {
+  Json properties = Json::object();
+  for (const std::string& key : keys) properties[key] = value;
+  return {
+      {"type", "object"}, {"properties", properties}, {"additionalProperties", false}, {"minProperties", 1}};
+}
+
+Json described(Json schema, const std::string& help) {
+  schema["description"] = help;
+  return schema;
+}
+
+Json object_of(const std::vector<PlanKey>& keys, const std::vector<std::string>& required) {
+  Json properties = Json::object();
+  // Beside a $ref nothing else counts in draft 7.
+  for (const PlanKey& key : keys)
+    properties[key.name] = described({{"allOf", Json::array({ref(key.shape)})}}, key.help);
+  return {{"type", "object"},
+          {"properties", properties},
+          {"required", required},
+          {"additionalProperties", false}};
+}
+
+Json matrix_schema(const PlanVocabulary& vocabulary) {
+  Json matrix = mapping(matrix_words(), one_or_list(ref("scalar")));
+  matrix["properties"]["kind"] = one_or_list(words(vocabulary.kinds));
+  matrix["properties"]["store"] = ref("always_or_never");
+  return matrix;
+}
+
+Json axis_schema(const std::string& name) {
+  if (name == "n" || name == "m" || name == "k")
+    return any_of({ref("sizes"), mapping(backend_words(), ref("sizes"))});
+  if (name == "nrhs" || name == "seed") return ref("sizes");
+  if (name == "precision") return ref("precision");
+  if (name == "uplo") return one_or_list(words({"lower", "upper"}));
+  return one_or_list(ref("scalar"));
+}
+
+Json entry_schema(const PlanVocabulary& vocabulary) {
+  Json entry = object_of(keys_of_entry(), {"problem", "method"});
+  for (const auto& [name, help] : vocabulary.axes)
+    entry["properties"][name] = described(axis_schema(name), help);
+  return entry;
+}
+
+}  // namespace
+
+Json plan_schema(const PlanVocabulary& vocabulary) {
+  // Numbers may be written as texts, and "1k" is one.
+  constexpr const char* whole = "^[0-9]+[kK]?$";
+  constexpr const char* range = "^[0-9]+[kK]?(:[0-9]+[kK]?(:\\*?[0-9.]+[kK]?)?)?$";
+  constexpr const char* time = "^([0-9]+([.][0-9]*)?(h|min|s|ms|us)?)+$";
+  const Json scalar = {{"type", Json::array({"string", "number", "boolean"})}};
+  const Json count = any_of({{{"type", "integer"}, {"minimum", 0}}, pattern(whole)});
+  const Json duration = any_of({{{"type", "number"}, {"exclusiveMinimum", 0}}, pattern(time)});
+  const Json number = {{"type", Json::array({"number", "string"})}};
+
+  Json definitions = Json::object();
+  definitions["scalar"] = scalar;
+  definitions["text"] = scalar;
+  definitions["count"] = count;
+  definitions["duration"] = duration;
+  definitions["sizes"] = one_or_list(any_of({{{"type", "integer"}, {"minimum", 0}}, pattern(range)}));
+  definitions["always_or_never"] = words({"always", "never"});
+  definitions["bytes"] = {{"type", Json::array({"number", "string"})}};
+  definitions["problem"] = words(vocabulary.problems);
+  definitions["methods"] = one_or_list({{"type", "string"}});
+  definitions["precision"] = one_or_list(words({"float", "double"}));
+  definitions["repeats"] = any_of({count, mapping(repeats_words(), ref("scalar"))});
+  definitions["warmup"] = any_of({count, duration});
+  definitions["stages"] = words({"always", "never", "calls"});
+  definitions["cache"] = words({"warm", "cold"});
+  definitions["energy"] = any_of({words({"never"}), duration});
+  definitions["rounds"] = count;
+  definitions["tolerance"] = any_of({number, mapping(vocabulary.problems, number)});
+  definitions["matrix"] = matrix_schema(vocabulary);
+  definitions["matrices"] = one_or_list(ref("matrix"));
+  definitions["zips"] = one_or_list(mapping(one_or_list(ref("scalar"))));
+  definitions["excludes"] = {
+      {"type", "array"}, {"items", mapping(one_or_list(ref("scalar")))}, {"minItems", 1}};
+  definitions["expect"] = mapping(one_or_list(words(status_words())));
+  definitions["entry"] = entry_schema(vocabulary);
+  definitions["sweep"] = {{"type", "array"}, {"items", ref("entry")}, {"minItems", 1}};
+
+  Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "a plan of gaussweep"}};
+  schema.update(object_of(keys_of_plan(), {"sweep"}));
+  schema["definitions"] = definitions;
+  for (const std::vector<PlanKey>& keys : {keys_of_plan(), keys_of_entry()}) {
+    for (const PlanKey& key : keys) {
+      if (!definitions.contains(key.shape)) throw std::logic_error("the schema does not define " + key.shape);
+    }
+  }
+  return schema;
+}
+
+}  // namespace gaussweep::io
