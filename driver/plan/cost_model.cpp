@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "driver/plan/demand.hpp"
+#include "driver/system/clock.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -14,6 +15,10 @@ namespace {
 std::string group(const std::string& problem, const std::string& method, const std::string& precision,
                   const std::string& backend) {
   return fmt::format("{}/{}/{}/{}", problem, method, precision, backend);
+}
+
+std::string place(const std::string& problem, const std::string& precision, const std::string& backend) {
+  return fmt::format("{}/{}/{}", problem, precision, backend);
 }
 
 double log_size(std::int64_t n) {
@@ -45,6 +50,13 @@ void CostModel::learn(const io::Record& record) {
   auto& rates = seen_[group(record.problem, record.method, record.precision, record.backend)];
   const auto [seen, fresh] = rates.try_emplace(log_size(record.n), rate);
   if (!fresh) seen->second = std::min(seen->second, rate);
+  const double whole = parse_time(record.end_time) - record.prepare_began;
+  const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
+                                        (record.stages.empty() ? 0 : 1));
+  if (!(whole >= 0)) return;  // of a version that did not say when
+  Mean& mean = besides_[place(record.problem, record.precision, record.backend)][record.n];
+  mean.seconds += std::max(0.0, whole - runs * record.seconds_median);
+  mean.count += 1;
 }
 
 void CostModel::learn(const io::DeviceRow& device) {
@@ -85,14 +97,28 @@ double CostModel::run_seconds(const Trial& trial) const {
   return iterations * flops / first_rate(trial, *method);
 }
 
+double CostModel::besides(const Trial& trial) const {
+  const std::int64_t n = std::max(trial.shape.n, trial.shape.m);
+  const auto elements = [](std::int64_t order) {
+    return static_cast<double>(order) * static_cast<double>(order);
+  };
+  const auto known =
+      besides_.find(place(std::string(to_string(trial.problem)), std::string(to_string(trial.precision)),
+                          std::string(to_string(trial.backend))));
+  if (known == besides_.end())
+    return fixed_seconds + 20e-9 * static_cast<double>(n) * static_cast<double>(trial.shape.n);
+  const auto above = known->second.lower_bound(trial.shape.n);
+  const auto& [order, mean] = above == known->second.end() ? *std::prev(above) : *above;
+  const double grown = std::max(1.0, elements(trial.shape.n) / elements(std::max<std::int64_t>(order, 1)));
+  return grown * mean.seconds / mean.count;
+}
+
 double CostModel::estimate(const Trial& trial) const {
   const double runs = static_cast<double>(trial.sampling.warmup + trial.sampling.least) *
                           static_cast<double>(trial.inner_repeats) +
                       (trial.stages == Stages::never ? 0 : 1);
-  const double elements =
-      static_cast<double>(std::max(trial.shape.n, trial.shape.m)) * static_cast<double>(trial.shape.n);
   // Energy is measured with the runs and once more without them.
-  return fixed_seconds + runs * run_seconds(trial) + 20e-9 * elements + trial.sampling.warmup_seconds +
+  return besides(trial) + runs * run_seconds(trial) + trial.sampling.warmup_seconds +
          2 * trial.energy_seconds;
 }
 

@@ -24,10 +24,17 @@ class CostModel {
 
  private:
   double first_rate(const Trial& trial, const Method& method) const;
+  /// Seconds besides the runs.
+  double besides(const Trial& trial) const;
   const Registry& registry_;
   double slowest_gemm_float_ = 0, slowest_gemm_double_ = 0;  ///< of all devices, in flop/s; 0: not known
   /// By problem/method/precision/backend: ln n → the slowest rate seen there, in flop/s.
   std::map<std::string, std::map<double, double>> seen_;
+  struct Mean {
+    double seconds = 0, count = 0;
+  };
+  /// By problem/precision/backend: n → what trials took besides their runs.
+  std::map<std::string, std::map<std::int64_t, Mean>> besides_;
 };
 
 }  // namespace gaussweep::driver

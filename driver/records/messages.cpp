@@ -41,6 +41,10 @@ void put(json& to, const Setup& m) {
 void put(json& to, const Work& m) {
   to["trial"] = to_json(m.trial);
 }
+void put(json& to, const Batch& m) {
+  json& trials = to["trials"] = json::array();
+  for (const Trial& trial : m.trials) trials.push_back(to_json(trial));
+}
 void put(json& to, const At& m) {
   to["step"] = m.step;
 }
@@ -86,6 +90,10 @@ void take(const json& from, Setup& m) {
 }
 void take(const json& from, Work& m) {
   m.trial = trial_from_json(from.at("trial"));
+}
+void take(const json& from, Batch& m) {
+  for (const json& trial : from.at("trials")) m.trials.push_back(trial_from_json(trial));
+  if (m.trials.empty()) throw std::runtime_error("'trials' is empty");
 }
 void take(const json& from, At& m) {
   m.step = from.at("step");

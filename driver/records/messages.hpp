@@ -29,10 +29,16 @@ struct Setup {
   std::optional<io::DeviceRow> device;
 };
 
-/// Do this trial. To a worker, and to a supervisor that said `Ready`.
+/// Do this trial, after those that were sent before. To a worker.
 struct Work {
   static constexpr const char* name = "trial";
   Trial trial;
+};
+
+/// Do these trials, in this order. To a supervisor that said `Ready`.
+struct Batch {
+  static constexpr const char* name = "batch";
+  std::vector<Trial> trials;
 };
 
 /// There is no more: store what is not stored yet, say `Closed`, and end. To a worker.
@@ -86,7 +92,7 @@ struct StorageFailed {
   std::string message;
 };
 
-/// The rank wants a trial; its worker holds the matrix of this digest (empty: none).
+/// The rank wants trials; its worker holds the matrix of this digest, or will have it (empty: none).
 struct Ready {
   static constexpr const char* name = "ready";
   std::string held;
@@ -104,7 +110,7 @@ struct Storing {
   static constexpr const char* name = "storing";
 };
 
-/// The rank has abandoned its trial, or had none.
+/// The rank has abandoned its trials, or had none.
 struct GivenBack {
   static constexpr const char* name = "given_back";
 };
@@ -131,7 +137,7 @@ struct Bye {
   static constexpr const char* name = "bye";
 };
 
-/// End the trial that runs and give it back.
+/// End the trial that runs and give back all.
 struct Abandon {
   static constexpr const char* name = "abandon";
 };
@@ -147,7 +153,7 @@ struct Finish {
 using ToWorker = std::variant<message::Setup, message::Work, message::Close>;
 using FromWorker = std::variant<message::At, message::Hello, message::Done, message::Closed, message::Unfit,
                                 message::StorageFailed>;
-using ToSupervisor = std::variant<message::Work, message::Abandon, message::Finish>;
+using ToSupervisor = std::variant<message::Batch, message::Abandon, message::Finish>;
 using ToCoordinator =
     std::variant<message::Ready, message::Recorded, message::GivenBack, message::DeviceSeen, message::Retired,
                  message::StorageFailed, message::Storing, message::Stop, message::Bye>;

@@ -14,6 +14,10 @@
 namespace gaussweep::driver {
 namespace {
 
+// Seconds of work that are handed out at once: a rank asks again when half of it is done, so messages, syncs
+// and results.h5 hold up nobody.
+constexpr double batch_seconds = 0.2;
+constexpr std::size_t most_in_batch = 128;
 constexpr double sync_interval = 0.05;  // seconds: so many lines share one sync under load
 // Seconds that a rank may take to answer: more than ending a worker for sure takes.
 constexpr double answer_patience = 15;
@@ -63,6 +67,7 @@ void Coordinator::keep(io::Record record) {
   directory_.append(record);
   model_.learn(record);
   learned_since_ = true;
+  ++kept_;
   if (found != index_.end()) keeper_.release(trials_[found->second], true);
   unsynced_.emplace_back(record.status, expected);
 }
@@ -71,28 +76,62 @@ void Coordinator::estimate_anew() {
   queue_.after([&] { costs_ = estimates(model_, trials_); });
   queued_cost_ = queue_.total();
   learned_since_ = false;
+  estimate_at_ = 2 * std::max(kept_, estimate_at_);
+}
+
+std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& held) {
+  if (!stopped_because_.empty()) return {};
+  if (kept_ >= estimate_at_) estimate_anew();
+  double most_seconds = HUGE_VAL;
+  if (limits_.deadline > 0) most_seconds = limits_.deadline - clock_.now() - in_hand(rank);
+  std::optional<std::size_t> next = queue_.next(held, most_seconds);
+  if (!next && queue_.size() > 0 && learned_since_) {  // the first guesses err on the careful side
+    estimate_anew();
+    next = queue_.next(held, most_seconds);
+  }
+  std::vector<std::size_t> batch;
+  // The last ones go one by one, so that all ranks end together.
+  const double fair = queued_cost_ / (2.0 * post_.size());
+  double room = std::min({batch_seconds, fair, most_seconds});
+  while (next) {
+    batch.push_back(*next);
+    queued_cost_ -= costs_[*next];
+    room -= costs_[*next];
+    if (room <= 0 || batch.size() == most_in_batch) break;
+    next = queue_.next(trials_[*next].matrix.digest, room);
+  }
+  return batch;
 }
 
 void Coordinator::give(int rank, const std::string& held) {
-  double most_seconds = HUGE_VAL;
-  if (limits_.deadline > 0) most_seconds = limits_.deadline - clock_.now();
-  std::optional<std::size_t> next;
-  if (stopped_because_.empty()) {
-    next = queue_.next(held, most_seconds);
-    if (!next && queue_.size() > 0 && learned_since_) {  // the first guesses err on the careful side
-      estimate_anew();
-      next = queue_.next(held, most_seconds);
-    }
-  }
-  if (!next) {
+  const std::vector<std::size_t> batch = next_batch(rank, held);
+  if (batch.empty()) {
     waiting_[rank] = held;
     return;
   }
-  queued_cost_ -= costs_[*next];
-  running_[rank] = {*next, clock_.now()};
-  Trial trial = trials_[*next];
-  keeper_.admit(trial);
-  post_.tell(rank, message::Work{std::move(trial)});
+  message::Batch message;
+  for (const std::size_t index : batch) {
+    message.trials.push_back(trials_[index]);
+    keeper_.admit(message.trials.back());
+  }
+  Hand& hand = running_[rank];
+  if (hand.trials.empty()) hand.since = clock_.now();
+  hand.trials.insert(hand.trials.end(), batch.begin(), batch.end());
+  post_.tell(rank, message);
+}
+
+double Coordinator::in_hand(int rank) const {
+  const auto run = running_.find(rank);
+  if (run == running_.end()) return 0;
+  double work = -(clock_.now() - run->second.since);
+  for (const std::size_t trial : run->second.trials) work += costs_[trial];
+  return std::max(0.0, work);
+}
+
+std::size_t Coordinator::running() const {
+  std::size_t count = 0;
+  for (const auto& [rank, hand] : running_) count += hand.trials.size();
+  return count;
 }
 
 void Coordinator::give_to_waiting() {
@@ -102,7 +141,15 @@ void Coordinator::give_to_waiting() {
 }
 
 void Coordinator::take(int rank, const message::Recorded& recorded) {
-  running_.erase(rank);
+  const auto run = running_.find(rank);
+  const auto recorded_trial = index_.find(recorded.record.key);
+  if (run != running_.end() && recorded_trial != index_.end()) {
+    std::deque<std::size_t>& trials = run->second.trials;
+    const auto place = std::find(trials.begin(), trials.end(), recorded_trial->second);
+    if (place != trials.end()) trials.erase(place);
+    run->second.since = clock_.now();
+    if (trials.empty()) running_.erase(run);
+  }
   keeper_.note_writing(rank, recorded.writing);
   keep(recorded.record);
 }
@@ -150,9 +197,11 @@ void Coordinator::take(int rank, const message::Bye& /*bye*/) {
 void Coordinator::take_back(int rank) {
   const auto run = running_.find(rank);
   if (run == running_.end()) return;
-  queue_.put_back(run->second.trial);
-  keeper_.release(trials_[run->second.trial], false);
-  queued_cost_ += costs_[run->second.trial];
+  for (const std::size_t trial : run->second.trials) {
+    queue_.put_back(trial);
+    keeper_.release(trials_[trial], false);
+    queued_cost_ += costs_[trial];
+  }
   running_.erase(run);
 }
 
@@ -165,15 +214,14 @@ void Coordinator::take(int rank, const message::Retired& retired) {
   keeper_.note_writing(rank, {});
   waiting_.erase(rank);
   const auto run = running_.find(rank);
-  if (run != running_.end() && ++retired_with_[run->second.trial] >= most_retirements) {
+  if (run != running_.end() && ++retired_with_[run->second.trials.front()] >= most_retirements) {
     // It may be what breaks the devices: it shall not have them all.
     spdlog::error("{}: {} ranks retired while they had it; it is left for --resume",
-                  describe(trials_[run->second.trial]), most_retirements);
-    running_.erase(run);
+                  describe(trials_[run->second.trials.front()]), most_retirements);
+    run->second.trials.pop_front();
     lost_its_ranks_ = true;
-  } else {
-    take_back(rank);
   }
+  take_back(rank);
   give_to_waiting();
 }
 
@@ -181,7 +229,7 @@ void Coordinator::stop(const std::string& reason) {
   if (!stopped_because_.empty()) return;
   stopped_because_ = reason;
   stopping_since_ = clock_.now();
-  spdlog::warn("stopping: {}; {} trials are running, {} are left for --resume", reason, running_.size(),
+  spdlog::warn("stopping: {}; {} trials are running, {} are left for --resume", reason, running(),
                queue_.size());
 }
 
@@ -218,8 +266,9 @@ void Coordinator::watch_limits() {
   const bool at_once = signals > 1;
   if (abandoned_at_ < 0 && (patience_over || at_once)) {
     abandoned_at_ = now;
-    for (const auto& [rank, run] : running_) {
-      spdlog::warn("abandoning {} on rank {}", describe(trials_[run.trial]), rank);
+    for (const auto& [rank, hand] : running_) {
+      spdlog::warn("abandoning {} on rank {}{}", describe(trials_[hand.trials.front()]), rank,
+                   hand.trials.size() == 1 ? "" : fmt::format(", and {} after it", hand.trials.size() - 1));
       post_.tell(rank, message::Abandon{});
     }
   }
@@ -240,8 +289,7 @@ void Coordinator::forget_the_silent(double now) {
 
 double Coordinator::work_left() const {
   double work = queued_cost_;
-  const double now = clock_.now();
-  for (const auto& [rank, run] : running_) work += std::max(0.0, costs_[run.trial] - (now - run.since));
+  for (const auto& [rank, hand] : running_) work += in_hand(rank);
   return work;
 }
 

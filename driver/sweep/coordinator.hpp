@@ -1,6 +1,7 @@
 #pragma once
 /// Rank 0's part: hands out trials, keeps the journal and results.h5, shows progress, stops in time.
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -59,9 +60,15 @@ class Coordinator {
   void take(int rank, const message::Stop& stop);
   void take(int rank, const message::Bye& bye);
   void give(int rank, const std::string& held);
+  /// Takes trials out of the queue: one, or as many short ones as keep a rank busy for a while, but not while
+  /// others have nothing to do. Empty where there is none, or none fits into the time left.
+  std::vector<std::size_t> next_batch(int rank, const std::string& held);
   /// Asks again for the ranks that got nothing.
   void give_to_waiting();
   void keep(io::Record record);
+  /// Seconds of the trials that a rank has in hands.
+  double in_hand(int rank) const;
+  std::size_t running() const;
   /// Prices what is left by what was learned in this run.
   void estimate_anew();
   void watch_limits();
@@ -90,11 +97,11 @@ class Coordinator {
   Clock clock_;
   StopSignals signals_;
   Progress progress_;
-  struct Handed {
-    std::size_t trial;
-    double since;
+  struct Hand {
+    std::deque<std::size_t> trials;  ///< never empty; the rank does them in this order
+    double since;                    ///< the first of them is the first
   };
-  std::map<int, Handed> running_;       ///< by rank
+  std::map<int, Hand> running_;         ///< by rank
   std::map<int, std::string> waiting_;  ///< ranks that asked and got nothing yet, with the matrix they hold
   std::set<int> greeted_;               ///< their worker's device is known
   std::set<int> gone_;                  ///< retired, or silent: they get no more trials
@@ -103,7 +110,9 @@ class Coordinator {
   std::vector<std::pair<std::string, bool>> unsynced_;  ///< statuses of records that are not on disk yet
   double last_sync_ = 0;
   double queued_cost_ = 0;
-  bool learned_since_ = false;  ///< since the costs were estimated
+  bool learned_since_ = false;    ///< since the costs were estimated
+  std::size_t kept_ = 0;          ///< records of this run
+  std::size_t estimate_at_ = 16;  ///< so many, costs are estimated anew
   double stopping_since_ = 0;
   double abandoned_at_ = -1;  ///< negative: running trials were not abandoned
   std::string stopped_because_;

@@ -15,6 +15,7 @@
 namespace gaussweep::driver {
 namespace {
 
+constexpr std::size_t most_sent = 2;   // trials with a worker: the one that it does, and the next one
 constexpr int most_ends = 2;           // of one trial, before it is left alone
 constexpr int most_failed_starts = 3;  // in a row, before the rank retires
 constexpr double pauses[most_failed_starts] = {0, 1,
@@ -51,21 +52,37 @@ Supervisor::Supervisor(Post& post, WorkerPlace place, const Registry& registry, 
 }
 
 void Supervisor::ask() {
-  post_.tell_coordinator(message::Ready{held_});
+  if (asked_ || trials_.size() > ask_at_) return;
+  asked_ = true;
+  post_.tell_coordinator(message::Ready{trials_.empty() ? held_ : trials_.back().matrix.digest});
 }
 
 void Supervisor::report(const io::Record& record) {
   post_.tell_coordinator(message::Recorded{record, writing_});
-  trial_.reset();
-  sent_ = false;
+  trials_.pop_front();
   ends_ = 0;
   first_cause_.clear();
+  if (sent_ > 0 && --sent_ > 0) note_begin();
   ask();
 }
 
+void Supervisor::note_begin() {
+  step_ = "start";
+  begin_ = clock_.now();
+  began_ = time_stamp();
+}
+
+void Supervisor::drop_trials() {
+  trials_.clear();
+  sent_ = 0;
+  ends_ = 0;
+  first_cause_.clear();
+}
+
 io::Record Supervisor::blank() const {
-  io::Record record = blank_record(*trial_, registry_.find(trial_->problem, trial_->method), place_.origin);
-  if (trial_->backend == Backend::cuda) {
+  const Trial& trial = trials_.front();
+  io::Record record = blank_record(trial, registry_.find(trial.problem, trial.method), place_.origin);
+  if (trial.backend == Backend::cuda) {
     record.gpu_uuid = place_.gpu_uuid;
     record.gpu_name = device_->gpu_name;  // a trial is only sent to a worker that has said it
     record.capability = device_->capability;
@@ -78,7 +95,7 @@ void Supervisor::start_worker() {
   start_again_at_ = -1;
   worker_ready_ = false;
   worker_round_ = 0;
-  sent_ = false;
+  sent_ = 0;
   step_ = "start-up";
   step_started_ = clock_.now();
   try {
@@ -94,12 +111,12 @@ void Supervisor::start_worker() {
 }
 
 void Supervisor::end_worker() {
-  const bool in_the_middle = sent_;
+  const bool in_the_middle = sent_ > 0;
   const std::unique_ptr<WorkerProcess> ending = std::move(worker_);
   if (ending && !ending->end())
     spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", place_.origin.rank);
   worker_ready_ = false;
-  sent_ = false;
+  sent_ = 0;
   if (ending && (in_the_middle || !writing_.empty()))
     io::remove_temporaries_of(ending->pid(), place_.directory + "/matrices");
   if (!writing_.empty()) {
@@ -136,7 +153,7 @@ void Supervisor::leave() {
 
 void Supervisor::retire(const std::string& reason) {
   end_worker();
-  trial_.reset();
+  drop_trials();
   out_of_work_ = true;
   post_.tell_coordinator(message::Retired{reason});
 }
@@ -170,7 +187,8 @@ void Supervisor::trial_ended_worker(io::Record record) {
   end_worker();
   held_.clear();
   ++ends_;
-  spdlog::warn("rank {}: {}: {} {}", place_.origin.rank, describe(*trial_), record.status, record.message);
+  spdlog::warn("rank {}: {}: {} {}", place_.origin.rank, describe(trials_.front()), record.status,
+               record.message);
   if (ends_ == 1) first_cause_ = record.message;
   if (ends_ > 1) record.message += fmt::format("; tried {} times", ends_);
   last_end_ = std::move(record);
@@ -178,7 +196,7 @@ void Supervisor::trial_ended_worker(io::Record record) {
 }
 
 void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
-  if (trial_ && sent_) {
+  if (sent_ > 0) {
     io::Record record = blank();
     record.start_time = began_;
     record.end_time = fine_time_stamp();
@@ -216,7 +234,7 @@ void Supervisor::hear(const message::Hello& hello) {
 void Supervisor::hear(const message::Unfit& unfit) {
   if (closing_ != Closing::no) return after_close();
   // while a trial runs, it is the trial's failure; else there was no start
-  if ((trial_ && sent_) || !unfit.busy) {
+  if (sent_ > 0 || !unfit.busy) {
     worker_is_gone(io::Status::crashed, unfit.message);
   } else {
     device_is_busy(unfit.message);
@@ -229,41 +247,47 @@ void Supervisor::hear(const message::StorageFailed& failed) {
 
 void Supervisor::hear(message::Done done) {
   using message::WorkerEnd;
-  if (!trial_ || !sent_) throw BadMessage("a record came that nobody had asked for");
-  if (done.record.key != trial_->key) {
+  if (sent_ == 0) throw BadMessage("a record came that nobody had asked for");
+  if (done.record.key != trials_.front().key) {
     throw BadMessage(fmt::format("the record of another trial came, {}/{} n={}", done.record.problem,
                                  done.record.method, done.record.n));
   }
   writing_ = std::move(done.writing);
   if (done.end == WorkerEnd::fatal) return trial_ended_worker(std::move(done.record));
-  held_ = done.end == WorkerEnd::none ? trial_->matrix.digest : std::string();
+  held_ = done.end == WorkerEnd::none ? trials_.front().matrix.digest : std::string();
   report(ends_ == 0 ? done.record : with_first_end(done.record, first_cause_));
   if (done.end == WorkerEnd::none) return;
   end_worker();
   start_worker();
 }
 
-void Supervisor::take(const message::Work& work) {
-  trial_ = work.trial;
-  ends_ = 0;
-  // What differs from process to process is to be in a trial's rounds: each has a worker of its own.
-  if (!worker_ || worker_round_ == 0 || worker_round_ == trial_->round) return;
+void Supervisor::take(const message::Batch& batch) {
+  if (out_of_work_) return;  // said already: what was on its way here then is not lost
+  trials_.insert(trials_.end(), batch.trials.begin(), batch.trials.end());
+  asked_ = false;
+  ask_at_ =
+      batch.trials.size() / 2;  // of several short ones there are always some; a long one may go elsewhere
+  ask();
+}
+
+void Supervisor::renew_worker() {
   held_.clear();
-  if (worker_ready_ && !writing_.empty()) return close_worker(Closing::to_renew);
+  if (!writing_.empty()) return close_worker(Closing::to_renew);
   end_worker();
   start_worker();
 }
 
 void Supervisor::take(const message::Abandon& /*abandon*/) {
   end_worker();
-  trial_.reset();
+  drop_trials();
+  asked_ = true;  // the coordinator takes the answer for that
   closing_ = Closing::no;
   start_again_at_ = -1;
   post_.tell_coordinator(message::GivenBack{});
 }
 
 void Supervisor::take(const message::Finish& finish) {
-  const bool idle = worker_ && worker_ready_ && !sent_;
+  const bool idle = worker_ && worker_ready_ && sent_ == 0;
   if (finish.at_once || !idle || writing_.empty()) return leave();
   close_worker(Closing::to_leave);
 }
@@ -271,8 +295,8 @@ void Supervisor::take(const message::Finish& finish) {
 void Supervisor::watch_time() {
   forgive_standstill();  // also of the wait for the worker's words just now
   const double now = clock_.now();
-  if (trial_ && sent_ && now - sent_at_ > trial_->timeout_seconds) {
-    worker_is_gone(io::Status::timeout, fmt::format("no end after {:g} s", trial_->timeout_seconds));
+  if (sent_ > 0 && now - begin_ > trials_.front().timeout_seconds) {
+    worker_is_gone(io::Status::timeout, fmt::format("no end after {:g} s", trials_.front().timeout_seconds));
     return;
   }
   const double limit = !device_ ? first_start_timeout : start_timeout;
@@ -321,19 +345,26 @@ void Supervisor::do_step(int wait_ms) {
     clock_.wait(1e-3 * wait_ms);
     return;
   }
-  if (trial_ && !sent_ && worker_ready_ && closing_ == Closing::no) {
-    step_ = "start";
-    sent_ = true;
-    worker_round_ = trial_->round;
-    sent_at_ = clock_.now();
-    began_ = time_stamp();
+  send_trials();
+  if (worker_) listen(wait_ms);
+}
+
+void Supervisor::send_trials() {
+  while (worker_ready_ && closing_ == Closing::no && sent_ < std::min(trials_.size(), most_sent)) {
+    const Trial& next = trials_[sent_];
+    // What differs from process to process is to be in a trial's rounds: each has a worker of its own.
+    if (worker_round_ != 0 && worker_round_ != next.round) {
+      if (sent_ == 0) renew_worker();
+      return;
+    }
+    if (sent_++ == 0) note_begin();
+    worker_round_ = next.round;
     try {
-      worker_->send(message::Work{*trial_});
+      worker_->send(message::Work{next});
     } catch (const ChannelClosed&) {
-      // heard below as the end of the channel
+      return;  // heard as the end of the channel
     }
   }
-  listen(wait_ms);
 }
 
 /// Where this process itself was held up (a suspended job, a file system that did not answer rank 0), its
@@ -343,7 +374,7 @@ void Supervisor::forgive_standstill() {
   const double standstill = last_look_ < 0 ? 0 : now - last_look_;
   last_look_ = now;
   if (standstill < shortest_standstill) return;
-  sent_at_ += standstill;
+  begin_ += standstill;
   step_started_ += standstill;
 }
 
@@ -361,7 +392,7 @@ void Supervisor::step(int wait_ms) {
     }
   } catch (const io::StorageError& e) {
     end_worker();
-    trial_.reset();
+    drop_trials();
     out_of_work_ = true;
     post_.tell_coordinator(message::StorageFailed{e.what()});
     if (closing_ == Closing::to_leave) leave();

@@ -1,12 +1,16 @@
 #pragma once
-/// One a rank: asks the coordinator for a trial, hands it to its worker, watches the worker, ends it for sure
-/// where it crashes, hangs or is to be abandoned, and goes on with a fresh one.
+/// One a rank: asks the coordinator for trials, hands them to its worker, watches the worker, ends it for
+/// sure where it crashes, hangs or is to be abandoned, and goes on with a fresh one.
+///
+/// While the worker does a trial the next one lies with it, so that it waits for no message. It does them in
+/// order and says the end of each: what ends it is the first that it has not answered.
 ///
 /// Every worker's first act is a probe whose result is known. A trial that ended its worker twice is recorded
 /// only once a fresh worker has shown that the device still works; where none can start, the rank retires and
 /// hands the trial back, for it may be innocent. A device that others fill or have to themselves is waited
 /// for, a minute.
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +37,7 @@ class Supervisor {
 
  private:
   void do_step(int wait_ms);
-  void take(const message::Work& work);
+  void take(const message::Batch& batch);
   void take(const message::Abandon& abandon);
   void take(const message::Finish& finish);
   void hear(const message::At& at);
@@ -53,7 +57,15 @@ class Supervisor {
   void forgive_standstill();
   void watch_time();
   void report(const io::Record& record);
+  /// Asks for trials where it is time to.
   void ask();
+  void send_trials();
+  /// The first of the trials begins now.
+  void note_begin();
+  /// Trials that differ in their round have workers that differ.
+  void renew_worker();
+  /// What was handed to this rank is another's now, or nobody's.
+  void drop_trials();
   void retire(const std::string& reason);
   void end_worker();
   /// What follows the worker once it has stored what it had to.
@@ -82,11 +94,13 @@ class Supervisor {
   double start_again_at_ = -1;     ///< after a failed start; negative: none is due
   bool out_of_work_ = false;       ///< retired, or the medium failed: it waits for `finish`
   std::string step_;               ///< the last step that the worker named
-  std::optional<Trial> trial_;
-  bool sent_ = false;  ///< the trial was sent to the worker
-  double sent_at_ = 0;
-  std::string began_;  ///< the time of day when it was sent
-  int ends_ = 0;       ///< workers that this trial has ended
+  std::deque<Trial> trials_;       ///< to be done, and recorded, in this order
+  std::size_t sent_ = 0;           ///< so many of them were sent to the worker, which does the first
+  bool asked_ = false;             ///< for more
+  std::size_t ask_at_ = 0;         ///< so few of them are left when more are asked for
+  double begin_ = 0;               ///< of the first of them, by the clock
+  std::string began_;              ///< and by the time of day
+  int ends_ = 0;                   ///< workers that the first has ended
   std::string first_cause_;
   io::Record last_end_;  ///< how it ended the last one: its record, once the device is known to work
   std::string held_;

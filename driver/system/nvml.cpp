@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "driver/system/clock.hpp"
+
 #include <cmath>
 
 namespace gaussweep::driver {
@@ -199,9 +201,13 @@ GpuSampler::GpuSampler(const Nvml& nvml, const std::string& uuid) : nvml_(nvml) 
   if (f.by_uuid(uuid.c_str(), &device) == success) device_ = device;
 }
 
-GpuReading GpuSampler::read() const {
+GpuReading GpuSampler::read() {
+  constexpr double shared_seconds = 5e-3;
+  if (device_ == nullptr) return {};
+  const double now = now_seconds();
+  if (read_at_ >= 0 && now - read_at_ < shared_seconds) return last_;
+  read_at_ = now;
   GpuReading reading;
-  if (device_ == nullptr) return reading;
   const Nvml::Functions& f = *nvml_.functions_;
   unsigned value = 0;
   if (f.clock != nullptr && f.clock(device_, clock_sm, &value) == success) reading.sm_clock_mhz = value;
@@ -216,6 +222,7 @@ GpuReading GpuSampler::read() const {
     reading.throttle_reason = throttle_names(reasons);
     reading.throttled = !reading.throttle_reason.empty();
   }
+  last_ = reading;
   return reading;
 }
 

@@ -69,14 +69,15 @@ class Nvml {
   std::string why_;
 };
 
-/// Reads one GPU, cheaply (tens of microseconds): for one reading a sample.
+/// Reads one GPU, cheaply (tens of microseconds): for one reading a sample, or a few short ones.
 class GpuSampler {
  public:
   /// @param uuid "GPU-…" or "MIG-…", as CUDA gives it. @pre `nvml` outlives the sampler
   GpuSampler(const Nvml& nvml, const std::string& uuid);
   /// False where NVML is absent or does not know this GPU: every reading is then empty.
   bool available() const { return device_ != nullptr; }
-  GpuReading read() const;
+  /// What there is to read now, or was at most 5 ms ago.
+  GpuReading read();
   /// Watts of this moment, as averaged by the GPU; NaN where not told.
   double watts() const;
   /// Joules since the driver was loaded (Volta and later); NaN where not told. It goes on in steps of some
@@ -86,6 +87,8 @@ class GpuSampler {
  private:
   const Nvml& nvml_;
   void* device_ = nullptr;
+  GpuReading last_;
+  double read_at_ = -1;  ///< by the clock; negative: never
 };
 
 }  // namespace gaussweep::driver

@@ -29,6 +29,10 @@ namespace gaussweep::driver {
 
 namespace {
 
+/// Trials that need no more, and there are many of them, share a look at the memory that is free.
+constexpr double little_bytes = 0x1p26;
+constexpr double look_seconds = 1;  // at most between two
+
 /// From here on a warm-up is as good as a separate pass for the stages: loading a kernel takes milliseconds.
 constexpr double long_run_seconds = 1;
 
@@ -88,6 +92,9 @@ Executor::Held<double>& Executor::held<double>() {
 /// hold the memory: that is no property of the trial
 std::string Executor::misfit(const Trial& trial, const Method& method) {
   const Footprint need = footprint(method, trial);
+  const double now = now_seconds();
+  const bool little = need.device_bytes + need.host_bytes <= little_bytes;
+  if (little && now < plenty_until_) return {};
   const DeviceInfo device = device_.info();
   const auto device_free = static_cast<double>(device.free_bytes);
   const auto device_total = static_cast<double>(device.total_bytes);
@@ -107,7 +114,12 @@ std::string Executor::misfit(const Trial& trial, const Method& method) {
     host = memory_facts();
   }
   const Fit host_fit = fit_of(need.host_bytes, host.free, host.most);
-  if (host_fit == Fit::fits) return {};
+  if (host_fit == Fit::fits) {
+    const bool plenty =
+        std::min(device_.backend() == Backend::cuda ? device_free : host.free, host.free) > 16 * little_bytes;
+    plenty_until_ = plenty ? now + look_seconds : 0;
+    return {};
+  }
   const std::string reason = fmt::format("needs {:.2f} GiB of host memory, {:.2f} of {:.2f} GiB are free",
                                          need.host_bytes / 0x1p30, host.free / 0x1p30, host.most / 0x1p30);
   if (host_fit == Fit::not_now) throw ForNow(io::Status::oom, reason);
@@ -132,6 +144,11 @@ io::Record Executor::run(const Trial& trial) {
 
 Peaks peaks_of(Backend trial, Backend device, const Peaks& measured) {
   return trial == Backend::host && device == Backend::cuda ? Peaks{} : measured;
+}
+
+GpuSampler& Executor::sampler() {
+  if (!sampler_) sampler_.emplace(nvml_, device_info_.uuid);
+  return *sampler_;
 }
 
 namespace {
@@ -285,8 +302,8 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
   std::optional<StoreWriter::Pause> pause(std::in_place, store_);
   std::optional<CacheFlush> flush;
   if (sampling.cold) run->run_cold(flush.emplace(device));
-  const GpuSampler sampler(nvml_, record.gpu_uuid);
   const bool on_gpu = trial.backend == Backend::cuda;
+  GpuSampler& sampler = this->sampler();
   if (on_gpu) run->watch_queue(now_seconds);
   std::vector<double> queueing;
   const Samples samples = take_samples(
@@ -402,7 +419,7 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
     warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
     std::optional<CacheFlush> flush;
     if (trial.sampling.cold) run.run_cold(flush.emplace(vendor_context.device));
-    const GpuSampler sampler(nvml_, record.gpu_uuid);
+    GpuSampler& sampler = this->sampler();
     const Samples samples = take_samples(
         trial.sampling,
         [&] {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -54,12 +55,15 @@ class Executor {
   template <class T>
   Held<T>& held();
   std::string misfit(const Trial& trial, const Method& method);
+  GpuSampler& sampler();
 
   const Registry& registry_;
   Device& device_;
   std::unique_ptr<Device> host_device_;
   DeviceInfo device_info_;  ///< as it was at the start: a broken device cannot be asked any more
   Nvml nvml_;
+  std::optional<GpuSampler> sampler_;  ///< of the worker's device
+  double plenty_until_ = 0;  ///< by the clock: so long, memory is free for a trial that needs little
   Context context_, host_context_;
   StoreWriter& store_;
   Origin origin_;

@@ -103,11 +103,12 @@ int say_last(Channel& channel, const FromWorker& message) {
 }
 
 /// @param phases where the executor's steps are noted
+/// @param reserve for the words that are needed where a method has taken all memory: given back before they
+/// are
 message::Done do_trial(Executor& executor, const Trial& trial, const std::string& step,
-                       const io::Record& phases) {
+                       const io::Record& phases, std::vector<char>& reserve) {
   message::Done done;
-  // For the words that are needed where a method has taken all memory; given back before they are.
-  std::vector<char> reserve(std::size_t{16} << 20);
+  reserve.resize(std::size_t{16} << 20);
   const std::string began = time_stamp();
   try {
     done.record = executor.run(trial);
@@ -169,6 +170,7 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
     executor.set_peaks(peaks);
     tell(message::Hello{row_of(worker_device_info(*device), setup.origin.host, peaks)});
 
+    std::vector<char> reserve;
     for (;;) {
       phases = {};
       begin_phase(phases, "wait", epoch_seconds());
@@ -180,7 +182,7 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
       }
       step = "start";
       begin_phase(phases, step, epoch_seconds());
-      message::Done done = do_trial(executor, std::get<message::Work>(message).trial, step, phases);
+      message::Done done = do_trial(executor, std::get<message::Work>(message).trial, step, phases, reserve);
       if (done.end != WorkerEnd::none) store.finish([&] { tell(message::At{"store"}); });
       done.writing = store.writing();
       tell(done);

@@ -35,6 +35,10 @@ void fill(Message& message) {
           each.record.status = "pass";
         }
         if constexpr (std::is_same_v<Each, message::Work>) each.trial.problem = Problem::named("gesv");
+        if constexpr (std::is_same_v<Each, message::Batch>) {
+          each.trials.resize(2);
+          for (Trial& trial : each.trials) trial.problem = Problem::named("gesv");
+        }
       },
       message);
 }

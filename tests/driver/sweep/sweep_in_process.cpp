@@ -49,6 +49,7 @@ class SweepInProcess::RankPost final : public Post {
   double launcher_patience() const override { return sweep_.patience; }
   void lose_peer() override { sweep_.lost_peer_ = true; }
   void send(int to, Mailbox box, const nlohmann::json& message) override {
+    if (message.at("type") == message::Batch::name) sweep_.batches_.push_back(message.at("trials").size());
     // as MPI carries it
     const auto bytes = nlohmann::json::to_cbor(message);
     sweep_.boxes_[{to, box}].push_back({rank_, nlohmann::json::from_cbor(bytes)});
@@ -90,13 +91,16 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
         says_.push_back(message_json(each));
       return;
     }
+    if (busy_) return;  // it comes to no other
     const Trial& trial = std::get<message::Work>(message).trial;
     if (script.dies && script.dies(rank_, trial)) {
       alive_ = false;
       return;
     }
-    for (auto& each : script.answers ? script.answers(rank_, trial) : good_answer(trial))
-      says_.push_back(std::move(each));
+    std::vector<nlohmann::json> words = script.answers ? script.answers(rank_, trial) : good_answer(trial);
+    const nlohmann::json last = words.empty() ? nlohmann::json() : words.back();
+    busy_ = !last.is_object() || last.value("type", "") == "at" || last.value("end", "none") != "none";
+    for (nlohmann::json& each : words) says_.push_back(std::move(each));
   }
   std::optional<FromWorker> receive(int /*wait_ms*/) override {
     sweep_.now_ += tick;
@@ -122,6 +126,7 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
   SweepInProcess& sweep_;
   int rank_, start_;
   bool alive_ = true;
+  bool busy_ = false;  ///< with a trial that has no end, or with its own
   std::deque<nlohmann::json> says_;
 };
 

@@ -60,6 +60,8 @@ class SweepInProcess {
   bool lost_peer() const { return lost_peer_; }
   /// The ranks whose worker was told to store the rest and end.
   const std::set<int>& closed() const { return closed_; }
+  /// How many trials each rank was given at once, in the order of time.
+  const std::vector<std::size_t>& batches() const { return batches_; }
   /// A message to the coordinator as if rank `from` had sent it.
   void send_to_coordinator(int from, const nlohmann::json& message);
 
@@ -77,6 +79,7 @@ class SweepInProcess {
   double now_ = 1000;
   bool lost_peer_ = false;
   std::set<int> closed_;
+  std::vector<std::size_t> batches_;
   std::map<std::pair<int, int>, std::vector<Mail>> boxes_;  ///< by rank and mailbox
   std::vector<int> starts_;
   std::vector<std::unique_ptr<RankPost>> posts_;

@@ -49,7 +49,7 @@ TEST(Nvml, WithoutTheLibraryEverythingIsUnknown) {
   EXPECT_NE(nvml.why().find("libno-such-library"), std::string::npos);
   EXPECT_EQ(nvml.driver_version(), "");
   EXPECT_TRUE(nvml.setups().empty());
-  const GpuSampler sampler(nvml, "GPU-00000000-0000-0000-0000-000000000000");
+  GpuSampler sampler(nvml, "GPU-00000000-0000-0000-0000-000000000000");
   EXPECT_FALSE(sampler.available());
   const GpuReading reading = sampler.read();
   EXPECT_TRUE(std::isnan(reading.sm_clock_mhz));
@@ -69,7 +69,7 @@ TEST(Nvml, WhereThereIsADriverItsGpusCanBeRead) {
   EXPECT_FALSE(nvml.driver_version().empty());
   for (const GpuSetup& setup : nvml.setups()) {
     EXPECT_FALSE(setup.uuid.empty());
-    const GpuSampler sampler(nvml, setup.uuid);
+    GpuSampler sampler(nvml, setup.uuid);
     ASSERT_TRUE(sampler.available()) << setup.uuid;
     const GpuReading reading = sampler.read();
     EXPECT_GT(reading.sm_clock_mhz, 0);

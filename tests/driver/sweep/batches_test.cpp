@@ -1,0 +1,162 @@
+// Short trials are handed out many at once: what becomes of the others when one of them ends its worker, its
+// rank or the sweep.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "tests/driver/sweep/sweep_in_process.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using ::testing::HasSubstr;
+using testing_help::good_answer;
+using testing_help::SweepInProcess;
+using Words = std::vector<nlohmann::json>;
+
+constexpr std::size_t many = 400;
+constexpr std::size_t place = 7;                  // in the first batch, neither its first nor its last
+constexpr std::size_t middle = many - 1 - place;  // of equal trials the last goes first
+
+bool is_trial(const SweepInProcess& sweep, std::size_t number, const Trial& trial) {
+  return trial.key == sweep.trials()[number].key;
+}
+
+/// All but one passed, at the first try.
+void expect_others_untouched(const SweepInProcess& sweep, std::size_t but) {
+  for (std::size_t i = 0; i < many; ++i) {
+    if (i == but) continue;
+    const std::optional<io::Record> record = sweep.record_of(i);
+    ASSERT_TRUE(record) << i;
+    EXPECT_EQ(record->status, "pass") << i;
+    EXPECT_EQ(record->message, "") << i;
+  }
+}
+
+TEST(Batches, AreLongAtFirstAndSingleTrialsAtTheEnd) {
+  SweepInProcess sweep(4, many);
+  std::map<std::string, int> runs;
+  sweep.script.answers = [&](int, const Trial& trial) {
+    ++runs[trial.key];
+    return good_answer(trial);
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(sweep.records(), many);
+  for (const auto& [key, count] : runs) EXPECT_EQ(count, 1) << key;
+  const std::vector<std::size_t>& batches = sweep.batches();
+  EXPECT_GT(batches.front(), 2 * place);
+  EXPECT_LT(batches.size(), many / 4);
+  EXPECT_EQ(batches.back(), 1U) << "so that all ranks end together";
+}
+
+TEST(Batches, OfOneLongTrialLeaveTheNextOneToOthers) {
+  SweepInProcess sweep(2, 8);
+  sweep.backend = Backend::cuda;
+  sweep.n = 8192;  // many seconds
+  std::map<int, int> done;
+  sweep.script.answers = [&](int rank, const Trial& trial) -> Words {
+    ++done[rank];
+    if (rank == 0) return {};  // it does not come to an end with its first
+    return good_answer(trial);
+  };
+  sweep.run(100, [&] { sweep.signals = sweep.records() == 7 ? 2 : 0; });
+  EXPECT_EQ(done[0], 1);
+  EXPECT_EQ(sweep.records(), 7U);
+}
+
+TEST(Batches, ATrialInTheirMiddleThatKillsWorkersIsAloneToBlame) {
+  SweepInProcess sweep(1, many);
+  int ends = 0;
+  sweep.script.dies = [&](int, const Trial& trial) { return is_trial(sweep, middle, trial) && ++ends > 0; };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_GT(sweep.batches().front(), place + 1);
+  EXPECT_EQ(ends, 2);
+  const auto record = sweep.record_of(middle);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->status, "crashed");
+  EXPECT_THAT(record->message, HasSubstr("tried 2 times"));
+  expect_others_untouched(sweep, middle);
+}
+
+TEST(Batches, ATrialInTheirMiddleThatHangsIsAloneToBlame) {
+  SweepInProcess sweep(1, many);
+  sweep.trial_timeout = 30;
+  sweep.script.answers = [&](int, const Trial& trial) -> Words {
+    if (is_trial(sweep, middle, trial)) return {message_json(FromWorker{message::At{"loop"}})};
+    return good_answer(trial);
+  };
+  ASSERT_TRUE(sweep.run());
+  const auto record = sweep.record_of(middle);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->status, "timeout");
+  EXPECT_EQ(record->message, "no end after 30 s (at loop); tried 2 times");
+  expect_others_untouched(sweep, middle);
+}
+
+TEST(Batches, GoOnWithAFreshWorkerWhereATrialSpentTheOld) {
+  SweepInProcess sweep(1, many);
+  int starts = 0;
+  sweep.script.greets = [&](int, int start) { return (starts = start) > 0; };
+  sweep.script.answers = [&](int, const Trial& trial) {
+    Words words = good_answer(trial);
+    if (is_trial(sweep, middle, trial)) words.back()["end"] = "spent";
+    return words;
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(starts, 2);
+  expect_others_untouched(sweep, many);
+}
+
+TEST(Batches, OfARankThatRetiresGoToOthers) {
+  SweepInProcess sweep(2, many);
+  bool broken = false;
+  sweep.script.dies = [&](int rank, const Trial& trial) {
+    return rank == 1 && !is_trial(sweep, many - 1, trial) && (broken = true);
+  };
+  sweep.script.unfit = [&](int rank, int) -> std::optional<message::Unfit> {
+    if (rank == 1 && broken) return message::Unfit{"the probe came out wrong", false};
+    return std::nullopt;
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_TRUE(broken);
+  expect_others_untouched(sweep, many);
+  EXPECT_FALSE(sweep.coordinator().lost_its_ranks());
+}
+
+TEST(Batches, AreLeftForResumeWhereTheSweepIsStoppedAtOnce) {
+  SweepInProcess sweep(1, many);
+  bool hangs = false;
+  sweep.script.answers = [&](int, const Trial& trial) -> Words {
+    hangs = hangs || is_trial(sweep, middle, trial);
+    if (hangs) return {};
+    return good_answer(trial);
+  };
+  ASSERT_TRUE(sweep.run(500, [&] { sweep.signals = hangs ? 2 : 0; }));
+  EXPECT_LT(sweep.records(), many / 2);
+  EXPECT_FALSE(sweep.record_of(middle)) << "abandoned, not failed";
+  for (std::size_t i = 0; i < many; ++i) {
+    const auto record = sweep.record_of(i);
+    EXPECT_TRUE(!record || record->status == "pass") << i;
+  }
+}
+
+TEST(Batches, EndWithTheirRound) {
+  SweepInProcess sweep(2, many);
+  sweep.rounds = 2;
+  std::map<int, std::int64_t> round;  // of each rank's worker
+  sweep.script.greets = [&](int rank, int) {
+    round[rank] = 0;
+    return true;
+  };
+  sweep.script.answers = [&](int rank, const Trial& trial) {
+    EXPECT_TRUE(round[rank] == 0 || round[rank] == trial.round) << "rank " << rank;
+    round[rank] = trial.round;
+    return good_answer(trial);
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_GT(*std::max_element(sweep.batches().begin(), sweep.batches().end()), place);
+  expect_others_untouched(sweep, many);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
