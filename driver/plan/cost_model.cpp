@@ -12,11 +12,6 @@
 namespace gaussweep::driver {
 namespace {
 
-std::string group(const std::string& problem, const std::string& method, const std::string& precision,
-                  const std::string& backend) {
-  return fmt::format("{}/{}/{}/{}", problem, method, precision, backend);
-}
-
 std::string place(const std::string& problem, const std::string& precision, const std::string& backend) {
   return fmt::format("{}/{}/{}", problem, precision, backend);
 }
@@ -37,6 +32,10 @@ double nearest_rate(const std::map<double, double>& rates, double size) {
   return nearer < 0 ? above->second : below->second;
 }
 
+Precision other_of(Precision precision) {
+  return precision == Precision::float64 ? Precision::float32 : Precision::float64;
+}
+
 // On an H200 the papers' kernels reach 0.0004 to 0.1 of its GEMM's rate, triangular solves less, but those
 // are short.
 constexpr double share_of_gemm = 1e-3;
@@ -47,7 +46,12 @@ constexpr double fixed_seconds = 2e-3;  // dispatch, journal, verification of a 
 void CostModel::learn(const io::Record& record) {
   if (!(record.seconds_median > 0) || !(record.flops > 0)) return;
   const double rate = record.flops / record.seconds_median;
-  auto& rates = seen_[group(record.problem, record.method, record.precision, record.backend)];
+  const auto problem = from_string<Problem>(record.problem);
+  const auto precision = from_string<Precision>(record.precision);
+  const auto backend = from_string<Backend>(record.backend);
+  const Method* method = problem ? registry_.find(*problem, record.method) : nullptr;
+  if (method == nullptr || !precision || !backend) return;  // of another version
+  auto& rates = seen_[Seen{method, *precision, *backend}];
   const auto [seen, fresh] = rates.try_emplace(log_size(record.n), rate);
   if (!fresh) seen->second = std::min(seen->second, rate);
   const double whole = parse_time(record.end_time) - record.prepare_began;
@@ -65,6 +69,27 @@ void CostModel::learn(const io::DeviceRow& device) {
   };
   slowest(slowest_gemm_float_, device.gemm_flops_float);
   slowest(slowest_gemm_double_, device.gemm_flops_double);
+}
+
+/// What was seen of a method at the size nearest to the trial's, in flop/s; 0: nothing.
+double CostModel::seen_rate(const Trial& trial, const Method& method, Precision precision) const {
+  const auto found = seen_.find(Seen{&method, precision, trial.backend});
+  return found == seen_.end() ? 0 : nearest_rate(found->second, log_size(trial.shape.n));
+}
+
+/// The slowest rate seen of what is like the method: its namesakes of other problems, and of its own problem
+/// the vendor's if it is one, else all that are none. 0: nothing.
+double CostModel::rate_of_relatives(const Trial& trial, const Method& method) const {
+  double slowest = 0;
+  for (const auto& [what, rates] : seen_) {
+    const auto& [other, precision, backend] = what;
+    const bool relative =
+        other->problem == method.problem ? other->vendor == method.vendor : other->variant == method.variant;
+    if (!relative || precision != trial.precision || backend != trial.backend) continue;
+    const double rate = nearest_rate(rates, log_size(trial.shape.n));
+    slowest = slowest > 0 ? std::min(slowest, rate) : rate;
+  }
+  return slowest;
 }
 
 /// Flop/s before anything was measured: only the order of trials and a first guess of the time hang on it.
@@ -87,14 +112,17 @@ double CostModel::run_seconds(const Trial& trial) const {
   const Method* method = registry_.find(trial.problem, trial.method);
   if (method == nullptr) return 0;
   const double flops = trial_flops(*method, trial.shape, trial.parameters);
-  const auto found =
-      seen_.find(group(std::string(to_string(trial.problem)), trial.method,
-                       std::string(to_string(trial.precision)), std::string(to_string(trial.backend))));
   // Measured times are of all iterations, and so are the rates made of them.
-  if (found != seen_.end()) return flops / nearest_rate(found->second, log_size(trial.shape.n));
+  for (const Precision precision : {trial.precision, other_of(trial.precision)}) {
+    const double rate = seen_rate(trial, *method, precision);
+    if (rate > 0) return flops / rate;
+  }
   const double iterations =
       method->iterations != nullptr ? method->iterations(trial.shape, trial.parameters) : 1;
-  return iterations * flops / first_rate(trial, *method);
+  const double guess = iterations * flops / first_rate(trial, *method);
+  // Relatives may be a thousand times as fast or as slow: halfway between them and the guess.
+  const double relatives = rate_of_relatives(trial, *method);
+  return relatives > 0 ? std::sqrt(guess * (flops / relatives)) : guess;
 }
 
 double CostModel::besides(const Trial& trial) const {

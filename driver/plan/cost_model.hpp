@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "driver/plan/trial.hpp"
 #include "io/records/record.hpp"
@@ -23,13 +24,15 @@ class CostModel {
   double run_seconds(const Trial& trial) const;
 
  private:
+  double seen_rate(const Trial& trial, const Method& method, Precision precision) const;
+  double rate_of_relatives(const Trial& trial, const Method& method) const;
   double first_rate(const Trial& trial, const Method& method) const;
   /// Seconds besides the runs.
   double besides(const Trial& trial) const;
   const Registry& registry_;
   double slowest_gemm_float_ = 0, slowest_gemm_double_ = 0;  ///< of all devices, in flop/s; 0: not known
-  /// By problem/method/precision/backend: ln n → the slowest rate seen there, in flop/s.
-  std::map<std::string, std::map<double, double>> seen_;
+  using Seen = std::tuple<const Method*, Precision, Backend>;
+  std::map<Seen, std::map<double, double>> seen_;  ///< ln n → the slowest rate seen there, in flop/s
   struct Mean {
     double seconds = 0, count = 0;
   };

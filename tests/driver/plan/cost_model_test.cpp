@@ -109,6 +109,29 @@ TEST(CostModel, TheSlowestRateOfTheNearestSizesCounts) {
   EXPECT_NEAR(rate_at(10000) / 5e8, 1, 1e-9);
 }
 
+/// An hour was told as days: what was not seen yet counted a thousandth of DGEMM's rate, also where all its
+/// kin were near that rate.
+TEST(CostModel, WhatWasNotSeenYetIsGuessedBetweenItsRelativesAndTheFirstGuess) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  Trial trial = host_trial(1000);
+  trial.method = "gauss_pivot_serial";
+  const double flops = problem_flops(Problem::named("gesv"), trial.shape);
+  const double guess = model.run_seconds(trial);
+  io::Record record = host_record(1000, flops);
+  record.seconds_median = guess / 400;
+  model.learn(record);
+  EXPECT_EQ(model.run_seconds(trial), guess) << "the vendor's rate says nothing of ours";
+  record.method = "crout";
+  model.learn(record);
+  EXPECT_NEAR(model.run_seconds(trial), guess / 20, 1e-9 * guess);
+  record.method = "gauss_pivot_serial";
+  record.precision = "float";
+  record.seconds_median = guess / 7;
+  model.learn(record);
+  EXPECT_NEAR(model.run_seconds(trial), guess / 7, 1e-9 * guess) << "the same in the other precision";
+}
+
 TEST(CostModel, ARecordWithoutATimeTeachesNothing) {
   const Registry registry = builtin_registry();
   CostModel model(registry);
