@@ -13,29 +13,8 @@
 
 namespace gaussweep::cuda::lu {
 
-constexpr int widest_panel = 32;
-
-using gaussweep::lu::levels;
 using gaussweep::lu::most_at_once;
 using gaussweep::lu::solve_rows;
-
-/// The exchanges of a panel, for 4 columns a warp. Every value is read before any is written.
-template <class U, int Columns>
-__device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&column)[Columns], int source,
-                                                 int target, int own_row) {
-  U outgoing[Columns];
-#pragma unroll
-  for (int i = 0; i < Columns; ++i) {
-    const bool inside = column[i] != nullptr;
-    top[i] = inside && source >= 0 ? column[i][source] : U(0);
-    outgoing[i] = inside && target >= 0 ? column[i][own_row] : U(0);
-  }
-  __syncwarp();
-#pragma unroll
-  for (int i = 0; i < Columns; ++i) {
-    if (column[i] != nullptr && target >= 0) column[i][target] = outgoing[i];
-  }
-}
 
 /// What follows a panel of `cols` columns whose first row in the matrix is `first`, in a block of `columns`
 /// columns that begins at `a`: the panel's exchanges in the columns [0, before) and [after, columns), and in
@@ -57,18 +36,9 @@ __global__ void __launch_bounds__(32)
   const int own_row = first + lane;
   const int block = static_cast<int>(blockIdx.x) - levels / each;
   if (block < 0) {
-    int top[each];
     int* column[each];
-#pragma unroll
-    for (int i = 0; i < each; ++i) {
-      const int level = static_cast<int>(blockIdx.x) * each + i;
-      column[i] = rows_at + (2 * level + (parities >> level & 1u)) * static_cast<std::int64_t>(order);
-    }
-    exchange_columns<int, each>(top, column, source, target, own_row);
-#pragma unroll
-    for (int i = 0; i < each; ++i) {
-      if (row_inside) column[i][own_row] = top[i];
-    }
+    detail::permutations_of(column, static_cast<int>(blockIdx.x), rows_at, order, parities);
+    detail::exchange_whole<int, each>(column, source, target, own_row);
     return;
   }
   const int blocks_before = (before + each - 1) / each;
@@ -91,7 +61,7 @@ __global__ void __launch_bounds__(32)
   T* column[each];
 #pragma unroll
   for (int i = 0; i < each; ++i) column[i] = begin + i < end ? a + (begin + i) * lda : nullptr;
-  exchange_columns<T, each>(top, column, source, target, own_row);
+  detail::exchange_columns<T, each>(top, column, source, target, own_row);
   if (!left) {
 #pragma unroll
     for (int k = 0; k < width - 1; ++k) {
@@ -288,7 +258,7 @@ __device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b)
 }
 
 /// The same as `substitute` in double, on tensor cores, of B alone: a block takes 8 `Tiles` columns of B, a
-/// warp has 32 rows of these as 8 x 8 tiles. Diagonal blocks are solved by substitution, a lane a column.
+/// warp has 32 rows of these as 8 x 8 tiles. Diagonal blocks are solved by substitution, a warp 8 columns.
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles>
 __global__ void __launch_bounds__(solve_rows)
@@ -301,18 +271,20 @@ __global__ void __launch_bounds__(solve_rows)
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int warp = thread / 32;
+  const int warps = static_cast<int>(blockDim.x) / 32;
   const int tile_row = lane / 4;
   const int tile_column = lane % 4;
   const int begin = static_cast<int>(blockIdx.x) * width;
   // Loads here are made whether needed or not, from where something is: a load under a condition of its own
   // would be waited for before the next one begins.
-  const auto fetch_triangle = [&](int owner) {
-    const int row = min(owner * 32 + lane, rows - 1);
-    double element[32];
+  const auto load_triangle = [&](double(&element)[32]) {
+    const int row = min(warp * 32 + lane, rows - 1);
 #pragma unroll
-    for (int k = 0; k < 32; ++k) element[k] = l[row + min(owner * 32 + k, rows - 1) * ldl];
+    for (int k = 0; k < 32; ++k) element[k] = l[row + min(warp * 32 + k, rows - 1) * ldl];
+  };
+  const auto store_triangle = [&](const double(&element)[32]) {
 #pragma unroll
-    for (int k = 0; k < 32; ++k) triangles[owner % 2][k * 32 + lane] = k < lane ? element[k] : 0.0;
+    for (int k = 0; k < 32; ++k) triangles[warp % 2][k * 32 + lane] = k < lane ? element[k] : 0.0;
   };
   double x[4][Tiles][2];
 #pragma unroll
@@ -327,7 +299,11 @@ __global__ void __launch_bounds__(solve_rows)
       }
     }
   }
-  if (warp == 0) fetch_triangle(0);
+  double element[32];  // of the triangle of this warp's rows, when its turn is next
+  if (warp == 0) {
+    load_triangle(element);
+    store_triangle(element);
+  }
 #pragma unroll 1
   for (int first = 0; first < rows; first += 32) {
     const int owner = first / 32;
@@ -353,22 +329,14 @@ __global__ void __launch_bounds__(solve_rows)
           }
         }
       }
-      __syncwarp();
-      if (lane < width) {
-        const double* const triangle = triangles[owner % 2];
-        double y[32];
-#pragma unroll
-        for (int i = 0; i < 32; ++i) y[i] = solved[i * stride + lane];
-#pragma unroll
-        for (int k = 0; k < 31; ++k) {
-#pragma unroll
-          for (int i = k + 1; i < 32; ++i) y[i] = std::fma(-triangle[k * 32 + i], y[k], y[i]);
-        }
-#pragma unroll
-        for (int i = 0; i < 32; ++i) solved[i * stride + lane] = y[i];
-      }
     }
-    if (warp == owner + 1) fetch_triangle(warp);
+    if (warp == owner + 1) load_triangle(element);
+    __syncthreads();
+    if (warp == owner + 1) store_triangle(element);
+    // Warps that have no rows left solve, a tile each, the owner one of them.
+    for (int tile = owner >= warp ? owner - warp : owner - warp + warps; tile < Tiles; tile += warps) {
+      detail::solve_tile(triangles[owner % 2], solved + tile * 8, stride, 31);
+    }
     __syncthreads();
     if (warp == owner) {
       const int row = first + lane;

@@ -4,7 +4,8 @@
 /// Toledo's recursion (S. Toledo, Locality of reference in LU decomposition with partial pivoting, SIAM J.
 /// Matrix Anal. Appl. 18, 1997): factor the left half of the columns, update the right half, factor its lower
 /// part, exchange the rows of the left half. Products then have the largest inner sizes that there are, which
-/// is where a GPU's GEMM is fastest. Blocks of eight panels are factored from left to right.
+/// is where a GPU's GEMM is fastest. Blocks of some panels are factored from left to right: while a panel is
+/// factored, other clusters of its launch do what the one before left to do in the block.
 
 #include <algorithm>
 #include <functional>
@@ -72,7 +73,15 @@ class RecursiveLu {
     if (rows <= cluster_rows || products_ != nullptr) return 32;
     return wide * (rows <= 2 * cluster_rows ? 16 : rows <= 4 * cluster_rows ? 8 : 4);
   }
-  int block_columns(int row) const { return std::max(64, 8 * panel_columns(row)); }
+  /// Columns of a block of panels. What a panel leaves to do in the block is done beside the next one, and
+  /// costs nothing as long as it takes no longer than that: the more rows, the narrower.
+  int block_columns(int row) const {
+    const int rows = n_ - row;
+    const int panels = products_ != nullptr || rows > 2 * cluster_rows ? 8
+                       : rows > cluster_rows / 2                       ? 16
+                                                                       : 32;
+    return std::max(64, panels * panel_columns(row));
+  }
 
   /// Columns [first, first + count), from row `first` down.
   void factor(int first, int count) {
@@ -97,51 +106,75 @@ class RecursiveLu {
   }
 
   void factor_block(int first, int count) {
+    int before = 0;  // columns of the panel before
     int cols = 0;
     for (int j = first; j < first + count; j += cols) {
       cols = std::min(panel_columns(j), first + count - j);
-      panel(j, cols);
-      const int before = j - first;
-      const int after = before + cols;
-      const int beyond = products_ != nullptr ? std::max(0, n_ - j - window) : 0;
-      const int blocks = levels / 4 + (before + 3) / 4 + (count - after + 3) / 4 + (beyond + 31) / 32;
-      unsigned parities = 0;
-      for (int i = 0; i < levels; ++i) parities |= static_cast<unsigned>(j / (64 << i) % 2) << i;
-      context_.stage("exchange_and_solve");
-      simt::launch(context_, exchange_and_solve<T>, dim3(static_cast<unsigned>(blocks)), dim3(32), 0,
-                   a_ + first * lda_, lda_, at(j, j), j, cols, before, after, count, exchanges_of(j),
-                   rows_at_, n_, parities, at(j + window, j), beyond);
-      const int below = j + cols;
-      if (after < count && below < n_) {
-        product(n_ - below, count - after, cols, at(below, j), at(j, below), at(below, below));
+      const int after = j + cols - first;
+      if (products_ != nullptr) {
+        window_panel(j, cols);
+        follow_panel(first, count, j, cols, after);
+        const int below = j + cols;
+        if (after < count && below < n_) {
+          product(n_ - below, count - after, cols, at(below, j), at(j, below), at(below, below));
+        }
+        continue;
       }
+      const int previous = j - before;
+      panel(j, cols,
+            {before, previous - first, count - after, exchanges_of(previous), rows_at_, n_,
+             parities_of(previous)});
+      before = cols;
+    }
+    if (products_ == nullptr) follow_panel(first, count, first + count - cols, cols, count);
+  }
+
+  /// Which of each pair of permutations is in use in column j.
+  static unsigned parities_of(int j) {
+    unsigned parities = 0;
+    for (int i = 0; i < levels; ++i) parities |= static_cast<unsigned>(j / (64 << i) % 2) << i;
+    return parities;
+  }
+
+  /// What the panel of `cols` columns at j leaves to do in the block's `count` columns from `first`, but for
+  /// the product: left of it, and from the block's column `after` on.
+  void follow_panel(int first, int count, int j, int cols, int after) {
+    const int before = j - first;
+    const int beyond = products_ != nullptr ? std::max(0, n_ - j - window) : 0;
+    const int blocks = levels / 4 + (before + 3) / 4 + (count - after + 3) / 4 + (beyond + 31) / 32;
+    context_.stage("exchange_and_solve");
+    simt::launch(context_, exchange_and_solve<T>, dim3(static_cast<unsigned>(blocks)), dim3(32), 0,
+                 a_ + first * lda_, lda_, at(j, j), j, cols, before, after, count, exchanges_of(j), rows_at_,
+                 n_, parities_of(j), at(j + window, j), beyond);
+  }
+
+  void window_panel(int first, int cols) {
+    context_.stage("panel");
+    if constexpr (std::is_same_v<T, float>) {
+      simt::launch(context_, factor_window<T>, dim3(1), dim3(window), 0, at(first, first), lda_,
+                   std::min(n_ - first, window), cols, first, pivots_ + first, exchanges_of(first), info_);
     }
   }
 
-  void panel(int first, int cols) {
+  void panel(int first, int cols, const Update& update) {
     context_.stage("panel");
     const int rows = n_ - first;
-    if constexpr (std::is_same_v<T, float>) {
-      if (products_ != nullptr) {
-        simt::launch(context_, factor_window<T>, dim3(1), dim3(window), 0, at(first, first), lda_,
-                     std::min(rows, window), cols, first, pivots_ + first, exchanges_of(first), info_);
-        return;
-      }
-    }
-    if (rows <= cluster_rows / 2) return launch_panel<32, 2, panel_threads / 2>(first, rows, cols);
-    if (rows <= cluster_rows) return launch_panel<32, 2, panel_threads>(first, rows, cols);
-    if (rows <= 2 * cluster_rows) return launch_panel<16 * wide, 4, panel_threads>(first, rows, cols);
-    if (rows <= 4 * cluster_rows) return launch_panel<8 * wide, 8, panel_threads>(first, rows, cols);
-    launch_panel<4 * wide, 16, panel_threads>(first, rows, cols);
+    if (rows <= cluster_rows / 4) return launch_panel<32, 1, panel_threads / 2>(first, rows, cols, update);
+    if (rows <= cluster_rows / 2) return launch_panel<32, 2, panel_threads / 2>(first, rows, cols, update);
+    if (rows <= cluster_rows) return launch_panel<32, 2, panel_threads>(first, rows, cols, update);
+    if (rows <= 2 * cluster_rows) return launch_panel<16 * wide, 4, panel_threads>(first, rows, cols, update);
+    if (rows <= 4 * cluster_rows) return launch_panel<8 * wide, 8, panel_threads>(first, rows, cols, update);
+    launch_panel<4 * wide, 16, panel_threads>(first, rows, cols, update);
   }
 
   template <int Columns, int RowsPerThread, int Threads>
-  void launch_panel(int first, int rows, int cols) {
+  void launch_panel(int first, int rows, int cols, const Update& update) {
     unsigned blocks = 2;  // compute-sanitizer knows no messages within a cluster of one
     while (static_cast<int>(blocks) * Threads * RowsPerThread < rows) blocks *= 2;
-    simt::launch_cluster(context_, factor_panel<T, Columns, RowsPerThread, Threads>, blocks, dim3(Threads),
-                         at(first, first), lda_, rows, cols, first, pivots_ + first, exchanges_of(first),
-                         info_);
+    const unsigned clusters = update.cols == 0 ? 1 : 2 + blocks_of(update.beyond, Columns);
+    simt::launch_clusters(context_, factor_panel<T, Columns, RowsPerThread, Threads>, blocks, clusters,
+                          dim3(Threads), at(first, first), lda_, rows, cols, first, pivots_ + first,
+                          exchanges_of(first), info_, update);
   }
 
   Exchanges exchanges_of(int first) const { return {exchanges_.source + first, exchanges_.target + first}; }
@@ -162,16 +195,16 @@ class RecursiveLu {
 
   /// What the columns [first, first + count) exchanged, in the columns [begin, begin + columns). Called once
   /// for every part of the recursion, right after it was factored; `width` is the part's, of which the last
-  /// one of the matrix may have fewer columns.
+  /// one of the matrix may have fewer columns. The permutations of narrower parts may be out of date: within
+  /// a block nothing restarts them.
   void exchange(int first, int count, int width, int begin, int columns) {
     context_.stage("exchange");
-    if (count <= most_at_once) width = std::min(width, most_at_once);
     int level = 0;
     while (64 << level < width) ++level;
     const int slot = first / width;
     int* const rows_at = rows_at_ + (2 * level + slot % 2) * static_cast<std::int64_t>(n_);
     int* const previous = rows_at_ + (2 * level + (slot + 1) % 2) * static_cast<std::int64_t>(n_);
-    const int previous_count = slot > 0 ? width : 0;
+    const int previous_count = slot > 0 && first + count < n_ ? width : 0;  // at the end nothing comes
     if (count <= most_at_once) {
       simt::launch(context_, exchange_few<T, 4>, dim3(blocks_of(columns, 4)), dim3(blocks_of(count, 32) * 32),
                    0, at(0, begin), lda_, first, count, columns, pivots_, rows_at, previous, previous_count);

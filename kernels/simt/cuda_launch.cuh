@@ -145,18 +145,20 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
         const auto stream = static_cast<cudaStream_t>(context.device.stream());
         if (blocks_in_cluster == 0)
           return cudaLaunchKernel(function, grid, block, addresses, shared_bytes, stream);
-        cudaLaunchAttribute cluster{};
-        cluster.id = cudaLaunchAttributeClusterDimension;
-        cluster.val.clusterDim.x = blocks_in_cluster;
-        cluster.val.clusterDim.y = 1;
-        cluster.val.clusterDim.z = 1;
+        cudaLaunchAttribute attributes[2]{};
+        attributes[0].id = cudaLaunchAttributeClusterDimension;
+        attributes[0].val.clusterDim.x = blocks_in_cluster;
+        attributes[0].val.clusterDim.y = 1;
+        attributes[0].val.clusterDim.z = 1;
+        attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[1].val.programmaticStreamSerializationAllowed = 1;
         cudaLaunchConfig_t config{};
         config.gridDim = grid;
         config.blockDim = block;
         config.dynamicSmemBytes = shared_bytes;
         config.stream = stream;
-        config.attrs = &cluster;
-        config.numAttrs = 1;
+        config.attrs = attributes;
+        config.numAttrs = 2;
         return cudaLaunchKernelExC(&config, function, addresses);
       },
       values);
@@ -174,11 +176,14 @@ void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::
   detail::start(context, kernel, grid, block, shared_bytes, 0, std::forward<A>(arguments)...);
 }
 
-/// The same for a grid of `blocks` blocks, at most 16, that are one thread-block cluster: they run at the
-/// same time and reach each other's shared memory. Only on a GPU of compute capability 9.0 or more.
+/// The same for a grid of `clusters` thread-block clusters of `blocks` blocks each, at most 16, which run at
+/// the same time and reach each other's shared memory. It may begin before what was launched before it is
+/// over (programmatic dependent launch): the kernel executes griddepcontrol.wait before it touches any of
+/// that, in every block. Only on a GPU of compute capability 9.0 or more.
 template <class... P, class... A>
-void launch_cluster(Context& context, void (*kernel)(P...), unsigned blocks, dim3 block, A&&... arguments) {
-  detail::start(context, kernel, dim3(blocks), block, 0, blocks, std::forward<A>(arguments)...);
+void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,
+                     A&&... arguments) {
+  detail::start(context, kernel, dim3(blocks * clusters), block, 0, blocks, std::forward<A>(arguments)...);
 }
 
 }  // namespace gaussweep::cuda::simt

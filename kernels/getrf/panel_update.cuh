@@ -1,0 +1,256 @@
+#pragma once
+/// What the panel before leaves to do in its block of columns, as the kernel that factors the next panel does
+/// it.
+///
+/// A panel's row exchanges, the substitution in its rows and the product with its L are due in every column
+/// of the block beyond it. The next panel needs them in its own columns only, and takes them on its way into
+/// registers; other clusters of the same launch do the same for the columns further on while it is factored.
+/// None of them waits for another: all that they read was there before the launch, but for the rows that
+/// they write themselves.
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/getrf/panel_messages.cuh"
+#include "kernels/getrf/recursive_workspace.hpp"
+
+namespace gaussweep::cuda::lu {
+
+using gaussweep::lu::levels;
+
+constexpr int widest_panel = 32;
+
+/// What a panel says of its row exchanges, beside LAPACK's pivots: rows of the matrix, from 0. Row
+/// `first + t` is overwritten by what row `source[t]` held; what it held itself goes to row `target[t]`,
+/// where that lies outside of the panel's first `cols` rows (else -1).
+struct Exchanges {
+  int* source;
+  int* target;
+};
+
+/// The panel before, whose columns end where those of the panel of the launch begin. `rows_at`: the
+/// permutations that are exchanged as columns are, a pair a level, `order` apart, of which `parities` says
+/// the one in use.
+struct Update {
+  int cols;    ///< of it; 0: there is none
+  int before;  ///< columns of the block left of it
+  int beyond;  ///< columns of the block right of the panel of the launch
+  Exchanges exchanges;
+  int* rows_at;
+  int order;
+  unsigned parities;
+};
+
+namespace detail {
+
+/// The exchanges of a panel, for 4 columns a warp. Every value is read before any is written.
+template <class U, int Columns>
+__device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&column)[Columns], int source,
+                                                 int target, int own_row) {
+  U outgoing[Columns];
+#pragma unroll
+  for (int i = 0; i < Columns; ++i) {
+    const bool inside = column[i] != nullptr;
+    top[i] = inside && source >= 0 ? column[i][source] : U(0);
+    outgoing[i] = inside && target >= 0 ? column[i][own_row] : U(0);
+  }
+  __syncwarp();
+#pragma unroll
+  for (int i = 0; i < Columns; ++i) {
+    if (column[i] != nullptr && target >= 0) column[i][target] = outgoing[i];
+  }
+}
+
+/// The same, the rows that come to the top stored too.
+template <class U, int Columns>
+__device__ __forceinline__ void exchange_whole(U* const (&column)[Columns], int source, int target,
+                                               int own_row) {
+  U top[Columns];
+  exchange_columns<U, Columns>(top, column, source, target, own_row);
+#pragma unroll
+  for (int i = 0; i < Columns; ++i) {
+    if (column[i] != nullptr && source >= 0) column[i][own_row] = top[i];
+  }
+}
+
+/// The pair's permutation in use, of four levels from 4 `group` on.
+__device__ __forceinline__ void permutations_of(int* (&column)[4], int group, int* rows_at, int order,
+                                                unsigned parities) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int level = group * 4 + i;
+    column[i] = rows_at + (2 * level + (parities >> level & 1u)) * static_cast<std::int64_t>(order);
+  }
+}
+
+/// Solves with a unit lower triangle of 32 rows in shared memory (`triangle`, column by column) in eight
+/// columns of `x` (row by row, `stride` apart), by one warp: a lane has every fourth row of a column. Of the
+/// triangle the first `columns` matter.
+template <class T>
+__device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, int columns) {
+  const int column = static_cast<int>(threadIdx.x) % 8;
+  const int part = static_cast<int>(threadIdx.x) % 32 / 8;
+  T y[8];
+#pragma unroll
+  for (int r = 0; r < 8; ++r) y[r] = x[(r * 4 + part) * stride + column];
+#pragma unroll
+  for (int k = 0; k < 31; ++k) {
+    if (k % 4 == 0 && k >= columns) break;
+    const T above = __shfl_sync(0xffffffffu, y[k / 4], k % 4 * 8 + column);
+#pragma unroll
+    for (int r = k / 4; r < 8; ++r) {
+      const T l = triangle[k * 32 + r * 4 + part];
+      if (r > k / 4 || part > k % 4) y[r] = std::fma(-l, above, y[r]);
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < 8; ++r) x[(r * 4 + part) * stride + column] = y[r];
+}
+
+#if __CUDA_ARCH__ >= 900
+
+/// Lets the next launch begin where it is told to (its blocks wait here), and waits until the ones before are
+/// over and what they stored is seen.
+__device__ __forceinline__ void await_launches_before() {
+  asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
+}
+
+/// From which row the exchanges of the panel before brought what row `row` has now, both from the panel's
+/// first row on. A warp asks for 32 rows in a row; lane t knows where row t of the panel before went to
+/// (`displaced_to`, negative: nowhere below).
+__device__ __forceinline__ int displaced_from(int row, int lane, int displaced_to, int update_cols) {
+  const int begin = row - lane;
+  unsigned here = __ballot_sync(0xffffffffu, displaced_to >= begin && displaced_to < begin + 32);
+  int from = row;
+  while (here != 0) {
+    const int t = __ffs(static_cast<int>(here)) - 1;
+    here &= here - 1;
+    if (__shfl_sync(0xffffffffu, displaced_to, t) == row) from = t - update_cols;
+  }
+  return from;
+}
+
+/// The exchanges of the panel before in the permutations and in the columns left of it: `warps` warps share
+/// them. `column`: of the matrix, where the panel of the launch begins.
+template <class T>
+__device__ __forceinline__ void exchange_elsewhere(T* column, std::int64_t lda, int first,
+                                                   const Update& update, int warp, int warps) {
+  constexpr int each = 4;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const bool inside = lane < update.cols;
+  const int source = inside ? update.exchanges.source[lane] : -1;
+  const int target = inside ? update.exchanges.target[lane] : -1;
+  const int own_row = first - update.cols + lane;
+  T* const block = column - (update.cols + update.before) * lda;
+  const int tasks = levels / each + (update.before + each - 1) / each;
+  for (int task = warp; task < tasks; task += warps) {
+    if (task < levels / each) {
+      int* permutation[each];
+      permutations_of(permutation, task, update.rows_at, update.order, update.parities);
+      exchange_whole<int, each>(permutation, source, target, own_row);
+    } else {
+      const int begin = (task - levels / each) * each;
+      T* left[each];
+#pragma unroll
+      for (int i = 0; i < each; ++i)
+        left[i] = begin + i < update.before ? block + (begin + i) * lda : nullptr;
+      exchange_whole<T, each>(left, source, target, own_row);
+    }
+  }
+}
+
+/// Elements between two rows of U in shared memory: no two lanes that read or store there meet in a bank
+/// often.
+template <class T, int Columns>
+constexpr int upper_stride = (Columns < 8 ? 8 : Columns) + 16 / static_cast<int>(sizeof(T));
+
+/// Loads the unit lower triangle of the panel before into `triangle`, column by column with 32 rows each,
+/// zeros on and above the diagonal and beyond its columns, and what its rows hold in `cols` columns at `a`
+/// after its exchanges into `upper`. `a` and `panel`: at row `first`, where the panel of the launch begins.
+template <int Columns, int Threads, class T>
+__device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int64_t lda, int first, int cols,
+                                           const Update& update, T* triangle, T* upper) {
+  constexpr int warps = Threads / 32;
+  constexpr int each = Columns > warps ? Columns / warps : 1;
+  constexpr int triangle_columns = widest_panel / warps;
+  static_assert(Columns % warps == 0 || Columns < warps, "warps share the columns evenly");
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int row = min(lane, update.cols - 1);
+  const T* const source = a + (update.exchanges.source[row] - first);
+  const T* const l = panel - update.cols * lda - update.cols + row;
+  // Loaded whether needed or not, from where something is: a load under a condition of its own would be
+  // waited for before the next one begins.
+  T factor[triangle_columns], value[each];
+#pragma unroll
+  for (int i = 0; i < triangle_columns; ++i) {
+    factor[i] = l[min(warp * triangle_columns + i, update.cols - 1) * lda];
+  }
+#pragma unroll
+  for (int i = 0; i < each; ++i) value[i] = source[min(warp * each + i, cols - 1) * lda];
+#pragma unroll
+  for (int i = 0; i < triangle_columns; ++i) {
+    const int k = warp * triangle_columns + i;
+    triangle[k * widest_panel + lane] = k < lane && lane < update.cols ? factor[i] : T(0);
+  }
+#pragma unroll
+  for (int i = 0; i < each; ++i) {
+    const int c = warp * each + i;
+    if (c < Columns)
+      upper[lane * upper_stride<T, Columns> + c] = c < cols && lane < update.cols ? value[i] : T(0);
+  }
+}
+
+/// v -= L U: rows `row`, `row` + `step`, … of L are read from memory, at most row `rows` - 1, U from `upper`.
+/// `l`: the panel before, from the panel's first row on. @pre update_cols is a multiple of the columns read
+/// at once
+template <int Columns, int RowsPerThread, class T>
+__device__ __forceinline__ void subtract_product(T (&v)[RowsPerThread][Columns], int row, int step, int rows,
+                                                 const T* l, std::int64_t lda, int update_cols,
+                                                 unsigned upper) {
+  constexpr int at_once = RowsPerThread <= 2 ? 8 : RowsPerThread == 4 ? 4 : RowsPerThread == 8 ? 2 : 1;
+  constexpr int pack = 16 / sizeof(T);
+  const auto load_columns = [&](T(&to)[RowsPerThread][at_once], int begin) {
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const T* const column = l + (begin + k) * lda;
+#pragma unroll
+      for (int s = 0; s < RowsPerThread; ++s) to[s][k] = column[min(row + s * step, rows - 1)];
+    }
+  };
+  T next[RowsPerThread][at_once];
+  load_columns(next, 0);
+  __syncthreads();  // U is there
+#pragma unroll 1
+  for (int begin = 0; begin < update_cols; begin += at_once) {
+    T factor[RowsPerThread][at_once];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+#pragma unroll
+      for (int s = 0; s < RowsPerThread; ++s) factor[s][k] = -next[s][k];
+    }
+    load_columns(next, begin + at_once < update_cols ? begin + at_once : begin);
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const auto row_bytes = static_cast<unsigned>(upper_stride<T, Columns> * sizeof(T));
+      const unsigned u_row = upper + static_cast<unsigned>(begin + k) * row_bytes;
+#pragma unroll
+      for (int c = 0; c < Columns; c += pack) {
+        T u[pack];
+        load_pack(u_row + static_cast<unsigned>(c * sizeof(T)), u);
+#pragma unroll
+        for (int p = 0; p < pack; ++p) {
+#pragma unroll
+          for (int s = 0; s < RowsPerThread; ++s) v[s][c + p] = std::fma(factor[s][k], u[p], v[s][c + p]);
+        }
+      }
+    }
+  }
+}
+
+#endif
+
+}  // namespace detail
+}  // namespace gaussweep::cuda::lu
