@@ -96,8 +96,8 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
   }
 }
 
-void AtomicFile::commit() {
-  const int error = sync_descriptor(file_.fd());
+void AtomicFile::commit(Durable durable) {
+  const int error = durable == Durable::yes ? sync_descriptor(file_.fd()) : 0;
   if (error != 0) fail("sync the temporary '" + temporary_ + "'", error);
   // Closing may report what NFS held back until now; a signal in the middle of it changes nothing.
   if (close(file_.release()) != 0 && errno != EINTR) fail("close the temporary '" + temporary_ + "'", errno);
@@ -112,7 +112,7 @@ void AtomicFile::commit() {
   if (renameat(folder_, temporary_.c_str(), folder_, name.c_str()) != 0)
     fail("rename the temporary to it", errno);
   committed_ = true;
-  sync_open_folder(folder_, folder_of(target_));
+  if (durable == Durable::yes) sync_open_folder(folder_, folder_of(target_));
 }
 
 void write_atomically(const std::filesystem::path& target, const void* data, std::size_t bytes) {

@@ -1,5 +1,6 @@
 #pragma once
 /// Files that appear whole or not at all: a temporary in the same folder, fsync, rename, fsync of the folder.
+/// Without the two syncs this holds for all but a power failure.
 
 #include <cstddef>
 #include <filesystem>
@@ -9,6 +10,9 @@
 #include "io/files/open_file.hpp"
 
 namespace gaussweep::io {
+
+/// Whether a file that has appeared survives a power failure too.
+enum class Durable { no, yes };
 
 /// A file under construction, private to the user (mode 0600). Without `commit` the temporary is removed and
 /// the target stays as it was; only a killed process leaves its temporary behind (remove_stale_temporaries).
@@ -28,9 +32,10 @@ class AtomicFile {
   std::filesystem::path temporary() const { return file_.path(); }
   /// Appends bytes. @throws StorageError
   void write(const void* data, std::size_t bytes);
-  /// Makes the temporary durable and gives it the target's name, in place of nothing, a regular file or a
-  /// link: where a device, a FIFO, a socket or a folder stands, that stays. @throws StorageError
-  void commit();
+  /// Makes the temporary durable, where asked to, and gives it the target's name, in place of nothing, a
+  /// regular file or a link: where a device, a FIFO, a socket or a folder stands, that stays. @throws
+  /// StorageError
+  void commit(Durable durable = Durable::yes);
 
  private:
   [[noreturn]] void fail(const std::string& action, int error) const;

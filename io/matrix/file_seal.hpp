@@ -1,19 +1,34 @@
 #pragma once
 /// The seal of the store's files: the first 512 bytes (in HDF5's words the "user block", which readers of
-/// HDF5 pass over) hold the CRC-32 and the length of all that follows. A file that a bit flip or a full disk
-/// damaged is found out before HDF5 sees it: HDF5 checks its chunks, but trusts most of its own bookkeeping.
+/// HDF5 pass over) hold the CRC-32 and the length of all that follows. A file that a bit flip, a full disk or
+/// a power failure damaged is found out before HDF5 sees it, which trusts most of its own bookkeeping.
+
+#include <sys/types.h>
 
 #include <cstddef>
-#include <functional>
 #include <string>
 
 namespace gaussweep::io {
 
 constexpr std::size_t seal_bytes = 512;
 
-/// The seal for an open file as it stands, whose first `seal_bytes` are not looked at.
-/// @param between called between pieces of some 48 MiB @throws StorageError, and what `between` throws
-std::string make_seal(int fd, const std::function<void()>& between = {});
+/// A checksum of bytes in the order of the file.
+class SealSum {
+ public:
+  void add(const char* data, std::size_t bytes);
+  /// What follows, of which the checksum was taken apart.
+  void add(const SealSum& next);
+  /// The seal of a file in which exactly these bytes follow it.
+  std::string seal() const;
+
+ private:
+  unsigned long crc_ = 0;  ///< CRC-32; that of nothing is 0
+  unsigned long long bytes_ = 0;
+};
+
+/// Of a stretch of an open file, taken on several threads. @throws StorageError where it cannot be read, or
+/// ends before
+SealSum sum_of_file(int fd, off_t begin, off_t end);
 /// Why an open file is not what its seal says; empty where it is.
 std::string broken_seal(int fd);
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -14,14 +13,13 @@
 #include "io/files/hdf5_inside.hpp"
 #include "io/files/open_file.hpp"
 #include "io/matrix/file_seal.hpp"
-#include "io/matrix/matrix_chunks.hpp"
+#include "io/matrix/matrix_elements.hpp"
 #include "io/matrix/matrix_file.hpp"
 
 namespace gaussweep::io {
 namespace {
 
-constexpr std::int64_t bookkeeping_bytes =
-    24 << 10;  // what HDF5 writes around three small datasets, and the seal
+constexpr std::int64_t bookkeeping_bytes = 8 << 10;  // what HDF5 writes around three datasets, and the seal
 
 constexpr const char* digest_attribute = "digest";
 
@@ -91,10 +89,10 @@ class FileLock {
   Descriptor file_;
 };
 
-/// All that HDF5 does for a file under construction.
+/// All that HDF5 does for a file under construction. @return where its elements belong
 template <class T>
-void write_hdf5(const AtomicFile& target, const std::filesystem::path& path, const SystemView<T>& system,
-                const MatrixAttributes& attributes, const BetweenWrites& between) {
+std::vector<Place> write_hdf5(const AtomicFile& target, const std::filesystem::path& path,
+                              const SystemView<T>& system, const MatrixAttributes& attributes) {
   const h5::Quiet quiet;
   try {
     const h5::Properties creation(H5Pcreate(H5P_FILE_CREATE), "make file creation properties");
@@ -103,10 +101,12 @@ void write_hdf5(const AtomicFile& target, const std::filesystem::path& path, con
                   "create '" + path.string() + "'");
     h5::write_attribute(file, "gaussweep", std::string("matrix"));
     for (const auto& [name, value] : attributes) h5::write_attribute(file, name, value);
-    write_dense(file, "/A", system.a, between);
-    if (!system.b.empty()) write_dense(file, "/b", system.b, between);
-    if (!system.x_true.empty()) write_dense(file, "/x_true", system.x_true, between);
+    std::vector<Place> places{place_dense(file, "/A", system.a)};
+    if (!system.b.empty()) places.push_back(place_dense(file, "/b", system.b));
+    if (!system.x_true.empty()) places.push_back(place_dense(file, "/x_true", system.x_true));
     file.close("finish '" + path.string() + "'");
+    std::sort(places.begin(), places.end(), [](const Place& x, const Place& y) { return x.begin < y.begin; });
+    return places;
   } catch (const h5::Error& e) {
     throw StorageError(path.string() + ": cannot be written: " + e.what());
   }
@@ -115,16 +115,18 @@ void write_hdf5(const AtomicFile& target, const std::filesystem::path& path, con
 /// What write_matrix and the store have in common: a file under construction filled, sealed and named.
 template <class T>
 void write_sealed(AtomicFile& target, const std::filesystem::path& path, const SystemView<T>& system,
-                  const MatrixAttributes& attributes, const BetweenWrites& between) {
-  write_hdf5(target, path, system, attributes, between);
-  const Opened written = open_regular(target.temporary());
-  if (!written) throw StorageError(path.string() + ": cannot be read after it was written: " + written.why);
-  const std::string seal = make_seal(written.file.fd(), [&] {
-    if (between) between(WriteStep::piece);
-  });
-  target.write(seal.data(), seal.size());
+                  const MatrixAttributes& attributes, Durable durable, const BetweenWrites& between) {
+  const std::vector<Place> places = write_hdf5(target, path, system, attributes);
+  const Opened made = open_regular(target.temporary(), O_RDWR);
+  if (!made) throw StorageError(path.string() + ": cannot be opened after it was made: " + made.why);
+  try {
+    const std::string seal = write_elements(made.file.fd(), places, between);
+    target.write(seal.data(), seal.size());
+  } catch (const StorageError& error) {
+    throw StorageError(path.string() + ": " + error.what());
+  }
   if (between) between(WriteStep::wait);
-  target.commit();
+  target.commit(durable);
 }
 
 /// Reads an open file. @throws InputError
@@ -169,7 +171,8 @@ template <class T>
 void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix) {
   require_a(matrix.a.data.empty());
   AtomicFile target(path);
-  write_sealed(target, path, SystemView<T>{matrix.a, matrix.b, matrix.x_true}, matrix.attributes, {});
+  write_sealed(target, path, SystemView<T>{matrix.a, matrix.b, matrix.x_true}, matrix.attributes,
+               Durable::yes, {});
 }
 
 template <class T>
@@ -227,7 +230,9 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
   }
   attributes[digest_attribute] = digest;
   AtomicFile target(folder.fd(), path);
-  write_sealed(target, path, system, attributes, between);
+  // The seal tells a file that a power failure left half written, and it is made anew then: to wait for the
+  // disk, gigabytes of it, would cost every run what hardly ever is of use.
+  write_sealed(target, path, system, attributes, Durable::no, between);
   // Who waits on the old lock still gets it, then finds the matrix.
   ::unlinkat(folder.fd(), lock_name.filename().c_str(), 0);
   return true;
@@ -280,17 +285,8 @@ void MatrixStore::tidy() {
 
 std::int64_t MatrixStore::estimated_bytes(std::int64_t rows, std::int64_t cols, std::int64_t nrhs,
                                           std::size_t element_bytes) {
-  const auto dataset = [&](std::int64_t r, std::int64_t c) {
-    const std::array<hsize_t, 2> chunk = chunk_of(r, c, element_bytes);
-    const auto whole = [](std::int64_t length, hsize_t part) {
-      return (length + static_cast<std::int64_t>(part) - 1) / static_cast<std::int64_t>(part);
-    };
-    const std::int64_t chunks = whole(c, chunk[0]) * whole(r, chunk[1]);
-    constexpr std::int64_t a_chunk = 64;  // its checksum and its place in HDF5's index
-    return chunks * (static_cast<std::int64_t>(chunk[0] * chunk[1] * element_bytes) + a_chunk);
-  };
-  const std::int64_t system = nrhs > 0 ? dataset(rows, nrhs) + dataset(cols, nrhs) : 0;
-  return bookkeeping_bytes + dataset(rows, cols) + system;
+  const std::int64_t elements = rows * cols + (nrhs > 0 ? (rows + cols) * nrhs : 0);
+  return bookkeeping_bytes + elements * static_cast<std::int64_t>(element_bytes);
 }
 
 template void write_matrix<float>(const std::filesystem::path&, const StoredMatrix<float>&);

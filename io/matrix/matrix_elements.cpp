@@ -1,0 +1,101 @@
+#include "io/matrix/matrix_elements.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "io/files/errors.hpp"
+#include "io/files/shared_out.hpp"
+#include "io/matrix/file_seal.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie in memory");
+
+constexpr std::size_t part_bytes = std::size_t{4} << 20;  // of a thread at a time
+
+template <class T>
+hid_t file_type() {
+  return sizeof(T) == 4 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+}
+
+/// @return 0, else errno
+int write_fully(int fd, const char* data, std::size_t bytes, off_t offset) {
+  while (bytes > 0) {
+    const ssize_t written = pwrite(fd, data, bytes, offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    data += written;
+    offset += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+/// One piece, a part a thread. @return its checksum
+SealSum write_piece(int fd, const Place& piece) {
+  struct Part {
+    SealSum sum;
+    int error = 0;
+  };
+  std::vector<Part> parts((piece.bytes + part_bytes - 1) / part_bytes);
+  share_out(parts.size(), [&](std::size_t i) {
+    const std::size_t begin = i * part_bytes, bytes = std::min(part_bytes, piece.bytes - begin);
+    parts[i].sum.add(piece.data + begin, bytes);
+    parts[i].error = write_fully(fd, piece.data + begin, bytes, piece.begin + static_cast<off_t>(begin));
+  });
+  SealSum sum;
+  for (const Part& part : parts) {
+    if (part.error != 0) throw StorageError(std::string("cannot be written: ") + std::strerror(part.error));
+    sum.add(part.sum);
+  }
+  return sum;
+}
+
+}  // namespace
+
+template <class T>
+Place place_dense(hid_t file, const std::string& name, const DenseView<T>& matrix) {
+  const hsize_t dims[2] = {static_cast<hsize_t>(matrix.cols), static_cast<hsize_t>(matrix.rows)};
+  const h5::Space space(H5Screate_simple(2, dims, nullptr), "make a space for " + name);
+  const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make dataset properties");
+  h5::check(H5Pset_layout(properties, H5D_CONTIGUOUS), "set the layout of " + name);
+  h5::check(H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY), "set when " + name + " takes its room");
+  h5::check(H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER), "set that " + name + " is not filled");
+  const h5::Dataset dataset(
+      H5Dcreate2(file, name.c_str(), file_type<T>(), space, H5P_DEFAULT, properties, H5P_DEFAULT),
+      "create " + name);
+  h5::write_attribute(dataset, "column_major", 1LL);
+  const haddr_t offset = H5Dget_offset(dataset);
+  if (offset == HADDR_UNDEF) throw h5::Error("HDF5 does not say where " + name + " lies");
+  return {static_cast<off_t>(offset), reinterpret_cast<const char*>(matrix.data),
+          static_cast<std::size_t>(dims[0] * dims[1] * sizeof(T))};
+}
+
+std::string write_elements(int fd, const std::vector<Place>& places, const BetweenWrites& between) {
+  const std::size_t piece_bytes = part_bytes * sharing_threads();
+  SealSum sum;
+  auto here = static_cast<off_t>(seal_bytes);
+  for (const Place& place : places) {
+    sum.add(sum_of_file(fd, here, place.begin));
+    for (std::size_t done = 0; done < place.bytes; done += piece_bytes) {
+      const std::size_t bytes = std::min(piece_bytes, place.bytes - done);
+      sum.add(write_piece(fd, {place.begin + static_cast<off_t>(done), place.data + done, bytes}));
+      if (between) between(WriteStep::piece);
+    }
+    here = place.begin + static_cast<off_t>(place.bytes);
+  }
+  struct stat facts {};
+  if (fstat(fd, &facts) != 0) throw StorageError(std::string("cannot be looked at: ") + std::strerror(errno));
+  sum.add(sum_of_file(fd, here, facts.st_size));
+  return sum.seal();
+}
+
+template Place place_dense(hid_t, const std::string&, const DenseView<float>&);
+template Place place_dense(hid_t, const std::string&, const DenseView<double>&);
+
+}  // namespace gaussweep::io
