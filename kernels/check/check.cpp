@@ -109,11 +109,12 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
     }
   }
   const Part part = part_of(problem->counts_of_x, shape.uplo);
-  if (!all_finite(reference.x, part)) return unknown;
-  if (!all_finite(answer.x, part)) return {infinity, infinity, infinity, infinity};
-  const ElementDifference apart = element_difference(answer.x, reference.x, part);
-  return {largest_difference(answer.x, reference.x, part), apart.largest_relative, apart.mean_relative,
-          apart.mean_absolute};
+  const double reference_norm = max_norm(reference.x, part);
+  if (!std::isfinite(reference_norm)) return unknown;
+  const double norm = max_norm(answer.x, part);
+  if (!std::isfinite(norm)) return {infinity, infinity, infinity, infinity};
+  const ElementDifference apart = element_difference(answer.x, reference.x, part, norm, reference_norm);
+  return {apart.largest, apart.largest_relative, apart.mean_relative, apart.mean_absolute};
 }
 
 double default_tolerance(Problem problem) {

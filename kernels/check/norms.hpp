@@ -160,21 +160,23 @@ double largest_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part p
 
 /// Over the elements that count. Quotients are of those where y is not 0; NaN where it is 0 throughout.
 struct ElementDifference {
+  double largest;           ///< as `largest_difference` has it
   double largest_relative;  ///< max |x - y| / |y|
   double mean_relative;     ///< mean of |x - y| / |y|
   double mean_absolute;     ///< mean of |x - y|
 };
 
 /// Summed a column after the other, the same with any number of threads. None overflows: the largest double
-/// stands for what is beyond it.
-/// @pre the same shapes, not empty; all that counts is finite
+/// stands for what is beyond it. Each matrix is read once, for they may be larger than any cache.
+/// @param x_norm, y_norm their max_norm over `part` @pre both finite; the same shapes, not empty
 template <class T>
-ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part = Part::all) {
+ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part, double x_norm,
+                                     double y_norm) {
   struct Sum {
-    double largest = 0, relative = 0, absolute = 0;
+    double largest = 0, largest_relative = 0, relative = 0, absolute = 0;
     std::int64_t quotients = 0, elements = 0;
   };
-  const std::int64_t unit = exponent_of(std::max(max_norm(x, part), max_norm(y, part))) + 1;
+  const std::int64_t unit = exponent_of(std::max(x_norm, y_norm)) + 1;
   std::vector<Sum> columns(static_cast<std::size_t>(y.cols));
   const double cost = static_cast<double>(y.rows) * static_cast<double>(y.cols);
   for_row_ranges(y.cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -183,12 +185,14 @@ ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>
       const RowRange range = rows_of(part, y.rows, j);
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         const double ours = x(i, j), theirs = y(i, j);
-        sum.absolute += std::fabs(times_power(ours, -unit) - times_power(theirs, -unit));
+        const double small = std::fabs(times_power(ours, -unit) - times_power(theirs, -unit));
+        sum.largest = std::max(sum.largest, small);
+        sum.absolute += small;
         if (theirs == 0) continue;
         const double apart = std::fabs(ours - theirs);  // infinite only where the signs differ
         const double relative =
             std::isfinite(apart) ? apart / std::fabs(theirs) : 1 + std::fabs(ours / theirs);
-        sum.largest = std::max(sum.largest, relative);
+        sum.largest_relative = std::max(sum.largest_relative, relative);
         sum.relative += relative;
         ++sum.quotients;
       }
@@ -198,6 +202,7 @@ ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>
   Sum all;
   for (const Sum& sum : columns) {
     all.largest = std::max(all.largest, sum.largest);
+    all.largest_relative = std::max(all.largest_relative, sum.largest_relative);
     all.relative += sum.relative;
     all.absolute += sum.absolute;
     all.quotients += sum.quotients;
@@ -205,21 +210,10 @@ ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>
   }
   constexpr double most = std::numeric_limits<double>::max(), nan = std::numeric_limits<double>::quiet_NaN();
   const bool any = all.quotients > 0;
-  return {any ? std::min(all.largest, most) : nan,
+  return {(Scaled(all.largest, unit) / Scaled(y_norm)).value(),
+          any ? std::min(all.largest_relative, most) : nan,
           any ? std::min(all.relative / static_cast<double>(all.quotients), most) : nan,
           Scaled(all.absolute / static_cast<double>(all.elements), unit).value()};
-}
-
-/// Whether every element that counts is finite.
-template <class T>
-bool all_finite(const HostMatrix<T>& a, Part part = Part::all) {
-  return largest_of_columns(a.rows, a.cols, [&](std::int64_t j) {
-           const RowRange range = rows_of(part, a.rows, j);
-           for (std::int64_t i = range.begin; i < range.end; ++i) {
-             if (!std::isfinite(a(i, j))) return 1.0;
-           }
-           return 0.0;
-         }) == 0;
 }
 
 }  // namespace gaussweep
