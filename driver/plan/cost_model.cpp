@@ -4,16 +4,19 @@
 #include <cmath>
 #include <iterator>
 
-#include <fmt/format.h>
-
 #include "driver/plan/demand.hpp"
 #include "driver/system/clock.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
-std::string place(const std::string& problem, const std::string& precision, const std::string& backend) {
-  return fmt::format("{}/{}/{}", problem, precision, backend);
+/// Names joined by slashes; many thousands are made where costs are estimated anew.
+template <class... Names>
+std::string joined(const Names&... names) {
+  std::string text;
+  text.reserve(64);
+  (text.append(names).append(1, '/'), ...);
+  return text;
 }
 
 double log_size(std::int64_t n) {
@@ -58,7 +61,7 @@ void CostModel::learn(const io::Record& record) {
   const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
                                         (record.stages.empty() ? 0 : 1));
   if (!(whole >= 0)) return;  // of a version that did not say when
-  Mean& mean = besides_[place(record.problem, record.precision, record.backend)][record.n];
+  Mean& mean = besides_[joined(record.problem, record.precision, record.backend)][record.n];
   mean.seconds += std::max(0.0, whole - runs * record.seconds_median);
   mean.count += 1;
 }
@@ -131,8 +134,7 @@ double CostModel::besides(const Trial& trial) const {
     return static_cast<double>(order) * static_cast<double>(order);
   };
   const auto known =
-      besides_.find(place(std::string(to_string(trial.problem)), std::string(to_string(trial.precision)),
-                          std::string(to_string(trial.backend))));
+      besides_.find(joined(to_string(trial.problem), to_string(trial.precision), to_string(trial.backend)));
   if (known == besides_.end())
     return fixed_seconds + 20e-9 * static_cast<double>(n) * static_cast<double>(trial.shape.n);
   const auto above = known->second.lower_bound(trial.shape.n);

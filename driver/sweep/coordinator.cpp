@@ -76,7 +76,7 @@ void Coordinator::estimate_anew() {
   queue_.after([&] { costs_ = estimates(model_, trials_); });
   queued_cost_ = queue_.total();
   learned_since_ = false;
-  estimate_at_ = 2 * std::max(kept_, estimate_at_);
+  estimate_at_ = 4 * std::max(kept_, estimate_at_);
 }
 
 std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& held) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "driver/plan/trial.hpp"
@@ -36,7 +37,7 @@ class Queue {
   using Ordered = std::set<std::pair<double, std::size_t>, std::greater<>>;
   struct Round {
     Ordered by_cost;
-    std::map<std::string, Ordered> by_matrix;
+    std::unordered_map<std::string, Ordered> by_matrix;
   };
   std::optional<std::size_t> longest(const Ordered& from, double most_seconds) const;
   void remove(std::size_t index);

@@ -36,9 +36,7 @@ std::string too_few(int ranks, std::size_t there, const char* what, const std::s
 }  // namespace
 
 int worker_threads(const World& world) {
-  const int cpus = usable_cpus();
-  const bool bound = cpus < static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  return std::max(1, bound ? cpus : cpus / world.local_size());
+  return std::max(1, usable_cpus() / world.cpu_parts());
 }
 
 json to_json(const RankFacts& facts) {

@@ -50,8 +50,8 @@ Decision decision_from_json(const nlohmann::json& json);
 /// that is full or in exclusive use is for its worker to wait for. Does not throw where a GPU fails.
 RankFacts rank_facts(const World& world, const std::string& backend);
 
-/// How many threads OpenBLAS has in each worker: the cores of this process, shared with the other ranks of
-/// its host where they are not bound to cores of their own.
+/// How many threads OpenBLAS has in each worker: this rank's part of the CPUs, which it shares with those
+/// ranks of its host that are not bound to others. @pre the rank is not kept to its share yet
 int worker_threads(const World& world);
 
 /// Of `devices_json`, what a rank takes. `part`: the name of the part that was made visible, or empty.

@@ -30,6 +30,7 @@
 #include "driver/system/batch_job.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/console.hpp"
+#include "driver/system/machine.hpp"
 #include "driver/system/process.hpp"
 #include "driver/system/stop_signals.hpp"
 #include "io/files/errors.hpp"
@@ -262,7 +263,7 @@ WorkerPlace place_of(const Session& session, const Decision& decision) {
     if (!gpu.is_there()) place.unfit = gpu.why;
     place.origin.device_index = gpu.index;
   }
-  place.threads = worker_threads(session.world);
+  place.threads = static_cast<int>(session.mine.host.blas_threads);
   place.directory = decision.directory;
   return place;
 }
@@ -447,6 +448,7 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
     World world;
     count_stop_signals();
     Session session{world, options, registry, deadline, rank_facts(world, options.backend), {}};
+    keep_to_share(world.cpu_part(), world.cpu_parts());
     const std::vector<json> gathered = world.gather(to_json(session.mine));
     try {
       if (world.rank() == 0) {

@@ -1,5 +1,6 @@
 #include "driver/sweep/world.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <sched.h>
 #include <unistd.h>
 
 namespace gaussweep::driver {
@@ -31,6 +33,14 @@ bool started_by_launcher() {
     if (std::getenv(mark) != nullptr) return true;
   }
   return false;
+}
+
+/// What this process may use; none where the system does not say.
+cpu_set_t cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  ::sched_getaffinity(0, sizeof set, &set);
+  return set;
 }
 
 /// Open MPI's mpirun takes SIGINT, SIGTERM and SIGHUP as the wish to end its ranks: SIGTERM after so many
@@ -60,6 +70,12 @@ World::World() : mpi_(started_by_launcher()) {
         "MPI_Comm_split_type");
   check(MPI_Comm_rank(local, &local_rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(local, &local_size_), "MPI_Comm_size");
+  const cpu_set_t own = cpus();
+  std::vector<cpu_set_t> all(static_cast<std::size_t>(local_size_));
+  check(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, local), "MPI_Allgather");
+  const auto shares = [&](const cpu_set_t& other) { return CPU_EQUAL(&own, &other) != 0; };
+  cpu_parts_ = static_cast<int>(std::count_if(all.begin(), all.end(), shares));
+  cpu_part_ = static_cast<int>(std::count_if(all.begin(), all.begin() + local_rank_, shares));
   MPI_Comm_free(&local);
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;

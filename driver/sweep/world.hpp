@@ -31,6 +31,10 @@ class World final : public Post {
   int size() const override { return size_; }
   int local_rank() const { return local_rank_; }  ///< among the ranks of this host
   int local_size() const { return local_size_; }
+  /// Of the ranks of this host that may use the very CPUs that this one may: how many there are, and which
+  /// this is.
+  int cpu_parts() const { return cpu_parts_; }
+  int cpu_part() const { return cpu_part_; }
   double launcher_patience() const override { return launcher_patience_; }
   /// Version of the MPI library; empty without MPI.
   const std::string& mpi_version() const { return mpi_version_; }
@@ -47,7 +51,7 @@ class World final : public Post {
  private:
   bool lost_peer_ = false;
   bool mpi_ = false;
-  int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
+  int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1, cpu_part_ = 0, cpu_parts_ = 1;
   double launcher_patience_ = std::numeric_limits<double>::infinity();
   std::string mpi_version_;
   std::deque<nlohmann::json> own_[2];  ///< messages to oneself, by mailbox

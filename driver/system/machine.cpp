@@ -1,7 +1,13 @@
 #include "driver/system/machine.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <sched.h>
 #include <sys/utsname.h>
@@ -30,6 +36,45 @@ int usable_cpus() {
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
   return 1;
+}
+
+std::vector<int> share_of(std::vector<CpuPlace> cpus, int part, int parts) {
+  const auto core = [](const CpuPlace& place) { return std::pair(place.package, place.core); };
+  std::sort(cpus.begin(), cpus.end(), [&](const CpuPlace& x, const CpuPlace& y) {
+    return std::pair(core(x), x.cpu) < std::pair(core(y), y.cpu);
+  });
+  std::vector<std::size_t> firsts;  // of each core
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    if (i == 0 || core(cpus[i]) != core(cpus[i - 1])) firsts.push_back(i);
+  }
+  const std::size_t cores = firsts.size(), mine = static_cast<std::size_t>(part),
+                    all = static_cast<std::size_t>(parts);
+  if (cores < all) return {};
+  firsts.push_back(cpus.size());
+  std::vector<int> share;
+  for (std::size_t i = firsts[cores * mine / all]; i < firsts[cores * (mine + 1) / all]; ++i)
+    share.push_back(cpus[i].cpu);
+  return share;
+}
+
+void keep_to_share(int part, int parts) {
+  cpu_set_t set;
+  if (parts <= 1 || ::sched_getaffinity(0, sizeof set, &set) != 0) return;
+  std::vector<CpuPlace> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &set)) continue;
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", cpu);
+    CpuPlace place{cpu, 0, 0};
+    if (!(std::ifstream(folder + "physical_package_id") >> place.package)) return;
+    if (!(std::ifstream(folder + "core_id") >> place.core)) return;
+    cpus.push_back(place);
+  }
+  const std::vector<int> share = share_of(std::move(cpus), part, parts);
+  if (share.empty()) return;
+  CPU_ZERO(&set);
+  for (const int cpu : share) CPU_SET(cpu, &set);
+  if (::sched_setaffinity(0, sizeof set, &set) != 0)
+    spdlog::warn("this rank cannot be kept to its share of the cores: {}", std::strerror(errno));
 }
 
 }  // namespace gaussweep::driver

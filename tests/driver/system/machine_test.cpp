@@ -1,0 +1,65 @@
+#include "driver/system/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+namespace gaussweep::driver {
+namespace {
+
+/// Two packages of four cores with two threads each, as Linux counts them: the second threads come last, and
+/// the packages take turns.
+std::vector<CpuPlace> two_packages() {
+  std::vector<CpuPlace> cpus;
+  for (int cpu = 0; cpu < 16; ++cpu) cpus.push_back({cpu, cpu % 2, cpu % 8 / 2});
+  return cpus;
+}
+
+TEST(Machine, SharesAreWholeCoresOfOnePackage) {
+  EXPECT_EQ(share_of(two_packages(), 0, 4), (std::vector<int>{0, 8, 2, 10}));
+  EXPECT_EQ(share_of(two_packages(), 1, 4), (std::vector<int>{4, 12, 6, 14}));
+  EXPECT_EQ(share_of(two_packages(), 3, 4), (std::vector<int>{5, 13, 7, 15}));
+}
+
+TEST(Machine, SharesAreOfAllAndNobodyHasAnothers) {
+  for (const int parts : {1, 2, 3, 5, 8}) {
+    std::set<int> all;
+    std::size_t count = 0;
+    for (int part = 0; part < parts; ++part) {
+      const std::vector<int> share = share_of(two_packages(), part, parts);
+      EXPECT_FALSE(share.empty());
+      EXPECT_EQ(share.size() % 2, 0U) << "both threads of a core";
+      all.insert(share.begin(), share.end());
+      count += share.size();
+    }
+    EXPECT_EQ(all.size(), 16U) << parts;
+    EXPECT_EQ(count, 16U) << parts;
+  }
+  EXPECT_TRUE(share_of(two_packages(), 0, 9).empty()) << "more ranks than cores";
+}
+
+TEST(Machine, AProcessKeepsToItsShare) {
+  const int before = usable_cpus();
+  int shares[2] = {};
+  for (const int part : {0, 1}) {
+    std::thread([&] {  // the affinity is a thread's own
+      keep_to_share(part, 2);
+      shares[part] = usable_cpus();
+    })
+        .join();
+  }
+  if (shares[0] == before) {
+    EXPECT_EQ(shares[1], before) << "one core cannot be shared out";
+  } else {
+    EXPECT_EQ(shares[0] + shares[1], before);
+  }
+  EXPECT_EQ(usable_cpus(), before);
+  std::thread([&] {
+    keep_to_share(0, before + 1);
+    EXPECT_EQ(usable_cpus(), before) << "more ranks than cores share them all";
+  }).join();
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
