@@ -1,5 +1,6 @@
 """The one loader: results.h5 files (io/SCHEMA.md) to tidy pandas frames."""
 
+import json
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,13 +17,14 @@ ANSWERED = {"pass", "suspect", "failed"}  # the method came to an answer, so its
 
 _TEXT = """key run_id problem method backend precision uplo parameters matrix matrix_parameters matrix_kind
 matrix_digest status message convergence reference_method gpu_uuid gpu_name throttle_reason host start_time end_time
-commit job_id node partition gres cache energy_source""".split()
+commit job_id node partition gres cache energy_source problem_title""".split()
 _INTEGER = """m n k nrhs matrix_seed info iterations samples inner_repeats warmup capability throttled rank
 device_index""".split()
 # -1: unknown
 _INTEGER_OR_UNKNOWN = "expected enough kernels launch_bound".split()
 _REAL = """seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev load_seconds
-generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share residual_ratio
+generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share problem_flops
+problem_bytes residual_ratio
 tolerance backward_error forward_error pivot_growth first_row_percent reference_seconds reference_difference
 largest_relative_difference mean_relative_difference mean_absolute_difference
 sm_clock_mhz memory_clock_mhz power_w temperature_c queue_seconds replay_q1 replay_median replay_q3 energy_joules
@@ -75,6 +77,7 @@ TABLES = {
     },
     "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
+DERIVED = {"problem_title", "problem_flops", "problem_bytes"}  # what older files lack, and nothing is unknown for it
 DETAILS = ("samples", "stages", "iterations")
 BYTES_AT_ONCE = 32 << 20
 
@@ -96,7 +99,9 @@ class Night:
     files: list = field(default_factory=list)  # (path, attributes, number of records)
     warnings: list = field(default_factory=list)  # sentences for the page
     restorations: list = field(default_factory=list)  # images, from restoration.h5 files
-    before: pd.DataFrame = None  # of trials that ran again in a later run of the same plan: the run before that
+    units: dict = field(default_factory=dict)  # table -> column -> unit, as the files say; older ones say none
+    # Of trials that ran again in a later run of the same plan: the runs before that, `ago` runs earlier.
+    earlier: pd.DataFrame = None
 
     def only(self, chosen):
         """The night of some records; `chosen` is true for them."""
@@ -130,9 +135,10 @@ def load(arguments):
     """Reads all files into one Night. @raises ReportError where nothing can be read."""
     tables, files, warnings = {name: [] for name in TABLES}, [], []
     offset = 0
+    units = {}
     for path in find_files(arguments):
         try:
-            attributes, frames, remarks = _read_file(path, offset)
+            attributes, frames, remarks, said = _read_file(path, offset)
         except DAMAGED as error:
             warnings.append(f"{path} was left out: {_words(error)}")
             continue
@@ -140,6 +146,8 @@ def load(arguments):
         records = frames["records"]
         records["file"] = frames["devices"]["file"] = len(files)
         files.append((path, attributes, len(records)))
+        for name, of_table in said.items():
+            units.setdefault(name, {}).update(of_table)
         offset += len(records)
         for name, frame in frames.items():
             tables[name].append(frame)
@@ -154,7 +162,7 @@ def load(arguments):
     if not files:
         raise ReportError("nothing to report on: " + "; ".join(warnings))
     joined = {name: pd.concat(frames, ignore_index=True) for name, frames in tables.items()}
-    night = Night(files=files, warnings=_once(warnings), restorations=pictures, **joined)
+    night = Night(files=files, warnings=_once(warnings), restorations=pictures, units=units, **joined)
     _drop_repetitions(night)
     night.devices = night.devices.drop_duplicates(["file", "gpu_uuid", "host"], keep="last").reset_index(drop=True)
     night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)
@@ -165,7 +173,7 @@ def load(arguments):
 
 
 def _read_file(path, offset):
-    """Attributes, tables and remarks of one file. @raises one of DAMAGED"""
+    """Attributes, tables, remarks and units of one file. @raises one of DAMAGED"""
     remarks = []
     with h5py.File(path, "r") as file:
         if not isinstance(file.get("records"), h5py.Dataset):
@@ -173,11 +181,21 @@ def _read_file(path, offset):
         check_schema(file)
         attributes = _attributes(file)
         frames = {name: _read_table(file, name, remarks, path) for name in TABLES}
+        units = {name: _units(file[name]) for name in TABLES if name in file}
     records = frames["records"]
     _refer_to_rows(frames, offset, remarks, path)
     records["plan_name"] = attributes.get("plan_name") or _plan_name(attributes)
     records["matrix_condition"] = _conditions(records, attributes, path.parent / "matrices")
-    return attributes, frames, remarks
+    return attributes, frames, remarks, units
+
+
+def _units(dataset):
+    """Column -> unit; nothing where the file is older, or says something else there."""
+    try:
+        said = json.loads(dataset.attrs.get("units", "{}"))
+    except (ValueError, TypeError):
+        return {}
+    return {str(c): str(u) for c, u in said.items()} if isinstance(said, dict) else {}
 
 
 def _words(error):
@@ -264,7 +282,7 @@ def _read_table(file, name, warnings, path):
             piece[column] = _texts(values) if values.dtype.kind in "SO" else np.ascontiguousarray(values)
         pieces.append(pd.DataFrame(piece))
     frame = pd.concat(pieces, ignore_index=True)
-    missing = [column for column in wanted if column not in frame]
+    missing = [column for column in wanted if column not in frame and column not in DERIVED]
     if missing:
         warnings.append(f"{path}: /{name} lacks {', '.join(missing)} (another schema version): shown as unknown")
     return _complete(frame, wanted, len(frame))
@@ -378,7 +396,7 @@ def _take_away(night, gone):
 
 def _leave_earlier_runs(night):
     """Several runs of one plan are compared, not pooled: of each of its trials on a device the last run counts, and the
-    one before it is kept in `before`."""
+    ones before it are kept in `earlier`."""
     records = night.records
     trial = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
     start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
@@ -387,7 +405,7 @@ def _leave_earlier_runs(night):
     later = order[known].groupby(trial, sort=False).cumcount(ascending=False).reindex(records.index).fillna(0)
     if not (later > 0).any():
         return
-    night.before = records[later == 1].copy()
+    night.earlier = records[later > 0].assign(ago=later[later > 0].astype(int))
     night.warnings.append(
         f"{int((later > 0).sum())} records of earlier runs of the same plan are compared with, not drawn"
     )

@@ -101,17 +101,19 @@ class Page:
         """What stands in the last section, behind a line to open it."""
         self.sections[-1][2] = [f"<details><summary>{text(summary)}</summary>", *self.sections[-1][2], "</details>"]
 
-    def grid(self, name, sizes, rows, frame):
-        """A row a label, a column a size; cells are markup. Its CSV is the frame."""
-        head = "".join(f'<th data-v="{float(n)!r}">{whole(n)}</th>' for n in sizes)
-        body = "".join(
-            f"<tr><th>{label}</th>" + "".join(f"<td>{cells.get(n, '')}</td>" for n in sizes) + "</tr>"
-            for label, cells in rows
-        )
+    def grid(self, name, parts, frame):
+        """Parts of sizes and rows each: a row a label, a column a size; cells are markup. Its CSV is the frame."""
+        bodies = []
+        for sizes, rows in parts:
+            head = "".join(f'<th data-v="{float(n)!r}">{whole(n)}</th>' for n in sizes)
+            body = "".join(
+                f"<tr><th>{label}</th>" + "".join(f"<td>{cells.get(n, '')}</td>" for n in sizes) + "</tr>"
+                for label, cells in rows
+            )
+            bodies.append(f'<tbody><tr class="sizes"><th>n</th>{head}</tr>{body}</tbody>')
         self._put(
-            f'<figure class="table"><div class="scroll"><table class="grid" data-grid="{text(name)}"><thead><tr>'
-            f"<th>n</th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-            f"<figcaption>{self._csv(name, frame)}</figcaption></figure>"
+            f'<figure class="table"><div class="scroll"><table class="grid" data-grid="{text(name)}">'
+            f'{"".join(bodies)}</table></div><figcaption>{self._csv(name, frame)}</figcaption></figure>'
         )
 
     def _put(self, markup):

@@ -11,7 +11,10 @@ CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capabili
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
 
 
-def problem_flops(problem, m, n, k, nrhs):
+# What records of before `problem_flops` and `problem_bytes` leave to be derived, of the problems of that time.
+
+
+def older_flops(problem, m, n, k, nrhs):
     """The usual count of operations, whatever the method."""
     getrf = 2 / 3 * n**3 - n**2 / 2 + 5 / 6 * n
     potrf = n**3 / 3 + n**2 / 2 + n / 6
@@ -27,7 +30,7 @@ def problem_flops(problem, m, n, k, nrhs):
     }.get(problem, np.nan)
 
 
-def problem_bytes(problem, m, n, k, nrhs, element):
+def older_bytes(problem, m, n, k, nrhs, element):
     """The operands read and the answer written, once."""
     triangle, vectors = n * (n + 1) / 2, 2.0 * n * nrhs
     elements = {
@@ -59,6 +62,8 @@ def configurations(records):
         q3=("seconds_q3", "median"),
         task=("task", "first"),
         matrix_name=("matrix_name", "first"),
+        problem_flops=("problem_flops", "first"),
+        problem_bytes=("problem_bytes", "first"),
     )
     return found.reset_index()
 
@@ -95,8 +100,12 @@ def _race(rows, rates):
     """One race as a dict. `rows`: the configurations that solved one task, as dicts."""
     first = rows[0]
     shape = (first["problem"], first["m"], first["n"], first["k"], first["nrhs"])
-    compute = problem_flops(*shape) / rates.get(first["precision"], np.nan)
-    memory = problem_bytes(*shape, ELEMENT_BYTES.get(first["precision"], np.nan)) / rates["copy"]
+    flops, moved = first["problem_flops"], first["problem_bytes"]
+    if np.isnan(flops):
+        flops = older_flops(*shape)
+        moved = older_bytes(*shape, ELEMENT_BYTES.get(first["precision"], np.nan))
+    compute = flops / rates.get(first["precision"], np.nan)
+    memory = moved / rates["copy"]
     known = np.isfinite(compute) and np.isfinite(memory)
     race = {
         **{name: first[name] for name in TASK},

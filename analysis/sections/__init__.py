@@ -1,10 +1,11 @@
 """The page's sections, in order: FIRST, the block of each problem (problems.py), LAST. Each is a function of (page,
 night)."""
 
-from . import architectures, costs, failures, overview, papers, provenance, restoration, timeline, verdict
+from . import architectures, changes, costs, failures, overview, papers, provenance, restoration, timeline, verdict
 
 FIRST = [overview.overview, verdict.verdict]
 LAST = [
+    changes.trend,
     overview.what_ran,
     overview.ranking,
     costs.costs,

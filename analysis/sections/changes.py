@@ -2,19 +2,23 @@
 
 import pandas as pd
 
+from ..frames import answered, best, method_styles, slug
 from ..loader import STATUSES
 from ..page import factor, seconds, whole
+from ..plots import Plot, Series
 
+TRIAL = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
+LEAST_RUNS = 3  # from which on there is a trend
 THRESHOLD = 0.05  # by which medians must be apart, as for `gaussweep compare`
 
 
 def changes(night):
     """One row a trial that ran before too: its status and median then and now, and what became of it."""
-    if night.before is None:
+    if night.earlier is None:
         return pd.DataFrame()
-    trial = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
     kept = ["status", "seconds_q1", "seconds_median", "seconds_q3"]
-    both = night.records.merge(night.before[[*trial, *kept]], on=trial, suffixes=("", "_before"))
+    before = night.earlier.loc[night.earlier["ago"] == 1, [*TRIAL, *kept]]
+    both = night.records.merge(before, on=TRIAL, suffixes=("", "_before"))
     rank = {status: i for i, status in enumerate(STATUSES)}
     now, then = both["status"].map(rank), both["status_before"].map(rank)
     ratio = both["seconds_median"] / both["seconds_median_before"]
@@ -77,3 +81,62 @@ def table(page, night):
             " overlap. gaussweep compare judges more strictly: it knows the noise from run to run."
         ),
     )
+
+
+def _unit(span):
+    """In which a span of seconds is told."""
+    return next(
+        (u, s) for u, s in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)) if span >= 2 * s or s == 60
+    )
+
+
+def trend(page, night):
+    """How the fastest trial of each problem at its largest size did from run to run, where there are three or more."""
+    if night.earlier is None:
+        return
+    race = ["problem", "precision", "device"]
+    shown = [*TRIAL, "start_time", "seconds_median"]
+    before = night.earlier.loc[night.earlier["status"] == "pass", shown]
+    often = before.groupby(TRIAL).size()
+    often = often[often >= LEAST_RUNS - 1].reset_index()[TRIAL]
+    now = answered(night.records).merge(often, on=TRIAL)
+    now = now[(now["status"] == "pass") & (now["size"] == now.groupby(race)["size"].transform("max"))]
+    leading = best(now, race)[[*TRIAL, *race, "method", "size", "start_time", "seconds_median"]]
+    told = leading.drop(columns=["start_time", "seconds_median"]).merge(before, on=TRIAL)
+    told = pd.concat([told, leading])
+    told = told[told["seconds_median"] > 0].assign(at=pd.to_datetime(told["start_time"], errors="coerce", utc=True))
+    told = told.dropna(subset=["at"]).sort_values("at", kind="stable")
+    if not len(told):
+        return
+    styles = method_styles(night.records)
+    figures = []
+    for (problem, device), group in told.groupby(["problem", "device"]):
+        begun = group["at"].min()
+        unit, seconds_of_it = _unit((group["at"].max() - begun).total_seconds())
+        series = [
+            Series(
+                f"{method}, {precision}, n = {size}",
+                ((part["at"] - begun).dt.total_seconds() / seconds_of_it).to_numpy(),
+                (part["seconds_median"] / part["seconds_median"].iloc[0]).to_numpy(),
+                style=styles[problem, method] + (8 if precision == "float" else 0),
+            )
+            for (method, precision, size), part in group.groupby(["method", "precision", "size"])
+        ]
+        figures.append(
+            Plot(
+                slug("trend", problem, device),
+                f"From run to run: {problem}, {device}",
+                f"{unit} since {begun:%Y-%m-%d %H:%M} UTC",
+                "median time / the first run's",
+                series,
+                ylog=True,
+                xlog=False,
+                lines_at=[(1, "as the first")],
+            )
+        )
+    page.begin("trend", "From run to run")
+    page.add(
+        "The fastest trial of each problem, precision and device at its largest size, in every run of its plan that is"
+        " here (--problem and --method choose others)."
+    )
+    page.plots(figures)

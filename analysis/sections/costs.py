@@ -1,21 +1,21 @@
-"""What a run costs besides its arithmetic: the host's launches and joules, and at which clocks races were run."""
+"""What a run costs besides its arithmetic: the host's launches, joules, and at which clocks races were run."""
 
-from ..frames import answered, best
+from ..frames import answered, best, curves, kinds_in_words, method_styles, one_kind, over_size, panels, slug
 from ..page import factor, number, percent, seconds, whole
 from .overview import winners
+from .timing import MOST
 
 OTHER_CLOCKS = 0.02  # from here on two SM clocks are different ones
 
 
 def costs(page, night):
-    page.begin("costs", "Launches, energy, clocks")
+    page.begin("costs", "Launches and clocks")
     mark = page.mark()
     rows = answered(night.records)
     _launches(page, rows)
-    _energy(page, rows)
     _clocks(page, night.records)
     if page.mark() == mark:
-        page.nothing("Nothing ran on a GPU, so there are no launches, joules or clocks to tell of.")
+        page.nothing("Nothing ran on a GPU, so there are no launches or clocks to tell of.")
 
 
 def _launches(page, rows):
@@ -55,11 +55,33 @@ def _launches(page, rows):
     )
 
 
-def _energy(page, rows):
+def energy(page, night):
+    """Of one problem: joules over size, and who is the most frugal."""
+    page.begin("energy", "Energy")
+    rows = answered(night.records)
     rows = rows[(rows["energy_joules"] > 0) & (rows["status"] == "pass")]
     if not len(rows):
+        page.nothing("No energy was measured: `energy: 2s` in a plan does it on GPUs.")
         return
-    page.heading("Energy")
+    styles = method_styles(night.records)
+    drawn = rows.assign(
+        energy_low=rows["energy_joules"] - rows["energy_uncertainty"],
+        energy_high=rows["energy_joules"] + rows["energy_uncertainty"],
+    )
+    page.plots(
+        [
+            over_size(
+                slug("energy", problem, precision, device),
+                f"Energy: {problem}, {precision}, {device}",
+                "J a run",
+                curves(one_kind(group), "energy_joules", "energy_low", "energy_high", styles),
+                ylog=True,
+                note=kinds_in_words(one_kind(group), group),
+            )
+            for problem, precision, device, group in panels(drawn)
+        ],
+        most=MOST,
+    )
     race = ["problem", "precision", "device", "task", "size"]
     rows = best(rows, [*race, "method"])
     rows = rows.assign(

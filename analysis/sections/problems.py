@@ -1,18 +1,7 @@
 """A block for each problem: everything that was measured of it. Nothing is left out for lack of room."""
 
-from . import accuracy, stages, timing
+from . import accuracy, costs, stages, timing
 from .verdict import anchor
-
-TITLES = {
-    "gemm": "products",
-    "trsv": "triangular systems",
-    "gesv": "linear systems",
-    "getrf": "LU factorisation",
-    "potrf": "Cholesky factorisation",
-    "trtri": "inverse of a triangle",
-    "geinv": "inverse",
-    "poinv": "inverse of a positive definite matrix",
-}
 
 
 def problems(page, night, baseline=""):
@@ -25,15 +14,17 @@ def problems(page, night, baseline=""):
         accuracy.accuracy,
         accuracy.convergence,
         timing.transfer,
+        costs.energy,
     ]
     records = night.records
     if not len(records):
         for part in parts:
             part(page, night)
         return
-    for problem in sorted(records["problem"].unique(), key=lambda p: (list(TITLES) + [p]).index(p)):
+    for problem in sorted(records["problem"].unique()):
         own = night.only(records["problem"] == problem)
-        page.begin(anchor(problem), f"{problem}: {TITLES.get(problem, 'a problem of another version')}")
+        title = own.records["problem_title"].max()  # empty in files of before it
+        page.begin(anchor(problem), f"{problem}: {title}" if title else problem)
         page.problem = problem
         for part in parts:
             part(page, own)

@@ -4,6 +4,9 @@ from ..frames import method_styles
 from ..page import factor, percent, seconds, text
 from ..verdict import grids
 
+MOST_SIZES = 8  # side by side: as many as a sheet of paper takes
+ALIKE = 0.4  # the share of common sizes from which on rows stand under the same ones
+
 
 def anchor(problem):
     """The id of a problem's block on the page."""
@@ -26,11 +29,27 @@ def verdict(page, night):
     for i, (device, capability, cpus, races) in enumerate(found):
         title = device + (f" ({capability // 10}.{capability % 10})" if capability else "")
         page.heading(title + (f", beside it methods of {', '.join(cpus)}" if cpus else ""), f"grid-{i + 1}")
-        page.grid(f"grid-{i + 1}", _head(races), _rows(races, styles, capability), races)
+        page.grid(f"grid-{i + 1}", _parts(_rows(races, styles, capability)), races)
 
 
-def _head(races):
-    return sorted(races["n"].unique())
+def _parts(rows):
+    """(sizes, rows) each: rows that have most of their sizes in common together, at most MOST_SIZES side by side."""
+    groups = []  # [sizes, rows]
+    for label, cells in rows:
+        own = set(cells)
+        near = [group for group in groups if len(own & group[0]) >= ALIKE * len(own | group[0])]
+        if near:
+            near[0][0] |= own
+            near[0][1].append((label, cells))
+        else:
+            groups.append([own, [(label, cells)]])
+    parts = []
+    for sizes, alike in groups:
+        sizes = sorted(sizes)
+        for first in range(0, len(sizes), MOST_SIZES):
+            some = sizes[first : first + MOST_SIZES]
+            parts.append((some, [(label, cells) for label, cells in alike if not set(some).isdisjoint(cells)]))
+    return parts
 
 
 def _rows(races, styles, capability):

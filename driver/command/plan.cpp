@@ -150,7 +150,8 @@ Table explanation(const Expansion& expansion, const Registry& registry, Reader r
          t.sampling.warmup_seconds > 0 ? Cell(seconds_text(t.sampling.warmup_seconds))
                                        : Cell(t.sampling.warmup),
          std::string(t.sampling.cold ? "cold" : "warm"),
-         t.energy_seconds > 0 ? seconds_text(t.energy_seconds) : std::string("never"),
+         t.energy_seconds > 0 && t.backend == Backend::cuda ? seconds_text(t.energy_seconds)
+                                                            : std::string("never"),
          t.round,
          t.inner_repeats,
          std::string(to_string(t.stages)),

@@ -149,7 +149,7 @@ double CostModel::estimate(const Trial& trial) const {
                       (trial.stages == Stages::never ? 0 : 1);
   // Energy is measured with the runs and once more without them.
   return besides(trial) + runs * run_seconds(trial) + trial.sampling.warmup_seconds +
-         2 * trial.energy_seconds;
+         (trial.backend == Backend::cuda ? 2 * trial.energy_seconds : 0);
 }
 
 }  // namespace gaussweep::driver

@@ -188,6 +188,9 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
           for (std::int64_t round = 1; round <= rounds; ++round) {
             Trial trial = maker.make(chosen, round);
             if (is_excluded(entry, trial, *method)) return;
+            if (trial.energy_seconds > 0 && trial.backend != Backend::cuda && trial.skip_reason.empty())
+              say_once(fmt::format("energy is measured on GPUs only: ignored for {} on the backend {}",
+                                   method->id(), to_string(trial.backend)));
             const auto [first, fresh] = seen.try_emplace(trial.key, Seen{result.trials.size(), &entry});
             if (fresh) {
               result.trials.push_back(std::move(trial));

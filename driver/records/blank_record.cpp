@@ -30,6 +30,9 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
   r.warmup = trial.sampling.warmup;
   r.cache = trial.sampling.cold ? "cold" : "warm";
   r.round = trial.round;
+  r.problem_title = trial.problem->title;
+  r.problem_flops = problem_flops(trial.problem, trial.shape);
+  r.problem_bytes = problem_bytes(trial.problem, trial.shape, element_bytes(trial.precision));
   if (method != nullptr) {
     r.flops = trial_flops(*method, trial.shape, trial.parameters);
     r.bytes = trial_bytes(*method, trial.shape, trial.parameters, trial.precision);

@@ -22,6 +22,7 @@ template <class Row>
 struct Column {
   std::string_view name;
   std::variant<std::string Row::*, std::int64_t Row::*, double Row::*> member;
+  std::string_view unit{};  ///< of a quantity that has one
 };
 
 enum class Kind { text, integer, real };

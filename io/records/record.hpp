@@ -63,6 +63,8 @@ struct Record {
   double load_seconds = unknown, generate_seconds = unknown, allocate_seconds = unknown,
          h2d_seconds = unknown, d2h_seconds = unknown, verify_seconds = unknown;
   double flops = unknown, gflops = unknown, bytes = unknown, peak_share = unknown;
+  std::string problem_title;                                ///< "linear systems, A x = b"
+  double problem_flops = unknown, problem_bytes = unknown;  ///< whatever the method does and moves
   double residual_ratio = unknown, tolerance = unknown, backward_error = unknown, forward_error = unknown,
          pivot_growth = unknown, first_row_percent = unknown;
   std::string reference_method;
@@ -96,6 +98,7 @@ struct Record {
 struct Field {
   std::string_view name;
   std::variant<std::string Record::*, std::int64_t Record::*, double Record::*> member;
+  std::string_view unit{};  ///< of a quantity that has one: "s", "MHz"
 };
 
 /// All columns of `/records`, in order.

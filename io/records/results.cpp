@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <nlohmann/json.hpp>
 #include "io/files/atomic_file.hpp"
 #include "io/files/checksums.hpp"
 #include "io/files/errors.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr long long schema_version = 1;
 constexpr const char* version_attribute = "schema_version";
+constexpr const char* units_attribute = "units";          // of each table: column → unit, JSON
 constexpr const char* checksums_attribute = "checksums";  // of /records, for the whole file
 
 // --- Writing
@@ -27,6 +29,11 @@ template <class Columns, class Row>
 void write_checked(const h5::File& file, const char* name, const Columns& columns,
                    const std::vector<Row>& rows, FileChecksums& checksums) {
   checksums.add_table(name, h5::write_table(file, name, columns, rows));
+  nlohmann::json units = nlohmann::json::object();
+  for (const auto& column : columns) {
+    if (!column.unit.empty()) units[std::string(column.name)] = column.unit;
+  }
+  h5::write_attribute(h5::open_dataset(file, name), units_attribute, units.dump());
 }
 
 void write_details(const h5::File& file, const std::vector<Record>& records, FileChecksums& checksums) {

@@ -5,18 +5,19 @@ namespace gaussweep::io {
 const std::vector<h5::Column<SampleRow>>& sample_columns() {
   using R = SampleRow;
   static const std::vector<h5::Column<R>> columns{
-      {"trial", &R::trial},         {"index", &R::index},
-      {"seconds", &R::seconds},     {"clock", &R::clock},
-      {"throttled", &R::throttled}, {"memory_clock", &R::memory_clock},
-      {"power", &R::power},         {"temperature", &R::temperature}};
+      {"trial", &R::trial},          {"index", &R::index},
+      {"seconds", &R::seconds, "s"}, {"clock", &R::clock, "MHz"},
+      {"throttled", &R::throttled},  {"memory_clock", &R::memory_clock, "MHz"},
+      {"power", &R::power, "W"},     {"temperature", &R::temperature, "°C"}};
   return columns;
 }
 
 const std::vector<h5::Column<StageRow>>& stage_columns() {
   using R = StageRow;
-  static const std::vector<h5::Column<R>> columns{
-      {"trial", &R::trial}, {"kernel", &R::kernel},       {"calls", &R::calls}, {"seconds", &R::seconds},
-      {"mean", &R::mean},   {"occupancy", &R::occupancy}, {"share", &R::share}};
+  static const std::vector<h5::Column<R>> columns{{"trial", &R::trial},    {"kernel", &R::kernel},
+                                                  {"calls", &R::calls},    {"seconds", &R::seconds, "s"},
+                                                  {"mean", &R::mean, "s"}, {"occupancy", &R::occupancy},
+                                                  {"share", &R::share}};
   return columns;
 }
 
@@ -34,13 +35,13 @@ const std::vector<h5::Column<DeviceRow>>& device_columns() {
                                                   {"host", &R::host},
                                                   {"capability", &R::capability},
                                                   {"multiprocessors", &R::multiprocessors},
-                                                  {"total_bytes", &R::total_bytes},
+                                                  {"total_bytes", &R::total_bytes, "B"},
                                                   {"ecc", &R::ecc},
                                                   {"driver_version", &R::driver_version},
                                                   {"runtime_version", &R::runtime_version},
-                                                  {"copy_bytes_per_second", &R::copy_bytes_per_second},
-                                                  {"gemm_flops_float", &R::gemm_flops_float},
-                                                  {"gemm_flops_double", &R::gemm_flops_double}};
+                                                  {"copy_bytes_per_second", &R::copy_bytes_per_second, "B/s"},
+                                                  {"gemm_flops_float", &R::gemm_flops_float, "1/s"},
+                                                  {"gemm_flops_double", &R::gemm_flops_double, "1/s"}};
   return columns;
 }
 
@@ -50,7 +51,7 @@ const std::vector<h5::Column<HostRow>>& host_columns() {
                                                   {"cpu", &R::cpu},
                                                   {"os", &R::os},
                                                   {"cores", &R::cores},
-                                                  {"memory_bytes", &R::memory_bytes},
+                                                  {"memory_bytes", &R::memory_bytes, "B"},
                                                   {"blas_threads", &R::blas_threads}};
   return columns;
 }

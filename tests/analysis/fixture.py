@@ -32,9 +32,12 @@ RECORD = [
             "f8",
             (
                 "load_seconds generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops"
-                " bytes peak_share residual_ratio tolerance backward_error forward_error pivot_growth first_row_percent"
+                " bytes peak_share"
             ),
         ),
+        ("S", "problem_title"),
+        ("f8", "problem_flops problem_bytes"),
+        ("f8", ("residual_ratio tolerance backward_error forward_error pivot_growth first_row_percent")),
         ("S", "reference_method"),
         ("f8", "reference_seconds reference_difference largest_relative_difference"),
         ("f8", "mean_relative_difference mean_absolute_difference"),

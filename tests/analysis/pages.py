@@ -19,6 +19,8 @@ SECTIONS = [
     "roofline",
     "stages",
     "costs",
+    "energy",
+    "trend",
     "accuracy",
     "convergence",
     "transfer",

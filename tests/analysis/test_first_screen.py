@@ -1,5 +1,7 @@
 """What the first screen says is what the records say."""
 
+import csv
+import io
 import unittest
 
 import fixture
@@ -148,6 +150,55 @@ class SinceLastRunTest(unittest.TestCase):
         self.assertIn("cusolver", cells[1])
         self.assertIn('href="#problem-gesv"', self.page.text)
         self.assertIn('id="problem-gesv"', self.page.text)
+
+
+class TrendTest(unittest.TestCase):
+    def test_the_fastest_trial_is_followed_from_run_to_run(self):
+        nights = [fixture.Night("nightly") for _ in range(3)]
+        for day, night in enumerate(nights):
+            same = dict(run_id=f"run-{day}", start_time=f"2026-01-0{day + 1}T12:00:00Z", gpu=GPU)
+            night.trial("gesv", "cusolver", 512, 1e-3 * (1 + day), **same)
+            night.trial("gesv", "recursive", 512, 9e-3, **same)
+            night.trial("gesv", "cusolver", 256, 1e-4, **same)
+            night.trial("gesv", "lapack", 1024, 1e-4, **{**same, "gpu": None}, backend="host")
+            if day == 2:
+                night.trial("gesv", "once", 2048, 1e-9, **same)
+        page = report_here(*nights)
+        name = "trend-gesv-NVIDIA_Test_100"
+        self.assertEqual(sorted(page.figures["trend"]), ["trend-gesv-CPU", name])
+        rows = page.data[name].splitlines()[1:]
+        self.assertEqual([row.rpartition(",")[0].rpartition(",")[2] for row in rows], ["0.0", "1.0", "2.0"])
+        self.assertEqual([round(float(row.rpartition(",")[2])) for row in rows], [1, 2, 3])
+        self.assertEqual({row.split(",")[0].strip('"') for row in rows}, {"cusolver"})
+        self.assertNotIn("trend", report_here(*nights[:2]).figures)
+
+
+class GridTest(unittest.TestCase):
+    def test_rows_of_like_sizes_stand_together_and_few_side_by_side(self):
+        night = fixture.Night()
+        for n in range(64, 64 + 10 * 64, 64):
+            night.trial("gesv", "cusolver", n, 1e-6 * n, gpu=GPU)
+            night.trial("potrf", "cusolver", n, 1e-6 * n, gpu=GPU)
+        night.trial("getrf", "cusolver", 1000, 1e-3, gpu=GPU)
+        head, *rest = report_here(night).tables["grid-1"]
+        rows = [[cell for cell, _ in row] for row in (head, *rest)]
+        heads = [row[1:] for row in rows if row[0] == "n"]
+        self.assertEqual(heads, [[str(n) for n in range(64, 64 * 9, 64)], ["576", "640"], ["1000"]])
+        labels = [row[0].split()[0] for row in rows]
+        self.assertEqual(labels, ["n", "gesv", "potrf", "n", "gesv", "potrf", "n", "getrf"])
+        self.assertTrue(all(cell for row in rows for cell in row), "no cell is empty")
+
+    def test_a_problem_that_only_its_records_know_has_title_and_limit(self):
+        night = fixture.Night()
+        known = dict(problem_title="squares of matrices", problem_flops=2e9, problem_bytes=8e6)
+        night.trial("square", "cublas", 1000, 1e-3, gpu=GPU, **known)
+        page = report_here(night)
+        self.assertIn("square: squares of matrices", page.text)
+        device = night.devices[0]
+        least = max(2e9 / device["gemm_flops_double"], 8e6 / device["copy_bytes_per_second"])
+        (row,) = csv.DictReader(io.StringIO(page.data["grid-1"]))
+        self.assertAlmostEqual(float(row["limit"]), least)
+        self.assertGreater(float(row["share"]), 0)
 
 
 class ClocksTest(unittest.TestCase):

@@ -83,7 +83,7 @@ class OptionsTest(unittest.TestCase):
     def test_text_of_drawings_is_text_and_small(self):
         page = self.page()
         svg = re.search(r"<svg.*?</svg>", page.text, re.S).group(0)
-        self.assertRegex(svg, r"<text[^>]*>Time: trsv, float")
+        self.assertRegex(svg, r"<text[^>]*>Time: gesv, double")
         paper = next((self.base / "out" / "plots").glob("time-*.svg")).read_text()
         self.assertIn("Verdana", paper)
 

@@ -86,6 +86,13 @@ class Help(SweepTest):
             self.assertNotIn("needs", run(["plan", self.plan(text % quiet)]).stdout)
         self.assertNotIn("needs", run(["plan", self.plan(text.replace("uniform", "spd") % "")]).stdout)
 
+    def test_energy_that_no_gpu_measures_is_said(self):
+        plan = self.plan("energy: 2s\nsweep: [{problem: gesv, method: lapack, n: 8}]\n")
+        said = run(["plan", plan]).stdout
+        self.assertIn("note: energy is measured on GPUs only: ignored for gesv/lapack on the backend host", said)
+        (trial,) = json.loads(run(["plan", plan, "--explain", "--format", "json"]).stdout)
+        self.assertEqual(trial["energy"], "never")
+
 
 class Data(SweepTest):
     def test_exported_is_all_that_h5py_reads(self):

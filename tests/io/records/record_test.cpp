@@ -26,7 +26,8 @@ constexpr const char* contract =
     "seconds_max seconds_stdev samples inner_repeats warmup enough round cache kernels queue_seconds "
     "launch_bound "
     "replay_q1 replay_median replay_q3 load_seconds generate_seconds allocate_seconds "
-    "h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share residual_ratio tolerance "
+    "h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share problem_title problem_flops "
+    "problem_bytes residual_ratio tolerance "
     "backward_error "
     "forward_error pivot_growth first_row_percent reference_method reference_seconds reference_difference "
     "largest_relative_difference mean_relative_difference mean_absolute_difference gpu_uuid "
@@ -137,6 +138,9 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(backward_error);
   EXPECT_OWN_MEMBER(forward_error);
   EXPECT_OWN_MEMBER(pivot_growth);
+  EXPECT_OWN_MEMBER(problem_title);
+  EXPECT_OWN_MEMBER(problem_flops);
+  EXPECT_OWN_MEMBER(problem_bytes);
   EXPECT_OWN_MEMBER(first_row_percent);
   EXPECT_OWN_MEMBER(reference_method);
   EXPECT_OWN_MEMBER(reference_seconds);
@@ -175,7 +179,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(stages_began);
   EXPECT_OWN_MEMBER(reference_began);
   EXPECT_OWN_MEMBER(compare_began);
-  EXPECT_EQ(record_fields().size(), 101u);
+  EXPECT_EQ(record_fields().size(), 104u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {

@@ -113,7 +113,7 @@ def document(results, schema):
     with open(schema, encoding="utf-8") as file:
         text = file.read()
     body = text[text.index("### /records") : text.index("## journal.jsonl")]
-    said, table = {}, None
+    said, units, table = {}, {}, None
     for line in body.splitlines():
         opening = re.match(r"(?:### |\*\*)/(\w+)", line)
         if opening:
@@ -122,9 +122,16 @@ def document(results, schema):
         if table in ("iterations", "hosts") and line.startswith("**/"):  # a sentence, not a table
             said[table] = [name for name in re.findall(r"`(\w+)`", line)]
         elif table and line.startswith("| `"):
-            said[table] += re.findall(r"`(\w+)`", line.split("|")[1])
+            cells = line.split("|")
+            columns, of_them = re.findall(r"`(\w+)`", cells[1]), [unit.strip() for unit in cells[3].split(",")]
+            said[table] += columns
+            of_them = of_them if len(of_them) > 1 else of_them * len(columns)
+            units.setdefault(table, {}).update({c: u for c, u in zip(columns, of_them, strict=True) if u})
+    units["hosts"] = {"memory_bytes": "B"}  # a sentence says it
     with h5py.File(results, "r") as file:
         assert said == {name: list(file[name].dtype.names) for name in file}, said
+        for name in file:
+            assert json.loads(file[name].attrs["units"]) == units.get(name, {}), (name, file[name].attrs["units"])
     example = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1].replace("DIR/results.h5", results)
     exec(compile(example, schema, "exec"), {})  # our own document
 
