@@ -5,11 +5,9 @@
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "kernels/core/device_facts.hpp"
 #include "kernels/core/errors.hpp"
-#include "kernels/core/small_blocks.hpp"
 #include "kernels/simt/cuda_check.hpp"
 #include "kernels/simt/pinned_copies.hpp"
 
@@ -96,10 +94,7 @@ class CudaDevice final : public Device {
     info_ = describe(index_);
     GAUSSWEEP_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
   }
-  ~CudaDevice() override {
-    free_kept();
-    cudaStreamDestroy(stream_);
-  }
+  ~CudaDevice() override { cudaStreamDestroy(stream_); }
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
 
@@ -115,25 +110,16 @@ class CudaDevice final : public Device {
 
   void* allocate(std::size_t bytes) override {
     use(index_);
-    void* pointer = blocks_.take(bytes);
-    if (pointer != nullptr) return pointer;
-    cudaError_t error = cudaMalloc(&pointer, bytes == 0 ? 1 : bytes);
-    if (error == cudaErrorMemoryAllocation && free_kept()) {
-      cudaGetLastError();
-      error = cudaMalloc(&pointer, bytes == 0 ? 1 : bytes);
-    }
+    void* pointer = nullptr;
+    const cudaError_t error = cudaMalloc(&pointer, bytes == 0 ? 1 : bytes);
     if (error != cudaSuccess) {
       const std::string call = "cudaMalloc of " + std::to_string(bytes) + " bytes";
       cuda::throw_cuda_error(error, call.c_str(), __FILE__, __LINE__);
     }
-    blocks_.note(pointer, bytes);
     return pointer;
   }
-  // What fails here is a sticky error of earlier work, which the next call reports. Work that still uses a
-  // piece that is kept is before its next user's, on the same stream.
-  void release(void* pointer) noexcept override {
-    if (!blocks_.keep(pointer)) cudaFree(pointer);
-  }
+  // What fails here is a sticky error of earlier work, which the next call reports.
+  void release(void* pointer) noexcept override { cudaFree(pointer); }
 
   void to_device(void* destination, const void* source, std::size_t bytes) override {
     use(index_);
@@ -173,12 +159,6 @@ class CudaDevice final : public Device {
   void* stream() const override { return stream_; }
 
  private:
-  /// @return whether there was something
-  bool free_kept() noexcept {
-    const std::vector<void*> kept = blocks_.drop();
-    for (void* pointer : kept) cudaFree(pointer);
-    return !kept.empty();
-  }
   void move_2d(void* destination, std::size_t destination_stride, const void* source,
                std::size_t source_stride, std::size_t width_bytes, std::size_t rows, cudaMemcpyKind kind) {
     use(index_);
@@ -192,7 +172,6 @@ class CudaDevice final : public Device {
   int index_;
   DeviceInfo info_;
   cudaStream_t stream_ = nullptr;
-  SmallBlocks blocks_;
   PinnedCopies copies_;
 };
 
