@@ -113,7 +113,7 @@ class Restore(SweepTest):
         return facts
 
     def test_agrees_with_numpy(self):
-        image = self.image()
+        image = self.image(12, 14)
         cases = [
             ("gaussian", {"sigma": 1.2, "radius": 2}),
             ("box", {"radius": 1}),
@@ -204,7 +204,7 @@ class Restore(SweepTest):
         np.testing.assert_allclose(data["degraded"].ravel(), h @ data["original"].ravel(), atol=1e-10)
 
     def test_products_of_full_matrices_give_the_same(self):
-        image = self.image()
+        image = self.image(9, 11)
         for formula in ("paper", "regularised"):
             common = ("--psf", "motion", "--length", "3", "--lambda", "1e-3", "--formula", formula)
             ours, _ = read(self.restore(image, *common, output=f"{formula}-analytic"))
