@@ -1,25 +1,19 @@
 #!/usr/bin/env bash
-# Compiles every portable kernel (kernels/**/*.cu) for the architectures that gaussweep promises:
+# Compiles every kernel (kernels/**/*.cu) for the architectures that gaussweep promises:
 # sm_35 and sm_52 with CUDA 11.8, and sm_75, sm_90, sm_120 with CUDA 13. Any error or warning fails.
 #
-#   tests/portable_compile.sh [--built FOLDER] [FILE.cu…]
-#
-#   --built FOLDER  a build folder of CMake: where its build already compiled for all three newer
-#                   architectures, they are not compiled again
-#   FILE.cu         only these files (paths from the top of the source tree)
+#   tests/portable_compile.sh [FILE.cu…]      only these files (paths from the top of the source tree)
 #
 # NVCC names CUDA 13's nvcc (default: nvcc on PATH, else /usr/local/cuda/bin/nvcc). JOBS: how many at once (2).
 set -euo pipefail
 source_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$source_root"
 
-built=
 files=()
 while [[ $# -gt 0 ]]; do
   case "$1" in
-    --built) built=${2:?--built needs a folder}; shift 2 ;;
     -h | --help) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
-    -*) echo "portable_compile.sh: unknown option '$1'; allowed: --built FOLDER" >&2; exit 2 ;;
+    -*) echo "portable_compile.sh: unknown option '$1'" >&2; exit 2 ;;
     *) files+=("$1"); shift ;;
   esac
 done
@@ -33,15 +27,6 @@ fi
 
 nvcc13=${NVCC:-$(command -v nvcc || true)}
 if [[ -z $nvcc13 && -x /usr/local/cuda/bin/nvcc ]]; then nvcc13=/usr/local/cuda/bin/nvcc; fi
-# The build counts where its architectures hold all three (CMake's cache has what was asked for).
-if [[ -n $built ]]; then
-  asked=$(sed -n 's/^CMAKE_CUDA_ARCHITECTURES:[A-Z]*=//p' "$built/CMakeCache.txt" 2>/dev/null || true)
-  covered=true
-  for architecture in 75 90 120; do
-    [[ ";$asked;" =~ \;$architecture(-real)?\; ]] || covered=false
-  done
-  if ! $covered; then built=; fi
-fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -81,9 +66,7 @@ compile_all() {
 
 cuda11=$("$source_root/tests/cuda11_toolchain.sh" | tail -n 1)
 compile_all cuda-11.8:sm_35,sm_52 "$cuda11" -gencode arch=compute_35,code=sm_35 -gencode arch=compute_52,code=sm_52
-if [[ -n $built ]]; then
-  echo "sm_75, sm_90 and sm_120 were compiled by the build in $built ($asked)"
-elif [[ -n $nvcc13 ]]; then
+if [[ -n $nvcc13 ]]; then
   compile_all cuda-13:sm_75,sm_90,sm_120 "$nvcc13" -gencode arch=compute_75,code=sm_75 \
     -gencode arch=compute_90,code=sm_90 -gencode arch=compute_120,code=sm_120
 else

@@ -7,7 +7,7 @@
 namespace gaussweep::io {
 namespace {
 
-constexpr long long schema_version = 1;
+constexpr long long restoration_version = 1;
 
 /// A dataset of rows x cols numbers, row after row.
 void write_numbers(const h5::File& file, const std::string& name, std::int64_t rows, std::int64_t cols,
@@ -28,7 +28,7 @@ void write_restoration(const std::filesystem::path& path, const Restoration& r) 
   try {
     const h5::File file = h5::create_in_memory("restoration.h5");
     h5::write_attribute(file, "gaussweep", "restoration");
-    h5::write_attribute(file, "schema_version", schema_version);
+    h5::write_attribute(file, "schema_version", restoration_version);
     for (const auto& [name, value] : r.texts) h5::write_attribute(file, name, value);
     for (const auto& [name, value] : r.integers) {
       h5::write_attribute(file, name, static_cast<long long>(value));

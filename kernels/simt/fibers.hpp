@@ -61,7 +61,9 @@ class Strand {
   boost::context::fiber fiber_;         // how to go on; empty while it runs
   const void* stack_bottom_ = nullptr;  // of a thread's own stack: learnt when first left
   std::size_t stack_bytes_ = 0;
-  [[maybe_unused]] void* fake_stack_ = nullptr;  // the address sanitizer's
+#ifdef GAUSSWEEP_ASAN
+  void* fake_stack_ = nullptr;
+#endif
 };
 
 // Inline, as are the steps towards it in emulated_block.cpp: a processor predicts wrongly every return from a

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Builds the whole program for Kepler (sm_35) and Maxwell (sm_52) with CUDA 11.8 and g++ 11, any warning being an error, and
+# starts it: --version and the list of methods answer, and every portable kernel is in it for both architectures. Host
+# code is not optimised: docs/toolchains.md has the build for use.
+#
+#   tests/kepler_program.sh [FOLDER]     default: build-kepler
+#
+# JOBS: how many compilers at once (default: the number of cores).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+folder=${1:-build-kepler}
+log=$folder/build.log
+fail() { echo "kepler_program.sh: $*" >&2; exit 1; }
+
+toolkit=$(dirname "$(tests/cuda11_toolchain.sh | tail -n 1)")/toolkit
+build() {
+  CC=gcc-11 CXX=g++-11 cmake --preset cluster -B "$folder" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_CUDA_FLAGS_DEBUG= \
+    -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" -DCUDAToolkit_ROOT="$toolkit" -DCMAKE_CUDA_HOST_COMPILER=g++-11 \
+    -DCMAKE_CUDA_ARCHITECTURES="35;52" -DCMAKE_CUDA_FLAGS="-Wno-deprecated-gpu-targets -Werror all-warnings" \
+    -DGAUSSWEEP_WERROR=ON -DGAUSSWEEP_MEX=OFF -DGAUSSWEEP_UNITY="$1" >"$log" 2>&1 &&
+    cmake --build "$folder" -j "${JOBS:-$(nproc)}" --target gaussweep >>"$log" 2>&1
+}
+mkdir -p "$folder"
+if ! build ON; then
+  # Names of two files may clash that are right one by one.
+  grep -m 5 -i 'error' "$log" || true
+  echo "kepler_program.sh: the build failed with several files at a time; once more, file by file"
+  if ! build OFF; then
+    grep -E -A 20 'error|FAILED|Error' "$log" | head -n 100
+    fail "the build failed; all of its output is in $log"
+  fi
+fi
+if grep -i 'warning' "$log"; then fail "the build warned; all of its output is in $log"; fi
+
+# cuBLAS and cuSOLVER are stubs, which load and do nothing.
+libraries=$folder/stubs
+mkdir -p "$libraries"
+for name in $(ldd "$folder/gaussweep" | awk '/not found/ {print $1}'); do
+  ln -sf "$toolkit/lib64/${name%%.so*}.so" "$libraries/$name"
+done
+export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+"$folder/gaussweep" --version
+"$folder/gaussweep" methods --format json | python3 -c '
+import json, sys
+here = [m["id"] for m in json.load(sys.stdin) if "cuda" in m["backends"] and m["capability"] <= 35]
+print(len(here), "methods for a GPU of compute capability 3.5:", ", ".join(here))
+sys.exit(not here)'
+kernels=$(find kernels -name '*.cu' ! -name '*_cuda.cu' | wc -l)
+"$toolkit/bin/cuobjdump" --list-elf "$folder/gaussweep" >"$folder/elf.log"
+for architecture in sm_35 sm_52; do
+  found=$(grep -c "\.$architecture\." "$folder/elf.log" || true)
+  ((found >= kernels)) || fail "$found files of kernels for $architecture in the program, where kernels/ has $kernels portable ones"
+done
+echo "kepler_program.sh: the program has $kernels files of portable kernels for sm_35 and sm_52"
