@@ -16,7 +16,7 @@ namespace {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie in memory");
 
-constexpr std::size_t part_bytes = std::size_t{4} << 20;  // of a thread at a time
+constexpr std::size_t bytes_at_once = std::size_t{4} << 20;  // of a thread at a time
 
 template <class T>
 hid_t file_type() {
@@ -37,14 +37,14 @@ int write_fully(int fd, const char* data, std::size_t bytes, off_t offset) {
 }
 
 /// One piece, a part a thread. @return its checksum
-SealSum write_piece(int fd, const Place& piece) {
+SealSum write_piece(int fd, const PlacedElements& piece) {
   struct Part {
     SealSum sum;
     int error = 0;
   };
-  std::vector<Part> parts((piece.bytes + part_bytes - 1) / part_bytes);
+  std::vector<Part> parts((piece.bytes + bytes_at_once - 1) / bytes_at_once);
   share_out(parts.size(), [&](std::size_t i) {
-    const std::size_t begin = i * part_bytes, bytes = std::min(part_bytes, piece.bytes - begin);
+    const std::size_t begin = i * bytes_at_once, bytes = std::min(bytes_at_once, piece.bytes - begin);
     parts[i].sum.add(piece.data + begin, bytes);
     parts[i].error = write_fully(fd, piece.data + begin, bytes, piece.begin + static_cast<off_t>(begin));
   });
@@ -59,7 +59,7 @@ SealSum write_piece(int fd, const Place& piece) {
 }  // namespace
 
 template <class T>
-Place place_dense(hid_t file, const std::string& name, const DenseView<T>& matrix) {
+PlacedElements place_dense(hid_t file, const std::string& name, const DenseView<T>& matrix) {
   const hsize_t dims[2] = {static_cast<hsize_t>(matrix.cols), static_cast<hsize_t>(matrix.rows)};
   const h5::Space space(H5Screate_simple(2, dims, nullptr), "make a space for " + name);
   const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make dataset properties");
@@ -76,11 +76,11 @@ Place place_dense(hid_t file, const std::string& name, const DenseView<T>& matri
           static_cast<std::size_t>(dims[0] * dims[1] * sizeof(T))};
 }
 
-std::string write_elements(int fd, const std::vector<Place>& places, const BetweenWrites& between) {
-  const std::size_t piece_bytes = part_bytes * sharing_threads();
+std::string write_elements(int fd, const std::vector<PlacedElements>& places, const BetweenWrites& between) {
+  const std::size_t piece_bytes = bytes_at_once * sharing_threads();
   SealSum sum;
   auto here = static_cast<off_t>(seal_bytes);
-  for (const Place& place : places) {
+  for (const PlacedElements& place : places) {
     sum.add(sum_of_file(fd, here, place.begin));
     for (std::size_t done = 0; done < place.bytes; done += piece_bytes) {
       const std::size_t bytes = std::min(piece_bytes, place.bytes - done);
@@ -95,7 +95,7 @@ std::string write_elements(int fd, const std::vector<Place>& places, const Betwe
   return sum.seal();
 }
 
-template Place place_dense(hid_t, const std::string&, const DenseView<float>&);
-template Place place_dense(hid_t, const std::string&, const DenseView<double>&);
+template PlacedElements place_dense(hid_t, const std::string&, const DenseView<float>&);
+template PlacedElements place_dense(hid_t, const std::string&, const DenseView<double>&);
 
 }  // namespace gaussweep::io

@@ -14,7 +14,7 @@
 namespace gaussweep::io {
 
 /// Elements in memory, and where they belong in the file.
-struct Place {
+struct PlacedElements {
   off_t begin = 0;
   const char* data = nullptr;
   std::size_t bytes = 0;
@@ -23,12 +23,12 @@ struct Place {
 /// Makes a dataset for column-major data: to HDF5, which is row-major, one of (cols, rows). Nothing is
 /// written. @throws h5::Error
 template <class T>
-Place place_dense(hid_t file, const std::string& name, const DenseView<T>& matrix);
+PlacedElements place_dense(hid_t file, const std::string& name, const DenseView<T>& matrix);
 
 /// Writes elements into the file that HDF5 has made and closed, on several threads.
 /// @param places in the order of the file
 /// @param between called between pieces (matrix_file.hpp)
 /// @return the file's seal @throws StorageError, and what `between` throws
-std::string write_elements(int fd, const std::vector<Place>& places, const BetweenWrites& between);
+std::string write_elements(int fd, const std::vector<PlacedElements>& places, const BetweenWrites& between);
 
 }  // namespace gaussweep::io

@@ -92,8 +92,8 @@ class FileLock {
 
 /// All that HDF5 does for a file under construction. @return where its elements belong
 template <class T>
-std::vector<Place> write_hdf5(const AtomicFile& target, const std::filesystem::path& path,
-                              const SystemView<T>& system, const MatrixAttributes& attributes) {
+std::vector<PlacedElements> write_hdf5(const AtomicFile& target, const std::filesystem::path& path,
+                                       const SystemView<T>& system, const MatrixAttributes& attributes) {
   const h5::Quiet quiet;
   try {
     const h5::Properties creation(H5Pcreate(H5P_FILE_CREATE), "make file creation properties");
@@ -102,11 +102,12 @@ std::vector<Place> write_hdf5(const AtomicFile& target, const std::filesystem::p
                   "create '" + path.string() + "'");
     h5::write_attribute(file, "gaussweep", std::string("matrix"));
     for (const auto& [name, value] : attributes) h5::write_attribute(file, name, value);
-    std::vector<Place> places{place_dense(file, "/A", system.a)};
+    std::vector<PlacedElements> places{place_dense(file, "/A", system.a)};
     if (!system.b.empty()) places.push_back(place_dense(file, "/b", system.b));
     if (!system.x_true.empty()) places.push_back(place_dense(file, "/x_true", system.x_true));
     file.close("finish '" + path.string() + "'");
-    std::sort(places.begin(), places.end(), [](const Place& x, const Place& y) { return x.begin < y.begin; });
+    std::sort(places.begin(), places.end(),
+              [](const PlacedElements& x, const PlacedElements& y) { return x.begin < y.begin; });
     return places;
   } catch (const h5::Error& e) {
     throw StorageError(path.string() + ": cannot be written: " + e.what());
@@ -117,7 +118,7 @@ std::vector<Place> write_hdf5(const AtomicFile& target, const std::filesystem::p
 template <class T>
 void write_sealed(AtomicFile& target, const std::filesystem::path& path, const SystemView<T>& system,
                   const MatrixAttributes& attributes, Durable durable, const BetweenWrites& between) {
-  const std::vector<Place> places = write_hdf5(target, path, system, attributes);
+  const std::vector<PlacedElements> places = write_hdf5(target, path, system, attributes);
   const Opened made = open_regular(target.temporary(), O_RDWR);
   if (!made) throw StorageError(path.string() + ": cannot be opened after it was made: " + made.why);
   try {
