@@ -196,6 +196,10 @@ std::vector<Shown> joined(const std::vector<Shown>& columns, const Table& table)
 /// Chooses the widths; the titles of what had to go.
 std::vector<std::string> fit(std::vector<Shown>& columns, const Table& table, std::size_t width) {
   std::vector<std::string> gone;
+  if (width == any_width) {
+    for (Shown& column : columns) column.width = column.natural;
+    return gone;
+  }
   const std::vector<Shown> all = columns;
   if (spare_some(columns, table, width, gone)) return gone;
   gone.clear();
@@ -206,25 +210,41 @@ std::vector<std::string> fit(std::vector<Shown>& columns, const Table& table, st
   return gone;
 }
 
-void add_line(std::string& out, const std::vector<Shown>& columns, const std::vector<std::string>& texts) {
-  std::vector<std::vector<std::string>> parts;
+void add_part(std::string& line, const Shown& column, const std::string& part) {
+  const std::size_t fill = column.width - std::min(column.width, width_of(part));
+  if (column.is_number) line.append(fill, ' ');
+  line += part;
+  if (!column.is_number) line.append(fill, ' ');
+}
+
+void end_line(std::string& out) {
+  out.erase(out.find_last_not_of(' ') + 1);
+  out += '\n';
+}
+
+/// @param text of a column
+template <class Text>
+void add_line(std::string& out, const std::vector<Shown>& columns, Text text) {
+  std::vector<std::vector<std::string>> parts;  // of what takes several lines; empty: nothing does
   std::size_t height = 1;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    const bool fits = width_of(texts[c]) <= columns[c].width;
-    parts.push_back(fits ? std::vector<std::string>{texts[c]}
-                         : wrapped(texts[c], columns[c].width, columns[c].is_joined ? 2 : 0));
-    height = std::max(height, parts.back().size());
+    if (width_of(text(columns[c])) <= columns[c].width) continue;
+    parts.resize(columns.size());
+    parts[c] = wrapped(text(columns[c]), columns[c].width, columns[c].is_joined ? 2 : 0);
+    height = std::max(height, parts[c].size());
   }
+  const std::string nothing;
   for (std::size_t i = 0; i < height; ++i) {
-    std::string line;
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      const std::string part = i < parts[c].size() ? parts[c][i] : "";
-      const std::string fill(columns[c].width - std::min(columns[c].width, width_of(part)), ' ');
-      if (c > 0) line.append(gap, ' ');
-      line += columns[c].is_number ? fill + part : part + fill;
+      if (c > 0) out.append(gap, ' ');
+      const bool is_wrapped = !parts.empty() && !parts[c].empty();
+      if (is_wrapped) {
+        add_part(out, columns[c], i < parts[c].size() ? parts[c][i] : nothing);
+      } else {
+        add_part(out, columns[c], i == 0 ? text(columns[c]) : nothing);
+      }
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + '\n';
+    end_line(out);
   }
 }
 
@@ -260,14 +280,9 @@ std::string render_text(const Table& table, std::size_t width) {
   const std::string once = said_once(columns, table);
   std::string out = once.empty() ? once : paragraph(once, width);
   const std::vector<std::string> gone = fit(columns, table, width);
-  std::vector<std::string> line;
-  for (const Shown& column : columns) line.push_back(column.title);
-  add_line(out, columns, line);
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    line.clear();
-    for (const Shown& column : columns) line.push_back(column.texts[r]);
-    add_line(out, columns, line);
-  }
+  add_line(out, columns, [](const Shown& column) -> const std::string& { return column.title; });
+  for (std::size_t r = 0; r < table.rows.size(); ++r)
+    add_line(out, columns, [r](const Shown& column) -> const std::string& { return column.texts[r]; });
   if (!gone.empty()) {
     out += paragraph(fmt::format("Not shown in {} columns: {}", width, fmt::join(gone, ", ")), width);
   }
