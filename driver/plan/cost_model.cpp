@@ -12,7 +12,7 @@ namespace {
 
 /// Names joined by slashes; many thousands are made where costs are estimated anew.
 template <class... Names>
-std::string joined(const Names&... names) {
+std::string with_slashes(const Names&... names) {
   std::string text;
   text.reserve(64);
   (text.append(names).append(1, '/'), ...);
@@ -61,7 +61,7 @@ void CostModel::learn(const io::Record& record) {
   const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
                                         (record.stages.empty() ? 0 : 1));
   if (!(whole >= 0)) return;  // of a version that did not say when
-  Mean& mean = besides_[joined(record.problem, record.precision, record.backend)][record.n];
+  Mean& mean = besides_[with_slashes(record.problem, record.precision, record.backend)][record.n];
   mean.seconds += std::max(0.0, whole - runs * record.seconds_median);
   mean.count += 1;
 }
@@ -133,8 +133,8 @@ double CostModel::besides(const Trial& trial) const {
   const auto elements = [](std::int64_t order) {
     return static_cast<double>(order) * static_cast<double>(order);
   };
-  const auto known =
-      besides_.find(joined(to_string(trial.problem), to_string(trial.precision), to_string(trial.backend)));
+  const auto known = besides_.find(
+      with_slashes(to_string(trial.problem), to_string(trial.precision), to_string(trial.backend)));
   if (known == besides_.end())
     return fixed_seconds + 20e-9 * static_cast<double>(n) * static_cast<double>(trial.shape.n);
   const auto above = known->second.lower_bound(trial.shape.n);
