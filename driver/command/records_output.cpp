@@ -38,7 +38,7 @@ std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& pa
 io::Results load_all(const std::vector<std::string>& paths) {
   io::Results all;
   const std::vector<std::filesystem::path> runs = runs_under(paths);
-  for (const std::string& missing : missing_shards(runs)) say(fmt::format("note: {}\n", missing));
+  for (const std::string& missing : missing_shards(runs, paths)) say(fmt::format("note: {}\n", missing));
   for (const std::filesystem::path& path : runs) {
     Loaded loaded = load(path, false);
     for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));

@@ -49,7 +49,7 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
 Statuses statuses(const Options& options) {
   const std::vector<std::filesystem::path> runs = runs_under(options.directories);
   Statuses statuses;
-  statuses.missing = missing_shards(runs);
+  statuses.missing = missing_shards(runs, options.directories);
   for (const std::filesystem::path& directory : runs)
     statuses.all.push_back({directory.string(), status_of_directory(directory, options.failures)});
   return statuses;

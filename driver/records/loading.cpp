@@ -177,9 +177,11 @@ std::vector<fs::path> runs_under(const fs::path& path) {
   return found;
 }
 
-std::vector<std::string> missing_shards(const std::vector<fs::path>& directories) {
+std::vector<std::string> missing_shards(const std::vector<fs::path>& directories,
+                                        const std::vector<std::string>& asked) {
   std::map<std::pair<std::string, int>, std::set<int>> seen;  // folder, number of parts → parts
   for (const fs::path& directory : directories) {
+    if (std::find(asked.begin(), asked.end(), directory) != asked.end()) continue;
     int part = 0, parts = 0, end = 0;
     const std::string name = directory.filename().string();
     if (std::sscanf(name.c_str(), "shard-%d-of-%d%n", &part, &parts, &end) == 2 &&

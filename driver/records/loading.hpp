@@ -32,8 +32,10 @@ Loaded load(const std::filesystem::path& path, bool with_details);
 /// sweep, the nights of a plan; they may stand some levels below). In the order of their names, numbers in
 /// them by value. The path itself where nothing is there: who reads it says what is wrong with it.
 std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path);
-/// What of "shard-2-of-3" is missing among directories: "shard-3-of-3 is not there".
-std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>& directories);
+/// What of "shard-2-of-3" is missing among directories that were found under the `asked` ones: "shard-3-of-3
+/// is not there". Who asks for a shard by its name does not ask for the others.
+std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>& directories,
+                                        const std::vector<std::string>& asked);
 
 /// Whether each trial's last line in the journal is the record that `results` holds, found without parsing
 /// it.

@@ -32,10 +32,12 @@ TEST(RunsUnder, ADirectoryStandsForTheRunDirectoriesUnderIt) {
 }
 
 TEST(RunsUnder, ShardsThatAreNotThereAreNamed) {
-  EXPECT_EQ(missing_shards(
-                {"a/shard-1-of-3", "a/shard-3-of-3", "b/shard-1-of-1", "a/monday", "a/shard-2-of-3.old"}),
-            std::vector<std::string>{"a/shard-2-of-3 is not there"});
-  EXPECT_TRUE(missing_shards({"monday", "tuesday"}).empty());
+  EXPECT_EQ(
+      missing_shards({"a/shard-1-of-3", "a/shard-3-of-3", "b/shard-1-of-1", "a/monday", "a/shard-2-of-3.old"},
+                     {"a", "b"}),
+      std::vector<std::string>{"a/shard-2-of-3 is not there"});
+  EXPECT_TRUE(missing_shards({"monday", "tuesday"}, {"."}).empty());
+  EXPECT_TRUE(missing_shards({"a/shard-3-of-4"}, {"a/shard-3-of-4"}).empty()) << "the only one asked for";
 }
 
 }  // namespace
