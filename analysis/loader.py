@@ -302,13 +302,18 @@ def _is_kept(dtype, column, table, wanted):
 
 
 def _complete(frame, wanted, rows):
+    """The wanted columns first, those that lack of their defaults; numbers that may be unknown are floats."""
+    columns = {}  # put together once: a column inserted into a frame after the other would copy it each time
     for column, default in wanted.items():
         if column not in frame:
             dtype = object if isinstance(default, str) else float if isinstance(default, float) else np.int64
-            frame[column] = np.full(rows, default, dtype=dtype)
+            columns[column] = np.full(rows, default, dtype=dtype)
         elif isinstance(default, float) and frame[column].dtype.kind != "O":
-            frame[column] = frame[column].astype(float)
-    return frame[[*wanted, *(c for c in frame if c not in wanted)]]
+            columns[column] = frame[column].astype(float)
+        else:
+            columns[column] = frame[column]
+    columns.update((column, frame[column]) for column in frame if column not in wanted)
+    return pd.DataFrame(columns, index=frame.index if len(frame.columns) else None)
 
 
 def _refer_to_rows(frames, offset, warnings, path):

@@ -48,7 +48,7 @@ def _tenth(match):
 def _without_bare_groups(svg):
     kept, open_groups = [], []
     for token in TOKEN.findall(svg):
-        if token.startswith("<g") and (token[2] in " >"):
+        if token.startswith("<g") and token[2] in " >" and not token.endswith("/>"):
             bare = token == "<g>"
             open_groups.append(bare)
             if bare:

@@ -44,15 +44,18 @@ def everything(seed=1, gpus=tuple(fixture.GPUS)):
                     )
                 night.trial("gesv", "cusolver", n, 1e-4 + cpu / 4000 * slow, precision=precision, gpu=gpu)
                 for method, f in (("direct", 12), ("global", 4), ("shared", 1), ("cublas", 0.1)):
+                    seconds = 1e-5 + cpu / 500 * f * slow
+                    energy = {"energy_source": "counter", "idle_power_w": 80.0, "energy_uncertainty": seconds}
                     night.trial(
                         "gemm",
                         method,
                         n,
-                        1e-5 + cpu / 500 * f * slow,
+                        seconds,
                         precision=precision,
                         gpu=gpu,
                         matrix="ones",
                         parameters={} if method == "cublas" else {"tile": "32"},
+                        **(energy | {"energy_joules": 300 * seconds} if n == 1024 else {}),
                     )
         night.trial("gemm", "openblas", n, cpu / 30, matrix="ones")
     for gpu in gpus:
