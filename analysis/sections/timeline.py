@@ -31,17 +31,32 @@ def intervals(records):
     """One row a phase of a trial: run, host, rank, device, trial, phase, began, ended; seconds since 1970."""
     ended = pd.to_datetime(records["end_time"], utc=True, errors="coerce")
     ended = (ended - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1)
-    found = []
-    for trial, record in records.iterrows():
-        began = sorted((record[f"{p}_began"], p) for p in PHASES if pd.notna(record[f"{p}_began"]))
-        if not began or not ended[trial] >= began[-1][0] - 1e-5:
-            continue  # of an older version, or the clock was set
-        ends = [start for start, _ in began[1:]] + [max(ended[trial], began[-1][0])]
-        for (start, phase), end in zip(began, ends):
-            found.append(
-                (record["run_id"], record["host"], record["rank"], record["gpu_name"], trial, phase, start, end)
-            )
-    return pd.DataFrame(found, columns=["run", "host", "rank", "gpu", "trial", "phase", "began", "ended"])
+    ended = ended.to_numpy()
+    starts = records[[f"{phase}_began" for phase in PHASES]].to_numpy(float)
+    order = np.argsort(starts, axis=1, kind="stable")  # unknown ones last
+    began = np.take_along_axis(starts, order, axis=1)
+    known = np.isfinite(began)
+    trials = np.flatnonzero(known.any(axis=1))
+    last = known[trials].sum(axis=1) - 1
+    latest = began[trials, last]
+    ends = np.full_like(began, np.nan)
+    ends[:, :-1] = began[:, 1:]
+    ends[trials, last] = np.maximum(ended[trials], latest)
+    known[trials[~(ended[trials] >= latest - 1e-5)]] = False  # of an older version, or the clock was set
+    trial, place = np.nonzero(known)
+    of_trial = records[["run_id", "host", "rank", "gpu_name"]].iloc[trial]
+    return pd.DataFrame(
+        {
+            "run": of_trial["run_id"].to_numpy(),
+            "host": of_trial["host"].to_numpy(),
+            "rank": of_trial["rank"].to_numpy(),
+            "gpu": of_trial["gpu_name"].to_numpy(),
+            "trial": of_trial.index,
+            "phase": np.array(list(PHASES))[order[trial, place]],
+            "began": began[trial, place],
+            "ended": ends[trial, place],
+        }
+    )
 
 
 def lanes(rows):
