@@ -1,0 +1,67 @@
+# Sourced by tests/gpu_bars.sh: the papers' experiments that were not run to their end on a GPU yet, as they fit into minutes. Uses
+# its build, backend, work, out and `on`. shellcheck shell=bash disable=SC2154
+
+# paper_plan STEP FILE: a plan of jobs/plans/papers/, without stored matrices, with fewer samples and sizes
+paper_plan() {
+  local base change=() quick=(-e 's/^repeats: .*/repeats: 1/' -e 's/^warmup: .*/warmup: 0/')
+  case $1 in
+    paper_figure_6_2) base=fuhrmann_figure_6_2 change=(-e 's/^repeats: .*/repeats: 1\nstages: never/') ;;
+    paper_figure_6_3) base=fuhrmann_figure_6_3 change=("${quick[@]}" -e '1i stages: never' -e 's/500:5500:1000/500:2500:1000/') ;;
+    paper_figure_6_4)
+      base=fuhrmann_figure_6_4 change=("${quick[@]}" -e '1i stages: never' -e 's/cuda: 5500/cuda: 2500/' \
+        -e 's/\[1, 2, 3, 4, 5, 6.*132\]/[1, 2, 4, 6, 8, 10, 12, 14, 32, 64, 132]/') ;;
+    paper_figure_6_5) base=fuhrmann_figure_6_5 change=("${quick[@]}" -e '1i stages: never' -e 's/cuda: 5500/cuda: 2500/') ;;
+    paper_figure_6_6) # what is left of it: beyond 2500
+      base=fuhrmann_figure_6_6 change=("${quick[@]}" -e '1i stages: never' -e 's/500:5500:1000/3500:4500:1000/') ;;
+    paper_table_6_1) # 8 blocks, which are left
+      base=fuhrmann_table_6_1 change=("${quick[@]}" -e '1i stages: never\nwarmup: 0' -e 's/\[900:1500:100.*4500\], emu/[900, 1200, 1500, 2500, 3600, 4500], emu/' \
+        -e 's/\[900, 1500, 2500, 3600, 4500\]/900/') ;;
+    paper_table_1_7)
+      base=cejka_table_1_7 change=("${quick[@]}" -e '1i stages: never\nwarmup: 0' -e 's/160, 800, 1600, 8000, 16000, 24000/160, 1600, 8000, 16000/' \
+        -e 's/tile: \[32, 16\]/tile: 32/') ;;
+    paper_24000)
+      base=cejka_table_1_7 change=("${quick[@]}" -e '1i stages: never\nwarmup: 0' -e 's/^inner_repeats: 10/inner_repeats: 2/' -e 's/\[160.*24000\]/24000/' \
+        -e 's/tile: \[32, 16\]/tile: 32/') ;;
+    paper_transfer) base=triangular_transfer change=(-e 's/nrhs: \[1, 64\]/nrhs: 1/') ;;
+    paper_transfer_64) base=triangular_transfer change=(-e 's/nrhs: \[1, 64\]/nrhs: 64/' -e 's/, 4096, 8192\]/]/' -e 's/^repeats: 5/repeats: 2/') ;;
+    paper_accuracy) base=cejka_accuracy ;;
+    paper_verification) base=fuhrmann_verification change=(-e '1i stages: never' -e 's/512, 1500\]/512]/') ;;
+    paper_restoration) base=soriano_restoration ;;
+    paper_occupancy) # launch by launch, under the profiler
+      printf '%s\n' 'precision: [float]' 'repeats: 1' 'warmup: 0' 'stages: never' 'store: never' 'matrix: {kind: triangular, seed: 1}' \
+        'sweep:' '  - {problem: trtri, method: gets, n: {cuda: 4096, emulated: 64}, threads: 512}' >"$2"
+      return ;;
+  esac
+  { echo 'store: never'; sed "${change[@]}" -e '' "jobs/plans/papers/$base.yaml"; } >"$2"
+}
+
+# paper_restorations PRODUCTS GPU FOLDER: Soriano's route, analytic or by n^3 products, through his methods and the library; 64 x 64 pixels
+paper_restorations() {
+  local products=$1 gpu=$2 folder=$3 image=jobs/plans/data/shapes_64.pgm method formula=regularised options=() status=0
+  [[ $products == gemm ]] && formula=paper options=(--gemm gemm/shared)
+  # A build without libnetpbm reads PNG only.
+  python3 -c 'import sys; from PIL import Image; Image.open(sys.argv[1]).save(sys.argv[2])' "$image" "$work/shapes_$products.png" 2>/dev/null &&
+    image=$work/shapes_$products.png
+  local methods=(poinv/cholesky_gets poinv/cusolver poinv/gauss_seidel geinv/gauss_jordan)
+  [[ $backend == emulated ]] && methods=(poinv/lapack) # the others take minutes there
+  for method in "${methods[@]}"; do
+    on "$gpu" timeout 25 "$build/gaussweep" restore --image "$image" --psf gaussian --sigma 1.5 --noise gaussian:8 --lambda 0.01 --precision float \
+      --method "$method" --products "$products" --formula "$formula" "${options[@]}" --backend "$backend" \
+      -o "$folder/${method//\//_}" --format csv || status=$?
+  done
+  return $status
+}
+
+# paper_occupancies GPU FOLDER PLAN: achieved occupancy of Soriano's GETS kernel over its launches (Figure 5.11), one launch a run of the profiler
+paper_occupancies() {
+  local gpu=$1 folder=$2 plan=$3 launch said
+  command -v ncu >/dev/null || { echo "there is no ncu"; return 1; }
+  mkdir -p "$folder"
+  for launch in 2 1024 2048 3072 3500 3840 4032 4090; do
+    said=$(on "$gpu" timeout 25 ncu --target-processes all --csv --kernel-name regex:gets --launch-skip "$launch" --launch-count 1 \
+      --metrics sm__warps_active.avg.pct_of_peak_sustained_active,gpu__time_duration.sum \
+      "$build/gaussweep" run "$plan" -o "$work/profiled-$launch" --backend "$backend" 2>&1) || { echo "$said"; return 1; }
+    grep '^"[0-9]' <<<"$said" | sed "s/^/$launch,/" >>"$folder/occupancy.csv"
+  done
+  [[ -s $folder/occupancy.csv ]]
+}
