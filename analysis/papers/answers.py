@@ -145,14 +145,15 @@ def stages(night, rows, rule):
 
 
 def kernels(night, rows, rule):
-    """The same of two methods, where both were run at one size."""
-    both = [
-        _stages(night, rows, rule, {k: v for k, v in rule[name].items() if k != "stage"}) for name in ("slow", "fast")
-    ]
-    if not all(map(len, both)) or both[0]["size"].iloc[0] != both[1]["size"].iloc[0]:
-        return None
-    over = _means(both[0], rule["slow"]["stage"]) / _means(both[1], rule["fast"]["stage"])
-    return (over, f"n = {both[0]['size'].iloc[0]}") if np.isfinite(over) else None
+    """The same of two methods, at the largest size at which both were looked into."""
+    wheres = [{k: v for k, v in rule[name].items() if k != "stage"} for name in ("slow", "fast")]
+    common = set.intersection(*(set(pick(rows, where)["size"]) for where in wheres))
+    for size in sorted(common, reverse=True):
+        slow, fast = (_stages(night, rows[rows["size"] == size], rule, where) for where in wheres)
+        if len(slow) and len(fast):
+            over = _means(slow, rule["slow"]["stage"]) / _means(fast, rule["fast"]["stage"])
+            return (over, f"n = {size}") if np.isfinite(over) else None
+    return None
 
 
 def occupancy(night, rows, rule):

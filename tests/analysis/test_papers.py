@@ -284,6 +284,18 @@ class PapersTest(unittest.TestCase):
         ]
         self.assertEqual(points, [(512.0 * i, 1.0 if i < 8 else 0.5) for i in range(1, 9)])
 
+    def test_kernels_of_two_methods_are_compared_at_the_largest_size_that_both_tell_of(self):
+        night = fixture.Night("soriano-table-5.12")
+        for n in (2048, 4096, 8192):  # further than the other
+            gets = [("gets", n, n * 1e-5, 1.0)]
+            night.trial("trtri", "gets", n, 1.0, precision="float", gpu=GPU, matrix="triangular", stages=gets)
+        for n in (2048, 4096):
+            update = [("update", n, n * (5.5e-5 if n == 4096 else 1e-3), 1.0)]
+            full = dict(parameters={"grid": "full"}, stages=update)
+            night.trial("geinv", "gauss_jordan", n, 1.0, precision="float", gpu=GPU, **full)
+        said = {row["claim"]: row.get("ours") for row in report_here(night).rows("claims")}
+        self.assertAlmostEqual(said["GETS kernel before the Gauss-Jordan kernel by"], 5.5)
+
     def test_calls_kept_apart_are_drawn_over_the_iterations_and_summed_up_elsewhere(self):
         night = fixture.Night("soriano-table-5.10")
         calls = []
