@@ -37,13 +37,11 @@ paper_plan() {
 
 # paper_restorations PRODUCTS GPU FOLDER: Soriano's route, analytic or by n^3 products, through his methods and the library; 64 x 64 pixels
 paper_restorations() {
-  local products=$1 gpu=$2 folder=$3 image=jobs/plans/data/shapes_64.pgm method formula=regularised options=() status=0
+  local products=$1 gpu=$2 folder=$3 image=$work/shapes_$1.png method formula=regularised options=() status=0
   [[ $products == gemm ]] && formula=paper options=(--gemm gemm/shared)
-  # A build without libnetpbm reads PNG only.
-  python3 -c 'import sys; from PIL import Image; Image.open(sys.argv[1]).save(sys.argv[2])' "$image" "$work/shapes_$products.png" 2>/dev/null &&
-    image=$work/shapes_$products.png
-  local methods=(poinv/cholesky_gets poinv/cusolver poinv/gauss_seidel geinv/gauss_jordan)
-  [[ $backend == emulated ]] && methods=(poinv/lapack) # the others take minutes there
+  local methods=(poinv/cholesky_gets poinv/cusolver poinv/gauss_seidel geinv/gauss_jordan) width=64
+  [[ $backend == emulated ]] && methods=(poinv/cholesky_gets poinv/lapack) width=12 # more takes minutes there
+  python3 -B tests/gpu/png_of.py jobs/plans/data/shapes_64.pgm "$image" "$width" || return 1
   for method in "${methods[@]}"; do
     on "$gpu" timeout 25 "$build/gaussweep" restore --image "$image" --psf gaussian --sigma 1.5 --noise gaussian:8 --lambda 0.01 --precision float \
       --method "$method" --products "$products" --formula "$formula" "${options[@]}" --backend "$backend" \
