@@ -12,8 +12,9 @@
 # Steps that are timed run alone on the machine, a GPU each with its share of the cores. Those marked `beside` that follow
 # each other share the machine: each takes the next GPU that is free, and that GPU's cores.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-. tests/gpu/papers_left.sh
+tree=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
+usage() { sed -n '2,13p' "$tree/tests/gpu_bars.sh"; }
+wrong() { echo "gpu_bars.sh: $*" >&2; exit 2; }
 
 # step | alone or beside | GPUs (many: all) | runs | seconds a run is expected to take | bound in seconds | plan
 table='
@@ -41,6 +42,9 @@ paper_accuracy|beside|1|1|40|60|
 paper_verification|beside|1|1|60|90|
 paper_occupancy|beside|1|1|60|90|
 paper_restoration|beside|1|1|40|60|
+paper_figure_5_15|beside|1|1|80|120|
+paper_figure_5_10|beside|1|1|40|90|
+paper_figure_5_4|beside|1|1|40|90|
 big|alone|1|3|30|70|PLANS/big.yaml
 writer|alone|1|2|14|40|PLANS/noise.yaml
 thousand4|alone|many|1|60|120|tests/benchmark/thousand.yaml
@@ -51,30 +55,40 @@ order|alone|1|1|60|120|tests/benchmark/order_100000.yaml
 seconds=540 backend=cuda gpus='' steps='' places=()
 while (($#)); do
   case $1 in
+    --steps | --seconds | --gpus | --backend) (($# > 1)) || wrong "$1 needs a value" ;;&
     --steps) steps=$2; shift ;;
     --seconds) seconds=$2; shift ;;
     --gpus) gpus=$2; shift ;;
     --backend) backend=$2; shift ;;
-    --help) sed -n '2,16p' "$0"; exit 0 ;;
-    -*) echo "gpu_bars.sh: '$1' is none of --steps, --seconds, --gpus, --backend, --help" >&2; exit 2 ;;
+    --help) usage; exit 0 ;;
+    -*) wrong "'$1' is none of --steps, --seconds, --gpus, --backend, --help" ;;
     *) places+=("$1") ;;
   esac
   shift
 done
-if [[ $steps == list ]]; then awk -F'|' 'NF > 5 {printf "%-24s %-7s %2d run(s) of about %3d s, at most %3d s\n", $1, $2, $4, $5, $6}' <<<"$table"; exit 0; fi
-((${#places[@]} == 3)) || { sed -n '2,16p' "$0" >&2; exit 2; }
+if [[ $steps == list ]]; then
+  awk -F'|' 'NF > 5 {printf "%-24s %-7s %2d run(s) of about %3d s, at most %3d s\n", $1, $2, $4, $5, $6}' <<<"$table"
+  exit 0
+fi
+((${#places[@]} == 3)) || { usage >&2; exit 2; }
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || wrong "--seconds $seconds: a whole number is wanted"
+[[ $gpus =~ ^([1-9][0-9]*)?$ ]] || wrong "--gpus $gpus: a whole number is wanted"
+[[ $backend =~ ^(cuda|emulated)$ ]] || wrong "--backend $backend: cuda or emulated is wanted"
 build=$(realpath "${places[0]}") plans=$(realpath "${places[1]}") || exit 2
 mkdir -p "${places[2]}/runs" && out=$(realpath "${places[2]}") || exit 2
 for needed in "$build/gaussweep" "$plans/night.yaml" "$plans/big.yaml" "$plans/noise.yaml"; do
-  [[ -e $needed ]] || { echo "gpu_bars.sh: there is no $needed" >&2; exit 2; }
+  [[ -e $needed ]] || wrong "there is no $needed"
 done
+cd "$tree" || exit 1
+. tests/gpu/papers_left.sh
 . jobs/mpi_environment.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-there=$({ nvidia-smi -L 2>/dev/null || true; } | grep -c '^GPU')
-[[ $backend == emulated && $there == 0 ]] && there=4
+there=4
+[[ $backend == emulated ]] || there=$({ nvidia-smi -L 2>/dev/null || true; } | grep -c '^GPU')
 gpus=${gpus:-$((there > 4 ? 4 : there))}
-((gpus >= 1 && gpus <= there)) || { echo "gpu_bars.sh: $there GPUs are there, $gpus are asked for" >&2; exit 2; }
+((there > 0)) || wrong "there is no GPU; --backend emulated tries the script without one"
+((gpus <= there)) || wrong "$there GPUs are there, $gpus are asked for"
 share=$(($(nproc) / gpus)) end=$((SECONDS + seconds))
 ((share > 0)) || share=1
 
@@ -183,7 +197,8 @@ share_the_machine() {
 
 [[ -n $steps ]] || steps=$(awk -F'|' 'NF > 5 {printf "%s%s", comma, $1; comma = ","}' <<<"$table")
 for word in ${steps//,/ }; do
-  [[ -n $(row_of "${word%:*}") ]] || { echo "gpu_bars.sh: '${word%:*}' is no step; --steps list names them" >&2; exit 2; }
+  [[ -n $(row_of "${word%:*}") ]] || wrong "'${word%:*}' is no step; --steps list names them"
+  [[ $word =~ ^[^:]+(:[1-9][0-9]?)?$ ]] || wrong "'$word': after the colon stands how many runs"
 done
 : >"$out/runs.tsv" && : >"$work/queue"
 { date -u; "$build/gaussweep" --version; nvidia-smi -L; nproc; free -g; df -h "$work"; } >"$out/machine.txt" 2>&1

@@ -22,6 +22,10 @@ paper_plan() {
     paper_24000)
       base=cejka_table_1_7 change=("${quick[@]}" -e '1i stages: never\nwarmup: 0' -e 's/^inner_repeats: 10/inner_repeats: 2/' -e 's/\[160.*24000\]/24000/' \
         -e 's/tile: \[32, 16\]/tile: 32/') ;;
+    # What is left of three plans.
+    paper_figure_5_4) base=soriano_figure_5_4 change=(-e 's/^repeats: 5/repeats: 3/' -e 's/256:16384:\*2, 1000, 3000, 6001/8192/' -e 's/\[2048, 8192\]/8192/') ;;
+    paper_figure_5_10) base=soriano_figure_5_10 change=(-e 's/^repeats: 5/repeats: 3/' -e 's/256:8192:\*2, 1000, 3000, 6001/6001, 8192/') ;;
+    paper_figure_5_15) base=soriano_figure_5_15 change=(-e 's/^repeats: 5/repeats: 3/' -e 's/256:8192:\*2, 3000/3000, 4096, 8192/') ;;
     paper_transfer) base=triangular_transfer change=(-e 's/nrhs: \[1, 64\]/nrhs: 1/') ;;
     paper_transfer_64) base=triangular_transfer change=(-e 's/nrhs: \[1, 64\]/nrhs: 64/' -e 's/, 4096, 8192\]/]/' -e 's/^repeats: 5/repeats: 2/') ;;
     paper_accuracy) base=cejka_accuracy ;;
