@@ -54,7 +54,8 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
       }
       line->seconds += model.estimate(trial);
       const Footprint need = footprint(*method, trial);
-      line->most.device_bytes = std::max(line->most.device_bytes, need.device_bytes);
+      if (trial.backend == Backend::cuda)
+        line->most.device_bytes = std::max(line->most.device_bytes, need.device_bytes);
       line->most.host_bytes = std::max(line->most.host_bytes, need.host_bytes);
     }
   }

@@ -49,7 +49,7 @@ Outcome Engine::run(const Task<T>& task) {
                       std::to_string(available) + " are free");
   }
   try {
-    MethodRun<T> run = MethodRun<T>::single(here, task.method, task.backend, task.parameters, task.shape);
+    MethodRun<T> run(here, task.method, task.backend, task.parameters, task.shape, 1, Pristine::on_host);
     run.upload(task.inputs);
     run.run();
     here.device.synchronize();

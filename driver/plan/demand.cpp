@@ -1,5 +1,11 @@
 #include "driver/plan/demand.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "driver/base/words.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "kernels/core/staging.hpp"
 
@@ -16,17 +22,52 @@ double trial_bytes(const Method& method, const Shape& shape, const Parameters& p
                                  : problem_bytes(method.problem, shape, element);
 }
 
-Footprint footprint(const Method& method, const Trial& trial) {
+namespace {
+
+double bytes_of(const Extent& extent, std::size_t element) {
+  return static_cast<double>(extent.rows) * static_cast<double>(extent.cols) * static_cast<double>(element);
+}
+
+/// What a trial's operands take, each once.
+struct OperandBytes {
+  double inputs, answer;
+  double vectors;  ///< of the inputs: right-hand sides
+};
+OperandBytes operand_bytes(const Trial& trial) {
   const std::size_t element = element_bytes(trial.precision);
-  const int copies = method.overwrites ? static_cast<int>(trial.inner_repeats) : 1;
-  const auto staged =
-      static_cast<double>(staging_bytes(method, trial.shape, trial.parameters, element, copies));
-  const double operands = problem_bytes(trial.problem, trial.shape, element);
+  const ProblemRow& problem = trial.problem.row();
+  const double a = bytes_of(problem.a(trial.shape), element);
+  const double b = problem.b != nullptr ? bytes_of(problem.b(trial.shape), element) : 0;
+  const bool system = problem.second == SecondOperand::right_hand_sides;
+  return {a + b, bytes_of(problem.x(trial.shape), element), system ? b : 0};
+}
+
+/// What making or reading a matrix takes beside it: some kinds are made in double first.
+double making_bytes(const Trial& trial) {
+  const MatrixRequest& matrix = trial.matrix;
+  const bool in_double = matrix.kind == "file" || matrix.spec.kind == MatrixKind::condition;
+  return in_double ? bytes_of(trial.problem->a(trial.shape), sizeof(double)) : 0;
+}
+
+}  // namespace
+
+Footprint footprint(const Method& method, const Trial& trial, Pristine pristine) {
+  const bool on_gpu = trial.backend == Backend::cuda, again = pristine == Pristine::on_host;
+  const int copies = again ? 0 : method.overwrites ? static_cast<int>(trial.inner_repeats) : 1;
+  const OperandBytes operands = operand_bytes(trial);
   Footprint result;
-  // inputs, the answer, the reference's answer, and a converted copy while verifying
-  result.host_bytes = 4 * operands;
-  (trial.backend == Backend::cuda ? result.device_bytes : result.host_bytes) += staged;
+  result.device_bytes = static_cast<double>(
+      staging_bytes(method, trial.shape, trial.parameters, element_bytes(trial.precision), copies));
+  // The judge has A uploaded once more, beside the answer, where the runs had theirs.
+  if (on_gpu && again) result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
+  // b and x_true are held as they are stored too; the answer beside the vendor's.
+  const double answers = 2 * operands.answer + (on_gpu ? 0 : result.device_bytes);
+  result.host_bytes = operands.inputs + 3 * operands.vectors + std::max(answers, making_bytes(trial));
   return result;
+}
+
+bool can_upload_again(const Method& method, const Trial& trial) {
+  return !method.overwrites || trial.inner_repeats == 1;
 }
 
 double stored_bytes(const MatrixRequest& request, const Trial& trial) {
@@ -38,6 +79,47 @@ double stored_bytes(const MatrixRequest& request, const Trial& trial) {
 Fit fit_of(double need, double free, double total) {
   if (need <= free) return Fit::fits;
   return need <= 0.9 * total ? Fit::not_now : Fit::never;
+}
+
+namespace {
+
+/// "needs 149.0 GiB of GPU memory, 74.5 GiB with its operands uploaded again for every run"
+std::string need_words(double usual, double again, const char* of) {
+  std::string words = fmt::format("needs {} of {}", bytes_text(usual), of);
+  if (again < usual)
+    words += fmt::format(", {} with its operands uploaded again for every run", bytes_text(again));
+  return words;
+}
+
+}  // namespace
+
+Placement place(const Method& method, const Trial& trial, const Room& room) {
+  const Footprint usual = footprint(method, trial);
+  const Footprint again =
+      can_upload_again(method, trial) ? footprint(method, trial, Pristine::on_host) : usual;
+  const auto on_device = [&](const Footprint& need) {
+    return fit_of(need.device_bytes, room.device_free, room.device_total);
+  };
+  const auto on_host = [&](const Footprint& need) {
+    return fit_of(need.host_bytes, room.host.free, room.host.most);
+  };
+  const auto fits = [&](const Footprint& need) {
+    return on_device(need) == Fit::fits && on_host(need) == Fit::fits;
+  };
+  if (fits(usual)) return {};
+  if (can_upload_again(method, trial) && fits(again)) return {Pristine::on_host, Fit::fits, {}};
+  if (const Fit fit = on_device(again); fit != Fit::fits) {
+    const char* memory = trial.backend == Backend::cuda ? "GPU memory" : "the device's memory";
+    std::string reason =
+        fmt::format("{}; {} are free on {}", need_words(usual.device_bytes, again.device_bytes, memory),
+                    bytes_text(room.device_free), room.device);
+    if (fit == Fit::not_now)
+      reason += fmt::format(" of {}: another process holds the rest", bytes_text(room.device_total));
+    return {Pristine::on_device, fit, std::move(reason)};
+  }
+  return {Pristine::on_device, on_host(again),
+          fmt::format("{}; {} of {} are free", need_words(usual.host_bytes, again.host_bytes, "host memory"),
+                      bytes_text(room.host.free), bytes_text(room.host.most))};
 }
 
 }  // namespace gaussweep::driver

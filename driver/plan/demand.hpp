@@ -1,7 +1,11 @@
 #pragma once
 /// What a trial asks for: operations and traffic of a run, memory, room on the disk.
 
+#include <string>
+
 #include "driver/plan/trial.hpp"
+#include "io/files/memory.hpp"
+#include "kernels/core/staging.hpp"
 
 namespace gaussweep::driver {
 
@@ -10,11 +14,16 @@ double trial_flops(const Method& method, const Shape& shape, const Parameters& p
 /// Least traffic of one run in bytes, likewise.
 double trial_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                    Precision precision);
-/// Device and host bytes that a trial needs beside what the process holds anyway.
+/// Device and host bytes that a trial needs beside what the process holds anyway. On the CPU both come from
+/// the host.
 struct Footprint {
   double device_bytes = 0, host_bytes = 0;
 };
-Footprint footprint(const Method& method, const Trial& trial);
+/// @param pristine where the inputs lie that every run gets a fresh copy of
+Footprint footprint(const Method& method, const Trial& trial, Pristine pristine = Pristine::on_device);
+/// Whether a trial can be run with its pristine inputs on the host: not where several runs between two events
+/// overwrite theirs.
+bool can_upload_again(const Method& method, const Trial& trial);
 
 /// Bytes of the file that a trial's matrix becomes in the run directory, a little more rather than less: with
 /// b and x_true where it is square (driver/worker/inputs.cpp).
@@ -24,5 +33,20 @@ double stored_bytes(const MatrixRequest& request, const Trial& trial);
 enum class Fit { fits, not_now, never };
 /// @param total what the device has in all, of which a tenth is left to what it needs itself
 Fit fit_of(double need, double free, double total);
+
+/// Memory of a trial's device and of the host.
+struct Room {
+  std::string device;  ///< its name
+  double device_free = 0, device_total = 0;
+  io::Memory host{};
+};
+/// How a trial fits, and why it does not, in words with numbers.
+struct Placement {
+  Pristine pristine = Pristine::on_device;
+  Fit fit = Fit::fits;
+  std::string reason;
+};
+/// Pristine inputs on the device where they fit there beside the working ones, else on the host.
+Placement place(const Method& method, const Trial& trial, const Room& room);
 
 }  // namespace gaussweep::driver

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/base/for_now.hpp"
-#include "driver/plan/demand.hpp"
 #include "driver/records/blank_record.hpp"
 #include "driver/records/judge.hpp"
 #include "driver/records/statistics.hpp"
@@ -19,11 +18,9 @@
 #include "driver/system/timed.hpp"
 #include "driver/worker/energy.hpp"
 #include "driver/worker/probe.hpp"
-#include "driver/worker/sampling.hpp"
 #include "driver/worker/stage_timer.hpp"
 #include "io/records/status.hpp"
 #include "kernels/core/errors.hpp"
-#include "kernels/core/method_run.hpp"
 
 namespace gaussweep::driver {
 
@@ -41,6 +38,10 @@ void describe_device(io::Record& record, const DeviceInfo& info, const Origin& o
   record.gpu_name = info.name;
   record.capability = info.capability;
   record.device_index = origin.device_index;
+}
+
+void add_words(std::string& message, const std::string& words) {
+  message += (message.empty() ? "" : "; ") + words;
 }
 
 }  // namespace
@@ -88,42 +89,45 @@ Executor::Held<double>& Executor::held<double>() {
   return *held_double_;
 }
 
-/// Why a trial will never fit into memory; empty where it may. @throws ForNow where it would fit, but others
-/// hold the memory: that is no property of the trial
-std::string Executor::misfit(const Trial& trial, const Method& method) {
+Room Executor::room_of(const Device& device) const {
+  const DeviceInfo info = device.info();
+  Room room{info.name, static_cast<double>(info.free_bytes), static_cast<double>(info.total_bytes),
+            memory_facts()};
+  if (device.backend() == Backend::cuda) return room;
+  room.device_free = std::min(room.device_free, room.host.free);
+  room.device_total = std::min(room.device_total, room.host.most);
+  return room;
+}
+
+bool Executor::is_plenty_for(const Footprint& need) const {
+  return need.device_bytes + need.host_bytes <= little_bytes && now_seconds() < plenty_until_;
+}
+
+Placement Executor::placement_of(const Trial& trial, const Method& method) {
   const Footprint need = footprint(method, trial);
-  const double now = now_seconds();
-  const bool little = need.device_bytes + need.host_bytes <= little_bytes;
-  if (little && now < plenty_until_) return {};
-  const DeviceInfo device = device_.info();
-  const auto device_free = static_cast<double>(device.free_bytes);
-  const auto device_total = static_cast<double>(device.total_bytes);
-  const Fit fit = fit_of(need.device_bytes, device_free, device_total);
-  if (trial.backend == Backend::cuda && fit != Fit::fits) {
-    const std::string reason = fmt::format("needs {:.2f} GiB of GPU memory, {:.2f} GiB are free on {}",
-                                           need.device_bytes / 0x1p30, device_free / 0x1p30, device.name);
-    if (fit == Fit::never) return reason;
-    throw ForNow(io::Status::oom, fmt::format("{} of {:.2f} GiB: another process holds the rest", reason,
-                                              device_total / 0x1p30));
-  }
-  Memory host = memory_facts();
-  if (need.host_bytes > host.free) {  // what is held of the last trial is not missed
+  if (is_plenty_for(need)) return {};
+  const Device& device = context_of(trial.backend).device;
+  Room room = room_of(device);
+  if (need.host_bytes > room.host.free) {  // what is held of the last trial is not missed
     held_float_.reset();
     held_double_.reset();
     store_.finish([&] { at_("store"); });  // what is still to be stored neither
-    host = memory_facts();
+    room = room_of(device);
   }
-  const Fit host_fit = fit_of(need.host_bytes, host.free, host.most);
-  if (host_fit == Fit::fits) {
-    const bool plenty =
-        std::min(device_.backend() == Backend::cuda ? device_free : host.free, host.free) > 16 * little_bytes;
-    plenty_until_ = plenty ? now + look_seconds : 0;
-    return {};
-  }
-  const std::string reason = fmt::format("needs {:.2f} GiB of host memory, {:.2f} of {:.2f} GiB are free",
-                                         need.host_bytes / 0x1p30, host.free / 0x1p30, host.most / 0x1p30);
-  if (host_fit == Fit::not_now) throw ForNow(io::Status::oom, reason);
-  return reason;
+  Placement placement = place(method, trial, room);
+  if (placement.fit != Fit::fits) return placement;
+  const auto free = std::min(static_cast<double>(device_.info().free_bytes), room.host.free);
+  const bool plenty = std::min(free, room.device_free) > 16 * little_bytes;
+  plenty_until_ = plenty ? now_seconds() + look_seconds : 0;
+  return placement;
+}
+
+Placement Executor::reference_placement(const Trial& trial, const Method& vendor) const {
+  if (is_plenty_for(footprint(vendor, trial))) return {};
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Room room = room_of(trial.backend == Backend::host ? *host_device_ : device_);
+  room.host = {infinity, infinity};
+  return place(vendor, trial, room);
 }
 
 io::Record Executor::run(const Trial& trial) {
@@ -131,15 +135,16 @@ io::Record Executor::run(const Trial& trial) {
   if (method == nullptr || !method->runs_on(trial.backend)) {
     throw std::runtime_error(describe(trial) + " cannot run in this build");
   }
-  const std::string reason = misfit(trial, *method);
-  if (!reason.empty()) {
+  const Placement placement = placement_of(trial, *method);
+  if (placement.fit == Fit::not_now) throw ForNow(io::Status::oom, placement.reason);
+  if (placement.fit == Fit::never) {
     io::Record record = blank(trial);
     record.status = word(io::Status::skipped);
-    record.message = reason;
+    record.message = placement.reason;
     return record;
   }
-  return trial.precision == Precision::float32 ? run_typed<float>(trial, *method)
-                                               : run_typed<double>(trial, *method);
+  return trial.precision == Precision::float32 ? run_typed<float>(trial, *method, placement.pristine)
+                                               : run_typed<double>(trial, *method, placement.pristine);
 }
 
 Peaks peaks_of(Backend trial, Backend device, const Peaks& measured) {
@@ -277,17 +282,65 @@ struct Executor::Measured {
 };
 
 template <class T>
+Samples Executor::sample(const Trial& trial, MethodRun<T>& run, io::Record& record) {
+  const StoreWriter::Pause pause(store_);
+  std::optional<CacheFlush> flush;
+  if (trial.sampling.cold) run.run_cold(flush.emplace(context_of(trial.backend).device));
+  const bool on_gpu = trial.backend == Backend::cuda;
+  GpuSampler& sampler = this->sampler();
+  if (on_gpu) run.watch_queue(now_seconds);
+  std::vector<double> queueing;
+  Samples samples = take_samples(
+      trial.sampling,
+      [&] {
+        io::Sample sample;
+        sample.seconds = run.timed_run();
+        queueing.push_back(run.queue_seconds());
+        if (on_gpu) note_reading(record, sample, sampler.read());
+        return sample;
+      },
+      now_seconds);
+  record.sample_list = samples.all;
+  record.enough = samples.enough;
+  if (on_gpu) record.queue_seconds = summarise(queueing).median;
+  return samples;
+}
+
+template <class T>
+void Executor::measure_apart(const Trial& trial, MethodRun<T>& run, bool stages_known, double median,
+                             io::Record& record) {
+  Device& device = context_of(trial.backend).device;
+  const bool stages_left = trial.stages != Stages::never && !stages_known;
+  const bool on_gpu = trial.backend == Backend::cuda;
+  if (stages_left || on_gpu) at_("stages");
+  if (stages_left) note_stages(record, trial, run, device);
+  if (on_gpu) {
+    at_("launches");
+    const StoreWriter::Pause pause(store_);
+    note_launches(record, run, trial.sampling, median);
+  }
+  // Operands from the host would take most of the time, and of the energy.
+  if (on_gpu && trial.energy_seconds > 0 && run.pristine() == Pristine::on_device) {
+    at_("energy");
+    const StoreWriter::Pause pause(store_);
+    note_energy(record, run, trial, device, sampler(), median);
+  }
+}
+
+template <class T>
 Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                                        Context& context, io::Record& record) {
+                                        Pristine pristine, io::Record& record) {
+  Context& context = context_of(trial.backend);
   Device& device = context.device;
   at_("allocate");
   std::optional<MethodRun<T>> run;
   record.allocate_seconds = timed(device, [&] {
-    run.emplace(context, method, trial.backend, trial.parameters, trial.shape, trial.inner_repeats);
+    run.emplace(context, method, trial.backend, trial.parameters, trial.shape, trial.inner_repeats, pristine);
   });
   at_("upload");
   record.h2d_seconds = timed(device, [&] { run->upload(inputs); });
-  const std::uint64_t digest = digest_of_uploaded(context, run->staging());
+  const bool again = pristine == Pristine::on_host;
+  const std::uint64_t digest = again ? 0 : digest_of_uploaded(context, run->staging());
 
   at_("warm-up");
   const Sampling& sampling = trial.sampling;
@@ -299,29 +352,8 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
       stages_too && timed(device, [&] { note_stages(record, trial, *run, device); }) > long_run_seconds;
 
   at_("samples");
-  std::optional<StoreWriter::Pause> pause(std::in_place, store_);
-  std::optional<CacheFlush> flush;
-  if (sampling.cold) run->run_cold(flush.emplace(device));
-  const bool on_gpu = trial.backend == Backend::cuda;
-  GpuSampler& sampler = this->sampler();
-  if (on_gpu) run->watch_queue(now_seconds);
-  std::vector<double> queueing;
-  const Samples samples = take_samples(
-      sampling,
-      [&] {
-        io::Sample sample;
-        sample.seconds = run->timed_run();
-        queueing.push_back(run->queue_seconds());
-        if (on_gpu) note_reading(record, sample, sampler.read());
-        return sample;
-      },
-      now_seconds);
-  record.sample_list = samples.all;
-  record.enough = samples.enough;
-  if (on_gpu) record.queue_seconds = summarise(queueing).median;
-  pause.reset();
   Measured<T> measured;
-  measured.times = samples.times();
+  measured.times = sample(trial, *run, record).times();
   measured.convergence = run->report().convergence;
   record.convergence = to_string(measured.convergence);
   record.iterations = run->report().iterations;
@@ -331,42 +363,30 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
   record.d2h_seconds = timed(device, [&] { measured.answer = run->download(); });
   record.info = measured.answer.info;
 
-  at_("verify");  // before anything else runs in the answer's memory
+  if (again) {  // the judge needs the memory of the runs
+    measure_apart(trial, *run, stages_known, measured.times.median, record);
+    run.reset();
+  }
+  at_("verify");  // in place, before anything else runs in the answer's memory
   const double verify_start = now_seconds();
-  if (device.backend() == Backend::cuda) {
+  if (device.backend() == Backend::cuda && run) {
     measured.verdict = judge_in_place(context, trial, method, run->staging(), run->last_copy(), digest,
                                       inputs, measured.answer);
-  } else if (device_.backend() == Backend::cuda && !is_small(trial)) {
+  } else if (device.backend() == Backend::cuda || (device_.backend() == Backend::cuda && !is_small(trial))) {
     measured.verdict = judge_by_upload(context_, trial, method, inputs, measured.answer);
   } else {
     measured.verdict.findings = check(method, inputs, measured.answer, trial.tolerance);
   }
   record.verify_seconds = now_seconds() - verify_start;
-
-  const bool stages_left = trial.stages != Stages::never && !stages_known;
-  if (stages_left || on_gpu) at_("stages");
-  if (stages_left) {
-    note_stages(record, trial, *run, device);
-  }
-  if (on_gpu) {
-    at_("launches");
-    const StoreWriter::Pause pause_again(store_);
-    note_launches(record, *run, sampling, measured.times.median);
-  }
-  if (on_gpu && trial.energy_seconds > 0) {
-    at_("energy");
-    const StoreWriter::Pause pause_again(store_);
-    note_energy(record, *run, trial, device, sampler, measured.times.median);
-  }
+  if (run) measure_apart(trial, *run, stages_known, measured.times.median, record);
   return measured;
 }
 
 template <class T>
-io::Record Executor::run_typed(const Trial& trial, const Method& method) {
+io::Record Executor::run_typed(const Trial& trial, const Method& method, Pristine pristine) {
   io::Record record = blank(trial);
-  Context& context = trial.backend == Backend::host ? host_context_ : context_;
   Held<T>& held = hold_inputs<T>(trial, record);
-  Measured<T> measured = measure(trial, method, held.prepared->inputs, context, record);
+  Measured<T> measured = measure(trial, method, held.prepared->inputs, pristine, record);
   const Findings& found = measured.verdict.findings;
 
   record.residual_ratio = found.ratio;
@@ -383,17 +403,19 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method) {
     record.status = word(io::Status::error);
     record.message = measured.verdict.disagreement;
   }
-  compare_with_reference(trial, method, held, measured.answer, record, context);
+  if (pristine == Pristine::on_host)
+    add_words(record.message, "operands uploaded again for every run: the device has room for them once");
+  compare_with_reference(trial, method, held, measured.answer, record);
   return record;
 }
 
 template <class T>
 void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
-                                      Answer<T>& answer, io::Record& record, Context& context) {
+                                      Answer<T>& answer, io::Record& record) {
   const Method* vendor = registry_.reference(trial.problem, trial.backend);
   if (vendor == nullptr) return;
   const bool vendor_on_host = !vendor->runs_on(trial.backend);
-  Context& vendor_context = vendor_on_host ? host_context_ : context;
+  Context& vendor_context = vendor_on_host ? host_context_ : context_of(trial.backend);
   const std::string identity = fmt::format("{} {} {} {}", held.prepared->identity, vendor->id(),
                                            to_string(trial.shape.uplo), record.cache);
   const double start = now_seconds();
@@ -410,9 +432,17 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
     note_when();
   } else if (held.reference_identity != identity || start > held.reference_good_until) {
     at_("reference");
-    const Parameters defaults = defaults_of(*vendor);
-    MethodRun<T> run(vendor_context, *vendor, vendor_on_host ? Backend::host : trial.backend, defaults,
-                     trial.shape);
+    Trial as_vendor = trial;
+    if (vendor_on_host) as_vendor.backend = Backend::host;
+    as_vendor.parameters = defaults_of(*vendor);
+    as_vendor.inner_repeats = 1;
+    const Placement placement = reference_placement(as_vendor, *vendor);
+    if (placement.fit != Fit::fits) {
+      add_words(record.message, fmt::format("no reference: {} {}", vendor->id(), placement.reason));
+      return;
+    }
+    MethodRun<T> run(vendor_context, *vendor, as_vendor.backend, as_vendor.parameters, trial.shape, 1,
+                     placement.pristine);
     run.upload(held.prepared->inputs);
     const StoreWriter::Pause pause(store_);
     // As carefully as the method that it is compared with.

@@ -8,14 +8,16 @@
 #include <string>
 #include <variant>
 
-#include "driver/plan/trial.hpp"
+#include "driver/plan/demand.hpp"
 #include "driver/system/nvml.hpp"
 #include "driver/system/origin.hpp"
 #include "driver/worker/inputs.hpp"
+#include "driver/worker/sampling.hpp"
 #include "driver/worker/verdict.hpp"
 #include "io/records/record.hpp"
 #include "kernels/check/check.hpp"
 #include "kernels/check/peaks.hpp"
+#include "kernels/core/method_run.hpp"
 
 namespace gaussweep::driver {
 
@@ -39,7 +41,7 @@ class Executor {
   template <class T>
   struct Held;
   template <class T>
-  io::Record run_typed(const Trial& trial, const Method& method);
+  io::Record run_typed(const Trial& trial, const Method& method, Pristine pristine);
   /// The inputs of a trial, made or read unless the last trial had the same.
   template <class T>
   Held<T>& hold_inputs(const Trial& trial, io::Record& record);
@@ -47,14 +49,26 @@ class Executor {
   struct Measured;
   /// Warm-up, samples, the answer of the last sample, what the judge says of it, and stages.
   template <class T>
-  Measured<T> measure(const Trial& trial, const Method& method, const Inputs<T>& inputs, Context& context,
+  Measured<T> measure(const Trial& trial, const Method& method, const Inputs<T>& inputs, Pristine pristine,
                       io::Record& record);
   template <class T>
+  Samples sample(const Trial& trial, MethodRun<T>& run, io::Record& record);
+  /// The passes after the samples.
+  template <class T>
+  void measure_apart(const Trial& trial, MethodRun<T>& run, bool stages_known, double median,
+                     io::Record& record);
+  template <class T>
   void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, Answer<T>& answer,
-                              io::Record& record, Context& context);
+                              io::Record& record);
   template <class T>
   Held<T>& held();
-  std::string misfit(const Trial& trial, const Method& method);
+  Context& context_of(Backend backend) { return backend == Backend::host ? host_context_ : context_; }
+  Room room_of(const Device& device) const;
+  /// Whether a trial of this footprint fits for certain.
+  bool is_plenty_for(const Footprint& need) const;
+  Placement placement_of(const Trial& trial, const Method& method);
+  /// Of the vendor's run beside the inputs and the answer of a trial, which are there.
+  Placement reference_placement(const Trial& trial, const Method& vendor) const;
   GpuSampler& sampler();
 
   const Registry& registry_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 #include "kernels/core/cache_flush.hpp"
@@ -17,22 +18,25 @@ namespace gaussweep {
 template <class T>
 class MethodRun {
  public:
-  /// Allocates what runs need that are repeated.
-  /// @param repeats runs between two events, each on operands of its own where the method overwrites them
+  /// Allocates what runs need.
+  /// @param repeats runs between two events, each on operands of its own where the method overwrites them:
+  /// then there can be but one with the pristine inputs on the host (else std::invalid_argument)
   /// @throws OutOfMemory, DeviceError
   MethodRun(Context& context, const Method& method, Backend backend, const Parameters& parameters,
-            const Shape& shape, std::int64_t repeats = 1)
-      : MethodRun(context, method, backend, parameters, shape, repeats,
-                  method.overwrites ? static_cast<int>(repeats) : 1) {}
-  /// What a single run needs, in the memory that its inputs were uploaded to: `upload`, `run`, `download_to`.
-  static MethodRun single(Context& context, const Method& method, Backend backend,
-                          const Parameters& parameters, const Shape& shape) {
-    return MethodRun(context, method, backend, parameters, shape, 1, 0);
-  }
+            const Shape& shape, std::int64_t repeats = 1, Pristine pristine = Pristine::on_device)
+      : context_(context),
+        parameters_(parameters),
+        repeats_(repeats),
+        copies_(working_sets(method, repeats, pristine)),
+        run_(method.entry(backend).template get<T>()),
+        staging_(context.device, method, parameters, shape, copies_) {}
 
-  template <class Source>
-  void upload(const Source& inputs) {
+  void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
+  /// Where the pristine inputs lie on the host, they must stay as they are as long as there are runs.
+  void upload(const InputViews<T>& inputs) {
+    inputs_ = inputs;
     staging_.upload(inputs);
+    fresh_ = true;
   }
   /// A run outside of any clock, on fresh operands, and all that follows it on the device.
   void warm_up() {
@@ -58,8 +62,10 @@ class MethodRun {
   /// From now on the caches are emptied between the operands' copies and each timed run.
   void run_cold(CacheFlush& flush) { flush_ = &flush; }
 
-  /// Records a timed run's work. False where that is not possible (recording.hpp).
+  /// Records a timed run's work. False where that is not possible (recording.hpp), and where every replay
+  /// would want its operands from the host.
   bool record() {
+    if (pristine() == Pristine::on_host) return false;
     recording_ = record_work(context_.device, [this] { run_all(); });
     return recording_ != nullptr;
   }
@@ -94,6 +100,7 @@ class MethodRun {
   void run(int copy = 0) {
     Operands<T> operands = staging_.operands(copy);
     context_.report = {};
+    fresh_ = false;
     run_(context_, operands, parameters_);
     report_of_last_ = context_.report;
   }
@@ -104,19 +111,23 @@ class MethodRun {
   /// What an iterative method said of its last timed run; without one, of its last run.
   const IterationReport& report() const { return begin_ ? report_ : report_of_last_; }
   Staging<T>& staging() { return staging_; }
+  Pristine pristine() const { return copies_ == 0 ? Pristine::on_host : Pristine::on_device; }
   /// The working set of the last run.
   int last_copy() const { return std::max(copies_ - 1, 0); }
 
  private:
-  MethodRun(Context& context, const Method& method, Backend backend, const Parameters& parameters,
-            const Shape& shape, std::int64_t repeats, int copies)
-      : context_(context),
-        parameters_(parameters),
-        repeats_(repeats),
-        copies_(copies),
-        run_(method.entry(backend).template get<T>()),
-        staging_(context.device, method, parameters, shape, copies) {}
-  void reset() { staging_.reset(); }
+  static int working_sets(const Method& method, std::int64_t repeats, Pristine pristine) {
+    if (pristine == Pristine::on_device) return method.overwrites ? static_cast<int>(repeats) : 1;
+    if (!method.overwrites || repeats == 1) return 0;
+    throw std::invalid_argument(method.id() + ": repeated runs overwrite what would have to be uploaded");
+  }
+  void reset() {
+    if (pristine() == Pristine::on_device) {
+      staging_.reset();
+    } else if (!fresh_) {
+      upload(inputs_);
+    }
+  }
   template <class Work>
   double between_events(Work&& work) {
     if (!begin_) {
@@ -143,6 +154,8 @@ class MethodRun {
   int copies_;
   Run<T> run_;
   Staging<T> staging_;
+  InputViews<T> inputs_;
+  bool fresh_ = false;  ///< no run has seen what was uploaded last
   std::unique_ptr<Event> begin_, end_;
   HostClock clock_ = nullptr;
   double queue_seconds_ = std::numeric_limits<double>::quiet_NaN();

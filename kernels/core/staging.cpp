@@ -160,6 +160,11 @@ MatrixView<T> typed(const MatrixView<char>& view) {
 
 }  // namespace
 
+template <class T>
+InputViews<T> views_of(const Inputs<T>& inputs) {
+  return {dense_view(inputs.a), dense_view(inputs.b)};
+}
+
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies) {
   const Pieces p = measure(method, shape, parameters, element);
@@ -188,11 +193,6 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
   pristine_ = Buffer(device, copies_ == 0 ? p.set() : p.pristine());
   for (int copy = 0; copy < copies_; ++copy) sets_.emplace_back(device, p.set());
   workspace_ = Buffer(device, p.workspace_bytes);
-}
-
-template <class T>
-void Staging<T>::upload(const Inputs<T>& inputs) {
-  upload(InputViews<T>{dense_view(inputs.a), dense_view(inputs.b)});
 }
 
 template <class T>
@@ -236,7 +236,8 @@ void Staging<T>::poison(const Buffer& set) {
 
 template <class T>
 void Staging<T>::reset() {
-  if (copies_ == 0) throw std::logic_error(method_.id() + ": operands of a single run cannot be reset");
+  if (copies_ == 0)
+    throw std::logic_error(method_.id() + ": what was uploaded and overwritten cannot be reset");
   for (Buffer& set : sets_) {
     device_.copy(set.data(), pristine_.data(), pristine_bytes_);
     poison(set);
@@ -326,7 +327,7 @@ Strided<T> strided(const T* data, std::int64_t ld, bool by_rows) {
 
 template <class T>
 const Buffer& Staging<T>::pristine() const {
-  if (copies_ == 0) throw std::logic_error(method_.id() + ": a single run keeps no pristine inputs");
+  if (copies_ == 0) throw std::logic_error(method_.id() + ": the pristine inputs lie on the host");
   return pristine_;
 }
 
@@ -352,6 +353,8 @@ Strided<T> Staging<T>::answer(int copy) {
   return strided<T>(view.data, view.ld, answer_by_rows());
 }
 
+template InputViews<float> views_of(const Inputs<float>&);
+template InputViews<double> views_of(const Inputs<double>&);
 template class Staging<float>;
 template class Staging<double>;
 

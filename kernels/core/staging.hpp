@@ -15,21 +15,29 @@ struct InputViews {
   MatrixView<const T> b;
 };
 
+/// Inputs as views; they must outlive these. @throws std::invalid_argument where an operand lacks elements
+template <class T>
+InputViews<T> views_of(const Inputs<T>& inputs);
+
+/// Where the inputs lie from which every run gets fresh operands. On the host they are uploaded anew for each
+/// run, into the memory in which the last one overwrote them: the device holds nothing twice.
+enum class Pristine { on_device, on_host };
+
 /// Device bytes that a trial takes: pristine inputs, `copies` working sets, workspace.
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
 
 /// The operands of one trial. Each step is a call of its own so that the driver can time it.
 /// `copies` working sets serve inner repeats: methods that overwrite their inputs need one set a repeat.
-/// `copies == 0` is for a single run, in the memory that the inputs were uploaded to: nothing is held twice,
-/// and there is nothing to reset.
+/// With `copies == 0` a run works in the memory that the inputs were uploaded to: nothing is held twice, and
+/// `upload` takes the place of `reset`.
 template <class T>
 class Staging {
  public:
   /// Allocates. @throws OutOfMemory, DeviceError
   Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape, int copies);
   /// Converts to the row's layout and copies to the device (pristine set).
-  void upload(const Inputs<T>& inputs);
+  void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
   void upload(const InputViews<T>& inputs);
   /// Fresh inputs in every working set; poisons the answer with NaN so that an unwritten element is seen.
   void reset();

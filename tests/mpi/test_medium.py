@@ -110,6 +110,41 @@ class Medium(SweepTest):
         self.assertEqual(list((self.folder / "run/matrices").glob("*.h5")), [], "nothing half-written under its name")
         self.sweep(plan, "--resume", program=FAULTY)
 
+    def test_a_small_device_gets_its_operands_anew_for_every_run(self):
+        # A and b take 1.0, 2.0 and 4.0 MiB: on a device of 3 MiB they fit twice, once, not at all
+        plan = self.plan(
+            "name: room\nrepeats: 3\nmatrix: {kind: diagonally_dominant}\nsweep:\n"
+            "  - {problem: gesv, method: gauss_jordan_global, n: 32, nrhs: [4000, 8000, 16000]}\n"
+        )
+        large, small = (
+            self.sweep(
+                plan,
+                "--backend",
+                "emulated",
+                output=output,
+                program=FAULTY,
+                GAUSSWEEP_FAULT_DEVICE=f"0 {mebibytes} small {self.folder / 'never'}",
+            )
+            for output, mebibytes in (("large", 100), ("small", 3))
+        )
+        expected = {r["nrhs"]: r for r in self.records(large)}
+        found = {r["nrhs"]: r for r in self.records(small)}
+        self.assertEqual([r["message"] for r in expected.values()], [""] * 3)
+        self.assertEqual(found[4000]["message"], "")
+        self.assertEqual(
+            found[8000]["message"], "operands uploaded again for every run: the device has room for them once"
+        )
+        for nrhs in (4000, 8000):
+            self.assertEqual(found[nrhs]["samples"], 3)
+            for name in ("status", "residual_ratio", "backward_error", "forward_error", "reference_difference"):
+                self.assertEqual(found[nrhs][name], expected[nrhs][name], name)
+        self.assertEqual(found[16000]["status"], "skipped")
+        self.assertIn(
+            "needs 7.8 MiB of the device's memory, 3.9 MiB with its operands uploaded again for every run; 3.0 MiB "
+            "are free",
+            found[16000]["message"],
+        )
+
     def test_the_file_system_is_taken_away(self):
         # what is written into a file system without a place is lost: no record may count as safe there
         mounted = self.tmpfs("size=64m")

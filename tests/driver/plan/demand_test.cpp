@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace gaussweep::driver {
 namespace {
 
@@ -11,6 +13,94 @@ TEST(Fit, MemoryThatOthersHoldIsNoPropertyOfTheTrial) {
   EXPECT_EQ(fit_of(90, 10, 100), Fit::not_now);
   EXPECT_EQ(fit_of(91, 10, 100), Fit::never) << "a tenth is what the driver and its libraries take";
   EXPECT_EQ(fit_of(95, 96, 100), Fit::fits) << "what is free says more than the rule";
+}
+
+constexpr double gibibyte = 0x1p30;
+
+class PlaceOfATrial : public testing::Test {
+ protected:
+  const Method& method(const char* problem, const char* variant) const {
+    return *registry.find(Problem::named(problem), variant);
+  }
+  Trial trial(const Method& of, std::int64_t n, Backend backend = Backend::cuda) const {
+    Trial trial;
+    trial.problem = of.problem;
+    trial.method = of.variant;
+    trial.backend = backend;
+    trial.shape = {n, n, n, 1, Uplo::lower};
+    trial.parameters = defaults_of(of);
+    trial.matrix.kind = "uniform";
+    return trial;
+  }
+  const Registry registry = builtin_registry();
+  const double one = 80e9 / gibibyte;  ///< GiB of a matrix of order 100,000
+  const Room h200{"NVIDIA H200", 139.2 * gibibyte, 139.8 * gibibyte, {128 * gibibyte, 120 * gibibyte}};
+};
+
+TEST_F(PlaceOfATrial, OfOrder100000OnAnH200) {
+  const Method& gesv = method("gesv", "cusolver");
+  const Placement once = place(gesv, trial(gesv, 100'000), h200);
+  EXPECT_EQ(once.fit, Fit::fits) << once.reason;
+  EXPECT_EQ(once.pristine, Pristine::on_host);
+  const Placement twice = place(gesv, trial(gesv, 90'000), h200);
+  EXPECT_EQ(twice.fit, Fit::fits);
+  EXPECT_EQ(twice.pristine, Pristine::on_device);
+  const Placement never = place(gesv, trial(gesv, 140'000), h200);
+  EXPECT_EQ(never.fit, Fit::never);
+  EXPECT_EQ(never.reason,
+            "needs 292.1 GiB of GPU memory, 146.0 GiB with its operands uploaded again for every run; "
+            "139.2 GiB are free on NVIDIA H200");
+  // The judge of an inverse needs A beside it.
+  const Method& geinv = method("geinv", "cusolver");
+  EXPECT_EQ(place(geinv, trial(geinv, 100'000), h200).fit, Fit::never);
+}
+
+TEST_F(PlaceOfATrial, ASmallerHostIsSaid) {
+  const Method& gesv = method("gesv", "cusolver");
+  Room room = h200;
+  room.host = {64 * gibibyte, 60 * gibibyte};
+  const Placement never = place(gesv, trial(gesv, 100'000), room);
+  EXPECT_EQ(never.fit, Fit::never);
+  EXPECT_EQ(never.reason, "needs 74.5 GiB of host memory; 60.0 GiB of 64.0 GiB are free");
+  room.host.most = 128 * gibibyte;
+  EXPECT_EQ(place(gesv, trial(gesv, 100'000), room).fit, Fit::not_now);
+}
+
+TEST_F(PlaceOfATrial, MemoryThatOthersHoldIsNotWaitedForWhereOnceIsEnough) {
+  const Method& gesv = method("gesv", "cusolver");
+  Room room = h200;
+  room.device_free = 50 * gibibyte;
+  EXPECT_EQ(place(gesv, trial(gesv, 70'000), room).pristine, Pristine::on_host);
+  room.device_free = 20 * gibibyte;
+  const Placement placement = place(gesv, trial(gesv, 70'000), room);
+  EXPECT_EQ(placement.fit, Fit::not_now);
+  EXPECT_NE(placement.reason.find("20.0 GiB are free on NVIDIA H200 of 139.8 GiB: another process holds"),
+            std::string::npos)
+      << placement.reason;
+}
+
+TEST_F(PlaceOfATrial, HostMemoryIsThatOfTheInputsAndTwoAnswers) {
+  const auto matrices = [&](const char* problem, const char* variant, Backend backend, Pristine pristine) {
+    const Method& of = method(problem, variant);
+    const Footprint need = footprint(of, trial(of, 100'000, backend), pristine);
+    return need.host_bytes / gibibyte / one;
+  };
+  EXPECT_NEAR(matrices("gesv", "cusolver", Backend::cuda, Pristine::on_device), 1, 1e-3);
+  EXPECT_NEAR(matrices("geinv", "cusolver", Backend::cuda, Pristine::on_device), 3, 1e-3);
+  EXPECT_NEAR(matrices("gemm", "cublas", Backend::cuda, Pristine::on_device), 4, 1e-3);
+  // On the CPU the operands of the runs lie there too.
+  EXPECT_NEAR(matrices("gesv", "lapack", Backend::host, Pristine::on_device), 3, 1e-3);
+  EXPECT_NEAR(matrices("gesv", "lapack", Backend::host, Pristine::on_host), 2, 1e-3);
+}
+
+TEST_F(PlaceOfATrial, SeveralRunsThatOverwriteKeepTheirInputsOnTheDevice) {
+  const Method& gesv = method("gesv", "cusolver");
+  Trial repeated = trial(gesv, 100'000);
+  repeated.inner_repeats = 2;
+  EXPECT_FALSE(can_upload_again(gesv, repeated));
+  EXPECT_EQ(place(gesv, repeated, h200).fit, Fit::never);
+  const Method& gemm = method("gemm", "cublas");
+  EXPECT_TRUE(can_upload_again(gemm, repeated));
 }
 
 }  // namespace

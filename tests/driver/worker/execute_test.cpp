@@ -1,6 +1,15 @@
+// A worker's whole trial, on a device of a given size. It says that it is a GPU, so that all is as on one;
+// what runs there are methods for the CPU and the judge's emulated kernels.
+
 #include "driver/worker/execute.hpp"
 
 #include <gtest/gtest.h>
+
+#include <map>
+
+#include "kernels/core/errors.hpp"
+#include "tests/kernels/method_run.hpp"
+#include "tests/scratch.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -16,6 +25,141 @@ TEST(Execute, AMethodOfTheCpuHasNoShareOfAGpusPeaks) {
                                       {Backend::host, Backend::host},
                                       {Backend::emulated, Backend::emulated}})
     EXPECT_EQ(peaks_of(trial, device, measured).gemm_flops_double, 6e13);
+}
+
+constexpr std::int64_t n = 96;
+constexpr std::size_t bytes_of_a = n * n * sizeof(double);
+
+class SmallDevice final : public Device {
+ public:
+  explicit SmallDevice(std::size_t bytes) : total_(bytes) {}
+  Backend backend() const override { return device_->backend(); }
+  DeviceInfo info() const override {
+    DeviceInfo info = device_->info();
+    info.name = "small device";
+    info.total_bytes = total_;
+    info.free_bytes = total_ - held_;
+    return info;
+  }
+  void* allocate(std::size_t bytes) override {
+    if (bytes > total_ - held_) throw OutOfMemory("the test's device is full");
+    void* pointer = device_->allocate(bytes);
+    held_ += pieces_[pointer] = bytes;
+    return pointer;
+  }
+  void release(void* pointer) noexcept override {
+    held_ -= pieces_.at(pointer);
+    pieces_.erase(pointer);
+    device_->release(pointer);
+  }
+  void to_device(void* to, const void* from, std::size_t bytes) override {
+    uploads += bytes == bytes_of_a;
+    device_->to_device(to, from, bytes);
+  }
+  void to_host(void* to, const void* from, std::size_t bytes) override { device_->to_host(to, from, bytes); }
+  void copy(void* to, const void* from, std::size_t bytes) override { device_->copy(to, from, bytes); }
+  void to_device_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                    std::size_t width, std::size_t rows) override {
+    device_->to_device_2d(to, to_stride, from, from_stride, width, rows);
+  }
+  void to_host_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                  std::size_t width, std::size_t rows) override {
+    device_->to_host_2d(to, to_stride, from, from_stride, width, rows);
+  }
+  void fill(void* to, int byte, std::size_t bytes) override { device_->fill(to, byte, bytes); }
+  void synchronize() override { device_->synchronize(); }
+  std::unique_ptr<Event> make_event() override { return device_->make_event(); }
+
+  int uploads = 0;  ///< of A
+  std::size_t held() const { return held_; }
+
+ private:
+  std::unique_ptr<Device> device_ = testing_help::cpu(Backend::emulated);
+  std::size_t total_, held_ = 0;
+  std::map<void*, std::size_t> pieces_;
+};
+
+/// A row that overwrites A, of the host, as if it ran on a device of its own. The vendor's runs on the host.
+Registry with_own() {
+  Registry registry = builtin_registry();
+  Method own = *registry.find(Problem::named("gesv"), "lapack");
+  own.variant = "own";
+  own.vendor = false;
+  own.backends = {Backend::emulated};
+  own.emulated = own.host;
+  own.host = {};
+  registry.add(own);
+  return registry;
+}
+
+class RoomOnADevice : public testing::Test {
+ protected:
+  RoomOnADevice() {
+    trial.problem = Problem::named("gesv");
+    trial.method = "own";
+    trial.key = "a key";
+    trial.backend = Backend::emulated;
+    trial.shape = {n, n, n, 1, Uplo::lower};
+    trial.parameters = defaults_of(*registry.find(trial.problem, "own"));
+    trial.matrix.kind = "condition";  // made on the host
+    trial.matrix.spec.kind = MatrixKind::condition;
+    trial.matrix.spec.rows = trial.matrix.spec.cols = n;
+    trial.matrix.spec.seed = 3;
+    trial.matrix.spec.condition = 100;
+    trial.matrix.digest = "digest";
+    trial.matrix.store = false;
+    trial.tolerance = default_tolerance(trial.problem);
+    trial.sampling.least = trial.sampling.most = 3;
+  }
+  io::Record run(std::size_t bytes) {
+    SmallDevice device(bytes);
+    StoreWriter store{io::MatrixStore(scratch.folder())};
+    Executor executor(registry, device, store, {}, [](const std::string&) {});
+    io::Record record = executor.run(trial);
+    uploads = device.uploads;
+    EXPECT_EQ(device.held(), 0u);
+    return record;
+  }
+  testing_help::Scratch scratch;
+  const Registry registry = with_own();
+  Trial trial;
+  int uploads = 0;
+};
+
+TEST_F(RoomOnADevice, OperandsThatFitOnceAreUploadedForEveryRun) {
+  const io::Record twice = run(3 * bytes_of_a);
+  EXPECT_EQ(twice.status, "pass") << twice.message;
+  EXPECT_EQ(twice.message, "");
+  EXPECT_EQ(uploads, 1);
+  const io::Record once = run(bytes_of_a * 3 / 2);
+  EXPECT_EQ(once.status, "pass") << once.message;
+  EXPECT_EQ(once.message, "operands uploaded again for every run: the device has room for them once");
+  EXPECT_EQ(uploads, 5) << "warm-up, three samples, stages";
+  for (const auto field : {&io::Record::residual_ratio, &io::Record::backward_error,
+                           &io::Record::forward_error, &io::Record::reference_difference})
+    EXPECT_EQ(once.*field, twice.*field);
+  EXPECT_EQ(once.reference_difference, 0);
+  EXPECT_EQ(once.reference_method, "lapack");
+  EXPECT_GT(once.reference_seconds, 0);
+  EXPECT_EQ(once.samples, 3);
+  EXPECT_EQ(once.stages.size(), twice.stages.size());
+}
+
+TEST_F(RoomOnADevice, OperandsThatFitNotEvenOnceAreSkippedWithBothNumbers) {
+  const io::Record record = run(bytes_of_a * 9 / 10);
+  EXPECT_EQ(record.status, "skipped");
+  EXPECT_EQ(record.message,
+            "needs 146.0 KiB of the device's memory, 73.0 KiB with its operands uploaded again for every "
+            "run; 64.8 KiB "
+            "are free on small device");
+  EXPECT_EQ(uploads, 0);
+}
+
+TEST_F(RoomOnADevice, SeveralRunsBetweenTwoEventsNeedTheirOwnOperands) {
+  trial.inner_repeats = 2;
+  const io::Record record = run(bytes_of_a * 3 / 2);
+  EXPECT_EQ(record.status, "skipped");
+  EXPECT_EQ(record.message.find("uploaded again"), std::string::npos) << record.message;
 }
 
 }  // namespace

@@ -1,0 +1,68 @@
+// Runs on fresh operands, wherever the pristine ones lie.
+
+#include "kernels/core/method_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+/// What a row answers in the second of two timed runs.
+Answer<double> second_answer(Context& context, const Method& method, const Inputs<double>& inputs,
+                             const Parameters& parameters, Pristine pristine) {
+  MethodRun<double> run(context, method, context.device.backend(), parameters, inputs.shape, 1, pristine);
+  run.upload(inputs);
+  run.warm_up();
+  run.timed_run();
+  run.timed_run();
+  return run.download();
+}
+
+TEST(MethodRun, OperandsUploadedAgainGiveTheSameAnswer) {
+  const Registry registry = builtin_registry();
+  int rows = 0;
+  for (const Method& method : registry.all()) {
+    const Backend backend = method.runs_on(Backend::host) ? Backend::host : Backend::emulated;
+    if (!method.runs_on(backend) || method.entry(backend).real == nullptr) continue;
+    const auto device = cpu(backend);
+    Context context(*device);
+    const Shape shape = shapes(method, 33).back();
+    const Parameters parameters = parameter_grid(method, {3}).front();
+    if (method.accepts != nullptr && !method.accepts(shape, parameters)) continue;
+    const Inputs<double> inputs =
+        make_inputs<double>(method.problem, shape, fit_kinds(method, parameters).front());
+    const Answer<double> expected = second_answer(context, method, inputs, parameters, Pristine::on_device);
+    const Answer<double> answer = second_answer(context, method, inputs, parameters, Pristine::on_host);
+    ASSERT_EQ(answer.x.data.size(), expected.x.data.size()) << method.id();
+    EXPECT_EQ(std::memcmp(answer.x.data.data(), expected.x.data.data(), 8 * answer.x.data.size()), 0)
+        << method.id();
+    EXPECT_EQ(answer.pivots, expected.pivots) << method.id();
+    EXPECT_EQ(answer.info, expected.info) << method.id();
+    ++rows;
+  }
+  EXPECT_GT(rows, 20);
+}
+
+TEST(MethodRun, WhatIsOverwrittenIsNotRepeatedWithoutItsPristineInputs) {
+  const Registry registry = builtin_registry();
+  const auto device = cpu(Backend::host);
+  Context context(*device);
+  const auto make = [&](const char* problem, const char* variant, std::int64_t repeats) {
+    const Method& method = *registry.find(Problem::named(problem), variant);
+    return MethodRun<double>(context, method, Backend::host, defaults(method), {9, 9, 9, 1, Uplo::lower},
+                             repeats, Pristine::on_host);
+  };
+  EXPECT_THROW(make("gesv", "lapack", 2), std::invalid_argument);
+  EXPECT_NO_THROW(make("gesv", "lapack", 1));
+  EXPECT_NO_THROW(make("gemm", "openblas", 2));
+  EXPECT_FALSE(make("gemm", "openblas", 2).record());
+}
+
+}  // namespace
+}  // namespace gaussweep
