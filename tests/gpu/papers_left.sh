@@ -1,9 +1,10 @@
 # Sourced by tests/gpu_bars.sh: the papers' experiments that were not run to their end on a GPU yet, as they fit into minutes. Uses
 # its build, backend, work, out and `on`. shellcheck shell=bash disable=SC2154
 
-# paper_plan STEP FILE: a plan of jobs/plans/papers/, without stored matrices, with fewer samples and sizes
+# paper_plan STEP FILE: a plan of jobs/plans/papers/, without stored matrices, with fewer samples and sizes; an error where a change of it
+# finds nothing to change
 paper_plan() {
-  local base change=() quick=(-e 's/^repeats: .*/repeats: 1/' -e 's/^warmup: .*/warmup: 0/')
+  local base edit change=() quick=(-e 's/^repeats: .*/repeats: 1/' -e 's/^warmup: .*/warmup: 0/')
   case $1 in
     paper_figure_6_2) base=fuhrmann_figure_6_2 change=(-e 's/^repeats: .*/repeats: 1\nstages: never/') ;;
     paper_figure_6_3) base=fuhrmann_figure_6_3 change=("${quick[@]}" -e '1i stages: never' -e 's/500:5500:1000/500:2500:1000/') ;;
@@ -36,6 +37,13 @@ paper_plan() {
         'sweep:' '  - {problem: trtri, method: gets, n: {cuda: 4096, emulated: 64}, threads: 512}' >"$2"
       return ;;
   esac
+  for edit in "${change[@]}"; do
+    [[ $edit == -e || " ${quick[*]} " == *" $edit "* ]] && continue # `quick` may find what it wants there already
+    if sed -e "$edit" "jobs/plans/papers/$base.yaml" | cmp -s - "jobs/plans/papers/$base.yaml"; then
+      echo "$base.yaml has nothing for $edit" >&2
+      return 1
+    fi
+  done
   { echo 'store: never'; sed "${change[@]}" -e '' "jobs/plans/papers/$base.yaml"; } >"$2"
 }
 

@@ -9,10 +9,12 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bars  # noqa: E402
+import png_of  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("GAUSSWEEP_BUILD", ROOT / "build"))
@@ -190,10 +192,39 @@ class Script(unittest.TestCase):
         self.assertTrue((self.out / "runs/night4-2/journal.jsonl.gz").exists())
         self.assertFalse(list(self.out.glob("runs/*/matrices")))
 
+    def test_every_step_of_the_papers_finds_its_plan_as_it_changes_it(self):
+        listed = subprocess.run(
+            [ROOT / "tests/gpu_bars.sh", "--steps", "list"], capture_output=True, text=True, check=True
+        )
+        steps = [line.split()[0] for line in listed.stdout.splitlines() if line.startswith("paper_")]
+        steps = [step for step in steps if not step.startswith("paper_restore_")]  # no plans
+        self.assertGreater(len(steps), 10)
+        with tempfile.TemporaryDirectory() as folder:
+            for step in steps:
+                with self.subTest(step):
+                    plan = f"{folder}/{step}.yaml"
+                    made = f". tests/gpu/papers_left.sh && paper_plan {step} {plan}"
+                    done = subprocess.run(["bash", "-c", made], cwd=ROOT, capture_output=True, text=True, check=False)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    command = [BUILD / "gaussweep", "plan", plan, "--backend", "cuda"]
+                    done = subprocess.run(command, capture_output=True, text=True, check=False)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_an_unknown_step_is_an_error(self):
         done = self.run_script("--steps", "nigth1")
         self.assertEqual(done.returncode, 2)
         self.assertIn("'nigth1' is no step", done.stderr)
+
+
+class Png(unittest.TestCase):
+    def test_the_upper_left_square(self):
+        image = png_of.png(b"P5\n3 2\n255\n" + b"\nbcdef", 2)
+        at = image.index(b"IDAT")
+        size = int.from_bytes(image[at - 4 : at], "big")
+        self.assertEqual(zlib.decompress(image[at + 4 : at + 4 + size]), b"\0\nb\0de")
+        self.assertEqual(image[16:26], b"\0\0\0\2\0\0\0\2\x08\0")
+        with self.assertRaises(ValueError):
+            png_of.png(b"P5\n3 2\n255\nabcde", 2)
 
 
 if __name__ == "__main__":
