@@ -46,10 +46,10 @@ paper_figure_5_15|beside|1|1|80|120|
 paper_figure_5_10|beside|1|1|40|90|
 paper_figure_5_4|beside|1|1|40|90|
 big|alone|1|3|30|70|PLANS/big.yaml
+order|alone|1|1|90|200|tests/benchmark/order_100000.yaml
 writer|alone|1|2|14|40|PLANS/noise.yaml
 thousand4|alone|many|1|60|120|tests/benchmark/thousand.yaml
-thousand1|alone|1|1|210|300|tests/benchmark/thousand.yaml
-order|alone|1|1|60|120|tests/benchmark/order_100000.yaml
+thousand1|alone|1|1|200|280|tests/benchmark/thousand.yaml
 '
 
 seconds=540 backend=cuda gpus='' steps='' places=()
@@ -94,7 +94,8 @@ share=$(($(nproc) / gpus)) end=$((SECONDS + seconds))
 
 row_of() { grep "^$1|" <<<"$table"; }
 say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
-left() { echo $((end - SECONDS - 5)); }
+left() { echo $((end - SECONDS - 15)); } # a run that is ended takes some seconds for it
+at_most() { echo $(($1 < $(left) ? $1 : $(left))); }
 cores_of() { echo "$(($1 * share % $(nproc)))-$(($1 * share % $(nproc) + share - 1))"; }
 
 # note NAME STEP GPUS PLACE CODE SECONDS: a line for bars.py
@@ -174,7 +175,7 @@ one() {
 
 # left_out STEP[:RUNS] SECONDS: for want of time
 left_out() {
-  say "$1: left out, $(left) s are left and it may take $2"
+  say "$1: left out, $(left) s are left and it takes about $2"
   (flock 9; echo "$1" >>"$work/left") 9>"$work/lock"
 }
 
@@ -184,7 +185,7 @@ beside() {
   while line=$( (flock 9; head -n 1 "$work/queue"; sed -i 1d "$work/queue") 9>"$work/lock") && [[ -n $line ]]; do
     IFS='|' read -r step _ _ _ expected bound _ <<<"$line"
     if (($(left) < expected)); then left_out "$step" "$expected"; continue; fi
-    one "$step" "$step-1" "$gpu" "$((bound < $(left) ? bound : $(left)))" beside
+    one "$step" "$step-1" "$gpu" "$(at_most "$bound")" beside
   done
 }
 share_the_machine() {
@@ -215,8 +216,8 @@ for word in ${steps//,/ }; do
   gpu=0
   [[ $wants == many ]] && gpu=all
   for ((i = 1; i <= runs; ++i)); do
-    if (($(left) < bound)); then left_out "$step:$((runs - i + 1))" "$bound"; break; fi
-    one "$step" "$step-$i" "$gpu" "$bound" alone
+    if (($(left) < expected)); then left_out "$step:$((runs - i + 1))" "$expected"; break; fi
+    one "$step" "$step-$i" "$gpu" "$(at_most "$bound")" alone
   done
 done
 share_the_machine
