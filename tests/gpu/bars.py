@@ -378,6 +378,26 @@ def run_of(race, records, precision):
     return Bar(18, wanted, seen, None if met and quotients[-1][0] < race.most_n else met)
 
 
+def accuracy(records):
+    """The judged ratios of ours over those of the vendor's method on the same operands."""
+    same = ("problem", "precision", "n", "nrhs", "uplo", "matrix_kind", "matrix_parameters")
+    theirs = {race.theirs for race in RACES} & {"cublas", "cusolver"}
+    ratios = {tuple(r[k] for k in same): r.get("residual_ratio") for r in records if r["method"] in theirs}
+    found = []
+    for r in records:
+        other = ratios.get(tuple(r[k] for k in same))
+        if r["method"] not in theirs and other and r.get("residual_ratio") is not None:
+            where = (
+                f"{r['problem']}/{r['method']} {r['precision']} {r['n']} {r['matrix_kind']} {r['matrix_parameters']}"
+            )
+            found.append((r["residual_ratio"] / other, f"{where}: {r['residual_ratio']:.2g} over {other:.2g}"))
+    worst = max(found, default=None)
+    wanted = "ratios as judged: none above 3 times the vendor's on the same operands"
+    return Bar(
+        18, wanted, f"{len(found)} pairs, at most {worst[0]:.2f}: {worst[1]}" if worst else "", worst and worst[0] <= 3
+    )
+
+
 def vendor(steps):
     records, devices = [], []
     runs = steps["vendor_double"] + steps["vendor_float"]
@@ -388,6 +408,7 @@ def vendor(steps):
     for precision in ("double", "float"):
         for race in RACES:
             yield run_of(race, records, precision)
+    yield accuracy(records)
     note = "; ".join(f"{r.name}: {statuses(r)}, exit code {r.code}" for r in runs)
     yield from shares_of_the_floor(records, devices, note)
 

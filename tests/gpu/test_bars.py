@@ -153,6 +153,20 @@ class Bars(unittest.TestCase):
         self.assertEqual(bar.seen, "1024: 3.00 32768: 3.00; mean 3.00")
         self.assertIn("mean 5.00", self.of(18, "gesv/recursive over cusolver, stage getrs, double").seen)
 
+    def test_ratios_are_compared_on_the_same_operands(self):
+        entries = [record("v", 1.0, residual_ratio=0.02), record("o", 1.0, method="recursive", residual_ratio=0.05)]
+        self.run_of("vendor_double-1", "vendor_double", entries)
+        bar = self.of(18, "ratios as judged")
+        self.assertIs(bar.met, True)
+        self.assertIn("1 pairs, at most 2.50: gesv/recursive double 1024 uniform", bar.seen)
+        other = {"n": 2048, "residual_ratio": 0.1, "method": "recursive"}
+        entries += [
+            record("p", 1.0, **other),
+            record("w", 1.0, **{**other, "method": "cusolver", "residual_ratio": 0.03}),
+        ]
+        self.run_of("vendor_float-1", "vendor_float", entries)
+        self.assertIs(self.of(18, "ratios as judged").met, False)
+
     def test_what_ctest_said(self):
         lines = [
             "  1/343 Test   #9: MatrixOnGpu.SingularIsAResult<float> ......   Passed    2.28 sec",
