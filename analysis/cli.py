@@ -3,16 +3,19 @@
 import argparse
 import os
 import sys
+from concurrent.futures.process import BrokenProcessPool
 
 from .chosen import choose
+from .drawings import Drawings
 from .loader import ReportError, load
 from .page import Page, printable
 from .sections import FIRST, LAST, papers, problems, restoration
 
 
-def build(night, title="gaussweep report", baseline="", of_papers="run"):
-    """The page of a night, ready to be written. `of_papers`: what is drawn of the papers: run, all or none."""
-    page = Page(title)
+def build(night, title="gaussweep report", baseline="", of_papers="run", drawings=None):
+    """The page of a night, ready to be written. `of_papers`: what is drawn of the papers: run, all or none;
+    `drawings`: who draws, see Page."""
+    page = Page(title, drawings)
     # a directory of restored images has no records to speak of
     if not night.files:
         restoration.restoration(page, night)
@@ -75,9 +78,12 @@ def main(arguments=None):
     try:
         night = choose(load(options.input), options.problem, options.method, options.gpu, options.baseline)
         title = options.title if options.title is not None else title_of(night)
-        index = build(night, title, options.baseline, options.papers).write(options.output)
+        with Drawings() as drawings:
+            index = build(night, title, options.baseline, options.papers, drawings).write(options.output)
     except ReportError as error:
         return _refuse(str(error))
+    except BrokenProcessPool:
+        return _refuse("a process that draws was ended from outside; was there not enough memory?")
     except OSError as error:
         return _refuse(f"cannot write the page: {error}")
     except MemoryError:

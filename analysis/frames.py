@@ -19,9 +19,10 @@ def answered(records):
 
 def best(records, by):
     """One row a group: accepted answers before others, then the smallest median."""
-    order = records.assign(rank_=records["status"].map(RANK).fillna(3))
-    order = order.sort_values(["rank_", "seconds_median"], kind="stable")
-    return order.drop_duplicates(by, keep="first").drop(columns="rank_")
+    rank = records["status"].map(RANK).fillna(3).to_numpy()
+    order = np.lexsort((records["seconds_median"].to_numpy(), rank))
+    first = ~records[by].iloc[order].duplicated().to_numpy()  # the columns asked for, not all hundred, are sorted
+    return records.iloc[order[first]]
 
 
 def method_styles(records):
@@ -42,17 +43,25 @@ def panels(records):
 def one_kind(rows):
     """Of each problem the matrix (`system`) that covers most (method, size) pairs; methods that never saw it get the
     next one of theirs. So that a table does not compare one matrix with another."""
-    kept = []
-    for _, group in rows.groupby("problem"):
+    kept = np.zeros(len(rows), bool)
+    known = rows[["problem", "system", "method", "size", "matrix_kind"]].reset_index(drop=True)
+    for _, group in known.groupby("problem"):
         while len(group):
             seen = group.drop_duplicates(["system", "method", "size"])
             covered = seen["system"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
             least = set(seen.loc[seen["matrix_kind"] == "identity", "system"])  # that kind tells the least
             system = next((s for s in covered.index if s not in least), covered.index[0])
             has = group[group["system"] == system]
-            kept.append(has)
+            kept[has.index] = True
             group = group[~group["method"].isin(has["method"])]
-    return pd.concat(kept).sort_index() if kept else rows
+    return rows[kept].sort_index(kind="stable")
+
+
+def panels_of_one_kind(rows):
+    """`panels`, of each what is drawn (`one_kind`), and what is to be said of its matrices."""
+    for problem, precision, device, group in panels(rows):
+        drawn = one_kind(group)
+        yield problem, precision, device, drawn, kinds_in_words(drawn, group)
 
 
 def comparable(rows):
@@ -189,8 +198,9 @@ def speedups(records, name, values):
     )
 
 
-def call_rows(night):
-    """Stage rows as they are, with their record's columns: where the plan asked for calls, a row a call."""
+def call_rows(night, trials=None):
+    """Stage rows as they are, with their record's columns: where the plan asked for calls, a row a call. `trials`: of
+    these alone."""
     columns = [
         "problem",
         "method",
@@ -210,14 +220,15 @@ def call_rows(night):
         "plan_name",
         "file",
     ]
-    stages = night.stages.join(night.records[columns], on="trial")
+    stages = night.stages if trials is None else night.stages[night.stages["trial"].isin(trials)]
+    stages = stages.join(night.records[columns], on="trial")
     return stages[stages["seconds"].notna()]
 
 
-def stage_rows(night):
+def stage_rows(night, trials=None):
     """Stage rows with their record's columns; the kernel's mean occupancy and share of the stage pass. Calls that were
-    kept apart are summed up."""
-    rows = call_rows(night)
+    kept apart are summed up. `trials`: of these alone."""
+    rows = call_rows(night, trials)
     apart = rows.duplicated(["trial", "kernel"], keep=False)
     if not apart.any():
         return rows

@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from . import plots
+from .drawings import Drawings
 from .svg import Styles, compact
 
 EMBED_MOST = 20_000  # bytes of a CSV that also travels inside the page
 EMBED_ALL = 400_000  # and of all of them together: a page is sent by mail
 DRAWN_MOST = 2_200_000  # bytes of drawings in the page; further ones stand in the files beside it
 LONG_TABLE = 18  # rows beyond which a table scrolls under its headings
+PLACE = re.compile("\0(\\d+)\0")  # of a drawing that is still being drawn; no text of a page holds the character
 
 
 def printable(value):
@@ -76,11 +78,14 @@ def _three(value):
 class Page:
     """Collects sections. `add_*` write into the section begun last."""
 
-    def __init__(self, title):
+    def __init__(self, title, drawings=None):
+        """`drawings`: who draws; by default this process, each plot when it is added."""
         self.title = title
         self.sections = []  # [id, title, [html]]
         self.files = {}  # name -> CSV or SVG text, relative to OUT
-        self.styles, self.figures, self.drawn = Styles(), 0, 0
+        self.drawings = drawings or Drawings(workers=1)
+        self.places = []  # (plot, what gives its drawing), by the number of their place in the page
+        self.styles, self.drawn = Styles(), 0
         self.embedded = 0  # bytes of CSV in the page
         self.problem = ""  # whose block is written
 
@@ -189,18 +194,17 @@ class Page:
             if len(drawn) == most:
                 beyond += bool(plot.drawable())
                 continue
-            plot.name = self._free("plots", plot.name, ".svg")
-            svg, left_out = plots.draw(plot)
-            if svg is None:
+            if not plot.drawable():
                 empty.append(plot.title)
                 continue
-            self.files[f"plots/{plot.name}.svg"] = plots.for_paper(svg)
-            words = " ".join(s if s.endswith(".") else s + "." for s in [plot.note, *left_out] if s)
+            plot.name = self._free("plots", plot.name, ".svg")
+            self.files[f"plots/{plot.name}.svg"] = ""
             drawn.append(
-                f'<figure class="plot" data-plot="{text(plot.name)}">{self._drawing(plot, svg)}'
-                f"<figcaption>{text(words)} {self._csv(plot.name, plot.frame())}"
+                f'<figure class="plot" data-plot="{text(plot.name)}">\0{len(self.places)}\0'
+                f" {self._csv(plot.name, plot.frame())}"
                 f' <a href="plots/{text(plot.name)}.svg">SVG</a></figcaption></figure>'
             )
+            self.places.append((plot, self.drawings.draw(plot)))
         if drawn:
             self._put('<div class="plots">' + "".join(drawn) + "</div>")
         if empty:
@@ -212,14 +216,23 @@ class Page:
             )
         return len(drawn)
 
-    def _drawing(self, plot, svg):
-        """The drawing in the page as long as that is small enough, else from the file beside it."""
-        self.figures += 1
-        small = compact(svg, self.styles, f"i{self.figures:x}_")
-        if self.drawn + len(small) > DRAWN_MOST:
-            return f'<img class="beside" loading="lazy" alt="{text(plot.title)}" src="plots/{text(plot.name)}.svg">'
-        self.drawn += len(small)
-        return small
+    def _placed(self):
+        """What stands at each place: drawings in the page as long as that is small enough, further ones from the files
+        beside it. In the order in which they were added, whichever was drawn first."""
+        placed = []
+        for place, (plot, drawing) in enumerate(self.places, 1):
+            svg, left_out = drawing()
+            self.files[f"plots/{plot.name}.svg"] = plots.for_paper(svg)
+            small = compact(svg, self.styles, f"i{place:x}_")
+            if self.drawn + len(small) > DRAWN_MOST:
+                small = (
+                    f'<img class="beside" loading="lazy" alt="{text(plot.title)}" src="plots/{text(plot.name)}.svg">'
+                )
+            else:
+                self.drawn += len(small)
+            words = " ".join(s if s.endswith(".") else s + "." for s in [plot.note, *left_out] if s)
+            placed.append(f"{small}<figcaption>{text(words)}")
+        return placed
 
     def drawing(self, name, caption, svg, frame):
         """An SVG of the section's own, as wide as the page, with the rows that it shows as a CSV."""
@@ -262,10 +275,11 @@ class Page:
 
     def write(self, out):
         """OUT/index.html, OUT/data/*.csv, OUT/plots/*.svg. Where that fails, what stood in OUT before is as it was."""
+        placed = self._placed()
         out = Path(out)
         is_new = not out.exists()
         out.mkdir(parents=True, exist_ok=True)
-        files = {**self.files, "index.html": self._html()}  # the page last: it names the others
+        files = {**self.files, "index.html": self._html(placed)}  # the page last: it names the others
         try:
             # Written whole before anything of an older report is replaced: the disk may be full.
             with tempfile.TemporaryDirectory(prefix=".report-", dir=out) as staged:
@@ -287,7 +301,7 @@ class Page:
         level = 3 if "/" in name else 2  # a part of a problem's block, or a section
         return f"<h{level}>{text(title)}</h{level}>"
 
-    def _html(self):
+    def _html(self, placed):
         here = Path(__file__).parent
         style = (here / "style.css").read_text(encoding="utf-8")
         script = (here / "tables.js").read_text(encoding="utf-8")
@@ -298,6 +312,7 @@ class Page:
             f'<section id="{text(name)}">{self._headline(name, title)}' f'{"".join(parts)}</section>'
             for name, title, parts in self.sections
         )
+        body = PLACE.sub(lambda m: placed[int(m.group(1))], body)
         there = set(re.findall(r'id="([^"]+)"', body))  # a sentence may point to a section that had nothing to say
         body = re.sub(r' <a href="#([^"]+)">more</a>', lambda m: m.group(0) if m.group(1) in there else "", body)
         return (

@@ -10,7 +10,17 @@ import numpy as np
 import pandas as pd
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import (
+    EngFormatter,
+    FixedFormatter,
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+)
+
+from .ticks import draw_ticks
 
 # Okabe and Ito's colours, told apart by colour-blind readers; black is the page's text colour.
 FOREGROUND, GRID, BACKGROUND = "#010203", "#040506", "#070809"
@@ -40,9 +50,7 @@ matplotlib.rcParams.update(
         "xtick.color": FOREGROUND,
         "ytick.color": FOREGROUND,
         "grid.color": GRID,
-        "axes.grid": True,
         "grid.linewidth": 0.6,
-        "axes.axisbelow": True,
         "text.parse_math": False,
         "lines.linewidth": 1.4,
         "lines.markersize": 5,
@@ -294,10 +302,9 @@ def _bars(plot, axes, kept, left_out):
             )
     if plot.ylog:
         axes.set_xscale("log")
-    axes.set_yticks(range(len(names)))
-    axes.set_yticklabels([name if len(name) <= 36 else name[:34] + "…" for name in names])
+    axes.yaxis.set_major_locator(FixedLocator(range(len(names))))
+    axes.yaxis.set_major_formatter(FixedFormatter([name if len(name) <= 36 else name[:34] + "…" for name in names]))
     axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(False, axis="y")
     return 0.35 + 0.2 * len(names) * max(1, 0.55 * len(kept))
 
 
@@ -380,12 +387,6 @@ def _value_axis(plot, axes):
 def _lay_out(plot, figure, axes, kept, height):
     """Axes above, legend below in as many columns as fit: nothing lies on anything."""
     title = _wrapped(plot.title, 54)
-    axes.set_title(title, loc="left")
-    if plot.kind == "bars":
-        axes.set_xlabel(plot.ylabel)
-    else:
-        axes.set_xlabel(plot.xlabel)
-        axes.set_ylabel(plot.ylabel)
     rows = 0
     if len(kept) > 1 or (kept[0][0].label and plot.kind != "bars"):
         handles, labels = axes.get_legend_handles_labels()
@@ -399,13 +400,16 @@ def _lay_out(plot, figure, axes, kept, height):
     top, bottom, legend = 0.16 + 0.17 * title.count("\n") + 0.2, 0.46, 0.185 * rows + (0.08 if rows else 0)
     total = height + top + bottom + legend
     figure.set_size_inches(WIDTH, total)
-    left = 0.82
-    if plot.kind == "bars":
-        left = 0.2 + 0.072 * max(len(tick.get_text()) for tick in axes.get_yticklabels())
-        axes.set_title(title, loc="left", x=-(left - 0.1) / (WIDTH - left - 0.2))
+    left, bars = 0.82, plot.kind == "bars"
+    if bars:
+        left = 0.2 + 0.072 * max(len(name) for name in axes.yaxis.get_major_formatter().seq)
+    # y: with it given, matplotlib does not measure all labels to find out whether the title lies on one
+    axes.set_title(title, loc="left", x=-(left - 0.1) / (WIDTH - left - 0.2) if bars else 0, y=1)
     figure.subplots_adjust(
         left=left / WIDTH, right=1 - 0.2 / WIDTH, top=1 - top / total, bottom=(bottom + legend) / total
     )
+    draw_ticks(axes, "x", plot.ylabel if bars else plot.xlabel)
+    draw_ticks(axes, "y", "" if bars else plot.ylabel, grid=not bars)
 
 
 def _wrapped(text, width):

@@ -171,7 +171,9 @@ def grids(night):
             "copy": _rate(night.devices, device, capability, "copy_bytes_per_second"),
         }
         tasks = {}
-        for row in configurations(own).to_dict("records"):
+        tried = configurations(own)
+        for values in zip(*(tried[column].tolist() for column in tried)):
+            row = dict(zip(tried, values))
             tasks.setdefault(tuple(row[name] for name in TASK), []).append(row)
         races = [_race(rows, rates) for rows in tasks.values()]
         frame = pd.DataFrame([race for race in races if race["methods"] > 0])

@@ -25,13 +25,16 @@ def rules():
 
 
 def _chosen(rows, rule, where):
-    rows = pick(rows, where)
+    """Answered records that a rule speaks of."""
+    rows = answered(pick(rows, where))
     return rows[rows["precision"] == rule["precision"]] if "precision" in rule else rows
 
 
 def _two(rows, rule, slow="slow", fast="fast"):
     """Times of two methods at the sizes that both have, on one kind of matrix, in their best configuration."""
     slow, fast = (_chosen(rows, rule, rule[k]) for k in (slow, fast))
+    if not len(slow) or not len(fast):
+        return slow.iloc[:0], fast.iloc[:0]
     same = slow["matrix_kind"].isin(fast["matrix_kind"].unique())
     slow = slow[same] if same.any() else slow
     fast = fast[fast["matrix_kind"].isin(slow["matrix_kind"].unique())] if same.any() else fast
@@ -43,7 +46,7 @@ def _two(rows, rule, slow="slow", fast="fast"):
 def ratio(night, rows, rule):
     """One method's time over another's: at the largest common size, or the middle, the most, the least of all, or how
     it grows."""
-    slow, fast = _two(answered(rows), rule)
+    slow, fast = _two(rows, rule)
     if rule.get("time") == "transfer":
         over = (
             slow[["allocate_seconds", "h2d_seconds", "d2h_seconds"]].sum(axis=1, min_count=3) / fast["seconds_median"]
@@ -77,7 +80,7 @@ def ratio(night, rows, rule):
 
 def power(night, rows, rule):
     """The slope of ln(time) over ln(n), over the upper half of the sizes."""
-    rows = best(one_kind(_chosen(answered(rows), rule, rule["where"])), ["size"]).sort_values("size")
+    rows = best(one_kind(_chosen(rows, rule, rule["where"])), ["size"]).sort_values("size")
     rows = rows[rows["size"] >= rows["size"].max() / 4]
     if len(rows) < 3:
         return None
@@ -87,7 +90,7 @@ def power(night, rows, rule):
 
 def over_parameter(night, rows, rule):
     """The largest speedup over a parameter's smallest value."""
-    rows = _chosen(answered(rows), rule, rule["where"])
+    rows = _chosen(rows, rule, rule["where"])
     values = pd.to_numeric(parameter(rows, rule["parameter"]), errors="coerce")
     found = speedups(rows, rule["parameter"], values.where(values > 0))
     if not len(found):
@@ -98,7 +101,7 @@ def over_parameter(night, rows, rule):
 
 def straight(night, rows, rule):
     """R² of t = K + c / blocks at the size with most numbers of blocks."""
-    rows = _chosen(answered(rows), rule, rule["where"])
+    rows = _chosen(rows, rule, rule["where"])
     rows = one_kind(rows.assign(blocks=pd.to_numeric(parameter(rows, "blocks"), errors="coerce"))).dropna(
         subset=["blocks"]
     )
@@ -117,8 +120,7 @@ def straight(night, rows, rule):
 
 def _stages(night, rows, rule, where):
     """The stages of one trial: the largest size, the fastest."""
-    details = stage_rows(night)
-    details = details[details["trial"].isin(_chosen(answered(rows), rule, where).index)]
+    details = stage_rows(night, _chosen(rows, rule, where).index)
     if not len(details):
         return details
     details = details[details["size"] == details["size"].max()]
@@ -170,7 +172,7 @@ def column(night, rows, rule):
     """The largest value of a column, or of its quotient by the column `over`."""
     if rule["column"] not in rows:
         return None
-    rows = _chosen(answered(rows), rule, rule["where"])
+    rows = _chosen(rows, rule, rule["where"])
     values = (rows[rule["column"]] / (rows[rule["over"]] if "over" in rule else 1)).dropna()
     if not len(values):
         return None
@@ -240,12 +242,6 @@ def holds(claim, rule, found):
     return found > low if claim.relation == "more than" else found < high
 
 
-def _fit_for(rule, rows):
-    """Times of the emulation say nothing of a GPU's: where there is none, only what was written for the CPU is
-    compared."""
-    return rows[rows["backend"] != "emulated"] if rule["kind"] in TIMED else rows
-
-
 def _published(claim):
     if pd.isna(claim.low):
         return "–"
@@ -258,6 +254,9 @@ def _published(claim):
 def answers(night):
     """A row a claim and device: what is claimed, ours, and the verdict in words."""
     records, all_rules, said = night.records, rules(), []
+    # taken apart once: each takes a copy of all columns
+    of_device = {device: on(records, device) for device in heads(records)}
+    timed = {device: rows[rows["backend"] != "emulated"] for device, rows in of_device.items()}
     for claim in table_of("claims.csv").itertuples():
         rule = all_rules[claim.id]
         published = _published(claim)
@@ -267,10 +266,10 @@ def answers(night):
         if rule["kind"] == "none":
             said.append(dict(row, ours=np.nan, of="", device="", verdict=f"not measurable here: {rule['why']}"))
             continue
-        found = [
-            (device, MEASURES[rule["kind"]](night, _fit_for(rule, on(records, device)), rule))
-            for device in heads(records)
-        ]
+        # Times of the emulation say nothing of a GPU's: where there is none, only what was written for the CPU is
+        # compared.
+        rows_of = timed if rule["kind"] in TIMED else of_device
+        found = [(device, MEASURES[rule["kind"]](night, rows, rule)) for device, rows in rows_of.items()]
         found = [(device, figure) for device, figure in found if figure is not None and np.isfinite(figure[0])]
         for device, (ours, of) in found:
             said.append(

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..loader import parameter
-
 PUBLISHED = Path(__file__).parent.parent / "published"
 
 
@@ -30,12 +28,17 @@ def pick(rows, where):
     """Records with these values; `parameters` asks for single parameters."""
     keep = pd.Series(True, index=rows.index)
     for name, value in where.items():
-        if name == "parameters":
-            for key, wanted in value.items():
-                keep &= parameter(rows, key).map(lambda v: v == wanted).astype(bool)
-        else:
+        if name != "parameters":
             keep &= rows[name] == value
-    return rows[keep]
+    rows = rows[keep]
+    wanted = where.get("parameters", {})
+    if wanted:
+        fits = {
+            text: all(found.get(key) == value for key, value in wanted.items())
+            for text, found in zip(rows["parameters"], rows["parameter"])
+        }
+        rows = rows[rows["parameters"].map(fits).astype(bool)]
+    return rows
 
 
 def heads(rows):

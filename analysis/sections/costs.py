@@ -1,6 +1,6 @@
 """What a run costs besides its arithmetic: the host's launches, joules, and at which clocks races were run."""
 
-from ..frames import answered, best, curves, kinds_in_words, method_styles, one_kind, over_size, panels, slug
+from ..frames import answered, best, curves, method_styles, over_size, panels_of_one_kind, slug
 from ..page import factor, number, percent, seconds, whole
 from .overview import winners
 from .timing import MOST
@@ -64,7 +64,7 @@ def energy(page, night):
         page.nothing("No energy was measured: `energy: 2s` in a plan does it on GPUs.")
         return
     styles = method_styles(night.records)
-    drawn = rows.assign(
+    with_ends = rows.assign(
         energy_low=rows["energy_joules"] - rows["energy_uncertainty"],
         energy_high=rows["energy_joules"] + rows["energy_uncertainty"],
     )
@@ -74,11 +74,11 @@ def energy(page, night):
                 slug("energy", problem, precision, device),
                 f"Energy: {problem}, {precision}, {device}",
                 "J a run",
-                curves(one_kind(group), "energy_joules", "energy_low", "energy_high", styles),
+                curves(drawn, "energy_joules", "energy_low", "energy_high", styles),
                 ylog=True,
-                note=kinds_in_words(one_kind(group), group),
+                note=kinds,
             )
-            for problem, precision, device, group in panels(drawn)
+            for problem, precision, device, drawn, kinds in panels_of_one_kind(with_ends)
         ],
         most=MOST,
     )

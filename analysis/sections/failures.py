@@ -89,17 +89,25 @@ def _wrong(page, records):
         " method's doing, not the matrix's alone."
     )
     solved = judged[judged["status"] == "pass"].groupby(["problem", "matrix_digest"])["method"].agg(set)
-    group = judged.groupby(["problem", "precision", "method", "matrix_name"])
-    table = group.agg(
-        trials=("key", "size"),
-        passed=("status", lambda s: int((s == "pass").sum())),
-        worst=("residual_ratio", "max"),
-        infinite=("residual_ratio", lambda r: int(np.isinf(r.to_numpy(float)).sum())),
-        smallest=("size", "min"),
-        largest=("size", "max"),
-        info=("info", lambda i: int((i > 0).sum())),
-        unexpected=("unexpected", "sum"),
-    ).reset_index()
+    counted = judged.assign(
+        passed=(judged["status"] == "pass").astype(int),
+        infinite=np.isinf(judged["residual_ratio"].to_numpy(float)).astype(int),
+        zero_pivots=(judged["info"] > 0).astype(int),
+    )
+    table = (
+        counted.groupby(["problem", "precision", "method", "matrix_name"])
+        .agg(
+            trials=("key", "size"),
+            passed=("passed", "sum"),
+            worst=("residual_ratio", "max"),
+            infinite=("infinite", "sum"),
+            smallest=("size", "min"),
+            largest=("size", "max"),
+            info=("zero_pivots", "sum"),
+            unexpected=("unexpected", "sum"),
+        )
+        .reset_index()
+    )
     table["wrong"] = table["trials"] - table["passed"]
     table = table[table["wrong"] > 0].copy()
     good = (

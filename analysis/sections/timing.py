@@ -7,12 +7,10 @@ from ..frames import (
     at_largest,
     best,
     curves,
-    kinds_in_words,
     method_styles,
     numeric_parameters,
-    one_kind,
     over_size,
-    panels,
+    panels_of_one_kind,
     shares,
     slug,
     speedups,
@@ -37,10 +35,8 @@ def time_over_size(page, night):
     )
     styles, figures = method_styles(night.records), []
     rows = rows.assign(rate_low=_rate(rows, "seconds_q3"), rate_high=_rate(rows, "seconds_q1"))
-    for problem, precision, device, group in panels(rows):
+    for problem, precision, device, drawn, note in panels_of_one_kind(rows):
         words = f"{problem}, {precision}, {device}"
-        drawn = one_kind(group)
-        note = kinds_in_words(drawn, group)
         figures.append(
             over_size(
                 slug("time", problem, precision, device),
@@ -88,12 +84,12 @@ def over_baseline(page, night, baseline=""):
                 slug("over", name, problem, precision, device),
                 f"Speedup over {name}: {problem}, {precision}, {device}",
                 f"times as fast as {name}",
-                curves(one_kind(group), "gain", styles=styles),
+                curves(drawn, "gain", styles=styles),
                 ylog=True,
                 lines_at=[(1, "equal")],
-                note=f"{HOLLOW} {kinds_in_words(one_kind(group), group)}".strip(),
+                note=f"{HOLLOW} {kinds}".strip(),
             )
-            for problem, precision, device, group in panels(rows)
+            for problem, precision, device, drawn, kinds in panels_of_one_kind(rows)
         ],
         most=MOST,
     )
@@ -241,12 +237,12 @@ def roofline(page, night):
                 slug("peak", problem, precision, device),
                 f"Share of peak: {problem}, {precision}, {device}",
                 "share of peak",
-                curves(one_kind(group), "peak_share", styles=styles),
+                curves(drawn, "peak_share", styles=styles),
                 ylog=True,
                 percent=True,
-                note=f"{HOLLOW} {kinds_in_words(one_kind(group), group)}".strip(),
+                note=f"{HOLLOW} {kinds}".strip(),
             )
-            for problem, precision, device, group in panels(rows)
+            for problem, precision, device, drawn, kinds in panels_of_one_kind(rows)
         ],
         most=MOST,
     )
@@ -314,12 +310,12 @@ def transfer(page, night):
                 slug("transfer", problem, precision, device),
                 f"Transfer over compute: {problem}, {precision}, {device}",
                 "transfer / compute",
-                curves(one_kind(group), "transfer_share", styles=styles),
+                curves(drawn, "transfer_share", styles=styles),
                 ylog=True,
                 lines_at=[(1, "as long")],
-                note=kinds_in_words(one_kind(group), group),
+                note=kinds,
             )
-            for problem, precision, device, group in panels(rows)
+            for problem, precision, device, drawn, kinds in panels_of_one_kind(rows)
         ],
         most=MOST,
     )

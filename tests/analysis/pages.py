@@ -1,12 +1,15 @@
 """Makes a report as a user does and takes the page apart."""
 
 import base64
+import io
 import subprocess
 import tempfile
+from contextlib import redirect_stderr, redirect_stdout
 from html.parser import HTMLParser
 from pathlib import Path
+from unittest import mock
 
-from analysis.cli import build
+from analysis.cli import build, main
 from analysis.loader import load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,20 +44,46 @@ def parts_of(page):
     return {name for name in page.sections if not name.startswith("problem-")}
 
 
-def report(*arguments, out, expect=0, python="python3"):
-    """Runs analysis/report and returns (page, stderr). The page is None where it had to fail."""
-    command = [str(ROOT / "analysis" / "report"), *map(str, arguments), "--all-papers", "-o", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    if done.returncode != expect:
-        raise AssertionError(f"exit code {done.returncode}, expected {expect}\n{done.stdout}\n{done.stderr}")
-    return (Reader.of(Path(out) / "index.html") if expect == 0 else None), done.stderr
+def command(*arguments, out):
+    """Runs analysis/report as a user does, papers and all, and returns (page, stderr)."""
+    line = [str(ROOT / "analysis" / "report"), *map(str, arguments), "--all-papers", "-o", str(out)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return Reader.of(Path(out) / "index.html"), done.stderr
 
 
-def report_here(*nights):
-    """The page of fixtures, made in this process: quicker, and without the command around it."""
+class NotDrawn:
+    """In place of analysis.drawings.Drawings where a test asks for numbers and words: drawings cost as much as all the
+    rest of a page. What is drawn, and whether it can be, is test_page's and test_robust's to see."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def draw(self, plot):
+        svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" role="img"></svg>'
+        return lambda: (svg, [])
+
+
+def report(*arguments, out, expect=0):
+    """The same in this process, without the papers, and not drawn. The page is None where it had to fail."""
+    line = [*map(str, arguments), "-o", str(out)]
+    with mock.patch("analysis.cli.Drawings", NotDrawn), redirect_stdout(io.StringIO()):
+        with redirect_stderr(io.StringIO()) as said:
+            code = main([*line, "--no-papers"])
+    if code != expect:
+        raise AssertionError(f"exit code {code}, expected {expect}\n{said.getvalue()}")
+    return (Reader.of(Path(out) / "index.html") if expect == 0 else None), said.getvalue()
+
+
+def report_here(*nights, papers="none"):
+    """The page of fixtures, made in this process and not drawn."""
     with tempfile.TemporaryDirectory() as folder:
         files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
-        page = Reader.of(build(load(files), of_papers="all").write(Path(folder) / "out"))
+        page = Reader.of(build(load(files), of_papers=papers, drawings=NotDrawn()).write(Path(folder) / "out"))
         page.data = {
             path.stem: path.read_text(encoding="utf-8") for path in (Path(folder) / "out" / "data").glob("*.csv")
         }

@@ -66,7 +66,7 @@ class FirstScreenTest(unittest.TestCase):
                 seconds_mean=1e-3 * slow,
                 parameters={"tile": "32"},
             )
-        page = report_here(night)
+        page = report_here(night, papers="all")
         words = page.words("overview")
         self.assertIn(f"{GPU} over NVIDIA Old <20>: median speedup 4.00× over 1 trials in common", words)
         self.assertIn(

@@ -4,9 +4,10 @@ import re
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import fixture
-from pages import report
+from pages import NotDrawn, command, report
 
 from analysis.cli import main
 from analysis.identity import name_styles
@@ -69,10 +70,10 @@ class OptionsTest(unittest.TestCase):
                 self.assertAlmostEqual(value, expected, delta=0.05)
 
     def test_papers_are_shown_where_their_plans_were_run_and_folded(self):
-        # `report` of the tests asks for all papers; here is what a user gets
         def sections(night, *options):
             file = night.write(self.base / "papers.h5")
-            self.assertEqual(main([str(file), "-o", str(self.base / "p"), *options]), 0)
+            with mock.patch("analysis.cli.Drawings", NotDrawn):
+                self.assertEqual(main([str(file), "-o", str(self.base / "p"), *options]), 0)
             return (self.base / "p" / "index.html").read_text()
 
         self.assertNotIn('id="papers"', sections(some_night()))
@@ -81,7 +82,7 @@ class OptionsTest(unittest.TestCase):
         self.assertNotIn('id="papers"', sections(some_night("fuhrmann-figure-6.1"), "--no-papers"))
 
     def test_text_of_drawings_is_text_and_small(self):
-        page = self.page()
+        page, _ = command(self.file, "--method", "cusolver", "--gpu", "*100*", out=self.base / "out")
         svg = re.search(r"<svg.*?</svg>", page.text, re.S).group(0)
         self.assertRegex(svg, r"<text[^>]*>Time: gesv, double")
         paper = next((self.base / "out" / "plots").glob("time-*.svg")).read_text()
@@ -101,7 +102,7 @@ class SizeTest(unittest.TestCase):
     def test_a_page_of_ten_thousand_records(self):
         with tempfile.TemporaryDirectory() as folder:
             file = fixture.bulk(Path(folder) / "results.h5", 10_000, 5)
-            page, _ = report(file, out=Path(folder) / "out")
+            page, _ = command(file, out=Path(folder) / "out")
             self.assertLessEqual((Path(folder) / "out" / "index.html").stat().st_size, 5_000_000)
             # What had no room stands beside the page, and is there.
             beside = re.findall(r'<img class="beside"[^>]*src="([^"]+)"', page.text)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import h5py
 from everything import everything
-from pages import ROOT, SECTIONS, parts_of, report
+from pages import ROOT, SECTIONS, command, parts_of
 
 
 class EverythingTest(unittest.TestCase):
@@ -26,7 +26,7 @@ class EverythingTest(unittest.TestCase):
         for condition in (1e2, 1e4, 1e6, 1e8):
             with h5py.File(base / "matrices" / f"cond{condition:.0e}.h5", "w") as file:
                 file.attrs["generator"] = f"philox kind=condition condition={condition:g} mode=3"
-        cls.page, cls.stderr = report(base, out=base / "out")
+        cls.page, cls.stderr = command(base, out=base / "out")
         cls.night = night
 
     @classmethod

@@ -37,7 +37,7 @@ class PapersTest(unittest.TestCase):
                     ("multipliers", 4096, 0.01, 1.0),
                 ],
             )
-        words = report_here(night).words("papers")
+        words = report_here(night, papers="all").words("papers")
         self.assertIn(
             "25.0 % of the roofline, which is set by its least traffic at the measured copy bandwidth: under half",
             words,
@@ -64,7 +64,7 @@ class PapersTest(unittest.TestCase):
             peak_share=0.8,
             stages=[("eliminate", 4096, 0.08, 1.0), ("copy_column", 4096, 0.02, 1.0)],
         )
-        words = report_here(night).words("papers")
+        words = report_here(night, papers="all").words("papers")
         self.assertIn("at least half of what that alone would allow", words)
         self.assertNotIn("by itself moves", words)
 
@@ -84,7 +84,7 @@ class PapersTest(unittest.TestCase):
             night.trial(
                 "gesv", "gauss_cyclic_decrement", 97, 1e-3, gpu=GPU, parameters={"blocks": blocks}, matrix="cauchy"
             )
-        words = report_here(night).words("papers")
+        words = report_here(night, papers="all").words("papers")
         self.assertIn("Of 6 answers here it accepts 6; 2 of these are wrong", words)
         self.assertIn(
             (
@@ -101,7 +101,7 @@ class PapersTest(unittest.TestCase):
             night.trial("gesv", "gauss_jordan_serial", n, 1.5, precision="float", seconds_median=1.5)
             for method in ("gauss_jordan_global", "gauss_jordan_shared"):
                 night.trial("gesv", method, n, 0.1, precision="float", gpu=GPU, parameters={"grid": "full"})
-        page = report_here(night)
+        page = report_here(night, papers="all")
         self.assertEqual(
             {r["times faster"] for r in page.rows("xia-lee-times-ratio-gauss_jordan_serial-gauss_pivot_serial")}, {1.5}
         )
@@ -131,7 +131,7 @@ class PapersTest(unittest.TestCase):
                     parameters={"grid": grid},
                     stages=[("eliminate", 1024, time, 1.0)],
                 )
-        self.assertEqual({r["mean"] for r in report_here(night).rows("xia-lee-profile")}, {2.0 / 1024})
+        self.assertEqual({r["mean"] for r in report_here(night, papers="all").rows("xia-lee-profile")}, {2.0 / 1024})
 
     def test_two_gpus_are_compared_in_time_and_in_speedup(self):
         night = fixture.Night("fuhrmann-figure-6.5")
@@ -149,7 +149,7 @@ class PapersTest(unittest.TestCase):
                     matrix="cauchy",
                     parameters={"blocks": blocks},
                 )
-        page = report_here(night)
+        page = report_here(night, papers="all")
         self.assertIn(
             f"Speedup with 14 blocks over 1 at n = 5500, double: NVIDIA Old <20> 8.00×, {GPU} 4.00×.",
             page.words("papers"),
@@ -171,7 +171,7 @@ class PapersTest(unittest.TestCase):
                     seconds_mean=0.53,
                     parameters={"blocks": 8, "back_substitution": how},
                 )
-        page = report_here(night)
+        page = report_here(night, papers="all")
         both = [r for r in page.rows("fuhrmann-table-6.1-NVIDIA_Test_100") if r["n"] == 900]
         self.assertEqual(
             [(r["what"], r["measured"], r["published time / measured"]) for r in both],
@@ -218,7 +218,7 @@ class PapersTest(unittest.TestCase):
             night.trial(
                 "gemm", "shared", n, 1.0, gpu=GPU, precision="float", matrix="ones", largest_relative_difference=apart
             )
-        page = report_here(night)
+        page = report_here(night, papers="all")
         said = {row["claim"]: (row.get("ours"), row["verdict"]) for row in page.rows("claims")}
         self.assertEqual(said["modified over traditional serial elimination"], (1.5, "confirmed"))
         self.assertEqual(said["shared before global memory by about"][1], "confirmed")
@@ -245,7 +245,7 @@ class PapersTest(unittest.TestCase):
                 parameters={"grid": "full"},
                 reference_difference=1e-5,
             )
-        said = {row["claim"]: row["verdict"] for row in report_here(night).rows("claims")}
+        said = {row["claim"]: row["verdict"] for row in report_here(night, papers="all").rows("claims")}
         self.assertEqual(said["modified over traditional serial elimination"], "confirmed")
         self.assertEqual(
             said["shared before global memory by about"], "not measurable here: its times are those of a GPU"
@@ -271,7 +271,7 @@ class PapersTest(unittest.TestCase):
             matrix="triangular",
             stages=[("identity", 1, 0.2, 1.0)] + [(f"gets_{i}", 512, 0.1, 1.0 if i < 8 else 0.5) for i in range(1, 9)],
         )
-        page = report_here(night)
+        page = report_here(night, papers="all")
         row = next(r for r in page.rows("soriano-table-5.12") if r["our stage"] == "gets")
         self.assertEqual((row["calls"], row["mean"]), (4096, 0.8 / 4096))
         self.assertAlmostEqual(row["theirs / ours"], 0.8068e-3 / (0.8 / 4096))
@@ -305,7 +305,7 @@ class PapersTest(unittest.TestCase):
         for status, n in (("pass", 4096), ("pass", 64)):
             given = dict(precision="float", gpu=GPU, matrix="spd", status=status, parameters=dict(topleft="square"))
             night.trial("potrf", "blocked", n, 1.0, stages=calls if n == 4096 else calls[:8], **given)
-        page = report_here(night)
+        page = report_here(night, papers="all")
         row = next(r for r in page.rows("soriano-table-5.10") if r["our stage"] == "loupdate")
         self.assertEqual(row["calls"], 300)
         self.assertAlmostEqual(row["mean"], 1e-3)
@@ -348,7 +348,7 @@ class PapersTest(unittest.TestCase):
                     status=status,
                     parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0),
                 )
-        words = report_here(night).words("papers")
+        words = report_here(night, papers="all").words("papers")
         self.assertIn("does not grow with n on spd (21 at n = 64, 21 at n = 256)", words)
         self.assertIn(
             (
@@ -368,7 +368,7 @@ class PapersTest(unittest.TestCase):
                 night.trial("getrf", "fixed_point", n, quick, seconds_median=quick, gpu=GPU, matrix=matrix)
         for n in (64, 128, 256):
             night.trial("getrf", "fixed_point", n, 0.5, seconds_median=0.5, gpu=GPU, matrix="spd")
-        page = report_here(night)
+        page = report_here(night, papers="all")
         rows = page.rows("cejka-lu-ratio-crout_serial-fixed_point")
         self.assertEqual(
             {(r["n"], r["times faster"], r["matrix"]) for r in rows}, {(64, 2.0, "spd"), (128, 2.0, "spd")}
@@ -405,12 +405,12 @@ class PapersTest(unittest.TestCase):
                 status="failed",
                 parameters=dict(update="double_buffered", max_iterations=0, change_tolerance=0.0),
             )
-            self.assertIn(words, report_here(night).words("papers"))
+            self.assertIn(words, report_here(night, papers="all").words("papers"))
 
     def test_what_has_no_plan_of_its_own_misses_none(self):
         night = fixture.Night("else")
         night.trial("gemm", "cublas", 64, 1e-3, gpu=GPU)
-        page = report_here(night)
+        page = report_here(night, papers="all")
         self.assertIn("cejka-table-1.1", page.headings)
         self.assertNotIn("cejka_table_1_1", page.words("papers"))
 
@@ -418,7 +418,7 @@ class PapersTest(unittest.TestCase):
         night = fixture.Night("else")
         for n in (64, 128):
             night.trial("gesv", "gauss_cyclic_decrement", n, 1e-3, gpu=GPU, parameters={"blocks": 2})
-        page = report_here(night)
+        page = report_here(night, papers="all")
         self.assertNotIn("fuhrmann-figure-6.5", page.headings)
         self.assertRegex(page.words("papers"), r"too little of it.*fuhrmann-figure-6\.5")
 
@@ -431,13 +431,13 @@ class PapersTest(unittest.TestCase):
                 "it accepts 1; 0 of these are wrong by the backward error of the whole system, and it rejects 1 that"
                 " are right (all in float"
             ),
-            report_here(night).words("papers"),
+            report_here(night, papers="all").words("papers"),
         )
 
     def test_an_experiment_with_one_point_is_named_not_drawn(self):
         night = fixture.Night("one")
         night.trial("gesv", "gauss_serial", 512, 1e-3, matrix="cauchy")
-        page = report_here(night)
+        page = report_here(night, papers="all")
         self.assertNotIn("fuhrmann-figure-6.1", page.headings)
         self.assertRegex(page.words("papers"), re.compile(r"too little of it.*fuhrmann-figure-6\.1"))
 

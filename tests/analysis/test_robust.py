@@ -3,6 +3,7 @@
 import os
 import resource
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -11,10 +12,19 @@ import fixture
 import h5py
 import numpy as np
 from everything import everything
-from pages import ALWAYS, ROOT, SECTIONS, Reader, parts_of, report
+from pages import ALWAYS, ROOT, SECTIONS, NotDrawn, Reader, parts_of, report
 
 from analysis.cli import build, title_of
 from analysis.loader import load
+
+
+def some_trials():
+    night = fixture.Night()
+    for n in (64, 128, 256):
+        for method in ("lapack", "gauss_serial"):
+            night.trial("gesv", method, n, 1e-6 * n)
+        night.trial("gesv", "cusolver", n, 1e-7 * n, gpu="NVIDIA Test 100")
+    return night
 
 
 class RobustTest(unittest.TestCase):
@@ -23,10 +33,11 @@ class RobustTest(unittest.TestCase):
         self.base = Path(self.folder.name)
         self.addCleanup(self.folder.cleanup)
 
-    def page(self, night, **write):
+    def page(self, night, drawings=None, **write):
         loaded = load([night.write(self.base / "results.h5", **write)])
         self.stderr = "\n".join(loaded.warnings)
-        page = Reader.of(build(loaded, title_of(loaded), of_papers="all").write(self.base / "out"))
+        made = build(loaded, title_of(loaded), of_papers="all", drawings=drawings)
+        page = Reader.of(made.write(self.base / "out"))
         self.assertLessEqual(set(ALWAYS), parts_of(page))
         self.assertLessEqual(parts_of(page), set(SECTIONS))
         for name in parts_of(page):
@@ -72,13 +83,13 @@ class RobustTest(unittest.TestCase):
         night = fixture.Night()
         night.trial("gemm", "openblas", 512, 1e-3, peak_share=0.02)
         night.trial("gemm", "cublas", 512, 1e-4, gpu="NVIDIA Test 100", peak_share=0.9)
-        self.assertEqual([r["method"] for r in self.page(night).rows("roofline")], ["cublas"])
+        self.assertEqual([r["method"] for r in self.page(night, NotDrawn()).rows("roofline")], ["cublas"])
         night = fixture.Night()
         night.trial("gemm", "openblas", 512, 1e-3, peak_share=0.8)
         night.devices.append(
             dict(gpu_uuid="", gpu_name="Test CPU", host="node1", copy_bytes_per_second=1e11, gemm_flops_double=1e12)
         )
-        self.assertEqual([r["share of peak"] for r in self.page(night).rows("roofline")], [0.8])
+        self.assertEqual([r["share of peak"] for r in self.page(night, NotDrawn()).rows("roofline")], [0.8])
 
     def test_all_failed(self):
         night = fixture.Night()
@@ -121,9 +132,9 @@ class RobustTest(unittest.TestCase):
         self.assertIn("No GPU", page.words("architectures"))
 
     def test_older_schema(self):
-        night = everything(gpus=("NVIDIA Test 100",))
         page = self.page(
-            night,
+            everything(gpus=("NVIDIA Test 100",)),
+            NotDrawn(),
             leave_out=("iterations", "hosts"),
             columns_left_out=("peak_share", "pivot_growth", "convergence", "throttle_reason", "node"),
         )
@@ -167,12 +178,12 @@ class RobustTest(unittest.TestCase):
         self.assertIn("mé\tthod", page.text)
 
     def test_shards_are_merged_and_repetitions_counted_once(self):
-        whole = everything(gpus=("NVIDIA Test 100",))
+        whole = some_trials()
         whole.write(self.base / "a.h5")
         again = fixture.Night("again")
         again.records, again.samples, again.stages = (
-            [dict(r) for r in whole.records[:100]],
-            [dict(s) for s in whole.samples if s["trial"] < 100],
+            [dict(r) for r in whole.records[:5]],
+            [dict(s) for s in whole.samples if s["trial"] < 5],
             [],
         )
         again.records[0]["message"] = "the later one"
@@ -181,7 +192,7 @@ class RobustTest(unittest.TestCase):
         again.write(self.base / "b" / "results.h5")
         page, stderr = report(self.base / "a.h5", self.base / "b", out=self.base / "out")
         keys = [(r["key"], r["gpu_name"] if "gpu_name" in r else "") for r in whole.records]
-        self.assertIn("100 records stand in more than one file", stderr)
+        self.assertIn("5 records stand in more than one file", stderr)
         self.assertIn(f"{len(set(keys)) + 1} trials", page.words("overview"))
         samples = sum(1 for s in whole.samples) + 5
         self.assertIn(f"{samples} samples", page.words("overview"))
@@ -191,10 +202,10 @@ class RobustTest(unittest.TestCase):
         for gpu in fixture.GPUS:
             night.trial("gesv", "cusolver", 512, 1e-3, gpu=gpu)
         self.assertEqual(night.records[0]["key"], night.records[1]["key"])
-        self.assertIn("2 trials", self.page(night).words("overview"))
+        self.assertIn("2 trials", self.page(night, NotDrawn()).words("overview"))
 
     def test_damaged_files_are_named_and_left_out(self):
-        everything(gpus=("NVIDIA Test 100",)).write(self.base / "good.h5")
+        some_trials().write(self.base / "good.h5")
         (self.base / "bad.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + b"\0" * 50)
         page, stderr = report(self.base / "good.h5", self.base / "bad.h5", out=self.base / "out")
         self.assertIn("bad.h5 was left out", stderr)
@@ -248,7 +259,7 @@ class RobustTest(unittest.TestCase):
                 self.refuse(self.base / "foreign.h5", "foreign.h5 was left out", words)
 
     def test_damaged_tables_are_refused_in_words(self):
-        path = everything(gpus=("NVIDIA Test 100",)).write(self.base / "damaged.h5")
+        path = some_trials().write(self.base / "damaged.h5")
         with h5py.File(path, "r") as file:
             chunk = file["records"].id.get_chunk_info(0)
         data = bytearray(path.read_bytes())
@@ -263,7 +274,7 @@ class RobustTest(unittest.TestCase):
         self.refuse(path, "/records claims 1000000000000 values but holds only 0 bytes")
 
     def test_newer_schema_is_refused(self):
-        path = everything(gpus=("NVIDIA Test 100",)).write(self.base / "newer.h5")
+        path = some_trials().write(self.base / "newer.h5")
         with h5py.File(path, "a") as file:
             file.attrs["schema_version"] = 2
         self.refuse(path, "written by a newer gaussweep (schema version 2; this report reads versions up to 1)")
@@ -283,7 +294,7 @@ class RobustTest(unittest.TestCase):
     def test_a_report_that_fails_leaves_the_one_before(self):
         """A disk that is full, as far as the process can see: no file may have more than 8,192 bytes."""
         out, other = self.base / "out", fixture.Night("other")
-        report(everything(gpus=("NVIDIA Test 100",)).write(self.base / "results.h5"), out=out)
+        report(some_trials().write(self.base / "results.h5"), out=out)
         before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
         for n in (64, 128):
             other.trial("gesv", "lapack", n, 1e-3)
@@ -367,7 +378,14 @@ class SizeTest(unittest.TestCase):
         for count in (500, 5_000):  # in this order: the peak is the largest that any child had
             with tempfile.TemporaryDirectory() as folder:
                 path = fixture.bulk(Path(folder) / "results.h5", count, 10)
-                page, _ = report(path, out=Path(folder) / "out")
+                code = (
+                    "import sys; from pages import NotDrawn, build, load;"
+                    " build(load([sys.argv[1]]), drawings=NotDrawn()).write(sys.argv[2])"
+                )
+                path_of = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'analysis'}"}
+                command = [sys.executable, "-c", code, path, Path(folder) / "out"]
+                subprocess.run(command, env=path_of, check=True)
+                page = Reader.of(Path(folder) / "out" / "index.html")
                 self.assertIn(f"{count} trials", page.words("overview"))
             peak[count] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
         self.assertLess((peak[5_000] - peak[500]) / 4_500, 2 * 2**30 / 100_000)
