@@ -10,15 +10,6 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Names joined by slashes; many thousands are made where costs are estimated anew.
-template <class... Names>
-std::string with_slashes(const Names&... names) {
-  std::string text;
-  text.reserve(64);
-  (text.append(names).append(1, '/'), ...);
-  return text;
-}
-
 double log_size(std::int64_t n) {
   return std::log(static_cast<double>(std::max<std::int64_t>(n, 1)));
 }
@@ -54,14 +45,14 @@ void CostModel::learn(const io::Record& record) {
   const auto backend = from_string<Backend>(record.backend);
   const Method* method = problem ? registry_.find(*problem, record.method) : nullptr;
   if (method == nullptr || !precision || !backend) return;  // of another version
-  auto& rates = seen_[Seen{method, *precision, *backend}];
-  const auto [seen, fresh] = rates.try_emplace(log_size(record.n), rate);
-  if (!fresh) seen->second = std::min(seen->second, rate);
+  Seen& seen = seen_[{&problem->row(), *precision, *backend}];
+  const auto [known, fresh] = seen.rates[method].try_emplace(log_size(record.n), rate);
+  if (!fresh) known->second = std::min(known->second, rate);
   const double whole = parse_time(record.end_time) - record.prepare_began;
   const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
                                         (record.stages.empty() ? 0 : 1));
   if (!(whole >= 0)) return;  // of a version that did not say when
-  Mean& mean = besides_[with_slashes(record.problem, record.precision, record.backend)][record.n];
+  Mean& mean = seen.besides[record.n];
   mean.seconds += std::max(0.0, whole - runs * record.seconds_median);
   mean.count += 1;
 }
@@ -76,21 +67,26 @@ void CostModel::learn(const io::DeviceRow& device) {
 
 /// What was seen of a method at the size nearest to the trial's, in flop/s; 0: nothing.
 double CostModel::seen_rate(const Trial& trial, const Method& method, Precision precision) const {
-  const auto found = seen_.find(Seen{&method, precision, trial.backend});
-  return found == seen_.end() ? 0 : nearest_rate(found->second, log_size(trial.shape.n));
+  const auto seen = seen_.find({&trial.problem.row(), precision, trial.backend});
+  if (seen == seen_.end()) return 0;
+  const auto rates = seen->second.rates.find(&method);
+  return rates == seen->second.rates.end() ? 0 : nearest_rate(rates->second, log_size(trial.shape.n));
 }
 
 /// The slowest rate seen of what is like the method: its namesakes of other problems, and of its own problem
 /// the vendor's if it is one, else all that are none. 0: nothing.
 double CostModel::rate_of_relatives(const Trial& trial, const Method& method) const {
   double slowest = 0;
-  for (const auto& [what, rates] : seen_) {
-    const auto& [other, precision, backend] = what;
-    const bool relative =
-        other->problem == method.problem ? other->vendor == method.vendor : other->variant == method.variant;
-    if (!relative || precision != trial.precision || backend != trial.backend) continue;
-    const double rate = nearest_rate(rates, log_size(trial.shape.n));
-    slowest = slowest > 0 ? std::min(slowest, rate) : rate;
+  for (const auto& [kind, seen] : seen_) {
+    const auto& [problem, precision, backend] = kind;
+    if (precision != trial.precision || backend != trial.backend) continue;
+    for (const auto& [other, rates] : seen.rates) {
+      const bool relative = problem == &method.problem.row() ? other->vendor == method.vendor
+                                                             : other->variant == method.variant;
+      if (!relative) continue;
+      const double rate = nearest_rate(rates, log_size(trial.shape.n));
+      slowest = slowest > 0 ? std::min(slowest, rate) : rate;
+    }
   }
   return slowest;
 }
@@ -133,12 +129,12 @@ double CostModel::besides(const Trial& trial) const {
   const auto elements = [](std::int64_t order) {
     return static_cast<double>(order) * static_cast<double>(order);
   };
-  const auto known = besides_.find(
-      with_slashes(to_string(trial.problem), to_string(trial.precision), to_string(trial.backend)));
-  if (known == besides_.end())
+  const auto seen = seen_.find({&trial.problem.row(), trial.precision, trial.backend});
+  if (seen == seen_.end() || seen->second.besides.empty())
     return fixed_seconds + 20e-9 * static_cast<double>(n) * static_cast<double>(trial.shape.n);
-  const auto above = known->second.lower_bound(trial.shape.n);
-  const auto& [order, mean] = above == known->second.end() ? *std::prev(above) : *above;
+  const std::map<std::int64_t, Mean>& means = seen->second.besides;
+  const auto above = means.lower_bound(trial.shape.n);
+  const auto& [order, mean] = above == means.end() ? *std::prev(above) : *above;
   const double grown = std::max(1.0, elements(trial.shape.n) / elements(std::max<std::int64_t>(order, 1)));
   return grown * mean.seconds / mean.count;
 }

@@ -2,7 +2,6 @@
 /// How long a trial will take: rough before anything was measured, then by what this run directory has seen.
 
 #include <map>
-#include <string>
 #include <tuple>
 
 #include "driver/plan/trial.hpp"
@@ -31,13 +30,16 @@ class CostModel {
   double besides(const Trial& trial) const;
   const Registry& registry_;
   double slowest_gemm_float_ = 0, slowest_gemm_double_ = 0;  ///< of all devices, in flop/s; 0: not known
-  using Seen = std::tuple<const Method*, Precision, Backend>;
-  std::map<Seen, std::map<double, double>> seen_;  ///< ln n → the slowest rate seen there, in flop/s
   struct Mean {
     double seconds = 0, count = 0;
   };
-  /// By problem/precision/backend: n → what trials took besides their runs.
-  std::map<std::string, std::map<std::int64_t, Mean>> besides_;
+  /// What was seen of a problem in one precision on one backend.
+  struct Seen {
+    std::map<const Method*, std::map<double, double>> rates;  ///< ln n → the slowest there, in flop/s
+    std::map<std::int64_t, Mean> besides;                     ///< n → what trials took besides their runs
+  };
+  using Kind = std::tuple<const ProblemRow*, Precision, Backend>;
+  std::map<Kind, Seen> seen_;
 };
 
 }  // namespace gaussweep::driver

@@ -12,15 +12,11 @@ namespace {
 using ::testing::HasSubstr;
 using testing_help::good_answer;
 using testing_help::SweepInProcess;
-using Words = std::vector<nlohmann::json>;
+using testing_help::Words;
 
 constexpr std::size_t many = 400;
 constexpr std::size_t place = 7;                  // in the first batch, neither its first nor its last
 constexpr std::size_t middle = many - 1 - place;  // of equal trials the last goes first
-
-bool is_trial(const SweepInProcess& sweep, std::size_t number, const Trial& trial) {
-  return trial.key == sweep.trials()[number].key;
-}
 
 /// All but one passed, at the first try.
 void expect_others_untouched(const SweepInProcess& sweep, std::size_t but) {
@@ -67,7 +63,7 @@ TEST(Batches, OfOneLongTrialLeaveTheNextOneToOthers) {
 TEST(Batches, ATrialInTheirMiddleThatKillsWorkersIsAloneToBlame) {
   SweepInProcess sweep(1, many);
   int ends = 0;
-  sweep.script.dies = [&](int, const Trial& trial) { return is_trial(sweep, middle, trial) && ++ends > 0; };
+  sweep.script.dies = [&](int, const Trial& trial) { return sweep.is_trial(middle, trial) && ++ends > 0; };
   ASSERT_TRUE(sweep.run());
   EXPECT_GT(sweep.batches().front(), place + 1);
   EXPECT_EQ(ends, 2);
@@ -82,7 +78,7 @@ TEST(Batches, ATrialInTheirMiddleThatHangsIsAloneToBlame) {
   SweepInProcess sweep(1, many);
   sweep.trial_timeout = 30;
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
-    if (is_trial(sweep, middle, trial)) return {message_json(FromWorker{message::At{"loop"}})};
+    if (sweep.is_trial(middle, trial)) return {message_json(FromWorker{message::At{"loop"}})};
     return good_answer(trial);
   };
   ASSERT_TRUE(sweep.run());
@@ -99,7 +95,7 @@ TEST(Batches, GoOnWithAFreshWorkerWhereATrialSpentTheOld) {
   sweep.script.greets = [&](int, int start) { return (starts = start) > 0; };
   sweep.script.answers = [&](int, const Trial& trial) {
     Words words = good_answer(trial);
-    if (is_trial(sweep, middle, trial)) words.back()["end"] = "spent";
+    if (sweep.is_trial(middle, trial)) words.back()["end"] = "spent";
     return words;
   };
   ASSERT_TRUE(sweep.run());
@@ -111,7 +107,7 @@ TEST(Batches, OfARankThatRetiresGoToOthers) {
   SweepInProcess sweep(2, many);
   bool broken = false;
   sweep.script.dies = [&](int rank, const Trial& trial) {
-    return rank == 1 && !is_trial(sweep, many - 1, trial) && (broken = true);
+    return rank == 1 && !sweep.is_trial(many - 1, trial) && (broken = true);
   };
   sweep.script.unfit = [&](int rank, int) -> std::optional<message::Unfit> {
     if (rank == 1 && broken) return message::Unfit{"the probe came out wrong", false};
@@ -127,7 +123,7 @@ TEST(Batches, AreLeftForResumeWhereTheSweepIsStoppedAtOnce) {
   SweepInProcess sweep(1, many);
   bool hangs = false;
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
-    hangs = hangs || is_trial(sweep, middle, trial);
+    hangs = hangs || sweep.is_trial(middle, trial);
     if (hangs) return {};
     return good_answer(trial);
   };

@@ -29,7 +29,7 @@ io::DeviceRow device_row() {
 
 }  // namespace
 
-std::vector<nlohmann::json> good_answer(const Trial& trial) {
+Words good_answer(const Trial& trial) {
   io::Record record;
   record.key = trial.key;
   record.problem = to_string(trial.problem);

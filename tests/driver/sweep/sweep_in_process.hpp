@@ -17,11 +17,14 @@
 
 namespace gaussweep::driver::testing_help {
 
+/// What a worker says.
+using Words = std::vector<nlohmann::json>;
+
 /// What goes wrong, by rank and count of starts (from 1). Each function may be empty: then all is well.
 struct WorkerScript {
   std::function<bool(int rank, int start)> greets;  ///< false: it never says hello
   /// Its words after hello; none: it hangs.
-  std::function<std::vector<nlohmann::json>(int rank, const Trial& trial)> answers;
+  std::function<Words(int rank, const Trial& trial)> answers;
   std::function<bool(int rank, const Trial& trial)> dies;  ///< by signal 11, without an answer
   std::function<std::optional<message::Unfit>(int rank, int start)> unfit;
   /// What it says when it is told to store the rest and end; none: it hangs. Empty: it has stored all.
@@ -29,7 +32,7 @@ struct WorkerScript {
 };
 
 /// The messages of a good worker that has done its trial.
-std::vector<nlohmann::json> good_answer(const Trial& trial);
+Words good_answer(const Trial& trial);
 
 class SweepInProcess {
  public:
@@ -50,6 +53,7 @@ class SweepInProcess {
   double patience = 1e300;          ///< of the launcher
 
   const std::vector<Trial>& trials() const { return trials_; }
+  bool is_trial(std::size_t number, const Trial& trial) const { return trial.key == trials_[number].key; }
   double now() const { return now_; }
   /// Steps all until the sweep ends. @return false where it had not after so many seconds of its clock
   bool run(double most_seconds = 2000, const std::function<void()>& each_step = {});

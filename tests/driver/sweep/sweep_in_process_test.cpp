@@ -17,11 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing_help::good_answer;
 using testing_help::SweepInProcess;
-using Words = std::vector<nlohmann::json>;
-
-bool is_trial(const SweepInProcess& sweep, std::size_t number, const Trial& trial) {
-  return trial.key == sweep.trials()[number].key;
-}
+using testing_help::Words;
 
 TEST(SweepInProcess, EveryTrialIsRecordedOnce) {
   SweepInProcess sweep(3, 20);
@@ -42,9 +38,9 @@ TEST(SweepInProcess, RecordsSayWhatWasExpectedAndWhenTheyBeganAndEnded) {
   SweepInProcess sweep(1, 3);
   sweep.expect = {"crashed", "pass"};
   sweep.trial_timeout = 30;
-  sweep.script.dies = [&](int, const Trial& trial) { return is_trial(sweep, 1, trial); };
+  sweep.script.dies = [&](int, const Trial& trial) { return sweep.is_trial(1, trial); };
   sweep.script.answers = [&](int, const Trial& trial) {
-    if (!is_trial(sweep, 2, trial)) return good_answer(trial);
+    if (!sweep.is_trial(2, trial)) return good_answer(trial);
     return Words{message_json(FromWorker{message::At{"loop"}})};  // until its time is over
   };
   const double before = parse_time(time_stamp());
@@ -119,7 +115,7 @@ TEST(SweepInProcess, AWorkerHangs) {
   sweep.trial_timeout = 30;
   int tries = 0;
   sweep.script.answers = [&](int, const Trial& trial) {
-    if (!is_trial(sweep, 1, trial)) return good_answer(trial);
+    if (!sweep.is_trial(1, trial)) return good_answer(trial);
     ++tries;
     return Words{message_json(FromWorker{message::At{"loop"}})};
   };
@@ -135,7 +131,7 @@ TEST(SweepInProcess, AWorkerHangs) {
 TEST(SweepInProcess, AWorkerEndsTwiceOnOneTrial) {
   SweepInProcess sweep(2, 4);
   int ends = 0;
-  sweep.script.dies = [&](int, const Trial& trial) { return is_trial(sweep, 2, trial) && ++ends > 0; };
+  sweep.script.dies = [&](int, const Trial& trial) { return sweep.is_trial(2, trial) && ++ends > 0; };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(sweep.records(), 4U);
   EXPECT_EQ(ends, 2);
@@ -164,7 +160,7 @@ TEST_P(AWorkerLies, AndCountsAsCrashed) {
   SweepInProcess sweep(1, 3);
   const std::string lie = GetParam().first;
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
-    if (!is_trial(sweep, 1, trial)) return good_answer(trial);
+    if (!sweep.is_trial(1, trial)) return good_answer(trial);
     if (lie == "another's record") return good_answer(sweep.trials()[0]);
     if (lie == "no type") return {nlohmann::json::array({1, 2})};
     if (lie == "unknown") return {{{"type", "hullo"}}};
@@ -203,7 +199,7 @@ TEST(SweepInProcess, ASecondRecordOfOneTrialIsNotTakenForTheNext) {
 TEST(SweepInProcess, TheStorageFails) {
   SweepInProcess sweep(2, 8);
   sweep.script.answers = [&](int, const Trial& trial) -> Words {
-    if (is_trial(sweep, 5, trial)) return {message_json(FromWorker{message::StorageFailed{"no space left"}})};
+    if (sweep.is_trial(5, trial)) return {message_json(FromWorker{message::StorageFailed{"no space left"}})};
     return good_answer(trial);
   };
   try {
@@ -413,7 +409,7 @@ TEST(SweepInProcess, ATrialThatBreaksDevicesIsNotGivenToAllOfThem) {
   SweepInProcess sweep(3, 4);
   std::set<int> broken;
   sweep.script.dies = [&](int rank, const Trial& trial) {
-    return is_trial(sweep, 0, trial) && (broken.insert(rank), true);
+    return sweep.is_trial(0, trial) && (broken.insert(rank), true);
   };
   sweep.script.unfit = [&](int rank, int) -> std::optional<message::Unfit> {
     if (broken.count(rank) > 0) return message::Unfit{"fell off the bus", false};
