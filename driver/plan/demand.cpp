@@ -95,8 +95,8 @@ std::string need_words(double usual, double again, const char* of) {
 
 Placement place(const Method& method, const Trial& trial, const Room& room) {
   const Footprint usual = footprint(method, trial);
-  const Footprint again =
-      can_upload_again(method, trial) ? footprint(method, trial, Pristine::on_host) : usual;
+  const bool can_again = can_upload_again(method, trial);
+  const Footprint again = can_again ? footprint(method, trial, Pristine::on_host) : usual;
   const auto on_device = [&](const Footprint& need) {
     return fit_of(need.device_bytes, room.device_free, room.device_total);
   };
@@ -106,8 +106,14 @@ Placement place(const Method& method, const Trial& trial, const Room& room) {
   const auto fits = [&](const Footprint& need) {
     return on_device(need) == Fit::fits && on_host(need) == Fit::fits;
   };
-  if (fits(usual)) return {};
-  if (can_upload_again(method, trial) && fits(again)) return {Pristine::on_host, Fit::fits, {}};
+  constexpr double large = 0x1p28;  // bytes that a second copy takes
+  const bool spare =
+      can_again && trial.backend != Backend::cuda && usual.device_bytes - again.device_bytes > large;
+  if (fits(usual)) return {spare ? Pristine::on_host : Pristine::on_device, Fit::fits, {}};
+  if (can_again && fits(again)) {
+    return {Pristine::on_host, Fit::fits,
+            spare ? "" : "operands uploaded again for every run: the device has room for them once"};
+  }
   if (const Fit fit = on_device(again); fit != Fit::fits) {
     const char* memory = trial.backend == Backend::cuda ? "GPU memory" : "the device's memory";
     std::string reason =

@@ -40,13 +40,14 @@ struct Room {
   double device_free = 0, device_total = 0;
   io::Memory host{};
 };
-/// How a trial fits, and why it does not, in words with numbers.
+/// How a trial fits; in words, why it does not, with numbers, or what is unusual about how it does.
 struct Placement {
   Pristine pristine = Pristine::on_device;
   Fit fit = Fit::fits;
   std::string reason;
 };
-/// Pristine inputs on the device where they fit there beside the working ones, else on the host.
+/// Pristine inputs on the device where they fit there beside the working ones, else on the host. On the CPU,
+/// where they are on the host already, large ones are not held once more.
 Placement place(const Method& method, const Trial& trial, const Room& room);
 
 }  // namespace gaussweep::driver

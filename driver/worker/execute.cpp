@@ -41,7 +41,7 @@ void describe_device(io::Record& record, const DeviceInfo& info, const Origin& o
 }
 
 void add_words(std::string& message, const std::string& words) {
-  message += (message.empty() ? "" : "; ") + words;
+  if (!words.empty()) message += (message.empty() ? "" : "; ") + words;
 }
 
 }  // namespace
@@ -143,8 +143,8 @@ io::Record Executor::run(const Trial& trial) {
     record.message = placement.reason;
     return record;
   }
-  return trial.precision == Precision::float32 ? run_typed<float>(trial, *method, placement.pristine)
-                                               : run_typed<double>(trial, *method, placement.pristine);
+  return trial.precision == Precision::float32 ? run_typed<float>(trial, *method, placement)
+                                               : run_typed<double>(trial, *method, placement);
 }
 
 Peaks peaks_of(Backend trial, Backend device, const Peaks& measured) {
@@ -383,10 +383,10 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
 }
 
 template <class T>
-io::Record Executor::run_typed(const Trial& trial, const Method& method, Pristine pristine) {
+io::Record Executor::run_typed(const Trial& trial, const Method& method, const Placement& placement) {
   io::Record record = blank(trial);
   Held<T>& held = hold_inputs<T>(trial, record);
-  Measured<T> measured = measure(trial, method, held.prepared->inputs, pristine, record);
+  Measured<T> measured = measure(trial, method, held.prepared->inputs, placement.pristine, record);
   const Findings& found = measured.verdict.findings;
 
   record.residual_ratio = found.ratio;
@@ -403,8 +403,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, Pristin
     record.status = word(io::Status::error);
     record.message = measured.verdict.disagreement;
   }
-  if (pristine == Pristine::on_host)
-    add_words(record.message, "operands uploaded again for every run: the device has room for them once");
+  add_words(record.message, placement.reason);
   compare_with_reference(trial, method, held, measured.answer, record);
   return record;
 }

@@ -41,7 +41,7 @@ class Executor {
   template <class T>
   struct Held;
   template <class T>
-  io::Record run_typed(const Trial& trial, const Method& method, Pristine pristine);
+  io::Record run_typed(const Trial& trial, const Method& method, const Placement& placement);
   /// The inputs of a trial, made or read unless the last trial had the same.
   template <class T>
   Held<T>& hold_inputs(const Trial& trial, io::Record& record);

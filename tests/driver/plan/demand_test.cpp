@@ -42,9 +42,11 @@ TEST_F(PlaceOfATrial, OfOrder100000OnAnH200) {
   const Placement once = place(gesv, trial(gesv, 100'000), h200);
   EXPECT_EQ(once.fit, Fit::fits) << once.reason;
   EXPECT_EQ(once.pristine, Pristine::on_host);
+  EXPECT_NE(once.reason.find("the device has room for them once"), std::string::npos) << once.reason;
   const Placement twice = place(gesv, trial(gesv, 90'000), h200);
   EXPECT_EQ(twice.fit, Fit::fits);
   EXPECT_EQ(twice.pristine, Pristine::on_device);
+  EXPECT_EQ(twice.reason, "");
   const Placement never = place(gesv, trial(gesv, 140'000), h200);
   EXPECT_EQ(never.fit, Fit::never);
   EXPECT_EQ(never.reason,
@@ -91,6 +93,15 @@ TEST_F(PlaceOfATrial, HostMemoryIsThatOfTheInputsAndTwoAnswers) {
   // On the CPU the operands of the runs lie there too.
   EXPECT_NEAR(matrices("gesv", "lapack", Backend::host, Pristine::on_device), 3, 1e-3);
   EXPECT_NEAR(matrices("gesv", "lapack", Backend::host, Pristine::on_host), 2, 1e-3);
+}
+
+TEST_F(PlaceOfATrial, OnTheCpuLargeInputsAreNotHeldOnceMore) {
+  const Method& gesv = method("gesv", "lapack");
+  const Room cpu{"CPU", 100 * gibibyte, 128 * gibibyte, {128 * gibibyte, 100 * gibibyte}};
+  const Placement large = place(gesv, trial(gesv, 6000, Backend::host), cpu);
+  EXPECT_EQ(large.pristine, Pristine::on_host);
+  EXPECT_EQ(large.reason, "") << "nothing is uploaded there";
+  EXPECT_EQ(place(gesv, trial(gesv, 5000, Backend::host), cpu).pristine, Pristine::on_device);
 }
 
 TEST_F(PlaceOfATrial, SeveralRunsThatOverwriteKeepTheirInputsOnTheDevice) {
