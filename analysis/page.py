@@ -102,12 +102,14 @@ class Page:
         if not any(part.startswith("<figure") or part.startswith('<div class="plots"') for part in parts):
             self.sections.pop()
 
-    def fold(self, summary):
-        """What stands in the last section, behind a line to open it."""
-        self.sections[-1][2] = [f"<details><summary>{text(summary)}</summary>", *self.sections[-1][2], "</details>"]
+    def fold(self, summary, mark=0):
+        """What was written since the mark, or all of the last section, behind a line to open it."""
+        parts = self.sections[-1][2]
+        parts[mark:] = [f"<details><summary>{text(summary)}</summary>", *parts[mark:], "</details>"]
 
     def grid(self, name, parts, frame):
-        """Parts of sizes and rows each: a row a label, a column a size; cells are markup. Its CSV is the frame."""
+        """Parts of sizes and rows each: a row a label, a column a size; cells are markup. Its CSV is the frame. The
+        sizes of a single part are the head of the table, which paper repeats on each sheet."""
         bodies = []
         for sizes, rows in parts:
             head = "".join(f'<th data-v="{float(n)!r}">{whole(n)}</th>' for n in sizes)
@@ -115,7 +117,10 @@ class Page:
                 f"<tr><th>{label}</th>" + "".join(f"<td>{cells.get(n, '')}</td>" for n in sizes) + "</tr>"
                 for label, cells in rows
             )
-            bodies.append(f'<tbody><tr class="sizes"><th>n</th>{head}</tr>{body}</tbody>')
+            head = f'<tr class="sizes"><th>n</th>{head}</tr>'
+            bodies.append(
+                f"<thead>{head}</thead><tbody>{body}</tbody>" if len(parts) == 1 else f"<tbody>{head}{body}</tbody>"
+            )
         self._put(
             f'<figure class="table"><div class="scroll"><table class="grid" data-grid="{text(name)}">'
             f'{"".join(bodies)}</table></div><figcaption>{self._csv(name, frame)}</figcaption></figure>'

@@ -3,7 +3,7 @@ night)."""
 
 from . import architectures, changes, costs, failures, overview, papers, provenance, restoration, timeline, verdict
 
-FIRST = [overview.overview, verdict.verdict]
+FIRST = [overview.overview, verdict.verdict, changes.table]
 LAST = [
     changes.trend,
     overview.what_ran,

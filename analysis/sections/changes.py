@@ -1,5 +1,6 @@
 """What is another than in the last run of the same plan."""
 
+import numpy as np
 import pandas as pd
 
 from ..frames import answered, best, method_styles, slug
@@ -40,8 +41,21 @@ def sentences(night):
     if not len(rows):
         return
     count = rows["change"].value_counts()
-    words = [f"{count[c]} {c}" for c in ("worse", "slower", "faster", "passes now", "same") if c in count]
+    words = [
+        f"{count[c]} {c}{_farthest(rows[rows['change'] == c])}"
+        for c in ("worse", "slower", "faster", "passes now", "same")
+        if c in count
+    ]
     yield f"Since the last run of the same plan: of {len(rows)} trials {', '.join(words)}.", "changes"
+
+
+def _farthest(rows):
+    """In brackets the trials that are slower or faster by most, at most two."""
+    if rows["change"].iloc[0] not in ("slower", "faster"):
+        return ""
+    far = rows.assign(far_=np.maximum(rows["ratio"], 1 / rows["ratio"])).sort_values("far_", ascending=False)
+    names = [f"{r.problem}/{r.method} {r.precision} n = {r.size} {factor(r.far_)}" for r in far.head(2).itertuples()]
+    return f" ({', '.join(names)}{', …' if len(rows) > 2 else ''})"
 
 
 def table(page, night):
@@ -53,7 +67,7 @@ def table(page, night):
     order = {"worse": 0, "slower": 1, "passes now": 2, "faster": 3}
     rows = rows.assign(order_=rows["change"].map(order), far_=-(rows["ratio"] - 1).abs())
     rows = rows.sort_values(["order_", "far_"], kind="stable").drop(columns=["order_", "far_"])
-    page.heading("Since the last run", "changes")
+    page.begin("changes", "Since the last run")
     page.table(
         "changes",
         rows[

@@ -6,7 +6,6 @@ import pandas as pd
 from ..frames import answered, best
 from ..loader import STATUSES
 from ..page import factor, number, percent, seconds, whole
-from . import changes
 from .glance import glance, leaders_table
 
 
@@ -21,8 +20,6 @@ def overview(page, night):
     known = _statuses(status.index)
     devices = [d for d in sorted(records["device"].unique())]
     page.items(glance(night))
-    _warnings(page, night)
-    changes.table(page, night)
     page.add(
         f"{len(records)} trials in {len(night.files)} file{'s' * (len(night.files) != 1)}, "
         f"{len(night.samples)} samples, on {', '.join(devices)}: " + ", ".join(f"{status[s]} {s}" for s in known) + "."
@@ -32,13 +29,20 @@ def overview(page, night):
             "Trials of the backend emulated ran the GPU's kernels on the CPU: they say what is right, and nothing of"
             " how fast a GPU is."
         )
+    _warnings(page, night)
 
 
 def _warnings(page, night):
-    if night.warnings:
-        page.items(night.warnings[:20])
-        if len(night.warnings) > 20:
-            page.nothing(f"{len(night.warnings) - 20} more remarks of this kind.")
+    """What the loader had to say: folded, unless there is a file that it could not read."""
+    several = night.warnings
+    if not several:
+        return
+    mark = page.mark()
+    page.items(several[:20])
+    if len(several) > 20:
+        page.nothing(f"{len(several) - 20} more remarks of this kind.")
+    if not any("left out" in warning for warning in several):
+        page.fold(f"{len(several)} remark{'s' * (len(several) > 1)} on the files", mark)
 
 
 def what_ran(page, night):

@@ -20,20 +20,28 @@ def verdict(page, night):
         page.nothing("Nothing was tried.")
         return
     page.add(
-        "In each cell the fastest method that passed; its median time and its lead over the next method (tie: their"
-        " times overlap from first to third quartile); the share of the problem's limit on the device, whatever the"
-        " method: its operations at the measured GEMM rate (compute), or its operands once at the measured copy rate"
-        " (memory). A cell leads to the problem. The same numbers as gaussweep summary --best --by gpu."
+        "In each cell the fastest method that passed, its median time, its lead over the next method, and how near it"
+        " came to the problem's limit on the device."
     )
     styles = method_styles(night.records)
     for i, (device, capability, cpus, races) in enumerate(found):
         title = device + (f" ({capability // 10}.{capability % 10})" if capability else "")
         page.heading(title + (f", beside it methods of {', '.join(cpus)}" if cpus else ""), f"grid-{i + 1}")
         page.grid(f"grid-{i + 1}", _parts(_rows(races, styles, capability)), races)
+    page.add(
+        "Tie: the times of the two overlap from first to third quartile. The limit is the problem's, whatever the"
+        " method: its operations at the measured GEMM rate (compute), or its operands once at the measured copy rate"
+        " (memory)."
+        " A cell leads to the problem. The same numbers as gaussweep summary --best --by gpu."
+    )
 
 
 def _parts(rows):
-    """(sizes, rows) each: rows that have most of their sizes in common together, at most MOST_SIZES side by side."""
+    """(sizes, rows) each, at most MOST_SIZES side by side. Where there are more, rows that have most of their sizes in
+    common stand together."""
+    every = set().union(*(cells for _, cells in rows))
+    if len(every) <= MOST_SIZES:
+        return [(sorted(every), rows)]
     groups = []  # [sizes, rows]
     for label, cells in rows:
         own = set(cells)
@@ -53,15 +61,16 @@ def _parts(rows):
 
 
 def _rows(races, styles, capability):
-    """(label markup, {n: cell markup}) each."""
+    """(label markup, {n: cell markup}) each: of a problem and precision the matrix of most sizes first."""
     rows = []
     for (problem, precision, task), group in races.groupby(["problem", "precision", "task"]):
         cells = {}
         for race in group.itertuples():
             cells.setdefault(race.n, []).append(_cell(race, styles, capability))
-        label = f'<a href="#{anchor(problem)}"><b>{text(problem)} {text(precision)}</b></a><br>{text(task)}'
-        rows.append((label, {n: "<hr>".join(several) for n, several in cells.items()}))
-    return rows
+        matrix = text(task).replace("_", "_<wbr>")  # a telephone breaks the line there
+        label = f'<a href="#{anchor(problem)}"><b>{text(problem)} {text(precision)}</b></a><br>{matrix}'
+        rows.append(((problem, precision, -len(cells)), label, {n: "<hr>".join(c) for n, c in cells.items()}))
+    return [(label, cells) for _, label, cells in sorted(rows, key=lambda row: row[0])]
 
 
 def _cell(race, styles, capability):
@@ -70,6 +79,7 @@ def _cell(race, styles, capability):
         return f'{link} class="lost">none passed</a><br>of {race.methods}'
     on = " (emulated)" if race.backend == "emulated" else " (CPU)" if race.backend == "host" and capability else ""
     lead = "tie" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
-    share = f"<br>{percent(race.share)} {race.bound}" if race.share > 0 else ""
+    near = percent(race.share) if race.share >= 0.01 else f"{100 * race.share:.2g} %"
+    share = f"<br>{near} {race.bound}" if race.share > 0 else ""
     style = styles.get((race.problem, race.winner), 0) % 8
     return f'{link} class="m{style}">{text(race.winner)}{on}</a><br>{seconds(race.median)}, {lead}{share}'

@@ -2,10 +2,12 @@
 
 import csv
 import io
+import tempfile
 import unittest
+from pathlib import Path
 
 import fixture
-from pages import report_here
+from pages import report, report_here
 
 GPU = "NVIDIA Test 100"
 
@@ -135,7 +137,8 @@ class SinceLastRunTest(unittest.TestCase):
 
     def test_they_are_compared_and_not_pooled(self):
         words = self.page.words("overview")
-        self.assertIn("Since the last run of the same plan: of 3 trials 1 worse, 1 slower, 1 same.", words)
+        slower = r"1 slower \(gesv/gauss_block double n = 512 1\.[45]\d×\)"
+        self.assertRegex(words, rf"Since the last run of the same plan: of 3 trials 1 worse, {slower}, 1 same\.")
         self.assertIn("3 trials in 2 files", words)
 
     def test_what_changed_stands_in_a_table(self):
@@ -150,6 +153,19 @@ class SinceLastRunTest(unittest.TestCase):
         self.assertIn("cusolver", cells[1])
         self.assertIn('href="#problem-gesv"', self.page.text)
         self.assertIn('id="problem-gesv"', self.page.text)
+
+
+class RemarksTest(unittest.TestCase):
+    def test_remarks_on_files_are_folded_unless_one_was_left_out(self):
+        night = fixture.Night()
+        night.trial("gesv", "lapack", 64, 1e-3)
+        with tempfile.TemporaryDirectory() as folder:
+            good, bad = night.write(Path(folder) / "good.h5"), Path(folder) / "bad.h5"
+            bad.write_text("no results")
+            for files, folded in (([good], True), ([good, bad], False)):
+                page, _ = report(*files, out=Path(folder) / "out")
+                self.assertIn("lacks", page.words("overview"))
+                self.assertEqual("on the files</summary>" in page.text, folded)
 
 
 class TrendTest(unittest.TestCase):
@@ -187,6 +203,16 @@ class GridTest(unittest.TestCase):
         labels = [row[0].split()[0] for row in rows]
         self.assertEqual(labels, ["n", "gesv", "potrf", "n", "gesv", "potrf", "n", "getrf"])
         self.assertTrue(all(cell for row in rows for cell in row), "no cell is empty")
+
+    def test_few_sizes_are_one_block_whose_heading_is_repeated_on_paper(self):
+        night = fixture.Night()
+        for n in (64, 128):
+            night.trial("gesv", "cusolver", n, 1e-6 * n, gpu=GPU, matrix="uniform")
+        night.trial("gesv", "cusolver", 1000, 1e-3, gpu=GPU, matrix="cauchy")
+        page = report_here(night)
+        first = [row[0][0].split()[-1] for row in page.tables["grid-1"]]
+        self.assertEqual(first, ["n", "doubleuniform", "doublecauchy"])  # that of most sizes first
+        self.assertRegex(page.text, r'<thead><tr class="sizes"><th>n</th><th [^>]*>64</th>')
 
     def test_a_problem_that_only_its_records_know_has_title_and_limit(self):
         night = fixture.Night()
