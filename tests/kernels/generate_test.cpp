@@ -6,9 +6,11 @@
 #include <lapacke.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <thread>
 
 #include "kernels/matrix/condition.hpp"
 #include "kernels/matrix/element.hpp"
@@ -373,6 +375,25 @@ TEST(RowRanges, CoverEveryRowOnce) {
       EXPECT_THAT(seen, testing::Each(1)) << rows << " rows, " << threads << " threads";
     }
   }
+}
+
+TEST(RowRanges, AreNoMoreThanTheCpusThatMayBeUsed) {
+  const auto ranges = [] {
+    std::atomic<std::int64_t> count{0};
+    for_row_ranges(1000, 0, 1e9, [&](std::int64_t, std::int64_t) { ++count; });
+    return count.load();
+  };
+  EXPECT_EQ(ranges(), std::min<std::int64_t>(usable_cpus(), 1000));
+  std::int64_t of_one = 0;
+  std::thread([&] {  // whose threads inherit what it may use
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+    of_one = ranges();
+  })
+      .join();
+  EXPECT_EQ(of_one, 1);
 }
 
 TEST(RowRanges, RethrowWhatARangeThrew) {
