@@ -107,9 +107,9 @@ class Page:
         parts = self.sections[-1][2]
         parts[mark:] = [f"<details><summary>{text(summary)}</summary>", *parts[mark:], "</details>"]
 
-    def grid(self, name, parts, frame):
-        """Parts of sizes and rows each: a row a label, a column a size; cells are markup. Its CSV is the frame. The
-        sizes of a single part are the head of the table, which paper repeats on each sheet."""
+    def grid(self, name, parts, frame=None):
+        """Parts of sizes and rows each: a row a label, a column a size; cells are markup. Its CSV is the frame, if
+        there is one. The sizes of a single part are the head of the table, which paper repeats on each sheet."""
         bodies = []
         for sizes, rows in parts:
             head = "".join(f'<th data-v="{float(n)!r}">{whole(n)}</th>' for n in sizes)
@@ -121,9 +121,10 @@ class Page:
             bodies.append(
                 f"<thead>{head}</thead><tbody>{body}</tbody>" if len(parts) == 1 else f"<tbody>{head}{body}</tbody>"
             )
+        caption = f"<figcaption>{self._csv(name, frame)}</figcaption>" if frame is not None else ""
         self._put(
             f'<figure class="table"><div class="scroll"><table class="grid" data-grid="{text(name)}">'
-            f'{"".join(bodies)}</table></div><figcaption>{self._csv(name, frame)}</figcaption></figure>'
+            f'{"".join(bodies)}</table></div>{caption}</figure>'
         )
 
     def _put(self, markup):

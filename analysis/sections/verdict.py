@@ -5,6 +5,8 @@ from ..page import factor, percent, seconds, text
 from ..verdict import grids
 
 MOST_SIZES = 8  # side by side: as many as a sheet of paper takes
+MOST_RACES = 3  # in one cell: of systems that only their digests tell apart
+MOST_ROWS = 48  # in sight; a browser takes seconds to lay out what thousands of races fill
 ALIKE = 0.4  # the share of common sizes from which on rows stand under the same ones
 
 
@@ -27,7 +29,12 @@ def verdict(page, night):
     for i, (device, capability, cpus, races) in enumerate(found):
         title = device + (f" ({capability // 10}.{capability % 10})" if capability else "")
         page.heading(title + (f", beside it methods of {', '.join(cpus)}" if cpus else ""), f"grid-{i + 1}")
-        page.grid(f"grid-{i + 1}", _parts(_rows(races, styles, capability)), races)
+        rows = _rows(races, styles, capability)
+        page.grid(f"grid-{i + 1}", _parts(rows[:MOST_ROWS]), races)
+        if len(rows) > MOST_ROWS:
+            mark = page.mark()
+            page.grid(f"grid-{i + 1}-more", _parts(rows[MOST_ROWS:]))
+            page.fold(f"{len(rows) - MOST_ROWS} more rows of {device}", mark)
     page.add(
         "Tie: the times of the two overlap from first to third quartile. The limit is the problem's, whatever the"
         " method: its operations at the measured GEMM rate (compute), or its operands once at the measured copy rate"
@@ -65,12 +72,18 @@ def _rows(races, styles, capability):
     rows = []
     for (problem, precision, task), group in races.groupby(["problem", "precision", "task"]):
         cells = {}
-        for race in group.itertuples():
+        for race in group.sort_values("methods", ascending=False, kind="stable").itertuples():
             cells.setdefault(race.n, []).append(_cell(race, styles, capability))
         matrix = text(task).replace("_", "_<wbr>")  # a telephone breaks the line there
         label = f'<a href="#{anchor(problem)}"><b>{text(problem)} {text(precision)}</b></a><br>{matrix}'
-        rows.append(((problem, precision, -len(cells)), label, {n: "<hr>".join(c) for n, c in cells.items()}))
+        rows.append(((problem, precision, -len(cells)), label, {n: _stack(several) for n, several in cells.items()}))
     return [(label, cells) for _, label, cells in sorted(rows, key=lambda row: row[0])]
+
+
+def _stack(cells):
+    """The races of one cell, those of most methods first."""
+    more = f"{len(cells) - MOST_RACES} more in the CSV"
+    return "<hr>".join(cells if len(cells) <= MOST_RACES + 1 else [*cells[:MOST_RACES], more])
 
 
 def _cell(race, styles, capability):

@@ -214,6 +214,28 @@ class GridTest(unittest.TestCase):
         self.assertEqual(first, ["n", "doubleuniform", "doublecauchy"])  # that of most sizes first
         self.assertRegex(page.text, r'<thead><tr class="sizes"><th>n</th><th [^>]*>64</th>')
 
+    def test_the_rows_of_many_matrices_are_all_there_and_most_of_them_folded(self):
+        night = fixture.Night()
+        for i in range(60):
+            night.trial("gesv", "cusolver", 64, 1e-6, gpu=GPU, matrix=f"matrix{i:02d}")
+        page = report_here(night)
+        shown, folded = ([row[0][0][-2:] for row in page.tables[name][1:]] for name in ("grid-1", "grid-1-more"))
+        self.assertEqual(shown + folded, [f"{i:02d}" for i in range(60)])
+        self.assertEqual(len(page.data["grid-1"].splitlines()), 61)
+        self.assertRegex(page.text, rf"<details><summary>{len(folded)} more rows of {GPU}</summary><figure")
+        self.assertGreater(len(shown), 40)
+
+    def test_of_many_systems_of_one_name_a_cell_shows_those_with_most_methods(self):
+        night = fixture.Night()
+        for i in range(6):
+            night.trial("gesv", f"m{i}", 64, 1e-6, gpu=GPU, matrix_digest=f"system{i}")
+        night.trial("gesv", "rival", 64, 2e-6, gpu=GPU, matrix_digest="system5")
+        page = report_here(night)
+        cell = page.tables["grid-1"][1][1][0]
+        self.assertTrue(cell.startswith("m5"), cell)
+        self.assertIn("3 more in the CSV", cell)
+        self.assertEqual(len(page.data["grid-1"].splitlines()), 7)
+
     def test_a_problem_that_only_its_records_know_has_title_and_limit(self):
         night = fixture.Night()
         known = dict(problem_title="squares of matrices", problem_flops=2e9, problem_bytes=8e6)
