@@ -8,8 +8,10 @@ from concurrent.futures.process import BrokenProcessPool
 from .chosen import choose
 from .drawings import Drawings
 from .loader import ReportError, load
+from .nights import MOST_NIGHTS, table
 from .page import Page, printable
 from .sections import FIRST, LAST, papers, problems, restoration
+from .sections.changes import followed
 
 
 def build(night, title="gaussweep report", baseline="", of_papers="run", drawings=None):
@@ -58,6 +60,12 @@ def main(arguments=None):
         "--baseline", default="", metavar="METHOD", help="what speedups are over, e.g. lapack (default: the vendor's)"
     )
     parser.add_argument("--title", help="of the page")
+    parser.add_argument(
+        "--trend",
+        action="store_true",
+        help="write no page, but print how the fastest trial of each problem at its largest size did in the last"
+        f" {MOST_NIGHTS} runs of its plan (of three or more)",
+    )
     of_papers = parser.add_mutually_exclusive_group()
     of_papers.add_argument(
         "--no-papers",
@@ -77,6 +85,9 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     try:
         night = choose(load(options.input), options.problem, options.method, options.gpu, options.baseline)
+        if options.trend:
+            print("\n".join(table(followed(night))) or "No trial passed in three runs of its plan.")
+            return 0
         title = options.title if options.title is not None else title_of(night)
         with Drawings() as drawings:
             index = build(night, title, options.baseline, options.papers, drawings).write(options.output)

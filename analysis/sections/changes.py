@@ -104,22 +104,28 @@ def _unit(span):
     )
 
 
-def trend(page, night):
-    """How the fastest trial of each problem at its largest size did from run to run, where there are three or more."""
-    if night.earlier is None:
-        return
+def followed(night, least=LEAST_RUNS):
+    """The fastest trial of each problem, precision and device at its largest size, a row a run of it in which it passed
+    (`at`: when), where its plan was run that often; the last run is that of `night.records`."""
     race = ["problem", "precision", "device"]
     shown = [*TRIAL, "start_time", "seconds_median"]
+    if night.earlier is None:
+        return pd.DataFrame(columns=[*shown, *race, "method", "size", "at"])
     before = night.earlier.loc[night.earlier["status"] == "pass", shown]
     often = before.groupby(TRIAL).size()
-    often = often[often >= LEAST_RUNS - 1].reset_index()[TRIAL]
+    often = often[often >= least - 1].reset_index()[TRIAL]
     now = answered(night.records).merge(often, on=TRIAL)
     now = now[(now["status"] == "pass") & (now["size"] == now.groupby(race)["size"].transform("max"))]
     leading = best(now, race)[[*TRIAL, *race, "method", "size", "start_time", "seconds_median"]]
     told = leading.drop(columns=["start_time", "seconds_median"]).merge(before, on=TRIAL)
     told = pd.concat([told, leading])
     told = told[told["seconds_median"] > 0].assign(at=pd.to_datetime(told["start_time"], errors="coerce", utc=True))
-    told = told.dropna(subset=["at"]).sort_values("at", kind="stable")
+    return told.dropna(subset=["at"]).sort_values("at", kind="stable")
+
+
+def trend(page, night):
+    """How the fastest trial of each problem at its largest size did from run to run, where there are three or more."""
+    told = followed(night)
     if not len(told):
         return
     styles = method_styles(night.records)

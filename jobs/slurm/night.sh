@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # A short text on a night, to be mailed: what is missing, what failed unexpectedly, what became slower or wrong since the
-# night before, and who wins.
+# night before, how the fastest trials did night by night, and who wins.
 #
-#   jobs/slurm/night.sh NIGHT [BEFORE]
+#   jobs/slurm/night.sh NIGHT [BEFORE [EARLIER…]]
 #
-#   NIGHT, BEFORE   directories with results.h5 (and missing.txt), as nightly.sh leaves them, or results files
-#   $GAUSSWEEP      the program (default: build/gaussweep, or the one on the path)
+#   NIGHT, BEFORE, EARLIER   directories with results.h5 (and missing.txt), as nightly.sh leaves them, or results files
+#   $GAUSSWEEP               the program (default: build/gaussweep, or the one on the path)
+#   $GAUSSWEEP_TREND         which trials are followed over three nights and more, as options of analysis/report, e.g.
+#                            --problem gesv,trsv --gpu *H200*; default: the fastest of each problem, at its largest size
 #
 # Its first line is the mail's subject. Exit code: 0, or 4 where something became slower or wrong.
 
@@ -13,7 +15,7 @@ set -uo pipefail
 root=$(cd "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../.." && pwd) || exit 2
 gaussweep=${GAUSSWEEP:-$root/build/gaussweep}
 [[ -x $gaussweep ]] || gaussweep=$(command -v gaussweep) || { echo "night.sh: no gaussweep; set GAUSSWEEP" >&2; exit 2; }
-if (($# < 1 || $# > 2)); then echo "night.sh: give NIGHT [BEFORE]" >&2; exit 2; fi
+if (($# < 1)); then echo "night.sh: give NIGHT [BEFORE [EARLIER…]]" >&2; exit 2; fi
 
 results_of() { if [[ -d $1 ]]; then echo "$1/results.h5"; else echo "$1"; fi; }
 night=$(results_of "$1")
@@ -23,10 +25,17 @@ failures=$("$gaussweep" summary "$night" --failures) || exit
 count=$(tail -n 1 <<<"$failures")
 unexpected=$(sed -n '/^Not as expected:/,/^$/p' <<<"$failures")
 compared='' code=0
-if (($# == 2)); then
+if (($# > 1)); then
   compared=$("$gaussweep" compare "$(results_of "$2")" "$night" --only slower,worse --sort speedup --limit "$most" 2>&1)
   code=$?
   if ((code != 0 && code != 4)); then compared="Not compared with $2: $compared" code=0; fi
+fi
+trend=''
+if (($# > 2)); then
+  nights=() chosen=()
+  for one; do nights+=("$(results_of "$one")"); done
+  IFS=' ' read -r -a chosen <<<"${GAUSSWEEP_TREND:-}"
+  trend=$("$root/analysis/report" --trend "${chosen[@]}" "${nights[@]}" 2>&1) || trend="Not told: $trend"
 fi
 missing=''
 if [[ -d $1 && -s $1/missing.txt ]]; then missing=$(head -n "$most" "$1/missing.txt"); fi
@@ -39,5 +48,6 @@ echo "$subject"
 if [[ -n $missing ]]; then printf '\n%s\n' "$missing"; fi
 if [[ -n $unexpected ]]; then printf '\n%s\n' "$(head -n "$most" <<<"$unexpected")"; fi
 if [[ -n $compared ]]; then printf '\nSince %s:\n%s\n' "$(basename "$2")" "$compared"; fi
+if [[ -n $trend ]]; then printf '\nNight by night (medians):\n%s\n' "$trend"; fi
 printf '\n%s\n' "$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" --best --by gpu | sed '/^First the fastest/,$d')"
 exit "$code"

@@ -4,10 +4,13 @@ import csv
 import io
 import tempfile
 import unittest
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import fixture
 from pages import report, report_here
+
+from analysis.cli import main
 
 GPU = "NVIDIA Test 100"
 
@@ -187,6 +190,14 @@ class TrendTest(unittest.TestCase):
         self.assertEqual([round(float(row.rpartition(",")[2])) for row in rows], [1, 2, 3])
         self.assertEqual({row.split(",")[0].strip('"') for row in rows}, {"cusolver"})
         self.assertNotIn("trend", report_here(*nights[:2]).figures)
+        with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()) as told:
+            files = [str(night.write(Path(folder) / f"{i}.h5")) for i, night in enumerate(nights)]
+            self.assertEqual(main(["--trend", "--method", "cusolver", *files]), 0)
+            self.assertEqual(main(["--trend", *files[:2]]), 0)
+        what, medians, none = told.getvalue().splitlines()
+        self.assertRegex(what, rf"^gesv/cusolver double, n = 512, {GPU}: \+(19|20)\d\.\d %$")
+        self.assertRegex(medians, r"^  01-01 (1\.\d+ ms|9\d\d µs), 01-02 [12]\.\d+ ms, 01-03 [23]\.\d+ ms$")
+        self.assertEqual(none, "No trial passed in three runs of its plan.")
 
 
 class GridTest(unittest.TestCase):

@@ -145,6 +145,19 @@ class Data(SweepTest):
         for words in ("3 of 9 trials are missing", "Since before:", "4 trials in both: 4 SAME", "gesv double"):
             self.assertIn(words, done.stdout)
 
+    def test_three_nights_are_followed(self):
+        nights = [self.sweep(self.plan(PLAN), output=name) for name in ("third", "second", "first")]
+        done = subprocess.run(
+            [SOURCE / "jobs" / "slurm" / "night.sh", *nights],
+            env=environment(GAUSSWEEP=str(GAUSSWEEP), GAUSSWEEP_TREND="--problem gesv --method lap*"),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        self.assertIn(done.returncode, (0, 4), done.stderr)
+        self.assertRegex(done.stdout, r"Night by night \(medians\):\ngesv/lapack double, n = \d+, CPU: [+-]\d+\.\d %\n")
+
     def test_filters_that_leave_nothing_together_are_said(self):
         directory = self.sweep(self.plan(PLAN))
         for more in ([], ["--best", "--by", "gpu"]):
