@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the whole program for Kepler (sm_35) and Maxwell (sm_52) with CUDA 11.8 and g++ 11, any warning being an error, and
-# starts it: --version and the list of methods answer, and every portable kernel is in it for both architectures. Host
-# code is not optimised: docs/toolchains.md has the build for use.
+# starts it: --version and the list of methods answer, and every portable kernel is in it for both architectures.
+# Nothing in it is optimised: docs/toolchains.md has the build for use.
 #
 #   tests/kepler_program.sh [FOLDER]     default: build-kepler
 #
@@ -17,7 +17,8 @@ build() {
   CC=gcc-11 CXX=g++-11 cmake --preset cluster -B "$folder" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_CUDA_FLAGS_DEBUG= \
     -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" -DCUDAToolkit_ROOT="$toolkit" -DCMAKE_CUDA_HOST_COMPILER=g++-11 \
     -DCMAKE_CUDA_ARCHITECTURES="35;52" -DCMAKE_CUDA_FLAGS="-Wno-deprecated-gpu-targets -Werror all-warnings" \
-    -DGAUSSWEEP_WERROR=ON -DGAUSSWEEP_MEX=OFF -DGAUSSWEEP_UNITY="$1" >"$log" 2>&1 &&
+    -DGAUSSWEEP_WERROR=ON -DGAUSSWEEP_MEX=OFF -DGAUSSWEEP_SLOW_KERNELS=ON \
+    -DGAUSSWEEP_UNITY="$1" >"$log" 2>&1 &&
     cmake --build "$folder" -j "${JOBS:-$(nproc)}" --target gaussweep >>"$log" 2>&1
 }
 mkdir -p "$folder"

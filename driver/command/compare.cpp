@@ -24,7 +24,7 @@ namespace gaussweep::driver {
 
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string base, now, threshold = "3", format = "table", base_gpu, new_gpu;
   std::string sort;
   std::vector<std::string> only;
@@ -32,7 +32,6 @@ struct Options {
   bool all = false;
 };
 
-constexpr std::int64_t most_rows = 1'000'000;
 const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "launches", "worse"};
 
 /// What --sort can be, and the number it stands for.
@@ -54,7 +53,7 @@ bool is_of_kind(const Pair& pair, const std::string& kind) {
 
 /// The trials that are shown, in the order that is asked for; what was found is that of all. `hidden` becomes
 /// how many the limit keeps back.
-Comparison chosen(Comparison comparison, const Options& options, std::size_t& hidden) {
+Comparison chosen(Comparison comparison, const CompareOptions& options, std::size_t& hidden) {
   std::vector<Pair>& pairs = comparison.pairs;
   if (!options.only.empty()) {
     pairs.erase(std::remove_if(pairs.begin(), pairs.end(),
@@ -161,7 +160,7 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
   print_notes(comparison);
 }
 
-void compare_to_stdout(const Options& options, Commands& commands) {
+void compare_to_stdout(const CompareOptions& options, Commands& commands) {
   const Format format = parse_format(options.format);
   const double threshold = parse_threshold(options.threshold);
   const io::Results base = load_side(options.base, options.base_gpu, "--base-gpu");
@@ -206,7 +205,7 @@ void compare_to_stdout(const Options& options, Commands& commands) {
 }  // namespace
 
 void add_compare_command(CLI::App& app, Commands& commands) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   CLI::App* sub = app.add_subcommand("compare",
                                      "Compare two sets of records: FASTER, SLOWER, SAME, UNCLEAR or LAUNCHES "
                                      "by trial; exit code 4 on a regression");

@@ -17,7 +17,7 @@
 namespace gaussweep::driver {
 namespace {
 
-struct Options {
+struct ExportOptions {
   std::vector<std::string> paths;
   std::string format = "csv", output;
   bool force = false;
@@ -36,7 +36,7 @@ Table record_table(const std::vector<io::Record>& records) {
   return table;
 }
 
-void export_records(const Options& options) {
+void export_records(const ExportOptions& options) {
   if (!options.output.empty()) check_output(options.output, options.force);
   const Table table = record_table(load_all(options.paths).records);
   const std::string text =
@@ -51,7 +51,7 @@ void export_records(const Options& options) {
 }  // namespace
 
 void add_export_command(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   CLI::App* sub = app.add_subcommand("export", "Write records with all their columns, for other programs");
   sub->add_option("paths", options->paths,
                   "Run directories, directories of them (shards, nights), results files or journals")

@@ -17,13 +17,13 @@ namespace gaussweep::driver {
 
 namespace {
 
-struct Options {
+struct MergeOptions {
   std::vector<std::string> paths;
   std::string output;
   bool force = false, missing_ok = false;
 };
 
-void merge_to_file(const Options& options) {
+void merge_to_file(const MergeOptions& options) {
   check_output(options.output, options.force);
   std::vector<Loaded> inputs;
   std::vector<std::string> missing;
@@ -57,7 +57,7 @@ void merge_to_file(const Options& options) {
 }  // namespace
 
 void add_merge_command(CLI::App& app, Commands&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeOptions>();
   CLI::App* sub = app.add_subcommand("merge",
                                      "Join results files, run directories and journals into one results "
                                      "file; rebuilds a damaged results.h5");

@@ -22,6 +22,9 @@ void allow_backends(CLI::Option& option);
 /// A whole number from `low` to `high`; 1k is 1024, as in a plan.
 void allow_whole(CLI::Option& option, std::int64_t low, std::int64_t high);
 
+/// As many rows as a table may be asked for.
+inline constexpr std::int64_t most_rows = 1'000'000;
+
 /// A finite number from `low` to `high`.
 void allow_real(CLI::Option& option, double low, double high);
 

@@ -29,7 +29,7 @@ namespace {
 /// LAPACK's indices end at 46341 x 46341.
 constexpr std::int64_t most_pixels = 46340;
 
-struct Words {
+struct RestoreWords {
   std::string image, noise = "none", formula = "regularised", method, products = "analytic", gemm,
                      precision = "double", backend = "auto", output, format = "table", seed = "1";
   BlurOptions blur;
@@ -67,7 +67,7 @@ Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu) {
   return word == "auto" ? Backend::emulated : parse_option<Backend>("--backend", word);
 }
 
-RestoreJob job_of(Words& words) {
+RestoreJob job_of(RestoreWords& words) {
   RestoreJob job;
   job.formula = parse_option<Formula>("--formula", words.formula);
   job.products = parse_option<Products>("--products", words.products);
@@ -85,7 +85,7 @@ RestoreJob job_of(Words& words) {
   return job;
 }
 
-int run_restore(Words& words, const Commands& commands) {
+int run_restore(RestoreWords& words, const Commands& commands) {
   const Format format = parse_format(words.format);
   RestoreJob job = job_of(words);
   check_output_directory(words.output);
@@ -142,7 +142,7 @@ int run_restore(Words& words, const Commands& commands) {
 }  // namespace
 
 void add_restore_command(CLI::App& app, Commands& commands) {
-  auto words = std::make_shared<Words>();
+  auto words = std::make_shared<RestoreWords>();
   CLI::App* sub = app.add_subcommand(
       "restore",
       "Degrade an image and restore it by inversion of a matrix; pictures, errors and HDF5 into a directory");

@@ -23,9 +23,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::int64_t most_rows = 1'000'000;
-
-struct Options {
+struct StatusOptions {
   std::vector<std::string> directories;
   std::string format = "table";
   std::size_t failures = 10;
@@ -46,7 +44,7 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   return status_of(io::read_journal(journal), running, moment_now(), failures);
 }
 
-Statuses statuses(const Options& options) {
+Statuses statuses(const StatusOptions& options) {
   const std::vector<std::filesystem::path> runs = runs_under(options.directories);
   Statuses statuses;
   statuses.missing = missing_shards(runs, options.directories);
@@ -61,7 +59,7 @@ std::string text_of(const Statuses& statuses) {
 }
 
 /// Until nothing runs any more: the picture anew on a terminal, else a line whenever something is new.
-void watch(const Options& options) {
+void watch(const StatusOptions& options) {
   constexpr auto least_pause = std::chrono::seconds(2);
   constexpr int rest = 4;  // times as long as looking took: a large journal is not read all the time
   std::string shown;
@@ -80,7 +78,7 @@ void watch(const Options& options) {
   }
 }
 
-void print_status(const Options& options) {
+void print_status(const StatusOptions& options) {
   const Format format = parse_format(options.format);
   if (options.watches) {
     if (format != Format::table) throw UsageError("--watch: not with --format json");
@@ -98,7 +96,7 @@ void print_status(const Options& options) {
 }  // namespace
 
 void add_status_command(CLI::App& app, Commands&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StatusOptions>();
   CLI::App* sub = app.add_subcommand("status", "Say how running or ended sweeps stand; changes nothing");
   sub->add_option("directories", options->directories,
                   "Run directories, or directories of them: shards, nights")

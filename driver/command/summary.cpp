@@ -17,9 +17,7 @@ namespace gaussweep::driver {
 
 namespace {
 
-constexpr std::int64_t most_rows = 1'000'000;
-
-struct Options {
+struct SummaryOptions {
   std::vector<std::string> paths;
   std::string format = "table", sort, baseline, by;
   Filter filter;
@@ -39,7 +37,7 @@ void refuse_nothing(const std::vector<io::Record>& left, std::size_t before,
 }
 
 /// `--best --by gpu`.
-void print_verdict(const Options& options, Format format) {
+void print_verdict(const SummaryOptions& options, Format format) {
   if (!options.best) throw UsageError("--by gpu: is for --best only");
   for (const auto& [name, is_given] :
        {std::pair("--sort", !options.sort.empty()), std::pair("--baseline", !options.baseline.empty()),
@@ -67,7 +65,7 @@ void print_verdict(const Options& options, Format format) {
 }
 
 /// `--devices`.
-void print_devices(const Options& options, Format format) {
+void print_devices(const SummaryOptions& options, Format format) {
   for (const auto& [name, is_given] :
        {std::pair("--sort", !options.sort.empty()), std::pair("--baseline", !options.baseline.empty()),
         std::pair("--limit", options.limit > 0), std::pair("--failures", options.only_failures),
@@ -91,7 +89,7 @@ void print_devices(const Options& options, Format format) {
   }
 }
 
-void summarise_to_stdout(const Options& options) {
+void summarise_to_stdout(const SummaryOptions& options) {
   const Format format = parse_format(options.format);
   if (!options.by.empty()) return print_verdict(options, format);
   if (options.devices) return print_devices(options, format);
@@ -130,7 +128,7 @@ void summarise_to_stdout(const Options& options) {
 }  // namespace
 
 void add_summary_command(CLI::App& app, Commands&) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SummaryOptions>();
   CLI::App* sub =
       app.add_subcommand("summary", "Summarise records: a row a trial group, failures with their causes");
   Filter& filter = options->filter;

@@ -34,7 +34,7 @@ namespace {
 
 constexpr double devices_timeout = 300;
 
-struct Words {
+struct TryWords {
   std::string file, output, backend = "auto", time_limit = "1min", uplo;
   std::vector<std::string> problems, precisions;
   bool condition = false;
@@ -106,7 +106,7 @@ bool all_solved(const std::vector<io::Record>& records) {
   });
 }
 
-int try_matrix(Words& words, const Commands& commands) {
+int try_matrix(TryWords& words, const Commands& commands) {
   refuse_ranks();
   TryWishes& wishes = words.wishes;
   for (const std::string& word : words.problems) {
@@ -166,7 +166,7 @@ int try_matrix(Words& words, const Commands& commands) {
 }  // namespace
 
 void add_try_command(CLI::App& app, Commands& commands) {
-  auto words = std::make_shared<Words>();
+  auto words = std::make_shared<TryWords>();
   CLI::App* sub = app.add_subcommand(
       "try", "Say what a matrix is, run the methods that suit it, and say which of them wins");
   TryWishes& wishes = words->wishes;

@@ -22,13 +22,13 @@ namespace gaussweep::driver {
 
 namespace {
 
-struct Options {
+struct VerifyOptions {
   std::string path, format = "table", output;
   std::vector<std::string> tolerances;
   bool force = false;
 };
 
-void verify_to_stdout(const Options& options, Commands& commands) {
+void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
   const Format format = parse_format(options.format);
   const Tolerances tolerances = parse_tolerances(options.tolerances);
   if (!options.output.empty()) check_output(options.output, options.force);
@@ -73,7 +73,7 @@ void verify_to_stdout(const Options& options, Commands& commands) {
 }  // namespace
 
 void add_verify_command(CLI::App& app, Commands& commands) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyOptions>();
   CLI::App* sub =
       app.add_subcommand("verify", "Judge stored records again by other tolerances; nothing is run");
   sub->add_option("path", options->path, "Run directory, results file or journal")->required();

@@ -84,7 +84,7 @@ Fit fit_of(double need, double free, double total) {
 namespace {
 
 /// "needs 149.0 GiB of GPU memory, 74.5 GiB with its operands uploaded again for every run"
-std::string need_words(double usual, double again, const char* of) {
+std::string memory_words(double usual, double again, const char* of) {
   std::string words = fmt::format("needs {} of {}", bytes_text(usual), of);
   if (again < usual)
     words += fmt::format(", {} with its operands uploaded again for every run", bytes_text(again));
@@ -117,15 +117,16 @@ Placement place(const Method& method, const Trial& trial, const Room& room) {
   if (const Fit fit = on_device(again); fit != Fit::fits) {
     const char* memory = trial.backend == Backend::cuda ? "GPU memory" : "the device's memory";
     std::string reason =
-        fmt::format("{}; {} are free on {}", need_words(usual.device_bytes, again.device_bytes, memory),
+        fmt::format("{}; {} are free on {}", memory_words(usual.device_bytes, again.device_bytes, memory),
                     bytes_text(room.device_free), room.device);
     if (fit == Fit::not_now)
       reason += fmt::format(" of {}: another process holds the rest", bytes_text(room.device_total));
     return {Pristine::on_device, fit, std::move(reason)};
   }
-  return {Pristine::on_device, on_host(again),
-          fmt::format("{}; {} of {} are free", need_words(usual.host_bytes, again.host_bytes, "host memory"),
-                      bytes_text(room.host.free), bytes_text(room.host.most))};
+  return {
+      Pristine::on_device, on_host(again),
+      fmt::format("{}; {} of {} are free", memory_words(usual.host_bytes, again.host_bytes, "host memory"),
+                  bytes_text(room.host.free), bytes_text(room.host.most))};
 }
 
 }  // namespace gaussweep::driver
