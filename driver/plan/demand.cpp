@@ -70,6 +70,11 @@ bool can_upload_again(const Method& method, const Trial& trial) {
   return !method.overwrites || trial.inner_repeats == 1;
 }
 
+bool is_smaller_uploaded_again(const Method& method, const Trial& trial) {
+  return can_upload_again(method, trial) && footprint(method, trial, Pristine::on_host).device_bytes <
+                                                0.9 * footprint(method, trial).device_bytes;
+}
+
 double stored_bytes(const MatrixRequest& request, const Trial& trial) {
   const std::int64_t rows = request.spec.rows, cols = request.spec.cols;
   return static_cast<double>(io::MatrixStore::estimated_bytes(rows, cols, rows == cols ? trial.shape.nrhs : 0,
@@ -110,10 +115,7 @@ Placement place(const Method& method, const Trial& trial, const Room& room) {
   const bool spare =
       can_again && trial.backend != Backend::cuda && usual.device_bytes - again.device_bytes > large;
   if (fits(usual)) return {spare ? Pristine::on_host : Pristine::on_device, Fit::fits, {}};
-  if (can_again && fits(again)) {
-    return {Pristine::on_host, Fit::fits,
-            spare ? "" : "operands uploaded again for every run: the device has room for them once"};
-  }
+  if (can_again && fits(again)) return {Pristine::on_host, Fit::fits, spare ? "" : uploaded_again};
   if (const Fit fit = on_device(again); fit != Fit::fits) {
     const char* memory = trial.backend == Backend::cuda ? "GPU memory" : "the device's memory";
     std::string reason =

@@ -24,6 +24,8 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine 
 /// Whether a trial can be run with its pristine inputs on the host: not where several runs between two events
 /// overwrite theirs.
 bool can_upload_again(const Method& method, const Trial& trial);
+/// Whether it takes a tenth less of the device, or better, for that. Not where the judge needs as much.
+bool is_smaller_uploaded_again(const Method& method, const Trial& trial);
 
 /// Bytes of the file that a trial's matrix becomes in the run directory, a little more rather than less: with
 /// b and x_true where it is square (driver/worker/inputs.cpp).
@@ -46,6 +48,9 @@ struct Placement {
   Fit fit = Fit::fits;
   std::string reason;
 };
+/// What is unusual where the device holds the operands once.
+inline constexpr const char* uploaded_again =
+    "operands uploaded again for every run: the device has room for them once";
 /// Pristine inputs on the device where they fit there beside the working ones, else on the host. On the CPU,
 /// where they are on the host already, large ones are not held once more.
 Placement place(const Method& method, const Trial& trial, const Room& room);

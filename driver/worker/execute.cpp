@@ -386,7 +386,18 @@ template <class T>
 io::Record Executor::run_typed(const Trial& trial, const Method& method, const Placement& placement) {
   io::Record record = blank(trial);
   Held<T>& held = hold_inputs<T>(trial, record);
-  Measured<T> measured = measure(trial, method, held.prepared->inputs, placement.pristine, record);
+  const Inputs<T>& inputs = held.prepared->inputs;
+  std::string how = placement.reason;
+  Measured<T> measured;
+  try {
+    io::Record filled = record;
+    measured = measure(trial, method, inputs, placement.pristine, filled);
+    record = std::move(filled);
+  } catch (const OutOfMemory&) {  // what a library takes is known only when it is called
+    if (placement.pristine == Pristine::on_host || !is_smaller_uploaded_again(method, trial)) throw;
+    measured = measure(trial, method, inputs, Pristine::on_host, record);
+    how = uploaded_again;
+  }
   const Findings& found = measured.verdict.findings;
 
   record.residual_ratio = found.ratio;
@@ -403,7 +414,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
     record.status = word(io::Status::error);
     record.message = measured.verdict.disagreement;
   }
-  add_words(record.message, placement.reason);
+  add_words(record.message, how);
   compare_with_reference(trial, method, held, measured.answer, record);
   return record;
 }

@@ -112,6 +112,11 @@ TEST_F(PlaceOfATrial, SeveralRunsThatOverwriteKeepTheirInputsOnTheDevice) {
   EXPECT_EQ(place(gesv, repeated, h200).fit, Fit::never);
   const Method& gemm = method("gemm", "cublas");
   EXPECT_TRUE(can_upload_again(gemm, repeated));
+  EXPECT_FALSE(is_smaller_uploaded_again(gesv, repeated));
+  EXPECT_TRUE(is_smaller_uploaded_again(gesv, trial(gesv, 100'000)));
+  const Method& getrf = method("getrf", "cusolver");
+  EXPECT_FALSE(is_smaller_uploaded_again(getrf, trial(getrf, 100'000)))
+      << "the judge needs A and the factors";
 }
 
 }  // namespace
