@@ -231,8 +231,13 @@ class Page:
             self.files[f"plots/{plot.name}.svg"] = plots.for_paper(svg)
             small = compact(svg, self.styles, f"i{place:x}_")
             if self.drawn + len(small) > DRAWN_MOST:
+                # Fetched once the page is open (tables.js), as near as the reader comes; its room is kept.
+                wide, high = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups()
+                size = f'width="{float(wide):.0f}" height="{float(high):.0f}" alt="{text(plot.title)}"'
+                source = f'src="plots/{text(plot.name)}.svg"'
                 small = (
-                    f'<img class="beside" loading="lazy" alt="{text(plot.title)}" src="plots/{text(plot.name)}.svg">'
+                    f'<img class="beside" loading="lazy" {size} data-{source}>'
+                    f'<noscript><img class="beside" {size} {source}></noscript>'
                 )
             else:
                 self.drawn += len(small)

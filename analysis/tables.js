@@ -51,3 +51,7 @@ const open = () => {
 };
 addEventListener("hashchange", open);
 open();
+// Drawings in files beside the page must not hold up its opening.
+addEventListener("load", () => {
+  for (const drawing of document.querySelectorAll("img[data-src]")) drawing.src = drawing.dataset.src;
+});

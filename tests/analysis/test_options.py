@@ -105,7 +105,7 @@ class SizeTest(unittest.TestCase):
             page, _ = command(file, out=Path(folder) / "out")
             self.assertLessEqual((Path(folder) / "out" / "index.html").stat().st_size, 5_000_000)
             # What had no room stands beside the page, and is there.
-            beside = re.findall(r'<img class="beside"[^>]*src="([^"]+)"', page.text)
+            beside = re.findall(r'<img class="beside"[^>]* data-src="([^"]+)"', page.text)
             self.assertTrue(beside)
             self.assertEqual([p for p in beside if not (Path(folder) / "out" / p).is_file()], [])
 
