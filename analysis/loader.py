@@ -135,7 +135,7 @@ def load(arguments):
     """Reads all files into one Night. @raises ReportError where nothing can be read."""
     tables, files, warnings = {name: [] for name in TABLES}, [], []
     offset = 0
-    units = {}
+    units, cpu_of = {}, {}
     for path in find_files(arguments):
         try:
             attributes, frames, remarks, said = _read_file(path, offset)
@@ -143,6 +143,7 @@ def load(arguments):
             warnings.append(f"{path} was left out: {_words(error)}")
             continue
         warnings += remarks
+        _tell_hosts_apart(frames, cpu_of)
         records = frames["records"]
         records["file"] = frames["devices"]["file"] = len(files)
         files.append((path, attributes, len(records)))
@@ -187,6 +188,20 @@ def _read_file(path, offset):
     records["plan_name"] = attributes.get("plan_name") or _plan_name(attributes)
     records["matrix_condition"] = _conditions(records, attributes, path.parent / "matrices")
     return attributes, frames, remarks, units
+
+
+def _tell_hosts_apart(frames, cpu_of):
+    """Hosts of one name that are different machines, as virtual ones often are: where an earlier file has one with
+    another CPU, this one is called "name (model, 8 cores)". `cpu_of`: name -> CPU of the files before."""
+    called = {}
+    for row in frames["hosts"].itertuples():
+        cpu = f"{row.cpu}, {row.cores} cores"
+        if row.cpu and cpu_of.setdefault(row.host, cpu) != cpu:
+            called[row.host] = f"{row.host} ({cpu})"
+            cpu_of.setdefault(called[row.host], cpu)
+    if called:
+        for name in ("records", "devices", "hosts"):
+            frames[name]["host"] = frames[name]["host"].replace(called)
 
 
 def _units(dataset):

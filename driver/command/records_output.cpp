@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "driver/base/words.hpp"
+#include "driver/records/host_names.hpp"
 #include "driver/records/loading.hpp"
 #include "driver/records/verdict_grid.hpp"
 #include "driver/system/console.hpp"
@@ -37,11 +38,13 @@ std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& pa
 
 io::Results load_all(const std::vector<std::string>& paths) {
   io::Results all;
+  HostNames names;
   const std::vector<std::filesystem::path> runs = runs_under(paths);
   for (const std::string& missing : missing_shards(runs, paths)) say(fmt::format("note: {}\n", missing));
   for (const std::filesystem::path& path : runs) {
     Loaded loaded = load(path, false);
     for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
+    names.tell_apart(loaded.results);
     move_to(all.records, loaded.results.records);
     move_to(all.devices, loaded.results.devices);
     move_to(all.hosts, loaded.results.hosts);

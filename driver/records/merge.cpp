@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "driver/records/host_names.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
@@ -76,8 +77,10 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> place;  // identity → record, its input
   std::set<std::pair<std::string, std::string>> devices;
   std::set<std::string> hosts, plans;
+  HostNames names;
   nlohmann::json sources = nlohmann::json::array();
   for (Loaded& input : inputs) {
+    names.tell_apart(input.results);
     const std::size_t number = merged.inputs.size();
     MergeInput& report = merged.inputs.emplace_back();
     report.path = input.path.string();

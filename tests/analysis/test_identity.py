@@ -12,6 +12,7 @@ from pages import report_here
 from analysis.frames import curves
 from analysis.loader import load
 from analysis.sections.overview import winners
+from analysis.verdict import grids
 
 MATRICES = [
     ("a.mtx", '{"sha256":"0a"}', "file"),
@@ -116,6 +117,17 @@ class IdentityTest(unittest.TestCase):
         unexpected = {row["method"]: row["not as expected"] for row in page.rows("findings")}
         self.assertEqual(unexpected, {"gauss_block": 0, "gauss_serial": 1})
         self.assertEqual(page.rows("failures-broken")[0]["not as expected"], 0)
+
+    def test_two_machines_of_one_name_are_two(self):
+        nights = [fixture.Night(), fixture.Night()]
+        for night, cpu, run in zip(nights, ("EPYC", "Xeon"), ("run-1", "run-2")):
+            night.hosts[0]["cpu"] = cpu
+            night.trial("gesv", "lapack", 64, 1e-3, run_id=run)
+        with tempfile.TemporaryDirectory() as folder:
+            files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
+            loaded = load([*files, files[1]])
+        self.assertEqual(sorted(loaded.records["host"]), ["node1", "node1 (Xeon, 8 cores)"])
+        self.assertEqual([device for device, *_ in grids(loaded)], ["EPYC", "Xeon"])
 
     def test_older_conditions_are_told_apart_by_the_plan_or_the_digest(self):
         night = fixture.Night("older")

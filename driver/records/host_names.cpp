@@ -1,0 +1,26 @@
+#include "driver/records/host_names.hpp"
+
+#include <fmt/format.h>
+
+namespace gaussweep::driver {
+
+void HostNames::tell_apart(io::Results& results) {
+  std::map<std::string, std::string> called;  // where that is not its name
+  for (io::HostRow& row : results.hosts) {
+    if (row.cpu.empty()) continue;
+    const std::string cpu = fmt::format("{}, {} cores", row.cpu, row.cores);
+    if (cpu_of_.try_emplace(row.host, cpu).first->second == cpu) continue;
+    const std::string& name = called[row.host] = fmt::format("{} ({})", row.host, cpu);
+    row.host = name;
+    cpu_of_.try_emplace(name, cpu);
+  }
+  if (called.empty()) return;
+  const auto rename = [&called](std::string& host) {
+    const auto found = called.find(host);
+    if (found != called.end()) host = found->second;
+  };
+  for (io::Record& record : results.records) rename(record.host);
+  for (io::DeviceRow& row : results.devices) rename(row.host);
+}
+
+}  // namespace gaussweep::driver
