@@ -2,13 +2,13 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <sstream>
 #include <string>
 
 #include <unistd.h>
 
 #include "kernels/core/errors.hpp"
+#include "tests/kernels/short_of_memory.hpp"
 
 namespace gaussweep::faults {
 namespace {
@@ -24,38 +24,19 @@ class FailingDevice final : public Device {
   FailingDevice(std::unique_ptr<Device> real, Fault fault)
       : real_(std::move(real)), fault_(std::move(fault)) {}
   Backend backend() const override { return real_->backend(); }
-  DeviceInfo info() const override {
-    DeviceInfo info = real_->info();
-    if (fault_.how == "small") {
-      info.total_bytes = static_cast<std::size_t>(fault_.fetches) << 20;
-      info.free_bytes = info.total_bytes - held_bytes_;
-    }
-    return info;
-  }
+  DeviceInfo info() const override { return real_->info(); }
   void* allocate(std::size_t bytes) override {
     refuse();
-    if (fault_.how == "small") {
-      if (bytes > info().free_bytes) throw OutOfMemory("the device is small");
-      void* pointer = real_->allocate(bytes);
-      held_bytes_ += pieces_[pointer] = bytes;
-      return pointer;
-    }
     if (fault_.how == "full" && failed()) throw OutOfMemory("another process holds all memory of the device");
     return real_->allocate(bytes);
   }
-  void release(void* pointer) noexcept override {
-    if (const auto piece = pieces_.find(pointer); piece != pieces_.end()) {
-      held_bytes_ -= piece->second;
-      pieces_.erase(piece);
-    }
-    real_->release(pointer);
-  }
+  void release(void* pointer) noexcept override { real_->release(pointer); }
   void to_device(void* destination, const void* source, std::size_t bytes) override {
     refuse();
     real_->to_device(destination, source, bytes);
   }
   void to_host(void* destination, const void* source, std::size_t bytes) override {
-    if (fault_.how != "small" && ++fetches_ > fault_.fetches) std::ofstream(fault_.file) << fault_.how;
+    if (++fetches_ > fault_.fetches) std::ofstream(fault_.file) << fault_.how;
     refuse();
     real_->to_host(destination, source, bytes);
     spoil(destination, bytes);
@@ -85,7 +66,7 @@ class FailingDevice final : public Device {
  private:
   bool failed() const { return ::access(fault_.file.c_str(), F_OK) == 0; }
   void refuse() const {
-    if (fault_.how != "lies" && fault_.how != "full" && fault_.how != "small" && failed())
+    if (fault_.how != "lies" && fault_.how != "full" && failed())
       throw DeviceError("the device is gone", "faultDeviceGone", fault_.how == "dies");
   }
   void spoil(void* data, std::size_t bytes) const {
@@ -94,8 +75,6 @@ class FailingDevice final : public Device {
   std::unique_ptr<Device> real_;
   Fault fault_;
   int fetches_ = 0;
-  std::size_t held_bytes_ = 0;
-  std::map<void*, std::size_t> pieces_;
 };
 
 }  // namespace
@@ -117,6 +96,10 @@ std::unique_ptr<Device> make_failing_device(Backend backend) {
   std::istringstream(words) >> fault.rank >> fault.fetches >> fault.how >> fault.file;
   if (fault.rank < 0) fault.file += std::to_string(rank_of_parent());
   if (fault.rank >= 0 && fault.rank != rank_of_parent()) return device;
+  if (fault.how == "small") {
+    const std::size_t mebibytes = static_cast<std::size_t>(fault.fetches);
+    return std::make_unique<testing_help::SmallDevice>(std::move(device), mebibytes << 20);
+  }
   return std::make_unique<FailingDevice>(std::move(device), fault);
 }
 

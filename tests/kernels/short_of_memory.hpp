@@ -1,6 +1,8 @@
 #pragma once
-/// A device that has no room for large pieces.
+/// Devices that hand everything on to another one, but have no room for large pieces, or not much in all.
 
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "kernels/core/device.hpp"
@@ -8,17 +10,12 @@
 
 namespace gaussweep::testing_help {
 
-class ShortOfMemory final : public Device {
+class ForwardingDevice : public Device {
  public:
-  /// @param most bytes of a single piece; the limit can be moved later
-  ShortOfMemory(std::unique_ptr<Device> device, std::size_t most) : limit(most), device_(std::move(device)) {}
+  explicit ForwardingDevice(std::unique_ptr<Device> device) : device_(std::move(device)) {}
   Backend backend() const override { return device_->backend(); }
   DeviceInfo info() const override { return device_->info(); }
-  void* allocate(std::size_t bytes) override {
-    if (bytes <= limit) return device_->allocate(bytes);
-    ++refused;
-    throw OutOfMemory("the test's device has no room");
-  }
+  void* allocate(std::size_t bytes) override { return device_->allocate(bytes); }
   void release(void* pointer) noexcept override { device_->release(pointer); }
   void to_device(void* to, const void* from, std::size_t bytes) override {
     device_->to_device(to, from, bytes);
@@ -37,11 +34,51 @@ class ShortOfMemory final : public Device {
   void synchronize() override { device_->synchronize(); }
   std::unique_ptr<Event> make_event() override { return device_->make_event(); }
 
-  std::size_t limit;
-  int refused = 0;
-
  private:
   std::unique_ptr<Device> device_;
+};
+
+class ShortOfMemory final : public ForwardingDevice {
+ public:
+  /// @param most bytes of a single piece; the limit can be moved later
+  ShortOfMemory(std::unique_ptr<Device> device, std::size_t most)
+      : ForwardingDevice(std::move(device)), limit(most) {}
+  void* allocate(std::size_t bytes) override {
+    if (bytes <= limit) return ForwardingDevice::allocate(bytes);
+    ++refused;
+    throw OutOfMemory("the test's device has no room");
+  }
+
+  std::size_t limit;
+  int refused = 0;
+};
+
+class SmallDevice : public ForwardingDevice {
+ public:
+  SmallDevice(std::unique_ptr<Device> device, std::size_t total_bytes)
+      : ForwardingDevice(std::move(device)), total_(total_bytes) {}
+  DeviceInfo info() const override {
+    DeviceInfo info = ForwardingDevice::info();
+    info.total_bytes = total_;
+    info.free_bytes = total_ - held_;
+    return info;
+  }
+  void* allocate(std::size_t bytes) override {
+    if (bytes > total_ - held_) throw OutOfMemory("the device is small");
+    void* pointer = ForwardingDevice::allocate(bytes);
+    held_ += pieces_[pointer] = bytes;
+    return pointer;
+  }
+  void release(void* pointer) noexcept override {
+    held_ -= pieces_.at(pointer);
+    pieces_.erase(pointer);
+    ForwardingDevice::release(pointer);
+  }
+  std::size_t held() const { return held_; }
+
+ private:
+  std::size_t total_, held_ = 0;
+  std::map<void*, std::size_t> pieces_;
 };
 
 }  // namespace gaussweep::testing_help

@@ -5,10 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "kernels/core/errors.hpp"
 #include "tests/kernels/method_run.hpp"
+#include "tests/kernels/short_of_memory.hpp"
 #include "tests/scratch.hpp"
 
 namespace gaussweep::driver {
@@ -30,53 +29,21 @@ TEST(Execute, AMethodOfTheCpuHasNoShareOfAGpusPeaks) {
 constexpr std::int64_t n = 96;
 constexpr std::size_t bytes_of_a = n * n * sizeof(double);
 
-class SmallDevice final : public Device {
+class SmallDevice final : public testing_help::SmallDevice {
  public:
-  explicit SmallDevice(std::size_t bytes) : total_(bytes) {}
-  Backend backend() const override { return device_->backend(); }
+  explicit SmallDevice(std::size_t bytes)
+      : testing_help::SmallDevice(testing_help::cpu(Backend::emulated), bytes) {}
   DeviceInfo info() const override {
-    DeviceInfo info = device_->info();
+    DeviceInfo info = testing_help::SmallDevice::info();
     info.name = "small device";
-    info.total_bytes = total_;
-    info.free_bytes = total_ - held_;
     return info;
-  }
-  void* allocate(std::size_t bytes) override {
-    if (bytes > total_ - held_) throw OutOfMemory("the test's device is full");
-    void* pointer = device_->allocate(bytes);
-    held_ += pieces_[pointer] = bytes;
-    return pointer;
-  }
-  void release(void* pointer) noexcept override {
-    held_ -= pieces_.at(pointer);
-    pieces_.erase(pointer);
-    device_->release(pointer);
   }
   void to_device(void* to, const void* from, std::size_t bytes) override {
     uploads += bytes == bytes_of_a;
-    device_->to_device(to, from, bytes);
+    testing_help::SmallDevice::to_device(to, from, bytes);
   }
-  void to_host(void* to, const void* from, std::size_t bytes) override { device_->to_host(to, from, bytes); }
-  void copy(void* to, const void* from, std::size_t bytes) override { device_->copy(to, from, bytes); }
-  void to_device_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
-                    std::size_t width, std::size_t rows) override {
-    device_->to_device_2d(to, to_stride, from, from_stride, width, rows);
-  }
-  void to_host_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
-                  std::size_t width, std::size_t rows) override {
-    device_->to_host_2d(to, to_stride, from, from_stride, width, rows);
-  }
-  void fill(void* to, int byte, std::size_t bytes) override { device_->fill(to, byte, bytes); }
-  void synchronize() override { device_->synchronize(); }
-  std::unique_ptr<Event> make_event() override { return device_->make_event(); }
 
   int uploads = 0;  ///< of A
-  std::size_t held() const { return held_; }
-
- private:
-  std::unique_ptr<Device> device_ = testing_help::cpu(Backend::emulated);
-  std::size_t total_, held_ = 0;
-  std::map<void*, std::size_t> pieces_;
 };
 
 /// A row that overwrites A, of the host, as if it ran on a device of its own. The vendor's runs on the host.
