@@ -59,14 +59,17 @@ TEST_F(MatrixApart, ARefusalHasTheSameWords) {
   }
 }
 
-// Another version of the library may do better with these files, and then says why it refuses them.
-TEST_F(MatrixApart, WhatEndsTheLibraryIsRefused) {
+// Whether the library crashes over the first depends on what lies in its memory beside it: where it does not,
+// the file is read. Another version may do better with both, and then says why it refuses them.
+TEST_F(MatrixApart, WhatEndsTheLibraryDoesNotEndThisProcess) {
   for (const char* name : {"crash_of_the_library.h5", "hang_of_the_library.h5"}) {
     for (const bool elements : {false, true}) {
       const std::string said = failure_of([&] {
         elements ? void(import_matrix_apart(corpus(name), "", 1))
                  : void(matrix_info_apart(corpus(name), "", nullptr, 1));
       });
+      const bool may_be_read = name == std::string("crash_of_the_library.h5");
+      if (may_be_read && said.empty()) continue;
       EXPECT_THAT(said, StartsWith(corpus(name).string() + ": "));
       std::printf("%s\n", said.c_str());
     }
