@@ -27,6 +27,13 @@ double epoch_seconds() {
 
 namespace {
 
+/// (time() may lag a tick behind the others: of two moments the later one would seem to be the earlier.)
+timespec time_of_day() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now;
+}
+
 /// Without the letter that ends it.
 std::string utc(std::time_t time) {
   std::tm parts{};
@@ -39,12 +46,11 @@ std::string utc(std::time_t time) {
 }  // namespace
 
 std::string time_stamp() {
-  return utc(std::time(nullptr)) + "Z";
+  return utc(time_of_day().tv_sec) + "Z";
 }
 
 std::string fine_time_stamp() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
+  const timespec now = time_of_day();
   return fmt::format("{}.{:06}Z", utc(now.tv_sec), now.tv_nsec / 1000);
 }
 
@@ -77,7 +83,7 @@ double parse_time(const std::string& text) {
 
 Moment moment_now() {
   Moment moment;
-  moment.seconds = static_cast<double>(std::time(nullptr));
+  moment.seconds = static_cast<double>(time_of_day().tv_sec);
   std::ifstream("/proc/sys/kernel/random/boot_id") >> moment.boot;
   timespec uptime{};
   if (clock_gettime(CLOCK_BOOTTIME, &uptime) == 0) {
