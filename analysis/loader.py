@@ -192,13 +192,13 @@ def _read_file(path, offset):
 
 def _tell_hosts_apart(frames, cpu_of):
     """Hosts of one name that are different machines, as virtual ones often are: where an earlier file has one with
-    another CPU, this one is called "name (model, 8 cores)". `cpu_of`: name -> CPU of the files before."""
+    another CPU, this one is called "name (model)". (Its cores are those that a job was given.) `cpu_of`: name -> CPU of
+    the files before."""
     called = {}
-    for row in frames["hosts"].itertuples():
-        cpu = f"{row.cpu}, {row.cores} cores"
-        if row.cpu and cpu_of.setdefault(row.host, cpu) != cpu:
-            called[row.host] = f"{row.host} ({cpu})"
-            cpu_of.setdefault(called[row.host], cpu)
+    for host, cpu in zip(frames["hosts"]["host"], frames["hosts"]["cpu"]):
+        if cpu and cpu_of.setdefault(host, cpu) != cpu:
+            called[host] = f"{host} ({cpu})"
+            cpu_of.setdefault(called[host], cpu)
     if called:
         for name in ("records", "devices", "hosts"):
             frames[name]["host"] = frames[name]["host"].replace(called)

@@ -7,12 +7,10 @@ namespace gaussweep::driver {
 void HostNames::tell_apart(io::Results& results) {
   std::map<std::string, std::string> called;  // where that is not its name
   for (io::HostRow& row : results.hosts) {
-    if (row.cpu.empty()) continue;
-    const std::string cpu = fmt::format("{}, {} cores", row.cpu, row.cores);
-    if (cpu_of_.try_emplace(row.host, cpu).first->second == cpu) continue;
-    const std::string& name = called[row.host] = fmt::format("{} ({})", row.host, cpu);
+    if (row.cpu.empty() || cpu_of_.try_emplace(row.host, row.cpu).first->second == row.cpu) continue;
+    const std::string& name = called[row.host] = fmt::format("{} ({})", row.host, row.cpu);
     row.host = name;
-    cpu_of_.try_emplace(name, cpu);
+    cpu_of_.try_emplace(name, row.cpu);
   }
   if (called.empty()) return;
   const auto rename = [&called](std::string& host) {

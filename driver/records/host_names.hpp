@@ -8,11 +8,12 @@
 
 namespace gaussweep::driver {
 
-/// Tells the hosts of several files apart by their CPUs: the model and how many cores.
+/// Tells the hosts of several files apart by the model of their CPU. (Not by its cores: they are those that a
+/// job was given.)
 class HostNames {
  public:
-  /// Where an earlier file has a host of the same name with another CPU, this one is called "name (model, 8
-  /// cores)" in its records, devices and hosts.
+  /// Where an earlier file has a host of the same name with another CPU, this one is called "name (model)" in
+  /// its records, devices and hosts.
   void tell_apart(io::Results& results);
 
  private:
