@@ -32,12 +32,6 @@ std::string operating_system() {
   return std::string(names.sysname) + " " + names.release + " " + names.machine;
 }
 
-int usable_cpus() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return 1;
-}
-
 std::vector<int> share_of(std::vector<CpuPlace> cpus, int part, int parts) {
   const auto core = [](const CpuPlace& place) { return std::pair(place.package, place.core); };
   std::sort(cpus.begin(), cpus.end(), [&](const CpuPlace& x, const CpuPlace& y) {

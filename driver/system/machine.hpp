@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "io/files/memory.hpp"
+#include "kernels/core/usable_cpus.hpp"
 
 namespace gaussweep::driver {
 
@@ -12,15 +13,15 @@ namespace gaussweep::driver {
 std::string cpu_model();
 /// "Linux 6.1.0 x86_64".
 std::string operating_system();
-// Its memory: io/ must know it too, for what a file announces has to fit.
+// Its CPUs and memory: kernels/ shares work out over the ones, io/ must know the other, for what a file
+// announces has to fit.
+using gaussweep::usable_cpus;
 using io::available_memory_bytes;
 using io::group_memory;
 using io::Memory;
 using io::memory_facts;
 using io::memory_kills;
 using io::total_memory_bytes;
-/// CPUs that this process may use.
-int usable_cpus();
 
 /// A CPU as the system counts it, and the core that it is a thread of.
 struct CpuPlace {

@@ -2,23 +2,15 @@
 /// Rows of a matrix shared out over threads. Each row is computed by one thread alone, in an order that does
 /// not depend on how many there are.
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <future>
 #include <thread>
 #include <vector>
 
-namespace gaussweep {
+#include "kernels/core/usable_cpus.hpp"
 
-/// CPUs that the calling thread may run on: fewer than the machine has where ranks share it. (The standard
-/// library counts those of the machine.)
-inline std::int64_t usable_cpus() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());  // more than a set has places for
-}
+namespace gaussweep {
 
 /// Calls `work(begin, end)` for ranges that together are [0, rows), on `threads` threads. With 0, on as many
 /// as it may use CPUs, but on no more than `cost` (elementary operations in all) is worth: starting a thread
@@ -27,7 +19,7 @@ template <class Work>
 void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   std::int64_t count = threads;
   if (count <= 0) {
-    count = std::min(usable_cpus(), static_cast<std::int64_t>(cost / 65536) + 1);
+    count = std::min<std::int64_t>(usable_cpus(), static_cast<std::int64_t>(cost / 65536) + 1);
   }
   count = std::max<std::int64_t>(1, std::min(count, rows));
   std::vector<std::future<void>> others;
