@@ -1,6 +1,12 @@
 # The CUDA toolchain, where there is one. Sets GAUSSWEEP_HAS_CUDA.
 # CMAKE_CUDA_ARCHITECTURES, where not given: the GPUs of this machine; without one, Turing to Blackwell.
+# GAUSSWEEP_SEES_GPU: this machine has one.
 set(GAUSSWEEP_HAS_CUDA OFF)
+set(GAUSSWEEP_SEES_GPU OFF)
+execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE no_gpu)
+if(no_gpu EQUAL 0 AND gpus MATCHES "GPU 0")
+  set(GAUSSWEEP_SEES_GPU ON)
+endif()
 if(GAUSSWEEP_SANITIZE)
   set(GAUSSWEEP_CUDA OFF)
 endif()
@@ -10,8 +16,7 @@ if(NOT GAUSSWEEP_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
   endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE no_gpu)
-    if(no_gpu EQUAL 0 AND gpus MATCHES "GPU 0")
+    if(GAUSSWEEP_SEES_GPU)
       set(CMAKE_CUDA_ARCHITECTURES native)
     else()
       set(CMAKE_CUDA_ARCHITECTURES 75-real 90-real 120)
