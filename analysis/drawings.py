@@ -33,9 +33,18 @@ class Drawings:
 
     def draw(self, plot):
         """What returns plots.draw(plot) when called, or raises what that raised."""
-        if self._workers < 2:
-            drawn = plots.draw(plot)
-            return lambda: drawn
+        if self._workers > 1:
+            try:
+                return self._submit(plot)
+            except OSError:  # no process, or no semaphore: /dev/shm is missing or full
+                self._workers = 1
+                for process in multiprocessing.active_children():
+                    process.terminate()
+                    process.join()
+        drawn = plots.draw(plot)
+        return lambda: drawn
+
+    def _submit(self, plot):
         if self._processes is None:
             # forked, not started anew: importing matplotlib takes as long as a dozen drawings
             self._processes = ProcessPoolExecutor(

@@ -1,5 +1,6 @@
 """Drawings in processes of their own: the same page as without them, errors that come out, and nothing left behind."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -8,7 +9,9 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
+from analysis import plots
 from analysis.cli import build
 from analysis.drawings import Drawings
 from analysis.loader import load
@@ -23,7 +26,7 @@ from analysis import plots
 from analysis.drawings import Drawings
 
 def slow(plot):
-    print(os.getpid(), flush=True)
+    os.write(1, b"%d\\n" % os.getpid())  # at once: two write
     time.sleep(1)
     return "", []
 
@@ -61,6 +64,22 @@ class Beside(unittest.TestCase):
                 good, bad = drawings.draw(line("fine")), drawings.draw(line("bad", y=(1.0, 2.0, 3.0)))
                 self.assertIn("<svg", good()[0])
                 bad()
+
+    def test_where_no_more_processes_can_be_had_this_one_draws(self):
+        forked = []
+
+        def fork_once():
+            if forked:
+                raise BlockingIOError("no more processes")
+            forked.append(fork())
+            return forked[0]
+
+        fork = os.fork
+        with mock.patch("os.fork", fork_once), Drawings(3) as drawings:
+            made = [drawings.draw(line(title))() for title in ("one", "two")]
+        self.assertEqual([svg for svg, _ in made], [plots.draw(line(title))[0] for title in ("one", "two")])
+        self.assertEqual(len(forked), 1)
+        self.assertEqual(multiprocessing.active_children(), [])
 
 
 @unittest.skipUnless(Path("/proc/self/stat").exists(), "needs /proc")
