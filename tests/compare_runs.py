@@ -11,29 +11,16 @@ copy of NEW in which every sample of METHOD (`problem/variant`; the one with the
 """
 
 import collections
-import json
 import pathlib
 import shutil
-import subprocess
 import sys
 
 import h5py
 
+from compared import compare, verdicts
+
 LEAST_SHARE = 0.95
 SLOWED = 1.10
-
-
-def compare(gaussweep, base, new):
-    """Exit code and what it said."""
-    done = subprocess.run(
-        [str(gaussweep), "compare", str(base), str(new), "--format", "json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode not in (0, 4):
-        raise RuntimeError(f"compare {base} {new}: exit code {done.returncode}: {done.stderr}")
-    return done.returncode, json.loads(done.stdout)
 
 
 def methods_of(records):
@@ -66,10 +53,6 @@ def most_tried(path):
     return collections.Counter(m for m, n in zip(methods_of(records), records["samples"]) if n >= 3).most_common(1)[0][
         0
     ]
-
-
-def verdicts(said):
-    return collections.Counter(t["verdict"] for t in said["trials"] if t["verdict"] != "UNTIMED")
 
 
 def slower_methods(said):

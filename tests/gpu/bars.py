@@ -16,8 +16,10 @@ import math
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from compared import NotCompared, compare, verdicts  # noqa: E402
 
 PHASES = "wait prepare store inputs allocate upload warmup timed download verify stages reference compare".split()
 USEFUL = ("timed", "warmup", "stages", "reference")
@@ -123,20 +125,14 @@ def agreement(base, new, least=1e-3):
     return counts
 
 
-def compare(gaussweep, base, new):
+def compared(gaussweep, base, new):
     """Verdicts of the timed trials and the exit code."""
-    done = subprocess.run(
-        [str(gaussweep), "compare", str(base), str(new), "--format", "json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode not in (0, 4):
-        print(f"compare {base} {new}: exit code {done.returncode}: {done.stderr.strip()}", file=sys.stderr)
-        return collections.Counter(), done.returncode
-    counts = collections.Counter(t["verdict"] for t in json.loads(done.stdout)["trials"])
-    del counts["UNTIMED"]
-    return counts, done.returncode
+    try:
+        code, said = compare(gaussweep, base, new)
+    except NotCompared as error:
+        print(error, file=sys.stderr)
+        return collections.Counter(), error.code
+    return verdicts(said), code
 
 
 def pairs_text(pairs):
@@ -158,19 +154,19 @@ def quiet(pairs):
     return bool(pairs)
 
 
-def compared(gaussweep, bases, news):
-    return [(f"{a.name} - {b.name}", *compare(gaussweep, a.folder, b.folder)) for a, b in zip(bases, news)]
+def all_compared(gaussweep, bases, news):
+    return [(f"{a.name} - {b.name}", *compared(gaussweep, a.folder, b.folder)) for a, b in zip(bases, news)]
 
 
 def noise(gaussweep, steps):
     runs = [r for r in steps["noise"] if whole(r)]
     wanted = "noise.yaml quiet, every pair: 99 % not FASTER or SLOWER, at most 10 % UNCLEAR, no exit code 4"
     pairs = [(a, b) for i, a in enumerate(runs) for b in runs[i + 1 :]]
-    found = compared(gaussweep, *zip(*pairs)) if pairs else []
+    found = all_compared(gaussweep, *zip(*pairs)) if pairs else []
     met = quiet(found) if len(runs) >= 5 else (None if quiet(found) or not found else False)
     yield Bar(16, wanted, f"{len(runs)} runs, {len(found)} pairs: {pairs_text(found)}", met)
     busy = [r for r in steps["busy"] if whole(r)]
-    found = compared(gaussweep, *zip(*[(a, b) for a in runs for b in busy])) if runs and busy else []
+    found = all_compared(gaussweep, *zip(*[(a, b) for a in runs for b in busy])) if runs and busy else []
     wanted = "the same beside three busy GPUs with cores of their own, against each quiet run"
     yield Bar(16, wanted, pairs_text(found), quiet(found) if found else None)
 
@@ -259,7 +255,7 @@ def storing(gaussweep, steps):
     """Medians of runs that store no matrices against those of runs that do."""
     withs, withouts = ([r for r in steps[s] if r.alone and whole(r)] for s in ("noise", "writer"))
     pairs = [(a, b) for a in withs for b in withouts]
-    found = compared(gaussweep, *zip(*pairs)) if pairs else []
+    found = all_compared(gaussweep, *zip(*pairs)) if pairs else []
     quotients = []
     for a, b in pairs:
         # A plan that stores nothing has trials of other keys.

@@ -63,8 +63,8 @@ class Bars(unittest.TestCase):
             print(name, step, gpus, place, code, seconds, sep="\t", file=lines)
 
     def of(self, issue, start, verdicts=None):
-        """The one bar that begins so; compare says `verdicts`."""
-        with mock.patch.object(bars, "compare", return_value=verdicts):
+        """The one bar that begins so; the runs compared say `verdicts`."""
+        with mock.patch.object(bars, "compared", return_value=verdicts):
             found = [b for b in bars.bars("gaussweep", self.out) if b.issue == issue and b.wanted.startswith(start)]
         self.assertEqual(len(found), 1, found)
         return found[0]
