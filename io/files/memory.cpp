@@ -44,12 +44,14 @@ Memory memory_of(const std::filesystem::path& group, bool old) {
   const std::int64_t limit = number_of(group / (old ? "memory.limit_in_bytes" : "memory.max"));
   const std::int64_t used = number_of(group / (old ? "memory.usage_in_bytes" : "memory.current"));
   if (limit < 0 || used < 0) return unlimited;
-  std::int64_t room = limit - used;
+  std::int64_t held = used;
   for (const char* cache : {"inactive_file", "active_file"}) {
     const std::string name = std::string(old ? "total_" : "") + cache;
-    room += std::max<std::int64_t>(number_in(group / "memory.stat", name), 0);
+    held -= std::max<std::int64_t>(number_in(group / "memory.stat", name), 0);
   }
-  return {static_cast<double>(limit), static_cast<double>(std::clamp<std::int64_t>(room, 0, limit))};
+  // The two are read one after the other, and "unlimited" of version 1 is nearly the largest number.
+  const std::int64_t room = limit - std::clamp<std::int64_t>(held, 0, limit);
+  return {static_cast<double>(limit), static_cast<double>(room)};
 }
 
 /// What a limit of this process (`ulimit -v`, `ulimit -d`) allows. @param taken what counts towards it

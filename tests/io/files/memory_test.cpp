@@ -61,6 +61,14 @@ TEST_F(GroupMemory, OfVersionOne) {
   EXPECT_EQ(memory().most, 1000);
 }
 
+TEST_F(GroupMemory, IsNotUsedUpWhereCachesSeemToBeMoreThanAllThatIsUsed) {
+  put("groups", "4:memory:/");
+  put("top/memory/memory.limit_in_bytes", "9223372036854771712");
+  put("top/memory/memory.usage_in_bytes", "100000");
+  put("top/memory/memory.stat", "total_inactive_file 90000\ntotal_active_file 20000");
+  EXPECT_EQ(room(), 9223372036854771712.0);
+}
+
 TEST_F(GroupMemory, InAContainerIsThatOfItsTop) {
   put("groups", "4:memory:/docker/0123456789");
   put("top/memory/memory.limit_in_bytes", "1000");
