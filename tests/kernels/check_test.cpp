@@ -478,7 +478,7 @@ TEST(Peaks, AreMeasuredInAboutTheTimeGiven) {
     Context context(*device);
     const double start = testing_help::clock_seconds();
     const Peaks peaks = measure_peaks(context, 0.5);
-    EXPECT_LT(testing_help::clock_seconds() - start, 5);  // ten times, for machines under load and sanitizers
+    EXPECT_LT(testing_help::clock_seconds() - start, 30);  // for machines under load and sanitizers
     // A CPU from any of the last thirty years, and none of the next ten.
     EXPECT_GT(peaks.copy_bytes_per_second, 1e7);
     EXPECT_LT(peaks.copy_bytes_per_second, 1e14);

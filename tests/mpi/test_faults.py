@@ -224,7 +224,7 @@ class Stopping(SweepTest):
             for worker in killer.children(process.pid):
                 os.kill(worker, number)
             process.send_signal(number)
-            _, errors = process.communicate(timeout=30)
+            _, errors = process.communicate(timeout=120)
             self.assertEqual(process.returncode, 5, errors)
             self.assertNotIn("crashed", errors)
             done = len(self.records(directory))
@@ -253,8 +253,8 @@ class Stopping(SweepTest):
             if how == "second":
                 time.sleep(0.5)
                 process.send_signal(signal.SIGUSR1)
-            _, errors = process.communicate(timeout=30)
-            self.assertLess(time.monotonic() - start, 10)
+            _, errors = process.communicate(timeout=120)
+            self.assertLess(time.monotonic() - start, 40)  # its trial takes 60 s
             self.assertEqual(process.returncode, 5, errors)
 
     def test_mpirun_gives_its_ranks_little_time_and_its_own_exit_code(self):
@@ -306,10 +306,10 @@ class Stopping(SweepTest):
     def test_a_trial_that_will_not_fit_is_not_started(self):
         # what was measured for the first sizes teaches that the rest takes longer than the limit
         self.sweep(self.slow_plan(milliseconds=1500, count=2), program=FAULTY)
-        start = time.monotonic()
-        self.sweep(self.slow_plan(milliseconds=1500, count=6), "--resume", "--time-limit", "1s", program=FAULTY, code=5)
+        plan = self.slow_plan(milliseconds=1500, count=6)
+        directory = self.sweep(plan, "--resume", "--time-limit", "1s", program=FAULTY, code=5)
         self.assertIn("no trial that is left fits", self.stderr)
-        self.assertLess(time.monotonic() - start, 5)
+        self.assertEqual(len(self.records(directory)), 2)
 
 
 if __name__ == "__main__":
