@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <thread>
 
+#include "kernels/core/usable_cpus.hpp"
 #include "kernels/matrix/parallel_rows.hpp"
 #include "kernels/simt/cuda_check.hpp"
 
@@ -92,8 +92,8 @@ class PinnedCopies {
   }
   static void copy(char* to, const char* from, std::size_t bytes) {
     constexpr std::size_t block = std::size_t{64} << 10;
-    constexpr unsigned most_threads = 6;
-    const auto threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, most_threads));
+    constexpr int most_threads = 6;
+    const int threads = std::min(usable_cpus(), most_threads);
     const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);
     for_row_ranges(blocks, threads, 0, [&](std::int64_t begin, std::int64_t end) {
       const std::size_t first = static_cast<std::size_t>(begin) * block;
