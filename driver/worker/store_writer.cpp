@@ -118,7 +118,7 @@ void StoreWriter::rethrow() const {
 
 std::vector<std::string> StoreWriter::writing() const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> digests;
+  std::vector<std::string> digests = failed_;
   for (const Job& job : jobs_) digests.push_back(job.digest);
   return digests;
 }
@@ -172,12 +172,14 @@ void StoreWriter::run() {
     job.write = nullptr;  // gigabytes, maybe: they are free before anybody hears that there is room
     lock.lock();
     busy_ = false;
-    queued_bytes_ -= job.bytes;
-    jobs_.pop_front();
     if (failure) {  // the others would fail likewise
       failure_ = failure;
+      for (const Job& failed : jobs_) failed_.push_back(failed.digest);
       jobs_.clear();
       queued_bytes_ = 0;
+    } else {
+      queued_bytes_ -= job.bytes;
+      jobs_.pop_front();
     }
     changed_.notify_all();
   }

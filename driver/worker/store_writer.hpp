@@ -68,7 +68,7 @@ class StoreWriter {
   void finish(const std::function<void()>& waiting, int patience = 300);
   /// @throws io::StorageError that of the first matrix that could not be stored, if there is one
   void rethrow() const;
-  /// Digests of what is not stored yet.
+  /// Digests of what is not stored yet, or could not be: whoever ends the worker has to hear why.
   std::vector<std::string> writing() const;
 
  private:
@@ -92,7 +92,8 @@ class StoreWriter {
   bool ending_ = false;
   std::int64_t steps_ = 0;  ///< of all writes: they move
   std::exception_ptr failure_;
-  std::thread thread_;  ///< started with the first job
+  std::vector<std::string> failed_;  ///< what was not stored for it
+  std::thread thread_;               ///< started with the first job
 };
 
 }  // namespace gaussweep::driver

@@ -113,6 +113,7 @@ TEST_F(Writer, WhatFailsIsSaidOnceAndForAll) {
     EXPECT_THAT(error.what(), HasSubstr("absent"));
   }
   EXPECT_THROW(put(writer, "a2", matrix(10)), io::StorageError);
+  EXPECT_THAT(writer.writing(), ElementsAre("a1")) << "who asks must not take it for stored";
   writer.make_room(std::size_t{1} << 40, 1);  // and nobody waits for what will never be written
 }
 
