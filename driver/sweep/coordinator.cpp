@@ -21,8 +21,9 @@ constexpr std::size_t most_in_batch = 128;
 constexpr double sync_interval = 0.05;  // seconds: so many lines share one sync under load
 // Seconds that a rank may take to answer: more than ending a worker for sure takes.
 constexpr double answer_patience = 15;
-// Seconds that an orderly end needs before a launcher's SIGKILL: workers ended, journal and results written.
-constexpr double time_to_end = 0.6;
+// Of the time before a launcher's SIGKILL, what an orderly end gets (workers ended, journal and results
+// written): at least so many seconds, which is little on a busy machine, and so large a share.
+constexpr double least_to_end = 0.6, share_to_end = 1.0 / 3;
 // A trial that was in the hands of so many ranks when their devices failed is not given to a further one.
 constexpr int most_retirements = 2;
 
@@ -235,7 +236,7 @@ void Coordinator::stop(const std::string& reason) {
 
 void Coordinator::heed_launcher() {
   const double patience = post_.launcher_patience();
-  const double most = std::max(0.0, patience - time_to_end);
+  const double most = std::max(0.0, std::min(patience - least_to_end, (1 - share_to_end) * patience));
   if (limits_.grace <= most) return;
   spdlog::warn(
       "mpirun kills its ranks {:g} s after SIGTERM, so running trials do not get their {:g} s; signal USR1, "

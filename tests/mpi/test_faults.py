@@ -261,11 +261,11 @@ class Stopping(SweepTest):
         plan = self.slow_plan(milliseconds=60000, count=3)
         plan.write_text(plan.read_text() + "  - {problem: gesv, method: fault_none, n: 4}\n")
         directory = self.folder / "run"
-        # SIGTERM after 3 s, SIGKILL after 6 s; by default 1 s and 2 s.
+        # SIGTERM after 9 s, SIGKILL after 18 s; by default 1 s and 2 s.
         with subprocess.Popen(
             harness.command(["run", plan, "-o", directory, "--grace", "600"], 2, FAULTY),
             text=True,
-            env=harness.environment(OMPI_MCA_odls_base_sigkill_timeout="3"),
+            env=harness.environment(OMPI_MCA_odls_base_sigkill_timeout="9"),
             stderr=subprocess.PIPE,
         ) as process:
             while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
@@ -274,7 +274,7 @@ class Stopping(SweepTest):
             process.send_signal(signal.SIGTERM)
             _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, errors)
-        self.assertIn("mpirun kills its ranks 3 s after SIGTERM", errors)
+        self.assertIn("mpirun kills its ranks 9 s after SIGTERM", errors)
         self.assertIn("signal USR1", errors)
         done = harness.run(["status", directory, "--format", "json"])
         status = json.loads(done.stdout)
