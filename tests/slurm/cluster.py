@@ -197,7 +197,7 @@ class Cluster:
             group="munge",
             extra_groups=[],
         )
-        self.wait_for(lambda: (munge / "socket").exists(), 10, "munged opens its socket")
+        self.wait_for(lambda: (munge / "socket").exists(), 60, "munged opens its socket")
         self._daemon("slurmctld", "slurmctld", "-D", "-f", self.configuration)
         for node in ("n1", "n2"):
             self._daemon(node, "slurmd", "-D", "-N", node, "-f", self.configuration)
@@ -262,7 +262,7 @@ class Cluster:
 
     def stop(self):
         if self.daemons:
-            self.run("scancel", "--user=root", timeout=10)
+            self.run("scancel", "--user=root", timeout=60)
             time.sleep(1)
         daemons, self.daemons = self.daemons, []
         for daemon in reversed(daemons):
