@@ -6,8 +6,8 @@
 #   tests/cuda11_toolchain.sh [FOLDER]      default: ${XDG_CACHE_HOME:-$HOME/.cache}/gaussweep/cuda-11.8
 #
 # The last line printed is the path of a script `nvcc` that compiles with g++-11 as host compiler. Beside it is
-# FOLDER/toolkit, laid out as NVIDIA's own toolkit is, for CMake (-DCUDAToolkit_ROOT); its libraries of cuBLAS and
-# cuSOLVER are stubs, good for linking.
+# FOLDER/toolkit, laid out as NVIDIA's own toolkit is, for CMake (-DCUDAToolkit_ROOT), without the shared libraries: the
+# program loads them where it runs.
 # About 860 MB are fetched once; a stamp file makes later calls quick. Needs apt, dpkg and g++-11, not root.
 set -euo pipefail
 
@@ -31,7 +31,7 @@ make_toolkit() {
   cp --remove-destination "$folder/nvcc" "$toolkit/bin/nvcc"  # no link: CMake looks where it leads
   ln -s "$usr/include" "$toolkit/include"
   ln -s "$usr/lib/nvidia-cuda-toolkit" "$toolkit/nvvm"
-  ln -s "$usr"/lib/x86_64-linux-gnu/*.a "$usr"/lib/x86_64-linux-gnu/stubs/*.so "$toolkit/lib64"
+  ln -s "$usr"/lib/x86_64-linux-gnu/*.a "$toolkit/lib64"
   ln -s libcudart_static.a "$toolkit/lib64/libcudart.a"
   touch "$toolkit/whole"
 }

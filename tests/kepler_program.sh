@@ -33,13 +33,6 @@ if ! build ON; then
 fi
 if grep -i 'warning' "$log"; then fail "the build warned; all of its output is in $log"; fi
 
-# cuBLAS and cuSOLVER are stubs, which load and do nothing.
-libraries=$folder/stubs
-mkdir -p "$libraries"
-for name in $(ldd "$folder/gaussweep" | awk '/not found/ {print $1}'); do
-  ln -sf "$toolkit/lib64/${name%%.so*}.so" "$libraries/$name"
-done
-export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 "$folder/gaussweep" --version
 "$folder/gaussweep" methods --format json | python3 -c '
 import json, sys

@@ -61,6 +61,7 @@ Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu) {
   const bool may_use_gpu = word == "auto" || word == "cuda";
   if (may_use_gpu && cuda_device_count(&why) > 0) {
     gpu = make_cuda_device(0);
+    load_vendor_libraries();
     return Backend::cuda;
   }
   if (word == "cuda") throw UsageError(fmt::format("--backend cuda: there is no GPU here ({})", why));

@@ -41,7 +41,10 @@ void probe_typed(Context& context) {
 }  // namespace
 
 std::unique_ptr<Device> make_worker_device(Backend backend) {
-  return backend == Backend::cuda ? make_cuda_device(0) : make_host_device(backend, now_seconds, cpu_model());
+  if (backend != Backend::cuda) return make_host_device(backend, now_seconds, cpu_model());
+  std::unique_ptr<Device> gpu = make_cuda_device(0);
+  load_vendor_libraries();
+  return gpu;
 }
 
 DeviceInfo worker_device_info(const Device& device) {

@@ -21,6 +21,8 @@ std::unique_ptr<Device> make_cuda_device(int) {
   refuse();
 }
 
+void load_vendor_libraries() {}
+
 DeviceInfo cuda_device_info(int) {
   refuse();
 }

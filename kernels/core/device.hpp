@@ -105,6 +105,9 @@ std::unique_ptr<Device> make_host_device(Backend backend, HostClock clock, std::
 /// GPU `index` of those visible to this process. Throws DeviceError where there is none, or where this build
 /// has no CUDA.
 std::unique_ptr<Device> make_cuda_device(int index);
+/// Loads cuBLAS and cuSOLVER, which the first call of them would do: no timed run shall wait for that. Throws
+/// DeviceError where one is not there. Nothing without CUDA.
+void load_vendor_libraries();
 /// How many GPUs this process can see; 0 without CUDA, without a driver, or without a GPU.
 /// `why` says the reason where it is 0.
 int cuda_device_count(std::string* why = nullptr);

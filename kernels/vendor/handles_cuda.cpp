@@ -38,8 +38,9 @@ constexpr Named cusolver_errors[] = {
 }  // namespace
 
 void throw_cublas(cublasStatus_t status, const char* call, const char* file, int line) {
-  const std::string name = cublasGetStatusName(status);
-  const std::string message = sentence(call, name, cublasGetStatusString(status), file, line);
+  const std::string name = cublas_library().cublasGetStatusName(status);
+  const std::string message =
+      sentence(call, name, cublas_library().cublasGetStatusString(status), file, line);
   if (status == CUBLAS_STATUS_ALLOC_FAILED) throw OutOfMemory(message);
   const bool sticky = status == CUBLAS_STATUS_EXECUTION_FAILED || status == CUBLAS_STATUS_MAPPING_ERROR ||
                       status == CUBLAS_STATUS_INTERNAL_ERROR;
@@ -65,11 +66,11 @@ void throw_cusolver(cusolverStatus_t status, const char* call, const char* file,
 }  // namespace vendor
 
 void VendorHandles::Destroy::operator()(cublasContext* handle) const noexcept {
-  cublasDestroy(handle);
+  vendor::cublas_library().cublasDestroy(handle);
 }
 
 void VendorHandles::Destroy::operator()(cusolverDnContext* handle) const noexcept {
-  cusolverDnDestroy(handle);
+  vendor::cusolver_library().cusolverDnDestroy(handle);
 }
 
 cublasContext* VendorHandles::blas() {

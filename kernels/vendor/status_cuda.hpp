@@ -1,8 +1,8 @@
 #pragma once
-/// Turns what cuBLAS and cuSOLVER return into exceptions. Only for sources that are built with CUDA.
+/// Calls functions of cuBLAS and cuSOLVER and turns what they return into exceptions. Only for sources that
+/// are built with CUDA.
 
-#include <cublas_v2.h>
-#include <cusolverDn.h>
+#include "kernels/vendor/libraries_cuda.hpp"
 
 namespace gaussweep::vendor {
 
@@ -12,18 +12,18 @@ namespace gaussweep::vendor {
 
 }  // namespace gaussweep::vendor
 
-#define GAUSSWEEP_CUBLAS(call)                                                        \
-  do {                                                                                \
-    const cublasStatus_t gaussweep_status = (call);                                   \
-    if (gaussweep_status != CUBLAS_STATUS_SUCCESS) {                                  \
-      ::gaussweep::vendor::throw_cublas(gaussweep_status, #call, __FILE__, __LINE__); \
-    }                                                                                 \
+#define GAUSSWEEP_CUBLAS(call)                                                          \
+  do {                                                                                  \
+    const cublasStatus_t gaussweep_status = ::gaussweep::vendor::cublas_library().call; \
+    if (gaussweep_status != CUBLAS_STATUS_SUCCESS) {                                    \
+      ::gaussweep::vendor::throw_cublas(gaussweep_status, #call, __FILE__, __LINE__);   \
+    }                                                                                   \
   } while (false)
 
-#define GAUSSWEEP_CUSOLVER(call)                                                        \
-  do {                                                                                  \
-    const cusolverStatus_t gaussweep_status = (call);                                   \
-    if (gaussweep_status != CUSOLVER_STATUS_SUCCESS) {                                  \
-      ::gaussweep::vendor::throw_cusolver(gaussweep_status, #call, __FILE__, __LINE__); \
-    }                                                                                   \
+#define GAUSSWEEP_CUSOLVER(call)                                                            \
+  do {                                                                                      \
+    const cusolverStatus_t gaussweep_status = ::gaussweep::vendor::cusolver_library().call; \
+    if (gaussweep_status != CUSOLVER_STATUS_SUCCESS) {                                      \
+      ::gaussweep::vendor::throw_cusolver(gaussweep_status, #call, __FILE__, __LINE__);     \
+    }                                                                                       \
   } while (false)

@@ -1,0 +1,77 @@
+#include "kernels/vendor/libraries_cuda.hpp"
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "kernels/core/device.hpp"
+#include "kernels/core/errors.hpp"
+
+// What a macro stands for, as text.
+#define GAUSSWEEP_TEXT_OF(tokens) #tokens
+#define GAUSSWEEP_TEXT(macro) GAUSSWEEP_TEXT_OF(macro)
+
+namespace gaussweep {
+namespace vendor {
+namespace {
+
+/// A shared library as the system finds it (LD_LIBRARY_PATH, where it was built, the system's folders), until
+/// the process ends.
+class Library {
+ public:
+  explicit Library(const char* file) : handle_(dlopen(file, RTLD_NOW | RTLD_LOCAL)) {
+    if (handle_ == nullptr) {
+      fail(std::string("cannot be loaded (") + dlerror() + "); the folder that has " + file +
+           " belongs into LD_LIBRARY_PATH");
+    }
+  }
+  template <class Function>
+  void find(Function*& function, const char* name) const {
+    function = reinterpret_cast<Function*>(dlsym(handle_, name));
+    if (function == nullptr) fail(std::string("lacks ") + name + " (" + dlerror() + ")");
+  }
+
+ private:
+  [[noreturn]] static void fail(const std::string& words) {
+    throw DeviceError("a library of CUDA " + words, "vendorLibrary", false);
+  }
+  void* handle_;
+};
+
+Cublas load_cublas() {
+  const Library library("libcublas.so." GAUSSWEEP_TEXT(CUBLAS_VER_MAJOR));
+  Cublas found;
+#define GAUSSWEEP_FIND(name) library.find(found.name, GAUSSWEEP_TEXT(name));
+  GAUSSWEEP_CUBLAS_FUNCTIONS(GAUSSWEEP_FIND)
+  library.find(found.cublasGemmEx, "cublasGemmEx");
+  return found;
+}
+
+Cusolver load_cusolver() {
+  const Library library("libcusolver.so." GAUSSWEEP_TEXT(CUSOLVER_VER_MAJOR));
+  Cusolver found;
+  GAUSSWEEP_CUSOLVER_FUNCTIONS(GAUSSWEEP_FIND)
+#undef GAUSSWEEP_FIND
+  return found;
+}
+
+}  // namespace
+
+const Cublas& cublas_library() {
+  static const Cublas library = load_cublas();
+  return library;
+}
+
+const Cusolver& cusolver_library() {
+  static const Cusolver library = load_cusolver();
+  return library;
+}
+
+}  // namespace vendor
+
+void load_vendor_libraries() {
+  vendor::cublas_library();
+  vendor::cusolver_library();
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,51 @@
+#pragma once
+/// cuBLAS and cuSOLVER, loaded when the first of their functions is wanted: with what they need they are a
+/// gigabyte, and a process that computes on no GPU neither waits for them nor needs to have them. Only for
+/// sources that are built with CUDA.
+
+#include <cublas_v2.h>
+#include <cusolverDn.h>
+
+// The functions that are called. (Most names of cuBLAS are macros: cublasDgemm is cublasDgemm_v2.)
+// clang-format off
+#define GAUSSWEEP_CUBLAS_FUNCTIONS(X)                 \
+  X(cublasCreate) X(cublasDestroy) X(cublasSetStream) \
+  X(cublasGetStatusName) X(cublasGetStatusString)     \
+  X(cublasSgemm) X(cublasStrsv) X(cublasStrsm)        \
+  X(cublasDgemm) X(cublasDtrsv) X(cublasDtrsm)
+#define GAUSSWEEP_CUSOLVER_FUNCTIONS(X)                                  \
+  X(cusolverDnCreate) X(cusolverDnDestroy) X(cusolverDnSetStream)        \
+  X(cusolverDnSgetrf_bufferSize) X(cusolverDnSgetrf) X(cusolverDnSgetrs) \
+  X(cusolverDnDgetrf_bufferSize) X(cusolverDnDgetrf) X(cusolverDnDgetrs) \
+  X(cusolverDnSpotrf_bufferSize) X(cusolverDnSpotrf)                     \
+  X(cusolverDnDpotrf_bufferSize) X(cusolverDnDpotrf)                     \
+  X(cusolverDnSpotri_bufferSize) X(cusolverDnSpotri)                     \
+  X(cusolverDnDpotri_bufferSize) X(cusolverDnDpotri)                     \
+  X(cusolverDnXtrtri_bufferSize) X(cusolverDnXtrtri)
+// clang-format on
+
+namespace gaussweep::vendor {
+
+#define GAUSSWEEP_FUNCTION(name) decltype(&::name) name = nullptr;
+
+struct Cublas {
+  GAUSSWEEP_CUBLAS_FUNCTIONS(GAUSSWEEP_FUNCTION)
+  /// Spelt out, for the header gives its name to two.
+  cublasStatus_t (*cublasGemmEx)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
+                                 const void*, const void*, cudaDataType, int, const void*, cudaDataType, int,
+                                 const void*, void*, cudaDataType, int, cublasComputeType_t,
+                                 cublasGemmAlgo_t) = nullptr;
+};
+
+struct Cusolver {
+  GAUSSWEEP_CUSOLVER_FUNCTIONS(GAUSSWEEP_FUNCTION)
+};
+
+#undef GAUSSWEEP_FUNCTION
+
+/// The libraries of the CUDA version that this was built with, once for all callers.
+/// @throws DeviceError where one, or a function of it, is not there
+const Cublas& cublas_library();
+const Cusolver& cusolver_library();
+
+}  // namespace gaussweep::vendor

@@ -1,0 +1,35 @@
+// cuBLAS and cuSOLVER are loaded when they are wanted, not before: with every function that is called.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "kernels/core/device.hpp"
+
+namespace gaussweep {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string mapped_files() {
+  std::ifstream maps("/proc/self/maps");
+  return {std::istreambuf_iterator<char>(maps), {}};
+}
+
+TEST(VendorLibraries, AreLoadedWithAllTheirFunctionsWhenTheyAreWanted) {
+  std::string why;
+  if (cuda_device_count(&why) == 0 && why == "built without CUDA") GTEST_SKIP() << why;
+  // With a GPU another test of this process may have wanted them.
+  if (cuda_device_count() == 0) {
+    EXPECT_THAT(mapped_files(), Not(HasSubstr("libcublas")));
+  }
+  load_vendor_libraries();
+  EXPECT_THAT(mapped_files(), AllOf(HasSubstr("/libcublas.so."), HasSubstr("/libcusolver.so.")));
+}
+
+}  // namespace
+}  // namespace gaussweep
