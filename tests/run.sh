@@ -83,8 +83,8 @@ if ! grep -q '^-- Backends: cuda' build/build.log; then
 fi
 
 step "tests"
-# Two more than cores: the tests of Slurm, of time limits and of hangs mostly wait.
-test_in build $((jobs + 2))
+# Three more than cores: the tests of Slurm, of time limits and of hangs mostly wait.
+test_in build $((jobs + 3))
 
 if ! $quick; then
   step "build dev, with sanitizers"

@@ -13,6 +13,7 @@ if(NOT GAUSSWEEP_SANITIZE)
   add_test(NAME house.install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install_test.sh ${CMAKE_BINARY_DIR})
   set_tests_properties(house.doors house.style house.setup house.data house.install PROPERTIES
     LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+  set_tests_properties(house.doors house.style PROPERTIES COST 110)  # of the longer ones: not at the end, alone
   add_test(NAME quickstart
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quickstart_test.sh ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/quickstart_test)
   set_tests_properties(quickstart PROPERTIES LABELS mpi TIMEOUT 900 RUN_SERIAL TRUE)
@@ -31,7 +32,7 @@ if(NOT GAUSSWEEP_SANITIZE)
   set_tests_properties(gpu_bars PROPERTIES LABELS mpi TIMEOUT 300 COST 100 ENVIRONMENT "GAUSSWEEP_BUILD=${CMAKE_BINARY_DIR}")
   # The gateway to MATLAB and Octave, in Octave.
   add_test(NAME mex.octave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mex/run.sh ${CMAKE_BINARY_DIR})
-  set_tests_properties(mex.octave PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+  set_tests_properties(mex.octave PROPERTIES LABELS unit TIMEOUT 300 COST 110 SKIP_RETURN_CODE 77)
   if(NOT TEST slurm.limits)
     include(slurm/slurm.cmake)
   endif()
