@@ -57,6 +57,7 @@ StoreWriter::Pause::~Pause() {
 
 template <class T>
 bool StoreWriter::find(const std::string& digest, io::StoredMatrix<T>& matrix) {
+  if (store_.bytes_of(digest) == 0) return false;  // most often so, and nobody waits for that
   return alone([&] { return store_.find(digest, matrix); });
 }
 

@@ -1,18 +1,22 @@
 #pragma once
 /// Work on large pieces of memory or of a file, shared out over a few threads.
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <future>
-#include <thread>
 #include <vector>
 
 namespace gaussweep::io {
 
-/// Threads that checksums are shared out over: some memory bandwidth, and most cores, stay for others.
+/// Threads that checksums and lines are shared out over: no more than the CPUs that the caller may run on,
+/// and some memory bandwidth, and most cores, stay for others.
 inline std::size_t sharing_threads() {
   constexpr std::size_t most = 6;
-  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most);
+  cpu_set_t usable;
+  if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return most;  // more than a set has places for
+  return std::clamp<std::size_t>(static_cast<std::size_t>(CPU_COUNT(&usable)), 1, most);
 }
 
 /// Calls work(i) for every i below `count`, each on a thread of its own, the first on the caller's. Returns

@@ -105,9 +105,9 @@ StoredMatrix<T> read_matrix(const std::filesystem::path& path);
 std::string sha256(const std::string& bytes);
 std::string sha256_file(const std::filesystem::path& path);
 
-/// DIR/matrices: holds each matrix once, even when several processes store it at the same moment (a lock file
-/// that dies with its holder; the others wait and find it there). Where a link has taken the folder's place
-/// it is not followed.
+/// DIR/matrices: holds each matrix once, even when several processes store it at the same moment (a lock that
+/// dies with its holder, a place in the file .store.lock; the others wait and find it there). Where a link
+/// has taken the folder's place it is not followed.
 class MatrixStore {
  public:
   explicit MatrixStore(std::filesystem::path directory);
@@ -131,7 +131,7 @@ class MatrixStore {
   std::int64_t bytes_of(const std::string& digest) const;
   /// Removes one matrix, if it is there. @throws StorageError
   void remove(const std::string& digest);
-  /// Removes temporaries and locks that killed writers left. Only while nobody writes.
+  /// Removes temporaries that killed writers left, and the file of locks. Only while nobody writes.
   void tidy();
   /// Bytes that the file of a system takes, a little more rather than less: A of rows x cols, and for nrhs >
   /// 0 b and x_true.

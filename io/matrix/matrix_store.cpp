@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@ namespace {
 constexpr std::int64_t bookkeeping_bytes = 12 << 10;
 
 constexpr const char* digest_attribute = "digest";
+constexpr const char* lock_name = ".store.lock";
 
 template <class T>
 hid_t native_type() {
@@ -69,19 +69,25 @@ std::int64_t file_bytes(int folder, const std::string& name) {
   return found && S_ISREG(facts.st_mode) ? facts.st_size : 0;
 }
 
-/// A lock that dies with its holder.
-class FileLock {
+/// The lock of one matrix, which dies with its holder: a place in the one file of locks. (A file for each,
+/// made and removed, would cost more than a small matrix does.)
+class MatrixLock {
  public:
   /// @param path of the folder's file `path.filename()`, for words
-  FileLock(int folder, const std::filesystem::path& path) {
+  MatrixLock(int folder, const std::filesystem::path& path, const std::string& digest) {
     Opened opened = open_regular(path.filename(), O_RDWR | O_CREAT | O_NOFOLLOW, folder);
     if (!opened) throw StorageError("cannot open " + path.string() + ": " + opened.why);
     file_ = std::move(opened.file);
-    while (::flock(file_.fd(), LOCK_EX) != 0) {
+    struct flock place {};
+    place.l_type = F_WRLCK;
+    place.l_whence = SEEK_SET;
+    place.l_start = static_cast<off_t>(std::stoull(digest.substr(0, 15), nullptr, 16));
+    place.l_len = 1;
+    while (::fcntl(file_.fd(), F_OFD_SETLKW, &place) != 0) {
       if (errno == EINTR) continue;
       // A file system without locks costs work done twice, not correctness: whoever is later renames the same
       // bytes over the same name.
-      if (errno == ENOSYS || errno == ENOLCK || errno == EOPNOTSUPP) return;
+      if (errno == ENOSYS || errno == ENOLCK || errno == EOPNOTSUPP || errno == EINVAL) return;
       throw StorageError("cannot lock " + path.string() + ": " + std::strerror(errno));
     }
   }
@@ -222,9 +228,8 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
   require_a(system.a.empty());
   const std::filesystem::path path = path_of(digest);
   const Descriptor folder = hold();
-  const std::filesystem::path lock_name = directory_ / (digest + ".lock");
   if (between) between(WriteStep::wait);
-  const FileLock lock(folder.fd(), lock_name);
+  const MatrixLock lock(folder.fd(), directory_ / lock_name, digest);
   if (between) between(WriteStep::piece);
   {
     const Opened opened = open_regular(path.filename(), O_RDONLY | O_NOFOLLOW, folder.fd());
@@ -235,8 +240,6 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
   // The seal tells a file that a power failure left half written, and it is made anew then: to wait for the
   // disk, gigabytes of it, would cost every run what hardly ever is of use.
   write_sealed(target, path, system, attributes, Durable::no, between);
-  // Who waits on the old lock still gets it, then finds the matrix.
-  ::unlinkat(folder.fd(), lock_name.filename().c_str(), 0);
   return true;
 }
 

@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +17,7 @@
 #include "io/files/digest.hpp"
 #include "io/files/errors.hpp"
 #include "io/files/open_file.hpp"
+#include "io/files/shared_out.hpp"
 #include "io/records/journal_notes.hpp"
 
 namespace gaussweep::io {
@@ -119,19 +118,14 @@ Line parse_line(std::string_view text) {
 
 // All lines, in order. A night's journal has a hundred thousand and more: threads share them.
 std::vector<Line> parse_lines(const std::vector<std::string_view>& texts) {
-  constexpr std::size_t least_share = 256, most_threads = 8;
-  const std::size_t cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);
-  const std::size_t parts = std::clamp<std::size_t>(texts.size() / least_share, 1, cores);
+  constexpr std::size_t least_share = 256;
+  const std::size_t parts = std::clamp<std::size_t>(texts.size() / least_share, 1, sharing_threads());
   std::vector<Line> lines(texts.size());
   const auto parse_part = [&](std::size_t part) {
     const std::size_t end = texts.size() * (part + 1) / parts;
     for (std::size_t i = texts.size() * part / parts; i < end; ++i) lines[i] = parse_line(texts[i]);
   };
-  std::vector<std::future<void>> others;
-  for (std::size_t part = 1; part < parts; ++part)
-    others.push_back(std::async(std::launch::async, parse_part, part));
-  parse_part(0);
-  for (std::future<void>& other : others) other.get();
+  share_out(parts, parse_part);
   return lines;
 }
 

@@ -160,7 +160,7 @@ TEST_F(Keeper, AResumeTakesStock) {
   const double size = size_of(open[0]);
   for (int number : {1, 2, 3}) put(digest(number), size);
   std::ofstream(folder_ / ".d1.h5.77-0.tmp") << "left by a killed worker";
-  std::ofstream(folder_ / "d9.lock") << "";
+  std::ofstream(folder_ / ".store.lock") << "";
   StoreKeeper keeper(files(), 2 * size, open);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2) << "within the limit at once";
   EXPECT_TRUE(run(keeper, open[1]));

@@ -211,8 +211,8 @@ TEST_F(MatrixStoreFiles, NoLinkIsFollowedAndNoFifoWaitedFor) {
   ASSERT_EQ(mkfifo((folder() / (digest + ".h5")).c_str(), 0600), 0);
   EXPECT_THROW(get(store(), digest, make), StorageError) << "and the FIFO stays";
   std::filesystem::remove(folder() / (digest + ".h5"));
-  std::filesystem::remove(folder() / (digest + ".lock"));
-  ASSERT_EQ(mkfifo((folder() / (digest + ".lock")).c_str(), 0600), 0);
+  std::filesystem::remove(folder() / ".store.lock");
+  ASSERT_EQ(mkfifo((folder() / ".store.lock").c_str(), 0600), 0);
   try {
     get(store(), digest, make);
     ADD_FAILURE();
@@ -337,7 +337,7 @@ TEST_F(MatrixStoreFiles, WhatKilledWritersLeftIsClearedAway) {
   put(left, "x");
   put(temporary_name(store().path_of(digest), 124, 0), "x");
   put("." + digest + ".h5.a-host-elsewhere-123-0.tmp", "x");
-  put(digest + ".lock", "");
+  put(".store.lock", "");
   remove_temporaries_of(123, folder());
   EXPECT_FALSE(std::filesystem::exists(folder() / left));
   EXPECT_EQ(entries(), 4u) << "those of other processes stay, here and on hosts that share the folder";
