@@ -17,8 +17,8 @@
 #include "driver/command/option_words.hpp"
 #include "driver/restore/restore_output.hpp"
 #include "driver/system/clock.hpp"
-#include "driver/system/machine.hpp"
 #include "driver/system/terminal.hpp"
+#include "driver/worker/probe.hpp"
 #include "io/image/image.hpp"
 #include "io/plan/plan.hpp"
 #include "io/records/status.hpp"
@@ -60,8 +60,7 @@ Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu) {
   std::string why;
   const bool may_use_gpu = word == "auto" || word == "cuda";
   if (may_use_gpu && cuda_device_count(&why) > 0) {
-    gpu = make_cuda_device(0);
-    load_vendor_libraries();
+    gpu = make_worker_device(Backend::cuda);
     return Backend::cuda;
   }
   if (word == "cuda") throw UsageError(fmt::format("--backend cuda: there is no GPU here ({})", why));
@@ -108,13 +107,12 @@ int run_restore(RestoreWords& words, const Commands& commands) {
   if (job.products == Products::gemm) {
     job.multiplier = choose_multiplier(commands.registry, words.gemm, requested, job.precision, capability);
     if (job.multiplier.backend != job.inverter.backend) {
-      multiplier = job.multiplier.backend == Backend::cuda
-                       ? std::move(device)
-                       : make_host_device(job.multiplier.backend, now_seconds, cpu_model());
+      multiplier = job.multiplier.backend == Backend::cuda ? std::move(device)
+                                                           : make_worker_device(job.multiplier.backend);
     }
   }
   if (job.inverter.backend != Backend::cuda) {
-    device = make_host_device(job.inverter.backend, now_seconds, cpu_model());
+    device = make_worker_device(job.inverter.backend);
   }
   const std::vector<double> original(image.pixels.begin(), image.pixels.end());
   const std::string started = time_stamp();
