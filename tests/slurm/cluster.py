@@ -254,7 +254,7 @@ class Cluster:
         text = self.output("scontrol", "show", "job", number, "-o").splitlines()[0]
         return dict(word.split("=", 1) for word in text.split() if "=" in word)
 
-    def wait_for_end(self, number, seconds):
+    def wait_for_end(self, number, seconds=400):
         """The job's exit code, once it is in a state that it does not leave."""
         last = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "DEADLINE")
         self.wait_for(lambda: self.job(number)["JobState"] in last, seconds, f"the end of job {number}")

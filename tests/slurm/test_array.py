@@ -42,7 +42,7 @@ class Nightly(case.SlurmTest):
         killed = night / "shard-3-of-4"
         self.wait_for_records(killed, 2)
         self.cluster.output("scancel", f"{sweep}_3")
-        self.assertEqual(self.cluster.wait_for_end(finish, 400), 5)
+        self.assertEqual(self.cluster.wait_for_end(finish), 5)
 
         # What came of it: merge and report, and what is missing.
         merged = self.records(night / "results.h5")
@@ -66,7 +66,7 @@ class Nightly(case.SlurmTest):
         before = {shard: self.journal(night / f"shard-{shard}-of-4") for shard in range(1, 5)}
         again, finish = self.nightly(plan, "--resume")
         self.assertIn("--array=3 ", self.stderr)
-        self.assertEqual(self.cluster.wait_for_end(finish, 400), 0)
+        self.assertEqual(self.cluster.wait_for_end(finish), 0)
         for shard in (1, 2, 4):
             self.assertEqual(self.journal(night / f"shard-{shard}-of-4"), before[shard])
         records, _ = self.journal(killed)
@@ -106,7 +106,7 @@ class Nightly(case.SlurmTest):
         (night,) = (self.folder / "nights").iterdir()
         self.assertRegex(night.name, r"^\d{4}-\d\d-\d\d$")
         self.cluster.output("scancel", sweep)
-        self.assertEqual(self.cluster.wait_for_end(finish, 400), 1)
+        self.assertEqual(self.cluster.wait_for_end(finish), 1)
         self.assertIn("sweep: never started", (night / "missing.txt").read_text())
         self.assertFalse((night / "results.h5").exists())
 
@@ -124,7 +124,7 @@ class Nightly(case.SlurmTest):
                 "--resume",
             )
         )
-        self.assertEqual(self.cluster.wait_for_end(finish, 400), 0, self.output_of(night))
+        self.assertEqual(self.cluster.wait_for_end(finish), 0, self.output_of(night))
         self.assertEqual(len(self.records(night / "results.h5")), 6)
         self.assertTrue((night / "report/index.html").exists())
 
@@ -152,7 +152,7 @@ class Architectures(case.SlurmTest):
             5,
         ).split()
         finish = [w for w in words if w.isdigit()][-1]
-        self.assertEqual(self.cluster.wait_for_end(finish, 400), 0)
+        self.assertEqual(self.cluster.wait_for_end(finish), 0)
         for name, node, site in (("kepler", "n1", "old"), ("hopper", "n2", "new")):
             records = self.records(output / name)
             self.assertEqual(len(records), 8)

@@ -41,12 +41,12 @@ class Notices(case.SlurmTest):
         self.cluster.wait_for(lambda: self.cluster.job(job)["Restarts"] == "1", 120, "a requeue")
         have = len(self.journal(directory)[0])
         self.notice(job, directory, have + 1)
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 5)
+        self.assertEqual(self.cluster.wait_for_end(job), 5)
         output = self.output_of(directory)
         self.assertIn("all that --requeues 1 allows", output)
         self.assertNotIn("crashed", output)
         again = self.submit("sweep.sbatch", plan, "-o", directory, "--resume")
-        self.assertEqual(self.cluster.wait_for_end(again, 400), 0)
+        self.assertEqual(self.cluster.wait_for_end(again), 0)
         self.assert_same_records(directory, self.undisturbed(plan))
 
     def test_starts_without_fruit_end(self):
@@ -63,7 +63,7 @@ class Notices(case.SlurmTest):
             )
             time.sleep(1)
             self.notice(job, directory, 0)
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 5)
+        self.assertEqual(self.cluster.wait_for_end(job), 5)
         self.assertIn("no trial ended in two starts", self.output_of(directory))
         # What the cost model holds for too long is tried nevertheless where nothing else is left.
         limited = ["--time-limit" in n["command_line"] for n in self.journal(directory)[1] if n["note"] == "run"]
@@ -74,7 +74,7 @@ class Notices(case.SlurmTest):
         job = self.submit("sweep.sbatch", self.plan(), "-o", directory)
         self.wait_for_records(directory, 1)
         self.cluster.output("scancel", job)
-        self.cluster.wait_for_end(job, 400)
+        self.cluster.wait_for_end(job)
         self.assertEqual(self.cluster.job(job)["JobState"], "CANCELLED")
         self.assertNotIn("was requeued", self.output_of(directory))
 
@@ -97,7 +97,7 @@ class Notices(case.SlurmTest):
         self.assertIn("signalled before the sweep began", self.output_of(directory))
         before, _ = self.journal(directory)
         self.cluster.output("scontrol", "requeue", job)
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 0)
+        self.assertEqual(self.cluster.wait_for_end(job), 0)
         self.assertEqual(self.cluster.job(job)["Restarts"], "2")
         records, _ = self.journal(directory)
         self.assertEqual(records[: len(before)], before, "a record was lost")
@@ -121,8 +121,8 @@ class Preemption(case.SlurmTest):
             "--output=/dev/null",
             "--wrap=sleep 2",
         ).strip()
-        self.assertEqual(self.cluster.wait_for_end(urgent, 400), 0)
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 0)
+        self.assertEqual(self.cluster.wait_for_end(urgent), 0)
+        self.assertEqual(self.cluster.wait_for_end(job), 0)
         self.assertEqual(self.cluster.job(job)["Restarts"], "1")
         self.assertIn("makes room for another", self.output_of(directory))
         records, notes = self.journal(directory)

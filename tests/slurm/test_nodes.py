@@ -30,7 +30,7 @@ class NodeDown(case.SlurmTest):
         before, _ = self.journal(directory)
         node = self.cluster.job(job)["NodeList"]
         self.down(node)
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 0)
+        self.assertEqual(self.cluster.wait_for_end(job), 0)
         self.assertEqual(self.cluster.job(job)["Restarts"], "1")
         self.assertEqual({r["node"] for r in self.records(directory)}, {"n1", "n2"})
         self.check_complete(directory, plan, before)
@@ -43,7 +43,7 @@ class NodeDown(case.SlurmTest):
         self.down("n2")
         self.cluster.wait_for(lambda: self.cluster.job(job)["JobState"] == "PENDING", 120, "the job waits for its node")
         self.up("n2")
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 0)
+        self.assertEqual(self.cluster.wait_for_end(job), 0)
         self.assertEqual(self.cluster.job(job)["Restarts"], "1")
         self.check_complete(directory, plan, before)
 
@@ -65,7 +65,7 @@ class NodeDown(case.SlurmTest):
         ranks = list(self.ranks())
         self.assertEqual(len(ranks), 2)
         os.kill(max(ranks), signal.SIGKILL)
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 0)
+        self.assertEqual(self.cluster.wait_for_end(job), 0)
         self.assertEqual(self.cluster.job(job)["Restarts"], "1")
         self.assertIn("killed by signal 9", self.output_of(directory))
         self.check_complete(directory, plan, before)

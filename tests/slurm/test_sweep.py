@@ -40,7 +40,7 @@ class Sweep(case.SlurmTest):
             SLURM_NTASKS_PER_NODE="3",
             SLURM_RESTART_COUNT="30",
         )
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 0)
+        self.assertEqual(self.cluster.wait_for_end(job), 0)
         self.check_two_nodes(directory, job)
 
         (note,) = [n for n in self.journal(directory)[1] if n["note"] == "run"]
@@ -70,7 +70,7 @@ class Sweep(case.SlurmTest):
         job = self.submit(
             "sweep.sbatch", self.plan(), "-o", directory, "--nodes", 2, "--ranks-per-node", 2, "--time", 5
         )
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 0)
+        self.assertEqual(self.cluster.wait_for_end(job), 0)
         self.check_two_nodes(directory, job)
 
     def test_a_plain_sbatch_of_the_script(self):
@@ -100,7 +100,7 @@ class Sweep(case.SlurmTest):
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         job = done.stdout.strip()
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 0, (self.folder / "out.txt").read_text())
+        self.assertEqual(self.cluster.wait_for_end(job), 0, (self.folder / "out.txt").read_text())
         self.assertEqual({r["job_id"] for r in self.records(self.folder / "run")}, {job})
         output = (self.folder / "out.txt").read_text()
         self.assertEqual(output.count("rank sees 0,1\n"), 4, output)
@@ -118,7 +118,7 @@ class Sweep(case.SlurmTest):
             'gaussweep_launch() { echo "launching $1"; shift; exec "$@"; }',
         )
         job = self.submit("sweep.sbatch", plan, "-o", self.folder / "run")
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 3)
+        self.assertEqual(self.cluster.wait_for_end(job), 3)
         self.assertIn("launching 2", self.output_of(self.folder / "run"))
         environment = (self.folder / f"run/logs/environment-{job}-0.txt").read_text()
         self.assertIn("FROM_SETUP=yes", environment)
@@ -134,7 +134,7 @@ class Sweep(case.SlurmTest):
             "modules", "GAUSSWEEP_MODULES=cuda/11.8", f"export GAUSSWEEP_TEST_MARK={self.folder}/loaded", played
         )
         job = self.submit("sweep.sbatch", self.plan(count=1, milliseconds=1), "-o", self.folder / "run")
-        self.assertEqual(self.cluster.wait_for_end(job, 400), 0)
+        self.assertEqual(self.cluster.wait_for_end(job), 0)
         self.assertTrue((self.folder / "loaded").exists())
         self.assertIn("listed-module", (self.folder / f"run/logs/environment-{job}-0.txt").read_text())
 
