@@ -22,8 +22,8 @@ namespace gaussweep::driver {
 namespace {
 
 template <class T>
-io::Dense<T> to_dense(HostMatrix<T>&& matrix) {
-  return {matrix.rows, matrix.cols, std::move(matrix.data)};
+io::DenseView<T> view(const HostMatrix<T>& matrix) {
+  return {matrix.rows, matrix.cols, matrix.data.data()};
 }
 
 template <class T>
@@ -43,18 +43,13 @@ void generate_typed(const MatrixSpec& spec, std::int64_t nrhs, const std::filesy
     io::export_matrix_market(output, widened(a));
     return;
   }
-  io::StoredMatrix<T> stored;
-  if (nrhs > 0) {
-    System<T> system = make_system(a, nrhs, spec.seed);
-    stored.b = to_dense(std::move(system.b));
-    stored.x_true = to_dense(std::move(system.x_true));
-  }
-  stored.a = to_dense(std::move(a));
-  stored.attributes = {{"kind", std::string(to_string(spec.kind))},
+  System<T> system;
+  if (nrhs > 0) system = make_system(a, nrhs, spec.seed);
+  io::write_matrix<T>(output, {view(a), view(system.b), view(system.x_true)},
+                      {{"kind", std::string(to_string(spec.kind))},
                        {"precision", std::string(to_string(precision_of<T>))},
                        {"seed", std::to_string(spec.seed)},
-                       {"generator", spec.canonical(precision_of<T>)}};
-  io::write_matrix(output, stored);
+                       {"generator", spec.canonical(precision_of<T>)}});
 }
 
 template <class T>

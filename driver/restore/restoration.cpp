@@ -90,7 +90,7 @@ Answer<T> invert(const RestoreJob& job, const Inputs<T>& inputs, const Parameter
 
 template <class T>
 HostMatrix<T> transposed(const HostMatrix<T>& a) {
-  HostMatrix<T> t(a.cols, a.rows);
+  HostMatrix<T> t = HostMatrix<T>::unset(a.cols, a.rows);
   for (std::int64_t j = 0; j < a.cols; ++j) {
     for (std::int64_t i = 0; i < a.rows; ++i) t(j, i) = a(i, j);
   }

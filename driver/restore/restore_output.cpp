@@ -80,7 +80,7 @@ io::Restoration record_of(const Restoration& r) {
   record.original = r.original;
   record.degraded = done.degraded;
   record.restored = done.restored;
-  record.psf = {weights.rows, weights.cols, weights.data};
+  record.psf = {weights.rows, weights.cols, {weights.data.begin(), weights.data.end()}};
   record.texts = {{"image", fs::path(r.image_path).filename().string()},
                   {"image_sha256", r.image_sha256},
                   {"psf", std::string(to_string(job.blur.psf))},

@@ -93,7 +93,7 @@ io::MatrixAttributes attributes_of(const MatrixRequest& request) {
 
 template <class T>
 io::DenseView<T> view(const HostMatrix<T>& matrix) {
-  return {matrix.rows, matrix.cols, matrix.empty() ? nullptr : matrix.data.data()};
+  return {matrix.rows, matrix.cols, matrix.data.data()};
 }
 
 template <class T>

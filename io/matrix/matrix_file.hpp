@@ -95,7 +95,12 @@ void export_matrix_market(const std::filesystem::path& path, const Dense<double>
 
 /// Writes a file of the store, with checksums, atomically. @throws StorageError; std::invalid_argument: no A
 template <class T>
-void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix);
+void write_matrix(const std::filesystem::path& path, const SystemView<T>& system,
+                  const MatrixAttributes& attributes);
+template <class T>
+void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix) {
+  write_matrix(path, SystemView<T>{matrix.a, matrix.b, matrix.x_true}, matrix.attributes);
+}
 /// Reads it back. @throws InputError where it is not whole, not the store's, or not of T
 template <class T>
 StoredMatrix<T> read_matrix(const std::filesystem::path& path);

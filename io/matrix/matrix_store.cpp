@@ -176,11 +176,11 @@ void require_a(bool empty) {
 }  // namespace
 
 template <class T>
-void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matrix) {
-  require_a(matrix.a.data.empty());
+void write_matrix(const std::filesystem::path& path, const SystemView<T>& system,
+                  const MatrixAttributes& attributes) {
+  require_a(system.a.empty());
   AtomicFile target(path);
-  write_sealed(target, path, SystemView<T>{matrix.a, matrix.b, matrix.x_true}, matrix.attributes,
-               Durable::yes, {});
+  write_sealed(target, path, system, attributes, Durable::yes, {});
 }
 
 template <class T>
@@ -294,8 +294,8 @@ std::int64_t MatrixStore::estimated_bytes(std::int64_t rows, std::int64_t cols, 
   return bookkeeping_bytes + elements * static_cast<std::int64_t>(element_bytes);
 }
 
-template void write_matrix<float>(const std::filesystem::path&, const StoredMatrix<float>&);
-template void write_matrix<double>(const std::filesystem::path&, const StoredMatrix<double>&);
+template void write_matrix(const std::filesystem::path&, const SystemView<float>&, const MatrixAttributes&);
+template void write_matrix(const std::filesystem::path&, const SystemView<double>&, const MatrixAttributes&);
 template StoredMatrix<float> read_matrix<float>(const std::filesystem::path&);
 template StoredMatrix<double> read_matrix<double>(const std::filesystem::path&);
 template bool MatrixStore::find<float>(const std::string&, StoredMatrix<float>&);

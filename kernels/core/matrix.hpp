@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/core/host_elements.hpp"
 #include "kernels/core/enums.hpp"
 
 namespace gaussweep {
@@ -29,11 +30,19 @@ struct Strided {
   std::int64_t across = 0;
 };
 
-/// An owned column-major matrix on the host, `ld == rows`.
+/// An owned column-major matrix on the host, `ld == rows`; of zeros where it is made by its size alone.
 template <class T>
 struct HostMatrix {
   HostMatrix() = default;
   HostMatrix(std::int64_t r, std::int64_t c) : rows(r), cols(c), data(static_cast<std::size_t>(r * c)) {}
+  /// One whose elements nobody has written yet: whoever makes it writes all of them.
+  static HostMatrix unset(std::int64_t r, std::int64_t c) {
+    HostMatrix matrix;
+    matrix.rows = r;
+    matrix.cols = c;
+    matrix.data = HostElements<T>::unset(static_cast<std::size_t>(r * c));
+    return matrix;
+  }
   T& operator()(std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i + j * rows)]; }
   const T& operator()(std::int64_t i, std::int64_t j) const {
     return data[static_cast<std::size_t>(i + j * rows)];
@@ -42,7 +51,7 @@ struct HostMatrix {
 
   std::int64_t rows = 0;
   std::int64_t cols = 0;
-  std::vector<T> data;
+  HostElements<T> data;
 };
 
 /// The sizes of a trial in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n). Where a problem has no

@@ -303,7 +303,7 @@ Answer<T> Staging<T>::download(int copy) {
   const Operands<T> op = operands(copy);
   const MatrixView<T> view = answer_view(op);
   Answer<T> answer;
-  answer.x = HostMatrix<T>(view.rows, view.cols);
+  answer.x = HostMatrix<T>::unset(view.rows, view.cols);
   answer.info = download_to(answer.x.data.data(), copy);
   if (op.pivots != nullptr) {
     answer.pivots.resize(static_cast<std::size_t>(shape_.n));

@@ -124,7 +124,7 @@ template <class T>
 HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
   validate(spec);
   if (spec.kind == MatrixKind::blur) return blur_matrix<T>(spec.blur, threads);
-  HostMatrix<T> a(spec.rows, spec.cols);
+  HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols);
   if (spec.kind == MatrixKind::condition) {
     const std::string fault = condition_fault(spec, precision_of<T>);
     if (!fault.empty()) reject(spec, fault);
@@ -148,7 +148,7 @@ HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec) {
   const bool elementwise = spec.kind != MatrixKind::condition && spec.kind != MatrixKind::blur;
   if (!elementwise || device.backend() == Backend::host) return generate<T>(spec);
   validate(spec);
-  HostMatrix<T> a(spec.rows, spec.cols);
+  HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols);
   const std::size_t bytes = a.data.size() * sizeof(T);
   const Buffer buffer(device, bytes);
   const MatrixView<T> view{static_cast<T*>(buffer.data()), spec.rows, spec.cols, spec.rows};

@@ -259,10 +259,11 @@ TEST(Staging, ASingleRunHoldsNothingTwice) {
     context.report = {};
     method.entry(backend).real(context, operands, parameters);
     Answer<double> answer = expected;
-    answer.x.data.assign(expected.x.data.size() + 1, -7);
-    answer.info = staging.download_to(answer.x.data.data(), 0);
-    EXPECT_EQ(answer.x.data.back(), -7) << method.id();
-    answer.x.data.pop_back();
+    std::vector<double> memory(expected.x.data.size() + 1, -7);
+    answer.info = staging.download_to(memory.data(), 0);
+    EXPECT_EQ(memory.back(), -7) << method.id();
+    memory.pop_back();
+    answer.x.data = std::move(memory);
     EXPECT_EQ(answer.info, expected.info) << method.id();  // LAPACK's last pivot may round to 0 here
     EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem)) << method.id();
     EXPECT_THROW(staging.reset(), std::logic_error);

@@ -1,0 +1,97 @@
+#pragma once
+/// The memory of a matrix on the host.
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace gaussweep {
+
+/// Elements one after the other, as in a std::vector, which it can take over. Other than a vector's they
+/// can be left unwritten at first: zeros for gigabytes take one thread seconds, in less than which several
+/// threads write what belongs there.
+template <class T>
+class HostElements {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  using value_type = T;
+
+  HostElements() = default;
+  /// Takes a vector over, without copying.
+  HostElements(std::vector<T> elements) {  // NOLINT(google-explicit-constructor): a vector is what this is
+    auto whole = std::make_shared<std::vector<T>>(std::move(elements));
+    data_ = whole->data();
+    size_ = whole->size();
+    owner_ = std::move(whole);
+  }
+  HostElements(std::initializer_list<T> elements) : HostElements(std::vector<T>(elements)) {}
+  /// `count` zeros.
+  explicit HostElements(std::size_t count) : HostElements(unset(count)) { std::fill(begin(), end(), T{}); }
+  /// `count` elements that nobody has written yet. @throws std::bad_alloc
+  static HostElements unset(std::size_t count) {
+    HostElements result;
+    if (count == 0) return result;
+    if (count > most_bytes / sizeof(T)) throw std::bad_alloc();
+    const std::size_t bytes = count * sizeof(T), pages = (bytes + huge_page - 1) / huge_page * huge_page;
+    const bool large = bytes >= large_bytes;
+    void* memory = large ? std::aligned_alloc(huge_page, pages) : std::malloc(bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    // A hint: where it is not taken, the pages are small ones.
+    if (large) ::madvise(memory, pages, MADV_HUGEPAGE);
+    result.owner_.reset(memory, std::free);
+    result.data_ = static_cast<T*>(memory);
+    result.size_ = count;
+    return result;
+  }
+  HostElements(const HostElements& other) : HostElements(unset(other.size_)) {
+    std::copy(other.begin(), other.end(), begin());
+  }
+  HostElements(HostElements&& other) noexcept
+      : owner_(std::move(other.owner_)),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
+  HostElements& operator=(HostElements other) noexcept {
+    std::swap(owner_, other.owner_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~HostElements() = default;
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  T& back() { return data_[size_ - 1]; }
+  const T& back() const { return data_[size_ - 1]; }
+  friend bool operator==(const HostElements& x, const HostElements& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end());
+  }
+
+ private:
+  static constexpr std::size_t huge_page = std::size_t{2} << 20;
+  static constexpr std::size_t large_bytes = std::size_t{64} << 20;
+  static constexpr std::size_t most_bytes = PTRDIFF_MAX - huge_page;
+
+  std::shared_ptr<void> owner_;
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace gaussweep

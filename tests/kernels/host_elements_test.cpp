@@ -1,0 +1,65 @@
+#include "kernels/core/host_elements.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace gaussweep {
+namespace {
+
+TEST(HostElements, AreZerosWhereASizeIsAllThatIsSaid) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{9} << 20}) {
+    const HostElements<double> zeros(count);
+    EXPECT_EQ(zeros.size(), count);
+    EXPECT_TRUE(std::all_of(zeros.begin(), zeros.end(), [](double x) { return x == 0; }));
+  }
+}
+
+TEST(HostElements, TakeAVectorOverWhereItLies) {
+  std::vector<float> vector(100);
+  std::iota(vector.begin(), vector.end(), 0.F);
+  const float* place = vector.data();
+  const HostElements<float> elements = std::move(vector);
+  EXPECT_EQ(elements.data(), place);
+  EXPECT_EQ(elements.size(), 100);
+  EXPECT_EQ(elements.back(), 99);
+}
+
+TEST(HostElements, CopiesAreTheirOwn) {
+  HostElements<double> first = {1, 2, 3};
+  HostElements<double> second = first;
+  second[1] = 7;
+  EXPECT_EQ(first, (HostElements<double>{1, 2, 3}));
+  first = second;
+  EXPECT_EQ(first, (HostElements<double>{1, 7, 3}));
+  EXPECT_NE(first.data(), second.data());
+}
+
+TEST(HostElements, MovedFromIsEmpty) {
+  HostElements<double> first = {1, 2, 3};
+  const HostElements<double> second = std::move(first);
+  EXPECT_TRUE(first.empty());  // NOLINT(bugprone-use-after-move): that is what is asked
+  EXPECT_EQ(first.begin(), first.end());
+  EXPECT_EQ(second.size(), 3);
+}
+
+TEST(HostElements, LargeOnesBeginAtAHugePage) {
+  HostElements<double> large = HostElements<double>::unset(std::size_t{9} << 20);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(large.data()) % (2 << 20), 0U);
+  large[large.size() - 1] = 1;
+  EXPECT_EQ(large.back(), 1);
+}
+
+TEST(HostElements, MoreThanMemoryHasIsSaid) {
+  EXPECT_THROW(HostElements<double>::unset(SIZE_MAX / 8), std::bad_alloc);
+  EXPECT_THROW(HostElements<double>::unset(SIZE_MAX), std::bad_alloc);
+}
+
+TEST(HostElements, NoneAreEmpty) {
+  EXPECT_TRUE(HostElements<float>().empty());
+  EXPECT_TRUE(HostElements<float>(0).empty());
+  EXPECT_TRUE(HostElements<float>::unset(0) == HostElements<float>(std::vector<float>{}));
+}
+
+}  // namespace
+}  // namespace gaussweep
