@@ -46,7 +46,7 @@ paper_figure_5_15|beside|1|1|80|120|
 paper_figure_5_10|beside|1|1|40|90|
 paper_figure_5_4|beside|1|1|40|90|
 big|alone|1|3|30|70|PLANS/big.yaml
-order|alone|1|1|120|240|tests/benchmark/order_100000.yaml
+order|beside|1|1|120|240|tests/benchmark/order_100000.yaml
 writer|alone|1|2|14|40|PLANS/noise.yaml
 thousand4|alone|many|1|60|120|tests/benchmark/thousand.yaml
 thousand1|alone|1|1|200|280|tests/benchmark/thousand.yaml
@@ -127,11 +127,14 @@ sweep() {
   fi
 }
 
-# neighbours BOUND: the other GPUs work on the same plan, twice
+# neighbours BOUND: three work on the same plan on the other GPUs, over and over, until there is the file `quiet`
 neighbours() {
-  local gpu i
-  for ((gpu = 1; gpu < gpus; ++gpu)); do
-    for i in 1 2; do sweep "$gpu" "$plans/noise.yaml" "neighbour-$gpu-$i" "$1"; rm -rf "$work/neighbour-$gpu-$i"; done &
+  local i
+  for i in 0 1 2; do
+    until [[ -e $work/quiet ]]; do
+      sweep $((1 + i % (gpus - 1))) "$plans/noise.yaml" "neighbour-$i" "$1" || true
+      rm -rf "$work/neighbour-$i"
+    done &
   done
   wait
 }
@@ -157,7 +160,7 @@ plan_of() {
 one() {
   local step=$1 name=$2 gpu=$3 bound=$4 place=$5 begin code count=1 around=''
   [[ $gpu == all ]] && count=$gpus
-  if [[ $step == busy ]]; then neighbours "$bound" & around=$!; sleep 3; fi
+  if [[ $step == busy ]] && ((gpus > 1)); then neighbours "$bound" & around=$!; sleep 6; fi
   begin=$(date +%s.%N)
   case $step in
     suite)
@@ -168,7 +171,7 @@ one() {
   esac
   code=$?
   note "$name" "$step" "$count" "$place" "$code" "$(date +%s.%N | awk -v begin="$begin" '{printf "%.3f", $1 - begin}')"
-  [[ -n $around ]] && wait "$around"
+  if [[ -n $around ]]; then touch "$work/quiet"; pkill -TERM -f -- "-o $work/neighbour-" ; wait "$around"; rm "$work/quiet"; fi
   keep "$name"
   say "$name: exit code $code"
 }
