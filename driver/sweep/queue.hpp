@@ -1,6 +1,7 @@
 #pragma once
 /// The order in which trials are handed out: round by round, longest first, preferring trials whose matrix
-/// the rank already holds.
+/// the rank already holds; of trials that are compared with one another the vendor's first, for its time is
+/// their reference.
 
 #include <cstddef>
 #include <functional>
@@ -19,10 +20,11 @@ namespace gaussweep::driver {
 class Queue {
  public:
   /// @param costs seconds of each trial, same order
-  Queue(const std::vector<Trial>& trials, const std::vector<double>& costs);
+  /// @param registry tells the vendors' methods
+  Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry);
   /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`:
   /// of the first round that has one, the longest with that matrix, unless the longest of all is more than
-  /// four times longer.
+  /// four times longer. Where its reference is a trial that is left, that one.
   /// @return an index into the trials, or nothing where none is left that fits
   std::optional<std::size_t> next(const std::string& held, double most_seconds);
   /// Puts a trial back that a rank could not do.
@@ -38,11 +40,15 @@ class Queue {
   struct Round {
     Ordered by_cost;
     std::unordered_map<std::string, Ordered> by_matrix;
+    std::unordered_map<std::string, Ordered>
+        references;  ///< the vendors' trials, by what they are compared with
   };
+  std::optional<std::string> comparison_of(std::size_t index, bool as_reference) const;
   std::optional<std::size_t> longest(const Ordered& from, double most_seconds) const;
   void remove(std::size_t index);
   const std::vector<Trial>& trials_;
   const std::vector<double>& costs_;
+  const Registry& registry_;
   std::map<std::int64_t, Round> rounds_;  ///< none of them empty
   std::size_t size_ = 0;
 };

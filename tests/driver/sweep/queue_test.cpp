@@ -4,8 +4,15 @@
 
 #include <cmath>
 
+#include "kernels/core/method.hpp"
+
 namespace gaussweep::driver {
 namespace {
+
+const Registry& registry() {
+  static const Registry all = builtin_registry();
+  return all;
+}
 
 std::vector<Trial> trials_with(const std::vector<std::string>& digests) {
   std::vector<Trial> trials;
@@ -21,7 +28,7 @@ std::vector<Trial> trials_with(const std::vector<std::string>& digests) {
 TEST(Queue, HandsOutTheLongestFirst) {
   const std::vector<Trial> trials = trials_with({"a", "b", "c"});
   const std::vector<double> costs = {1, 3, 2};
-  Queue queue(trials, costs);
+  Queue queue(trials, costs, registry());
   EXPECT_EQ(queue.next("", HUGE_VAL), 1U);
   EXPECT_EQ(queue.next("", HUGE_VAL), 2U);
   EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
@@ -31,7 +38,7 @@ TEST(Queue, HandsOutTheLongestFirst) {
 TEST(Queue, PrefersTheMatrixThatTheRankHolds) {
   const std::vector<Trial> trials = trials_with({"a", "b", "b"});
   const std::vector<double> costs = {4, 1, 2};
-  Queue queue(trials, costs);
+  Queue queue(trials, costs, registry());
   EXPECT_EQ(queue.next("b", HUGE_VAL), 2U) << "4 is not more than four times 2: the held matrix wins";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 1U);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U) << "nothing with b is left";
@@ -40,7 +47,7 @@ TEST(Queue, PrefersTheMatrixThatTheRankHolds) {
 TEST(Queue, DoesNotStarveAMuchLongerTrial) {
   const std::vector<Trial> trials = trials_with({"a", "b"});
   const std::vector<double> costs = {9, 2};
-  Queue queue(trials, costs);
+  Queue queue(trials, costs, registry());
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U);
 }
 
@@ -48,7 +55,7 @@ TEST(Queue, GoesRoundByRound) {
   std::vector<Trial> trials = trials_with({"a", "b", "b"});
   trials[0].round = trials[1].round = 2;
   const std::vector<double> costs = {9, 8, 1};
-  Queue queue(trials, costs);
+  Queue queue(trials, costs, registry());
   EXPECT_EQ(queue.next("a", HUGE_VAL), 2U);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 1U);
   queue.put_back(2);
@@ -62,7 +69,7 @@ TEST(Queue, GoesRoundByRound) {
 TEST(Queue, RespectsTheTimeThatIsLeft) {
   const std::vector<Trial> trials = trials_with({"a", "a", "a"});
   const std::vector<double> costs = {10, 5, 1};
-  Queue queue(trials, costs);
+  Queue queue(trials, costs, registry());
   EXPECT_EQ(queue.next("a", 6), 1U);
   EXPECT_EQ(queue.next("", 5), 2U);
   EXPECT_EQ(queue.next("", 6), std::nullopt);
@@ -72,7 +79,7 @@ TEST(Queue, RespectsTheTimeThatIsLeft) {
 TEST(Queue, NewCostsOrderWhatIsLeft) {
   const std::vector<Trial> trials = trials_with({"a", "a", "b"});
   std::vector<double> costs = {10, 5, 100};
-  Queue queue(trials, costs);
+  Queue queue(trials, costs, registry());
   EXPECT_EQ(queue.next("", 6), 1U);
   EXPECT_EQ(queue.next("", 6), std::nullopt);
   queue.after([&] { costs = {1, 7, 2}; });
@@ -85,11 +92,55 @@ TEST(Queue, NewCostsOrderWhatIsLeft) {
 TEST(Queue, TakesBackWhatWasNotDone) {
   const std::vector<Trial> trials = trials_with({"a", "b"});
   const std::vector<double> costs = {2, 1};
-  Queue queue(trials, costs);
+  Queue queue(trials, costs, registry());
   ASSERT_EQ(queue.next("", HUGE_VAL), 0U);
   queue.put_back(0);
   EXPECT_EQ(queue.size(), 2U);
   EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
+}
+
+TEST(Queue, TheVendorGoesFirstAmongThoseThatAreComparedWithIt) {
+  std::vector<Trial> trials = trials_with({"a", "a", "a", "b"});
+  for (Trial& trial : trials) trial.method = "gauss_serial";
+  trials[1].method = trials[3].method = "lapack";
+  const std::vector<double> costs = {9, 1, 5, 2};
+  Queue queue(trials, costs, registry());
+  EXPECT_EQ(queue.next("", HUGE_VAL), 1U) << "the reference of the longest";
+  EXPECT_EQ(queue.next("a", HUGE_VAL), 0U);
+  queue.put_back(1);
+  EXPECT_EQ(queue.next("a", 0.5), std::nullopt);
+  EXPECT_EQ(queue.next("", HUGE_VAL), 1U);
+  EXPECT_EQ(queue.next("", HUGE_VAL), 2U) << "the vendor's trial on b is none of a's references";
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 3U);
+  EXPECT_EQ(queue.size(), 0U);
+}
+
+TEST(Queue, AReferenceIsOfTheSameOperandsAndCaches) {
+  const auto change_each = {+[](Trial& t) { t.precision = Precision::float32; },
+                            +[](Trial& t) { t.shape.uplo = Uplo::upper; },
+                            +[](Trial& t) { t.shape.nrhs = 7; },
+                            +[](Trial& t) { t.sampling.cold = true; },
+                            +[](Trial& t) { t.problem = Problem::named("getrf"); },
+                            +[](Trial& t) { t.round = 2; }};
+  for (const auto change : change_each) {
+    std::vector<Trial> trials = trials_with({"a", "a"});
+    trials[0].method = "gauss_serial";
+    trials[1].method = "lapack";
+    change(trials[1]);
+    const std::vector<double> costs = {9, 1};
+    Queue queue(trials, costs, registry());
+    EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
+    EXPECT_EQ(queue.next("a", HUGE_VAL), 1U);
+  }
+}
+
+TEST(Queue, AReferenceForWhichNoTimeIsLeftIsPassedOver) {
+  std::vector<Trial> trials = trials_with({"a", "a"});
+  trials[0].method = "gauss_serial";
+  trials[1].method = "lapack";
+  const std::vector<double> costs = {2, 3};
+  Queue queue(trials, costs, registry());
+  EXPECT_EQ(queue.next("", 2.5), 0U);
 }
 
 }  // namespace
