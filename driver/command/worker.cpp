@@ -31,7 +31,7 @@ void be_expendable() {
 }  // namespace
 
 void add_worker_command(CLI::App& app, Commands& commands) {
-  CLI::App* worker = app.add_subcommand("worker", "(started by run) Serve trials on descriptor 3");
+  CLI::App* worker = app.add_subcommand("worker", "(started by run) Serve trials on descriptor 3, note steps in 4");
   worker->group("");  // not for people
   auto parent = std::make_shared<pid_t>(0);
   worker->add_option("--parent", *parent, "The supervisor's process")->required();
@@ -45,7 +45,7 @@ void add_worker_command(CLI::App& app, Commands& commands) {
     for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) std::signal(number, SIG_IGN);
     be_expendable();
     try {
-      commands.exit_code = serve_trials(3, commands.registry, commands.make_device);
+      commands.exit_code = serve_trials(3, 4, commands.registry, commands.make_device);
     } catch (const std::bad_alloc&) {
       ::_exit(exit_broken);  // without memory nothing that an orderly end does can be relied on
     }

@@ -46,7 +46,7 @@ struct Close {
   static constexpr const char* name = "close";
 };
 
-/// The worker begins a step, or shows that it lives.
+/// The worker begins a step of its start, or shows that it lives.
 struct At {
   static constexpr const char* name = "at";
   std::string step;

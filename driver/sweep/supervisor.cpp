@@ -197,6 +197,8 @@ void Supervisor::trial_ended_worker(io::Record record) {
 
 void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
   if (sent_ > 0) {
+    const std::string noted = worker_ ? worker_->step() : std::string();
+    if (!noted.empty()) step_ = noted;
     io::Record record = blank();
     record.start_time = began_;
     record.end_time = fine_time_stamp();

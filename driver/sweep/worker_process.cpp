@@ -35,6 +35,7 @@ class SpawnedWorker : public WorkerProcess {
     if (!message) return std::nullopt;
     return read_message<FromWorker>(*message);
   }
+  std::string step() const override { return process_.step(); }
   bool ended(Ending& how) override {
     if (!process_.ended(how)) return false;
     killed_ = !how.exited && how.code == SIGKILL;

@@ -36,6 +36,8 @@ class WorkerProcess {
   /// Its next message, waiting for it at most `wait_ms`.
   /// @throws ChannelClosed at its end, BadMessage and others where it cannot be understood
   virtual std::optional<FromWorker> receive(int wait_ms) = 0;
+  /// The step of a trial that it noted last, also after its end; empty: it notes none.
+  virtual std::string step() const { return {}; }
   /// If it has ended: how. Does not wait.
   virtual bool ended(Ending& how) = 0;
   /// Whether the system killed it because host memory ran out. @pre it has ended

@@ -169,6 +169,8 @@ Process::Process(const std::vector<std::string>& arguments, const std::vector<st
   posix_spawn_file_actions_adddup2(&actions.value, log_end.fd(), 1);
   posix_spawn_file_actions_adddup2(&actions.value, log_end.fd(), 2);
   posix_spawn_file_actions_adddup2(&actions.value, child_end.fd(), 3);
+  step_ = StepNote::make();
+  if (step_.descriptor() >= 0) posix_spawn_file_actions_adddup2(&actions.value, step_.descriptor(), 4);
   pid_ = spawn_self(arguments, environment, actions);
 }
 

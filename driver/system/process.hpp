@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "driver/system/channel.hpp"
+#include "driver/system/step_note.hpp"
 
 namespace gaussweep::driver {
 
@@ -22,8 +23,9 @@ struct Ending {
 /// ("NAME=value").
 std::vector<std::string> child_environment(const std::vector<std::string>& changes);
 
-/// A child in a session (and process group) of its own, with one end of a socket pair as descriptor 3,
-/// standard input from /dev/null, output appended to a log file. Its destructor ends it.
+/// A child in a session (and process group) of its own, with one end of a socket pair as descriptor 3, a page
+/// for its step as descriptor 4 (or none), standard input from /dev/null, output appended to a log file. Its
+/// destructor ends it.
 class Process {
  public:
   Process() = default;
@@ -45,6 +47,8 @@ class Process {
   pid_t pid() const { return pid_; }
   Channel& channel() { return channel_; }
   const Channel& channel() const { return channel_; }
+  /// What it noted last, in descriptor 4; also after its end.
+  std::string step() const { return step_.read(); }
   /// If it has ended: how. Does not wait.
   bool ended(Ending& how);
   /// Kills the whole group and waits until the child is gone, at most 10 seconds.
@@ -55,9 +59,11 @@ class Process {
   void swap(Process& other) noexcept {
     std::swap(pid_, other.pid_);
     std::swap(channel_, other.channel_);
+    std::swap(step_, other.step_);
   }
   pid_t pid_ = -1;
   Channel channel_;
+  StepNote step_;
 };
 
 /// Runs this program with `arguments`, returns what it printed on standard output.

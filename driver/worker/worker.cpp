@@ -13,6 +13,7 @@
 #include "driver/records/phases.hpp"
 #include "driver/system/channel.hpp"
 #include "driver/system/clock.hpp"
+#include "driver/system/step_note.hpp"
 #include "driver/worker/execute.hpp"
 #include "io/files/errors.hpp"
 #include "io/records/status.hpp"
@@ -147,8 +148,10 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
 
 }  // namespace
 
-int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& make_device) {
+int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
+                 const DeviceMaker& make_device) {
   Channel channel(descriptor);
+  StepNote note = StepNote::of(step_descriptor);
   const auto tell = [&](const FromWorker& message) { channel.send(message_json(message)); };
   try {
     const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
@@ -160,7 +163,7 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
     Executor executor(registry, *device, store, setup.origin, [&](const std::string& name) {
       step = name;
       begin_phase(phases, name, epoch_seconds());
-      tell(message::At{name});
+      note.write(name);
     });
     tell(message::At{"probe"});
     probe(executor.context());
@@ -173,6 +176,7 @@ int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& ma
     std::vector<char> reserve;
     for (;;) {
       phases = {};
+      note.write("start");
       begin_phase(phases, "wait", epoch_seconds());
       const auto message = read_message<ToWorker>(channel.receive(-1).value());
       if (std::holds_alternative<message::Close>(message)) {

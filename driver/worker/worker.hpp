@@ -1,7 +1,7 @@
 #pragma once
 /// The worker process: owns one GPU (by CUDA_VISIBLE_DEVICES) or CPU cores, runs the trials that its
 /// supervisor sends over descriptor 3, one at a time, and dies with it (records/messages.hpp says what they
-/// say). No MPI here.
+/// say). What it is at in a trial it notes in descriptor 4 (system/step_note.hpp). No MPI here.
 
 #include <nlohmann/json.hpp>
 
@@ -13,6 +13,6 @@
 namespace gaussweep::driver {
 
 /// Serves until the supervisor closes the channel. Returns the process's exit code.
-int serve_trials(int descriptor, const Registry& registry, const DeviceMaker& make_device);
+int serve_trials(int descriptor, int step_descriptor, const Registry& registry, const DeviceMaker& make_device);
 
 }  // namespace gaussweep::driver

@@ -1,0 +1,58 @@
+#include "driver/system/step_note.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace gaussweep::driver {
+namespace {
+
+TEST(StepNote, IsReadAfterItsWriterWasKilled) {
+  const StepNote note = StepNote::make();
+  ASSERT_GE(note.descriptor(), 10) << "beyond those that a child is given";
+  EXPECT_EQ(note.read(), "");
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    StepNote mine = StepNote::of(::dup(note.descriptor()));
+    mine.write("upload");
+    mine.write("warm-up");
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(note.read(), "warm-up");
+}
+
+TEST(StepNote, KeepsTheBeginningOfALongWord) {
+  StepNote note = StepNote::make();
+  note.write(std::string(100, 'x'));
+  EXPECT_EQ(note.read(), std::string(31, 'x'));
+  note.write("");
+  EXPECT_EQ(note.read(), "");
+}
+
+TEST(StepNote, WithoutAPageNothingIsKept) {
+  StepNote none;
+  none.write("samples");
+  EXPECT_EQ(none.read(), "");
+  EXPECT_EQ(none.descriptor(), -1);
+  EXPECT_EQ(StepNote::of(-1).read(), "");
+}
+
+TEST(StepNote, ADescriptorOfAnotherKindIsNone) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  StepNote note = StepNote::of(ends[0]);
+  note.write("samples");
+  EXPECT_EQ(note.read(), "");
+  ::close(ends[1]);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
