@@ -48,8 +48,8 @@ paper_figure_5_4|beside|1|1|40|90|
 big|alone|1|3|30|70|PLANS/big.yaml
 order|beside|1|1|120|240|tests/benchmark/order_100000.yaml
 writer|alone|1|2|14|40|PLANS/noise.yaml
-thousand4|alone|many|1|60|120|tests/benchmark/thousand.yaml
-thousand1|alone|1|1|200|280|tests/benchmark/thousand.yaml
+thousand4|alone|many|1|60|200|tests/benchmark/thousand.yaml
+thousand1|alone|1|1|200|300|tests/benchmark/thousand.yaml
 '
 
 seconds=540 backend=cuda gpus='' steps='' places=()
