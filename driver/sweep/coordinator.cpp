@@ -173,7 +173,7 @@ void Coordinator::take(int rank, const message::DeviceSeen& seen) {
 }
 
 void Coordinator::take(int /*rank*/, const message::StorageFailed& failed) {
-  if (!unsynced_.empty()) directory_.sync();
+  directory_.sync();
   throw io::StorageError(failed.message);
 }
 
@@ -332,6 +332,29 @@ void Coordinator::give_up() noexcept {
   }
 }
 
+void Coordinator::count(std::vector<std::pair<std::string, bool>>& safe) {
+  for (const auto& [status, expected] : safe) progress_.count(status, expected);
+  safe.clear();
+}
+
+/// Brings records to disk, in the background as long as there is more to do: a disk that is busy with
+/// matrices takes seconds for it, in which no rank would be given work.
+void Coordinator::make_safe(double now, bool nothing_more) {
+  if (nothing_more) {
+    if (unsynced_.empty() && syncing_.empty()) return;
+    directory_.sync();
+    count(syncing_);
+    count(unsynced_);
+    return;
+  }
+  if (!directory_.is_settled()) return;
+  count(syncing_);
+  if (unsynced_.empty() || now - last_sync_ <= sync_interval) return;
+  directory_.begin_sync();
+  std::swap(syncing_, unsynced_);
+  last_sync_ = now;
+}
+
 void Coordinator::step() {
   while (const auto arrived = post_.next_for_coordinator()) {
     std::visit([&](const auto& each) { take(arrived->rank, each); }, arrived->message);
@@ -343,12 +366,7 @@ void Coordinator::step() {
   }
   watch_limits();
   const bool nothing_more = running_.empty() && (queue_.size() == 0 || !stopped_because_.empty());
-  if (!unsynced_.empty() && (nothing_more || now - last_sync_ > sync_interval)) {
-    directory_.sync();
-    last_sync_ = now;
-    for (const auto& [status, expected] : unsynced_) progress_.count(status, expected);
-    unsynced_.clear();
-  }
+  make_safe(now, nothing_more);
   progress_.show(seconds_left());
   directory_.write_results(false);
   const bool all_retired = static_cast<int>(gone_.size()) == post_.size();

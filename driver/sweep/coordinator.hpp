@@ -71,6 +71,8 @@ class Coordinator {
   std::size_t running() const;
   /// Prices what is left by what was learned in this run.
   void estimate_anew();
+  void make_safe(double now, bool nothing_more);
+  void count(std::vector<std::pair<std::string, bool>>& safe);
   void watch_limits();
   /// Whether there is time left, but not enough for any trial, as far as can be known.
   bool nothing_fits() const;
@@ -106,8 +108,10 @@ class Coordinator {
   std::set<int> greeted_;               ///< their worker's device is known
   std::set<int> gone_;                  ///< retired, or silent: they get no more trials
   std::set<int> left_;                  ///< said goodbye
-  std::map<std::size_t, int> retired_with_;             ///< trial → ranks that retired while they had it
-  std::vector<std::pair<std::string, bool>> unsynced_;  ///< statuses of records that are not on disk yet
+  std::map<std::size_t, int> retired_with_;  ///< trial → ranks that retired while they had it
+  /// Statuses, and whether they are as expected, of records that are not on disk yet, and of those that are
+  /// on their way there.
+  std::vector<std::pair<std::string, bool>> unsynced_, syncing_;
   double last_sync_ = 0;
   double queued_cost_ = 0;
   bool learned_since_ = false;    ///< since the costs were estimated

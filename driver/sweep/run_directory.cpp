@@ -25,9 +25,8 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double lock_patience = 10;        // seconds
-constexpr double first_results_after = 10;  // seconds
-constexpr double results_share = 0.05;      // of the time may go into writing results.h5
+constexpr double lock_patience = 10;    // seconds
+constexpr double results_share = 0.05;  // of the time may go into writing results.h5
 
 void make_private_folder(const std::filesystem::path& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return;
@@ -77,8 +76,8 @@ bool may_be_a_run(const std::filesystem::path& path) {
 
 }  // namespace
 
-RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume)
-    : path_(std::filesystem::absolute(path)) {
+RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, double results_after)
+    : path_(std::filesystem::absolute(path)), results_after_(results_after) {
   std::error_code error;
   const bool exists = std::filesystem::exists(path_, error);
   if (exists && !std::filesystem::is_directory(path_, error)) {
@@ -116,10 +115,12 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume)
   }
   if (run_id_.empty()) run_id_ = random_id();
   writer_ = std::make_unique<io::JournalWriter>(journal);
-  next_write_ = now_seconds() + first_results_after;
+  next_write_ = now_seconds() + results_after_;
 }
 
 RunDirectory::~RunDirectory() {
+  if (write_.valid()) write_.wait();
+  writer_.reset();
   if (lock_fd_ >= 0) ::close(lock_fd_);
 }
 
@@ -173,16 +174,42 @@ void RunDirectory::note(const nlohmann::json& note) {
 
 void RunDirectory::sync() {
   writer_->sync();
-  safe_ = contents_.records.size();
+  safe_ = safe_when_settled_ = contents_.records.size();
+}
+
+void RunDirectory::begin_sync() {
+  safe_when_settled_ = contents_.records.size();
+  writer_->begin_sync();
+}
+
+bool RunDirectory::is_settled() {
+  if (!writer_->settled()) return false;
+  safe_ = std::max(safe_, safe_when_settled_);
+  return true;
+}
+
+/// Takes the end of a write of results.h5. @return false where it is under way
+bool RunDirectory::is_written(bool wait) {
+  if (!write_.valid()) return true;
+  if (!wait && write_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) return false;
+  write_.get();
+  const double end = now_seconds();
+  next_write_ = end + std::max(results_after_, (end - write_began_) / results_share);
+  return true;
 }
 
 void RunDirectory::write_results(bool now) {
+  if (!is_written(now) || !dirty_) return;
   const double start = now_seconds();
-  if (!dirty_ || (!now && start < next_write_)) return;
-  io::write_results(path_ / "results.h5", results_of(contents_));
+  if (!now && start < next_write_) return;
+  const std::filesystem::path path = path_ / "results.h5";
+  std::vector<char> image = io::results_image(path, results_of(contents_));
   dirty_ = false;
-  const double taken = now_seconds() - start;
-  next_write_ = now_seconds() + std::max(first_results_after, taken / results_share);
+  if (now) return io::write_results_image(path, image);
+  write_began_ = start;
+  // Where no thread is to be had, `get` does it.
+  write_ = std::async(std::launch::async | std::launch::deferred,
+                      [path, image = std::move(image)] { io::write_results_image(path, image); });
 }
 
 }  // namespace gaussweep::driver

@@ -3,6 +3,7 @@
 /// it.
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -16,9 +17,10 @@ namespace gaussweep::driver {
 class RunDirectory {
  public:
   /// Creates or opens the directory and takes its lock (waiting up to 10 s for a predecessor that is dying).
+  /// @param results_after seconds between two writes of results.h5, at least
   /// @throws UsageError: it exists and `resume` is false; another run holds it; io::StorageError: it cannot
   /// be written.
-  RunDirectory(const std::filesystem::path& path, bool resume);
+  RunDirectory(const std::filesystem::path& path, bool resume, double results_after = 10);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
@@ -31,26 +33,34 @@ class RunDirectory {
   /// The identity that all starts on this directory share: from the journal's first start, else a new one.
   const std::string& run_id() const { return run_id_; }
 
-  /// Appends; durable after `sync`.
+  /// Appends; durable after `sync`, or once one that was begun is settled.
   void append(const io::Record& record);
   void note(const nlohmann::json& note);
   void sync();
+  /// Begins a sync, for which nobody waits. @pre is_settled()
+  void begin_sync();
+  /// Whether no sync that was begun is under way. @throws io::StorageError what it found
+  bool is_settled();
   /// How many trials have a record that is known to be on disk.
   std::size_t safe_records() const { return safe_; }
-  /// Writes results.h5 anew: where `due` (by time, so that it takes a small share of it) or when asked to.
+  /// Writes results.h5 anew: where it is due (by time, so that it takes a small share of it), and then nobody
+  /// waits for the disk; or when asked to.
   void write_results(bool now);
 
  private:
   void lock();
+  bool is_written(bool wait);
   std::filesystem::path path_;
+  double results_after_;
   int lock_fd_ = -1;
   io::JournalContents contents_;
   std::unordered_map<std::string, std::size_t> index_;  ///< key → position in contents_.records
   std::unique_ptr<io::JournalWriter> writer_;
   std::string run_id_;
-  std::size_t safe_ = 0;
+  std::size_t safe_ = 0, safe_when_settled_ = 0;
   bool dirty_ = false;
-  double next_write_ = 0;
+  double next_write_ = 0, write_began_ = 0;
+  std::future<void> write_;  ///< of results.h5
 };
 
 }  // namespace gaussweep::driver

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -204,6 +206,7 @@ JournalWriter::JournalWriter(const std::filesystem::path& path) : path_(path) {
 }
 
 JournalWriter::~JournalWriter() {
+  if (under_way_.valid()) under_way_.wait();
   try {
     flush();
   } catch (const std::exception&) {
@@ -278,20 +281,48 @@ void JournalWriter::check_name() {
        "Its folder was removed, replaced or unmounted; what was synced before went where it was then.");
 }
 
-void JournalWriter::sync() {
+void JournalWriter::require_whole() {
   if (broken_)
     fail("go on after a failed sync", EIO, "All lines synced before it are safe. Resume to go on.");
+}
+
+void JournalWriter::take_end_of_sync(int error) {
+  const std::int64_t lines = std::exchange(syncing_, 0);
+  if (error == 0) return;
+  broken_ = true;
+  fail("sync " + std::to_string(lines) + " line(s)", error,
+       "All lines synced before are safe; these may or may not have reached the disk, which resuming finds "
+       "out.");
+}
+
+void JournalWriter::sync() {
+  require_whole();
+  if (under_way_.valid()) take_end_of_sync(under_way_.get());
   flush();
   if (unsynced_ == 0) return;
   check_name();
-  const int error = sync_descriptor(fd_, Sync::data);
-  if (error != 0) {
-    broken_ = true;
-    fail("sync " + std::to_string(unsynced_) + " line(s)", error,
-         "All lines synced before are safe; these may or may not have reached the disk, which resuming finds "
-         "out.");
+  syncing_ = std::exchange(unsynced_, 0);
+  take_end_of_sync(sync_descriptor(fd_, Sync::data));
+}
+
+void JournalWriter::begin_sync() {
+  require_whole();
+  flush();
+  if (unsynced_ == 0) return;
+  check_name();
+  syncing_ = std::exchange(unsynced_, 0);
+  try {
+    under_way_ = std::async(std::launch::async, [fd = fd_] { return sync_descriptor(fd, Sync::data); });
+  } catch (const std::system_error&) {  // no thread is to be had
+    take_end_of_sync(sync_descriptor(fd_, Sync::data));
   }
-  unsynced_ = 0;
+}
+
+bool JournalWriter::settled() {
+  if (!under_way_.valid()) return true;
+  if (under_way_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+  take_end_of_sync(under_way_.get());
+  return true;
 }
 
 std::string first_damage(const JournalContents& contents) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,8 +35,15 @@ class JournalWriter {
   void append_note(const nlohmann::json& note);
   /// Returns once every line taken in before is on disk. Where a sync has failed, no later one succeeds.
   void sync();
+  /// Writes every line taken in before and begins to bring them to disk, on a thread of its own: a disk that
+  /// is busy with gigabytes may take seconds for it. @pre settled()
+  void begin_sync();
+  /// Whether no sync that was begun is under way. What it found is thrown here.
+  bool settled();
 
  private:
+  void require_whole();
+  void take_end_of_sync(int error);
   void append_line(std::string line);
   void flush();
   void check_name();
@@ -45,6 +53,8 @@ class JournalWriter {
   std::string gathered_;       // whole lines that were not written yet
   std::int64_t lines_ = 0;     // how many
   std::int64_t unsynced_ = 0;  // lines written since the last sync
+  std::int64_t syncing_ = 0;   // lines that the sync under way brings to disk
+  std::future<int> under_way_;
   // A failed fdatasync may have dropped what it did not write, and the next one would hide that: no second
   // try.
   bool broken_ = false;

@@ -164,9 +164,8 @@ long long read_version(const h5::File& file) {
 
 }  // namespace
 
-void write_results(const std::filesystem::path& path, const Results& results) {
+std::vector<char> results_image(const std::filesystem::path& path, const Results& results) {
   const h5::Quiet quiet;
-  std::vector<char> image;
   try {
     const h5::File file = h5::create_in_memory("results.h5");
     FileChecksums checksums;
@@ -183,13 +182,20 @@ void write_results(const std::filesystem::path& path, const Results& results) {
     write_checked(file, "/hosts", host_columns(), results.hosts, checksums);
     // Not at the root: programs that know nothing of checksums hand its attributes on, the tables' never.
     h5::write_attribute(h5::open_dataset(file, "/records"), checksums_attribute, checksums.text());
-    image = h5::image_of(file);
+    return h5::image_of(file);
   } catch (const h5::Error& error) {
     throw StorageError("Cannot write '" + path.string() + "': " + error.what() +
                        ". What stood under that name before is untouched.");
   }
+}
+
+void write_results_image(const std::filesystem::path& path, const std::vector<char>& image) {
   remove_stale_temporaries(path);
   write_atomically(path, image.data(), image.size());
+}
+
+void write_results(const std::filesystem::path& path, const Results& results) {
+  write_results_image(path, results_image(path, results));
 }
 
 Results read_results(const std::filesystem::path& path, bool with_details) {

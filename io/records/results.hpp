@@ -41,6 +41,9 @@ struct Results {
 
 /// Writes atomically. @throws StorageError
 void write_results(const std::filesystem::path& path, const Results& results);
+/// The same in two steps, of which the second waits for the disk and may be another thread's.
+std::vector<char> results_image(const std::filesystem::path& path, const Results& results);
+void write_results_image(const std::filesystem::path& path, const std::vector<char>& image);
 /// Reads a file written by this or an older schema version (absent columns keep their defaults).
 /// `with_details == false` leaves out samples, stages and iterations. @throws InputError where it is not
 /// ours, is damaged (its checksums do not agree with what it holds), or is of a newer schema version, in

@@ -50,6 +50,16 @@ class Medium(SweepTest):
         for word in (*words, "records are safe", "--resume"):
             self.assertIn(word, errors)
 
+    def test_nobody_waits_for_a_slow_disk_while_there_is_work(self):
+        slow = 2.0  # seconds a sync
+        plan = self.plan(plan_of(25, 30, n=6))
+        changes = {"LD_PRELOAD": harness.BUILD / "gaussweep_slow_disk.so", "GAUSSWEEP_SYNC_SECONDS": str(slow)}
+        self.sweep(plan, program=FAULTY, **{name: str(value) for name, value in changes.items()})
+        records = harness.journal(self.folder / "run")[0]
+        self.assertEqual(len(records), 25)
+        waits = [record["prepare_began"] - record["wait_began"] for record in records]
+        self.assertLess(max(waits), slow / 2, "a rank was given no work while the journal was synced")
+
     def test_a_full_disk(self):
         for ranks in (0, 3):
             small = self.tmpfs("size=1500k")

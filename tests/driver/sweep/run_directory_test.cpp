@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "io/files/errors.hpp"
+#include "io/records/results.hpp"
 
 namespace {
 
@@ -59,6 +61,50 @@ TEST_F(RunDirectoryFiles, AFileSystemWithoutLocksIsRefusedWithWhatHelps) {
 TEST_F(RunDirectoryFiles, AnInterruptedLockIsTriedAgainAndARefusedStartIsInNobodysWay) {
   refusal_of(ENOLCK);
   EXPECT_EQ(refusal_of(EINTR), "");
+}
+
+io::Record record_of(const std::string& key) {
+  io::Record record;
+  record.key = key;
+  record.status = "pass";
+  return record;
+}
+
+TEST_F(RunDirectoryFiles, ResultsThatAreDueAreWrittenWithoutAWait) {
+  const auto results = folder_ / "run" / "results.h5";
+  {
+    RunDirectory directory(folder_ / "run", false, 0);
+    directory.write_results(false);
+    EXPECT_FALSE(std::filesystem::exists(results)) << "there is nothing to say yet";
+    directory.append(record_of("a"));
+    directory.write_results(false);
+  }
+  EXPECT_EQ(io::read_results(results).records.size(), 1U);
+  RunDirectory again(folder_ / "run", true);
+  again.append(record_of("b"));
+  again.write_results(false);
+  EXPECT_EQ(io::read_results(results).records.size(), 1U) << "ten seconds are not over";
+  again.write_results(true);
+  EXPECT_EQ(io::read_results(results).records.size(), 2U);
+}
+
+TEST_F(RunDirectoryFiles, ResultsThatCannotBeWrittenAreHeardOfAtTheNextLook) {
+  RunDirectory directory(folder_ / "run", false, 0);
+  std::filesystem::create_directory(folder_ / "run" / "results.h5");  // nothing is renamed over a folder
+  directory.append(record_of("a"));
+  directory.write_results(false);
+  EXPECT_THROW(directory.write_results(true), io::StorageError);
+}
+
+TEST_F(RunDirectoryFiles, RecordsAreSafeOnceTheirSyncIsSettled) {
+  RunDirectory directory(folder_ / "run", false);
+  directory.append(record_of("a"));
+  directory.begin_sync();
+  directory.append(record_of("b"));
+  while (!directory.is_settled()) std::this_thread::yield();
+  EXPECT_EQ(directory.safe_records(), 1U);
+  directory.sync();
+  EXPECT_EQ(directory.safe_records(), 2U);
 }
 
 }  // namespace

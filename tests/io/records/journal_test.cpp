@@ -9,6 +9,7 @@
 #include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "io/files/errors.hpp"
 #include "tests/io/records/record_samples.hpp"
@@ -337,6 +338,47 @@ TEST(Journal, AFileThatWentAwayIsNoSafePlace) {
     EXPECT_THAT(keys_of(read_journal(scratch / "moved")).size(), ::testing::Ge(3u));
     std::filesystem::remove(scratch / "j");
   }
+}
+
+TEST(Journal, ASyncThatIsOnlyBegunBringsToDiskWhatCameBefore) {
+  const Scratch scratch;
+  JournalWriter journal(scratch / "j");
+  EXPECT_TRUE(journal.settled());
+  for (int i = 1; i <= 50; ++i) {
+    journal.append(full_record(i));
+    if (journal.settled()) journal.begin_sync();
+    EXPECT_GE(file_text(scratch / "j").size(), 1u) << "lines go out when it begins, not when it ends";
+  }
+  while (!journal.settled()) std::this_thread::yield();
+  journal.begin_sync();
+  journal.append(full_record(51));
+  journal.sync();  // of all, whatever was under way
+  EXPECT_TRUE(journal.settled());
+  EXPECT_EQ(read_journal(scratch / "j").records.size(), 51u);
+}
+
+TEST(Journal, ASyncThatIsOnlyBegunSaysAtOnceWhereThereIsNoRoom) {
+  const Scratch scratch;
+  JournalWriter journal(scratch / "j");
+  journal.append(full_record(1));
+  {
+    const SizeLimit limit(100);
+    EXPECT_THROW(journal.begin_sync(), StorageError);
+    EXPECT_TRUE(journal.settled());
+  }
+  journal.begin_sync();  // there is room again
+  while (!journal.settled()) std::this_thread::yield();
+  EXPECT_THAT(keys_of(read_journal(scratch / "j")), ElementsAre("key-1"));
+}
+
+TEST(Journal, AFileThatWentAwayIsNoSafePlaceToBeginWith) {
+  const Scratch scratch;
+  JournalWriter journal(scratch / "j");
+  std::filesystem::rename(scratch / "j", scratch / "moved");
+  journal.append(full_record(1));
+  EXPECT_THROW(journal.begin_sync(), StorageError);
+  EXPECT_THROW(journal.begin_sync(), StorageError) << "and so it stays";
+  EXPECT_THROW(journal.sync(), StorageError);
 }
 
 TEST(Journal, AWriterThatEndsOnAFullDiskDoesNotThrow) {
