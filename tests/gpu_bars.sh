@@ -116,14 +116,15 @@ on() {
   CUDA_VISIBLE_DEVICES=$gpu "$@"
 }
 
-# sweep GPU PLAN NAME BOUND: on one GPU, or on all where GPU is `all`. A little after its own limit it is ended.
+# sweep GPU PLAN NAME BOUND: on one GPU, or on all where GPU is `all`, for BOUND seconds at most.
 sweep() {
   local gpu=$1 plan=$2 name=$3 bound=$4
-  local command=("$build/gaussweep" run "$plan" -o "$work/$name" --backend "$backend" --time-limit "${bound}s" --grace 5)
+  # A time limit would keep back what is guessed not to fit into it.
+  local command=("$build/gaussweep" run "$plan" -o "$work/$name" --backend "$backend" --grace 5)
   if [[ $gpu == all ]]; then
-    timeout -k 5 $((bound + 15)) mpirun -n "$gpus" "${command[@]}" >"$out/$name.log" 2>&1
+    timeout -s USR1 -k 15 "$bound" mpirun -n "$gpus" "${command[@]}" >"$out/$name.log" 2>&1
   else
-    on "$gpu" timeout -k 5 $((bound + 15)) "${command[@]}" >"$out/$name.log" 2>&1
+    on "$gpu" timeout -s USR1 -k 15 "$bound" "${command[@]}" >"$out/$name.log" 2>&1
   fi
 }
 

@@ -33,6 +33,9 @@ Precision other_of(Precision precision) {
 // On an H200 the papers' kernels reach 0.0004 to 0.1 of its GEMM's rate, triangular solves less, but those
 // are short.
 constexpr double share_of_gemm = 1e-3;
+// The vendor's getrf, potrf and inverses reach 0.3 to 0.7 of it from n = 16384 on, and less the smaller they
+// are.
+constexpr double vendor_share_of_gemm = 0.1, vendor_full_order = 16384;
 constexpr double fixed_seconds = 2e-3;  // dispatch, journal, verification of a tiny trial
 
 }  // namespace
@@ -97,7 +100,10 @@ double CostModel::first_rate(const Trial& trial, const Method& method) const {
     case Backend::cuda: {
       const bool single = trial.precision == Precision::float32;
       const double gemm = single ? slowest_gemm_float_ : slowest_gemm_double_;
-      return method.vendor ? 1e12 : std::max(5e9, share_of_gemm * gemm);
+      if (!method.vendor) return std::max(5e9, share_of_gemm * gemm);
+      if (!(gemm > 0)) return 1e12;
+      const double full = static_cast<double>(trial.shape.n) / vendor_full_order;
+      return vendor_share_of_gemm * gemm * std::clamp(full, 0.01, 1.0);
     }
     case Backend::emulated:
       return 2e7;

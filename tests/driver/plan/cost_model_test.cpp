@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/plan/demand.hpp"
+
 namespace gaussweep::driver {
 namespace {
 
@@ -67,6 +69,26 @@ TEST(CostModel, GuessesByTheSlowestDevice) {
   EXPECT_NEAR(model.run_seconds(trial), unknown / 4, 1e-9 * unknown);
   trial.precision = Precision::float32;
   EXPECT_EQ(model.run_seconds(trial), unknown) << "of float nothing was heard";
+}
+
+TEST(CostModel, GuessesTheVendorByTheDevicesGemmAndTheOrder) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  const auto rate = [&](std::int64_t n) {
+    Trial trial = host_trial(n);
+    trial.method = "cusolver";
+    trial.backend = Backend::cuda;
+    const Method* method = registry.find(trial.problem, trial.method);
+    return trial_flops(*method, trial.shape, trial.parameters) / model.run_seconds(trial);
+  };
+  if (registry.find(Problem::named("gesv"), "cusolver") == nullptr) GTEST_SKIP() << "a build without CUDA";
+  EXPECT_NEAR(rate(2048), 1e12, 1) << "of an unknown device";
+  io::DeviceRow device;
+  device.gemm_flops_double = 6e13;
+  model.learn(device);
+  EXPECT_NEAR(rate(32768), 6e12, 10);
+  EXPECT_NEAR(rate(4096), 1.5e12, 10);
+  EXPECT_NEAR(rate(64), 6e10, 1);
 }
 
 TEST(CostModel, LearnsTheRateNearestInSize) {
