@@ -31,7 +31,8 @@ void be_expendable() {
 }  // namespace
 
 void add_worker_command(CLI::App& app, Commands& commands) {
-  CLI::App* worker = app.add_subcommand("worker", "(started by run) Serve trials on descriptor 3, note steps in 4");
+  CLI::App* worker =
+      app.add_subcommand("worker", "(started by run) Serve trials on descriptor 3, note steps in 4");
   worker->group("");  // not for people
   auto parent = std::make_shared<pid_t>(0);
   worker->add_option("--parent", *parent, "The supervisor's process")->required();

@@ -13,6 +13,7 @@
 namespace gaussweep::driver {
 
 /// Serves until the supervisor closes the channel. Returns the process's exit code.
-int serve_trials(int descriptor, int step_descriptor, const Registry& registry, const DeviceMaker& make_device);
+int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
+                 const DeviceMaker& make_device);
 
 }  // namespace gaussweep::driver

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/core/host_elements.hpp"
 #include "kernels/core/enums.hpp"
+#include "kernels/core/host_elements.hpp"
 
 namespace gaussweep {
 
