@@ -347,12 +347,13 @@ void Coordinator::make_safe(double now, bool nothing_more) {
     count(unsynced_);
     return;
   }
-  if (!directory_.is_settled()) return;
-  count(syncing_);
+  const bool settled = directory_.is_settled();
+  if (settled) count(syncing_);
   if (unsynced_.empty() || now - last_sync_ <= sync_interval) return;
+  last_sync_ = now;
+  if (!settled) return directory_.flush();
   directory_.begin_sync();
   std::swap(syncing_, unsynced_);
-  last_sync_ = now;
 }
 
 void Coordinator::step() {

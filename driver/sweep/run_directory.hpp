@@ -37,6 +37,8 @@ class RunDirectory {
   void append(const io::Record& record);
   void note(const nlohmann::json& note);
   void sync();
+  /// Writes what was appended: it survives this process.
+  void flush() { writer_->flush(); }
   /// Begins a sync, for which nobody waits. @pre is_settled()
   void begin_sync();
   /// Whether no sync that was begun is under way. @throws io::StorageError what it found

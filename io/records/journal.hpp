@@ -33,6 +33,8 @@ class JournalWriter {
   /// A line that is not a record, e.g. {"note": "trial vanished from the plan", ...}.
   /// @throws std::invalid_argument where the object has no member "note"
   void append_note(const nlohmann::json& note);
+  /// Writes every line taken in before, without a promise: they survive this process, not the machine.
+  void flush();
   /// Returns once every line taken in before is on disk. Where a sync has failed, no later one succeeds.
   void sync();
   /// Writes every line taken in before and begins to bring them to disk, on a thread of its own: a disk that
@@ -45,7 +47,6 @@ class JournalWriter {
   void require_whole();
   void take_end_of_sync(int error);
   void append_line(std::string line);
-  void flush();
   void check_name();
   [[noreturn]] void fail(const std::string& action, int error, const std::string& remark) const;
   int fd_ = -1;

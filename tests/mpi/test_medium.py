@@ -60,6 +60,24 @@ class Medium(SweepTest):
         waits = [record["prepare_began"] - record["wait_began"] for record in records]
         self.assertLess(max(waits), slow / 2, "a rank was given no work while the journal was synced")
 
+    def test_records_leave_the_process_while_a_slow_disk_syncs(self):
+        changes = {"LD_PRELOAD": str(harness.BUILD / "gaussweep_slow_disk.so"), "GAUSSWEEP_SYNC_SECONDS": "4"}
+        directory = self.folder / "run"
+        process = subprocess.Popen(
+            harness.command(["run", self.plan(plan_of(30, 30, n=6)), "-o", directory], 0, FAULTY),
+            env=harness.environment(**changes),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        counts, deadline = set(), time.monotonic() + 60
+        while max(counts, default=0) < 15 and time.monotonic() < deadline:
+            if (directory / "journal.jsonl").exists():
+                counts.add(len(harness.journal(directory)[0]))
+            time.sleep(0.02)
+        self.assertGreaterEqual(len(counts), 5, f"they came all at once, when the sync was over: {sorted(counts)}")
+
     def test_a_full_disk(self):
         for ranks in (0, 3):
             small = self.tmpfs("size=1500k")

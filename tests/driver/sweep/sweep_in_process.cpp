@@ -198,7 +198,7 @@ std::optional<io::Record> SweepInProcess::record_of(std::size_t trial) const {
 }
 
 std::size_t SweepInProcess::records() const {
-  return directory_->safe_records();
+  return directory_->journal().records.size();
 }
 
 void SweepInProcess::send_to_coordinator(int from, const nlohmann::json& message) {
