@@ -1,6 +1,7 @@
 """When the medium fails the sweep ends clearly, says what is safe, and goes on later."""
 
 import os
+import re
 import resource
 import subprocess
 import time
@@ -50,22 +51,34 @@ class Medium(SweepTest):
         for word in (*words, "records are safe", "--resume"):
             self.assertIn(word, errors)
 
+    def with_disk(self, **variables):
+        return {"LD_PRELOAD": str(harness.BUILD / "gaussweep_disk_faults.so"), **variables}
+
+    def test_a_sync_that_fails_beside_the_work_ends_the_sweep(self):
+        plan = self.plan(plan_of(60, 30, n=6))
+        directory = self.sweep(plan, program=FAULTY, code=3, **self.with_disk(GAUSSWEEP_SYNCS="3"))
+        for words in ("could not sync", "Input/output error", "records are safe", "--resume"):
+            self.assertIn(words, self.stderr)
+        safe = int(re.search(r"(\d+) records are safe", self.stderr)[1])
+        there = len(harness.journal(directory)[0])
+        self.assertTrue(1 <= safe <= there < 60, f"{safe} are safe, {there} are there")
+        self.sweep(plan, "--resume", program=FAULTY)
+        self.assertEqual(len(harness.journal(directory)[0]), 60)
+
     def test_nobody_waits_for_a_slow_disk_while_there_is_work(self):
         slow = 2.0  # seconds a sync
         plan = self.plan(plan_of(25, 30, n=6))
-        changes = {"LD_PRELOAD": harness.BUILD / "gaussweep_slow_disk.so", "GAUSSWEEP_SYNC_SECONDS": str(slow)}
-        self.sweep(plan, program=FAULTY, **{name: str(value) for name, value in changes.items()})
+        self.sweep(plan, program=FAULTY, **self.with_disk(GAUSSWEEP_SYNC_SECONDS=str(slow)))
         records = harness.journal(self.folder / "run")[0]
         self.assertEqual(len(records), 25)
         waits = [record["prepare_began"] - record["wait_began"] for record in records]
         self.assertLess(max(waits), slow / 2, "a rank was given no work while the journal was synced")
 
     def test_records_leave_the_process_while_a_slow_disk_syncs(self):
-        changes = {"LD_PRELOAD": str(harness.BUILD / "gaussweep_slow_disk.so"), "GAUSSWEEP_SYNC_SECONDS": "4"}
         directory = self.folder / "run"
         process = subprocess.Popen(
             harness.command(["run", self.plan(plan_of(30, 30, n=6)), "-o", directory], 0, FAULTY),
-            env=harness.environment(**changes),
+            env=harness.environment(**self.with_disk(GAUSSWEEP_SYNC_SECONDS="4")),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
