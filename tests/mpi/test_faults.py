@@ -38,22 +38,26 @@ class Isolation(SweepTest):
         self.assertEqual(bad["status"], "crashed")
         self.assertIn("Aborted", bad["message"])
         self.assertIn("tried 2 times", bad["message"])
+        self.assertIn("(at samples)", bad["message"])
 
     def test_segmentation_fault(self):
         bad = self.one("fault_segfault")
         self.assertEqual(bad["status"], "crashed")
         self.assertIn("Segmentation fault", bad["message"])
+        self.assertIn("(at samples)", bad["message"])
 
     def test_exit(self):
         bad = self.one("fault_exit")
         self.assertEqual(bad["status"], "crashed")
         self.assertIn("exit status 0", bad["message"])
+        self.assertIn("(at samples)", bad["message"])
 
     def test_hang(self):
         start = time.monotonic()
         bad = self.one("fault_hang")
         self.assertEqual(bad["status"], "timeout")
         self.assertIn("4 s", bad["message"])
+        self.assertIn("(at samples)", bad["message"])
         # Two tries of 4 s each; the rest of the sweep takes half a second, on a machine full of other tests 8.
         self.assertLess(time.monotonic() - start, 2 * 4 + 60)
 
