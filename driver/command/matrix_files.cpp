@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "driver/base/dense_view.hpp"
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/rounded.hpp"
@@ -20,11 +21,6 @@
 namespace gaussweep::driver {
 
 namespace {
-
-template <class T>
-io::DenseView<T> view(const HostMatrix<T>& matrix) {
-  return {matrix.rows, matrix.cols, matrix.data.data()};
-}
 
 template <class T>
 io::Dense<double> widened(const HostMatrix<T>& matrix) {
@@ -45,7 +41,7 @@ void generate_typed(const MatrixSpec& spec, std::int64_t nrhs, const std::filesy
   }
   System<T> system;
   if (nrhs > 0) system = make_system(a, nrhs, spec.seed);
-  io::write_matrix<T>(output, {view(a), view(system.b), view(system.x_true)},
+  io::write_matrix<T>(output, {dense_view(a), dense_view(system.b), dense_view(system.x_true)},
                       {{"kind", std::string(to_string(spec.kind))},
                        {"precision", std::string(to_string(precision_of<T>))},
                        {"seed", std::to_string(spec.seed)},

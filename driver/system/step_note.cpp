@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 namespace gaussweep::driver {
 
@@ -21,43 +22,37 @@ struct StepNote::Page {
   char words[2][word_bytes];
 };
 
+void StepNote::Unmap::operator()(Page* page) const {
+  ::munmap(page, sizeof(Page));
+}
+
+std::unique_ptr<StepNote::Page, StepNote::Unmap> StepNote::page_of(int descriptor) {
+  struct stat facts {};
+  if (::fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size != sizeof(Page)) return {};
+  void* place = ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  return std::unique_ptr<Page, Unmap>(place == MAP_FAILED ? nullptr : static_cast<Page*>(place));
+}
+
 StepNote StepNote::make() {
+  constexpr int beyond = 10;  // the numbers that a child gives its descriptors
   StepNote note;
-  const int made = ::memfd_create("gaussweep step", MFD_CLOEXEC);
-  if (made < 0) return note;
-  // Beyond the numbers that a child gives its descriptors.
-  constexpr int beyond = 10;
-  const int moved = ::fcntl(made, F_DUPFD_CLOEXEC, beyond);
-  ::close(made);
-  if (moved < 0) return note;
-  if (::ftruncate(moved, sizeof(Page)) != 0) {
-    ::close(moved);
-    return note;
-  }
-  note = of(::fcntl(moved, F_DUPFD_CLOEXEC, beyond));
-  note.descriptor_ = moved;
+  const io::Descriptor made(::memfd_create("gaussweep step", MFD_CLOEXEC));
+  io::Descriptor moved(::fcntl(made.fd(), F_DUPFD_CLOEXEC, beyond));
+  if (!moved.open() || ::ftruncate(moved.fd(), sizeof(Page)) != 0) return note;
+  note.page_ = page_of(moved.fd());
+  note.descriptor_ = std::move(moved);
   return note;
 }
 
 StepNote StepNote::of(int descriptor) {
+  const io::Descriptor taken(descriptor);
   StepNote note;
-  struct stat facts {};
-  if (::fstat(descriptor, &facts) != 0) return note;
-  if (S_ISREG(facts.st_mode) && facts.st_size == sizeof(Page)) {
-    void* place = ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (place != MAP_FAILED) note.page_ = static_cast<Page*>(place);
-  }
-  ::close(descriptor);
+  note.page_ = page_of(descriptor);
   return note;
 }
 
-StepNote::~StepNote() {
-  if (page_ != nullptr) ::munmap(page_, sizeof(Page));
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 void StepNote::write(std::string_view step) {
-  if (page_ == nullptr) return;
+  if (!page_) return;
   const unsigned next = page_->turn.load(std::memory_order_relaxed) + 1;
   char* word = page_->words[next % 2];
   const std::size_t length = std::min(step.size(), word_bytes - 1);
@@ -67,7 +62,7 @@ void StepNote::write(std::string_view step) {
 }
 
 std::string StepNote::read() const {
-  if (page_ == nullptr) return {};
+  if (!page_) return {};
   const char* word = page_->words[page_->turn.load(std::memory_order_acquire) % 2];
   return {word, ::strnlen(word, word_bytes)};
 }

@@ -2,8 +2,11 @@
 /// A word that one process notes and another reads, also after the first one's end: a page of memory that
 /// both see. A message for it would cost a trial of a millisecond a tenth of its time.
 
+#include <memory>
 #include <string>
 #include <string_view>
+
+#include "io/files/open_file.hpp"
 
 namespace gaussweep::driver {
 
@@ -17,18 +20,9 @@ class StepNote {
   /// That of a descriptor that somebody else made; the descriptor is closed. -1, or none of its kind: as the
   /// one above.
   static StepNote of(int descriptor);
-  ~StepNote();
-  StepNote(StepNote&& other) noexcept { swap(other); }
-  StepNote& operator=(StepNote&& other) noexcept {
-    StepNote moved(std::move(other));
-    swap(moved);
-    return *this;
-  }
-  StepNote(const StepNote&) = delete;
-  StepNote& operator=(const StepNote&) = delete;
 
   /// For a child; -1 where there is no page.
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.fd(); }
   /// @param step its first 31 characters are kept. By one thread at a time
   void write(std::string_view step);
   /// What was noted last, whole, whenever the writer was stopped; empty: nothing.
@@ -36,12 +30,12 @@ class StepNote {
 
  private:
   struct Page;
-  void swap(StepNote& other) noexcept {
-    std::swap(page_, other.page_);
-    std::swap(descriptor_, other.descriptor_);
-  }
-  Page* page_ = nullptr;
-  int descriptor_ = -1;
+  struct Unmap {
+    void operator()(Page* page) const;
+  };
+  static std::unique_ptr<Page, Unmap> page_of(int descriptor);
+  std::unique_ptr<Page, Unmap> page_;
+  io::Descriptor descriptor_;
 };
 
 }  // namespace gaussweep::driver

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/base/dense_view.hpp"
 #include "driver/base/for_now.hpp"
 #include "driver/base/rounded.hpp"
 #include "driver/system/clock.hpp"
@@ -89,11 +90,6 @@ io::MatrixAttributes attributes_of(const MatrixRequest& request) {
     attributes["generator"] = request.spec.canonical(precision_of<T>);
   }
   return attributes;
-}
-
-template <class T>
-io::DenseView<T> view(const HostMatrix<T>& matrix) {
-  return {matrix.rows, matrix.cols, matrix.data.data()};
 }
 
 template <class T>
@@ -195,7 +191,7 @@ void keep(StoreWriter& store, const MatrixRequest& request, const io::SystemView
 template <class T>
 void keep_a(StoreWriter& store, const MatrixRequest& request, const std::shared_ptr<Prepared<T>>& of) {
   if (of->kept) return;
-  keep<T>(store, request, {view(of->inputs.a), view(of->b), view(of->x_true)}, of);
+  keep<T>(store, request, {dense_view(of->inputs.a), dense_view(of->b), dense_view(of->x_true)}, of);
   of->kept = request.store;
 }
 
@@ -270,7 +266,8 @@ std::shared_ptr<Prepared<T>> prepare_inputs(Context& context, StoreWriter& store
   result->x_of_b = std::move(other.x_true);
   result->product = true;
   result->identity = inputs_identity(trial);
-  if (!other.read) keep<T>(store, of_b, {view(in.b), view(result->b_of_b), view(result->x_of_b)}, result);
+  if (!other.read)
+    keep<T>(store, of_b, {dense_view(in.b), dense_view(result->b_of_b), dense_view(result->x_of_b)}, result);
   keep_a(store, trial.matrix, result);
   return result;
 }
