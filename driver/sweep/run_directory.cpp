@@ -177,9 +177,23 @@ void RunDirectory::sync() {
   safe_ = safe_when_settled_ = contents_.records.size();
 }
 
+void RunDirectory::flush() {
+  writer_->flush();
+  written_ = contents_.records.size();
+}
+
 void RunDirectory::begin_sync() {
-  safe_when_settled_ = contents_.records.size();
   writer_->begin_sync();
+  written_ = safe_when_settled_ = contents_.records.size();
+}
+
+std::size_t RunDirectory::safe_records() {
+  try {
+    writer_->sync_written();
+    safe_ = std::max(safe_, written_);
+  } catch (const io::StorageError&) {  // what is not known to be on disk does not count
+  }
+  return safe_;
 }
 
 bool RunDirectory::is_settled() {

@@ -38,13 +38,13 @@ class RunDirectory {
   void note(const nlohmann::json& note);
   void sync();
   /// Writes what was appended: it survives this process.
-  void flush() { writer_->flush(); }
+  void flush();
   /// Begins a sync, for which nobody waits. @pre is_settled()
   void begin_sync();
   /// Whether no sync that was begun is under way. @throws io::StorageError what it found
   bool is_settled();
-  /// How many trials have a record that is known to be on disk.
-  std::size_t safe_records() const { return safe_; }
+  /// How many trials have a record that is known to be on disk, once what is written was brought there.
+  std::size_t safe_records();
   /// Writes results.h5 anew: where it is due (by time, so that it takes a small share of it), and then nobody
   /// waits for the disk; or when asked to.
   void write_results(bool now);
@@ -59,7 +59,7 @@ class RunDirectory {
   std::unordered_map<std::string, std::size_t> index_;  ///< key → position in contents_.records
   std::unique_ptr<io::JournalWriter> writer_;
   std::string run_id_;
-  std::size_t safe_ = 0, safe_when_settled_ = 0;
+  std::size_t safe_ = 0, safe_when_settled_ = 0, written_ = 0;
   bool dirty_ = false;
   double next_write_ = 0, write_began_ = 0;
   std::future<void> write_;  ///< of results.h5

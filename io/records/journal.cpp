@@ -281,7 +281,15 @@ void JournalWriter::check_name() {
        "Its folder was removed, replaced or unmounted; what was synced before went where it was then.");
 }
 
-void JournalWriter::require_whole() {
+/// @return whether there is anything to sync, which counts as under way from here on
+bool JournalWriter::begins_to_sync() {
+  if (unsynced_ == 0) return false;
+  check_name();
+  syncing_ = std::exchange(unsynced_, 0);
+  return true;
+}
+
+void JournalWriter::require_whole() const {
   if (broken_)
     fail("go on after a failed sync", EIO, "All lines synced before it are safe. Resume to go on.");
 }
@@ -295,22 +303,23 @@ void JournalWriter::take_end_of_sync(int error) {
        "out.");
 }
 
+void JournalWriter::sync_written() {
+  require_whole();
+  if (under_way_.valid()) take_end_of_sync(under_way_.get());
+  if (begins_to_sync()) take_end_of_sync(sync_descriptor(fd_, Sync::data));
+}
+
 void JournalWriter::sync() {
   require_whole();
   if (under_way_.valid()) take_end_of_sync(under_way_.get());
   flush();
-  if (unsynced_ == 0) return;
-  check_name();
-  syncing_ = std::exchange(unsynced_, 0);
-  take_end_of_sync(sync_descriptor(fd_, Sync::data));
+  sync_written();
 }
 
 void JournalWriter::begin_sync() {
   require_whole();
   flush();
-  if (unsynced_ == 0) return;
-  check_name();
-  syncing_ = std::exchange(unsynced_, 0);
+  if (!begins_to_sync()) return;
   try {
     under_way_ = std::async(std::launch::async, [fd = fd_] { return sync_descriptor(fd, Sync::data); });
   } catch (const std::system_error&) {  // no thread is to be had

@@ -37,6 +37,8 @@ class JournalWriter {
   void flush();
   /// Returns once every line taken in before is on disk. Where a sync has failed, no later one succeeds.
   void sync();
+  /// The same for the lines that are written already: what is gathered stays gathered.
+  void sync_written();
   /// Writes every line taken in before and begins to bring them to disk, on a thread of its own: a disk that
   /// is busy with gigabytes may take seconds for it. @pre settled()
   void begin_sync();
@@ -44,7 +46,8 @@ class JournalWriter {
   bool settled();
 
  private:
-  void require_whole();
+  void require_whole() const;
+  bool begins_to_sync();
   void take_end_of_sync(int error);
   void append_line(std::string line);
   void check_name();
