@@ -29,6 +29,25 @@ std::size_t own_of(std::size_t there, int local_rank) {
   return there == 1 ? 0 : static_cast<std::size_t>(local_rank);
 }
 
+bool may_be_cuda(const std::string& backend) {
+  return backend == "auto" || backend == "cuda";
+}
+
+std::vector<std::string> own_parts() {
+  return visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
+}
+
+/// The child's listing of what `part` lets it see; of all where that is empty.
+std::future<std::string> listing_of(const std::string& part) {
+  std::vector<std::string> changes{"OPENBLAS_NUM_THREADS=1"};  // it computes nothing
+  if (!part.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + part);
+  return std::async(std::launch::async, [environment = child_environment(changes)] {
+    return capture_self(
+        {"devices", "--untouched", "--format", "json", "--parent", std::to_string(::getpid())}, environment,
+        devices_timeout);
+  });
+}
+
 std::string too_few(int ranks, std::size_t there, const char* what, const std::string& host) {
   return fmt::format("{} ranks but {} {} on {}", ranks, there, what, host);
 }
@@ -78,24 +97,27 @@ Decision decision_from_json(const json& j) {
   return decision;
 }
 
-RankFacts rank_facts(const World& world, const std::string& backend) {
+AskedDevices ask_for_devices(const std::string& backend) {
+  const std::vector<std::string> parts = own_parts();
+  if (!may_be_cuda(backend) || parts.size() > 1) return std::nullopt;
+  return listing_of(parts.empty() ? "" : parts.front());
+}
+
+RankFacts rank_facts(const World& world, const std::string& backend, AskedDevices asked) {
   RankFacts mine;
   mine.host = host_facts();
   mine.host.blas_threads = worker_threads(world);
-  if (backend != "auto" && backend != "cuda") return mine;
-  const std::vector<std::string> parts = visible_parts(environment_value("CUDA_VISIBLE_DEVICES"));
+  if (!may_be_cuda(backend)) return mine;
+  const std::vector<std::string> parts = own_parts();
   const std::size_t own = own_of(parts.size(), world.local_rank());
   if (!parts.empty() && own >= parts.size()) {
     mine.gpu.why = too_few(world.local_size(), parts.size(), "parts of GPUs", mine.host.host);
     return mine;
   }
   const std::string part = parts.empty() ? "" : parts[own];
-  std::vector<std::string> changes{"OPENBLAS_NUM_THREADS=1"};  // it computes nothing
-  if (!part.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + part);
   try {
-    const json devices = json::parse(
-        capture_self({"devices", "--untouched", "--format", "json", "--parent", std::to_string(::getpid())},
-                     child_environment(changes), devices_timeout));
+    if (!asked) asked = listing_of(part);
+    const json devices = json::parse(asked->get());
     mine.gpu = gpu_of_rank(devices, world.local_rank(), world.local_size(), mine.host.host, part);
     if (!part.empty()) mine.gpu.index = static_cast<std::int64_t>(own);
   } catch (const std::exception& e) {

@@ -2,6 +2,7 @@
 /// What each rank has, and which backend follows from it.
 
 #include <cstdint>
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,10 +46,18 @@ struct Decision {
 nlohmann::json to_json(const Decision& decision);
 Decision decision_from_json(const nlohmann::json& json);
 
-/// What this rank has.
-/// `backend`: as the user wants it; GPUs are asked for only where it may be cuda. GPUs are not touched: one
-/// that is full or in exclusive use is for its worker to wait for. Does not throw where a GPU fails.
-RankFacts rank_facts(const World& world, const std::string& backend);
+/// The listing of the GPUs that this process sees, asked for from a child, which takes as long as MPI takes
+/// to start. Nothing where no GPU is asked for, or where the rank's number decides what it is to see.
+using AskedDevices = std::optional<std::future<std::string>>;
+
+/// Begins to ask. `backend`: as the user wants it; GPUs are asked for only where it may be cuda. To be called
+/// before MPI starts, which changes the environment.
+AskedDevices ask_for_devices(const std::string& backend);
+
+/// What this rank has. GPUs are not touched: one that is full or in exclusive use is for its worker to wait
+/// for. Does not throw where a GPU fails.
+/// @param asked as `ask_for_devices(backend)` began it
+RankFacts rank_facts(const World& world, const std::string& backend, AskedDevices asked);
 
 /// How many threads OpenBLAS has in each worker: this rank's part of the CPUs, which it shares with those
 /// ranks of its host that are not bound to others. @pre the rank is not kept to its share yet

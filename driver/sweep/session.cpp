@@ -57,7 +57,8 @@ struct Session {
   World& world;
   const RunOptions& options;
   const Registry& registry;
-  double deadline;  ///< 0: none
+  double deadline;    ///< 0: none
+  std::string began;  ///< when this process did, by the time of day
   RankFacts mine;
   std::vector<RankFacts> ranks;
 };
@@ -158,6 +159,7 @@ void note_start(RunDirectory& directory, const Session& session, const Planned& 
                {"total", work.all.size()},
                {"plan", planned.plan.text},
                {"plan_name", planned.plan.name},
+               {"began", session.began},
                {"started", time_stamp()},
                {"clock", {{"boot", clock.boot}, {"uptime", clock.uptime}}},
                {"version", version_string},
@@ -445,9 +447,12 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
   std::exception_ptr error;
   int code = exit_ok;
   {
+    const std::string began = fine_time_stamp();
+    AskedDevices devices = ask_for_devices(options.backend);
     World world;
     count_stop_signals();
-    Session session{world, options, registry, deadline, rank_facts(world, options.backend), {}};
+    Session session{world, options, registry, deadline, began, {}, {}};
+    session.mine = rank_facts(world, options.backend, std::move(devices));
     keep_to_share(world.cpu_part(), world.cpu_parts());
     const std::vector<json> gathered = world.gather(to_json(session.mine));
     try {

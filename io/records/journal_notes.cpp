@@ -64,6 +64,7 @@ constexpr Member members[] = {
     {"run", "plan_name", no_text, false},  {"run", "started", no_text, false},
     {"run", "backend", no_text, false},    {"run", "total", no_whole, false},
     {"run", "shard", no_text, false},      {"run", "clock", no_clock, false},
+    {"run", "began", no_text, false},      {"device", "time", no_text, false},
     {"device", "row", no_device, true},    {"host", "row", no_host, true},
     {"vanished", "keys", no_texts, true},  {"retired", "rank", no_whole, false},
     {"retired", "reason", no_text, false}, {"end", "exit_code", no_whole, false},
