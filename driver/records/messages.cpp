@@ -70,6 +70,9 @@ void put(json& to, const Recorded& m) {
   to["record"] = io::to_json(m.record);
   to["writing"] = m.writing;
 }
+void put(json& to, const Returned& m) {
+  to["keys"] = m.keys;
+}
 void put(json& to, const DeviceSeen& m) {
   to["row"] = to_json(m.row);
 }
@@ -119,6 +122,9 @@ void take(const json& from, Ready& m) {
 void take(const json& from, Recorded& m) {
   m.record = io::record_from_json(from.at("record"));
   m.writing = from.at("writing").get<std::vector<std::string>>();
+}
+void take(const json& from, Returned& m) {
+  m.keys = from.at("keys").get<std::vector<std::string>>();
 }
 void take(const json& from, DeviceSeen& m) {
   m.row = device_row_from_json(from.at("row"));

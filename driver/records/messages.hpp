@@ -115,6 +115,12 @@ struct GivenBack {
   static constexpr const char* name = "given_back";
 };
 
+/// What the rank had in hands and had not begun, after `Return`.
+struct Returned {
+  static constexpr const char* name = "returned";
+  std::vector<std::string> keys;
+};
+
 /// What the rank's first worker said of the device.
 struct DeviceSeen {
   static constexpr const char* name = "device";
@@ -137,6 +143,11 @@ struct Bye {
   static constexpr const char* name = "bye";
 };
 
+/// Give back what is not begun yet, by `Returned`: another rank has nothing to do.
+struct Return {
+  static constexpr const char* name = "return";
+};
+
 /// End the trial that runs and give back all.
 struct Abandon {
   static constexpr const char* name = "abandon";
@@ -153,10 +164,10 @@ struct Finish {
 using ToWorker = std::variant<message::Setup, message::Work, message::Close>;
 using FromWorker = std::variant<message::At, message::Hello, message::Done, message::Closed, message::Unfit,
                                 message::StorageFailed>;
-using ToSupervisor = std::variant<message::Batch, message::Abandon, message::Finish>;
-using ToCoordinator =
-    std::variant<message::Ready, message::Recorded, message::GivenBack, message::DeviceSeen, message::Retired,
-                 message::StorageFailed, message::Storing, message::Stop, message::Bye>;
+using ToSupervisor = std::variant<message::Batch, message::Return, message::Abandon, message::Finish>;
+using ToCoordinator = std::variant<message::Ready, message::Recorded, message::Returned, message::GivenBack,
+                                   message::DeviceSeen, message::Retired, message::StorageFailed,
+                                   message::Storing, message::Stop, message::Bye>;
 
 /// A message that is none: of an unknown type, or with a member that lacks or is of another type.
 struct BadMessage : std::runtime_error {

@@ -69,7 +69,10 @@ void Coordinator::keep(io::Record record) {
   model_.learn(record);
   learned_since_ = true;
   ++kept_;
-  if (found != index_.end()) keeper_.release(trials_[found->second], true);
+  if (found != index_.end()) {
+    queue_.done(found->second);
+    keeper_.release(trials_[found->second], true);
+  }
   unsynced_.emplace_back(record.status, expected);
 }
 
@@ -104,8 +107,19 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   return batch;
 }
 
+/// Whether what a rank would be given now would surely be its own in the end: a rank that is at work gets the
+/// next trials, so that it never waits for a message, as long as the queue outlasts what it has in hands.
+/// What takes longer than was guessed may go on for as long again.
+bool Coordinator::is_time_for(int rank) const {
+  const auto run = running_.find(rank);
+  if (run == running_.end()) return true;
+  const double busy = std::max(in_hand(rank), clock_.now() - run->second.since);
+  return queued_cost_ > 2.0 * post_.size() * busy;
+}
+
 void Coordinator::give(int rank, const std::string& held) {
-  const std::vector<std::size_t> batch = next_batch(rank, held);
+  const std::vector<std::size_t> batch =
+      is_time_for(rank) ? next_batch(rank, held) : std::vector<std::size_t>();
   if (batch.empty()) {
     waiting_[rank] = held;
     return;
@@ -149,14 +163,46 @@ void Coordinator::take(int rank, const message::Recorded& recorded) {
     const auto place = std::find(trials.begin(), trials.end(), recorded_trial->second);
     if (place != trials.end()) trials.erase(place);
     run->second.since = clock_.now();
+    run->second.asked_back = false;
     if (trials.empty()) running_.erase(run);
   }
   keeper_.note_writing(rank, recorded.writing);
   keep(recorded.record);
+  const auto waiting = waiting_.find(rank);
+  if (waiting == waiting_.end() || running_.count(rank) > 0) return;
+  const std::string held = waiting->second;
+  waiting_.erase(waiting);
+  give(rank, held);
 }
 
 void Coordinator::take(int rank, const message::Ready& ready) {
   give(rank, ready.held);
+}
+
+void Coordinator::ask_back() {
+  if (waiting_.empty() || queue_.size() > 0 || !stopped_because_.empty()) return;
+  for (auto& [rank, hand] : running_) {
+    const bool is_behind_a_long_one = hand.trials.size() > 1 && clock_.now() - hand.since > batch_seconds;
+    if (!is_behind_a_long_one || hand.asked_back) continue;
+    hand.asked_back = true;
+    post_.tell(rank, message::Return{});
+  }
+}
+
+void Coordinator::take(int rank, const message::Returned& returned) {
+  const auto run = running_.find(rank);
+  if (run == running_.end()) return;
+  for (const std::string& key : returned.keys) {
+    const auto found = index_.find(key);
+    if (found == index_.end()) continue;
+    std::deque<std::size_t>& trials = run->second.trials;
+    const auto place = std::find(trials.begin(), trials.end(), found->second);
+    if (place == trials.end()) continue;
+    trials.erase(place);
+    put_back(found->second);
+  }
+  if (run->second.trials.empty()) running_.erase(run);
+  give_to_waiting();
 }
 
 void Coordinator::take(int rank, const message::GivenBack& /*given_back*/) {
@@ -169,7 +215,7 @@ void Coordinator::take(int rank, const message::DeviceSeen& seen) {
   greeted_.insert(rank);
   model_.learn(seen.row);
   learned_since_ = true;
-  directory_.note({{"note", "device"}, {"row", to_json(seen.row)}});
+  directory_.note({{"note", "device"}, {"row", to_json(seen.row)}, {"time", fine_time_stamp()}});
 }
 
 void Coordinator::take(int /*rank*/, const message::StorageFailed& failed) {
@@ -198,12 +244,14 @@ void Coordinator::take(int rank, const message::Bye& /*bye*/) {
 void Coordinator::take_back(int rank) {
   const auto run = running_.find(rank);
   if (run == running_.end()) return;
-  for (const std::size_t trial : run->second.trials) {
-    queue_.put_back(trial);
-    keeper_.release(trials_[trial], false);
-    queued_cost_ += costs_[trial];
-  }
+  for (const std::size_t trial : run->second.trials) put_back(trial);
   running_.erase(run);
+}
+
+void Coordinator::put_back(std::size_t trial) {
+  queue_.put_back(trial);
+  keeper_.release(trials_[trial], false);
+  queued_cost_ += costs_[trial];
 }
 
 void Coordinator::take(int rank, const message::Retired& retired) {
@@ -219,6 +267,7 @@ void Coordinator::take(int rank, const message::Retired& retired) {
     // It may be what breaks the devices: it shall not have them all.
     spdlog::error("{}: {} ranks retired while they had it; it is left for --resume",
                   describe(trials_[run->second.trials.front()]), most_retirements);
+    queue_.done(run->second.trials.front());
     run->second.trials.pop_front();
     lost_its_ranks_ = true;
   }
@@ -366,6 +415,7 @@ void Coordinator::step() {
     return;
   }
   watch_limits();
+  ask_back();
   const bool nothing_more = running_.empty() && (queue_.size() == 0 || !stopped_because_.empty());
   make_safe(now, nothing_more);
   progress_.show(seconds_left());

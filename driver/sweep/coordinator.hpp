@@ -52,6 +52,7 @@ class Coordinator {
  private:
   void take(int rank, const message::Ready& ready);
   void take(int rank, const message::Recorded& recorded);
+  void take(int rank, const message::Returned& returned);
   void take(int rank, const message::GivenBack& given_back);
   void take(int rank, const message::DeviceSeen& seen);
   void take(int rank, const message::Retired& retired);
@@ -59,12 +60,15 @@ class Coordinator {
   void take(int rank, const message::Storing& storing);
   void take(int rank, const message::Stop& stop);
   void take(int rank, const message::Bye& bye);
+  bool is_time_for(int rank) const;
   void give(int rank, const std::string& held);
   /// Takes trials out of the queue: one, or as many short ones as keep a rank busy for a while, but not while
   /// others have nothing to do. Empty where there is none, or none fits into the time left.
   std::vector<std::size_t> next_batch(int rank, const std::string& held);
   /// Asks again for the ranks that got nothing.
   void give_to_waiting();
+  /// Asks for what lies behind a long trial, where another rank has nothing to do.
+  void ask_back();
   void keep(io::Record record);
   /// Seconds of the trials that a rank has in hands.
   double in_hand(int rank) const;
@@ -80,6 +84,7 @@ class Coordinator {
   /// After SIGTERM: running trials get no more grace than mpirun leaves its ranks.
   void heed_launcher();
   void take_back(int rank);
+  void put_back(std::size_t trial);
   void forget_the_silent(double now);
   void tell_all_to_finish(bool at_once);
   void heard_storing();
@@ -102,12 +107,14 @@ class Coordinator {
   struct Hand {
     std::deque<std::size_t> trials;  ///< never empty; the rank does them in this order
     double since;                    ///< the first of them is the first
+    bool asked_back = false;         ///< for those behind it
   };
-  std::map<int, Hand> running_;         ///< by rank
-  std::map<int, std::string> waiting_;  ///< ranks that asked and got nothing yet, with the matrix they hold
-  std::set<int> greeted_;               ///< their worker's device is known
-  std::set<int> gone_;                  ///< retired, or silent: they get no more trials
-  std::set<int> left_;                  ///< said goodbye
+  std::map<int, Hand> running_;  ///< by rank
+  std::map<int, std::string>
+      waiting_;            ///< ranks that asked and got nothing yet, with the matrix they hold last
+  std::set<int> greeted_;  ///< their worker's device is known
+  std::set<int> gone_;     ///< retired, or silent: they get no more trials
+  std::set<int> left_;     ///< said goodbye
   std::map<std::size_t, int> retired_with_;  ///< trial → ranks that retired while they had it
   /// Statuses, and whether they are as expected, of records that are not on disk yet, and of those that are
   /// on their way there.

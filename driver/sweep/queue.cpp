@@ -3,16 +3,39 @@
 #include <fmt/format.h>
 
 namespace gaussweep::driver {
+namespace {
+
+// A trial is preferred to one that is at most so many times as long: reading or making a matrix, and the
+// vendor's run on it, cost about as much as a method's runs.
+constexpr double worth = 4;
+// Matrices that are looked at for one that no other rank is at: in vain where there are more ranks than
+// those.
+constexpr int most_looks = 64;
+
+}  // namespace
 
 Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry)
     : trials_(trials), costs_(costs), registry_(registry) {
-  for (std::size_t i = 0; i < trials.size(); ++i) put_back(i);
+  for (std::size_t i = 0; i < trials.size(); ++i) insert(i);
+}
+
+void Queue::done(std::size_t index) {
+  const auto found = out_.find(trials_[index].matrix.digest);
+  if (found != out_.end() && --found->second == 0) out_.erase(found);
 }
 
 void Queue::put_back(std::size_t index) {
+  done(index);
+  insert(index);
+}
+
+void Queue::insert(std::size_t index) {
   Round& round = rounds_[trials_[index].round];
   round.by_cost.insert({costs_[index], index});
-  round.by_matrix[trials_[index].matrix.digest].insert({costs_[index], index});
+  Ordered& group = round.by_matrix[trials_[index].matrix.digest];
+  if (!group.empty()) round.heads.erase(*group.begin());
+  group.insert({costs_[index], index});
+  round.heads.insert(*group.begin());
   if (const auto compared = comparison_of(index, true))
     round.references[*compared].insert({costs_[index], index});
   ++size_;
@@ -34,8 +57,13 @@ void Queue::remove(std::size_t index) {
   const auto round = rounds_.find(trials_[index].round);
   round->second.by_cost.erase({costs_[index], index});
   const auto group = round->second.by_matrix.find(trials_[index].matrix.digest);
+  round->second.heads.erase(*group->second.begin());
   group->second.erase({costs_[index], index});
-  if (group->second.empty()) round->second.by_matrix.erase(group);
+  if (group->second.empty()) {
+    round->second.by_matrix.erase(group);
+  } else {
+    round->second.heads.insert(*group->second.begin());
+  }
   if (const auto compared = comparison_of(index, true)) {
     const auto references = round->second.references.find(*compared);
     references->second.erase({costs_[index], index});
@@ -51,7 +79,7 @@ void Queue::after(const std::function<void()>& change) {
   size_ = 0;
   change();
   for (const auto& [number, round] : left) {
-    for (const auto& [cost, index] : round.by_cost) put_back(index);
+    for (const auto& [cost, index] : round.by_cost) insert(index);
   }
 }
 
@@ -69,22 +97,44 @@ std::optional<std::size_t> Queue::longest(const Ordered& from, double most_secon
   return found->second;
 }
 
+/// The trial with the matrix that is held, or whose matrix no other rank is at, unless the longest is much
+/// longer.
+std::size_t Queue::chosen_of(const Round& round, std::size_t longest_of_all, const std::string& held,
+                             double most_seconds) const {
+  const auto longest_with = [&](const std::string& matrix) -> std::optional<std::size_t> {
+    const auto group = round.by_matrix.find(matrix);
+    if (group == round.by_matrix.end()) return std::nullopt;
+    const std::optional<std::size_t> found = longest(group->second, most_seconds);
+    return found && worth * costs_[*found] >= costs_[longest_of_all] ? found : std::nullopt;
+  };
+  const auto is_elsewhere = [&](std::size_t index) {
+    const std::string& matrix = trials_[index].matrix.digest;
+    return matrix != held && out_.count(matrix) > 0;
+  };
+  if (const auto mine = longest_with(held)) return *mine;
+  if (!is_elsewhere(longest_of_all)) return longest_of_all;
+  int looks = 0;
+  for (const auto& [cost, index] : round.heads) {
+    if (worth * cost < costs_[longest_of_all] || ++looks > most_looks) break;
+    if (is_elsewhere(index)) continue;
+    if (const auto free = longest_with(trials_[index].matrix.digest)) return *free;
+  }
+  return longest_of_all;
+}
+
 std::optional<std::size_t> Queue::next(const std::string& held, double most_seconds) {
   for (const auto& [number, round] : rounds_) {
-    std::optional<std::size_t> chosen = longest(round.by_cost, most_seconds);
-    if (!chosen) continue;
-    const auto group = round.by_matrix.find(held);
-    if (group != round.by_matrix.end()) {
-      const std::optional<std::size_t> mine = longest(group->second, most_seconds);
-      if (mine && 4 * costs_[*mine] >= costs_[*chosen]) chosen = mine;
-    }
-    if (const auto compared = comparison_of(*chosen, false)) {
+    const std::optional<std::size_t> first = longest(round.by_cost, most_seconds);
+    if (!first) continue;
+    std::size_t chosen = chosen_of(round, *first, held, most_seconds);
+    if (const auto compared = comparison_of(chosen, false)) {
       const auto references = round.references.find(*compared);
       const auto reference =
           references == round.references.end() ? std::nullopt : longest(references->second, most_seconds);
-      if (reference) chosen = reference;
+      if (reference) chosen = *reference;
     }
-    remove(*chosen);
+    remove(chosen);
+    ++out_[trials_[chosen].matrix.digest];
     return chosen;
   }
   return std::nullopt;

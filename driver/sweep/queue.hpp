@@ -1,7 +1,7 @@
 #pragma once
 /// The order in which trials are handed out: round by round, longest first, preferring trials whose matrix
-/// the rank already holds; of trials that are compared with one another the vendor's first, for its time is
-/// their reference.
+/// the rank already holds and leaving those whose matrix another rank is at; of trials that are compared with
+/// one another the vendor's first, for its time is their reference.
 
 #include <cstddef>
 #include <functional>
@@ -23,11 +23,14 @@ class Queue {
   /// @param registry tells the vendors' methods
   Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry);
   /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`:
-  /// of the first round that has one, the longest with that matrix, unless the longest of all is more than
-  /// four times longer. Where its reference is a trial that is left, that one.
+  /// of the first round that has one, the longest with that matrix, else the longest whose matrix no other
+  /// rank is at, which has its inputs and its reference; but the longest of all where that is more than four
+  /// times longer. Where its reference is a trial that is left, that one.
   /// @return an index into the trials, or nothing where none is left that fits
   std::optional<std::size_t> next(const std::string& held, double most_seconds);
-  /// Puts a trial back that a rank could not do.
+  /// Notes the end of a trial that was handed out.
+  void done(std::size_t index);
+  /// Puts a trial back that was handed out and that a rank could not do.
   void put_back(std::size_t index);
   /// Orders what is left anew after the costs have changed. @param change changes them
   void after(const std::function<void()>& change);
@@ -40,16 +43,21 @@ class Queue {
   struct Round {
     Ordered by_cost;
     std::unordered_map<std::string, Ordered> by_matrix;
+    Ordered heads;  ///< the longest trial of each matrix
     std::unordered_map<std::string, Ordered>
         references;  ///< the vendors' trials, by what they are compared with
   };
   std::optional<std::string> comparison_of(std::size_t index, bool as_reference) const;
   std::optional<std::size_t> longest(const Ordered& from, double most_seconds) const;
+  std::size_t chosen_of(const Round& round, std::size_t longest_of_all, const std::string& held,
+                        double most_seconds) const;
+  void insert(std::size_t index);
   void remove(std::size_t index);
   const std::vector<Trial>& trials_;
   const std::vector<double>& costs_;
   const Registry& registry_;
-  std::map<std::int64_t, Round> rounds_;  ///< none of them empty
+  std::map<std::int64_t, Round> rounds_;              ///< none of them empty
+  std::unordered_map<std::string, std::size_t> out_;  ///< trials handed out and not done yet, by matrix
   std::size_t size_ = 0;
 };
 

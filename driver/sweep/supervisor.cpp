@@ -15,7 +15,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t most_sent = 2;   // trials with a worker: the one that it does, and the next one
+constexpr std::size_t most_sent = 2;   // trials with a worker: the one that it does, and a short next one
 constexpr int most_ends = 2;           // of one trial, before it is left alone
 constexpr int most_failed_starts = 3;  // in a row, before the rank retires
 constexpr double pauses[most_failed_starts] = {0, 1,
@@ -52,14 +52,14 @@ Supervisor::Supervisor(Post& post, WorkerPlace place, const Registry& registry, 
 }
 
 void Supervisor::ask() {
-  if (asked_ || trials_.size() > ask_at_) return;
+  if (asked_ || tasks_.size() > ask_at_) return;
   asked_ = true;
-  post_.tell_coordinator(message::Ready{trials_.empty() ? held_ : trials_.back().matrix.digest});
+  post_.tell_coordinator(message::Ready{tasks_.empty() ? held_ : tasks_.back().trial.matrix.digest});
 }
 
 void Supervisor::report(const io::Record& record) {
   post_.tell_coordinator(message::Recorded{record, writing_});
-  trials_.pop_front();
+  tasks_.pop_front();
   ends_ = 0;
   first_cause_.clear();
   if (sent_ > 0 && --sent_ > 0) note_begin();
@@ -73,14 +73,14 @@ void Supervisor::note_begin() {
 }
 
 void Supervisor::drop_trials() {
-  trials_.clear();
+  tasks_.clear();
   sent_ = 0;
   ends_ = 0;
   first_cause_.clear();
 }
 
 io::Record Supervisor::blank() const {
-  const Trial& trial = trials_.front();
+  const Trial& trial = tasks_.front().trial;
   io::Record record = blank_record(trial, registry_.find(trial.problem, trial.method), place_.origin);
   if (trial.backend == Backend::cuda) {
     record.gpu_uuid = place_.gpu_uuid;
@@ -187,7 +187,7 @@ void Supervisor::trial_ended_worker(io::Record record) {
   end_worker();
   held_.clear();
   ++ends_;
-  spdlog::warn("rank {}: {}: {} {}", place_.origin.rank, describe(trials_.front()), record.status,
+  spdlog::warn("rank {}: {}: {} {}", place_.origin.rank, describe(tasks_.front().trial), record.status,
                record.message);
   if (ends_ == 1) first_cause_ = record.message;
   if (ends_ > 1) record.message += fmt::format("; tried {} times", ends_);
@@ -250,25 +250,36 @@ void Supervisor::hear(const message::StorageFailed& failed) {
 void Supervisor::hear(message::Done done) {
   using message::WorkerEnd;
   if (sent_ == 0) throw BadMessage("a record came that nobody had asked for");
-  if (done.record.key != trials_.front().key) {
+  if (done.record.key != tasks_.front().trial.key) {
     throw BadMessage(fmt::format("the record of another trial came, {}/{} n={}", done.record.problem,
                                  done.record.method, done.record.n));
   }
   writing_ = std::move(done.writing);
   if (done.end == WorkerEnd::fatal) return trial_ended_worker(std::move(done.record));
-  held_ = done.end == WorkerEnd::none ? trials_.front().matrix.digest : std::string();
+  held_ = done.end == WorkerEnd::none ? tasks_.front().trial.matrix.digest : std::string();
   report(ends_ == 0 ? done.record : with_first_end(done.record, first_cause_));
-  if (done.end == WorkerEnd::none) return;
+  if (done.end == WorkerEnd::none) return send_trials();
   end_worker();
   start_worker();
 }
 
 void Supervisor::take(const message::Batch& batch) {
   if (out_of_work_) return;  // said already: what was on its way here then is not lost
-  trials_.insert(trials_.end(), batch.trials.begin(), batch.trials.end());
+  for (const Trial& trial : batch.trials) tasks_.push_back({trial, batch.trials.size() > 1});
   asked_ = false;
-  ask_at_ =
-      batch.trials.size() / 2;  // of several short ones there are always some; a long one may go elsewhere
+  // There is always a next one here; the coordinator holds it back where another rank would be sooner at it.
+  ask_at_ = std::max<std::size_t>(1, batch.trials.size() / 2);
+  ask();
+}
+
+void Supervisor::take(const message::Return& /*give_back*/) {
+  message::Returned returned;
+  while (tasks_.size() > sent_) {
+    if (sent_ == 0 && ends_ > 0 && tasks_.size() == 1) break;  // it has ended a worker: it stays here
+    returned.keys.push_back(tasks_.back().trial.key);
+    tasks_.pop_back();
+  }
+  post_.tell_coordinator(returned);
   ask();
 }
 
@@ -297,8 +308,9 @@ void Supervisor::take(const message::Finish& finish) {
 void Supervisor::watch_time() {
   forgive_standstill();  // also of the wait for the worker's words just now
   const double now = clock_.now();
-  if (sent_ > 0 && now - begin_ > trials_.front().timeout_seconds) {
-    worker_is_gone(io::Status::timeout, fmt::format("no end after {:g} s", trials_.front().timeout_seconds));
+  if (sent_ > 0 && now - begin_ > tasks_.front().trial.timeout_seconds) {
+    worker_is_gone(io::Status::timeout,
+                   fmt::format("no end after {:g} s", tasks_.front().trial.timeout_seconds));
     return;
   }
   const double limit = !device_ ? first_start_timeout : start_timeout;
@@ -352,8 +364,9 @@ void Supervisor::do_step(int wait_ms) {
 }
 
 void Supervisor::send_trials() {
-  while (worker_ready_ && closing_ == Closing::no && sent_ < std::min(trials_.size(), most_sent)) {
-    const Trial& next = trials_[sent_];
+  while (worker_ready_ && closing_ == Closing::no && sent_ < std::min(tasks_.size(), most_sent)) {
+    if (sent_ > 0 && !tasks_[sent_].is_short) return;
+    const Trial& next = tasks_[sent_].trial;
     // What differs from process to process is to be in a trial's rounds: each has a worker of its own.
     if (worker_round_ != 0 && worker_round_ != next.round) {
       if (sent_ == 0) renew_worker();

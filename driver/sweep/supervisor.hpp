@@ -2,8 +2,9 @@
 /// One a rank: asks the coordinator for trials, hands them to its worker, watches the worker, ends it for
 /// sure where it crashes, hangs or is to be abandoned, and goes on with a fresh one.
 ///
-/// While the worker does a trial the next one lies with it, so that it waits for no message. It does them in
-/// order and says the end of each: what ends it is the first that it has not answered.
+/// While the worker does a trial the next one is here, and where they are short lies with it, so that it
+/// waits for no message. It does them in order and says the end of each: what ends it is the first that it
+/// has not answered. What the worker was not given yet can be asked back.
 ///
 /// Every worker's first act is a probe whose result is known. A trial that ended its worker twice is recorded
 /// only once a fresh worker has shown that the device still works; where none can start, the rank retires and
@@ -38,6 +39,7 @@ class Supervisor {
  private:
   void do_step(int wait_ms);
   void take(const message::Batch& batch);
+  void take(const message::Return& give_back);
   void take(const message::Abandon& abandon);
   void take(const message::Finish& finish);
   void hear(const message::At& at);
@@ -94,13 +96,17 @@ class Supervisor {
   double start_again_at_ = -1;     ///< after a failed start; negative: none is due
   bool out_of_work_ = false;       ///< retired, or the medium failed: it waits for `finish`
   std::string step_;               ///< the last step that the worker named
-  std::deque<Trial> trials_;       ///< to be done, and recorded, in this order
-  std::size_t sent_ = 0;           ///< so many of them were sent to the worker, which does the first
-  bool asked_ = false;             ///< for more
-  std::size_t ask_at_ = 0;         ///< so few of them are left when more are asked for
-  double begin_ = 0;               ///< of the first of them, by the clock
-  std::string began_;              ///< and by the time of day
-  int ends_ = 0;                   ///< workers that the first has ended
+  struct Task {
+    Trial trial;
+    bool is_short;  ///< it came with others
+  };
+  std::deque<Task> tasks_;  ///< to be done, and recorded, in this order
+  std::size_t sent_ = 0;    ///< so many of them were sent to the worker, which does the first
+  bool asked_ = false;      ///< for more
+  std::size_t ask_at_ = 0;  ///< so few of them are left when more are asked for
+  double begin_ = 0;        ///< of the first of them, by the clock
+  std::string began_;       ///< and by the time of day
+  int ends_ = 0;            ///< workers that the first has ended
   std::string first_cause_;
   io::Record last_end_;  ///< how it ended the last one: its record, once the device is known to work
   std::string held_;

@@ -44,6 +44,37 @@ TEST(Queue, PrefersTheMatrixThatTheRankHolds) {
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U) << "nothing with b is left";
 }
 
+TEST(Queue, LeavesTheMatrixThatAnotherRankIsAt) {
+  const std::vector<Trial> trials = trials_with({"a", "a", "b", "a", "c"});
+  const std::vector<double> costs = {9, 8, 4, 3, 1};
+  Queue queue(trials, costs, registry());
+  ASSERT_EQ(queue.next("", HUGE_VAL), 0U);
+  EXPECT_EQ(queue.next("", HUGE_VAL), 2U) << "8 is not more than four times 4, and a is being worked on";
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "8 is more than four times 1: c waits";
+  queue.done(0);
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 4U) << "trial 1 is still at a";
+  queue.done(1);
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 3U);
+}
+
+TEST(Queue, AMatrixThatWasGivenBackIsNobodys) {
+  const std::vector<Trial> trials = trials_with({"a", "a", "b"});
+  const std::vector<double> costs = {9, 8, 7};
+  Queue queue(trials, costs, registry());
+  ASSERT_EQ(queue.next("", HUGE_VAL), 0U);
+  queue.put_back(0);
+  EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
+  EXPECT_EQ(queue.next("", HUGE_VAL), 2U);
+}
+
+TEST(Queue, OfAMatrixThatNoRankIsAtTheLongestThatFits) {
+  const std::vector<Trial> trials = trials_with({"a", "a", "b", "b"});
+  const std::vector<double> costs = {6, 5, 9, 4};
+  Queue queue(trials, costs, registry());
+  ASSERT_EQ(queue.next("", 8), 0U);
+  EXPECT_EQ(queue.next("", 8), 3U) << "the longest with b does not fit";
+}
+
 TEST(Queue, DoesNotStarveAMuchLongerTrial) {
   const std::vector<Trial> trials = trials_with({"a", "b"});
   const std::vector<double> costs = {9, 2};
@@ -109,8 +140,8 @@ TEST(Queue, TheVendorGoesFirstAmongThoseThatAreComparedWithIt) {
   EXPECT_EQ(queue.next("a", HUGE_VAL), 0U);
   queue.put_back(1);
   EXPECT_EQ(queue.next("a", 0.5), std::nullopt);
-  EXPECT_EQ(queue.next("", HUGE_VAL), 1U);
-  EXPECT_EQ(queue.next("", HUGE_VAL), 2U) << "the vendor's trial on b is none of a's references";
+  EXPECT_EQ(queue.next("a", HUGE_VAL), 1U);
+  EXPECT_EQ(queue.next("a", HUGE_VAL), 2U) << "the vendor's trial on b is none of a's references";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 3U);
   EXPECT_EQ(queue.size(), 0U);
 }
