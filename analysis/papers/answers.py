@@ -31,16 +31,19 @@ def _chosen(rows, rule, where):
 
 
 def _two(rows, rule, slow="slow", fast="fast"):
-    """Times of two methods at the sizes that both have, on one kind of matrix, in their best configuration."""
+    """Times of two methods at the sizes that both have, on one kind of matrix and one triangle, in their best
+    configuration."""
     slow, fast = (_chosen(rows, rule, rule[k]) for k in (slow, fast))
     if not len(slow) or not len(fast):
         return slow.iloc[:0], fast.iloc[:0]
     same = slow["matrix_kind"].isin(fast["matrix_kind"].unique())
     slow = slow[same] if same.any() else slow
     fast = fast[fast["matrix_kind"].isin(slow["matrix_kind"].unique())] if same.any() else fast
-    slow, fast = (best(one_kind(part), ["size"]).set_index("size") for part in (slow, fast))
-    sizes = sorted(set(slow.index) & set(fast.index))
-    return slow.loc[sizes], fast.loc[sizes]
+    same = ["size", "uplo"]
+    slow, fast = (best(one_kind(part), same).set_index(same) for part in (slow, fast))
+    both = slow.index.intersection(fast.index).sort_values()
+    both = both[~both.get_level_values("size").duplicated()]  # of both triangles the lower, which is the default
+    return slow.loc[both].droplevel("uplo"), fast.loc[both].droplevel("uplo")
 
 
 def ratio(night, rows, rule):

@@ -26,7 +26,7 @@ def first_row(page, records, name="first-row"):
         "His check multiplies the first row of A with x, compares with the first right-hand side and accepts a"
         f" deviation up to {margin:g} %. Of {len(rows)} answers here it accepts {int(cheap.sum())};"
         f" {int(fooled.sum())} of these are wrong by the backward error of the whole system, and it rejects"
-        f" {int(rejected.sum())} that are right{_rejected_in(rows[rejected])}. It cannot fail, but for rounding, on"
+        f" {int(rejected.sum())} that are right{_rejected_in(rows[rejected])}. It fails by rounding errors alone, on"
         " elimination followed by back substitution: the first row is never changed, and the first unknown is computed"
         " from that very row, so the row is fulfilled whatever the other unknowns are. Beside it stands the judged"
         " ratio, which looks at every row."
@@ -66,7 +66,7 @@ def first_row(page, records, name="first-row"):
             ("worst", "to", number),
         ],
         limit=60,
-        caption="The check that cannot fail, and the ratio that can (blocks 0: the method has no such parameter).",
+        caption="His check and the judged ratio (blocks 0: the method has no such parameter).",
     )
     series = []
     for label, mask in (

@@ -224,16 +224,17 @@ def ratio(page, night, experiment, drawing, rows):
         part.assign(common=part["parameter"].map(lambda p: str([p.get(name) for name in common])))
         for part in (slow, fast)
     )
-    same = ["precision", "device", "size", "matrix_kind", "common"]
+    same = ["precision", "device", "size", "uplo", "matrix_kind", "common"]
     both = _joined(fast, slow, same)
     # what the CPU did not do on the same kind of matrix stands beside what it did on another
-    for shared in (["precision", "size", "matrix_kind", "common"], ["precision", "size", "common"]):
+    for shared in (["precision", "size", "uplo", "matrix_kind", "common"], ["precision", "size", "uplo", "common"]):
         rest = fast[~fast["device"].isin(both["device"])]
         both = pd.concat([both, _joined(rest, slow[slow["device"] == "CPU"], shared)], ignore_index=True)
     if not len(both):
         return False
     both = pd.concat([_one_matrix(part, usual) for _, part in both.groupby(["precision", "device"])])
-    both = both.sort_values("seconds_median", kind="stable").drop_duplicates(["precision", "device", "size"])
+    # of both triangles the lower, which is the default
+    both = both.sort_values(["uplo", "seconds_median"], kind="stable").drop_duplicates(["precision", "device", "size"])
     both = both.assign(
         ratio=both["seconds_median_slow"] / both["seconds_median"],
         low=both["seconds_q1_slow"] / both["seconds_q3"],

@@ -378,6 +378,25 @@ class PapersTest(unittest.TestCase):
                 "triangular", {r.get("matrix", "") for r in page.rows(table) if r["method"] == "fixed_point"}
             )
 
+    def test_methods_are_compared_on_one_triangle(self):
+        """The lower where both have it; a size at which they have none in common is none."""
+        night = fixture.Night("soriano-figure-5.4")
+        for n, times in (
+            (1024, {"blocked": {"lower": 1.0}, "lapack": {"upper": 9.0}}),
+            (2048, {"blocked": {"upper": 1.0}, "lapack": {"upper": 1.25}}),
+            (4096, {"blocked": {"lower": 2.0, "upper": 1.6}, "lapack": {"lower": 3.0, "upper": 2.8}}),
+        ):
+            for method, of_triangle in times.items():
+                gpu = dict(gpu=GPU, parameters={"topleft": "square"}) if method == "blocked" else {}
+                for uplo, time in of_triangle.items():
+                    given = dict(precision="float", matrix="spd", uplo=uplo, key=f"{method} {n} {uplo}", **gpu)
+                    night.trial("potrf", method, n, time, seconds_median=time, **given)
+        page = report_here(night, papers="all")
+        said = {row["claim"]: (row.get("ours"), row["taken from"]) for row in page.rows("claims")}
+        self.assertEqual(said["blocked Cholesky over MATLAB up to"], (1.5, "the most of 2 sizes, n = 2048 to 4096"))
+        rows = page.rows("soriano-figure-5.4-ratio-lapack-blocked")
+        self.assertEqual({(r["n"], r["times faster"]) for r in rows}, {(2048, 1.25), (4096, 1.5)})
+
     def test_wrong_factors_are_compared_with_the_direct_ones(self):
         for status, words in (
             ("failed", "passes 0 of 1 of them: these matrices have no accurate factors"),

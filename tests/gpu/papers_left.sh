@@ -31,7 +31,9 @@ paper_plan() {
     paper_transfer_64) base=triangular_transfer change=(-e 's/nrhs: \[1, 64\]/nrhs: 64/' -e 's/, 4096, 8192\]/]/' -e 's/^repeats: 5/repeats: 2/') ;;
     paper_accuracy) base=cejka_accuracy ;;
     paper_verification) base=fuhrmann_verification change=(-e '1i stages: never' -e 's/512, 1500\]/512]/') ;;
-    paper_restoration) base=soriano_restoration ;;
+    paper_restoration) # what is left of it: 64, 256, and 1024 in float
+      base=soriano_restoration change=(-e 's/1024, 4096\]/1024]/' -e 's/\[{method: gauss_seidel}\]/[{method: gauss_seidel}, {n: 1024, precision: double}]/' \
+        -e 's/^    max_iterations: 300/&\n    exclude: [{n: 1024, precision: double}]/') ;;
     paper_occupancy) # launch by launch, under the profiler
       printf '%s\n' 'precision: [float]' 'repeats: 1' 'warmup: 0' 'stages: never' 'store: never' 'matrix: {kind: triangular, seed: 1}' \
         'sweep:' '  - {problem: trtri, method: gets, n: {cuda: 4096, emulated: 64}, threads: 512}' >"$2"
@@ -64,14 +66,14 @@ paper_restorations() {
 
 # paper_occupancies GPU FOLDER PLAN: achieved occupancy of Soriano's GETS kernel over its launches (Figure 5.11), one launch a run of the profiler
 paper_occupancies() {
-  local gpu=$1 folder=$2 plan=$3 launch said
+  local gpu=$1 folder=$2 plan=$3 launch said rows
   command -v ncu >/dev/null || { echo "there is no ncu"; return 1; }
   mkdir -p "$folder"
   for launch in 2 1024 2048 3072 3500 3840 4032 4090; do
-    said=$(on "$gpu" timeout 25 ncu --target-processes all --csv --kernel-name regex:gets --launch-skip "$launch" --launch-count 1 \
+    said=$(on "$gpu" timeout 25 ncu --target-processes all --csv --kernel-name regex:eliminate --launch-skip "$launch" --launch-count 1 \
       --metrics sm__warps_active.avg.pct_of_peak_sustained_active,gpu__time_duration.sum \
       "$build/gaussweep" run "$plan" -o "$work/profiled-$launch" --backend "$backend" 2>&1) || { echo "$said"; return 1; }
-    grep '^"[0-9]' <<<"$said" | sed "s/^/$launch,/" >>"$folder/occupancy.csv"
+    rows=$(grep '^"[0-9]' <<<"$said") || { echo "launch $launch: no row of ncu, which said:"; echo "$said"; return 1; }
+    echo "$launch,${rows//$'\n'/$'\n'$launch,}" >>"$folder/occupancy.csv"
   done
-  [[ -s $folder/occupancy.csv ]]
 }
