@@ -40,7 +40,7 @@ paper_transfer|beside|1|1|40|60|
 paper_transfer_64|beside|1|1|40|60|
 paper_accuracy|beside|1|1|40|60|
 paper_verification|beside|1|1|60|90|
-paper_occupancy|beside|1|1|60|90|
+paper_occupancy|beside|1|1|120|180|
 paper_restoration|beside|1|1|40|90|
 paper_figure_5_15|beside|1|1|80|120|
 paper_figure_5_10|beside|1|1|40|90|

@@ -88,10 +88,13 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   if (kept_ >= estimate_at_) estimate_anew();
   double most_seconds = HUGE_VAL;
   if (limits_.deadline > 0) most_seconds = limits_.deadline - clock_.now() - in_hand(rank);
-  std::optional<std::size_t> next = queue_.next(held, most_seconds);
+  const auto given = last_.find(rank);
+  std::optional<std::size_t> last;
+  if (given != last_.end()) last = given->second;
+  std::optional<std::size_t> next = queue_.next(held, most_seconds, last);
   if (!next && queue_.size() > 0 && learned_since_) {  // the first guesses err on the careful side
     estimate_anew();
-    next = queue_.next(held, most_seconds);
+    next = queue_.next(held, most_seconds, last);
   }
   std::vector<std::size_t> batch;
   // The last ones go one by one, so that all ranks end together.
@@ -102,8 +105,9 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
     queued_cost_ -= costs_[*next];
     room -= costs_[*next];
     if (room <= 0 || batch.size() == most_in_batch) break;
-    next = queue_.next(trials_[*next].matrix.digest, room);
+    next = queue_.next(trials_[*next].matrix.digest, room, next);
   }
+  if (!batch.empty()) last_[rank] = batch.back();
   return batch;
 }
 

@@ -109,7 +109,8 @@ class Coordinator {
     double since;                    ///< the first of them is the first
     bool asked_back = false;         ///< for those behind it
   };
-  std::map<int, Hand> running_;  ///< by rank
+  std::map<int, Hand> running_;      ///< by rank
+  std::map<int, std::size_t> last_;  ///< what each rank was given last
   std::map<int, std::string>
       waiting_;            ///< ranks that asked and got nothing yet, with the matrix they hold last
   std::set<int> greeted_;  ///< their worker's device is known

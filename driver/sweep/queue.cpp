@@ -16,6 +16,8 @@ constexpr int most_looks = 64;
 
 Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry)
     : trials_(trials), costs_(costs), registry_(registry) {
+  comparisons_.reserve(trials.size());
+  for (std::size_t i = 0; i < trials.size(); ++i) comparisons_.push_back(comparison_of(i));
   for (std::size_t i = 0; i < trials.size(); ++i) insert(i);
 }
 
@@ -36,18 +38,23 @@ void Queue::insert(std::size_t index) {
   if (!group.empty()) round.heads.erase(*group.begin());
   group.insert({costs_[index], index});
   round.heads.insert(*group.begin());
-  if (const auto compared = comparison_of(index, true))
-    round.references[*compared].insert({costs_[index], index});
+  if (const auto& comparison = comparisons_[index])
+    (is_reference(index) ? round.references : round.compared)[*comparison].insert({costs_[index], index});
   ++size_;
+}
+
+bool Queue::is_reference(std::size_t index) const {
+  const Trial& t = trials_[index];
+  const Method* vendor = registry_.reference(t.problem, t.backend);
+  return vendor != nullptr && vendor->variant == t.method;
 }
 
 /// Equal for trials that one run of the vendor's method serves, as their worker measures it
 /// (worker/execute.cpp).
-/// @param as_reference of the vendor's own trials alone
-std::optional<std::string> Queue::comparison_of(std::size_t index, bool as_reference) const {
+std::optional<std::string> Queue::comparison_of(std::size_t index) const {
   const Trial& t = trials_[index];
   const Method* vendor = registry_.reference(t.problem, t.backend);
-  if (vendor == nullptr || as_reference != (vendor->variant == t.method)) return std::nullopt;
+  if (vendor == nullptr) return std::nullopt;
   return fmt::format("{} {} {} {} {} {} {}", t.matrix.digest, t.matrix_b ? t.matrix_b->digest : "",
                      vendor->id(), to_string(t.precision), to_string(t.shape.uplo), t.shape.nrhs,
                      t.sampling.cold);
@@ -64,10 +71,11 @@ void Queue::remove(std::size_t index) {
   } else {
     round->second.heads.insert(*group->second.begin());
   }
-  if (const auto compared = comparison_of(index, true)) {
-    const auto references = round->second.references.find(*compared);
-    references->second.erase({costs_[index], index});
-    if (references->second.empty()) round->second.references.erase(references);
+  if (const auto& comparison = comparisons_[index]) {
+    auto& alike = is_reference(index) ? round->second.references : round->second.compared;
+    const auto those = alike.find(*comparison);
+    those->second.erase({costs_[index], index});
+    if (those->second.empty()) alike.erase(those);
   }
   if (round->second.by_cost.empty()) rounds_.erase(round);
   --size_;
@@ -100,17 +108,23 @@ std::optional<std::size_t> Queue::longest(const Ordered& from, double most_secon
 /// The trial with the matrix that is held, or whose matrix no other rank is at, unless the longest is much
 /// longer.
 std::size_t Queue::chosen_of(const Round& round, std::size_t longest_of_all, const std::string& held,
-                             double most_seconds) const {
-  const auto longest_with = [&](const std::string& matrix) -> std::optional<std::size_t> {
-    const auto group = round.by_matrix.find(matrix);
-    if (group == round.by_matrix.end()) return std::nullopt;
+                             double most_seconds, std::optional<std::size_t> last) const {
+  const auto longest_in = [&](const auto& groups, const std::string& name) -> std::optional<std::size_t> {
+    const auto group = groups.find(name);
+    if (group == groups.end()) return std::nullopt;
     const std::optional<std::size_t> found = longest(group->second, most_seconds);
     return found && worth * costs_[*found] >= costs_[longest_of_all] ? found : std::nullopt;
   };
+  const auto longest_with = [&](const std::string& matrix) { return longest_in(round.by_matrix, matrix); };
   const auto is_elsewhere = [&](std::size_t index) {
     const std::string& matrix = trials_[index].matrix.digest;
     return matrix != held && out_.count(matrix) > 0;
   };
+  if (last && trials_[*last].matrix.digest == held) {
+    const auto& comparison = comparisons_[*last];
+    const auto mine = comparison ? longest_in(round.compared, *comparison) : std::nullopt;
+    if (mine) return *mine;
+  }
   if (const auto mine = longest_with(held)) return *mine;
   if (!is_elsewhere(longest_of_all)) return longest_of_all;
   int looks = 0;
@@ -122,13 +136,14 @@ std::size_t Queue::chosen_of(const Round& round, std::size_t longest_of_all, con
   return longest_of_all;
 }
 
-std::optional<std::size_t> Queue::next(const std::string& held, double most_seconds) {
+std::optional<std::size_t> Queue::next(const std::string& held, double most_seconds,
+                                       std::optional<std::size_t> last) {
   for (const auto& [number, round] : rounds_) {
     const std::optional<std::size_t> first = longest(round.by_cost, most_seconds);
     if (!first) continue;
-    std::size_t chosen = chosen_of(round, *first, held, most_seconds);
-    if (const auto compared = comparison_of(chosen, false)) {
-      const auto references = round.references.find(*compared);
+    std::size_t chosen = chosen_of(round, *first, held, most_seconds, last);
+    if (const auto& comparison = comparisons_[chosen]) {
+      const auto references = round.references.find(*comparison);
       const auto reference =
           references == round.references.end() ? std::nullopt : longest(references->second, most_seconds);
       if (reference) chosen = *reference;

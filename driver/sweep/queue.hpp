@@ -23,11 +23,14 @@ class Queue {
   /// @param registry tells the vendors' methods
   Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry);
   /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`:
-  /// of the first round that has one, the longest with that matrix, else the longest whose matrix no other
-  /// rank is at, which has its inputs and its reference; but the longest of all where that is more than four
-  /// times longer. Where its reference is a trial that is left, that one.
+  /// of the first round that has one, the longest that is compared with the rank's `last` trial, for which
+  /// the vendor has run, else the longest with that matrix, else the longest whose matrix no other rank is
+  /// at, which has its inputs and its reference; but the longest of all where that is more than four times
+  /// longer. Where its reference is a trial that is left, that one.
+  /// @param last what the rank was given last, if it was given anything
   /// @return an index into the trials, or nothing where none is left that fits
-  std::optional<std::size_t> next(const std::string& held, double most_seconds);
+  std::optional<std::size_t> next(const std::string& held, double most_seconds,
+                                  std::optional<std::size_t> last = {});
   /// Notes the end of a trial that was handed out.
   void done(std::size_t index);
   /// Puts a trial back that was handed out and that a rank could not do.
@@ -44,20 +47,22 @@ class Queue {
     Ordered by_cost;
     std::unordered_map<std::string, Ordered> by_matrix;
     Ordered heads;  ///< the longest trial of each matrix
-    std::unordered_map<std::string, Ordered>
-        references;  ///< the vendors' trials, by what they are compared with
+    /// The vendors' trials, and those that are compared with them, by what makes them comparable.
+    std::unordered_map<std::string, Ordered> references, compared;
   };
-  std::optional<std::string> comparison_of(std::size_t index, bool as_reference) const;
+  std::optional<std::string> comparison_of(std::size_t index) const;
+  bool is_reference(std::size_t index) const;
   std::optional<std::size_t> longest(const Ordered& from, double most_seconds) const;
   std::size_t chosen_of(const Round& round, std::size_t longest_of_all, const std::string& held,
-                        double most_seconds) const;
+                        double most_seconds, std::optional<std::size_t> last) const;
   void insert(std::size_t index);
   void remove(std::size_t index);
   const std::vector<Trial>& trials_;
   const std::vector<double>& costs_;
   const Registry& registry_;
-  std::map<std::int64_t, Round> rounds_;              ///< none of them empty
-  std::unordered_map<std::string, std::size_t> out_;  ///< trials handed out and not done yet, by matrix
+  std::vector<std::optional<std::string>> comparisons_;  ///< `comparison_of` each trial
+  std::map<std::int64_t, Round> rounds_;                 ///< none of them empty
+  std::unordered_map<std::string, std::size_t> out_;     ///< trials handed out and not done yet, by matrix
   std::size_t size_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -302,20 +303,23 @@ struct SweepEnd {
 /// Rank 0's whole sweep, after everybody knows the decision.
 SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory,
                     const Work& work, double store_limit) {
+  std::optional<Supervisor> supervisor(std::in_place, session.world, place_of(session, decision),
+                                       session.registry);
+  supervisor->step(0);  // its worker gets its device ready while the queue is made
   Coordinator coordinator(session.world, directory, session.registry, work.todo,
                           work.all.size() - work.todo.size(), {session.deadline, session.options.grace},
                           store_limit);
   try {
-    Supervisor supervisor(session.world, place_of(session, decision), session.registry);
-    while (!coordinator.finished() || !supervisor.finished()) {
+    while (!coordinator.finished() || !supervisor->finished()) {
       if (!coordinator.finished()) coordinator.step();
-      if (!supervisor.finished()) {
-        supervisor.step(wait_ms);
+      if (!supervisor->finished()) {
+        supervisor->step(wait_ms);
       } else {
         ::usleep(1000 * wait_ms);
       }
     }
   } catch (...) {
+    supervisor.reset();
     coordinator.give_up();
     throw;
   }

@@ -64,16 +64,16 @@ paper_restorations() {
   return $status
 }
 
-# paper_occupancies GPU FOLDER PLAN: achieved occupancy of Soriano's GETS kernel over its launches (Figure 5.11), one launch a run of the profiler
+# paper_occupancies GPU FOLDER PLAN: achieved occupancy of Soriano's GETS kernel over its launches (Figure 5.11), which are counted from 1.
+# One run of the profiler, which takes some 25 ms for a launch that it passes over.
 paper_occupancies() {
-  local gpu=$1 folder=$2 plan=$3 launch said rows
+  local gpu=$1 folder=$2 plan=$3 launches=(2 1024 2048 3072 3500 3840 4032 4090) said rows numbers
   command -v ncu >/dev/null || { echo "there is no ncu"; return 1; }
   mkdir -p "$folder"
-  for launch in 2 1024 2048 3072 3500 3840 4032 4090; do
-    said=$(on "$gpu" timeout 25 ncu --target-processes all --csv --kernel-name regex:eliminate --launch-skip "$launch" --launch-count 1 \
-      --metrics sm__warps_active.avg.pct_of_peak_sustained_active,gpu__time_duration.sum \
-      "$build/gaussweep" run "$plan" -o "$work/profiled-$launch" --backend "$backend" 2>&1) || { echo "$said"; return 1; }
-    rows=$(grep '^"[0-9]' <<<"$said") || { echo "launch $launch: no row of ncu, which said:"; echo "$said"; return 1; }
-    echo "$launch,${rows//$'\n'/$'\n'$launch,}" >>"$folder/occupancy.csv"
-  done
+  numbers=$(IFS='|'; echo "${launches[*]}")
+  said=$(on "$gpu" timeout 180 ncu --target-processes all --csv --kernel-id "::regex:eliminate:^($numbers)\$" \
+    --metrics sm__warps_active.avg.pct_of_peak_sustained_active,gpu__time_duration.sum \
+    "$build/gaussweep" run "$plan" -o "$work/profiled" --backend "$backend" 2>&1) || { echo "$said"; return 1; }
+  rows=$(grep '^"[0-9]' <<<"$said") || { echo "no row of ncu, which said:"; echo "$said"; return 1; }
+  awk -F'"' -v launches="${launches[*]}" 'BEGIN {split(launches, of, " ")} {print of[$2 + 1] "," $0}' <<<"$rows" >"$folder/occupancy.csv"
 }

@@ -146,6 +146,21 @@ TEST(Queue, TheVendorGoesFirstAmongThoseThatAreComparedWithIt) {
   EXPECT_EQ(queue.size(), 0U);
 }
 
+TEST(Queue, WhatIsComparedWithTheLastTrialGoesBeforeOthersOfItsMatrix) {
+  std::vector<Trial> trials = trials_with({"a", "a", "a", "a", "b"});
+  for (Trial& trial : trials) trial.method = "gauss_serial";
+  trials[0].method = trials[1].method = "lapack";
+  trials[1].problem = trials[2].problem = Problem::named("getrf");
+  const std::vector<double> costs = {9, 8, 7, 3, 20};
+  Queue queue(trials, costs, registry());
+  ASSERT_EQ(queue.next("a", 10), 0U);
+  EXPECT_EQ(queue.next("a", 10, 0), 3U) << "the vendor has just run for it";
+  EXPECT_EQ(queue.next("a", 10, 3), 1U);
+  EXPECT_EQ(queue.next("a", 10, 1), 2U);
+  queue.put_back(2);
+  EXPECT_EQ(queue.next("", HUGE_VAL, 1), 4U) << "the worker that had the matrix is gone";
+}
+
 TEST(Queue, AReferenceIsOfTheSameOperandsAndCaches) {
   const auto change_each = {+[](Trial& t) { t.precision = Precision::float32; },
                             +[](Trial& t) { t.shape.uplo = Uplo::upper; },
