@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/check/device_product.cuh"
+#include "kernels/core/scratch.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
@@ -35,45 +36,6 @@ __global__ void digest_kernel(const unsigned long long* words, std::int64_t coun
   atomicAdd(sum, own);
 }
 
-/// Device memory that is used again: allocating takes longer than most passes.
-class Scratch {
- public:
-  explicit Scratch(Device& device) : device_(device) {}
-  /// Memory of a Scratch, handed back at the end of its scope.
-  class Piece {
-   public:
-    Piece(Scratch& scratch, Buffer buffer) : scratch_(&scratch), buffer_(std::move(buffer)) {}
-    Piece(Piece&&) = default;
-    Piece& operator=(Piece&&) = delete;
-    ~Piece() {
-      if (buffer_.data() != nullptr) scratch_->idle_.push_back(std::move(buffer_));
-    }
-    template <class U>
-    U* as() const {
-      return static_cast<U*>(buffer_.data());
-    }
-
-   private:
-    Scratch* scratch_;
-    Buffer buffer_;
-  };
-  /// @throws OutOfMemory
-  Piece take(std::size_t bytes) {
-    auto best = idle_.end();
-    for (auto idle = idle_.begin(); idle != idle_.end(); ++idle) {
-      if (idle->bytes() >= bytes && (best == idle_.end() || idle->bytes() < best->bytes())) best = idle;
-    }
-    if (best == idle_.end()) return {*this, Buffer(device_, std::max<std::size_t>(bytes, 4096))};
-    Buffer buffer = std::move(*best);
-    idle_.erase(best);
-    return {*this, std::move(buffer)};
-  }
-
- private:
-  Device& device_;
-  std::vector<Buffer> idle_;
-};
-
 template <class T>
 class DeviceReductions final : public Reductions<T> {
  public:
@@ -82,13 +44,17 @@ class DeviceReductions final : public Reductions<T> {
         device_(context.device),
         copies_(std::move(copies)),
         workspace_(workspace),
-        scratch_(context.device) {}
+        scratch_(scratch_of(context)) {}
+  ~DeviceReductions() override { scratch_.keep_small(); }
+  DeviceReductions(const DeviceReductions&) = delete;
+  DeviceReductions& operator=(const DeviceReductions&) = delete;
 
   std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
     if (a.empty()) return std::nullopt;
     constexpr unsigned long long none = ~0ull;
-    const Scratch::Piece place = uploaded(&none, 1);
+    const Scratch::Piece place = scratch_.take(sizeof none);
     const auto data = place.as<unsigned long long>();
+    device_.fill(data, 0xFF, sizeof none);
     simt::launch(context_, not_finite_kernel<T>, blocks_for(a.rows * a.cols), dim3(threads), 0,
                  elements(Operand<T>(a, part)), data);
     const unsigned long long found = downloaded(data, 1)[0];
@@ -180,14 +146,16 @@ class DeviceReductions final : public Reductions<T> {
   struct Job {
     Job(DeviceReductions& r, const Factors<T>& factors, const Target<T>& target, Measure measure)
         : product{r.elements(factors.left), r.elements(factors.right), nullptr, nullptr, {}, measure, 0, 0},
-          largest_of_rows(r.scratch_.take(bytes_of_lines(factors.rows()))),
-          largest_of_cols(r.scratch_.take(bytes_of_lines(factors.cols()))) {
-      r.fold(Lines<T>{product.left, true, false, 0}, Fold::largest, largest_of_rows.as<double>());
-      r.fold(Lines<T>{product.right, false, false, 0}, Fold::largest, largest_of_cols.as<double>());
-      product.largest_of_rows = largest_of_rows.as<double>();
-      product.largest_of_cols = largest_of_cols.as<double>();
-      rows = r.downloaded(product.largest_of_rows, factors.rows());
-      cols = r.downloaded(product.largest_of_cols, factors.cols());
+          largest(
+              r.scratch_.take(static_cast<std::size_t>(factors.rows() + factors.cols()) * sizeof(double))) {
+      const auto of_rows = largest.template as<double>(), of_cols = of_rows + factors.rows();
+      r.fold(Lines<T>{product.left, true, false, 0}, Fold::largest, of_rows);
+      r.fold(Lines<T>{product.right, false, false, 0}, Fold::largest, of_cols);
+      product.largest_of_rows = of_rows;
+      product.largest_of_cols = of_cols;
+      rows = r.downloaded(product.largest_of_rows, factors.rows() + factors.cols());
+      cols.assign(rows.begin() + factors.rows(), rows.end());
+      rows.resize(static_cast<std::size_t>(factors.rows()));
       if (target.matrix == nullptr) return;
       const Strided<T> copy = r.place_of(*target.matrix);
       product.wanted = {copy.data, copy.down, copy.across, target.known, nullptr};
@@ -195,11 +163,8 @@ class DeviceReductions final : public Reductions<T> {
       order.emplace(r.uploaded(target.order->data(), target.order->size()));
       product.wanted.order = order->template as<std::int64_t>();
     }
-    static std::size_t bytes_of_lines(std::int64_t count) {
-      return static_cast<std::size_t>(count) * sizeof(double);
-    }
     Product<T> product;
-    Scratch::Piece largest_of_rows, largest_of_cols;
+    Scratch::Piece largest;  ///< of each row, and after them of each column
     std::optional<Scratch::Piece> order;
     std::vector<double> rows, cols;
   };
@@ -289,7 +254,7 @@ class DeviceReductions final : public Reductions<T> {
   std::vector<DeviceCopy<T>> copies_;
   std::size_t workspace_;
   std::vector<Buffer> uploads_;
-  Scratch scratch_;
+  Scratch& scratch_;
 };
 
 }  // namespace
@@ -301,15 +266,15 @@ std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<D
 }
 
 std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes) {
-  const Buffer sum(context.device, sizeof(unsigned long long));
-  context.device.fill(sum.data(), 0, sizeof(unsigned long long));
+  const Scratch::Piece sum = scratch_of(context).take(sizeof(unsigned long long));
+  const auto total = sum.as<unsigned long long>();
+  context.device.fill(total, 0, sizeof *total);
   const auto count = static_cast<std::int64_t>(bytes / sizeof(unsigned long long));
   const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(blocks_for(count).x, 1024));
   simt::launch(context, digest_kernel, dim3(blocks), dim3(threads), 0,
-               static_cast<const unsigned long long*>(data), count,
-               static_cast<unsigned long long*>(sum.data()));
+               static_cast<const unsigned long long*>(data), count, total);
   unsigned long long digest = 0;
-  context.device.to_host(&digest, sum.data(), sizeof digest);
+  context.device.to_host(&digest, total, sizeof digest);
   return digest;
 }
 

@@ -34,6 +34,7 @@ struct IterationReport {
   std::vector<double> history;  ///< the residual or largest change after each iteration
 };
 
+class Scratch;         // kernels/core/scratch.hpp
 struct VendorHandles;  // cuBLAS and cuSOLVER handles bound to the device's stream: kernels/vendor/
 
 /// One per worker; passed to every method.
@@ -50,6 +51,7 @@ struct Context {
   Emulation emulation;
   IterationReport report;
   std::shared_ptr<VendorHandles> vendor;  ///< made on first use
+  std::shared_ptr<Scratch> scratch;       ///< likewise
 };
 
 }  // namespace gaussweep

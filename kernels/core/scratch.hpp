@@ -1,0 +1,80 @@
+#pragma once
+/// Small device memory that is taken and given back many times a trial.
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "kernels/core/context.hpp"
+
+namespace gaussweep {
+
+/// Device memory that is used again: allocating takes longer than most passes.
+class Scratch {
+ public:
+  explicit Scratch(Device& device) : device_(device) {}
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  /// Memory of a Scratch, handed back at the end of its scope.
+  class Piece {
+   public:
+    Piece(Scratch& scratch, Buffer buffer) : scratch_(&scratch), buffer_(std::move(buffer)) {}
+    Piece(Piece&&) = default;
+    Piece& operator=(Piece&&) = delete;
+    ~Piece() {
+      if (buffer_.data() != nullptr) scratch_->idle_.push_back(std::move(buffer_));
+    }
+    template <class U>
+    U* as() const {
+      return static_cast<U*>(buffer_.data());
+    }
+
+   private:
+    Scratch* scratch_;
+    Buffer buffer_;
+  };
+  /// @throws OutOfMemory
+  Piece take(std::size_t bytes) {
+    auto best = idle_.end();
+    for (auto idle = idle_.begin(); idle != idle_.end(); ++idle) {
+      if (idle->bytes() >= bytes && (best == idle_.end() || idle->bytes() < best->bytes())) best = idle;
+    }
+    if (best == idle_.end()) return {*this, Buffer(device_, rounded(bytes))};
+    Buffer buffer = std::move(*best);
+    idle_.erase(best);
+    return {*this, std::move(buffer)};
+  }
+  /// Frees what is idle and large: others need it more.
+  void keep_small() {
+    idle_.erase(std::remove_if(idle_.begin(), idle_.end(), [](const Buffer& b) { return b.bytes() > small; }),
+                idle_.end());
+  }
+  /// Bytes that are allocated and not in use.
+  std::size_t idle_bytes() const {
+    std::size_t sum = 0;
+    for (const Buffer& buffer : idle_) sum += buffer.bytes();
+    return sum;
+  }
+
+ private:
+  static constexpr std::size_t small = std::size_t{1} << 20;
+  /// Up to a power of two where it is small, so that what is idle serves sizes of its like.
+  static std::size_t rounded(std::size_t bytes) {
+    std::size_t size = 4096;
+    while (size < bytes && size < small) size *= 2;
+    return std::max(size, bytes);
+  }
+
+  Device& device_;
+  std::vector<Buffer> idle_;
+};
+
+/// A context's own.
+inline Scratch& scratch_of(Context& context) {
+  if (!context.scratch) context.scratch = std::make_shared<Scratch>(context.device);
+  return *context.scratch;
+}
+
+}  // namespace gaussweep

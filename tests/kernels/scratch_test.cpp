@@ -1,0 +1,50 @@
+#include "kernels/core/scratch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace gaussweep {
+namespace {
+
+double no_clock() {
+  return 0;
+}
+
+class ScratchTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Device> device_ = make_host_device(Backend::emulated, no_clock);
+  Context context_{*device_};
+  Scratch& scratch_ = scratch_of(context_);
+};
+
+TEST_F(ScratchTest, WhatWasGivenBackIsTakenAgain) {
+  const char* first = nullptr;
+  {
+    const Scratch::Piece piece = scratch_.take(5000);
+    first = piece.as<char>();
+    const Scratch::Piece other = scratch_.take(5000);
+    EXPECT_NE(other.as<char>(), first) << "it is in use";
+  }
+  const Scratch::Piece again = scratch_.take(8000), more = scratch_.take(6000);
+  EXPECT_TRUE(again.as<char>() == first || more.as<char>() == first);
+  EXPECT_EQ(&scratch_of(context_), &scratch_) << "a context has one";
+}
+
+TEST_F(ScratchTest, APieceHoldsWhatWasAskedFor) {
+  for (const std::size_t bytes : {0u, 1u, 4096u, 4097u, (1u << 20) - 1, (1u << 20) + 1, 3000000u}) {
+    const Scratch::Piece piece = scratch_.take(bytes);
+    std::fill_n(piece.as<unsigned char>(), bytes, static_cast<unsigned char>(1));  // sanitizers see the end
+    scratch_.keep_small();
+  }
+}
+
+TEST_F(ScratchTest, WhatIsLargeIsNotKept) {
+  { const Scratch::Piece small = scratch_.take(5000), large = scratch_.take(3000000); }
+  EXPECT_EQ(scratch_.idle_bytes(), 8192u + 3000000u);
+  scratch_.keep_small();
+  EXPECT_EQ(scratch_.idle_bytes(), 8192u);
+}
+
+}  // namespace
+}  // namespace gaussweep
