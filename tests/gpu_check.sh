@@ -78,7 +78,7 @@ sanitizer() {
 }
 if [ $sanitize = yes ]; then
   rm -f "$build".memcheck.*.log "$build".racecheck.*.log
-  sanitizer memcheck '-*Peaks*:RecordingOnGpu.*Refused*' &
+  sanitizer memcheck '-*Peaks*:RecordingOnGpu.*Refused*:Gpu.*Refused*' &
   memcheck=$!
   sanitizer racecheck '-*Peaks*:*VendorRows*:RecordingOnGpu.VendorRoutines*' || failed=1
   wait $memcheck || failed=1

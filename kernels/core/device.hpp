@@ -38,7 +38,7 @@ struct DeviceInfo {
 
 /// One device and one stream on it. All copies and fills are ordered on that stream; copies to and from the
 /// host have completed when the call returns. Every function throws DeviceError; `allocate` throws
-/// OutOfMemory.
+/// OutOfMemory, `allocate_host` NoPinnedMemory.
 class Device {
  public:
   virtual ~Device() = default;
@@ -47,8 +47,12 @@ class Device {
   /// Uninitialised memory, aligned to 256 bytes; `bytes == 0` gives a valid pointer too.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* pointer) noexcept = 0;
+  /// The same on the host, where `copy` goes from and to at once: pinned memory for a GPU.
+  virtual void* allocate_host(std::size_t bytes) = 0;
+  virtual void release_host(void* pointer) noexcept = 0;
   virtual void to_device(void* destination, const void* source, std::size_t bytes) = 0;
   virtual void to_host(void* destination, const void* source, std::size_t bytes) = 0;
+  /// Between memory of `allocate` and of `allocate_host`, whichever; not waited for.
   virtual void copy(void* destination, const void* source, std::size_t bytes) = 0;
   /// Strided copies, `rows` rows of `width_bytes` (strides in bytes), to a GPU and back.
   virtual void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
@@ -63,31 +67,32 @@ class Device {
   virtual void* stream() const { return nullptr; }
 };
 
-/// Owned device memory.
-class Buffer {
+/// Owned memory that a device gave and takes back.
+template <auto allocate, auto release>
+class OwnedMemory {
  public:
-  Buffer() = default;
-  Buffer(Device& device, std::size_t bytes)
-      : device_(&device), data_(device.allocate(bytes)), bytes_(bytes) {}
-  ~Buffer() { reset(); }
-  Buffer(Buffer&& other) noexcept { swap(other); }
-  Buffer& operator=(Buffer&& other) noexcept {
-    Buffer moved(std::move(other));
+  OwnedMemory() = default;
+  OwnedMemory(Device& device, std::size_t bytes)
+      : device_(&device), data_((device.*allocate)(bytes)), bytes_(bytes) {}
+  ~OwnedMemory() { reset(); }
+  OwnedMemory(OwnedMemory&& other) noexcept { swap(other); }
+  OwnedMemory& operator=(OwnedMemory&& other) noexcept {
+    OwnedMemory moved(std::move(other));
     swap(moved);
     return *this;
   }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
+  OwnedMemory(const OwnedMemory&) = delete;
+  OwnedMemory& operator=(const OwnedMemory&) = delete;
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
   void reset() noexcept {
-    if (data_ != nullptr) device_->release(data_);
+    if (data_ != nullptr) (device_->*release)(data_);
     data_ = nullptr;
     bytes_ = 0;
   }
 
  private:
-  void swap(Buffer& other) noexcept {
+  void swap(OwnedMemory& other) noexcept {
     std::swap(device_, other.device_);
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
@@ -96,6 +101,8 @@ class Buffer {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
+using Buffer = OwnedMemory<&Device::allocate, &Device::release>;  ///< on the device
+using HostBuffer = OwnedMemory<&Device::allocate_host, &Device::release_host>;
 
 /// Seconds of a monotonic clock, given by the driver: `kernels/` has no clock of its own.
 using HostClock = double (*)();

@@ -11,6 +11,11 @@ struct OutOfMemory : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// There is no host memory to pin.
+struct NoPinnedMemory : OutOfMemory {
+  using OutOfMemory::OutOfMemory;
+};
+
 /// A CUDA, cuBLAS, cuSOLVER or emulated-kernel error. `sticky` errors leave the process unusable (the worker
 /// is replaced), `name` is the library's own name of the error, e.g. "cudaErrorIllegalAddress".
 struct DeviceError : std::runtime_error {

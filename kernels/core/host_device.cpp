@@ -87,6 +87,14 @@ class HostDevice final : public Device {
     return pointer;
   }
   void release(void* pointer) noexcept override { std::free(pointer); }
+  void* allocate_host(std::size_t bytes) override {
+    try {
+      return allocate(bytes);
+    } catch (const OutOfMemory& error) {
+      throw NoPinnedMemory(error.what());
+    }
+  }
+  void release_host(void* pointer) noexcept override { release(pointer); }
 
   void to_device(void* destination, const void* source, std::size_t bytes) override {
     copy(destination, source, bytes);

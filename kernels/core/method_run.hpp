@@ -38,6 +38,9 @@ class MethodRun {
     staging_.upload(inputs);
     fresh_ = true;
   }
+  /// `upload` in parts (Staging): the first outside of any clock. @pre the pristine inputs lie on the device
+  void lay_out(const Inputs<T>& inputs) { staging_.lay_out(views_of(inputs)); }
+  void upload_laid_out() { staging_.upload_laid_out(); }
   /// A run outside of any clock, on fresh operands, and all that follows it on the device.
   void warm_up() {
     reset();
@@ -108,6 +111,9 @@ class MethodRun {
   /// The answer of the last run.
   Answer<T> download() { return staging_.download(last_copy()); }
   std::int64_t download_to(T* destination) { return staging_.download_to(destination, last_copy()); }
+  /// `download` in parts, where the operands were laid out: the second outside of any clock.
+  void fetch() { staging_.fetch(last_copy()); }
+  Answer<T> fetched() { return staging_.fetched(last_copy()); }
   /// What an iterative method said of its last timed run; without one, of its last run.
   const IterationReport& report() const { return begin_ ? report_ : report_of_last_; }
   Staging<T>& staging() { return staging_; }

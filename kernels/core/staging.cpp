@@ -1,6 +1,7 @@
 #include "kernels/core/staging.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <stdexcept>
 
@@ -20,8 +21,9 @@ constexpr std::size_t aligned(std::size_t bytes) {
 struct Pieces {
   MatrixView<char> a, b, x;  // rows, cols, ld; data unused
   std::size_t a_bytes = 0, b_bytes = 0, pivot_bytes = 0, info_bytes = aligned(sizeof(int)), x_bytes = 0;
-  std::size_t workspace_bytes = 0;
+  std::size_t workspace_bytes = 0, answer_bytes = 0;
 
+  std::size_t laid_out() const { return a_bytes + b_bytes + answer_bytes; }
   std::size_t pristine() const { return a_bytes + b_bytes + pivot_bytes + info_bytes; }
   std::size_t set() const { return pristine() + x_bytes; }
 };
@@ -33,6 +35,13 @@ std::size_t matrix_bytes(const MatrixView<char>& view, Layout layout, std::size_
 
 MatrixView<char> dense(const Extent& of, Layout layout) {
   return {nullptr, of.rows, of.cols, layout == Layout::row_major ? of.cols : of.rows};
+}
+
+/// Where the answer lies. In an augmented matrix a solver's takes the place of the right-hand sides.
+template <class View>
+const View& answer_among(const Method& method, const View& a, const View& b, const View& x) {
+  if (method.answer == AnswerIn::x) return x;
+  return method.answer == AnswerIn::b || method.layout == Layout::augmented ? b : a;
 }
 
 Pieces measure(const Method& method, const Shape& shape, const Parameters& parameters, std::size_t element) {
@@ -60,6 +69,8 @@ Pieces measure(const Method& method, const Shape& shape, const Parameters& param
     p.x = dense(problem.x(shape), x_layout);
     p.x_bytes = matrix_bytes(p.x, x_layout, element);
   }
+  const MatrixView<char>& answer = answer_among(method, p.a, p.b, p.x);
+  p.answer_bytes = static_cast<std::size_t>(answer.rows * answer.cols) * element;
   if (method.workspace_bytes != nullptr)
     p.workspace_bytes = method.workspace_bytes(shape, parameters, element);
   return p;
@@ -95,6 +106,41 @@ std::int64_t panel_rows(std::int64_t row_bytes) {
   return std::max<std::int64_t>(32, panel_bytes / std::max<std::int64_t>(1, row_bytes) / 32 * 32);
 }
 
+/// Writes `count` rows, from row i0, of the columns of `parts`, side by side, as one row-major matrix.
+template <class T>
+void lay_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts, std::int64_t i0,
+              std::int64_t count) {
+  std::int64_t width = 0;
+  for (const MatrixView<const T>& part : parts) {
+    const T* from = part.data + i0;
+    T* first = to + width;
+    transpose_blocked(count, part.cols,
+                      [&](std::int64_t i, std::int64_t j) { first[i * ld + j] = from[i + j * part.rows]; });
+    width += part.cols;
+  }
+  if (width == ld) return;
+  for (std::int64_t i = 0; i < count; ++i) std::fill(to + i * ld + width, to + (i + 1) * ld, T{0});
+}
+
+/// The other way: `count` dense rows, from row i0, of a column-major matrix.
+template <class T>
+void take_rows(const MatrixView<T>& to, const T* rows, std::int64_t i0, std::int64_t count) {
+  T* column = to.data + i0;
+  transpose_blocked(count, to.cols,
+                    [&](std::int64_t i, std::int64_t j) { column[i + j * to.rows] = rows[i * to.cols + j]; });
+}
+
+/// Copies on the host, on several threads.
+void copy_blocked(void* to, const void* from, std::size_t bytes) {
+  constexpr std::size_t block = std::size_t{1} << 20;
+  const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);
+  for_row_ranges(blocks, 0, static_cast<double>(bytes), [&](std::int64_t begin, std::int64_t end) {
+    const std::size_t first = static_cast<std::size_t>(begin) * block;
+    const std::size_t last = std::min(bytes, static_cast<std::size_t>(end) * block);
+    std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first, last - first);
+  });
+}
+
 /// Uploads the columns of `parts`, side by side, as one row-major matrix.
 template <class T>
 void upload_rows(Device& device, T* destination, std::int64_t ld,
@@ -104,14 +150,7 @@ void upload_rows(Device& device, T* destination, std::int64_t ld,
   std::vector<T> panel(static_cast<std::size_t>(step * ld));
   for (std::int64_t i0 = 0; i0 < rows; i0 += step) {
     const std::int64_t count = std::min(step, rows - i0);
-    std::int64_t first_column = 0;
-    for (const MatrixView<const T>& part : parts) {
-      const T* from = part.data + i0;
-      T* to = panel.data() + first_column;
-      transpose_blocked(count, part.cols,
-                        [&](std::int64_t i, std::int64_t j) { to[i * ld + j] = from[i + j * rows]; });
-      first_column += part.cols;
-    }
+    lay_rows(panel.data(), ld, parts, i0, count);
     device.to_device(destination + i0 * ld, panel.data(), static_cast<std::size_t>(count * ld) * sizeof(T));
   }
 }
@@ -127,10 +166,7 @@ void download_rows(Device& device, const MatrixView<T>& to, const T* source, std
     const std::int64_t count = std::min(step, to.rows - i0);
     device.to_host_2d(panel.data(), width_bytes, source + i0 * ld, static_cast<std::size_t>(ld) * sizeof(T),
                       width_bytes, static_cast<std::size_t>(count));
-    T* column = to.data + i0;
-    transpose_blocked(count, width, [&](std::int64_t i, std::int64_t j) {
-      column[i + j * to.rows] = panel[i * width + j];
-    });
+    take_rows(to, panel.data(), i0, count);
   }
 }
 
@@ -154,6 +190,11 @@ MatrixView<const T> dense_view(const HostMatrix<T>& matrix) {
 }
 
 template <class T>
+std::size_t dense_bytes(const MatrixView<T>& view) {
+  return static_cast<std::size_t>(view.rows * view.cols) * sizeof(T);
+}
+
+template <class T>
 MatrixView<T> typed(const MatrixView<char>& view) {
   return {nullptr, view.rows, view.cols, view.ld};
 }
@@ -172,6 +213,11 @@ std::size_t staging_bytes(const Method& method, const Shape& shape, const Parame
   return p.pristine() + static_cast<std::size_t>(working_sets(method, copies)) * p.set() + p.workspace_bytes;
 }
 
+std::size_t laid_out_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
+                           std::size_t element) {
+  return measure(method, shape, parameters, element).laid_out();
+}
+
 template <class T>
 Staging<T>::Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape,
                     int copies)
@@ -184,6 +230,7 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
   a_bytes_ = p.a_bytes;
   b_bytes_ = p.b_bytes;
   x_bytes_ = p.x_bytes;
+  laid_out_bytes_ = p.laid_out();
   pivot_bytes_ = p.pivot_bytes;
   workspace_bytes_ = p.workspace_bytes;
   a_ = typed<T>(p.a);
@@ -195,30 +242,63 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
   workspace_ = Buffer(device, p.workspace_bytes);
 }
 
+/// What goes into the pristine set, each a matrix there.
 template <class T>
-void Staging<T>::upload(const InputViews<T>& inputs) {
-  auto* base = static_cast<std::byte*>(pristine_.data());
-  auto* a = reinterpret_cast<T*>(base);
-  auto* b = reinterpret_cast<T*>(base + a_bytes_);
+std::vector<typename Staging<T>::Placed> Staging<T>::placed(const InputViews<T>& inputs) const {
   if (method_.layout == Layout::augmented) {
     require_shape(inputs.a, shape_.n, shape_.n, "a");
     require_shape(inputs.b, shape_.n, shape_.nrhs, "b");
-    upload_rows(device_, a, a_.ld, {inputs.a, inputs.b});
-  } else {
-    const bool by_rows = method_.layout == Layout::row_major;
-    const auto put = [&](T* to, const MatrixView<T>& view, const MatrixView<const T>& from,
-                         const char* name) {
-      require_shape(from, view.rows, view.cols, name);
-      if (by_rows) {
-        upload_rows(device_, to, view.ld, {from});
-      } else {
-        device_.to_device(to, from.data, static_cast<std::size_t>(from.rows * from.cols) * sizeof(T));
-      }
-    };
-    put(a, a_, inputs.a, "a");
-    if (b_bytes_ > 0) put(b, b_, inputs.b, "b");
+    return {{0, a_.ld, {inputs.a, inputs.b}}};
   }
-  std::byte* tail = base + a_bytes_ + b_bytes_;
+  require_shape(inputs.a, a_.rows, a_.cols, "a");
+  std::vector<Placed> all{{0, a_.ld, {inputs.a}}};
+  if (b_bytes_ == 0) return all;
+  require_shape(inputs.b, b_.rows, b_.cols, "b");
+  all.push_back({a_bytes_, b_.ld, {inputs.b}});
+  return all;
+}
+
+template <class T>
+void Staging<T>::upload(const InputViews<T>& inputs) {
+  for (const Placed& one : placed(inputs)) {
+    auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(pristine_.data()) + one.offset);
+    if (method_.layout == Layout::column_major) {
+      device_.to_device(to, one.parts.front().data, dense_bytes(one.parts.front()));
+    } else {
+      upload_rows(device_, to, one.ld, one.parts);
+    }
+  }
+  upload_rest();
+}
+
+template <class T>
+void Staging<T>::lay_out(const InputViews<T>& inputs) {
+  laid_out_.reset();
+  laid_out_ = HostBuffer(device_, laid_out_bytes_);
+  for (const Placed& one : placed(inputs)) {
+    auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(laid_out_.data()) + one.offset);
+    if (method_.layout == Layout::column_major) {
+      copy_blocked(to, one.parts.front().data, dense_bytes(one.parts.front()));
+    } else {
+      lay_rows(to, one.ld, one.parts, 0, one.parts.front().rows);
+    }
+  }
+  upload_rest();
+}
+
+template <class T>
+void Staging<T>::upload_laid_out() {
+  auto* to = static_cast<std::byte*>(pristine_.data());
+  const auto* from = static_cast<const std::byte*>(laid_out_.data());
+  device_.copy(to, from, a_bytes_);
+  device_.copy(to + a_bytes_, from + a_bytes_, b_bytes_);
+  device_.synchronize();
+}
+
+/// The pristine set without a and b.
+template <class T>
+void Staging<T>::upload_rest() {
+  std::byte* tail = static_cast<std::byte*>(pristine_.data()) + a_bytes_ + b_bytes_;
   if (pivot_bytes_ > 0) {
     std::vector<int> no_exchange(static_cast<std::size_t>(shape_.n));
     std::iota(no_exchange.begin(), no_exchange.end(), 0);
@@ -271,11 +351,9 @@ Operands<T> Staging<T>::operands(int copy) {
   return op;
 }
 
-/// Where the answer lies. In an augmented matrix a solver's takes the place of the right-hand sides.
 template <class T>
 MatrixView<T> Staging<T>::answer_view(const Operands<T>& op) const {
-  if (method_.answer == AnswerIn::x) return op.x;
-  return method_.answer == AnswerIn::b || method_.layout == Layout::augmented ? op.b : op.a;
+  return answer_among(method_, op.a, op.b, op.x);
 }
 
 template <class T>
@@ -291,29 +369,75 @@ std::int64_t Staging<T>::download_to(T* destination, int copy) {
   if (answer_by_rows()) {
     download_rows(device_, MatrixView<T>{destination, view.rows, view.cols, view.rows}, view.data, view.ld);
   } else {
-    device_.to_host(destination, view.data, static_cast<std::size_t>(view.rows * view.cols) * sizeof(T));
+    device_.to_host(destination, view.data, dense_bytes(view));
   }
+  return download_info(copy);
+}
+
+template <class T>
+std::int64_t Staging<T>::download_info(int copy) {
   int info = 0;
-  device_.to_host(&info, op.info, sizeof(int));
+  device_.to_host(&info, operands(copy).info, sizeof(int));
   return info;
 }
 
 template <class T>
-Answer<T> Staging<T>::download(int copy) {
-  const Operands<T> op = operands(copy);
-  const MatrixView<T> view = answer_view(op);
+Answer<T> Staging<T>::unset_answer(int copy) {
+  const MatrixView<T> view = answer_view(operands(copy));
   Answer<T> answer;
   answer.x = HostMatrix<T>::unset(view.rows, view.cols);
-  answer.info = download_to(answer.x.data.data(), copy);
-  if (op.pivots != nullptr) {
-    answer.pivots.resize(static_cast<std::size_t>(shape_.n));
-    device_.to_host(answer.pivots.data(), op.pivots, answer.pivots.size() * sizeof(int));
-    bool exchanged = false;
-    for (std::size_t i = 0; i < answer.pivots.size(); ++i)
-      exchanged |= answer.pivots[i] != static_cast<int>(i);
-    if (!exchanged) answer.pivots.clear();
-  }
   return answer;
+}
+
+template <class T>
+Answer<T> Staging<T>::download(int copy) {
+  Answer<T> answer = unset_answer(copy);
+  answer.info = download_to(answer.x.data.data(), copy);
+  download_pivots(answer, copy);
+  return answer;
+}
+
+template <class T>
+void Staging<T>::fetch(int copy) {
+  const MatrixView<T> view = answer_view(operands(copy));
+  std::byte* to = static_cast<std::byte*>(laid_out_.data()) + a_bytes_ + b_bytes_;
+  const std::size_t row = static_cast<std::size_t>(view.cols) * sizeof(T);
+  if (answer_by_rows() && view.ld != view.cols) {
+    device_.to_host_2d(to, row, view.data, static_cast<std::size_t>(view.ld) * sizeof(T), row,
+                       static_cast<std::size_t>(view.rows));
+  } else {
+    device_.copy(to, view.data, dense_bytes(view));
+  }
+  device_.synchronize();
+}
+
+template <class T>
+Answer<T> Staging<T>::fetched(int copy) {
+  Answer<T> answer = unset_answer(copy);
+  const MatrixView<T> to{answer.x.data.data(), answer.x.rows, answer.x.cols, answer.x.rows};
+  const auto* from =
+      reinterpret_cast<const T*>(static_cast<const std::byte*>(laid_out_.data()) + a_bytes_ + b_bytes_);
+  if (answer_by_rows()) {
+    take_rows(to, from, 0, to.rows);
+  } else {
+    copy_blocked(to.data, from, dense_bytes(to));
+  }
+  laid_out_.reset();
+  answer.info = download_info(copy);
+  download_pivots(answer, copy);
+  return answer;
+}
+
+/// None where there was no exchange.
+template <class T>
+void Staging<T>::download_pivots(Answer<T>& answer, int copy) {
+  const Operands<T> op = operands(copy);
+  if (op.pivots == nullptr) return;
+  answer.pivots.resize(static_cast<std::size_t>(shape_.n));
+  device_.to_host(answer.pivots.data(), op.pivots, answer.pivots.size() * sizeof(int));
+  bool exchanged = false;
+  for (std::size_t i = 0; i < answer.pivots.size(); ++i) exchanged |= answer.pivots[i] != static_cast<int>(i);
+  if (!exchanged) answer.pivots.clear();
 }
 
 namespace {

@@ -26,6 +26,9 @@ enum class Pristine { on_device, on_host };
 /// Device bytes that a trial takes: pristine inputs, `copies` working sets, workspace.
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element, int copies);
+/// Host bytes of operands and answer as `Staging::lay_out` keeps them.
+std::size_t laid_out_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
+                           std::size_t element);
 
 /// The operands of one trial. Each step is a call of its own so that the driver can time it.
 /// `copies` working sets serve inner repeats: methods that overwrite their inputs need one set a repeat.
@@ -39,6 +42,15 @@ class Staging {
   /// Converts to the row's layout and copies to the device (pristine set).
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
   void upload(const InputViews<T>& inputs);
+  /// The inputs in the row's layout and room for the answer in memory of `Device::allocate_host`; on the
+  /// device all of the pristine set but a and b. @throws NoPinnedMemory, DeviceError
+  void lay_out(const InputViews<T>& inputs);
+  /// What is left of `upload` then: a plain copy of a, and of b.
+  void upload_laid_out();
+  /// A plain copy of the answer of working set `copy` into its room. @pre `lay_out`
+  void fetch(int copy);
+  /// That answer as `download` gives it; what was laid out is released.
+  Answer<T> fetched(int copy);
   /// Fresh inputs in every working set; poisons the answer with NaN so that an unwritten element is seen.
   void reset();
   /// Working set `copy`, from 0.
@@ -56,6 +68,17 @@ class Staging {
   const Buffer& pristine() const;
 
  private:
+  /// Columns side by side that become a matrix of the row's layout.
+  struct Placed {
+    std::size_t offset;  ///< in the pristine set
+    std::int64_t ld;
+    std::vector<MatrixView<const T>> parts;
+  };
+  std::vector<Placed> placed(const InputViews<T>& inputs) const;
+  void upload_rest();
+  Answer<T> unset_answer(int copy);
+  void download_pivots(Answer<T>& answer, int copy);
+  std::int64_t download_info(int copy);
   MatrixView<T> answer_view(const Operands<T>& op) const;
   bool answer_by_rows() const;
   void poison(const Buffer& set);
@@ -65,10 +88,11 @@ class Staging {
   int copies_;
   std::size_t a_bytes_ = 0, b_bytes_ = 0, x_bytes_ = 0, pivot_bytes_ = 0, workspace_bytes_ = 0;
   MatrixView<T> a_, b_, x_;  // shapes and strides, data unset
-  std::size_t pristine_bytes_ = 0;
+  std::size_t pristine_bytes_ = 0, laid_out_bytes_ = 0;
   Buffer pristine_;  // where there are no working sets, it is one
   std::vector<Buffer> sets_;
   Buffer workspace_;
+  HostBuffer laid_out_;  // a and b as in the pristine set, the answer
 };
 
 }  // namespace gaussweep

@@ -120,6 +120,20 @@ class CudaDevice final : public Device {
   }
   // What fails here is a sticky error of earlier work, which the next call reports.
   void release(void* pointer) noexcept override { cudaFree(pointer); }
+  void* allocate_host(std::size_t bytes) override {
+    use(index_);
+    void* pointer = nullptr;
+    if (const cudaError_t error = cudaMallocHost(&pointer, bytes == 0 ? 1 : bytes); error != cudaSuccess) {
+      const std::string call = "cudaMallocHost of " + std::to_string(bytes) + " bytes";
+      try {
+        cuda::throw_cuda_error(error, call.c_str(), __FILE__, __LINE__);
+      } catch (const OutOfMemory& out) {
+        throw NoPinnedMemory(out.what());
+      }
+    }
+    return pointer;
+  }
+  void release_host(void* pointer) noexcept override { cudaFreeHost(pointer); }
 
   void to_device(void* destination, const void* source, std::size_t bytes) override {
     use(index_);
@@ -132,7 +146,7 @@ class CudaDevice final : public Device {
   void copy(void* destination, const void* source, std::size_t bytes) override {
     use(index_);
     if (bytes > 0)
-      GAUSSWEEP_CUDA_CHECK(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDeviceToDevice, stream_));
+      GAUSSWEEP_CUDA_CHECK(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, stream_));
   }
   void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
                     std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {

@@ -31,6 +31,11 @@ class FailingDevice final : public Device {
     return real_->allocate(bytes);
   }
   void release(void* pointer) noexcept override { real_->release(pointer); }
+  void* allocate_host(std::size_t bytes) override {
+    refuse();
+    return real_->allocate_host(bytes);
+  }
+  void release_host(void* pointer) noexcept override { real_->release_host(pointer); }
   void to_device(void* destination, const void* source, std::size_t bytes) override {
     refuse();
     real_->to_device(destination, source, bytes);

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <stdexcept>
 
 #include "tests/kernels/method_cases.hpp"
 
@@ -145,6 +147,22 @@ TEST_P(GpuAgainstEmulated, SameBits) {
   });
 }
 
+TEST_P(GpuAgainstEmulated, OperandsInPinnedMemoryGiveTheSameBits) {
+  everywhere([&](Context& context, auto tag) {
+    using T = decltype(tag);
+    for (const std::int64_t n : sizes({33, 97})) {
+      const Shape shape = shapes(method(), n).back();
+      const Parameters parameters = defaults(method());
+      if (method().accepts != nullptr && !method().accepts(shape, parameters)) continue;
+      const MatrixKind kind = fit_kinds(method(), parameters).front();
+      const Inputs<T> inputs = make_inputs<T>(method().problem, shape, kind);
+      EXPECT_TRUE(same_values(run_method(context, method(), inputs, parameters, true),
+                              run_method(context, method(), inputs, parameters)))
+          << describe_run<T>(context, method(), shape, parameters, to_string(kind));
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(All, GpuAgainstEmulated, testing::ValuesIn(gpu_methods(true)),
                          [](const testing::TestParamInfo<std::string>& info) {
                            return test_name(info.param);
@@ -185,6 +203,18 @@ TEST_F(Gpu, PipelineFinishesWithAnyGrid) {
       }
     }
   }
+}
+
+TEST_F(Gpu, MemoryToPinIsRefusedWithoutHarm) {
+  EXPECT_THROW(HostBuffer(*device, std::size_t{1} << 50), std::runtime_error);
+  double value = 3, back = 0;
+  const Buffer memory(*device, sizeof value);
+  const HostBuffer pinned(*device, sizeof value);
+  device->to_device(memory.data(), &value, sizeof value);
+  device->copy(pinned.data(), memory.data(), sizeof value);
+  device->synchronize();
+  std::memcpy(&back, pinned.data(), sizeof back);
+  EXPECT_EQ(back, 3);
 }
 
 }  // namespace

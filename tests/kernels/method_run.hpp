@@ -140,18 +140,26 @@ Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std:
   return inputs;
 }
 
-/// One run from fresh operands.
+/// One run from fresh operands. With `laid_out` they and the answer are laid out on the host before they are
+/// copied.
 template <class T>
 Answer<T> run_method(Context& context, const Method& method, const Inputs<T>& inputs,
-                     const Parameters& parameters) {
+                     const Parameters& parameters, bool laid_out = false) {
   Staging<T> staging(context.device, method, parameters, inputs.shape, 1);
-  staging.upload(inputs);
+  if (laid_out) {
+    staging.lay_out(views_of(inputs));
+    staging.upload_laid_out();
+  } else {
+    staging.upload(inputs);
+  }
   staging.reset();
   Operands<T> operands = staging.operands(0);
   context.report = {};
   method.entry(context.device.backend()).template get<T>()(context, operands, parameters);
   context.device.synchronize();
-  return staging.download(0);
+  if (!laid_out) return staging.download(0);
+  staging.fetch(0);
+  return staging.fetched(0);
 }
 
 inline std::string describe(const Method& method, Backend backend, const Shape& shape,

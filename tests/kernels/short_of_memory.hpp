@@ -17,6 +17,8 @@ class ForwardingDevice : public Device {
   DeviceInfo info() const override { return device_->info(); }
   void* allocate(std::size_t bytes) override { return device_->allocate(bytes); }
   void release(void* pointer) noexcept override { device_->release(pointer); }
+  void* allocate_host(std::size_t bytes) override { return device_->allocate_host(bytes); }
+  void release_host(void* pointer) noexcept override { device_->release_host(pointer); }
   void to_device(void* to, const void* from, std::size_t bytes) override {
     device_->to_device(to, from, bytes);
   }

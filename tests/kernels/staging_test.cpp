@@ -135,6 +135,61 @@ TYPED_TEST(StagingOf, Augmented) {
   }
 }
 
+/// The pristine set's elements of a, and of b where it lies apart, row by row of the row's layout.
+template <class T>
+std::vector<T> elements(const MatrixView<T>& view, Layout layout) {
+  const std::int64_t lines = layout == Layout::column_major ? view.cols : view.rows;
+  return {view.data, view.data + view.ld * lines};
+}
+
+// Laid out beforehand and copied at once, operands and answer are the same to the bit as the usual way.
+TYPED_TEST(StagingOf, WhatIsLaidOutBeforehandIsTheSame) {
+  using T = TypeParam;
+  for (const Layout layout : {Layout::column_major, Layout::row_major, Layout::augmented}) {
+    for (const AnswerIn answer : {AnswerIn::x, AnswerIn::a, AnswerIn::b}) {
+      for (const char* problem : {"gesv", "gemm", "getrf"}) {
+        if (layout == Layout::augmented && Problem::named(problem) != Problem::named("gesv")) continue;
+        if (answer == AnswerIn::b && Problem::named(problem) == Problem::named("getrf")) continue;
+        const Method method = row(Problem::named(problem), layout, answer);
+        const bool gemm = method.problem == Problem::named("gemm");
+        for (const std::int64_t n : {1, 31, 70}) {
+          const Shape shape =
+              gemm ? Shape{n, n + 3, 2 * n + 1, 1, Uplo::lower} : Shape{n, n, n, 5, Uplo::lower};
+          const Inputs<T> inputs = counted_inputs<T>(method, shape);
+          for (const int copies : {0, 2}) {
+            Staging<T> usual(*this->device, method, {}, shape, copies),
+                laid(*this->device, method, {}, shape, copies);
+            usual.upload(inputs);
+            laid.lay_out(views_of(inputs));
+            laid.upload_laid_out();
+            if (copies > 0) usual.reset();
+            if (copies > 0) laid.reset();
+            const int last = copies > 0 ? 1 : 0;
+            const Operands<T> op = laid.operands(last), expected = usual.operands(last);
+            EXPECT_EQ(elements(op.a, layout), elements(expected.a, layout)) << problem << n;
+            if (layout != Layout::augmented && op.b.data != nullptr) {
+              EXPECT_EQ(elements(op.b, layout), elements(expected.b, layout)) << problem << n;
+            }
+            for (const Operands<T>& written : {op, expected}) {
+              if (written.x.data != nullptr)
+                std::fill_n(written.x.data, written.x.rows * written.x.cols, T{0.5});
+              written.a.data[n - 1] = 42;
+              *written.info = 7;
+              if (written.pivots != nullptr) written.pivots[0] = 3;
+            }
+            laid.fetch(last);
+            const Answer<T> fetched = laid.fetched(last), downloaded = usual.download(last);
+            EXPECT_EQ(fetched.x.rows, downloaded.x.rows);
+            EXPECT_EQ(fetched.x.data, downloaded.x.data) << problem << n;
+            EXPECT_EQ(fetched.pivots, downloaded.pivots);
+            EXPECT_EQ(fetched.info, 7);
+          }
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(StagingOf, LargeMatricesAreConvertedInPanels) {
   // Rows so long that 64 MiB hold only some hundred of them.
   using T = TypeParam;
@@ -202,6 +257,11 @@ TEST(Staging, BytesAreWhatIsAllocated) {
       return inner.allocate(bytes);
     }
     void release(void* pointer) noexcept override { inner.release(pointer); }
+    void* allocate_host(std::size_t bytes) override {
+      on_host += bytes;
+      return inner.allocate_host(bytes);
+    }
+    void release_host(void* pointer) noexcept override { inner.release_host(pointer); }
     void to_device(void* to, const void* from, std::size_t bytes) override {
       inner.to_device(to, from, bytes);
     }
@@ -219,7 +279,7 @@ TEST(Staging, BytesAreWhatIsAllocated) {
     void synchronize() override { inner.synchronize(); }
     std::unique_ptr<Event> make_event() override { return inner.make_event(); }
     Device& inner;
-    std::size_t allocated = 0;
+    std::size_t allocated = 0, on_host = 0;
   };
   const auto device = testing_help::cpu(Backend::host);
   const Registry registry = builtin_registry();
@@ -228,8 +288,12 @@ TEST(Staging, BytesAreWhatIsAllocated) {
       for (const Parameters& parameters : testing_help::parameter_grid(method, {3})) {
         for (const int copies : {0, 2}) {
           Counting counting(*device);
-          const Staging<double> staging(counting, method, parameters, shape, copies);
+          Staging<double> staging(counting, method, parameters, shape, copies);
           EXPECT_EQ(counting.allocated, staging_bytes(method, shape, parameters, 8, copies)) << method.id();
+          EXPECT_EQ(counting.on_host, 0u);
+          const Inputs<double> inputs = counted_inputs<double>(method, shape);
+          staging.lay_out(views_of(inputs));
+          EXPECT_EQ(counting.on_host, laid_out_bytes(method, shape, parameters, 8)) << method.id();
         }
       }
     }
