@@ -22,7 +22,8 @@ def name_tasks(records):
     """Columns that name what methods race on:
     `matrix_name`: the file's name or the kind, and the parameters in which matrices of that name differ;
     `system`: the same, and the seed where seeds differ;
-    `operands`: right-hand sides, triangle, shape of a product, cold caches, where they vary or are not the usual;
+    `operands`: right-hand sides, triangle, shape of a product, cold caches, pinned host memory, where they vary or are
+    not the usual;
     `task`: system and operands. Two trials of a problem, precision and size with the same `task` solve the same."""
     records["matrix_name"] = _matrix_names(records)
     several = _varies(records, ["problem"], "matrix_seed")
@@ -83,7 +84,7 @@ def _value(value):
 
 
 def _operands(records):
-    shape = records[["problem", "nrhs", "uplo", "m", "k", "n", "cache"]]
+    shape = records[["problem", "nrhs", "uplo", "m", "k", "n", "cache", "host_memory"]]
     return _by_value(shape.assign(both=_varies(records, ["problem"], "uplo")), _distinct_operands)
 
 
@@ -96,6 +97,7 @@ def _distinct_operands(shapes):
                 row.uplo if row.both else "",
                 f"{row.m} × {row.k} × {row.n}" if row.m > 0 and row.k > 0 and not row.m == row.k == row.n else "",
                 "cold caches" if row.cache == "cold" else "",
+                "pinned host memory" if row.host_memory == "pinned" else "",
             )
             if words
         )

@@ -119,6 +119,7 @@ Table explanation(const Expansion& expansion, const Registry& registry, Reader r
                    {"repeats", "REPEATS"},
                    {"warmup", "WARMUP"},
                    {"cache", "CACHE"},
+                   {"host_memory", "HOST MEMORY"},
                    {"energy", "ENERGY"},
                    {"round", "ROUND"},
                    {"inner_repeats", "INNER"},
@@ -151,6 +152,7 @@ Table explanation(const Expansion& expansion, const Registry& registry, Reader r
          t.sampling.warmup_seconds > 0 ? Cell(seconds_text(t.sampling.warmup_seconds))
                                        : Cell(t.sampling.warmup),
          std::string(t.sampling.cold ? "cold" : "warm"),
+         host_memory_word(t.pinned),
          t.energy_seconds > 0 && t.backend == Backend::cuda ? seconds_text(t.energy_seconds)
                                                             : std::string("never"),
          t.round,
@@ -164,8 +166,8 @@ Table explanation(const Expansion& expansion, const Registry& registry, Reader r
          t.key});
   }
   table.naming = 11;
-  table.spare = {"key",    "inner_repeats", "round",     "stages",  "energy", "cache",
-                 "warmup", "timeout",       "tolerance", "repeats", "expect"};
+  table.spare = {"key",   "inner_repeats", "round",   "stages",    "energy",  "host_memory",
+                 "cache", "warmup",        "timeout", "tolerance", "repeats", "expect"};
   return table;
 }
 

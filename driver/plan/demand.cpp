@@ -62,7 +62,13 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
   if (on_gpu && again) result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
   // b and x_true are held as they are stored too; the answer beside the vendor's.
   const double answers = 2 * operands.answer + (on_gpu ? 0 : result.device_bytes);
-  result.host_bytes = operands.inputs + 3 * operands.vectors + std::max(answers, making_bytes(trial));
+  const bool laid_out = trial.pinned && !again;
+  const double copied_from = laid_out
+                                 ? static_cast<double>(laid_out_bytes(method, trial.shape, trial.parameters,
+                                                                      element_bytes(trial.precision)))
+                                 : 0;
+  result.host_bytes =
+      operands.inputs + 3 * operands.vectors + std::max(answers + copied_from, making_bytes(trial));
   return result;
 }
 
@@ -100,11 +106,13 @@ std::string memory_words(double usual, double again, const char* of) {
 
 Placement place(const Method& method, const Trial& trial, const Room& room) {
   const Footprint usual = footprint(method, trial);
-  const bool can_again = can_upload_again(method, trial);
-  const Footprint again = can_again ? footprint(method, trial, Pristine::on_host) : usual;
   const auto on_device = [&](const Footprint& need) {
     return fit_of(need.device_bytes, room.device_free, room.device_total);
   };
+  // For want of host memory alone, pinned memory is not given up.
+  const bool stays = trial.pinned && on_device(usual) == Fit::fits;
+  const bool can_again = can_upload_again(method, trial) && !stays;
+  const Footprint again = can_again ? footprint(method, trial, Pristine::on_host) : usual;
   const auto on_host = [&](const Footprint& need) {
     return fit_of(need.host_bytes, room.host.free, room.host.most);
   };

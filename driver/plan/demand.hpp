@@ -51,8 +51,11 @@ struct Placement {
 /// What is unusual where the device holds the operands once.
 inline constexpr const char* uploaded_again =
     "operands uploaded again for every run: the device has room for them once";
+/// What is unusual too where that trial asks for pinned host memory.
+inline constexpr const char* not_pinned =
+    "host memory is pageable, not pinned: operands are uploaded again for every run";
 /// Pristine inputs on the device where they fit there beside the working ones, else on the host. On the CPU,
-/// where they are on the host already, large ones are not held once more.
+/// where they are on the host already, large ones are not held once more, but for trials with pinned memory.
 Placement place(const Method& method, const Trial& trial, const Room& room);
 
 }  // namespace gaussweep::driver

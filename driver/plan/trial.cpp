@@ -148,6 +148,7 @@ json to_json(const Trial& t) {
   if (s.throttled_again) j["throttled_again"] = true;
   if (s.warmup_seconds > 0) j["warmup_seconds"] = s.warmup_seconds;
   if (s.cold) j["cold"] = true;
+  if (t.pinned) j["pinned"] = true;
   if (t.energy_seconds > 0) j["energy_seconds"] = t.energy_seconds;
   if (t.round > 1) j["round"] = t.round;
   return j;
@@ -174,6 +175,7 @@ Trial trial_from_json(const json& j) {
   sampling.warmup = j.at("warmup");
   sampling.warmup_seconds = j.value("warmup_seconds", 0.0);
   sampling.cold = j.value("cold", false);
+  t.pinned = j.value("pinned", false);
   t.energy_seconds = j.value("energy_seconds", 0.0);
   t.round = j.value("round", std::int64_t{1});
   t.inner_repeats = j.at("inner_repeats");
@@ -195,6 +197,10 @@ std::string parameters_text(const Parameters& parameters) {
   return parameters_json(parameters).dump();
 }
 
+std::string host_memory_word(bool pinned) {
+  return pinned ? "pinned" : "pageable";
+}
+
 std::string describe(const Trial& t) {
   std::string text =
       fmt::format("{}/{} {} n={}", to_string(t.problem), t.method, to_string(t.precision), t.shape.n);
@@ -208,6 +214,7 @@ std::string describe(const Trial& t) {
   text += fmt::format(" on {}{}{} seed={} ({})", matrix_label(t.matrix), matrix.empty() ? "" : " ", matrix,
                       t.matrix.spec.seed, to_string(t.backend));
   if (t.sampling.cold) text += " cold";
+  if (t.pinned) text += " pinned";
   if (t.round > 1) text += fmt::format(" round={}", t.round);
   return text;
 }

@@ -47,8 +47,8 @@ struct Sampling {
 /// What is run, and by what its record is judged.
 struct Trial {
   /// Digest (32 hex digits) of everything that decides the outcome except machine and build: problem, method,
-  /// precision, backend, shape, complete parameters, matrices, sampling, inner_repeats, energy, round. Not:
-  /// tolerance, expect, timeout, stages.
+  /// precision, backend, shape, complete parameters, matrices, sampling, inner_repeats, host memory, energy,
+  /// round. Not: tolerance, expect, timeout, stages.
   std::string key;
   Problem problem;
   std::string method;  ///< the variant
@@ -60,6 +60,9 @@ struct Trial {
   std::optional<MatrixRequest> matrix_b;  ///< gemm only
   Sampling sampling;
   std::int64_t inner_repeats = 1;
+  /// Operands and answer lie in pinned host memory, in the method's layout, before they are copied by the
+  /// clock.
+  bool pinned = false;
   double energy_seconds = 0;  ///< for how long energy is measured; 0: it is not
   /// From 1. Trials that differ in nothing else are the same one again, in a worker process of its own.
   std::int64_t round = 1;
@@ -88,6 +91,8 @@ Trial trial_from_json(const nlohmann::json& json);
 Parameters defaults_of(const Method& method);
 /// Parameters as a JSON object with sorted names, as text: the record's `parameters`.
 std::string parameters_text(const Parameters& parameters);
+/// "pinned" or "pageable".
+std::string host_memory_word(bool pinned);
 /// Whether a status is no failure of the sweep.
 bool as_expected(const Trial& trial, const std::string& status);
 /// "gesv/gauss_block double n=512 blocks=1 …": how messages name a trial.

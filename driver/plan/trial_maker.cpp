@@ -186,6 +186,7 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   t.sampling = sampling_of(plan, entry);
   t.inner_repeats = io::parse_integer(entry.inner_repeats.value_or(plan.inner_repeats), 1, io::largest_count,
                                       "inner_repeats");
+  t.pinned = entry.host_memory.value_or(plan.host_memory).text == "pinned";
   const io::Scalar energy = entry.energy.value_or(plan.energy);
   t.energy_seconds = energy.text == "never" ? 0 : io::parse_duration(energy, "energy");
   t.stages = parse_enum<Stages>(entry.stages.value_or(plan.stages));

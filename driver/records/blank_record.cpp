@@ -29,6 +29,7 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
   r.inner_repeats = trial.inner_repeats;
   r.warmup = trial.sampling.warmup;
   r.cache = trial.sampling.cold ? "cold" : "warm";
+  r.host_memory = host_memory_word(trial.pinned);
   r.round = trial.round;
   r.problem_title = trial.problem->title;
   r.problem_flops = problem_flops(trial.problem, trial.shape);

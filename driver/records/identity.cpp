@@ -28,6 +28,10 @@ bool is_cold(const Record& r) {
   return r.cache == "cold";
 }
 
+bool is_pinned(const Record& r) {
+  return r.host_memory == "pinned";
+}
+
 bool is_older(const Record& r) {
   return r.matrix.empty();
 }
@@ -44,8 +48,8 @@ std::string shape(const Record& r) {
 }  // namespace
 
 std::string task_identity(const Record& r) {
-  return fmt::format("{} {} {} {} {} {} {} {}{}", r.problem, r.precision, r.m, r.n, r.k, r.nrhs, r.uplo,
-                     matrices(r), is_cold(r) ? " cold" : "");
+  return fmt::format("{} {} {} {} {} {} {} {}{}{}", r.problem, r.precision, r.m, r.n, r.k, r.nrhs, r.uplo,
+                     matrices(r), is_cold(r) ? " cold" : "", is_pinned(r) ? " pinned" : "");
 }
 
 std::string trial_identity(const Record& r) {
@@ -133,6 +137,7 @@ Varying::Varying(const std::vector<const Record*>& records) {
     nrhs = nrhs || r->nrhs > 1;
     seed = seed || r->matrix_seed != records.front()->matrix_seed;
     cache = cache || is_cold(*r) != is_cold(*records.front());
+    host_memory = host_memory || is_pinned(*r) != is_pinned(*records.front());
     round = round || r->round > 1;
     if (first_uplo.emplace(r->problem, r->uplo).first->second != r->uplo) uplo.insert(r->problem);
   }
@@ -162,6 +167,8 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
     parts_.push_back({{"matrix", "MATRIX"}, [names](R r) -> Cell { return names->of(r); }});
     if (varying.seed) parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
     if (varying.cache) parts_.push_back({{"cache", "CACHE"}, [](R r) -> Cell { return r.cache; }});
+    if (varying.host_memory)
+      parts_.push_back({{"host_memory", "HOST MEMORY"}, [](R r) -> Cell { return r.host_memory; }});
     if (varying.round) parts_.push_back({{"round", "ROUND"}, [](R r) -> Cell { return r.round; }});
     return;
   }
@@ -174,6 +181,7 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
   parts_.push_back({{"matrix_kind", "KIND"}, [](R r) -> Cell { return r.matrix_kind; }});
   parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
   parts_.push_back({{"cache", "CACHE"}, [](R r) -> Cell { return r.cache; }});
+  parts_.push_back({{"host_memory", "HOST MEMORY"}, [](R r) -> Cell { return r.host_memory; }});
   parts_.push_back({{"round", "ROUND"}, [](R r) -> Cell { return r.round; }});
   parts_.push_back({{"key", "KEY"}, [](R r) -> Cell { return r.key; }});
 }

@@ -13,7 +13,8 @@
 namespace gaussweep::driver {
 
 /// What methods must share to race each other, as text that nothing else has: problem, precision, sizes,
-/// right-hand sides, triangle, matrices and their seed, whether caches were cold.
+/// right-hand sides, triangle, matrices and their seed, whether caches were cold, whether host memory was
+/// pinned.
 std::string task_identity(const io::Record& record);
 
 /// The same of a trial: its task, method, backend and parameters. Not how often it is repeated, nor in which
@@ -82,6 +83,7 @@ struct Varying {
   bool nrhs = false;  ///< some have more than one right-hand side
   bool seed = false;
   bool cache = false;          ///< some with cold caches, some with warm ones
+  bool host_memory = false;    ///< some with pinned host memory, some with pageable
   bool round = false;          ///< some trials were done in several rounds
   std::set<std::string> uplo;  ///< the problems that have both triangles
 };

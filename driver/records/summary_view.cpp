@@ -66,6 +66,7 @@ const std::vector<View>& views() {
       {{"matrix_kind", "KIND"}, Where::data, [](G g) -> Cell { return g.first.matrix_kind; }},
       {{"matrix_seed", "SEED"}, Where::both, [](G g) -> Cell { return g.first.matrix_seed; }},
       {{"cache", "CACHE"}, Where::both, [](G g) -> Cell { return g.first.cache; }},
+      {{"host_memory", "HOST MEMORY"}, Where::both, [](G g) -> Cell { return g.first.host_memory; }},
       {{"gpu_name", "GPU"}, Where::both, [](G g) -> Cell { return g.first.gpu_name; }},
       {{"capability", "CAPABILITY"}, Where::data, [](G g) -> Cell { return g.first.capability; }},
       {{"trials", "TRIALS"},
@@ -272,7 +273,8 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
   const ParameterNames settings(records);
   const auto is_usual = [&](const std::string& name) {
     return (name == "nrhs" && !varying.nrhs) || (name == "uplo" && varying.uplo.empty()) ||
-           (name == "matrix_seed" && !varying.seed) || (name == "cache" && !varying.cache);
+           (name == "matrix_seed" && !varying.seed) || (name == "cache" && !varying.cache) ||
+           (name == "host_memory" && !varying.host_memory);
   };
   const bool repeated =
       std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.records.size() > 1; });

@@ -338,8 +338,11 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
     run.emplace(context, method, trial.backend, trial.parameters, trial.shape, trial.inner_repeats, pristine);
   });
   at_("upload");
-  record.h2d_seconds = timed(device, [&] { run->upload(inputs); });
   const bool again = pristine == Pristine::on_host;
+  const bool pinned = trial.pinned && !again;
+  record.host_memory = host_memory_word(pinned);
+  if (pinned) run->lay_out(inputs);
+  record.h2d_seconds = timed(device, [&] { pinned ? run->upload_laid_out() : run->upload(inputs); });
   const std::uint64_t digest = again ? 0 : digest_of_uploaded(context, run->staging());
 
   at_("warm-up");
@@ -360,7 +363,11 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
   record.history = run->report().history;
 
   at_("download");
-  record.d2h_seconds = timed(device, [&] { measured.answer = run->download(); });
+  record.d2h_seconds = timed(device, [&] {
+    if (pinned) return run->fetch();
+    measured.answer = run->download();
+  });
+  if (pinned) measured.answer = run->fetched();
   record.info = measured.answer.info;
 
   if (again) {  // the judge needs the memory of the runs
@@ -393,6 +400,8 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
     io::Record filled = record;
     measured = measure(trial, method, inputs, placement.pristine, filled);
     record = std::move(filled);
+  } catch (const NoPinnedMemory&) {  // less on the device would not help
+    throw;
   } catch (const OutOfMemory&) {  // what a library takes is known only when it is called
     if (placement.pristine == Pristine::on_host || !is_smaller_uploaded_again(method, trial)) throw;
     measured = measure(trial, method, inputs, Pristine::on_host, record);
@@ -415,6 +424,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
     record.message = measured.verdict.disagreement;
   }
   add_words(record.message, how);
+  if (trial.pinned && record.host_memory != host_memory_word(true)) add_words(record.message, not_pinned);
   compare_with_reference(trial, method, held, measured.answer, record);
   return record;
 }
@@ -446,6 +456,7 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
     if (vendor_on_host) as_vendor.backend = Backend::host;
     as_vendor.parameters = defaults_of(*vendor);
     as_vendor.inner_repeats = 1;
+    as_vendor.pinned = false;
     const Placement placement = reference_placement(as_vendor, *vendor);
     if (placement.fit != Fit::fits) {
       add_words(record.message, fmt::format("no reference: {} {}", vendor->id(), placement.reason));

@@ -86,6 +86,9 @@ Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
         "of a trial; then its worker is ended"}},
       {"cache",
        {[&](const YamlNode& v) { entry.cache = cache_of(v); }, "cache", "what a sample begins with"}},
+      {"host_memory",
+       {[&](const YamlNode& v) { entry.host_memory = host_memory_of(v); }, "host_memory",
+        "what operands and answer are copied from and to"}},
       {"energy",
        {[&](const YamlNode& v) { entry.energy = energy_of(v); }, "energy",
         "for how long a GPU runs a trial to learn its joules"}},
@@ -190,6 +193,7 @@ Keys plan_keys(Plan& plan, const Problems& problems, RangeBudget& budget) {
   keys.insert(as_in_entry("stages", [&](const YamlNode& v) { plan.stages = stages_of(v); }));
   keys.insert(as_in_entry("timeout", [&](const YamlNode& v) { plan.timeout = timeout_of(v); }));
   keys.insert(as_in_entry("cache", [&](const YamlNode& v) { plan.cache = cache_of(v); }));
+  keys.insert(as_in_entry("host_memory", [&](const YamlNode& v) { plan.host_memory = host_memory_of(v); }));
   keys.insert(as_in_entry("energy", [&](const YamlNode& v) { plan.energy = energy_of(v); }));
   keys.insert(as_in_entry("rounds", [&](const YamlNode& v) { plan.rounds = rounds_of(v); }));
   keys.insert(
@@ -241,6 +245,7 @@ Plan parse_plan(const std::string& text, const std::string& file, const Problems
   plan.stages = {"always", nowhere};
   plan.timeout = {"10min", nowhere};
   plan.cache = {"warm", nowhere};
+  plan.host_memory = {"pageable", nowhere};
   plan.energy = {"never", nowhere};
   plan.rounds = {"1", nowhere};
   RangeBudget budget;

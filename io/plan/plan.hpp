@@ -71,8 +71,9 @@ struct Entry {
   std::optional<MatrixBlock> matrix_b;
   std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect;  ///< method → statuses
   std::map<std::string, Scalar> repeats;                                ///< as in Plan; empty: the plan's
-  std::optional<Scalar> warmup, inner_repeats, stages, timeout, cache, energy, rounds;  ///< as in Plan
-  std::map<std::string, Scalar> tolerance;                                              ///< as in Plan
+  std::optional<Scalar> warmup, inner_repeats, stages, timeout, cache, host_memory, energy,
+      rounds;                               ///< as in Plan
+  std::map<std::string, Scalar> tolerance;  ///< as in Plan
   Place place;
 };
 
@@ -88,6 +89,7 @@ struct Plan {
   Scalar stages;         ///< "always" (default), "never", "calls": whether, and whether calls are kept apart
   Scalar timeout;        ///< default 10min
   Scalar cache;          ///< "warm" (default) or "cold"
+  Scalar host_memory;    ///< "pageable" (default) or "pinned"
   Scalar energy;         ///< "never" (default) or a duration
   Scalar rounds;         ///< default 1
   std::map<std::string, Scalar> tolerance;  ///< problem → tolerance; "" → a factor for every default

@@ -199,6 +199,12 @@ Scalar cache_of(const YamlNode& node) {
   return scalar;
 }
 
+Scalar host_memory_of(const YamlNode& node) {
+  Scalar scalar = scalar_of(node, "host_memory");
+  require_word(scalar, {"pageable", "pinned"}, "host_memory:");
+  return scalar;
+}
+
 Scalar rounds_of(const YamlNode& node) {
   Scalar scalar = scalar_of(node, "rounds");
   parse_integer(scalar, 1, most_rounds, "rounds");

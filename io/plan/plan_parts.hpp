@@ -50,6 +50,8 @@ Scalar warmup_of(const YamlNode& node);
 Scalar energy_of(const YamlNode& node);
 /// "warm" or "cold".
 Scalar cache_of(const YamlNode& node);
+/// "pageable" or "pinned".
+Scalar host_memory_of(const YamlNode& node);
 /// From 1 to 1000.
 Scalar rounds_of(const YamlNode& node);
 /// A number of bytes or "none", as it is written.

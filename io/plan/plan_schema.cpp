@@ -108,6 +108,7 @@ Json plan_schema(const PlanVocabulary& vocabulary) {
   definitions["warmup"] = any_of({count, duration});
   definitions["stages"] = words({"always", "never", "calls"});
   definitions["cache"] = words({"warm", "cold"});
+  definitions["host_memory"] = words({"pageable", "pinned"});
   definitions["energy"] = any_of({words({"never"}), duration});
   definitions["rounds"] = count;
   definitions["tolerance"] = any_of({number, mapping(vocabulary.problems, number)});

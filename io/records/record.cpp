@@ -197,6 +197,7 @@ const std::vector<Field>& record_fields() {
       {"enough", &R::enough},
       {"round", &R::round},
       {"cache", &R::cache},
+      {"host_memory", &R::host_memory},
       {"kernels", &R::kernels},
       {"queue_seconds", &R::queue_seconds, "s"},
       {"launch_bound", &R::launch_bound},

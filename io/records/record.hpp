@@ -55,7 +55,7 @@ struct Record {
   std::int64_t enough =
       -1;  ///< 1: the samples' noise fell below what the plan allows, 0: it did not, -1: no rule
   std::int64_t round = 1;
-  std::string cache;
+  std::string cache, host_memory;
   std::int64_t kernels = -1;  ///< a run launches; -1: unknown
   double queue_seconds = unknown;
   std::int64_t launch_bound = -1;  ///< 1: queueing took longer than the GPU's own work, 0: not, -1: unknown

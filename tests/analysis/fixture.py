@@ -23,7 +23,7 @@ RECORD = [
         ("i8", "iterations"),
         ("f8", "seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev"),
         ("i8", "samples inner_repeats warmup enough round"),
-        ("S", "cache"),
+        ("S", "cache host_memory"),
         ("i8", "kernels"),
         ("f8", "queue_seconds"),
         ("i8", "launch_bound"),
@@ -190,6 +190,7 @@ class Night:
             enough=-1,
             round=1,
             cache="warm",
+            host_memory="pageable",
             kernels=-1,
             launch_bound=-1,
         )

@@ -63,6 +63,14 @@ class CostsTest(unittest.TestCase):
         night.trial("gemm", "shared", 1024, 3e-4, gpu=GPU, cache="cold", key="another")
         self.assertEqual(len(report_here(night).rows("ranking")), 2)
 
+    def test_pinned_and_pageable_do_not_race(self):
+        night = fixture.Night()
+        night.trial("gemm", "cublas", 1024, 1e-4, gpu=GPU, host_memory="")
+        night.trial("gemm", "shared", 1024, 3e-4, gpu=GPU)
+        self.assertEqual(len(report_here(night).rows("ranking")), 1, "older files are pageable")
+        night.trial("gemm", "global", 1024, 3e-4, gpu=GPU, host_memory="pinned", key="another")
+        self.assertEqual(len(report_here(night).rows("ranking")), 2)
+
 
 if __name__ == "__main__":
     unittest.main()

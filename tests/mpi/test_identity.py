@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from harness import SweepTest
+from harness import SweepTest, run
 
 
 class Identity(SweepTest):
@@ -45,6 +45,31 @@ class Identity(SweepTest):
         self.sweep(self.plan(plan), code=1)
         self.assertEqual(self.stderr.count("\n  gesv/lapack double n=10 on uniform"), 5)
         self.assertIn("\n  and 4 more\n", self.stderr)
+
+    def test_pinned_and_pageable_operands_give_the_same_answers(self):
+        plan = """
+matrix: {kind: cauchy}
+repeats: 2
+sweep:
+  - {problem: gesv, method: [gauss_block, gauss_pivot_serial], n: 33, host_memory: pageable}
+  - {problem: gesv, method: [gauss_block, gauss_pivot_serial], n: 33, host_memory: pinned}
+  - {problem: gemm, method: [shared, openblas], n: 40}
+  - {problem: gemm, method: [shared, openblas], n: 40, host_memory: pinned}
+"""
+        records = self.records(self.sweep(self.plan(plan)))
+        self.assertEqual(len(records), 8)
+        self.assertEqual(len({r["key"] for r in records}), 8)
+        of = {}
+        for record in records:
+            self.assertEqual((record["status"], record["message"]), ("pass", ""))
+            self.assertGreater(record["d2h_seconds"], 0)
+            of.setdefault(record["method"], {})[record["host_memory"]] = record
+        for method, both in of.items():
+            self.assertEqual(set(both), {"pageable", "pinned"}, method)
+            for name in ("residual_ratio", "reference_difference", "matrix_digest"):
+                self.assertEqual(both["pageable"][name], both["pinned"][name], (method, name))
+        listed = run(["plan", self.plan(plan), "--explain", "--format", "json"]).stdout
+        self.assertEqual([t["host_memory"] for t in json.loads(listed)].count("pinned"), 4)
 
 
 if __name__ == "__main__":

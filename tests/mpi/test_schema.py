@@ -74,6 +74,7 @@ class Schema(SweepTest):
             "n: '64:1k:*2'",
             "warmup: 500ms",
             "energy: 2s",
+            "host_memory: pinned",
             "repeats: {min: 5, max: 200, noise: 1%, time: 2s}",
             "timeout: 1h30min",
             "tolerance: {gesv: 8}",

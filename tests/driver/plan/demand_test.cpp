@@ -95,6 +95,32 @@ TEST_F(PlaceOfATrial, HostMemoryIsThatOfTheInputsAndTwoAnswers) {
   EXPECT_NEAR(matrices("gesv", "lapack", Backend::host, Pristine::on_host), 2, 1e-3);
 }
 
+TEST_F(PlaceOfATrial, PinnedMemoryIsCountedAndNotGivenUpForWantOfHostMemory) {
+  const Method& gemm = method("gemm", "cublas");
+  Trial pinned = trial(gemm, 60'000);
+  const auto host_matrices = [&](Pristine pristine) {
+    return footprint(gemm, pinned, pristine).host_bytes / (8.0 * 60e3 * 60e3);
+  };
+  EXPECT_NEAR(host_matrices(Pristine::on_device), 4, 1e-3);
+  pinned.pinned = true;
+  EXPECT_NEAR(host_matrices(Pristine::on_device), 7, 1e-3) << "A, B and C as they are copied";
+  EXPECT_NEAR(host_matrices(Pristine::on_host), 4, 1e-3);
+  Room room = h200;
+  room.device_free = room.device_total = 300 * gibibyte;
+  room.host = {128 * gibibyte, 120 * gibibyte};
+  const Placement never = place(gemm, pinned, room);
+  EXPECT_EQ(never.fit, Fit::never);
+  EXPECT_EQ(never.reason, "needs 187.8 GiB of host memory; 120.0 GiB of 128.0 GiB are free");
+  room.host = {256 * gibibyte, 250 * gibibyte};
+  EXPECT_EQ(place(gemm, pinned, room).pristine, Pristine::on_device);
+  room.device_free = room.device_total = 100 * gibibyte;
+  EXPECT_EQ(place(gemm, pinned, room).reason, uploaded_again);
+  Trial on_cpu = trial(method("gesv", "lapack"), 6000, Backend::host);
+  on_cpu.pinned = true;
+  const Room cpu{"CPU", 100 * gibibyte, 128 * gibibyte, {128 * gibibyte, 100 * gibibyte}};
+  EXPECT_EQ(place(method("gesv", "lapack"), on_cpu, cpu).pristine, Pristine::on_device);
+}
+
 TEST_F(PlaceOfATrial, OnTheCpuLargeInputsAreNotHeldOnceMore) {
   const Method& gesv = method("gesv", "lapack");
   const Room cpu{"CPU", 100 * gibibyte, 128 * gibibyte, {128 * gibibyte, 100 * gibibyte}};

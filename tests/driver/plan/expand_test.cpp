@@ -306,12 +306,12 @@ TEST(Expand, SamplingAsThePlanHasIt) {
   const Trial sent = trial_from_json(to_json(
       trials("gesv", "serial",
              "n: 4\n    repeats: {min: 3, noise: 0.5%, time: 2s, throttled: again}\n    warmup: 250ms\n"
-             "    cache: cold\n    energy: 1s")
+             "    cache: cold\n    host_memory: pinned\n    energy: 1s")
           .at(0)));
   const Sampling& s = sent.sampling;
   EXPECT_EQ(std::pair(s.least, s.most), std::pair(std::int64_t{3}, std::int64_t{200}));
   EXPECT_EQ(std::pair(s.noise, s.seconds), std::pair(0.005, 2.0));
-  EXPECT_TRUE(s.throttled_again && s.cold);
+  EXPECT_TRUE(s.throttled_again && s.cold && sent.pinned);
   EXPECT_EQ(std::pair(s.warmup, s.warmup_seconds), std::pair(std::int64_t{1}, 0.25));
   EXPECT_EQ(sent.energy_seconds, 1);
 }
@@ -326,6 +326,7 @@ TEST(Expand, TheKeyHoldsWhatDecidesTheOutcomeAndNothingElse) {
   EXPECT_EQ(key("blocks: 1", "name: other\n"), plain);
   EXPECT_EQ(key("timeout: 3s\n    stages: calls\n    tolerance: 5\n    expect: {cyclic_a: failed}"), plain);
   EXPECT_EQ(key("matrix: {kind: uniform, seed: 1, store: never}"), plain);
+  EXPECT_TRUE(key("host_memory: pageable") == plain && key("host_memory: pinned") != plain);
   std::set<std::string> keys = {plain};
   for (const char* other : {"blocks: 2", "order: down", "omega: 1.5", "precision: float", "nrhs: 2",
                             "seed: 2", "repeats: 6", "warmup: 2", "inner_repeats: 2", "matrix: {kind: spd}",

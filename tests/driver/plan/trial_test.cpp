@@ -17,5 +17,17 @@ TEST(AsExpected, DefaultsToPassAndNeverMindsSkipped) {
   EXPECT_FALSE(as_expected(trial, "pass"));
 }
 
+TEST(TrialJson, PinnedStandsThereOnlyWhereItIs) {
+  Trial trial;
+  trial.problem = Problem::named("gesv");
+  trial.method = "lapack";
+  trial.matrix.kind = "uniform";
+  EXPECT_FALSE(to_json(trial).contains("pinned")) << "keys of older journals hold";
+  EXPECT_EQ(describe(trial).find("pinned"), std::string::npos);
+  trial.pinned = true;
+  EXPECT_TRUE(trial_from_json(to_json(trial)).pinned);
+  EXPECT_NE(describe(trial).find(" pinned"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gaussweep::driver

@@ -153,6 +153,17 @@ TEST(Identity, OfTheMatrixPeopleAreToldOnlyWhatVaries) {
   EXPECT_EQ(files.of(same_name), "a.mtx sha256=0c");
 }
 
+TEST(Identity, PinnedTrialsAreOthersThanPageableOnes) {
+  Record older = example_record("cusolver", 64, {1, 1, 1}), pageable = older, pinned = older;
+  pageable.host_memory = "pageable";
+  pinned.host_memory = "pinned";
+  EXPECT_EQ(task_identity(older), task_identity(pageable)) << "older files are pageable";
+  EXPECT_NE(task_identity(pinned), task_identity(pageable));
+  EXPECT_NE(trial_identity(pinned), trial_identity(pageable));
+  EXPECT_FALSE(Varying({&older, &pageable}).host_memory);
+  EXPECT_TRUE(Varying({&older, &pinned}).host_memory);
+}
+
 TEST(Identity, ColumnsThatDoNotVaryAreSpared) {
   const std::vector<Record> one = {example_record("gauss", 64, {1}), example_record("lapack", 64, {1})};
   const std::string text = render_text(summary_table(group_records(one), false), any_width);

@@ -31,8 +31,9 @@ constexpr std::size_t bytes_of_a = n * n * sizeof(double);
 
 class SmallDevice final : public testing_help::SmallDevice {
  public:
-  explicit SmallDevice(std::size_t bytes)
-      : testing_help::SmallDevice(testing_help::cpu(Backend::emulated), bytes) {}
+  SmallDevice(std::size_t bytes, bool memory_to_pin)
+      : testing_help::SmallDevice(testing_help::cpu(Backend::emulated), bytes),
+        memory_to_pin_(memory_to_pin) {}
   DeviceInfo info() const override {
     DeviceInfo info = testing_help::SmallDevice::info();
     info.name = "small device";
@@ -43,7 +44,15 @@ class SmallDevice final : public testing_help::SmallDevice {
     testing_help::SmallDevice::to_device(to, from, bytes);
   }
 
+  void* allocate_host(std::size_t bytes) override {
+    if (!memory_to_pin_) throw NoPinnedMemory("the test's host has none");
+    return testing_help::SmallDevice::allocate_host(bytes);
+  }
+
   int uploads = 0;  ///< of A
+
+ private:
+  bool memory_to_pin_;
 };
 
 /// A row that overwrites A, of the host, as if it ran on a device of its own. The vendor's runs on the host.
@@ -79,7 +88,7 @@ class RoomOnADevice : public testing::Test {
     trial.sampling.least = trial.sampling.most = 3;
   }
   io::Record run(std::size_t bytes) {
-    SmallDevice device(bytes);
+    SmallDevice device(bytes, memory_to_pin);
     StoreWriter store{io::MatrixStore(scratch.folder())};
     Executor executor(registry, device, store, {}, [](const std::string&) {});
     io::Record record = executor.run(trial);
@@ -90,6 +99,7 @@ class RoomOnADevice : public testing::Test {
   testing_help::Scratch scratch;
   Registry registry = with_own();
   Trial trial;
+  bool memory_to_pin = true;
   int uploads = 0;
 };
 
@@ -110,6 +120,30 @@ TEST_F(RoomOnADevice, OperandsThatFitOnceAreUploadedForEveryRun) {
   EXPECT_GT(once.reference_seconds, 0);
   EXPECT_EQ(once.samples, 3);
   EXPECT_EQ(once.stages.size(), twice.stages.size());
+}
+
+TEST_F(RoomOnADevice, PinnedOperandsAreCopiedAtOnceWhereTheyAreUploadedOnce) {
+  const io::Record pageable = run(3 * bytes_of_a);
+  EXPECT_EQ(pageable.host_memory, "pageable");
+  trial.pinned = true;
+  const io::Record pinned = run(3 * bytes_of_a);
+  EXPECT_EQ(pinned.status, "pass") << pinned.message;
+  EXPECT_EQ(pinned.message, "");
+  EXPECT_EQ(pinned.host_memory, "pinned");
+  EXPECT_EQ(uploads, 0) << "they take the plain copy";
+  EXPECT_GT(pinned.h2d_seconds, 0);
+  EXPECT_GT(pinned.d2h_seconds, 0);
+  const io::Record again = run(bytes_of_a * 3 / 2);
+  EXPECT_EQ(again.status, "pass") << again.message;
+  EXPECT_EQ(again.host_memory, "pageable");
+  EXPECT_EQ(again.message, std::string(uploaded_again) + "; " + not_pinned);
+  for (const auto field : {&io::Record::residual_ratio, &io::Record::backward_error,
+                           &io::Record::forward_error, &io::Record::reference_difference}) {
+    EXPECT_EQ(pinned.*field, pageable.*field);
+    EXPECT_EQ(again.*field, pageable.*field);
+  }
+  memory_to_pin = false;
+  EXPECT_THROW(run(3 * bytes_of_a), NoPinnedMemory) << "it is oom, not uploaded again";
 }
 
 TEST_F(RoomOnADevice, WhatALibraryTakesBesidesMayLeaveRoomForOnce) {

@@ -17,7 +17,7 @@ Plan plan_with(const std::string& entry) {
 TEST(PlanSampling, HowSamplesAreTaken) {
   const Plan plan = plan_with(
       "repeats: {min: 3, max: 1k, noise: 0.5%, time: 250ms, throttled: again}\n    warmup: 1min\n"
-      "    cache: cold\n    energy: 1.5s\n    rounds: 3");
+      "    cache: cold\n    host_memory: pinned\n    energy: 1.5s\n    rounds: 3");
   const Entry& entry = plan.sweep[0];
   EXPECT_EQ(parse_share(entry.repeats.at("noise"), ""), 0.005);
   EXPECT_EQ(parse_duration(entry.repeats.at("time"), ""), 0.25);
@@ -26,7 +26,9 @@ TEST(PlanSampling, HowSamplesAreTaken) {
   EXPECT_FALSE(is_duration({"1k", {}}));
   EXPECT_EQ(entry.cache->text, "cold");
   EXPECT_EQ(entry.rounds->text, "3");
+  EXPECT_EQ(entry.host_memory->text, "pinned");
   EXPECT_EQ(plan.cache.text, "warm");
+  EXPECT_EQ(plan.host_memory.text, "pageable");
   EXPECT_EQ(plan.energy.text, "never");
   for (const auto& [wrong, said] :
        {std::pair{"repeats: {least: 3}", "repeats has no 'least'; allowed: min, max,"},
@@ -39,6 +41,7 @@ TEST(PlanSampling, HowSamplesAreTaken) {
         {"energy: 5", "allowed: never, or for how long"},
         {"energy: nevr", "(nearest: never)"},
         {"cache: hot", "cache: 'hot'; allowed: warm, cold"},
+        {"host_memory: pined", "host_memory: 'pined'; allowed: pageable, pinned (nearest: pinned)"},
         {"rounds: 0", "rounds: '0'; allowed: a whole number from 1 to 1000"}}) {
     try {
       plan_with(wrong);

@@ -189,7 +189,8 @@ void expect_failures(const std::vector<Bad>& cases) {
 
 TEST(PlanErrors, UnknownKeysNameTheNearest) {
   expect_failures({
-      {"nmae: x\nsweep: []\n", "1:1", "'nmae'; allowed: cache, energy, inner_repeats, matrix, name"},
+      {"nmae: x\nsweep: []\n", "1:1",
+       "'nmae'; allowed: cache, energy, host_memory, inner_repeats, matrix, name"},
       {"nmae: x\nsweep: []\n", "1:1", "(nearest: name)"},
       {"name: x\nrepeat: 3\n", "2:1", "(nearest: repeats)"},
       {"matrix: {kind: ones, vlaue: 3}\n", "1:22", "(nearest: value)"},

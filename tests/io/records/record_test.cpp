@@ -23,7 +23,8 @@ constexpr const char* contract =
     "matrix_seed "
     "status expected message info convergence iterations seconds_min seconds_q1 seconds_median seconds_mean "
     "seconds_q3 "
-    "seconds_max seconds_stdev samples inner_repeats warmup enough round cache kernels queue_seconds "
+    "seconds_max seconds_stdev samples inner_repeats warmup enough round cache host_memory kernels "
+    "queue_seconds "
     "launch_bound "
     "replay_q1 replay_median replay_q3 load_seconds generate_seconds allocate_seconds "
     "h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share problem_title problem_flops "
@@ -111,6 +112,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(enough);
   EXPECT_OWN_MEMBER(round);
   EXPECT_OWN_MEMBER(cache);
+  EXPECT_OWN_MEMBER(host_memory);
   EXPECT_OWN_MEMBER(kernels);
   EXPECT_OWN_MEMBER(queue_seconds);
   EXPECT_OWN_MEMBER(launch_bound);
@@ -179,7 +181,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(stages_began);
   EXPECT_OWN_MEMBER(reference_began);
   EXPECT_OWN_MEMBER(compare_began);
-  EXPECT_EQ(record_fields().size(), 104u);
+  EXPECT_EQ(record_fields().size(), 105u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {
