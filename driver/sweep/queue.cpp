@@ -8,6 +8,9 @@ namespace {
 // A trial is preferred to one that is at most so many times as long: reading or making a matrix, and the
 // vendor's run on it, cost about as much as a method's runs.
 constexpr double worth = 4;
+// What the vendor's run, which is there, serves too is preferred to almost anything: else it is made once
+// more.
+constexpr double worth_of_reference = 64;
 // Matrices that are looked at for one that no other rank is at: in vain where there are more ranks than
 // those.
 constexpr int most_looks = 64;
@@ -109,20 +112,23 @@ std::optional<std::size_t> Queue::longest(const Ordered& from, double most_secon
 /// longer.
 std::size_t Queue::chosen_of(const Round& round, std::size_t longest_of_all, const std::string& held,
                              double most_seconds, std::optional<std::size_t> last) const {
-  const auto longest_in = [&](const auto& groups, const std::string& name) -> std::optional<std::size_t> {
+  const auto longest_in = [&](const auto& groups, const std::string& name,
+                              double times) -> std::optional<std::size_t> {
     const auto group = groups.find(name);
     if (group == groups.end()) return std::nullopt;
     const std::optional<std::size_t> found = longest(group->second, most_seconds);
-    return found && worth * costs_[*found] >= costs_[longest_of_all] ? found : std::nullopt;
+    return found && times * costs_[*found] >= costs_[longest_of_all] ? found : std::nullopt;
   };
-  const auto longest_with = [&](const std::string& matrix) { return longest_in(round.by_matrix, matrix); };
+  const auto longest_with = [&](const std::string& matrix) {
+    return longest_in(round.by_matrix, matrix, worth);
+  };
   const auto is_elsewhere = [&](std::size_t index) {
     const std::string& matrix = trials_[index].matrix.digest;
     return matrix != held && out_.count(matrix) > 0;
   };
   if (last && trials_[*last].matrix.digest == held) {
     const auto& comparison = comparisons_[*last];
-    const auto mine = comparison ? longest_in(round.compared, *comparison) : std::nullopt;
+    const auto mine = comparison ? longest_in(round.compared, *comparison, worth_of_reference) : std::nullopt;
     if (mine) return *mine;
   }
   if (const auto mine = longest_with(held)) return *mine;
