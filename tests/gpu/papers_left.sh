@@ -36,7 +36,7 @@ paper_plan() {
         -e 's/^    max_iterations: 300/&\n    exclude: [{n: 1024, precision: double}]/') ;;
     paper_occupancy) # launch by launch, under the profiler
       printf '%s\n' 'precision: [float]' 'repeats: 1' 'warmup: 0' 'stages: never' 'store: never' 'matrix: {kind: triangular, seed: 1}' \
-        'sweep:' '  - {problem: trtri, method: gets, n: {cuda: 4096, emulated: 64}, threads: 512}' >"$2"
+        'sweep:' '  - {problem: trtri, method: gets, n: {cuda: 1024, emulated: 64}, threads: 512}' >"$2"
       return ;;
   esac
   for edit in "${change[@]}"; do
@@ -65,9 +65,10 @@ paper_restorations() {
 }
 
 # paper_occupancies GPU FOLDER PLAN: achieved occupancy of Soriano's GETS kernel over its launches (Figure 5.11), which are counted from 1.
-# One run of the profiler, which takes some 25 ms for a launch that it passes over.
+# One run of the profiler, which takes some 90 ms for a launch that it passes over: n = 1024, of whose launches those are looked at that stand
+# where he read his off at 4096 (there 180 s were enough for 2 and 1024).
 paper_occupancies() {
-  local gpu=$1 folder=$2 plan=$3 launches=(2 1024 2048 3072 3500 3840 4032 4090) said rows numbers
+  local gpu=$1 folder=$2 plan=$3 launches=(2 256 512 768 875 960 1008 1022) said rows numbers
   command -v ncu >/dev/null || { echo "there is no ncu"; return 1; }
   mkdir -p "$folder"
   numbers=$(IFS='|'; echo "${launches[*]}")
