@@ -154,9 +154,11 @@ std::size_t Coordinator::running() const {
 }
 
 void Coordinator::give_to_waiting() {
-  const std::map<int, std::string> idle = std::move(waiting_);
+  std::vector<std::pair<int, std::string>> ranks(waiting_.begin(), waiting_.end());
   waiting_.clear();
-  for (const auto& [rank, held] : idle) give(rank, held);
+  const auto is_free = [&](const auto& rank) { return running_.count(rank.first) == 0; };
+  std::stable_partition(ranks.begin(), ranks.end(), is_free);  // others only want something for later
+  for (const auto& [rank, held] : ranks) give(rank, held);
 }
 
 void Coordinator::take(int rank, const message::Recorded& recorded) {
