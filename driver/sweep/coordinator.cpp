@@ -182,7 +182,7 @@ void Coordinator::take(int rank, const message::Recorded& recorded) {
 }
 
 void Coordinator::take(int rank, const message::Ready& ready) {
-  give(rank, ready.held);
+  if (gone_.count(rank) == 0) give(rank, ready.held);
 }
 
 void Coordinator::ask_back() {

@@ -273,6 +273,7 @@ void Supervisor::take(const message::Batch& batch) {
 }
 
 void Supervisor::take(const message::Return& /*give_back*/) {
+  if (out_of_work_) return;
   message::Returned returned;
   while (tasks_.size() > sent_) {
     if (sent_ == 0 && ends_ > 0 && tasks_.size() == 1) break;  // it has ended a worker: it stays here

@@ -60,6 +60,31 @@ TEST(Batches, OfOneLongTrialLeaveTheNextOneToOthers) {
   EXPECT_EQ(sweep.records(), 7U);
 }
 
+TEST(Batches, ARankThatIsAtWorkHasItsNextTrialAlready) {
+  SweepInProcess sweep(2, 12);
+  sweep.n = 1000;  // long enough that each is handed out by itself
+  std::size_t most = 0;
+  ASSERT_TRUE(sweep.run(2000, [&] { most = std::max(most, sweep.batches().size() - sweep.records()); }));
+  EXPECT_EQ(sweep.batches(), std::vector<std::size_t>(12, 1));
+  EXPECT_EQ(most, 4U) << "two ranks, each with the one that it does and the next";
+}
+
+TEST(Batches, WhatIsLeftAtTheEndIsForTheRankThatIsFree) {
+  SweepInProcess sweep(2, 3);
+  sweep.n = 1000;
+  sweep.trial_timeout = 100;
+  sweep.script.answers = [&](int, const Trial& trial) {
+    if (!sweep.is_trial(0, trial)) return good_answer(trial);
+    return Words{message_json(FromWorker{message::At{"loop"}})};  // until its time is over
+  };
+  const double start = sweep.now();
+  double others_done = 0;
+  ASSERT_TRUE(sweep.run(2000, [&] {
+    if (sweep.records() == 2 && others_done == 0) others_done = sweep.now();
+  }));
+  EXPECT_LT(others_done - start, 50) << "the third waited behind the first";
+}
+
 TEST(Batches, ATrialInTheirMiddleThatKillsWorkersIsAloneToBlame) {
   SweepInProcess sweep(1, many);
   int ends = 0;

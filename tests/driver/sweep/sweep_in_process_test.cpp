@@ -392,31 +392,6 @@ TEST(SweepInProcess, WhatDoesNotFitIntoTheTimeLimitIsNotBegun) {
   EXPECT_LT(sweep.now() - start, 5);
 }
 
-TEST(SweepInProcess, ARankThatIsAtWorkHasItsNextTrialAlready) {
-  SweepInProcess sweep(2, 12);
-  sweep.n = 1000;  // long enough that each is handed out by itself
-  std::size_t most = 0;
-  ASSERT_TRUE(sweep.run(2000, [&] { most = std::max(most, sweep.batches().size() - sweep.records()); }));
-  EXPECT_EQ(sweep.batches(), std::vector<std::size_t>(12, 1));
-  EXPECT_EQ(most, 4U) << "two ranks, each with the one that it does and the next";
-}
-
-TEST(SweepInProcess, WhatIsLeftAtTheEndIsForTheRankThatIsFree) {
-  SweepInProcess sweep(2, 3);
-  sweep.n = 1000;
-  sweep.trial_timeout = 100;
-  sweep.script.answers = [&](int, const Trial& trial) {
-    if (!sweep.is_trial(0, trial)) return good_answer(trial);
-    return Words{message_json(FromWorker{message::At{"loop"}})};  // until its time is over
-  };
-  const double start = sweep.now();
-  double others_done = 0;
-  ASSERT_TRUE(sweep.run(2000, [&] {
-    if (sweep.records() == 2 && others_done == 0) others_done = sweep.now();
-  }));
-  EXPECT_LT(others_done - start, 50) << "the third waited behind the first";
-}
-
 TEST(SweepInProcess, ADeviceIsRetiredAndItsTrialHandedOn) {
   SweepInProcess sweep(2, 6);
   // Rank 1's device fails while it has a trial: its workers die, and no new one can start.
@@ -430,6 +405,19 @@ TEST(SweepInProcess, ADeviceIsRetiredAndItsTrialHandedOn) {
   EXPECT_EQ(sweep.records(), 6U);
   for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(sweep.record_of(i)->status, "pass") << i;
   EXPECT_FALSE(sweep.coordinator().lost_its_ranks());
+}
+
+TEST(SweepInProcess, ARetiredRankIsGivenNothingMore) {
+  SweepInProcess sweep(2, 20);
+  sweep.script.unfit = [](int rank, int start) -> std::optional<message::Unfit> {
+    if (rank == 1) return message::Unfit{"the probe came out wrong", false};
+    if (start < 7)
+      return message::Unfit{"all memory is taken", true};  // longer than the other takes to retire
+    return std::nullopt;
+  };
+  const auto ask = [&] { sweep.send_to_coordinator(1, message_json(ToCoordinator{message::Ready{""}})); };
+  ASSERT_TRUE(sweep.run(2000, ask)) << "what it was given is lost";
+  EXPECT_EQ(sweep.records(), 20U);
 }
 
 TEST(SweepInProcess, ATrialThatBreaksDevicesIsNotGivenToAllOfThem) {
