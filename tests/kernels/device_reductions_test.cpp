@@ -140,7 +140,7 @@ TYPED_TEST(DeviceJudge, TakesNarrowerStripsWhereItsWorkspaceDoesNotFit) {
   const auto inputs = make_inputs<T>(Problem::named("geinv"), shape, MatrixKind::uniform);
   Answer<T> answer;
   answer.x = inputs.a;
-  ShortOfMemory device(cpu(Backend::emulated), 12000);  // of 5 tiles' columns 2 fit
+  ShortOfMemory device(cpu(Backend::emulated), 20000);  // of 5 tiles' columns 2 fit, rounded up
   Context context(device);
   expect_one_verdict(
       context, method_of(Problem::named("geinv")), inputs, answer, "short of memory",
