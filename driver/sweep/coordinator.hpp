@@ -109,13 +109,12 @@ class Coordinator {
     double since;                    ///< the first of them is the first
     bool asked_back = false;         ///< for those behind it
   };
-  std::map<int, Hand> running_;      ///< by rank
-  std::map<int, std::size_t> last_;  ///< what each rank was given last
-  std::map<int, std::string>
-      waiting_;            ///< ranks that asked and got nothing yet, with the matrix they hold last
-  std::set<int> greeted_;  ///< their worker's device is known
-  std::set<int> gone_;     ///< retired, or silent: they get no more trials
-  std::set<int> left_;     ///< said goodbye
+  std::map<int, Hand> running_;         ///< by rank
+  std::map<int, std::size_t> last_;     ///< what each rank was given last
+  std::map<int, std::string> waiting_;  ///< ranks that asked and got nothing yet, with the matrix they hold
+  std::set<int> greeted_;               ///< their worker's device is known
+  std::set<int> gone_;                  ///< retired, or silent: they get no more trials
+  std::set<int> left_;                  ///< said goodbye
   std::map<std::size_t, int> retired_with_;  ///< trial → ranks that retired while they had it
   /// Statuses, and whether they are as expected, of records that are not on disk yet, and of those that are
   /// on their way there.

@@ -26,7 +26,8 @@ class Queue {
   /// of the first round that has one, the longest that is compared with the rank's `last` trial, for which
   /// the vendor has run, else the longest with that matrix, else the longest whose matrix no other rank is
   /// at, which has its inputs and its reference; but the longest of all where that is more than four times
-  /// longer. Where its reference is a trial that is left, that one.
+  /// longer, 64 times longer than what is compared with `last`. Where its reference is a trial that is left,
+  /// that one.
   /// @param last what the rank was given last, if it was given anything
   /// @return an index into the trials, or nothing where none is left that fits
   std::optional<std::size_t> next(const std::string& held, double most_seconds,
