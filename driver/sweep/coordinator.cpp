@@ -49,7 +49,7 @@ Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& re
       trials_(std::move(trials)),
       model_(learned(registry, directory.journal())),
       costs_(estimates(model_, trials_)),
-      queue_(trials_, costs_, registry),
+      queue_(trials_, costs_, registry, post_.size()),
       keeper_(io::MatrixStore(directory.path() / "matrices"), store_limit, trials_),
       limits_(limits),
       clock_(std::move(clock)),

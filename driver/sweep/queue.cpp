@@ -5,8 +5,11 @@
 namespace gaussweep::driver {
 namespace {
 
-// A trial is preferred to one that is at most so many times as long: reading or making a matrix, and the
-// vendor's run on it, cost about as much as a method's runs.
+// As long as the rest keeps all ranks busy for so many times the longest trial, that one can wait: no rank
+// will wait for its end.
+constexpr double longest_can_wait = 4;
+// Else a trial is preferred to one that is at most so many times as long: reading or making a matrix, and
+// the vendor's run on it, cost about as much as a method's runs.
 constexpr double worth = 4;
 // What the vendor's run, which is there, serves too is preferred to almost anything: else it is made once
 // more.
@@ -17,8 +20,9 @@ constexpr int most_looks = 64;
 
 }  // namespace
 
-Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry)
-    : trials_(trials), costs_(costs), registry_(registry) {
+Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
+             int ranks)
+    : trials_(trials), costs_(costs), registry_(registry), ranks_(ranks) {
   comparisons_.reserve(trials.size());
   for (std::size_t i = 0; i < trials.size(); ++i) comparisons_.push_back(comparison_of(i));
   for (std::size_t i = 0; i < trials.size(); ++i) insert(i);
@@ -37,6 +41,7 @@ void Queue::put_back(std::size_t index) {
 void Queue::insert(std::size_t index) {
   Round& round = rounds_[trials_[index].round];
   round.by_cost.insert({costs_[index], index});
+  round.seconds += costs_[index];
   Ordered& group = round.by_matrix[trials_[index].matrix.digest];
   if (!group.empty()) round.heads.erase(*group.begin());
   group.insert({costs_[index], index});
@@ -66,6 +71,7 @@ std::optional<std::string> Queue::comparison_of(std::size_t index) const {
 void Queue::remove(std::size_t index) {
   const auto round = rounds_.find(trials_[index].round);
   round->second.by_cost.erase({costs_[index], index});
+  round->second.seconds -= costs_[index];
   const auto group = round->second.by_matrix.find(trials_[index].matrix.digest);
   round->second.heads.erase(*group->second.begin());
   group->second.erase({costs_[index], index});
@@ -109,15 +115,18 @@ std::optional<std::size_t> Queue::longest(const Ordered& from, double most_secon
 }
 
 /// The trial with the matrix that is held, or whose matrix no other rank is at, unless the longest is much
-/// longer.
+/// longer and must not wait.
 std::size_t Queue::chosen_of(const Round& round, std::size_t longest_of_all, const std::string& held,
                              double most_seconds, std::optional<std::size_t> last) const {
+  const double longest_cost = costs_[longest_of_all];
+  const bool can_wait = ranks_ == 1 || round.seconds > longest_can_wait * ranks_ * longest_cost;
+  const auto is_worth = [&](double times, double cost) { return can_wait || times * cost >= longest_cost; };
   const auto longest_in = [&](const auto& groups, const std::string& name,
                               double times) -> std::optional<std::size_t> {
     const auto group = groups.find(name);
     if (group == groups.end()) return std::nullopt;
     const std::optional<std::size_t> found = longest(group->second, most_seconds);
-    return found && times * costs_[*found] >= costs_[longest_of_all] ? found : std::nullopt;
+    return found && is_worth(times, costs_[*found]) ? found : std::nullopt;
   };
   const auto longest_with = [&](const std::string& matrix) {
     return longest_in(round.by_matrix, matrix, worth);
@@ -135,7 +144,7 @@ std::size_t Queue::chosen_of(const Round& round, std::size_t longest_of_all, con
   if (!is_elsewhere(longest_of_all)) return longest_of_all;
   int looks = 0;
   for (const auto& [cost, index] : round.heads) {
-    if (worth * cost < costs_[longest_of_all] || ++looks > most_looks) break;
+    if (!is_worth(worth, cost) || ++looks > most_looks) break;
     if (is_elsewhere(index)) continue;
     if (const auto free = longest_with(trials_[index].matrix.digest)) return *free;
   }

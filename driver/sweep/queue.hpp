@@ -1,7 +1,8 @@
 #pragma once
-/// The order in which trials are handed out: round by round, longest first, preferring trials whose matrix
-/// the rank already holds and leaving those whose matrix another rank is at; of trials that are compared with
-/// one another the vendor's first, for its time is their reference.
+/// The order in which trials are handed out: round by round, matrix by matrix, the matrix with the longest
+/// trial first, leaving those that another rank is at; of trials that are compared with one another the
+/// vendor's first, for its time is their reference. Towards the end, where one long trial would keep the
+/// others waiting, the longest first.
 
 #include <cstddef>
 #include <functional>
@@ -21,13 +22,15 @@ class Queue {
  public:
   /// @param costs seconds of each trial, same order
   /// @param registry tells the vendors' methods
-  Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry);
+  /// @param ranks that the trials are handed out to
+  Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
+        int ranks);
   /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`:
   /// of the first round that has one, the longest that is compared with the rank's `last` trial, for which
   /// the vendor has run, else the longest with that matrix, else the longest whose matrix no other rank is
-  /// at, which has its inputs and its reference; but the longest of all where that is more than four times
-  /// longer, 64 times longer than what is compared with `last`. Where its reference is a trial that is left,
-  /// that one.
+  /// at, which has its inputs and its reference. Where what is left of the round keeps the ranks busy for
+  /// less than four times the longest of all, that one goes before any that is four times shorter, or 64
+  /// times shorter and compared with `last`. Where its reference is a trial that is left, that one.
   /// @param last what the rank was given last, if it was given anything
   /// @return an index into the trials, or nothing where none is left that fits
   std::optional<std::size_t> next(const std::string& held, double most_seconds,
@@ -47,7 +50,8 @@ class Queue {
   struct Round {
     Ordered by_cost;
     std::unordered_map<std::string, Ordered> by_matrix;
-    Ordered heads;  ///< the longest trial of each matrix
+    Ordered heads;       ///< the longest trial of each matrix
+    double seconds = 0;  ///< of all of them
     /// The vendors' trials, and those that are compared with them, by what makes them comparable.
     std::unordered_map<std::string, Ordered> references, compared;
   };
@@ -61,6 +65,7 @@ class Queue {
   const std::vector<Trial>& trials_;
   const std::vector<double>& costs_;
   const Registry& registry_;
+  const int ranks_;
   std::vector<std::optional<std::string>> comparisons_;  ///< `comparison_of` each trial
   std::map<std::int64_t, Round> rounds_;                 ///< none of them empty
   std::unordered_map<std::string, std::size_t> out_;     ///< trials handed out and not done yet, by matrix

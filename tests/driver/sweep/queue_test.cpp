@@ -28,7 +28,7 @@ std::vector<Trial> trials_with(const std::vector<std::string>& digests) {
 TEST(Queue, HandsOutTheLongestFirst) {
   const std::vector<Trial> trials = trials_with({"a", "b", "c"});
   const std::vector<double> costs = {1, 3, 2};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("", HUGE_VAL), 1U);
   EXPECT_EQ(queue.next("", HUGE_VAL), 2U);
   EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
@@ -38,7 +38,7 @@ TEST(Queue, HandsOutTheLongestFirst) {
 TEST(Queue, PrefersTheMatrixThatTheRankHolds) {
   const std::vector<Trial> trials = trials_with({"a", "b", "b"});
   const std::vector<double> costs = {4, 1, 2};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 2U) << "4 is not more than four times 2: the held matrix wins";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 1U);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U) << "nothing with b is left";
@@ -47,7 +47,7 @@ TEST(Queue, PrefersTheMatrixThatTheRankHolds) {
 TEST(Queue, LeavesTheMatrixThatAnotherRankIsAt) {
   const std::vector<Trial> trials = trials_with({"a", "a", "b", "a", "c"});
   const std::vector<double> costs = {9, 8, 4, 3, 1};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   ASSERT_EQ(queue.next("", HUGE_VAL), 0U);
   EXPECT_EQ(queue.next("", HUGE_VAL), 2U) << "8 is not more than four times 4, and a is being worked on";
   EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "8 is more than four times 1: c waits";
@@ -60,7 +60,7 @@ TEST(Queue, LeavesTheMatrixThatAnotherRankIsAt) {
 TEST(Queue, AMatrixThatWasGivenBackIsNobodys) {
   const std::vector<Trial> trials = trials_with({"a", "a", "b"});
   const std::vector<double> costs = {9, 8, 7};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   ASSERT_EQ(queue.next("", HUGE_VAL), 0U);
   queue.put_back(0);
   EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
@@ -70,7 +70,7 @@ TEST(Queue, AMatrixThatWasGivenBackIsNobodys) {
 TEST(Queue, OfAMatrixThatNoRankIsAtTheLongestThatFits) {
   const std::vector<Trial> trials = trials_with({"a", "a", "b", "b"});
   const std::vector<double> costs = {6, 5, 9, 4};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   ASSERT_EQ(queue.next("", 8), 0U);
   EXPECT_EQ(queue.next("", 8), 3U) << "the longest with b does not fit";
 }
@@ -78,15 +78,42 @@ TEST(Queue, OfAMatrixThatNoRankIsAtTheLongestThatFits) {
 TEST(Queue, DoesNotStarveAMuchLongerTrial) {
   const std::vector<Trial> trials = trials_with({"a", "b"});
   const std::vector<double> costs = {9, 2};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 0U);
+}
+
+TEST(Queue, KeepsToItsMatrixAsLongAsTheLongestCanWait) {
+  const std::vector<Trial> trials = trials_with({"a", "b", "b", "c", "c", "c", "c", "c", "c", "c", "c"});
+  const std::vector<double> costs = {9, 8, 1, 8, 8, 8, 8, 8, 8, 8, 8};
+  Queue queue(trials, costs, registry(), 2);
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "the 82 seconds of all are more than 4 times 9 on 2 ranks";
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 2U) << "9 is more than four times 1, but can wait";
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 0U);
+}
+
+TEST(Queue, BeginsTheLongestBeforeOthersWaitForIt) {
+  const std::vector<Trial> trials = trials_with({"a", "b", "b", "c"});
+  const std::vector<double> costs = {9, 20, 1, 45};
+  Queue queue(trials, costs, registry(), 2);
+  ASSERT_EQ(queue.next("", 45), 3U);
+  queue.done(3);
+  ASSERT_EQ(queue.next("b", 45), 1U);
+  EXPECT_EQ(queue.next("b", 45), 0U) << "10 seconds are left, 9 of them one trial's";
+  EXPECT_EQ(queue.next("b", 45), 2U);
+}
+
+TEST(Queue, ForOneRankNothingIsBegunEarly) {
+  const std::vector<Trial> trials = trials_with({"a", "b"});
+  const std::vector<double> costs = {9, 1};
+  Queue queue(trials, costs, registry(), 1);
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 1U) << "nobody would wait for the longer one";
 }
 
 TEST(Queue, GoesRoundByRound) {
   std::vector<Trial> trials = trials_with({"a", "b", "b"});
   trials[0].round = trials[1].round = 2;
   const std::vector<double> costs = {9, 8, 1};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("a", HUGE_VAL), 2U);
   EXPECT_EQ(queue.next("b", HUGE_VAL), 1U);
   queue.put_back(2);
@@ -100,7 +127,7 @@ TEST(Queue, GoesRoundByRound) {
 TEST(Queue, RespectsTheTimeThatIsLeft) {
   const std::vector<Trial> trials = trials_with({"a", "a", "a"});
   const std::vector<double> costs = {10, 5, 1};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("a", 6), 1U);
   EXPECT_EQ(queue.next("", 5), 2U);
   EXPECT_EQ(queue.next("", 6), std::nullopt);
@@ -110,7 +137,7 @@ TEST(Queue, RespectsTheTimeThatIsLeft) {
 TEST(Queue, NewCostsOrderWhatIsLeft) {
   const std::vector<Trial> trials = trials_with({"a", "a", "b"});
   std::vector<double> costs = {10, 5, 100};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("", 6), 1U);
   EXPECT_EQ(queue.next("", 6), std::nullopt);
   queue.after([&] { costs = {1, 7, 2}; });
@@ -123,7 +150,7 @@ TEST(Queue, NewCostsOrderWhatIsLeft) {
 TEST(Queue, TakesBackWhatWasNotDone) {
   const std::vector<Trial> trials = trials_with({"a", "b"});
   const std::vector<double> costs = {2, 1};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   ASSERT_EQ(queue.next("", HUGE_VAL), 0U);
   queue.put_back(0);
   EXPECT_EQ(queue.size(), 2U);
@@ -135,7 +162,7 @@ TEST(Queue, TheVendorGoesFirstAmongThoseThatAreComparedWithIt) {
   for (Trial& trial : trials) trial.method = "gauss_serial";
   trials[1].method = trials[3].method = "lapack";
   const std::vector<double> costs = {9, 1, 5, 2};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("", HUGE_VAL), 1U) << "the reference of the longest";
   EXPECT_EQ(queue.next("a", HUGE_VAL), 0U);
   queue.put_back(1);
@@ -152,7 +179,7 @@ TEST(Queue, WhatIsComparedWithTheLastTrialGoesBeforeOthersOfItsMatrix) {
   trials[0].method = trials[1].method = "lapack";
   trials[1].problem = trials[2].problem = Problem::named("getrf");
   std::vector<double> costs = {9, 8, 7, 0.2, 20};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   ASSERT_EQ(queue.next("a", 10), 0U);
   EXPECT_EQ(queue.next("a", 10, 0), 3U) << "the vendor has just run for it";
   queue.put_back(3);
@@ -176,7 +203,7 @@ TEST(Queue, AReferenceIsOfTheSameOperandsAndCaches) {
     trials[1].method = "lapack";
     change(trials[1]);
     const std::vector<double> costs = {9, 1};
-    Queue queue(trials, costs, registry());
+    Queue queue(trials, costs, registry(), 2);
     EXPECT_EQ(queue.next("", HUGE_VAL), 0U);
     EXPECT_EQ(queue.next("a", HUGE_VAL), 1U);
   }
@@ -187,7 +214,7 @@ TEST(Queue, AReferenceForWhichNoTimeIsLeftIsPassedOver) {
   trials[0].method = "gauss_serial";
   trials[1].method = "lapack";
   const std::vector<double> costs = {2, 3};
-  Queue queue(trials, costs, registry());
+  Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("", 2.5), 0U);
 }
 
