@@ -99,13 +99,20 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   std::vector<std::size_t> batch;
   // The last ones go one by one, so that all ranks end together.
   const double fair = queued_cost_ / (2.0 * post_.size());
-  double room = std::min({batch_seconds, fair, most_seconds});
+  double room = std::min(batch_seconds, fair);
   while (next) {
     batch.push_back(*next);
     queued_cost_ -= costs_[*next];
     room -= costs_[*next];
+    most_seconds -= costs_[*next];
     if (room <= 0 || batch.size() == most_in_batch) break;
-    next = queue_.next(trials_[*next].matrix.digest, room, next);
+    next = queue_.next(trials_[*next].matrix.digest, most_seconds, next);
+    // What does not fit ends the batch: a shorter one in its stead would be one with another matrix, or one
+    // that is to be compared with it.
+    if (next && costs_[*next] > room) {
+      queue_.put_back(*next);
+      break;
+    }
   }
   if (!batch.empty()) last_[rank] = batch.back();
   return batch;

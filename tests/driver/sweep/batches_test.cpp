@@ -161,6 +161,18 @@ TEST(Batches, AreLeftForResumeWhereTheSweepIsStoppedAtOnce) {
   }
 }
 
+TEST(Batches, KeepToAMatrixWhereItsNextTrialDoesNotFitIntoThem) {
+  SweepInProcess sweep(1, 90);
+  sweep.orders = {900, 1100, 50};
+  std::vector<std::string> matrices;  // in the order in which they were held
+  sweep.script.answers = [&](int, const Trial& trial) {
+    if (matrices.empty() || matrices.back() != trial.matrix.digest) matrices.push_back(trial.matrix.digest);
+    return good_answer(trial);
+  };
+  ASSERT_TRUE(sweep.run());
+  EXPECT_EQ(matrices.size(), 30U) << "each was held once";
+}
+
 TEST(Batches, EndWithTheirRound) {
   SweepInProcess sweep(2, many);
   sweep.rounds = 2;

@@ -151,9 +151,12 @@ SweepInProcess::~SweepInProcess() = default;
 
 bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_step) {
   for (Trial& trial : trials_) {
+    const auto number = static_cast<std::size_t>(&trial - trials_.data());
     trial.timeout_seconds = trial_timeout;
-    trial.round = 1 + (&trial - trials_.data()) % rounds;
-    trial.shape = {n, n, n, 1, Uplo::lower};
+    trial.round = 1 + static_cast<std::int64_t>(number) % rounds;
+    const std::int64_t order = orders.empty() ? n : orders[number % orders.size()];
+    trial.shape = {order, order, order, 1, Uplo::lower};
+    if (!orders.empty()) trial.matrix.digest = fmt::format("matrix {}", number / orders.size());
     trial.backend = backend;
     trial.expect = expect;
   }

@@ -45,6 +45,8 @@ class SweepInProcess {
   double trial_timeout = 600;
   std::int64_t n = 10;              ///< of every trial
   Backend backend = Backend::host;  ///< likewise
+  /// Of the trials that share a matrix, in turn; empty: each has a matrix of its own, of order n.
+  std::vector<std::int64_t> orders;
   std::vector<std::string> expect;  ///< of every trial
   std::int64_t rounds = 1;          ///< trial i is of round 1 + i % rounds
   std::set<int> dead;               ///< ranks that take no step any more
