@@ -128,17 +128,21 @@ __global__ void __launch_bounds__(Threads, 1)
       v[s][c] = row < rows && c < own_cols ? own[from + c * lda] : T(0);
     }
   }
+  // Every block's barriers are ready before anything is sent to them, and everything was read before the
+  // rows of U, which come from below, are stored.
   if (update.cols > 0) {
+    ProductWithL<Columns, RowsPerThread, T> product(own_row, step, rows, a - update.cols * lda, lda);
     __syncthreads();
+    arrive_at_cluster_barrier();
     for (int c = warp * 8; c < Columns; c += warps * 8) {
       solve_tile(triangle, upper + c, stride, update.cols);
     }
-    subtract_product<Columns, RowsPerThread>(v, own_row, step, rows, a - update.cols * lda, lda, update.cols,
-                                             shared_address(upper));
+    __syncthreads();  // U is there
+    product.subtract(v, update.cols, shared_address(upper));
+  } else {
+    arrive_at_cluster_barrier();
   }
-  // Every block's barriers are ready before anything is sent to them, and everything was read before the
-  // rows of U, which come from below, are stored.
-  cluster_barrier();
+  await_cluster_barrier();
   if (update.cols > 0) {
     for (int c = static_cast<int>(rank) + warp * static_cast<int>(blocks); c < own_cols;
          c += warps * static_cast<int>(blocks)) {
@@ -196,13 +200,20 @@ __global__ void __launch_bounds__(Threads, 1)
       __syncwarp();
       const Candidate best =
           load_candidate(own_candidates + static_cast<unsigned>(best_warp * sizeof(Candidate)));
-      // Columns that are finished have come to the end of the row: nothing is subtracted from them.
-      T element = T(0);
-      if (lane < Columns - j) load(row_out + static_cast<unsigned>(lane * sizeof(T)), element);
-      const unsigned to_row = inbox + most_blocks * static_cast<unsigned>(sizeof(Candidate)) +
-                              rank * row_bytes + static_cast<unsigned>(lane * sizeof(T));
-      if (lane < Columns) {
-        for (unsigned r = 0; r < blocks; ++r) send(address_at(to_row, r), address_at(barrier, r), element);
+      // 16 bytes a lane; as many lanes as a row takes send it to one block, others to the next. Columns that
+      // are finished have come to the end of the row: nothing is subtracted from them.
+      constexpr unsigned packs = Columns / pack, at_once = 32 / packs;
+      const unsigned own_pack = static_cast<unsigned>(lane) % packs;
+      T elements[pack];
+      load_pack(row_out + own_pack * 16, elements);
+#pragma unroll
+      for (int p = 0; p < pack; ++p) {
+        if (static_cast<int>(own_pack) * pack + p >= Columns - j) elements[p] = T(0);
+      }
+      const unsigned to_row =
+          inbox + most_blocks * static_cast<unsigned>(sizeof(Candidate)) + rank * row_bytes + own_pack * 16;
+      for (unsigned r = static_cast<unsigned>(lane) / packs; r < blocks; r += at_once) {
+        send_pack(address_at(to_row, r), address_at(barrier, r), elements);
       }
       if (lane < static_cast<int>(blocks)) {
         const auto r = static_cast<unsigned>(lane);

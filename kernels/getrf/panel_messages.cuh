@@ -63,8 +63,13 @@ __device__ __forceinline__ unsigned cluster_blocks() {
   asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(count));
   return count;
 }
-__device__ __forceinline__ void cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+/// A barrier of the cluster's threads in two halves: what a thread did before it arrived is done for those
+/// that have awaited it.
+__device__ __forceinline__ void arrive_at_cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void await_cluster_barrier() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 /// The address of the same variable in the shared memory of block `rank`.
 __device__ __forceinline__ unsigned address_at(unsigned address, unsigned rank) {
@@ -72,15 +77,20 @@ __device__ __forceinline__ unsigned address_at(unsigned address, unsigned rank) 
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
   return there;
 }
-__device__ __forceinline__ void send(unsigned address, unsigned barrier, double value) {
-  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(address),
-               "l"(__double_as_longlong(value)), "r"(barrier)
-               : "memory");
+/// 16 bytes at once.
+__device__ __forceinline__ void send_pack(unsigned address, unsigned barrier, const double* value) {
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(address),
+      "l"(__double_as_longlong(value[0])), "l"(__double_as_longlong(value[1])), "r"(barrier)
+      : "memory");
 }
-__device__ __forceinline__ void send(unsigned address, unsigned barrier, float value) {
-  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(address),
-               "r"(__float_as_uint(value)), "r"(barrier)
-               : "memory");
+__device__ __forceinline__ void send_pack(unsigned address, unsigned barrier, const float* value) {
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+          address),
+      "r"(__float_as_uint(value[0])), "r"(__float_as_uint(value[1])), "r"(__float_as_uint(value[2])),
+      "r"(__float_as_uint(value[3])), "r"(barrier)
+      : "memory");
 }
 __device__ __forceinline__ void send(unsigned address, unsigned barrier, const Candidate& c) {
   asm volatile(
@@ -153,12 +163,6 @@ __device__ __forceinline__ void store_candidate(unsigned address, const Candidat
   asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(c.high), "r"(c.low),
                "r"(c.position), "r"(c.with_sign)
                : "memory");
-}
-__device__ __forceinline__ void load(unsigned address, double& value) {
-  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(value) : "r"(address) : "memory");
-}
-__device__ __forceinline__ void load(unsigned address, float& value) {
-  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
 }
 /// 16 bytes at once: as many elements as that are.
 __device__ __forceinline__ void load_pack(unsigned address, double* value) {

@@ -203,52 +203,61 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
   }
 }
 
-/// v -= L U: rows `row`, `row` + `step`, … of L are read from memory, at most row `rows` - 1, U from `upper`.
-/// `l`: the panel before, from the panel's first row on. @pre update_cols is a multiple of the columns read
-/// at once
+/// v -= L U: rows `row`, `row` + `step`, … of L are read from memory, at most row `rows` - 1. `l`: the panel
+/// before, from the panel's first row on. What is read first of L is under way from the beginning.
 template <int Columns, int RowsPerThread, class T>
-__device__ __forceinline__ void subtract_product(T (&v)[RowsPerThread][Columns], int row, int step, int rows,
-                                                 const T* l, std::int64_t lda, int update_cols,
-                                                 unsigned upper) {
-  constexpr int at_once = RowsPerThread <= 2 ? 8 : RowsPerThread == 4 ? 4 : RowsPerThread == 8 ? 2 : 1;
-  constexpr int pack = 16 / sizeof(T);
-  const auto load_columns = [&](T(&to)[RowsPerThread][at_once], int begin) {
-#pragma unroll
-    for (int k = 0; k < at_once; ++k) {
-      const T* const column = l + (begin + k) * lda;
-#pragma unroll
-      for (int s = 0; s < RowsPerThread; ++s) to[s][k] = column[min(row + s * step, rows - 1)];
-    }
-  };
-  T next[RowsPerThread][at_once];
-  load_columns(next, 0);
-  __syncthreads();  // U is there
+class ProductWithL {
+ public:
+  __device__ __forceinline__ ProductWithL(int row, int step, int rows, const T* l, std::int64_t lda)
+      : row_(row), step_(step), rows_(rows), l_(l), lda_(lda) {
+    load_columns(0);
+  }
+  /// `upper`: U in shared memory. @pre update_cols is a multiple of the columns read at once
+  __device__ __forceinline__ void subtract(T (&v)[RowsPerThread][Columns], int update_cols, unsigned upper) {
+    constexpr int pack = 16 / sizeof(T);
 #pragma unroll 1
-  for (int begin = 0; begin < update_cols; begin += at_once) {
-    T factor[RowsPerThread][at_once];
+    for (int begin = 0; begin < update_cols; begin += at_once) {
+      T factor[RowsPerThread][at_once];
 #pragma unroll
-    for (int k = 0; k < at_once; ++k) {
+      for (int k = 0; k < at_once; ++k) {
 #pragma unroll
-      for (int s = 0; s < RowsPerThread; ++s) factor[s][k] = -next[s][k];
-    }
-    load_columns(next, begin + at_once < update_cols ? begin + at_once : begin);
+        for (int s = 0; s < RowsPerThread; ++s) factor[s][k] = -next_[s][k];
+      }
+      load_columns(begin + at_once < update_cols ? begin + at_once : begin);
 #pragma unroll
-    for (int k = 0; k < at_once; ++k) {
-      const auto row_bytes = static_cast<unsigned>(upper_stride<T, Columns> * sizeof(T));
-      const unsigned u_row = upper + static_cast<unsigned>(begin + k) * row_bytes;
+      for (int k = 0; k < at_once; ++k) {
+        const auto row_bytes = static_cast<unsigned>(upper_stride<T, Columns> * sizeof(T));
+        const unsigned u_row = upper + static_cast<unsigned>(begin + k) * row_bytes;
 #pragma unroll
-      for (int c = 0; c < Columns; c += pack) {
-        T u[pack];
-        load_pack(u_row + static_cast<unsigned>(c * sizeof(T)), u);
+        for (int c = 0; c < Columns; c += pack) {
+          T u[pack];
+          load_pack(u_row + static_cast<unsigned>(c * sizeof(T)), u);
 #pragma unroll
-        for (int p = 0; p < pack; ++p) {
+          for (int p = 0; p < pack; ++p) {
 #pragma unroll
-          for (int s = 0; s < RowsPerThread; ++s) v[s][c + p] = std::fma(factor[s][k], u[p], v[s][c + p]);
+            for (int s = 0; s < RowsPerThread; ++s) v[s][c + p] = std::fma(factor[s][k], u[p], v[s][c + p]);
+          }
         }
       }
     }
   }
-}
+
+ private:
+  static constexpr int at_once = RowsPerThread <= 2 ? 8 : RowsPerThread == 4 ? 4 : RowsPerThread == 8 ? 2 : 1;
+  __device__ __forceinline__ void load_columns(int begin) {
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      const T* const column = l_ + (begin + k) * lda_;
+#pragma unroll
+      for (int s = 0; s < RowsPerThread; ++s) next_[s][k] = column[min(row_ + s * step_, rows_ - 1)];
+    }
+  }
+
+  int row_, step_, rows_;
+  const T* l_;
+  std::int64_t lda_;
+  T next_[RowsPerThread][at_once];
+};
 
 #endif
 
