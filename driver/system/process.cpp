@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -118,6 +119,58 @@ bool ready_to_read(int fd, int wait_ms) {
   return ::poll(&waiting, 1, wait_ms) > 0;
 }
 
+/// @throws io::StorageError
+io::Descriptor open_log(const std::filesystem::path& log) {
+  const io::Opened folder = io::hold_folder(log.parent_path());
+  if (!folder) {
+    throw io::StorageError(
+        fmt::format("cannot open {}: its folder cannot be opened: {}", log.string(), folder.why));
+  }
+  io::Opened opened =
+      io::open_regular(log.filename(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, folder.file.fd());
+  if (!opened) throw io::StorageError(fmt::format("cannot open {}: {}", log.string(), opened.why));
+  return std::move(opened.file);
+}
+
+/// A byte on a socket, and the room beside it for a descriptor.
+struct FileMessage {
+  FileMessage() {
+    header.msg_iov = &bytes;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+  }
+  char byte = 0;
+  iovec bytes{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header{};
+};
+
+/// Where nobody is left to take it, whoever sends the next message hears that.
+void send_file(int socket, int file) {
+  FileMessage message;
+  cmsghdr* const beside = CMSG_FIRSTHDR(&message.header);
+  beside->cmsg_level = SOL_SOCKET;
+  beside->cmsg_type = SCM_RIGHTS;
+  beside->cmsg_len = CMSG_LEN(sizeof file);
+  std::memcpy(CMSG_DATA(beside), &file, sizeof file);
+  while (::sendmsg(socket, &message.header, MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
+}
+
+/// @return not open: the other end is gone, or there was no place for one
+io::Descriptor receive_file(int socket) {
+  FileMessage message;
+  ssize_t count = 0;
+  do {
+    count = ::recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC);
+  } while (count < 0 && errno == EINTR);
+  const cmsghdr* const beside = count > 0 ? CMSG_FIRSTHDR(&message.header) : nullptr;
+  if (beside == nullptr || beside->cmsg_type != SCM_RIGHTS) return io::Descriptor();
+  int file = -1;
+  std::memcpy(&file, CMSG_DATA(beside), sizeof file);
+  return io::Descriptor(file);
+}
+
 /// Appends what has arrived. @return false at the end of the stream
 bool read_some(int fd, std::string& output) {
   char buffer[4096];
@@ -148,30 +201,49 @@ std::vector<std::string> child_environment(const std::vector<std::string>& chang
 
 Process::Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
                  const std::string& log) {
+  // Opened here, not by the child: an error must say that the medium failed, not that no child could start.
+  start(arguments, environment, open_log(log));
+}
+
+Process::Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment)
+    : said_(::memfd_create("gaussweep output", MFD_CLOEXEC)) {
+  if (!said_.open()) said_ = io::Descriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  start(arguments, environment, said_);
+}
+
+void Process::start(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                    const io::Descriptor& output) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
   }
   channel_ = Channel(ends[0]);
   Channel child_end(ends[1]);
-  // Opened here, not by the child: an error must say that the medium failed, not that no child could start.
-  const std::filesystem::path name = log;
-  const io::Opened folder = io::hold_folder(name.parent_path());
-  if (!folder) {
-    throw io::StorageError(fmt::format("cannot open {}: its folder cannot be opened: {}", log, folder.why));
-  }
-  io::Opened opened =
-      io::open_regular(name.filename(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, folder.file.fd());
-  if (!opened) throw io::StorageError(fmt::format("cannot open {}: {}", log, opened.why));
-  const Channel log_end(opened.file.release());
   FileActions actions;
   posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions.value, log_end.fd(), 1);
-  posix_spawn_file_actions_adddup2(&actions.value, log_end.fd(), 2);
+  posix_spawn_file_actions_adddup2(&actions.value, output.fd(), 1);
+  posix_spawn_file_actions_adddup2(&actions.value, output.fd(), 2);
   posix_spawn_file_actions_adddup2(&actions.value, child_end.fd(), 3);
   step_ = StepNote::make();
   if (step_.descriptor() >= 0) posix_spawn_file_actions_adddup2(&actions.value, step_.descriptor(), 4);
   pid_ = spawn_self(arguments, environment, actions);
+}
+
+void Process::give_log(const std::string& log) {
+  log_ = open_log(log);
+  keep_said();
+  send_file(channel_.fd(), log_.fd());
+}
+
+/// Brings to the log what the child says outside of it: before it has taken it, or at its end instead.
+void Process::keep_said() noexcept {
+  if (!log_.open()) return;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t count = ::pread(said_.fd(), buffer, sizeof buffer, said_bytes_);
+    if (count <= 0 || ::write(log_.fd(), buffer, static_cast<std::size_t>(count)) != count) return;
+    said_bytes_ += count;
+  }
 }
 
 bool Process::ended(Ending& how) {
@@ -179,6 +251,7 @@ bool Process::ended(Ending& how) {
   int status = 0;
   if (::waitpid(pid_, &status, WNOHANG) != pid_) return false;
   ::kill(-pid_, SIGKILL);  // whatever it left behind in its group
+  keep_said();
   pid_ = -1;
   channel_.close();
   how = ending_of(status);
@@ -189,6 +262,7 @@ bool Process::end() noexcept {
   if (pid_ <= 0) return true;
   channel_.close();
   const bool gone = kill_group(pid_);
+  keep_said();
   pid_ = -1;
   return gone;
 }
@@ -232,6 +306,13 @@ std::string capture_self(const std::vector<std::string>& arguments,
     throw std::runtime_error(fmt::format("'gaussweep {}' ended with {}", arguments.front(), how.words()));
   }
   return output;
+}
+
+void take_log(int socket) {
+  const io::Descriptor log = receive_file(socket);
+  if (!log.open()) return;
+  ::dup2(log.fd(), STDOUT_FILENO);
+  ::dup2(log.fd(), STDERR_FILENO);
 }
 
 bool die_with(pid_t parent) {

@@ -56,13 +56,13 @@ struct Executor::Held {
   double reference_good_until = 0;  ///< by the clock: what drifts has drifted then
 };
 
-Executor::Executor(const Registry& registry, Device& device, StoreWriter& store, Origin origin,
+Executor::Executor(const Registry& registry, Context& context, StoreWriter& store, Origin origin,
                    std::function<void(const std::string&)> at)
     : registry_(registry),
-      device_(device),
+      device_(context.device),
       host_device_(make_host_device(Backend::host, now_seconds)),
-      device_info_(worker_device_info(device)),
-      context_(device),
+      device_info_(worker_device_info(context.device)),
+      context_(context),
       host_context_(*host_device_),
       store_(store),
       origin_(std::move(origin)),

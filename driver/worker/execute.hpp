@@ -24,8 +24,9 @@ namespace gaussweep::driver {
 /// Holds what trials share: the devices, the inputs of the last trial, the reference's answer for them.
 class Executor {
  public:
+  /// @param context of the worker's device; outlives this
   /// @param at called at the beginning of every step, so that the cause of an end can name the last one
-  Executor(const Registry& registry, Device& device, StoreWriter& store, Origin origin,
+  Executor(const Registry& registry, Context& context, StoreWriter& store, Origin origin,
            std::function<void(const std::string&)> at);
   ~Executor();
   /// The record of a trial. Numeric failure is in the record.
@@ -78,7 +79,8 @@ class Executor {
   Nvml nvml_;
   std::optional<GpuSampler> sampler_;  ///< of the worker's device
   double plenty_until_ = 0;  ///< by the clock: so long, memory is free for a trial that needs little
-  Context context_, host_context_;
+  Context& context_;
+  Context host_context_;
   StoreWriter& store_;
   Origin origin_;
   Peaks peaks_;

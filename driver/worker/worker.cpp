@@ -13,6 +13,7 @@
 #include "driver/records/phases.hpp"
 #include "driver/system/channel.hpp"
 #include "driver/system/clock.hpp"
+#include "driver/system/process.hpp"
 #include "driver/system/step_note.hpp"
 #include "driver/worker/execute.hpp"
 #include "io/files/errors.hpp"
@@ -93,6 +94,24 @@ Peaks peaks_in(const io::DeviceRow& row) {
   return {row.copy_bytes_per_second, row.gemm_flops_float, row.gemm_flops_double};
 }
 
+using Tell = std::function<void(const FromWorker&)>;
+
+/// A device that works.
+struct ReadyDevice {
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Context> context;
+};
+
+ReadyDevice ready_device(Backend backend, const DeviceMaker& make_device, const Tell& tell) {
+  ReadyDevice ready;
+  tell(message::At{"device"});
+  ready.device = make_device(backend);
+  ready.context = std::make_unique<Context>(*ready.device);
+  tell(message::At{"probe"});
+  probe(*ready.context);
+  return ready;
+}
+
 /// The last message of a worker that cannot go on. @return its exit code
 int say_last(Channel& channel, const FromWorker& message) {
   try {
@@ -149,29 +168,33 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
 }  // namespace
 
 int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
-                 const DeviceMaker& make_device) {
+                 const DeviceMaker& make_device, std::optional<Backend> early) {
   Channel channel(descriptor);
   StepNote note = StepNote::of(step_descriptor);
-  const auto tell = [&](const FromWorker& message) { channel.send(message_json(message)); };
+  const Tell tell = [&](const FromWorker& message) { channel.send(message_json(message)); };
   try {
+    ReadyDevice ready;
+    if (early) {
+      // No peaks yet: the cores are this rank's, which reads its plan, and the GPU may still be that of a
+      // sweep whose lock it waits for.
+      ready = ready_device(*early, make_device, tell);
+      take_log(descriptor);
+    }
     const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
-    tell(message::At{"device"});
-    const std::unique_ptr<Device> device = make_device(setup.backend);
+    if (!ready.device) ready = ready_device(setup.backend, make_device, tell);
     std::string step;
     io::Record phases;  // when those of the trial began
     StoreWriter store{io::MatrixStore(setup.matrices)};
-    Executor executor(registry, *device, store, setup.origin, [&](const std::string& name) {
+    Executor executor(registry, *ready.context, store, setup.origin, [&](const std::string& name) {
       step = name;
       begin_phase(phases, name, epoch_seconds());
       note.write(name);
     });
-    tell(message::At{"probe"});
-    probe(executor.context());
     tell(message::At{"peaks"});
     const Peaks peaks =
         setup.device ? peaks_in(*setup.device) : measure_peaks(executor.context(), peak_seconds);
     executor.set_peaks(peaks);
-    tell(message::Hello{row_of(worker_device_info(*device), setup.origin.host, peaks)});
+    tell(message::Hello{row_of(worker_device_info(*ready.device), setup.origin.host, peaks)});
 
     std::vector<char> reserve;
     for (;;) {

@@ -1,5 +1,6 @@
 #include "tests/faults/failing_device.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -71,7 +72,7 @@ class FailingDevice final : public Device {
  private:
   bool failed() const { return ::access(fault_.file.c_str(), F_OK) == 0; }
   void refuse() const {
-    if (fault_.how != "lies" && fault_.how != "full" && failed())
+    if ((fault_.how == "dies" || fault_.how == "refuses") && failed())
       throw DeviceError("the device is gone", "faultDeviceGone", fault_.how == "dies");
   }
   void spoil(void* data, std::size_t bytes) const {
@@ -81,6 +82,16 @@ class FailingDevice final : public Device {
   Fault fault_;
   int fetches_ = 0;
 };
+
+/// What befalls a worker before it has a device.
+void fail_in_the_making(const Fault& fault) {
+  if (::access(fault.file.c_str(), F_OK) != 0) return;
+  if (fault.how == "aborts") {
+    std::fputs("the driver gives up\n", stderr);
+    std::abort();
+  }
+  while (fault.how == "hangs") ::pause();
+}
 
 }  // namespace
 
@@ -101,6 +112,7 @@ std::unique_ptr<Device> make_failing_device(Backend backend) {
   std::istringstream(words) >> fault.rank >> fault.fetches >> fault.how >> fault.file;
   if (fault.rank < 0) fault.file += std::to_string(rank_of_parent());
   if (fault.rank >= 0 && fault.rank != rank_of_parent()) return device;
+  fail_in_the_making(fault);
   if (fault.how == "small") {
     const std::size_t mebibytes = static_cast<std::size_t>(fault.fetches);
     return std::make_unique<testing_help::SmallDevice>(std::move(device), mebibytes << 20);

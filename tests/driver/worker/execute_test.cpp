@@ -90,7 +90,8 @@ class RoomOnADevice : public testing::Test {
   io::Record run(std::size_t bytes) {
     SmallDevice device(bytes, memory_to_pin);
     StoreWriter store{io::MatrixStore(scratch.folder())};
-    Executor executor(registry, device, store, {}, [](const std::string&) {});
+    Context context(device);
+    Executor executor(registry, context, store, {}, [](const std::string&) {});
     io::Record record = executor.run(trial);
     uploads = device.uploads;
     EXPECT_EQ(device.held(), 0u);
