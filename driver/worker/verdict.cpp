@@ -37,7 +37,7 @@ Verdict judge_with(Context& context, const Trial& trial, const Method& method, c
                    const Answer<T>& answer, Copies&& copies) {
   std::optional<Findings> found;
   try {
-    const auto reductions = device_reductions<T>(context, copies());
+    const auto reductions = little_on_host(device_reductions<T>(context, copies()));
     found = check(method, inputs, answer, trial.tolerance, *reductions);
   } catch (const OutOfMemory&) {  // beside the operands there is no room for the judge's
   }

@@ -3,6 +3,47 @@
 #include <utility>
 
 namespace gaussweep {
+namespace {
+
+template <class T>
+class LittleOnHost final : public Reductions<T> {
+ public:
+  LittleOnHost(std::unique_ptr<Reductions<T>> device, std::size_t most)
+      : device_(std::move(device)), most_(most) {}
+  std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
+    return of(a).first_not_finite(a, part);
+  }
+  double max_norm(const HostMatrix<T>& a, Part part) override { return of(a).max_norm(a, part); }
+  Scaled one_norm(const HostMatrix<T>& a, Part part) override { return of(a).one_norm(a, part); }
+  Scaled infinity_norm(const HostMatrix<T>& a, Part part) override { return of(a).infinity_norm(a, part); }
+  Scaled symmetric_norm(const HostMatrix<T>& a, Part part) override { return of(a).symmetric_norm(a, part); }
+  Scaled frobenius_norm(const HostMatrix<T>& a) override { return of(a).frobenius_norm(a); }
+  std::vector<double> column_maxima(const HostMatrix<T>& a) override { return of(a).column_maxima(a); }
+  std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
+                                               Measure measure) override {
+    return device_->residual_columns(factors, target, measure);
+  }
+  double largest_share(const Factors<T>& factors, const Target<T>& target, double slope,
+                       const Scaled& floor) override {
+    return device_->largest_share(factors, target, slope, floor);
+  }
+
+ private:
+  Reductions<T>& of(const HostMatrix<T>& a) {
+    if (a.data.size() <= most_) return host_;
+    return *device_;
+  }
+  std::unique_ptr<Reductions<T>> device_;
+  HostReductions<T> host_;
+  std::size_t most_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Reductions<T>> little_on_host(std::unique_ptr<Reductions<T>> device, std::size_t most) {
+  return std::make_unique<LittleOnHost<T>>(std::move(device), most);
+}
 
 template <class T>
 std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& inputs,
@@ -29,6 +70,8 @@ std::uint64_t device_digest(Context& context, const void* data, std::size_t byte
   return emulated::device_digest(context, data, bytes);
 }
 
+template std::unique_ptr<Reductions<float>> little_on_host(std::unique_ptr<Reductions<float>>, std::size_t);
+template std::unique_ptr<Reductions<double>> little_on_host(std::unique_ptr<Reductions<double>>, std::size_t);
 template std::unique_ptr<Reductions<float>> device_reductions(Context&, std::vector<DeviceCopy<float>>,
                                                               std::size_t);
 template std::unique_ptr<Reductions<double>> device_reductions(Context&, std::vector<DeviceCopy<double>>,

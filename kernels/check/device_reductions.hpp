@@ -31,6 +31,12 @@ template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies = {},
                                                  std::size_t workspace = std::size_t{64} << 20);
 
+/// By the CPU where a matrix has at most `most` elements, for a pass over those takes less time than waiting
+/// for a device; by `device` else, and all products.
+template <class T>
+std::unique_ptr<Reductions<T>> little_on_host(std::unique_ptr<Reductions<T>> device,
+                                              std::size_t most = std::size_t{1} << 14);
+
 /// A digest of memory on the context's device: another where any bit was changed, but for one case in 2^64.
 /// @pre `bytes` is a multiple of 8
 std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes);

@@ -184,5 +184,56 @@ TYPED_TEST(DeviceJudge, SeesABitThatChanged) {
   EXPECT_NE(digest(), before);
 }
 
+/// Counts what reaches the device.
+template <class T>
+class Counted final : public Reductions<T> {
+ public:
+  explicit Counted(int& asked) : asked_(asked) {}
+  std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
+    return host().first_not_finite(a, part);
+  }
+  double max_norm(const HostMatrix<T>& a, Part part) override { return host().max_norm(a, part); }
+  Scaled one_norm(const HostMatrix<T>& a, Part part) override { return host().one_norm(a, part); }
+  Scaled infinity_norm(const HostMatrix<T>& a, Part part) override { return host().infinity_norm(a, part); }
+  Scaled symmetric_norm(const HostMatrix<T>& a, Part part) override { return host().symmetric_norm(a, part); }
+  Scaled frobenius_norm(const HostMatrix<T>& a) override { return host().frobenius_norm(a); }
+  std::vector<double> column_maxima(const HostMatrix<T>& a) override { return host().column_maxima(a); }
+  std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
+                                               Measure measure) override {
+    return host().residual_columns(factors, target, measure);
+  }
+  double largest_share(const Factors<T>& factors, const Target<T>& target, double slope,
+                       const Scaled& floor) override {
+    return host().largest_share(factors, target, slope, floor);
+  }
+
+ private:
+  HostReductions<T>& host() {
+    ++asked_;
+    return host_;
+  }
+  int& asked_;
+  HostReductions<T> host_;
+};
+
+TYPED_TEST(DeviceJudge, OfLittleMatricesOnlyTheProductIsTheDevices) {
+  using T = TypeParam;
+  const Problem problem = Problem::named("gesv");
+  const Method& vendor = vendor_row(this->registry, problem, Backend::host);
+  // Of order 6: products alone; 20: A has more than 300 elements, b and x have not.
+  for (const auto& [n, most] : {std::pair{6, 1}, std::pair{20, 4}}) {
+    const auto inputs = make_inputs<T>(problem, {n, n, n, 2, Uplo::lower}, MatrixKind::uniform);
+    const Answer<T> answer = run_method(this->host_context, vendor, inputs, defaults(vendor));
+    int asked = 0;
+    const auto reductions = little_on_host<T>(std::make_unique<Counted<T>>(asked), 300);
+    const double tolerance = default_tolerance(problem);
+    const Findings found = check(vendor, inputs, answer, tolerance, *reductions);
+    expect_same(found, check(vendor, inputs, answer, tolerance), "n " + std::to_string(n));
+    EXPECT_GE(asked, 1) << n;
+    EXPECT_LE(asked, most) << n;
+    EXPECT_EQ(asked > 1, n == 20) << "A of order 20 is the device's";
+  }
+}
+
 }  // namespace
 }  // namespace gaussweep
