@@ -1,6 +1,6 @@
 #include "driver/sweep/queue.hpp"
 
-#include <fmt/format.h>
+#include "driver/plan/shared_inputs.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -57,15 +57,11 @@ bool Queue::is_reference(std::size_t index) const {
   return vendor != nullptr && vendor->variant == t.method;
 }
 
-/// Equal for trials that one run of the vendor's method serves, as their worker measures it
-/// (worker/execute.cpp).
 std::optional<std::string> Queue::comparison_of(std::size_t index) const {
   const Trial& t = trials_[index];
   const Method* vendor = registry_.reference(t.problem, t.backend);
   if (vendor == nullptr) return std::nullopt;
-  return fmt::format("{} {} {} {} {} {} {}", t.matrix.digest, t.matrix_b ? t.matrix_b->digest : "",
-                     vendor->id(), to_string(t.precision), to_string(t.shape.uplo), t.shape.nrhs,
-                     t.sampling.cold);
+  return comparison_identity(t, *vendor);
 }
 
 void Queue::remove(std::size_t index) {

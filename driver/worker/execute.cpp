@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/base/for_now.hpp"
+#include "driver/plan/shared_inputs.hpp"
 #include "driver/records/blank_record.hpp"
 #include "driver/records/judge.hpp"
 #include "driver/records/statistics.hpp"
@@ -50,7 +51,7 @@ void add_words(std::string& message, const std::string& words) {
 template <class T>
 struct Executor::Held {
   std::shared_ptr<Prepared<T>> prepared;
-  std::string reference_identity;  ///< of the answer below: inputs, problem, method
+  std::string reference_identity;  ///< of the answer below: `comparison_identity`
   Answer<T> reference;
   double reference_seconds = std::numeric_limits<double>::quiet_NaN();
   double reference_good_until = 0;  ///< by the clock: what drifts has drifted then
@@ -436,8 +437,7 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   if (vendor == nullptr) return;
   const bool vendor_on_host = !vendor->runs_on(trial.backend);
   Context& vendor_context = vendor_on_host ? host_context_ : context_of(trial.backend);
-  const std::string identity = fmt::format("{} {} {} {}", held.prepared->identity, vendor->id(),
-                                           to_string(trial.shape.uplo), record.cache);
+  const std::string identity = comparison_identity(trial, *vendor);
   const double start = now_seconds();
   // Not for ever; but to take it again must not become what the night is spent on.
   const auto note_when = [&] {

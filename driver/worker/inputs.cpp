@@ -9,6 +9,7 @@
 #include "driver/base/dense_view.hpp"
 #include "driver/base/for_now.hpp"
 #include "driver/base/rounded.hpp"
+#include "driver/plan/shared_inputs.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
 #include "io/records/status.hpp"
@@ -120,20 +121,6 @@ void require_size(const MatrixRequest& request, std::int64_t rows, std::int64_t 
                                    request.kind == "file" ? request.file : request.kind, rows, cols,
                                    want.rows, want.cols));
 }
-
-}  // namespace
-
-std::string inputs_identity(const Trial& t) {
-  const bool triangle = t.problem->counts_of_a == Counts::triangle;
-  // A factorisation or inversion of the same matrix has no b and no x_true.
-  const bool system = t.problem->second == SecondOperand::right_hand_sides;
-  return fmt::format("{} {} {} {}x{}x{} {}", t.matrix.digest, t.matrix_b ? t.matrix_b->digest : "",
-                     to_string(t.precision), t.shape.m, t.shape.n, t.shape.k, t.shape.nrhs) +
-         (triangle ? fmt::format(" {}", to_string(t.shape.uplo)) : "") + (system ? " system" : "") +
-         (t.problem->second == SecondOperand::matrix ? " product" : "");
-}
-
-namespace {
 
 /// Whether zeroing the triangle that the problem does not see would change anything.
 template <class T>

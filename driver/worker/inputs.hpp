@@ -25,9 +25,6 @@ struct Prepared {
   HostMatrix<T> b_of_b, x_of_b;  ///< of gemm's B
 };
 
-/// What decides the inputs of a trial: matrices, precision, problem (trsv sees one triangle), shape.
-std::string inputs_identity(const Trial& trial);
-
 /// The inputs of a trial: those of `held` where it has the matrix already, else read, else made, and then
 /// stored behind the trial. Where a stored file is damaged it is made anew.
 /// @param held what was held last, or nothing: it is used up

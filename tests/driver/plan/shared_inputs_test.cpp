@@ -1,4 +1,4 @@
-#include "driver/worker/inputs.hpp"
+#include "driver/plan/shared_inputs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,6 +47,30 @@ TEST(InputsIdentity, SizesPrecisionAndTriangleDecide) {
   other = solve;
   other.precision = Precision::float32;
   EXPECT_NE(inputs_identity(other), inputs_identity(solve));
+}
+
+// A run of the vendor serves the trials that follow on the same inputs.
+TEST(ComparisonIdentity, MethodsShareItAndTriangleCachesAndInputsDecide) {
+  const Registry registry = builtin_registry();
+  const Problem potrf = Problem::named("potrf");
+  const Method& vendor = *registry.find(potrf, "lapack");
+  const Trial trial = trial_of(potrf);
+  const auto differs = [&](const Trial& other) {
+    return comparison_identity(other, vendor) != comparison_identity(trial, vendor);
+  };
+  Trial other = trial;
+  other.method = "blocked_simultaneous";
+  EXPECT_FALSE(differs(other));
+  other.shape.uplo = trial.shape.uplo == Uplo::lower ? Uplo::upper : Uplo::lower;
+  EXPECT_TRUE(differs(other)) << "the vendor factors one triangle";
+  other = trial;
+  other.sampling.cold = true;
+  EXPECT_TRUE(differs(other));
+  other = trial;
+  other.matrix.digest = "e";
+  EXPECT_TRUE(differs(other));
+  EXPECT_NE(comparison_identity(trial, *registry.find(potrf, "cusolver")),
+            comparison_identity(trial, vendor));
 }
 
 }  // namespace
