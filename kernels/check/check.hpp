@@ -66,12 +66,22 @@ struct Difference {
   double mean_absolute;  ///< the mean of |x - reference|
 };
 
+/// The largest element of an answer, of those that count; NaN where there is one.
+template <class T>
+double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer);
+
 /// All are NaN where the reference is not finite, and for getrf where the two exchanged rows
-/// differently; infinite where the answer is not finite.
+/// differently; infinite where the answer is not finite. `reference_norm`: the reference's norm_of_answer,
+/// for whom it serves many times. An answer that is its own reference costs nothing then.
 /// @pre both are of one shape (else std::invalid_argument)
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
-                      const Answer<T>& reference);
+                      const Answer<T>& reference, double reference_norm);
+template <class T>
+Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
+                      const Answer<T>& reference) {
+  return difference(problem, shape, answer, reference, norm_of_answer(problem, shape, reference));
+}
 
 /// Default tolerance of a problem's ratio.
 double default_tolerance(Problem problem);

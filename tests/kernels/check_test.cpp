@@ -392,59 +392,6 @@ TYPED_TEST(Check, WrongShapesAreErrorsOfTheProgram) {
   EXPECT_THROW(check(method_of(Problem::named("getrf")), inputs, answer), std::invalid_argument);
 }
 
-TYPED_TEST(Check, Difference) {
-  using T = TypeParam;
-  const T rubbish = std::numeric_limits<T>::quiet_NaN();
-  const Shape shape{2, 2, 2, 1, Uplo::lower};
-  Answer<T> reference, answer;
-  reference.x = matrix<T>(2, 2, {1, 2, 3, -4});
-  answer.x = matrix<T>(2, 2, {1, 2, 5, -4});
-  EXPECT_EQ(difference(Problem::named("geinv"), shape, reference, reference).largest, 0);
-  EXPECT_EQ(difference(Problem::named("geinv"), shape, answer, reference).largest, 0.5);
-  EXPECT_EQ(difference(Problem::named("potrf"), shape, answer, reference).largest,
-            0);  // (0, 1) is not in the lower triangle
-  EXPECT_EQ(difference(Problem::named("trtri"), {2, 2, 2, 1, Uplo::upper}, answer, reference).largest, 0.5);
-  answer.x(0, 1) = rubbish;
-  EXPECT_EQ(difference(Problem::named("potrf"), shape, answer, reference).largest, 0);
-  EXPECT_EQ(difference(Problem::named("geinv"), shape, answer, reference).largest, infinity);
-  EXPECT_TRUE(std::isnan(difference(Problem::named("geinv"), shape, reference, answer).largest));
-
-  answer = reference;
-  reference.pivots = {0, 1};  // the same as none
-  EXPECT_EQ(difference(Problem::named("getrf"), shape, answer, reference).largest, 0);
-  reference.pivots = {1, 1};
-  EXPECT_TRUE(std::isnan(difference(Problem::named("getrf"), shape, answer, reference).largest));
-}
-
-TYPED_TEST(Check, ElementDifference) {
-  using T = TypeParam;
-  const Shape shape{2, 2, 2, 1, Uplo::lower};
-  Answer<T> reference, answer;
-  reference.x = matrix<T>(2, 2, {1, 2, 4, -4});
-  answer.x = matrix<T>(2, 2, {1, 2, 7, -4});
-  const auto expect = [&](Problem problem, const Shape& its, double largest, double mean, double absolute) {
-    const Difference apart = difference(problem, its, answer, reference);
-    EXPECT_DOUBLE_EQ(apart.largest_relative, largest);
-    EXPECT_DOUBLE_EQ(apart.mean_relative, mean);
-    EXPECT_DOUBLE_EQ(apart.mean_absolute, absolute);
-  };
-  expect(Problem::named("geinv"), shape, 0.75, 0.75 / 4, 3.0 / 4);
-  expect(Problem::named("trtri"), {2, 2, 2, 1, Uplo::upper}, 0.75, 0.75 / 3, 3.0 / 3);
-  expect(Problem::named("potrf"), shape, 0, 0, 0);  // (0, 1) is not in the lower triangle
-  reference.x(0, 1) = 0;                            // no quotient by it, but a difference
-  expect(Problem::named("geinv"), shape, 0, 0, 7.0 / 4);
-  answer.x(0, 1) = std::numeric_limits<T>::infinity();
-  expect(Problem::named("geinv"), shape, infinity, infinity, infinity);
-  constexpr T huge = std::numeric_limits<T>::max();  // differences beyond the range
-  answer.x = matrix<T>(2, 2, {huge, -huge, huge, -huge});
-  reference.x = matrix<T>(2, 2, {-huge, huge, -huge, huge});
-  expect(Problem::named("geinv"), shape, 2, 2,
-         std::is_same_v<T, float> ? 2.0 * huge : std::numeric_limits<double>::max());
-  reference.x = matrix<T>(2, 2, {0, 0, 0, 0});
-  EXPECT_TRUE(std::isnan(difference(Problem::named("geinv"), shape, answer, reference).largest_relative));
-  EXPECT_TRUE(std::isnan(difference(Problem::named("geinv"), shape, answer, reference).mean_relative));
-}
-
 TEST(Norms, ByHand) {
   HostMatrix<double> a(2, 3);
   a.data = {1, -2, 3, 4, -5, 6};  // [1 3 -5; -2 4 6]
