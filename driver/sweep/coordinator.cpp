@@ -55,10 +55,7 @@ Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& re
       clock_(std::move(clock)),
       signals_(std::move(signals)),
       progress_(trials_.size() + done, done) {
-  for (std::size_t i = 0; i < trials_.size(); ++i) {
-    index_[trials_[i].key] = i;
-    queued_cost_ += costs_[i];
-  }
+  for (std::size_t i = 0; i < trials_.size(); ++i) index_[trials_[i].key] = i;
 }
 
 void Coordinator::keep(io::Record record) {
@@ -78,7 +75,6 @@ void Coordinator::keep(io::Record record) {
 
 void Coordinator::estimate_anew() {
   queue_.after([&] { costs_ = estimates(model_, trials_); });
-  queued_cost_ = queue_.total();
   learned_since_ = false;
   estimate_at_ = 4 * std::max(kept_, estimate_at_);
 }
@@ -98,11 +94,10 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   }
   std::vector<std::size_t> batch;
   // The last ones go one by one, so that all ranks end together.
-  const double fair = queued_cost_ / (2.0 * post_.size());
-  double room = std::min(batch_seconds, fair);
+  const double left = queue_.total() + (next ? costs_[*next] : 0);
+  double room = std::min(batch_seconds, left / (2.0 * post_.size()));
   while (next) {
     batch.push_back(*next);
-    queued_cost_ -= costs_[*next];
     room -= costs_[*next];
     most_seconds -= costs_[*next];
     if (room <= 0 || batch.size() == most_in_batch) break;
@@ -125,7 +120,7 @@ bool Coordinator::is_time_for(int rank) const {
   const auto run = running_.find(rank);
   if (run == running_.end()) return true;
   const double busy = std::max(in_hand(rank), clock_.now() - run->second.since);
-  return queued_cost_ > 2.0 * post_.size() * busy;
+  return queue_.total() > 2.0 * post_.size() * busy;
 }
 
 void Coordinator::give(int rank, const std::string& held) {
@@ -264,7 +259,6 @@ void Coordinator::take_back(int rank) {
 void Coordinator::put_back(std::size_t trial) {
   queue_.put_back(trial);
   keeper_.release(trials_[trial], false);
-  queued_cost_ += costs_[trial];
 }
 
 void Coordinator::take(int rank, const message::Retired& retired) {
@@ -351,7 +345,7 @@ void Coordinator::forget_the_silent(double now) {
 }
 
 double Coordinator::work_left() const {
-  double work = queued_cost_;
+  double work = queue_.total();
   for (const auto& [rank, hand] : running_) work += in_hand(rank);
   return work;
 }

@@ -120,7 +120,6 @@ class Coordinator {
   /// on their way there.
   std::vector<std::pair<std::string, bool>> unsynced_, syncing_;
   double last_sync_ = 0;
-  double queued_cost_ = 0;
   bool learned_since_ = false;    ///< since the costs were estimated
   std::size_t kept_ = 0;          ///< records of this run
   std::size_t estimate_at_ = 16;  ///< so many, costs are estimated anew

@@ -98,9 +98,7 @@ void Queue::after(const std::function<void()>& change) {
 
 double Queue::total() const {
   double seconds = 0;
-  for (const auto& [number, round] : rounds_) {
-    for (const auto& [cost, index] : round.by_cost) seconds += cost;
-  }
+  for (const auto& [number, round] : rounds_) seconds += round.seconds;
   return seconds;
 }
 

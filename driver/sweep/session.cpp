@@ -403,8 +403,11 @@ int sweep_into(RunDirectory& directory, Session& session, const Planned& planned
   world.broadcast(to_json(decision));
   told = true;
   SweepEnd end;
-  if (!decision.goes_on) session.start_worker = {};  // ends one that was started early
-  if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit);
+  if (decision.goes_on) {
+    end = coordinate(session, decision, directory, work, store_limit);
+  } else {
+    session.start_worker = {};  // ends one that was started early
+  }
   const int code = exit_code_of(work, directory.journal(), end.lost_its_ranks);
   directory.note(
       {{"note", "end"}, {"exit_code", code}, {"reason", end.stopped_because}, {"time", time_stamp()}});
