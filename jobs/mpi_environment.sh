@@ -9,3 +9,6 @@ export OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_hwloc_base_binding_policy=none
 # Containers forbid one process to read another's memory; without this Open MPI complains once a rank.
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
+# mpirun looks at the machine's topology; what hwloc could say of graphics and OpenCL takes half a second on a machine
+# with GPUs, and nobody asks for it.
+export HWLOC_COMPONENTS=${HWLOC_COMPONENTS:--opencl,-gl,-cuda,-nvml}

@@ -28,6 +28,9 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width, std
 /// The same with line feeds, one at the end too.
 std::string paragraph(const std::string& text, std::size_t width);
 
+/// Puts words behind a message, "; " between them where it has some.
+void add_words(std::string& message, const std::string& words);
+
 /// "2 h 05 min", "3 min 10 s", "12 s".
 std::string duration_words(double seconds);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <stdexcept>
 
@@ -56,11 +57,22 @@ double patience_of_launcher() {
   return std::numeric_limits<double>::infinity();
 }
 
+/// Open MPI asks every library for networks that there is, 0.2 s, before it takes shared memory. Where all
+/// ranks are on this host there is nothing to ask; what a user chose stays.
+void spare_networks() {
+  const char* const all = std::getenv("OMPI_COMM_WORLD_SIZE");
+  const char* const here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  if (all == nullptr || here == nullptr || std::strcmp(all, here) != 0) return;
+  constexpr int keep = 0;
+  ::setenv("OMPI_MCA_pml", "^cm,ucx", keep);
+}
+
 }  // namespace
 
 World::World() : mpi_(started_by_launcher()) {
   if (!mpi_) return;
   launcher_patience_ = patience_of_launcher();
+  spare_networks();
   check(MPI_Init(nullptr, nullptr), "MPI_Init");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");

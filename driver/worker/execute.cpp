@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/base/for_now.hpp"
+#include "driver/base/words.hpp"
 #include "driver/plan/shared_inputs.hpp"
 #include "driver/records/blank_record.hpp"
 #include "driver/records/judge.hpp"
@@ -18,9 +19,13 @@
 #include "driver/system/nvml.hpp"
 #include "driver/system/timed.hpp"
 #include "driver/worker/energy.hpp"
+#include "driver/worker/held.hpp"
+#include "driver/worker/placed.hpp"
 #include "driver/worker/probe.hpp"
 #include "driver/worker/stage_timer.hpp"
+#include "driver/worker/warm_up.hpp"
 #include "io/records/status.hpp"
+#include "kernels/check/device_reductions.hpp"
 #include "kernels/core/errors.hpp"
 
 namespace gaussweep::driver {
@@ -30,6 +35,9 @@ namespace {
 /// Trials that need no more, and there are many of them, share a look at the memory that is free.
 constexpr double little_bytes = 0x1p26;
 constexpr double look_seconds = 1;  // at most between two
+
+/// Of host memory, beside two matrices.
+constexpr std::size_t kept_bytes = std::size_t{1} << 30;
 
 /// From here on a warm-up is as good as a separate pass for the stages: loading a kernel takes milliseconds.
 constexpr double long_run_seconds = 1;
@@ -41,22 +49,7 @@ void describe_device(io::Record& record, const DeviceInfo& info, const Origin& o
   record.device_index = origin.device_index;
 }
 
-void add_words(std::string& message, const std::string& words) {
-  if (!words.empty()) message += (message.empty() ? "" : "; ") + words;
-}
-
 }  // namespace
-
-/// The inputs that this worker holds, and the vendor's answer for them.
-template <class T>
-struct Executor::Held {
-  std::shared_ptr<Prepared<T>> prepared;
-  std::string reference_identity;  ///< of the answer below: `comparison_identity`
-  Answer<T> reference;
-  double reference_norm = std::numeric_limits<double>::quiet_NaN();
-  double reference_seconds = std::numeric_limits<double>::quiet_NaN();
-  double reference_good_until = 0;  ///< by the clock: what drifts has drifted then
-};
 
 Executor::Executor(const Registry& registry, Context& context, StoreWriter& store, Origin origin,
                    std::function<void(const std::string&)> at)
@@ -68,9 +61,13 @@ Executor::Executor(const Registry& registry, Context& context, StoreWriter& stor
       host_context_(*host_device_),
       store_(store),
       origin_(std::move(origin)),
-      at_(std::move(at)) {}
+      at_(std::move(at)) {
+  LargeBlocks::of_process().keep(kept_bytes);
+}
 
-Executor::~Executor() = default;
+Executor::~Executor() {
+  LargeBlocks::of_process().keep_none();
+}
 
 io::Record Executor::blank(const Trial& trial) const {
   io::Record record = blank_record(trial, registry_.find(trial.problem, trial.method), origin_);
@@ -79,13 +76,13 @@ io::Record Executor::blank(const Trial& trial) const {
 }
 
 template <>
-Executor::Held<float>& Executor::held<float>() {
+Held<float>& Executor::held<float>() {
   if (!held_float_) held_float_ = std::make_unique<Held<float>>();
   held_double_.reset();
   return *held_float_;
 }
 template <>
-Executor::Held<double>& Executor::held<double>() {
+Held<double>& Executor::held<double>() {
   if (!held_double_) held_double_ = std::make_unique<Held<double>>();
   held_float_.reset();
   return *held_double_;
@@ -110,24 +107,41 @@ Placement Executor::placement_of(const Trial& trial, const Method& method) {
   if (is_plenty_for(need)) return {};
   const Device& device = context_of(trial.backend).device;
   Room room = room_of(device);
-  if (need.host_bytes > room.host.free) {  // what is held of the last trial is not missed
+  if (need.device_bytes > room.device_free) {  // what is held of earlier trials is not missed
+    leave_device();
+    room = room_of(device);
+  }
+  if (need.host_bytes > room.host.free) {
     held_float_.reset();
     held_double_.reset();
     store_.finish([&] { at_("store"); });  // what is still to be stored neither
+    LargeBlocks::of_process().trim();
     room = room_of(device);
   }
   Placement placement = place(method, trial, room);
   if (placement.fit != Fit::fits) return placement;
   const auto free = std::min(static_cast<double>(device_.info().free_bytes), room.host.free);
-  const bool plenty = std::min(free, room.device_free) > 16 * little_bytes;
+  // Of what a trial takes, as much may be held afterwards.
+  const bool plenty = std::min(free, room.device_free) > need.device_bytes + 16 * little_bytes;
   plenty_until_ = plenty ? now_seconds() + look_seconds : 0;
   return placement;
 }
 
-Placement Executor::reference_placement(const Trial& trial, const Method& vendor) const {
-  if (is_plenty_for(footprint(vendor, trial))) return {};
+void Executor::leave_device() {
+  if (held_float_) held_float_->leave_device();
+  if (held_double_) held_double_->leave_device();
+}
+
+Placement Executor::reference_placement(const Trial& trial, const Method& vendor) {
+  const Footprint need = footprint(vendor, trial);
+  if (is_plenty_for(need)) return {};
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  Room room = room_of(trial.backend == Backend::host ? *host_device_ : device_);
+  const Device& device = trial.backend == Backend::host ? *host_device_ : device_;
+  Room room = room_of(device);
+  if (need.device_bytes > room.device_free) {
+    leave_device();
+    room = room_of(device);
+  }
   room.host = {infinity, infinity};
   return place(vendor, trial, room);
 }
@@ -206,17 +220,10 @@ void note_stages(io::Record& record, const Trial& trial, MethodRun<T>& run, Devi
   if (device.backend() == Backend::cuda && timer.launches() > 0) record.kernels = timer.launches();
 }
 
-/// So that nothing of a first run shows in the samples.
-template <class T>
-void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t done) {
-  const double start = now_seconds();
-  for (; done < sampling.warmup; ++done) run.warm_up();
-  while (now_seconds() - start < sampling.warmup_seconds) run.warm_up();
-}
-
 /// Whether the host's queueing is what took the time, and where it may be, what the GPU needs without it.
 template <class T>
-void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampling, double median) {
+void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampling, double median,
+                   StoreWriter& store) {
   constexpr double may_be_bound = 0.5;    // of the run's time is spent on queueing it
   constexpr double short_seconds = 5e-4;  // the way of the first launch to the GPU shows
   constexpr double bound = 1.1;           // times as long as the GPU alone
@@ -225,6 +232,7 @@ void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampli
     record.launch_bound = 0;
     return;
   }
+  const StoreWriter::Pause pause(store);
   if (!run.record()) return;
   record.kernels = run.recorded_kernels();
   run.replayed_run();
@@ -260,12 +268,13 @@ void note_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, Devi
 }  // namespace
 
 template <class T>
-Executor::Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
+Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
   Held<T>& held = this->held<T>();
   if (!held.prepared || held.prepared->identity != inputs_identity(trial)) {
     at_("inputs");
     std::shared_ptr<Prepared<T>> last = std::move(held.prepared);
-    held = Held<T>();  // frees the old answers first
+    held.reference = {};  // frees the old answers first
+    held.residence.keep_only(trial.matrix.digest);
     held.prepared = prepare_inputs<T>(context_, store_, trial, std::move(last), at_);
     record.load_seconds = held.prepared->load_seconds;
     record.generate_seconds = held.prepared->generate_seconds;
@@ -277,7 +286,7 @@ Executor::Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record)
 
 template <class T>
 struct Executor::Measured {
-  Answer<T> answer;  ///< of the last sample
+  Placed<T> placed;  ///< the answer of the last sample
   Verdict verdict;
   Convergence convergence = Convergence::none;  ///< likewise
   Statistics times;                             ///< of the samples that count
@@ -318,8 +327,7 @@ void Executor::measure_apart(const Trial& trial, MethodRun<T>& run, bool stages_
   if (stages_left) note_stages(record, trial, run, device);
   if (on_gpu) {
     at_("launches");
-    const StoreWriter::Pause pause(store_);
-    note_launches(record, run, trial.sampling, median);
+    note_launches(record, run, trial.sampling, median, store_);
   }
   // Operands from the host would take most of the time, and of the energy.
   if (on_gpu && trial.energy_seconds > 0 && run.pristine() == Pristine::on_device) {
@@ -330,22 +338,34 @@ void Executor::measure_apart(const Trial& trial, MethodRun<T>& run, bool stages_
 }
 
 template <class T>
-Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method, const Inputs<T>& inputs,
+Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method, Held<T>& held,
                                         Pristine pristine, io::Record& record) {
   Context& context = context_of(trial.backend);
   Device& device = context.device;
-  at_("allocate");
-  std::optional<MethodRun<T>> run;
-  record.allocate_seconds = timed(device, [&] {
-    run.emplace(context, method, trial.backend, trial.parameters, trial.shape, trial.inner_repeats, pristine);
-  });
-  at_("upload");
+  const Inputs<T>& inputs = held.prepared->inputs;
   const bool again = pristine == Pristine::on_host;
   const bool pinned = trial.pinned && !again;
+  const bool on_device = &device == &device_ && !again;
+  at_("allocate");
+  Residence<T>& residence = held.residence;
+  if (&device == &device_ && (pinned || again)) residence.clear();  // its memory is wanted
+  Resident<T> there = on_device ? residence.take(context, *held.prepared) : Resident<T>();
+  const double earlier = there.has_a() ? residence.upload_seconds() : 0;
+  std::optional<MethodRun<T>> run;
+  record.allocate_seconds = timed(device, [&] {
+    run.emplace(context, method, trial.backend, trial.parameters, trial.shape, trial.inner_repeats, pristine,
+                std::move(there));
+  });
+  at_("upload");
   record.host_memory = host_memory_word(pinned);
   if (pinned) run->lay_out(inputs);
-  record.h2d_seconds = timed(device, [&] { pinned ? run->upload_laid_out() : run->upload(inputs); });
-  const std::uint64_t digest = again ? 0 : digest_of_uploaded(context, run->staging());
+  const bool is_there = run->staging().is_there();
+  const double seconds = timed(device, [&] { pinned ? run->upload_laid_out() : run->upload(inputs); });
+  record.h2d_seconds = is_there ? earlier : earlier + seconds;
+  const std::uint64_t digest = is_there    ? residence.digest()
+                               : on_device ? device_digest(context, run->staging().pristine().data(),
+                                                           run->staging().pristine().bytes())
+                                           : 0;
 
   at_("warm-up");
   const Sampling& sampling = trial.sampling;
@@ -365,12 +385,20 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
   record.history = run->report().history;
 
   at_("download");
+  Answer<T>& answer = measured.placed.answer;
+  Buffer& on_both = measured.placed.x;
+  const auto keep_on_device = [&] {
+    if (run && on_device && on_both.data() == nullptr)
+      on_both =
+          copy_on_device(context, run->staging().answer(run->last_copy()), trial.problem->x(trial.shape));
+  };
   record.d2h_seconds = timed(device, [&] {
     if (pinned) return run->fetch();
-    measured.answer = run->download();
+    if (method.layout != Layout::column_major) keep_on_device();  // which turns it round
+    answer = run->download(static_cast<const T*>(on_both.data()));
   });
-  if (pinned) measured.answer = run->fetched();
-  record.info = measured.answer.info;
+  if (pinned) answer = run->fetched();
+  record.info = answer.info;
 
   if (again) {  // the judge needs the memory of the runs
     measure_apart(trial, *run, stages_known, measured.times.median, record);
@@ -379,15 +407,19 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
   at_("verify");  // in place, before anything else runs in the answer's memory
   const double verify_start = now_seconds();
   if (device.backend() == Backend::cuda && run) {
-    measured.verdict = judge_in_place(context, trial, method, run->staging(), run->last_copy(), digest,
-                                      inputs, measured.answer);
+    measured.verdict =
+        judge_in_place(context, trial, method, run->staging(), run->last_copy(), digest, inputs, answer);
   } else if (device.backend() == Backend::cuda || (device_.backend() == Backend::cuda && !is_small(trial))) {
-    measured.verdict = judge_by_upload(context_, trial, method, inputs, measured.answer);
+    measured.verdict = judge_by_upload(context_, trial, method, inputs, answer);
   } else {
-    measured.verdict.findings = check(method, inputs, measured.answer, trial.tolerance);
+    measured.verdict.findings = check(method, inputs, answer, trial.tolerance);
   }
   record.verify_seconds = now_seconds() - verify_start;
-  if (run) measure_apart(trial, *run, stages_known, measured.times.median, record);
+  if (!run) return measured;
+  if (registry_.reference(trial.problem, trial.backend) != nullptr) keep_on_device();
+  measure_apart(trial, *run, stages_known, measured.times.median, record);
+  if (on_device && !pinned)
+    residence.keep(run->staging(), *held.prepared, digest, earlier > 0 ? earlier : seconds);
   return measured;
 }
 
@@ -395,18 +427,17 @@ template <class T>
 io::Record Executor::run_typed(const Trial& trial, const Method& method, const Placement& placement) {
   io::Record record = blank(trial);
   Held<T>& held = hold_inputs<T>(trial, record);
-  const Inputs<T>& inputs = held.prepared->inputs;
   std::string how = placement.reason;
   Measured<T> measured;
   try {
     io::Record filled = record;
-    measured = measure(trial, method, inputs, placement.pristine, filled);
+    measured = measure(trial, method, held, placement.pristine, filled);
     record = std::move(filled);
   } catch (const NoPinnedMemory&) {  // less on the device would not help
     throw;
   } catch (const OutOfMemory&) {  // what a library takes is known only when it is called
     if (placement.pristine == Pristine::on_host || !is_smaller_uploaded_again(method, trial)) throw;
-    measured = measure(trial, method, inputs, Pristine::on_host, record);
+    measured = measure(trial, method, held, Pristine::on_host, record);
     how = uploaded_again;
   }
   const Findings& found = measured.verdict.findings;
@@ -427,74 +458,8 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
   }
   add_words(record.message, how);
   if (trial.pinned && record.host_memory != host_memory_word(true)) add_words(record.message, not_pinned);
-  compare_with_reference(trial, method, held, measured.answer, record);
+  compare_with_reference(trial, method, held, measured.placed, record);
   return record;
-}
-
-template <class T>
-void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
-                                      Answer<T>& answer, io::Record& record) {
-  const Method* vendor = registry_.reference(trial.problem, trial.backend);
-  if (vendor == nullptr) return;
-  const bool vendor_on_host = !vendor->runs_on(trial.backend);
-  Context& vendor_context = vendor_on_host ? host_context_ : context_of(trial.backend);
-  const std::string identity = comparison_identity(trial, *vendor);
-  const double start = now_seconds();
-  const bool is_vendor = &method == vendor;
-  const bool is_new = is_vendor || held.reference_identity != identity || start > held.reference_good_until;
-  if (is_vendor) {
-    held.reference = std::move(answer);
-    held.reference_seconds = record.seconds_median;
-    held.reference_identity = identity;
-  } else if (is_new) {
-    at_("reference");
-    Trial as_vendor = trial;
-    if (vendor_on_host) as_vendor.backend = Backend::host;
-    as_vendor.parameters = defaults_of(*vendor);
-    as_vendor.inner_repeats = 1;
-    as_vendor.pinned = false;
-    const Placement placement = reference_placement(as_vendor, *vendor);
-    if (placement.fit != Fit::fits) {
-      add_words(record.message, fmt::format("no reference: {} {}", vendor->id(), placement.reason));
-      return;
-    }
-    MethodRun<T> run(vendor_context, *vendor, as_vendor.backend, as_vendor.parameters, trial.shape, 1,
-                     placement.pristine);
-    run.upload(held.prepared->inputs);
-    const StoreWriter::Pause pause(store_);
-    // As carefully as the method that it is compared with.
-    warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
-    std::optional<CacheFlush> flush;
-    if (trial.sampling.cold) run.run_cold(flush.emplace(vendor_context.device));
-    GpuSampler& sampler = this->sampler();
-    const Samples samples = take_samples(
-        trial.sampling,
-        [&] {
-          io::Sample sample;
-          sample.seconds = run.timed_run();
-          if (!vendor_on_host) sample.throttled = sampler.read().throttled;
-          return sample;
-        },
-        now_seconds);
-    held.reference = run.download();
-    held.reference_seconds = samples.times().median;
-    held.reference_identity = identity;
-  }
-  at_("compare");
-  if (is_new) {  // not for ever; but to take it again must not become what the night is spent on
-    constexpr double least_seconds = 60, times_its_cost = 20;
-    const double end = now_seconds();
-    held.reference_good_until = end + std::max(least_seconds, times_its_cost * (end - start));
-    held.reference_norm = norm_of_answer(trial.problem, trial.shape, held.reference);
-  }
-  record.reference_method = vendor->variant;
-  record.reference_seconds = held.reference_seconds;
-  const Answer<T>& own = is_vendor ? held.reference : answer;
-  const Difference apart = difference(trial.problem, trial.shape, own, held.reference, held.reference_norm);
-  record.reference_difference = apart.largest;
-  record.largest_relative_difference = apart.largest_relative;
-  record.mean_relative_difference = apart.mean_relative;
-  record.mean_absolute_difference = apart.mean_absolute;
 }
 
 }  // namespace gaussweep::driver

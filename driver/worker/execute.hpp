@@ -21,6 +21,11 @@
 
 namespace gaussweep::driver {
 
+template <class T>
+struct Held;
+template <class T>
+struct Placed;
+
 /// Holds what trials share: the devices, the inputs of the last trial, the reference's answer for them.
 class Executor {
  public:
@@ -40,8 +45,6 @@ class Executor {
 
  private:
   template <class T>
-  struct Held;
-  template <class T>
   io::Record run_typed(const Trial& trial, const Method& method, const Placement& placement);
   /// The inputs of a trial, made or read unless the last trial had the same.
   template <class T>
@@ -50,7 +53,7 @@ class Executor {
   struct Measured;
   /// Warm-up, samples, the answer of the last sample, what the judge says of it, and stages.
   template <class T>
-  Measured<T> measure(const Trial& trial, const Method& method, const Inputs<T>& inputs, Pristine pristine,
+  Measured<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
                       io::Record& record);
   template <class T>
   Samples sample(const Trial& trial, MethodRun<T>& run, io::Record& record);
@@ -59,8 +62,11 @@ class Executor {
   void measure_apart(const Trial& trial, MethodRun<T>& run, bool stages_known, double median,
                      io::Record& record);
   template <class T>
-  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, Answer<T>& answer,
+  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, Placed<T>& own,
                               io::Record& record);
+  /// The vendor's run that `own` is compared with, where it is not that itself. False where there is no room.
+  template <class T>
+  bool run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record);
   template <class T>
   Held<T>& held();
   Context& context_of(Backend backend) { return backend == Backend::host ? host_context_ : context_; }
@@ -69,7 +75,9 @@ class Executor {
   bool is_plenty_for(const Footprint& need) const;
   Placement placement_of(const Trial& trial, const Method& method);
   /// Of the vendor's run beside the inputs and the answer of a trial, which are there.
-  Placement reference_placement(const Trial& trial, const Method& vendor) const;
+  Placement reference_placement(const Trial& trial, const Method& vendor);
+  /// Frees what is held on the worker's device.
+  void leave_device();
   GpuSampler& sampler();
 
   const Registry& registry_;

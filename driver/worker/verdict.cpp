@@ -77,12 +77,6 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
 }
 
 template <class T>
-std::uint64_t digest_of_uploaded(Context& context, const Staging<T>& staging) {
-  if (context.device.backend() != Backend::cuda) return 0;
-  return device_digest(context, staging.pristine().data(), staging.pristine().bytes());
-}
-
-template <class T>
 Verdict judge_in_place(Context& context, const Trial& trial, const Method& method, Staging<T>& staging,
                        int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
   return judge_with(context, trial, method, inputs, answer, [&]() -> std::vector<DeviceCopy<T>> {
@@ -98,9 +92,6 @@ Verdict judge_by_upload(Context& context, const Trial& trial, const Method& meth
                         const Answer<T>& answer) {
   return judge_with(context, trial, method, inputs, answer, [] { return std::vector<DeviceCopy<T>>{}; });
 }
-
-template std::uint64_t digest_of_uploaded(Context&, const Staging<float>&);
-template std::uint64_t digest_of_uploaded(Context&, const Staging<double>&);
 
 template Verdict judge_in_place<float>(Context&, const Trial&, const Method&, Staging<float>&, int,
                                        std::uint64_t, const Inputs<float>&, const Answer<float>&);

@@ -27,10 +27,6 @@ bool is_judged_twice(const Trial& trial);
 /// further apart than both bounds allow; else empty.
 std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findings& on_cpu);
 
-/// What the uploaded inputs are, for `judge_in_place`; 0 elsewhere than on a GPU: the CPU has them itself.
-template <class T>
-std::uint64_t digest_of_uploaded(Context& context, const Staging<T>& staging);
-
 /// Judges the answer of working set `copy` where it lies, against the inputs that were uploaded; against a
 /// fresh copy of the host's where they have changed since, which `digest`, taken when they were uploaded,
 /// shows. On the CPU alone where the device has no memory left for that.

@@ -16,7 +16,9 @@ namespace {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie in memory");
 
-constexpr std::size_t bytes_at_once = std::size_t{4} << 20;  // of a thread at a time
+// Of a thread at a time: who waits until a write stands still, waits for one of these of each, some
+// milliseconds. Writes to one file take turns.
+constexpr std::size_t bytes_at_once = std::size_t{512} << 10;
 
 template <class T>
 hid_t file_type() {

@@ -49,7 +49,7 @@ struct SystemView {
   DenseView<T> a, b, x_true;
 };
 
-/// Where a write stands: between two pieces of some 24 MiB, or before something for which this process only
+/// Where a write stands: between two pieces of some 3 MiB, or before something for which this process only
 /// waits: another's lock, the sync.
 enum class WriteStep { piece, wait };
 /// Called there, never in the middle of a call of HDF5: it may wait. What it throws ends the write, which

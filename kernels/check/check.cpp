@@ -17,14 +17,18 @@ std::string flaw_of(Reductions<T>& reductions, const HostMatrix<T>& a, Part part
 }
 
 template <class T>
-void require(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t cols, const char* name) {
-  if (matrix.rows == rows && matrix.cols == cols &&
-      matrix.data.size() == static_cast<std::size_t>(rows * cols)) {
-    return;
-  }
+void require_shape(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t cols, const char* name) {
+  if (matrix.rows == rows && matrix.cols == cols) return;
   throw std::invalid_argument(std::string("check: ") + name + " must be " + std::to_string(rows) + " x " +
                               std::to_string(cols) + ", not " + std::to_string(matrix.rows) + " x " +
                               std::to_string(matrix.cols));
+}
+
+template <class T>
+void require(const HostMatrix<T>& matrix, std::int64_t rows, std::int64_t cols, const char* name) {
+  require_shape(matrix, rows, cols, name);
+  if (lies_on_host(matrix)) return;
+  throw std::invalid_argument(std::string("check: the elements of ") + name + " are not on the host");
 }
 
 /// What messages call B and the answer.
@@ -93,14 +97,21 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 }
 
 template <class T>
+double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer,
+                      Reductions<T>& reductions) {
+  return reductions.max_norm(answer.x, part_of(problem->counts_of_x, shape.uplo));
+}
+
+template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer) {
-  return max_norm(answer.x, part_of(problem->counts_of_x, shape.uplo));
+  HostReductions<T> on_host;
+  return norm_of_answer(problem, shape, answer, on_host);
 }
 
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
-                      const Answer<T>& reference, double reference_norm) {
-  require(answer.x, reference.x.rows, reference.x.cols, "the answer");
+                      const Answer<T>& reference, double reference_norm, Reductions<T>& reductions) {
+  require_shape(answer.x, reference.x.rows, reference.x.cols, "the answer");
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr Difference unknown{nan, nan, nan, nan};
@@ -116,10 +127,18 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
   const Part part = part_of(problem->counts_of_x, shape.uplo);
   if (!std::isfinite(reference_norm)) return unknown;
   if (&answer == &reference && reference_norm > 0) return {0, 0, 0, 0};
-  const double norm = max_norm(answer.x, part);
+  const double norm = reductions.max_norm(answer.x, part);
   if (!std::isfinite(norm)) return {infinity, infinity, infinity, infinity};
-  const ElementDifference apart = element_difference(answer.x, reference.x, part, norm, reference_norm);
+  const ElementDifference apart =
+      reductions.element_difference(answer.x, reference.x, part, norm, reference_norm);
   return {apart.largest, apart.largest_relative, apart.mean_relative, apart.mean_absolute};
+}
+
+template <class T>
+Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
+                      const Answer<T>& reference, double reference_norm) {
+  HostReductions<T> on_host;
+  return difference(problem, shape, answer, reference, reference_norm, on_host);
 }
 
 double default_tolerance(Problem problem) {
@@ -134,11 +153,14 @@ template Findings check<double>(const Method&, const Inputs<double>&, const Answ
                                 Reductions<double>&);
 template Findings check<float>(const Method&, const Inputs<float>&, const Answer<float>&, double);
 template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&, double);
-template double norm_of_answer<float>(Problem, const Shape&, const Answer<float>&);
-template double norm_of_answer<double>(Problem, const Shape&, const Answer<double>&);
-template Difference difference<float>(Problem, const Shape&, const Answer<float>&, const Answer<float>&,
-                                      double);
-template Difference difference<double>(Problem, const Shape&, const Answer<double>&, const Answer<double>&,
-                                       double);
+#define GAUSSWEEP_DIFFERENCE(T)                                                                         \
+  template double norm_of_answer<T>(Problem, const Shape&, const Answer<T>&);                           \
+  template double norm_of_answer<T>(Problem, const Shape&, const Answer<T>&, Reductions<T>&);           \
+  template Difference difference<T>(Problem, const Shape&, const Answer<T>&, const Answer<T>&, double); \
+  template Difference difference<T>(Problem, const Shape&, const Answer<T>&, const Answer<T>&, double,  \
+                                    Reductions<T>&);
+GAUSSWEEP_DIFFERENCE(float)
+GAUSSWEEP_DIFFERENCE(double)
+#undef GAUSSWEEP_DIFFERENCE
 
 }  // namespace gaussweep

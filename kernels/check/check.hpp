@@ -69,6 +69,10 @@ struct Difference {
 /// The largest element of an answer, of those that count; NaN where there is one.
 template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer);
+/// The same, by `reductions`.
+template <class T>
+double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer,
+                      Reductions<T>& reductions);
 
 /// All are NaN where the reference is not finite, and for getrf where the two exchanged rows
 /// differently; infinite where the answer is not finite. `reference_norm`: the reference's norm_of_answer,
@@ -77,6 +81,11 @@ double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answ
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
                       const Answer<T>& reference, double reference_norm);
+/// The same, all passes over matrices by `reductions`: on the device where both lie, the same bits. Those of
+/// which it knows copies need no elements on the host.
+template <class T>
+Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
+                      const Answer<T>& reference, double reference_norm, Reductions<T>& reductions);
 template <class T>
 Difference difference(Problem problem, const Shape& shape, const Answer<T>& answer,
                       const Answer<T>& reference) {

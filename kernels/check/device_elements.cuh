@@ -1,6 +1,8 @@
 #pragma once
 /// Operands of the judge where they lie on a device, and passes over their rows or columns. Portable.
 
+#include <cstring>
+
 #include "kernels/check/tile_sums.hpp"
 #include "kernels/simt/simt.hpp"
 
@@ -107,6 +109,27 @@ __global__ void not_finite_kernel(Elements<T> m, unsigned long long* first_place
     const double value = m.data[i * m.down + j * m.across];
     if (value - value != 0) atomicMin(first_place, static_cast<unsigned long long>(i + j * m.rows));
   }
+}
+
+/// The bits of max |a_ij|, which are ordered as the numbers are; NaN is above all.
+template <class T>
+__global__ void largest_kernel(Elements<T> m, unsigned long long* largest) {
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  const bool by_columns = m.down == 1;
+  const std::int64_t line = by_columns ? m.rows : m.cols;
+  unsigned long long own = 0;
+  for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < m.rows * m.cols;
+       k += step) {
+    const std::int64_t i = by_columns ? k % line : k / line, j = by_columns ? k / line : k % line;
+    const double size = fabs(element(m, i, j));
+    unsigned long long bits = 0;
+    memcpy(&bits, &size, sizeof bits);
+    own = max(own, bits);
+  }
+  for (int apart = 16; apart > 0; apart /= 2) {
+    own = max(own, __shfl_xor_sync(0xffffffffu, own, apart));
+  }
+  if (threadIdx.x % 32 == 0 && own > simt::load_volatile(largest)) atomicMax(largest, own);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::judge

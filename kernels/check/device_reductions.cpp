@@ -19,6 +19,11 @@ class LittleOnHost final : public Reductions<T> {
   Scaled symmetric_norm(const HostMatrix<T>& a, Part part) override { return of(a).symmetric_norm(a, part); }
   Scaled frobenius_norm(const HostMatrix<T>& a) override { return of(a).frobenius_norm(a); }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override { return of(a).column_maxima(a); }
+  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+                                       double x_norm, double y_norm) override {
+    Reductions<T>& own = is_little(x) ? of(y) : *device_;
+    return own.element_difference(x, y, part, x_norm, y_norm);
+  }
   std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
                                                Measure measure) override {
     return device_->residual_columns(factors, target, measure);
@@ -29,8 +34,11 @@ class LittleOnHost final : public Reductions<T> {
   }
 
  private:
+  bool is_little(const HostMatrix<T>& a) const {
+    return static_cast<std::size_t>(a.rows * a.cols) <= most_ && lies_on_host(a);
+  }
   Reductions<T>& of(const HostMatrix<T>& a) {
-    if (a.data.size() <= most_) return host_;
+    if (is_little(a)) return host_;
     return *device_;
   }
   std::unique_ptr<Reductions<T>> device_;
@@ -49,7 +57,7 @@ template <class T>
 std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& inputs,
                                          const Answer<T>& answer, int copy) {
   std::vector<DeviceCopy<T>> copies{{&inputs.a, staging.pristine_a()}, {&answer.x, staging.answer(copy)}};
-  if (!inputs.b.empty()) copies.push_back({&inputs.b, staging.pristine_b()});
+  if (inputs.b.rows * inputs.b.cols > 0) copies.push_back({&inputs.b, staging.pristine_b()});
   return copies;
 }
 

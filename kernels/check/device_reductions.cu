@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/check/device_difference.cuh"
 #include "kernels/check/device_product.cuh"
 #include "kernels/core/scratch.hpp"
 
@@ -50,7 +51,7 @@ class DeviceReductions final : public Reductions<T> {
   DeviceReductions& operator=(const DeviceReductions&) = delete;
 
   std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
-    if (a.empty()) return std::nullopt;
+    if (a.rows * a.cols == 0) return std::nullopt;
     constexpr unsigned long long none = ~0ull;
     const Scratch::Piece place = scratch_.take(sizeof none);
     const auto data = place.as<unsigned long long>();
@@ -62,9 +63,15 @@ class DeviceReductions final : public Reductions<T> {
     return Place{static_cast<std::int64_t>(found) % a.rows, static_cast<std::int64_t>(found) / a.rows};
   }
   double max_norm(const HostMatrix<T>& a, Part part) override {
-    const std::vector<double> maxima =
-        folds(Lines<T>{elements(Operand<T>(a, part)), false, false, 0}, Fold::largest);
-    return maxima.empty() ? 0 : *std::max_element(maxima.begin(), maxima.end());
+    if (a.rows * a.cols == 0) return 0;
+    const unsigned long long zero = 0;
+    const Scratch::Piece bits = uploaded(&zero, 1);
+    const auto data = bits.as<unsigned long long>();
+    simt::launch(context_, largest_kernel<T>, blocks_for(a.rows * a.cols), dim3(threads), 0,
+                 elements(Operand<T>(a, part)), data);
+    double largest = 0;
+    device_.to_host(&largest, data, sizeof largest);
+    return largest;
   }
   Scaled one_norm(const HostMatrix<T>& a, Part part) override {
     return largest_sum(a, Lines<T>{elements(Operand<T>(a, part)), false, false, 0});
@@ -83,6 +90,19 @@ class DeviceReductions final : public Reductions<T> {
   }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override {
     return folds(Lines<T>{elements(Operand<T>(a)), false, false, 0}, Fold::largest);
+  }
+  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+                                       double x_norm, double y_norm) override {
+    const std::int64_t unit = unit_of_gaps(x_norm, y_norm);
+    const Scratch::Piece gaps = scratch_.take(static_cast<std::size_t>(y.cols) * sizeof(ColumnGaps));
+    const auto columns = gaps.as<ColumnGaps>();
+    // Of few columns one a block: it has more of it in shared memory at a time.
+    constexpr int width = lines_of_block;
+    const bool few = y.cols <= width;
+    const auto blocks = static_cast<unsigned>(few ? y.cols : (y.cols + width - 1) / width);
+    simt::launch(context_, few ? gaps_kernel<T, 1> : gaps_kernel<T, width>, dim3(blocks), dim3(gap_threads),
+                 0, elements(Operand<T>(x, part)), elements(Operand<T>(y, part)), unit, columns);
+    return combined(downloaded(columns, y.cols), count_of(part, y.rows, y.cols), unit, y_norm);
   }
 
   std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
@@ -131,6 +151,7 @@ class DeviceReductions final : public Reductions<T> {
     }
     const std::vector<unsigned long long> found = downloaded(most, 2);
     // So many elements near the smallest numbers: the CPU takes them as it always did.
+    if (found[1] > 0) require_on_host(factors, target);
     if (found[1] > room_for_undecided) return gaussweep::largest_share(factors, target, slope, floor);
     double largest = 0;
     std::memcpy(&largest, &found[0], sizeof largest);
@@ -222,6 +243,7 @@ class DeviceReductions final : public Reductions<T> {
     for (const DeviceCopy<T>& copy : copies_) {
       if (copy.host == &matrix) return copy.place;
     }
+    require_on_host(matrix);
     const std::size_t bytes = matrix.data.size() * sizeof(T);
     uploads_.emplace_back(device_, bytes);
     device_.to_device(uploads_.back().data(), matrix.data.data(), bytes);

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/check/scaled.hpp"
+#include "kernels/check/gaps.hpp"
 #include "kernels/core/matrix.hpp"
 #include "kernels/core/problem.hpp"
 #include "kernels/matrix/parallel_rows.hpp"
@@ -31,6 +31,16 @@ inline RowRange rows_of(Part part, std::int64_t rows, std::int64_t j) {
   if (part == Part::lower) return {j < rows ? j : rows, rows};
   if (part == Part::upper) return {0, j < rows ? j + 1 : rows};
   return {0, rows};
+}
+
+/// How many elements count.
+inline std::int64_t count_of(Part part, std::int64_t rows, std::int64_t cols) {
+  std::int64_t count = 0;
+  for (std::int64_t j = 0; j < cols; ++j) {
+    const RowRange range = rows_of(part, rows, j);
+    count += range.end - range.begin;
+  }
+  return count;
 }
 
 /// The largest of all of_column(j), taken on several threads; NaN where there is one.
@@ -166,54 +176,45 @@ struct ElementDifference {
   double mean_absolute;     ///< mean of |x - y|
 };
 
-/// Summed a column after the other, the same with any number of threads. None overflows: the largest double
-/// stands for what is beyond it. Each matrix is read once, for they may be larger than any cache.
-/// @param x_norm, y_norm their max_norm over `part` @pre both finite; the same shapes, not empty
-template <class T>
-ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part, double x_norm,
-                                     double y_norm) {
-  struct Sum {
-    double largest = 0, largest_relative = 0, relative = 0, absolute = 0;
-    std::int64_t quotients = 0, elements = 0;
-  };
-  const std::int64_t unit = exponent_of(std::max(x_norm, y_norm)) + 1;
-  std::vector<Sum> columns(static_cast<std::size_t>(y.cols));
-  const double cost = static_cast<double>(y.rows) * static_cast<double>(y.cols);
-  for_row_ranges(y.cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t j = begin; j < end; ++j) {
-      Sum& sum = columns[static_cast<std::size_t>(j)];
-      const RowRange range = rows_of(part, y.rows, j);
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const double ours = x(i, j), theirs = y(i, j);
-        const double small = std::fabs(times_power(ours, -unit) - times_power(theirs, -unit));
-        sum.largest = std::max(sum.largest, small);
-        sum.absolute += small;
-        if (theirs == 0) continue;
-        const double apart = std::fabs(ours - theirs);  // infinite only where the signs differ
-        const double relative =
-            std::isfinite(apart) ? apart / std::fabs(theirs) : 1 + std::fabs(ours / theirs);
-        sum.largest_relative = std::max(sum.largest_relative, relative);
-        sum.relative += relative;
-        ++sum.quotients;
-      }
-      sum.elements += std::max<std::int64_t>(range.end - range.begin, 0);
-    }
-  });
-  Sum all;
-  for (const Sum& sum : columns) {
-    all.largest = std::max(all.largest, sum.largest);
-    all.largest_relative = std::max(all.largest_relative, sum.largest_relative);
-    all.relative += sum.relative;
-    all.absolute += sum.absolute;
-    all.quotients += sum.quotients;
-    all.elements += sum.elements;
+/// Columns taken together in their order. None overflows: the largest double stands for what is beyond it.
+/// @param elements how many count in all @param unit as `gap_between` had it
+inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::int64_t elements,
+                                  std::int64_t unit, double y_norm) {
+  ColumnGaps all;
+  for (const ColumnGaps& column : columns) {
+    all.largest = std::max(all.largest, column.largest);
+    all.largest_relative = std::max(all.largest_relative, column.largest_relative);
+    all.relative += column.relative;
+    all.absolute += column.absolute;
+    all.quotients += column.quotients;
   }
   constexpr double most = std::numeric_limits<double>::max(), nan = std::numeric_limits<double>::quiet_NaN();
   const bool any = all.quotients > 0;
   return {(Scaled(all.largest, unit) / Scaled(y_norm)).value(),
           any ? std::min(all.largest_relative, most) : nan,
           any ? std::min(all.relative / static_cast<double>(all.quotients), most) : nan,
-          Scaled(all.absolute / static_cast<double>(all.elements), unit).value()};
+          Scaled(all.absolute / static_cast<double>(elements), unit).value()};
+}
+
+/// Summed a column after the other, the same with any number of threads. Each matrix is read once, for they
+/// may be larger than any cache.
+/// @param x_norm, y_norm their max_norm over `part` @pre both finite; the same shapes, not empty
+template <class T>
+ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part, double x_norm,
+                                     double y_norm) {
+  const std::int64_t unit = unit_of_gaps(x_norm, y_norm);
+  std::vector<ColumnGaps> columns(static_cast<std::size_t>(y.cols));
+  const double cost = static_cast<double>(y.rows) * static_cast<double>(y.cols);
+  for_row_ranges(y.cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t j = begin; j < end; ++j) {
+      const RowRange range = rows_of(part, y.rows, j);
+      ColumnGaps gaps;
+      for (std::int64_t i = range.begin; i < range.end; ++i)
+        gaps.include(gap_between(x(i, j), y(i, j), unit));
+      columns[static_cast<std::size_t>(j)] = gaps;
+    }
+  });
+  return combined(columns, count_of(part, y.rows, y.cols), unit, y_norm);
 }
 
 }  // namespace gaussweep

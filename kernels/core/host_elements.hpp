@@ -1,8 +1,6 @@
 #pragma once
 /// The memory of a matrix on the host.
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +11,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "kernels/core/large_blocks.hpp"
 
 namespace gaussweep {
 
@@ -42,14 +42,15 @@ class HostElements {
     HostElements result;
     if (count == 0) return result;
     if (count > most_bytes / sizeof(T)) throw std::bad_alloc();
-    const std::size_t bytes = count * sizeof(T), pages = (bytes + huge_page - 1) / huge_page * huge_page;
-    const bool large = bytes >= large_bytes;
-    void* memory = large ? std::aligned_alloc(huge_page, pages) : std::malloc(bytes);
-    if (memory == nullptr) throw std::bad_alloc();
-    // A hint: where it is not taken, the pages are small ones.
-    if (large) ::madvise(memory, pages, MADV_HUGEPAGE);
-    result.owner_.reset(memory, std::free);
-    result.data_ = static_cast<T*>(memory);
+    const std::size_t bytes = count * sizeof(T);
+    if (bytes >= large_bytes) {
+      result.owner_ = LargeBlocks::of_process().take(bytes);
+    } else {
+      void* const memory = std::malloc(bytes);
+      if (memory == nullptr) throw std::bad_alloc();
+      result.owner_.reset(memory, std::free);
+    }
+    result.data_ = static_cast<T*>(result.owner_.get());
     result.size_ = count;
     return result;
   }
@@ -85,9 +86,8 @@ class HostElements {
   }
 
  private:
-  static constexpr std::size_t huge_page = std::size_t{2} << 20;
-  static constexpr std::size_t large_bytes = std::size_t{64} << 20;
-  static constexpr std::size_t most_bytes = PTRDIFF_MAX - huge_page;
+  static constexpr std::size_t large_bytes = std::size_t{4} << 20;
+  static constexpr std::size_t most_bytes = PTRDIFF_MAX / 2;
 
   std::shared_ptr<void> owner_;
   T* data_ = nullptr;

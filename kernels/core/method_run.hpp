@@ -21,21 +21,23 @@ class MethodRun {
   /// Allocates what runs need.
   /// @param repeats runs between two events, each on operands of its own where the method overwrites them:
   /// then there can be but one with the pristine inputs on the host (else std::invalid_argument)
+  /// @param there what is on the device already of the inputs that will be uploaded (Staging)
   /// @throws OutOfMemory, DeviceError
   MethodRun(Context& context, const Method& method, Backend backend, const Parameters& parameters,
-            const Shape& shape, std::int64_t repeats = 1, Pristine pristine = Pristine::on_device)
+            const Shape& shape, std::int64_t repeats = 1, Pristine pristine = Pristine::on_device,
+            Resident<T> there = {})
       : context_(context),
         parameters_(parameters),
         repeats_(repeats),
         copies_(working_sets(method, repeats, pristine)),
         run_(method.entry(backend).template get<T>()),
-        staging_(context.device, method, parameters, shape, copies_) {}
+        staging_(context.device, method, parameters, shape, copies_, std::move(there)) {}
 
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
   /// Where the pristine inputs lie on the host, they must stay as they are as long as there are runs.
   void upload(const InputViews<T>& inputs) {
     inputs_ = inputs;
-    staging_.upload(inputs);
+    staging_.upload_from(context_, inputs);
     fresh_ = true;
   }
   /// `upload` in parts (Staging): the first outside of any clock. @pre the pristine inputs lie on the device
@@ -108,8 +110,8 @@ class MethodRun {
     report_of_last_ = context_.report;
   }
 
-  /// The answer of the last run.
-  Answer<T> download() { return staging_.download(last_copy()); }
+  /// The answer of the last run (Staging::download).
+  Answer<T> download(const T* by_columns = nullptr) { return staging_.download(last_copy(), by_columns); }
   std::int64_t download_to(T* destination) { return staging_.download_to(destination, last_copy()); }
   /// `download` in parts, where the operands were laid out: the second outside of any clock.
   void fetch() { staging_.fetch(last_copy()); }

@@ -4,11 +4,14 @@
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
-#include "kernels/matrix/parallel_rows.hpp"
+#include "kernels/core/host_layout.hpp"
 
 namespace gaussweep {
 namespace {
+
+using namespace host_layout;
 
 constexpr std::size_t alignment = 256;  // what cudaMalloc and cudaMallocPitch give
 
@@ -81,95 +84,6 @@ int working_sets(const Method& method, int copies) {
   return method.overwrites ? copies : 1;
 }
 
-/// Calls copy(i, j) for every element, tile by tile, so that both sides of a transposition stay in cache, on
-/// several threads.
-template <class Copy>
-void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
-  constexpr std::int64_t tile = 32;
-  const double cost = static_cast<double>(rows) * static_cast<double>(cols);
-  for_row_ranges((rows + tile - 1) / tile, 0, cost, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i0 = begin * tile; i0 < std::min(end * tile, rows); i0 += tile) {
-      const std::int64_t i1 = std::min(i0 + tile, rows);
-      for (std::int64_t j0 = 0; j0 < cols; j0 += tile) {
-        const std::int64_t j1 = std::min(j0 + tile, cols);
-        for (std::int64_t i = i0; i < i1; ++i) {
-          for (std::int64_t j = j0; j < j1; ++j) copy(i, j);
-        }
-      }
-    }
-  });
-}
-
-/// Rows of a row-major matrix that are converted at a time: the host needs no second copy of a large matrix.
-std::int64_t panel_rows(std::int64_t row_bytes) {
-  constexpr std::int64_t panel_bytes = std::int64_t{64} << 20;
-  return std::max<std::int64_t>(32, panel_bytes / std::max<std::int64_t>(1, row_bytes) / 32 * 32);
-}
-
-/// Writes `count` rows, from row i0, of the columns of `parts`, side by side, as one row-major matrix.
-template <class T>
-void lay_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts, std::int64_t i0,
-              std::int64_t count) {
-  std::int64_t width = 0;
-  for (const MatrixView<const T>& part : parts) {
-    const T* from = part.data + i0;
-    T* first = to + width;
-    transpose_blocked(count, part.cols,
-                      [&](std::int64_t i, std::int64_t j) { first[i * ld + j] = from[i + j * part.rows]; });
-    width += part.cols;
-  }
-  if (width == ld) return;
-  for (std::int64_t i = 0; i < count; ++i) std::fill(to + i * ld + width, to + (i + 1) * ld, T{0});
-}
-
-/// The other way: `count` dense rows, from row i0, of a column-major matrix.
-template <class T>
-void take_rows(const MatrixView<T>& to, const T* rows, std::int64_t i0, std::int64_t count) {
-  T* column = to.data + i0;
-  transpose_blocked(count, to.cols,
-                    [&](std::int64_t i, std::int64_t j) { column[i + j * to.rows] = rows[i * to.cols + j]; });
-}
-
-/// Copies on the host, on several threads.
-void copy_blocked(void* to, const void* from, std::size_t bytes) {
-  constexpr std::size_t block = std::size_t{1} << 20;
-  const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);
-  for_row_ranges(blocks, 0, static_cast<double>(bytes), [&](std::int64_t begin, std::int64_t end) {
-    const std::size_t first = static_cast<std::size_t>(begin) * block;
-    const std::size_t last = std::min(bytes, static_cast<std::size_t>(end) * block);
-    std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first, last - first);
-  });
-}
-
-/// Uploads the columns of `parts`, side by side, as one row-major matrix.
-template <class T>
-void upload_rows(Device& device, T* destination, std::int64_t ld,
-                 const std::vector<MatrixView<const T>>& parts) {
-  const std::int64_t rows = parts.front().rows;
-  const std::int64_t step = std::min(rows, panel_rows(ld * static_cast<std::int64_t>(sizeof(T))));
-  std::vector<T> panel(static_cast<std::size_t>(step * ld));
-  for (std::int64_t i0 = 0; i0 < rows; i0 += step) {
-    const std::int64_t count = std::min(step, rows - i0);
-    lay_rows(panel.data(), ld, parts, i0, count);
-    device.to_device(destination + i0 * ld, panel.data(), static_cast<std::size_t>(count * ld) * sizeof(T));
-  }
-}
-
-/// Fetches a row-major view into a column-major matrix.
-template <class T>
-void download_rows(Device& device, const MatrixView<T>& to, const T* source, std::int64_t ld) {
-  const std::int64_t width = to.cols;
-  const auto width_bytes = static_cast<std::size_t>(width) * sizeof(T);
-  const std::int64_t step = std::min(to.rows, panel_rows(static_cast<std::int64_t>(width_bytes)));
-  std::vector<T> panel(static_cast<std::size_t>(step * width));
-  for (std::int64_t i0 = 0; i0 < to.rows; i0 += step) {
-    const std::int64_t count = std::min(step, to.rows - i0);
-    device.to_host_2d(panel.data(), width_bytes, source + i0 * ld, static_cast<std::size_t>(ld) * sizeof(T),
-                      width_bytes, static_cast<std::size_t>(count));
-    take_rows(to, panel.data(), i0, count);
-  }
-}
-
 template <class T>
 void require_shape(const MatrixView<const T>& matrix, std::int64_t rows, std::int64_t cols,
                    const char* name) {
@@ -220,7 +134,7 @@ std::size_t laid_out_bytes(const Method& method, const Shape& shape, const Param
 
 template <class T>
 Staging<T>::Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape,
-                    int copies)
+                    int copies, Resident<T> there)
     : device_(device),
       method_(method),
       shape_(shape),
@@ -237,7 +151,15 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
   b_ = typed<T>(p.b);
   x_ = typed<T>(p.x);
   pristine_bytes_ = p.pristine();
-  pristine_ = Buffer(device, copies_ == 0 ? p.set() : p.pristine());
+  is_there_ = copies_ > 0 && there.has_a() && there.layout == method.layout &&
+              there.problem == method.problem && there.memory.bytes() == p.pristine() &&
+              (method.problem->b == nullptr || there.b.data != nullptr);
+  if (is_there_) {
+    pristine_ = std::move(there.memory);
+  } else {
+    pristine_ = Buffer(device, copies_ == 0 ? p.set() : p.pristine());
+    there_ = std::move(there);
+  }
   for (int copy = 0; copy < copies_; ++copy) sets_.emplace_back(device, p.set());
   workspace_ = Buffer(device, p.workspace_bytes);
 }
@@ -260,15 +182,51 @@ std::vector<typename Staging<T>::Placed> Staging<T>::placed(const InputViews<T>&
 
 template <class T>
 void Staging<T>::upload(const InputViews<T>& inputs) {
-  for (const Placed& one : placed(inputs)) {
-    auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(pristine_.data()) + one.offset);
-    if (method_.layout == Layout::column_major) {
-      device_.to_device(to, one.parts.front().data, dense_bytes(one.parts.front()));
-    } else {
-      upload_rows(device_, to, one.ld, one.parts);
-    }
+  for (const Placed& one : placed(inputs)) upload_one(one);
+  upload_rest();
+}
+
+template <class T>
+void Staging<T>::upload_one(const Placed& one) {
+  auto* to = reinterpret_cast<T*>(static_cast<std::byte*>(pristine_.data()) + one.offset);
+  if (method_.layout == Layout::column_major) {
+    device_.to_device(to, one.parts.front().data, dense_bytes(one.parts.front()));
+  } else {
+    upload_rows(device_, to, one.ld, one.parts);
+  }
+}
+
+template <class T>
+Destination<T> Staging<T>::place_of(const Strided<T>& in_pristine) const {
+  return {const_cast<T*>(in_pristine.data), in_pristine.down, in_pristine.across};
+}
+
+template <class T>
+void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
+  const std::vector<Placed> all = placed(inputs);
+  if (std::exchange(is_there_, false)) return;
+  const Resident<T> there = std::move(there_);
+  const Extent b = method_.problem->b != nullptr ? method_.problem->b(shape_) : Extent{0, 0};
+  const bool augmented = method_.layout == Layout::augmented;
+  // In an augmented matrix the right-hand sides lie between the rows of A.
+  if (copies_ == 0 || !there.has_a() || (augmented && there.b.data == nullptr)) return upload(inputs);
+  if (augmented && a_.ld != a_.cols) device_.fill(pristine_.data(), 0, a_bytes_);
+  place(context, there.a, inputs.a.rows, inputs.a.cols, place_of(pristine_a()));
+  if (b.rows * b.cols > 0 && there.b.data != nullptr) {
+    place(context, there.b, b.rows, b.cols, place_of(pristine_b()));
+  } else if (b.rows * b.cols > 0) {
+    upload_one(all.back());
   }
   upload_rest();
+  device_.synchronize();  // what was there is freed
+}
+
+template <class T>
+Resident<T> Staging<T>::leave() {
+  if (copies_ == 0) return {};
+  Resident<T> left{{}, method_.problem, method_.layout, pristine_a(), pristine_b()};
+  left.memory = std::move(pristine_);
+  return left;
 }
 
 template <class T>
@@ -390,9 +348,14 @@ Answer<T> Staging<T>::unset_answer(int copy) {
 }
 
 template <class T>
-Answer<T> Staging<T>::download(int copy) {
+Answer<T> Staging<T>::download(int copy, const T* by_columns) {
   Answer<T> answer = unset_answer(copy);
-  answer.info = download_to(answer.x.data.data(), copy);
+  if (by_columns != nullptr) {
+    device_.to_host(answer.x.data.data(), by_columns, answer.x.data.size() * sizeof(T));
+    answer.info = download_info(copy);
+  } else {
+    answer.info = download_to(answer.x.data.data(), copy);
+  }
   download_pivots(answer, copy);
   return answer;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/core/method.hpp"
+#include "kernels/core/place.hpp"
 
 namespace gaussweep {
 
@@ -30,6 +31,17 @@ std::size_t staging_bytes(const Method& method, const Shape& shape, const Parame
 std::size_t laid_out_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                            std::size_t element);
 
+/// Inputs that lie on the device as they were uploaded, where one Staging left them for the next.
+template <class T>
+struct Resident {
+  Buffer memory;    ///< a pristine set; none where nothing was left
+  Problem problem;  ///< with the layout, what it consists of
+  Layout layout = Layout::column_major;
+  Strided<T> a, b;  ///< in it; null data where they are not those of the next one
+
+  bool has_a() const { return a.data != nullptr; }
+};
+
 /// The operands of one trial. Each step is a call of its own so that the driver can time it.
 /// `copies` working sets serve inner repeats: methods that overwrite their inputs need one set a repeat.
 /// With `copies == 0` a run works in the memory that the inputs were uploaded to: nothing is held twice, and
@@ -38,10 +50,20 @@ template <class T>
 class Staging {
  public:
   /// Allocates. @throws OutOfMemory, DeviceError
-  Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape, int copies);
+  /// @param there inputs of this shape on the same device: `upload_from` needs no others. Memory of just this
+  /// layout becomes the pristine set
+  Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape, int copies,
+          Resident<T> there = {});
   /// Converts to the row's layout and copies to the device (pristine set).
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
   void upload(const InputViews<T>& inputs);
+  /// The same, with all that is on the device already taken from there. @pre `inputs` are equal to it
+  void upload_from(Context& context, const InputViews<T>& inputs);
+  /// Whether all of the pristine set is there before `upload_from`.
+  bool is_there() const { return is_there_; }
+  /// The pristine set, for the next Staging; this one has none any more. Empty where there are no working
+  /// sets.
+  Resident<T> leave();
   /// The inputs in the row's layout and room for the answer in memory of `Device::allocate_host`; on the
   /// device all of the pristine set but a and b. @throws NoPinnedMemory, DeviceError
   void lay_out(const InputViews<T>& inputs);
@@ -55,8 +77,9 @@ class Staging {
   void reset();
   /// Working set `copy`, from 0.
   Operands<T> operands(int copy);
-  /// The answer of working set `copy`.
-  Answer<T> download(int copy);
+  /// The answer of working set `copy`. @param by_columns its elements column-major on the device, where
+  /// somebody has laid them out so
+  Answer<T> download(int copy, const T* by_columns = nullptr);
   /// The same without pivots, column-major into the caller's memory, of the answer's size. Returns info.
   std::int64_t download_to(T* destination, int copy);
   /// The inputs as they were uploaded, and the answer of a working set, where they lie. b: null data where
@@ -75,6 +98,8 @@ class Staging {
     std::vector<MatrixView<const T>> parts;
   };
   std::vector<Placed> placed(const InputViews<T>& inputs) const;
+  Destination<T> place_of(const Strided<T>& in_pristine) const;
+  void upload_one(const Placed& one);
   void upload_rest();
   Answer<T> unset_answer(int copy);
   void download_pivots(Answer<T>& answer, int copy);
@@ -92,6 +117,8 @@ class Staging {
   Buffer pristine_;  // where there are no working sets, it is one
   std::vector<Buffer> sets_;
   Buffer workspace_;
+  Resident<T> there_;  // what is to become of the pristine set, in another layout
+  bool is_there_ = false;
   HostBuffer laid_out_;  // a and b as in the pristine set, the answer
 };
 

@@ -115,6 +115,9 @@ TYPED_TEST(DeviceJudge, JudgesInPlace) {
       const Answer<T> answer = staging.download(0);
       expect_one_verdict(this->context, method, inputs, answer, method.id(),
                          device_copies(staging, inputs, answer, 0));
+      Inputs<T> released = inputs;
+      released.b.data = {};
+      EXPECT_EQ(device_copies(staging, released, answer, 0).size(), inputs.b.empty() ? 2 : 3);
       EXPECT_EQ(device_digest(this->context, staging.pristine().data(), staging.pristine().bytes()), before);
       ++layouts[static_cast<int>(method.layout)];
     }
@@ -198,6 +201,10 @@ class Counted final : public Reductions<T> {
   Scaled symmetric_norm(const HostMatrix<T>& a, Part part) override { return host().symmetric_norm(a, part); }
   Scaled frobenius_norm(const HostMatrix<T>& a) override { return host().frobenius_norm(a); }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override { return host().column_maxima(a); }
+  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+                                       double x_norm, double y_norm) override {
+    return host().element_difference(x, y, part, x_norm, y_norm);
+  }
   std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
                                                Measure measure) override {
     return host().residual_columns(factors, target, measure);
@@ -232,6 +239,24 @@ TYPED_TEST(DeviceJudge, OfLittleMatricesOnlyTheProductIsTheDevices) {
     EXPECT_GE(asked, 1) << n;
     EXPECT_LE(asked, most) << n;
     EXPECT_EQ(asked > 1, n == 20) << "A of order 20 is the device's";
+  }
+}
+
+TYPED_TEST(DeviceJudge, OfLittleAnswersTheDifferenceIsTheCpus) {
+  using T = TypeParam;
+  const Problem problem = Problem::named("geinv");
+  for (const std::int64_t n : {10, 11}) {
+    Answer<T> answer, reference;
+    reference.x = wild_matrix<T>(n, n, 1);
+    answer.x = wild_matrix<T>(n, n, 2);
+    int asked = 0;
+    const auto reductions = little_on_host<T>(std::make_unique<Counted<T>>(asked), 100);
+    const Shape shape{n, n, n, 1, Uplo::lower};
+    const double norm = norm_of_answer(problem, shape, reference, *reductions);
+    const Difference found = difference(problem, shape, answer, reference, norm, *reductions);
+    const Difference expected = difference(problem, shape, answer, reference);
+    EXPECT_TRUE(same_number(found.mean_relative, expected.mean_relative)) << n;
+    EXPECT_EQ(asked, n == 10 ? 0 : 3) << "two norms and a difference";
   }
 }
 

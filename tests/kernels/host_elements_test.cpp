@@ -61,5 +61,68 @@ TEST(HostElements, NoneAreEmpty) {
   EXPECT_TRUE(HostElements<float>::unset(0) == HostElements<float>(std::vector<float>{}));
 }
 
+class LargeElements : public testing::Test {
+ protected:
+  static constexpr std::size_t count = std::size_t{1} << 20;  // 8 MiB
+  static HostElements<double> large(std::size_t elements = count) {
+    return HostElements<double>::unset(elements);
+  }
+  LargeBlocks& blocks = LargeBlocks::of_process();
+  ~LargeElements() override { blocks.keep_none(); }
+};
+
+TEST_F(LargeElements, AreFreedUnlessTheyAreKept) {
+  large();
+  EXPECT_EQ(blocks.idle_bytes(), 0U);
+  blocks.keep(0);
+  large();
+  EXPECT_EQ(blocks.idle_bytes(), count * sizeof(double));
+  blocks.trim();
+  EXPECT_EQ(blocks.idle_bytes(), 0U);
+}
+
+TEST_F(LargeElements, ThatAreKeptAreUsedAgain) {
+  blocks.keep(0);
+  const double* first = nullptr;
+  {
+    const HostElements<double> elements = large();
+    first = elements.data();
+  }
+  const HostElements<double> again = large(count - 1000);
+  EXPECT_EQ(again.data(), first);
+  EXPECT_EQ(blocks.idle_bytes(), 0U);
+  const HostElements<double> other = large();
+  EXPECT_NE(other.data(), again.data());
+}
+
+TEST_F(LargeElements, OfOtherSizesFreeThoseThatAreKept) {
+  blocks.keep(0);
+  large();
+  const HostElements<double> larger = large(2 * count);
+  EXPECT_EQ(blocks.idle_bytes(), 0U);
+  large();
+  const HostElements<double> much_smaller = large(count / 2);
+  EXPECT_EQ(blocks.idle_bytes(), 0U);
+}
+
+TEST_F(LargeElements, AreNoMoreInAllThanTwiceTheLargestAndSomeBytes) {
+  constexpr std::size_t bytes = count * sizeof(double);
+  blocks.keep(bytes);
+  { const HostElements<double> a = large(), b = large(), c = large(), d = large(); }
+  EXPECT_EQ(blocks.idle_bytes(), 3 * bytes);
+  const HostElements<double> used = large();
+  EXPECT_EQ(blocks.idle_bytes(), 2 * bytes);
+}
+
+TEST_F(LargeElements, ThatAreUsedAgainAreZerosWhereThatIsSaid) {
+  blocks.keep(0);
+  {
+    HostElements<double> written = large();
+    std::fill(written.begin(), written.end(), 5.0);
+  }
+  const HostElements<double> zeros(count);
+  EXPECT_TRUE(std::all_of(zeros.begin(), zeros.end(), [](double x) { return x == 0; }));
+}
+
 }  // namespace
 }  // namespace gaussweep

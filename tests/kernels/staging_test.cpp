@@ -190,6 +190,111 @@ TYPED_TEST(StagingOf, WhatIsLaidOutBeforehandIsTheSame) {
   }
 }
 
+// What one trial uploaded is there for the next, in whatever layouts the two have. The host's A is another
+// one then, so that it shows where A came from.
+TYPED_TEST(StagingOf, WhatOneLeavesIsThereForTheNext) {
+  using T = TypeParam;
+  Context context(*this->device);
+  const auto gesv = Problem::named("gesv"), getrf = Problem::named("getrf");
+  const std::vector<Method> methods = {
+      row(gesv, Layout::column_major, AnswerIn::x), row(gesv, Layout::row_major, AnswerIn::b),
+      row(gesv, Layout::augmented, AnswerIn::b), row(getrf, Layout::column_major, AnswerIn::a),
+      row(getrf, Layout::row_major, AnswerIn::a)};
+  for (const Method& first : methods) {
+    for (const Method& second : methods) {
+      for (const std::int64_t n : {1, 31, 32, 70}) {
+        const Shape shape{n, n, n, 5, Uplo::lower};
+        Staging<T> left(*this->device, first, {}, shape, 1);
+        left.upload(counted_inputs<T>(first, shape));
+        Resident<T> there = left.leave();
+        ASSERT_TRUE(there.has_a());
+        const void* const memory = there.memory.data();
+        const bool has_b = first.problem == gesv;
+        const bool same = first.layout == second.layout && first.problem == second.problem;
+        Staging<T> staging(*this->device, second, {}, shape, 1, std::move(there));
+        EXPECT_EQ(staging.is_there(), same);
+        const Inputs<T> wanted = counted_inputs<T>(second, shape);
+        Inputs<T> others = wanted;
+        std::fill(others.a.data.begin(), others.a.data.end(), T{-1});
+        if (has_b) std::fill(others.b.data.begin(), others.b.data.end(), T{-1});
+        // An augmented matrix without its right-hand sides is uploaded as a whole.
+        const bool whole = second.layout == Layout::augmented && !has_b;
+        staging.upload_from(context, views_of(whole ? wanted : others));
+        EXPECT_EQ(staging.pristine().data() == memory, same);
+        staging.reset();
+        const Operands<T> op = staging.operands(0);
+        MatrixView<T> a = op.a;
+        a.cols = n;
+        const Layout layout = second.layout == Layout::augmented ? Layout::row_major : second.layout;
+        expect_equal(a, layout, wanted.a);
+        if (second.problem == gesv) expect_equal(op.b, layout, wanted.b);
+        if (second.layout == Layout::augmented && op.a.ld > op.a.cols) {
+          EXPECT_EQ(op.a.data[op.a.ld - 1], T{0}) << "the room between rows";
+        }
+        EXPECT_EQ(*op.info, 0);
+        for (std::int64_t i = 0; op.pivots != nullptr && i < n; ++i) EXPECT_EQ(op.pivots[i], i);
+      }
+    }
+  }
+}
+
+TYPED_TEST(StagingOf, WithoutRightHandSidesOfItsOwnItUploadsThem) {
+  using T = TypeParam;
+  Context context(*this->device);
+  for (const Layout layout : {Layout::column_major, Layout::row_major, Layout::augmented}) {
+    const Method method = row(Problem::named("gesv"), layout, AnswerIn::b);
+    const Shape shape{9, 9, 9, 2, Uplo::lower};
+    const Inputs<T> first = counted_inputs<T>(method, shape);
+    Inputs<T> second = first;
+    second.b = counted<T>(9, 2, 7000);
+    Staging<T> left(*this->device, method, {}, shape, 1);
+    left.upload(first);
+    Resident<T> there = left.leave();
+    there.b = {};
+    Staging<T> staging(*this->device, method, {}, shape, 1, std::move(there));
+    EXPECT_FALSE(staging.is_there());
+    staging.upload_from(context, views_of(second));
+    staging.reset();
+    MatrixView<T> a = staging.operands(0).a;
+    a.cols = 9;
+    const Layout by = layout == Layout::augmented ? Layout::row_major : layout;
+    expect_equal(a, by, first.a);
+    expect_equal(staging.operands(0).b, by, second.b);
+  }
+}
+
+TYPED_TEST(StagingOf, AnAnswerIsTakenFromWhereItWasTurnedRound) {
+  using T = TypeParam;
+  Context context(*this->device);
+  for (const Layout layout : {Layout::column_major, Layout::row_major}) {
+    const Method method = row(Problem::named("getrf"), layout, AnswerIn::a);
+    const Shape shape{33, 33, 33, 1, Uplo::lower};
+    Staging<T> staging(*this->device, method, {}, shape, 1);
+    staging.upload(counted_inputs<T>(method, shape));
+    staging.reset();
+    staging.operands(0).pivots[3] = 7;
+    *staging.operands(0).info = 5;
+    const Buffer turned(*this->device, 33 * 33 * sizeof(T));
+    auto* const by_columns = static_cast<T*>(turned.data());
+    place(context, staging.answer(0), 33, 33, {by_columns, 1, 33});
+    const Answer<T> expected = staging.download(0);
+    staging.operands(0).a.data[0] = -1;  // not from there any more
+    const Answer<T> answer = staging.download(0, by_columns);
+    EXPECT_EQ(answer.x.data, expected.x.data);
+    EXPECT_EQ(answer.info, 5);
+    EXPECT_EQ(answer.pivots, expected.pivots);
+  }
+}
+
+TYPED_TEST(StagingOf, WhatIsUploadedForEveryRunLeavesNothing) {
+  using T = TypeParam;
+  const Method method = row(Problem::named("getrf"), Layout::column_major, AnswerIn::a);
+  const Shape shape{5, 5, 5, 1, Uplo::lower};
+  Staging<T> staging(*this->device, method, {}, shape, 0);
+  staging.upload(counted_inputs<T>(method, shape));
+  EXPECT_FALSE(staging.leave().has_a());
+}
+
 TYPED_TEST(StagingOf, LargeMatricesAreConvertedInPanels) {
   // Rows so long that 64 MiB hold only some hundred of them.
   using T = TypeParam;

@@ -49,7 +49,14 @@ class SmallDevice final : public testing_help::SmallDevice {
     return testing_help::SmallDevice::allocate_host(bytes);
   }
 
+  void* allocate(std::size_t bytes) override {
+    void* const memory = testing_help::SmallDevice::allocate(bytes);
+    if (bytes >= bytes_of_a && first_of_a == nullptr) first_of_a = memory;
+    return memory;
+  }
+
   int uploads = 0;  ///< of A
+  void* first_of_a = nullptr;
 
  private:
   bool memory_to_pin_;
@@ -90,9 +97,12 @@ class RoomOnADevice : public testing::Test {
   io::Record run(std::size_t bytes) {
     SmallDevice device(bytes, memory_to_pin);
     StoreWriter store{io::MatrixStore(scratch.folder())};
-    Context context(device);
-    Executor executor(registry, context, store, {}, [](const std::string&) {});
-    io::Record record = executor.run(trial);
+    io::Record record;
+    {
+      Context context(device);
+      Executor executor(registry, context, store, {}, [](const std::string&) {});
+      record = executor.run(trial);
+    }
     uploads = device.uploads;
     EXPECT_EQ(device.held(), 0u);
     return record;
@@ -181,6 +191,82 @@ TEST_F(RoomOnADevice, SeveralRunsBetweenTwoEventsNeedTheirOwnOperands) {
   const io::Record record = run(bytes_of_a * 3 / 2);
   EXPECT_EQ(record.status, "skipped");
   EXPECT_EQ(record.message.find("uploaded again"), std::string::npos) << record.message;
+}
+
+/// Trials one after the other by one worker, on a device with room for all.
+class TrialsOfOneMatrix : public RoomOnADevice {
+ protected:
+  io::Record run_on(const std::string& method) {
+    trial.method = method;
+    trial.parameters = defaults_of(*registry.find(trial.problem, method));
+    io::Record record = executor.run(trial);
+    EXPECT_EQ(record.status, "pass") << method << ": " << record.message;
+    EXPECT_GT(record.h2d_seconds, 0);
+    return record;
+  }
+  SmallDevice device{40 * bytes_of_a, true};
+  StoreWriter store{io::MatrixStore(scratch.folder())};
+  Context context{device};
+  Executor executor{registry, context, store, {}, [](const std::string&) {}};
+};
+
+TEST_F(TrialsOfOneMatrix, UploadItOnce) {
+  const io::Record first = run_on("own"), second = run_on("own");
+  EXPECT_EQ(device.uploads, 1);
+  EXPECT_EQ(second.h2d_seconds, first.h2d_seconds) << "that of the upload";
+  EXPECT_EQ(second.residual_ratio, first.residual_ratio);
+  const io::Record by_rows = run_on("gauss_jordan_shared"), again = run_on("own");
+  EXPECT_GT(by_rows.h2d_seconds, first.h2d_seconds) << "laid out anew on the device";
+  EXPECT_EQ(again.residual_ratio, first.residual_ratio);
+  trial.problem = Problem::named("getrf");
+  run_on("fixed_point");
+  EXPECT_EQ(device.uploads, 1) << "another problem's A is the same";
+  trial.matrix.digest = "another";
+  trial.matrix.spec.seed = 4;
+  run_on("fixed_point");
+  EXPECT_EQ(device.uploads, 2);
+}
+
+TEST_F(TrialsOfOneMatrix, UploadItAnewForPinnedMemoryAndAfterIt) {
+  const io::Record first = run_on("own");
+  trial.pinned = true;
+  EXPECT_EQ(run_on("own").residual_ratio, first.residual_ratio);
+  trial.pinned = false;
+  run_on("own");
+  EXPECT_EQ(device.uploads, 2);
+}
+
+TEST_F(TrialsOfOneMatrix, UploadItAnewWhereAMethodHasWrittenIntoIt) {
+  device.first_of_a = nullptr;
+  Method spoiler = *registry.find(Problem::named("gesv"), "own");
+  spoiler.variant = "spoiler";
+  static double* pristine = nullptr;
+  spoiler.emulated.real = [](Context& context, Operands<double>& op, const Parameters& parameters) {
+    builtin_registry().find(Problem::named("gesv"), "lapack")->host.real(context, op, parameters);
+    pristine[5] += 1;
+  };
+  registry.add(spoiler);
+  const io::Record first = run_on("own");
+  pristine = static_cast<double*>(device.first_of_a);
+  run_on("own");
+  EXPECT_EQ(device.uploads, 1);
+  trial.sampling.warmup = 0;
+  trial.sampling.least = trial.sampling.most = 1;
+  trial.stages = Stages::never;
+  run_on("spoiler");
+  EXPECT_EQ(run_on("own").residual_ratio, first.residual_ratio);
+  EXPECT_EQ(device.uploads, 2);
+}
+
+// What earlier trials left is given up for one that has need of its memory.
+TEST_F(TrialsOfOneMatrix, HoldNothingAgainstALargerOne) {
+  run_on("own");
+  EXPECT_GE(device.held(), bytes_of_a);
+  trial.matrix.digest = "larger";
+  trial.matrix.spec.rows = trial.matrix.spec.cols = 430;  // twice 20 times as large
+  trial.shape = {430, 430, 430, 1, Uplo::lower};
+  trial.stages = Stages::never;
+  EXPECT_EQ(run_on("own").message, uploaded_again);
 }
 
 }  // namespace

@@ -1,0 +1,110 @@
+// The vendor's run that a trial's answer is compared with.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "driver/base/words.hpp"
+#include "driver/plan/shared_inputs.hpp"
+#include "driver/system/clock.hpp"
+#include "driver/worker/execute.hpp"
+#include "driver/worker/held.hpp"
+#include "driver/worker/warm_up.hpp"
+#include "kernels/check/device_reductions.hpp"
+
+namespace gaussweep::driver {
+
+template <class T>
+bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record) {
+  const bool on_host = !vendor.runs_on(trial.backend);
+  Context& context = on_host ? host_context_ : context_of(trial.backend);
+  Trial as_vendor = trial;
+  if (on_host) as_vendor.backend = Backend::host;
+  as_vendor.parameters = defaults_of(vendor);
+  as_vendor.inner_repeats = 1;
+  as_vendor.pinned = false;
+  const Placement placement = reference_placement(as_vendor, vendor);
+  if (placement.fit != Fit::fits) {
+    add_words(record.message, fmt::format("no reference: {} {}", vendor.id(), placement.reason));
+    return false;
+  }
+  const bool on_device = &context.device == &device_ && placement.pristine == Pristine::on_device;
+  Resident<T> there = on_device ? held.residence.take(context, *held.prepared) : Resident<T>();
+  const bool was_there = there.has_a();
+  MethodRun<T> run(context, vendor, as_vendor.backend, as_vendor.parameters, trial.shape, 1,
+                   placement.pristine, std::move(there));
+  run.upload(held.prepared->inputs);
+  const Buffer* const pristine = on_device && was_there ? &run.staging().pristine() : nullptr;
+  const std::uint64_t digest =
+      pristine != nullptr ? device_digest(context, pristine->data(), pristine->bytes()) : 0;
+  const StoreWriter::Pause pause(store_);
+  // As carefully as the method that it is compared with.
+  warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
+  std::optional<CacheFlush> flush;
+  if (trial.sampling.cold) run.run_cold(flush.emplace(context.device));
+  GpuSampler& sampler = this->sampler();
+  const Samples samples = take_samples(
+      trial.sampling,
+      [&] {
+        io::Sample sample;
+        sample.seconds = run.timed_run();
+        if (!on_host) sample.throttled = sampler.read().throttled;
+        return sample;
+      },
+      now_seconds);
+  Placed<T> placed;
+  if (on_device)
+    placed.x = copy_on_device(context, run.staging().answer(run.last_copy()), trial.problem->x(trial.shape));
+  placed.answer = run.download(static_cast<const T*>(placed.x.data()));
+  if (pristine != nullptr)
+    held.residence.keep(run.staging(), *held.prepared, digest, held.residence.upload_seconds());
+  held.reference.placed = std::move(placed);
+  held.reference.seconds = samples.times().median;
+  return true;
+}
+
+template <class T>
+void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, Placed<T>& own,
+                                      io::Record& record) {
+  const Method* vendor = registry_.reference(trial.problem, trial.backend);
+  if (vendor == nullptr) return;
+  const std::string identity = comparison_identity(trial, *vendor);
+  const double start = now_seconds();
+  const bool is_vendor = &method == vendor;
+  Reference<T>& reference = held.reference;
+  leave_host(own);
+  if (!is_vendor && (reference.identity != identity || start > reference.good_until)) {
+    at_("reference");
+    reference = {};
+    if (!run_vendor(trial, *vendor, held, record)) return;
+  } else if (is_vendor) {
+    reference.placed = std::move(own);
+    reference.seconds = record.seconds_median;
+  }
+  at_("compare");
+  Placed<T>& answer = is_vendor ? reference.placed : own;
+  if (is_vendor || reference.identity.empty()) {  // it is new
+    // Not for ever; but to take it again must not become what the night is spent on.
+    constexpr double least_seconds = 60, times_its_cost = 20;
+    const double end = now_seconds();
+    reference.good_until = end + std::max(least_seconds, times_its_cost * (end - start));
+    leave_host(reference.placed);
+    reference.norm = norm_of(context_, trial.problem, trial.shape, reference.placed);
+    reference.identity = identity;
+  }
+  record.reference_method = vendor->variant;
+  record.reference_seconds = reference.seconds;
+  const Difference apart =
+      difference_of(context_, trial.problem, trial.shape, answer, reference.placed, reference.norm);
+  record.reference_difference = apart.largest;
+  record.largest_relative_difference = apart.largest_relative;
+  record.mean_relative_difference = apart.mean_relative;
+  record.mean_absolute_difference = apart.mean_absolute;
+}
+
+template void Executor::compare_with_reference(const Trial&, const Method&, Held<float>&, Placed<float>&,
+                                               io::Record&);
+template void Executor::compare_with_reference(const Trial&, const Method&, Held<double>&, Placed<double>&,
+                                               io::Record&);
+
+}  // namespace gaussweep::driver

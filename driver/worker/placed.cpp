@@ -1,0 +1,87 @@
+#include "driver/worker/placed.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "kernels/check/device_reductions.hpp"
+#include "kernels/core/errors.hpp"
+#include "kernels/core/place.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr std::int64_t little = 1 << 14;  // elements
+
+template <class T>
+void add_copy(std::vector<DeviceCopy<T>>& copies, const Placed<T>& of) {
+  if (!of.is_on_device()) return;
+  copies.push_back({&of.answer.x, {static_cast<const T*>(of.x.data()), 1, of.answer.x.rows}});
+}
+
+template <class T>
+void bring_to_host(Device& device, Placed<T>& placed) {
+  HostMatrix<T>& x = placed.answer.x;
+  if (!x.empty() || !placed.is_on_device()) return;
+  x = HostMatrix<T>::unset(x.rows, x.cols);
+  device.to_host(x.data.data(), placed.x.data(), placed.x.bytes());
+}
+
+/// What `work` says with reductions where the answers lie.
+template <class T, class Work>
+auto where_they_lie(Context& context, std::vector<Placed<T>*> answers, Work&& work) {
+  std::vector<DeviceCopy<T>> copies;
+  for (const Placed<T>* answer : answers) add_copy(copies, *answer);
+  if (!copies.empty()) {
+    try {
+      return work(*little_on_host(device_reductions<T>(context, std::move(copies))));
+    } catch (const OutOfMemory&) {
+    }
+  }
+  for (Placed<T>* answer : answers) bring_to_host(context.device, *answer);
+  HostReductions<T> on_host;
+  return work(on_host);
+}
+
+}  // namespace
+
+template <class T>
+Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& size) {
+  if (size.rows * size.cols <= little) return {};
+  try {
+    Buffer copy(context.device, static_cast<std::size_t>(size.rows * size.cols) * sizeof(T));
+    place(context, from, size.rows, size.cols, {static_cast<T*>(copy.data()), 1, size.rows});
+    return copy;
+  } catch (const OutOfMemory&) {
+    return {};
+  }
+}
+
+template <class T>
+void leave_host(Placed<T>& placed) {
+  if (placed.is_on_device()) placed.answer.x.data = {};
+}
+
+template <class T>
+double norm_of(Context& context, Problem problem, const Shape& shape, Placed<T>& of) {
+  return where_they_lie<T>(context, {&of},
+                           [&](Reductions<T>& by) { return norm_of_answer(problem, shape, of.answer, by); });
+}
+
+template <class T>
+Difference difference_of(Context& context, Problem problem, const Shape& shape, Placed<T>& own,
+                         Placed<T>& reference, double reference_norm) {
+  return where_they_lie<T>(context, {&own, &reference}, [&](Reductions<T>& by) {
+    return difference(problem, shape, own.answer, reference.answer, reference_norm, by);
+  });
+}
+
+#define GAUSSWEEP_PLACED(T)                                                   \
+  template Buffer copy_on_device(Context&, const Strided<T>&, const Extent&); \
+  template void leave_host(Placed<T>&);                                       \
+  template double norm_of(Context&, Problem, const Shape&, Placed<T>&);       \
+  template Difference difference_of(Context&, Problem, const Shape&, Placed<T>&, Placed<T>&, double);
+GAUSSWEEP_PLACED(float)
+GAUSSWEEP_PLACED(double)
+#undef GAUSSWEEP_PLACED
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,105 @@
+#pragma once
+/// Between column-major matrices on the host and row-major ones on a device, a part at a time.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "kernels/core/device.hpp"
+#include "kernels/core/matrix.hpp"
+#include "kernels/matrix/parallel_rows.hpp"
+
+namespace gaussweep::host_layout {
+
+/// Calls copy(i, j) for every element, tile by tile, so that both sides of a transposition stay in cache, on
+/// several threads.
+template <class Copy>
+void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
+  constexpr std::int64_t tile = 32;
+  const double cost = static_cast<double>(rows) * static_cast<double>(cols);
+  for_row_ranges((rows + tile - 1) / tile, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i0 = begin * tile; i0 < std::min(end * tile, rows); i0 += tile) {
+      const std::int64_t i1 = std::min(i0 + tile, rows);
+      for (std::int64_t j0 = 0; j0 < cols; j0 += tile) {
+        const std::int64_t j1 = std::min(j0 + tile, cols);
+        for (std::int64_t i = i0; i < i1; ++i) {
+          for (std::int64_t j = j0; j < j1; ++j) copy(i, j);
+        }
+      }
+    }
+  });
+}
+
+/// Rows of a row-major matrix that are converted at a time: the host needs no second copy of a large matrix.
+inline std::int64_t panel_rows(std::int64_t row_bytes) {
+  constexpr std::int64_t panel_bytes = std::int64_t{64} << 20;
+  return std::max<std::int64_t>(32, panel_bytes / std::max<std::int64_t>(1, row_bytes) / 32 * 32);
+}
+
+/// Writes `count` rows, from row i0, of the columns of `parts`, side by side, as one row-major matrix.
+template <class T>
+void lay_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts, std::int64_t i0,
+              std::int64_t count) {
+  std::int64_t width = 0;
+  for (const MatrixView<const T>& part : parts) {
+    const T* from = part.data + i0;
+    T* first = to + width;
+    transpose_blocked(count, part.cols,
+                      [&](std::int64_t i, std::int64_t j) { first[i * ld + j] = from[i + j * part.rows]; });
+    width += part.cols;
+  }
+  if (width == ld) return;
+  for (std::int64_t i = 0; i < count; ++i) std::fill(to + i * ld + width, to + (i + 1) * ld, T{0});
+}
+
+/// The other way: `count` dense rows, from row i0, of a column-major matrix.
+template <class T>
+void take_rows(const MatrixView<T>& to, const T* rows, std::int64_t i0, std::int64_t count) {
+  T* column = to.data + i0;
+  transpose_blocked(count, to.cols,
+                    [&](std::int64_t i, std::int64_t j) { column[i + j * to.rows] = rows[i * to.cols + j]; });
+}
+
+/// Copies on the host, on several threads.
+inline void copy_blocked(void* to, const void* from, std::size_t bytes) {
+  constexpr std::size_t block = std::size_t{1} << 20;
+  const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);
+  for_row_ranges(blocks, 0, static_cast<double>(bytes), [&](std::int64_t begin, std::int64_t end) {
+    const std::size_t first = static_cast<std::size_t>(begin) * block;
+    const std::size_t last = std::min(bytes, static_cast<std::size_t>(end) * block);
+    std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first, last - first);
+  });
+}
+
+/// Uploads the columns of `parts`, side by side, as one row-major matrix.
+template <class T>
+void upload_rows(Device& device, T* destination, std::int64_t ld,
+                 const std::vector<MatrixView<const T>>& parts) {
+  const std::int64_t rows = parts.front().rows;
+  const std::int64_t step = std::min(rows, panel_rows(ld * static_cast<std::int64_t>(sizeof(T))));
+  std::vector<T> panel(static_cast<std::size_t>(step * ld));
+  for (std::int64_t i0 = 0; i0 < rows; i0 += step) {
+    const std::int64_t count = std::min(step, rows - i0);
+    lay_rows(panel.data(), ld, parts, i0, count);
+    device.to_device(destination + i0 * ld, panel.data(), static_cast<std::size_t>(count * ld) * sizeof(T));
+  }
+}
+
+/// Fetches a row-major view into a column-major matrix.
+template <class T>
+void download_rows(Device& device, const MatrixView<T>& to, const T* source, std::int64_t ld) {
+  const std::int64_t width = to.cols;
+  const auto width_bytes = static_cast<std::size_t>(width) * sizeof(T);
+  const std::int64_t step = std::min(to.rows, panel_rows(static_cast<std::int64_t>(width_bytes)));
+  std::vector<T> panel(static_cast<std::size_t>(step * width));
+  for (std::int64_t i0 = 0; i0 < to.rows; i0 += step) {
+    const std::int64_t count = std::min(step, to.rows - i0);
+    device.to_host_2d(panel.data(), width_bytes, source + i0 * ld, static_cast<std::size_t>(ld) * sizeof(T),
+                      width_bytes, static_cast<std::size_t>(count));
+    take_rows(to, panel.data(), i0, count);
+  }
+}
+
+}  // namespace gaussweep::host_layout

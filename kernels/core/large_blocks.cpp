@@ -1,0 +1,101 @@
+#include "kernels/core/large_blocks.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace gaussweep {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+}  // namespace
+
+LargeBlocks& LargeBlocks::of_process() {
+  static auto* const blocks = new LargeBlocks;  // outlives every matrix
+  return *blocks;
+}
+
+std::shared_ptr<void> LargeBlocks::take(std::size_t bytes) {
+  const std::size_t wanted = (bytes + huge_page - 1) / huge_page * huge_page;
+  Block block{nullptr, wanted};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto fits = [&](const Block& b) { return b.bytes >= wanted && b.bytes <= wanted + wanted / 2; };
+    const auto found = std::find_if(idle_.begin(), idle_.end(), fits);
+    if (found != idle_.end()) {
+      block = *found;
+      idle_.erase(found);
+    }
+    while (block.memory == nullptr && !idle_.empty()) free_oldest();  // other sizes are wanted now
+    in_use_.insert(block.bytes);
+  }
+  if (block.memory == nullptr) {
+    block.memory = std::aligned_alloc(huge_page, wanted);
+    if (block.memory == nullptr) {
+      const std::lock_guard lock(mutex_);
+      in_use_.erase(in_use_.find(wanted));
+      throw std::bad_alloc();
+    }
+    // A hint: where it is not taken, the pages are small ones.
+    ::madvise(block.memory, wanted, MADV_HUGEPAGE);
+  }
+  return {block.memory, [this, block](void*) { give_back(block); }};
+}
+
+void LargeBlocks::give_back(Block block) noexcept {
+  const std::lock_guard lock(mutex_);
+  in_use_.erase(in_use_.find(block.bytes));
+  try {
+    idle_.push_back(block);
+  } catch (const std::bad_alloc&) {
+    std::free(block.memory);
+  }
+  while (!idle_.empty() && is_too_much()) free_oldest();
+}
+
+/// With the lock, as the next one.
+bool LargeBlocks::is_too_much() const {
+  std::size_t all = 0, largest = in_use_.empty() ? 0 : *in_use_.rbegin();
+  for (const std::size_t bytes : in_use_) all += bytes;
+  for (const Block& block : idle_) {
+    all += block.bytes;
+    largest = std::max(largest, block.bytes);
+  }
+  return !keeps_ || all > 2 * largest + beside_;
+}
+
+void LargeBlocks::free_oldest() noexcept {
+  std::free(idle_.front().memory);
+  idle_.pop_front();
+}
+
+void LargeBlocks::keep(std::size_t beside) {
+  const std::lock_guard lock(mutex_);
+  keeps_ = true;
+  beside_ = beside;
+}
+
+void LargeBlocks::keep_none() {
+  {
+    const std::lock_guard lock(mutex_);
+    keeps_ = false;
+  }
+  trim();
+}
+
+void LargeBlocks::trim() {
+  const std::lock_guard lock(mutex_);
+  while (!idle_.empty()) free_oldest();
+}
+
+std::size_t LargeBlocks::idle_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t sum = 0;
+  for (const Block& block : idle_) sum += block.bytes;
+  return sum;
+}
+
+}  // namespace gaussweep

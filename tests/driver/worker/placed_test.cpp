@@ -1,0 +1,95 @@
+// Answers on the device, on the host and on both are compared alike.
+
+#include "driver/worker/placed.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/short_of_memory.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using testing_help::cpu;
+using testing_help::ShortOfMemory;
+
+constexpr std::int64_t n = 150;  // beyond what the host takes as fast
+
+class PlacedAnswers : public testing::Test {
+ protected:
+  PlacedAnswers() {
+    for (Placed<double>* placed : {&own, &reference}) {
+      placed->answer.x = HostMatrix<double>(n, n);
+      for (std::int64_t j = 0; j < n; ++j) {
+        for (std::int64_t i = 0; i < n; ++i)
+          placed->answer.x(i, j) =
+              1.0 / static_cast<double>(1 + i + 2 * j) + (placed == &own ? 1e-9 * double(i % 7) : 0);
+      }
+    }
+    norm = norm_of_answer(potrf, shape, reference.answer);
+    expected = difference(potrf, shape, own.answer, reference.answer, norm);
+  }
+  void put_on_device(Placed<double>& placed) {
+    const HostMatrix<double>& x = placed.answer.x;
+    placed.x = copy_on_device<double>(context, {x.data.data(), 1, n}, {n, n});
+    ASSERT_TRUE(placed.is_on_device());
+    leave_host(placed);
+    ASSERT_TRUE(placed.answer.x.empty());
+  }
+  void expect_the_same() {
+    EXPECT_EQ(norm_of(context, potrf, shape, reference), norm);
+    const Difference found = difference_of(context, potrf, shape, own, reference, norm);
+    EXPECT_EQ(found.largest, expected.largest);
+    EXPECT_EQ(found.largest_relative, expected.largest_relative);
+    EXPECT_EQ(found.mean_relative, expected.mean_relative);
+    EXPECT_EQ(found.mean_absolute, expected.mean_absolute);
+  }
+  const Problem potrf = Problem::named("potrf");
+  const Shape shape{n, n, n, 1, Uplo::lower};
+  ShortOfMemory device{cpu(Backend::emulated), std::size_t(-1)};
+  Context context{device};
+  Placed<double> own, reference;
+  double norm = 0;
+  Difference expected{};
+};
+
+TEST_F(PlacedAnswers, OnTheHost) {
+  EXPECT_GT(expected.largest, 0);
+  expect_the_same();
+}
+
+TEST_F(PlacedAnswers, OnTheDevice) {
+  put_on_device(own);
+  put_on_device(reference);
+  expect_the_same();
+  EXPECT_TRUE(own.answer.x.empty()) << "nobody needed it here";
+}
+
+TEST_F(PlacedAnswers, EitherOnTheDevice) {
+  put_on_device(own);
+  expect_the_same();
+  own.answer.x = HostMatrix<double>::unset(n, n);
+  device.to_host(own.answer.x.data.data(), own.x.data(), own.x.bytes());
+  own.x.reset();
+  put_on_device(reference);
+  expect_the_same();
+}
+
+TEST_F(PlacedAnswers, OnADeviceWithoutRoomForTheOther) {
+  put_on_device(reference);
+  device.limit = 1000;
+  expect_the_same();
+  EXPECT_GT(device.refused, 0);
+  EXPECT_FALSE(reference.answer.x.empty());
+}
+
+TEST_F(PlacedAnswers, StayOnTheHostWhereTheyAreSmallOrThereIsNoRoom) {
+  EXPECT_FALSE(copy_on_device<double>(context, {own.answer.x.data.data(), 1, 128}, {128, 128}).data());
+  device.limit = 1000;
+  EXPECT_FALSE(copy_on_device<double>(context, {own.answer.x.data.data(), 1, n}, {n, n}).data());
+  leave_host(own);
+  EXPECT_FALSE(own.answer.x.empty());
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

@@ -1,0 +1,366 @@
+#pragma once
+/// Two answers compared where they lie: every number has the bits of the CPU's. The host has released what
+/// lies on the device, so whoever reads it there fails.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <random>
+
+#include "kernels/check/device_reductions.hpp"
+#include "tests/kernels/planted.hpp"
+
+namespace gaussweep::testing_help {
+
+enum class Lies { by_columns, by_rows };
+
+/// A matrix on a device, with NaN between its lines; its host copy has its sizes and no elements.
+template <class T>
+class OnDevice {
+ public:
+  OnDevice(Device& device, const HostMatrix<T>& a, Lies lies) {
+    const bool by_rows = lies == Lies::by_rows;
+    const std::int64_t ld = (by_rows ? a.cols : a.rows) + 3, lines = by_rows ? a.rows : a.cols;
+    const std::int64_t down = by_rows ? ld : 1, across = by_rows ? 1 : ld;
+    std::vector<T> elements(static_cast<std::size_t>(ld * lines), std::numeric_limits<T>::quiet_NaN());
+    for (std::int64_t j = 0; j < a.cols; ++j) {
+      for (std::int64_t i = 0; i < a.rows; ++i)
+        elements[static_cast<std::size_t>(i * down + j * across)] = a(i, j);
+    }
+    buffer_ = Buffer(device, elements.size() * sizeof(T));
+    device.to_device(buffer_.data(), elements.data(), buffer_.bytes());
+    place_ = {static_cast<const T*>(buffer_.data()), down, across};
+    released.x.rows = a.rows;
+    released.x.cols = a.cols;
+  }
+  DeviceCopy<T> copy() const { return {&released.x, place_}; }
+
+  Answer<T> released;
+
+ private:
+  Buffer buffer_;
+  Strided<T> place_;
+};
+
+/// Where and in which precision.
+template <class Precision, Backend its_backend>
+struct Setting {
+  using T = Precision;
+  static constexpr Backend backend = its_backend;
+};
+
+template <class S>
+class DeviceDifference : public testing::Test {
+ protected:
+  using T = typename S::T;
+
+  void SetUp() override {
+    std::string why;
+    if (S::backend == Backend::cuda && cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
+    device = S::backend == Backend::cuda ? make_cuda_device(0) : cpu(S::backend);
+    context.emplace(*device);
+    context->emulation.shuffle_seed = 3;
+  }
+
+  /// Norms and differences of x from y, in all layouts. Returns what the CPU finds.
+  ElementDifference compare(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+                            const std::string& what) {
+    HostReductions<T> on_host;
+    const double x_norm = on_host.max_norm(x, part), y_norm = on_host.max_norm(y, part);
+    const ElementDifference expected = on_host.element_difference(x, y, part, x_norm, y_norm);
+    for (const Lies x_lies : {Lies::by_columns, Lies::by_rows}) {
+      for (const Lies y_lies : {Lies::by_columns, Lies::by_rows}) {
+        const OnDevice<T> ours(*device, x, x_lies), theirs(*device, y, y_lies);
+        const auto there = device_reductions<T>(*context, {ours.copy(), theirs.copy()});
+        const HostMatrix<T>&own = ours.released.x, &other = theirs.released.x;
+        EXPECT_TRUE(same_number(there->max_norm(own, part), x_norm)) << what;
+        EXPECT_TRUE(same_number(there->max_norm(other, part), y_norm)) << what;
+        const ElementDifference found = there->element_difference(own, other, part, x_norm, y_norm);
+        EXPECT_TRUE(same_number(found.largest, expected.largest)) << what;
+        EXPECT_TRUE(same_number(found.largest_relative, expected.largest_relative)) << what;
+        EXPECT_TRUE(same_number(found.mean_relative, expected.mean_relative)) << what;
+        EXPECT_TRUE(same_number(found.mean_absolute, expected.mean_absolute)) << what;
+      }
+    }
+    return expected;
+  }
+
+  std::unique_ptr<Device> device;
+  std::optional<Context> context;
+};
+TYPED_TEST_SUITE_P(DeviceDifference);
+
+constexpr Part every_part[] = {Part::all, Part::lower, Part::upper};
+
+inline std::string words_for(const char* kind, std::int64_t rows, std::int64_t cols, Part part) {
+  return std::string(kind) + ", " + std::to_string(rows) + " x " + std::to_string(cols) + ", part " +
+         std::to_string(static_cast<int>(part));
+}
+
+/// Exponents of elements, 2^low to 2^high, as shares of what T has.
+struct Kind {
+  const char* name;
+  double low, high;
+};
+constexpr Kind kinds[] = {
+    {"ordinary", -0.01, 0.01}, {"all exponents", -1.2, 1}, {"subnormal", -1.2, -1}, {"huge", 0.95, 1}};
+
+/// Elements, zeros of both signs among them. With `of` some are the same, some differ in their last bits,
+/// some in their sign.
+template <class T>
+HostMatrix<T> drawn(const Kind& kind, std::int64_t rows, std::int64_t cols, unsigned seed,
+                    const HostMatrix<T>* of = nullptr) {
+  using Limits = std::numeric_limits<T>;
+  std::mt19937 generator(seed);
+  HostMatrix<T> a(rows, cols);
+  for (std::size_t k = 0; k < a.data.size(); ++k) {
+    const double share = static_cast<double>(generator()) / 0x1p32;
+    const auto exponent =
+        static_cast<int>((kind.low + (kind.high - kind.low) * share) * Limits::max_exponent);
+    const double fraction = 0.5 + static_cast<double>(generator()) / 0x1p33;
+    T value = std::ldexp(static_cast<T>(fraction), std::max(exponent, Limits::min_exponent - Limits::digits));
+    if (!std::isfinite(value)) value = Limits::max();
+    const auto what = generator() % 16;
+    if (what == 0) value = 0;
+    if (of != nullptr && what < 4) value = of->data[k];
+    if (of != nullptr && what >= 4 && what < 8)
+      value = of->data[k] - of->data[k] * Limits::epsilon() * static_cast<T>(what);
+    a.data[k] = generator() % 2 == 0 ? value : -value;
+  }
+  return a;
+}
+
+inline std::vector<std::pair<std::int64_t, std::int64_t>> sizes_to_compare() {
+  std::vector<std::pair<std::int64_t, std::int64_t>> sizes{
+      {1, 70}, {70, 1}, {5, 100}, {100, 5}, {33, 200}, {200, 33}, {2047, 1}, {2048, 2}, {2049, 1}, {4100, 3}};
+  for (const std::int64_t n : {1, 2, 31, 32, 33, 63, 64, 65, 130}) sizes.emplace_back(n, n);
+  return sizes;
+}
+
+TYPED_TEST_P(DeviceDifference, HasTheBitsOfTheCpus) {
+  using T = typename TypeParam::T;
+  unsigned seed = 0;
+  for (const Kind& kind : kinds) {
+    for (const auto& [rows, cols] : sizes_to_compare()) {
+      const HostMatrix<T> y = drawn<T>(kind, rows, cols, ++seed), x = drawn<T>(kind, rows, cols, ++seed, &y);
+      for (const Part part : every_part) {
+        const ElementDifference found = this->compare(x, y, part, words_for(kind.name, rows, cols, part));
+        if (rows == cols && rows > 30) {
+          EXPECT_GT(found.mean_relative, 0) << kind.name;
+        }
+      }
+    }
+  }
+}
+
+// Sums of another order would have other last bits: what this compares can tell them apart.
+TYPED_TEST_P(DeviceDifference, IsOfSumsWhoseOrderShows) {
+  using T = typename TypeParam::T;
+  constexpr double share = 20.0 / std::numeric_limits<T>::max_exponent;
+  constexpr Kind spread{"spread", -share, share};
+  for (const auto& [rows, cols] : {std::pair{300, 40}, std::pair{5000, 1}}) {
+    const HostMatrix<T> y = drawn<T>(spread, rows, cols, 7), x = drawn<T>(spread, rows, cols, 8, &y);
+    HostMatrix<T> x_reversed = x, y_reversed = y;
+    std::reverse(x_reversed.data.begin(), x_reversed.data.end());
+    std::reverse(y_reversed.data.begin(), y_reversed.data.end());
+    const ElementDifference found = this->compare(x, y, Part::all, "in order");
+    const ElementDifference reversed = this->compare(x_reversed, y_reversed, Part::all, "reversed");
+    EXPECT_EQ(found.largest, reversed.largest);
+    EXPECT_NE(found.mean_relative, reversed.mean_relative);
+    EXPECT_NE(found.mean_absolute, reversed.mean_absolute);
+  }
+}
+
+TYPED_TEST_P(DeviceDifference, OfExtremeElementsHasTheBitsOfTheCpus) {
+  using T = typename TypeParam::T;
+  using Limits = std::numeric_limits<T>;
+  const T huge = Limits::max(), smallest = Limits::denorm_min();
+  const std::vector<T> values{0, T(-0.0), 1, -1, huge, -huge, smallest, -smallest, Limits::min()};
+  const auto count = static_cast<std::int64_t>(values.size());
+  HostMatrix<T> x(count, count), y(count, count);  // every one beside every other
+  for (std::int64_t j = 0; j < count; ++j) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      x(i, j) = values[static_cast<std::size_t>(i)];
+      y(i, j) = values[static_cast<std::size_t>(j)];
+    }
+  }
+  const bool is_double = std::is_same_v<T, double>;
+  for (const Part part : every_part) {
+    const ElementDifference found = this->compare(x, y, part, words_for("extreme", count, count, part));
+    EXPECT_EQ(found.largest, 2);
+    if (is_double) {
+      EXPECT_EQ(found.largest_relative, std::numeric_limits<double>::max());
+    }
+  }
+  for (std::int64_t j = 0; j < count; ++j) {  // one by one
+    for (std::int64_t i = 0; i < count; ++i) {
+      HostMatrix<T> one(1, 1), other(1, 1);
+      one(0, 0) = x(i, j);
+      other(0, 0) = y(i, j);
+      const ElementDifference found = this->compare(one, other, Part::all, "one element");
+      EXPECT_EQ(std::isnan(found.largest_relative), y(i, j) == 0);
+    }
+  }
+}
+
+TYPED_TEST_P(DeviceDifference, TakesNormsOfWhatIsNotFiniteAsTheCpuDoes) {
+  using T = typename TypeParam::T;
+  const T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
+  for (const auto& [rows, cols] : {std::pair{1, 1}, std::pair{70, 1}, std::pair{1, 70}, std::pair{66, 130}}) {
+    const HostMatrix<T> finite = drawn<T>(kinds[0], rows, cols, 5);
+    int unlike_numbers[3] = {};
+    for (const T bad : {nan, -nan, inf, -inf}) {
+      for (const std::int64_t at : {0, rows - 1, rows * cols / 2, rows * cols - 1}) {
+        for (const bool both : {false, true}) {
+          HostMatrix<T> a = finite;
+          a.data[static_cast<std::size_t>(at)] = bad;
+          if (both) a.data[static_cast<std::size_t>(rows * cols - 1 - at)] = inf;
+          for (const Part part : every_part) {
+            const double expected = max_norm(a, part);
+            ++unlike_numbers[std::isnan(expected) ? 0 : std::isinf(expected) ? 1 : 2];
+            for (const Lies lies : {Lies::by_columns, Lies::by_rows}) {
+              const OnDevice<T> there(*this->device, a, lies);
+              const auto reductions = device_reductions<T>(*this->context, {there.copy()});
+              EXPECT_TRUE(same_number(reductions->max_norm(there.released.x, part), expected))
+                  << bad << " at " << at << words_for("", rows, cols, part);
+            }
+          }
+        }
+      }
+    }
+    EXPECT_GT(unlike_numbers[0], 0);
+    EXPECT_GT(unlike_numbers[1], 0);
+    if (rows * cols > 70) {
+      EXPECT_GT(unlike_numbers[2], 0) << "beside the part that counts";
+    }
+  }
+}
+
+/// NaN is equal to NaN here.
+inline bool same_bits(const Difference& a, const Difference& b) {
+  return same_number(a.largest, b.largest) && same_number(a.largest_relative, b.largest_relative) &&
+         same_number(a.mean_relative, b.mean_relative) && same_number(a.mean_absolute, b.mean_absolute);
+}
+
+TYPED_TEST_P(DeviceDifference, OfAnswersIsTheCpus) {
+  using T = typename TypeParam::T;
+  const T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
+  using Change = std::function<void(HostMatrix<T>&)>;
+  const auto last = [](HostMatrix<T>& a) -> T& { return a(a.rows - 1, a.cols - 1); };
+  const std::vector<std::pair<const char*, Change>> changes{
+      {"as it is", [](HostMatrix<T>&) {}},
+      {"NaN first", [=](HostMatrix<T>& a) { a(0, 0) = nan; }},
+      {"NaN last", [=](HostMatrix<T>& a) { last(a) = nan; }},
+      {"Inf last", [=](HostMatrix<T>& a) { last(a) = -inf; }},
+      {"NaN in the upper triangle", [=](HostMatrix<T>& a) { a(0, a.cols - 1) = nan; }},
+      {"Inf in the lower triangle", [=](HostMatrix<T>& a) { a(a.rows - 1, 0) = inf; }},
+      {"zeros", [](HostMatrix<T>& a) { std::fill(a.data.begin(), a.data.end(), T(0)); }}};
+  int unknown = 0, infinite = 0, finite = 0;
+  for (const Problem problem : all_problems()) {
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      const Shape shape{40, 40, 40, 3, uplo};
+      const Extent extent = problem->x(shape);
+      Answer<T> reference, answer;
+      reference.x = drawn<T>(kinds[0], extent.rows, extent.cols, 1);
+      answer.x = drawn<T>(kinds[0], extent.rows, extent.cols, 2, &reference.x);
+      for (const auto& [of_reference, change] : changes) {
+        for (const auto& [of_answer, damage] : changes) {
+          Answer<T> ours = answer, theirs = reference;
+          change(theirs.x);
+          damage(ours.x);
+          const std::string what = std::string(to_string(problem)) + ", " + std::string(to_string(uplo)) +
+                                   ", reference " + of_reference + ", answer " + of_answer;
+          const OnDevice<T> there(*this->device, ours.x, Lies::by_rows);
+          const OnDevice<T> beside(*this->device, theirs.x, Lies::by_columns);
+          const auto reductions = device_reductions<T>(*this->context, {there.copy(), beside.copy()});
+          const double norm = norm_of_answer(problem, shape, theirs);
+          EXPECT_TRUE(same_number(norm_of_answer(problem, shape, beside.released, *reductions), norm))
+              << what;
+          const Difference expected = difference(problem, shape, ours, theirs, norm);
+          EXPECT_TRUE(same_bits(
+              difference(problem, shape, there.released, beside.released, norm, *reductions), expected))
+              << what;
+          ++(std::isnan(expected.largest) ? unknown : std::isinf(expected.largest) ? infinite : finite);
+        }
+      }
+    }
+  }
+  for (const int count : {unknown, infinite, finite}) EXPECT_GT(count, 50);
+}
+
+TYPED_TEST_P(DeviceDifference, IsUnknownOfFactorsOfOtherRows) {
+  using T = typename TypeParam::T;
+  const Problem lu = Problem::named("getrf");
+  const Shape shape{40, 40, 40, 1, Uplo::lower};
+  const HostMatrix<T> y = drawn<T>(kinds[0], 40, 40, 1), x = drawn<T>(kinds[0], 40, 40, 2, &y);
+  OnDevice<T> ours(*this->device, x, Lies::by_columns), theirs(*this->device, y, Lies::by_columns);
+  const auto reductions = device_reductions<T>(*this->context, {ours.copy(), theirs.copy()});
+  const double norm = max_norm(y);
+  const auto found = [&] { return difference(lu, shape, ours.released, theirs.released, norm, *reductions); };
+  for (int i = 0; i < 40; ++i) theirs.released.pivots.push_back(i);
+  EXPECT_GT(found().mean_relative, 0) << "no pivots exchange no rows";
+  theirs.released.pivots.back() = 38;
+  EXPECT_TRUE(std::isnan(found().mean_relative));
+  ours.released.pivots = theirs.released.pivots;
+  EXPECT_GT(found().mean_relative, 0);
+}
+
+TYPED_TEST_P(DeviceDifference, OfItselfCostsNothing) {
+  using T = typename TypeParam::T;
+  const Problem problem = Problem::named("geinv");
+  const Shape shape{40, 40, 40, 1, Uplo::lower};
+  const auto nowhere = device_reductions<T>(*this->context);
+  Answer<T> answer;
+  answer.x.rows = answer.x.cols = 40;
+  EXPECT_EQ(difference(problem, shape, answer, answer, 1.0, *nowhere).mean_absolute, 0);
+  const OnDevice<T> zeros(*this->device, HostMatrix<T>(40, 40), Lies::by_columns);
+  const auto there = device_reductions<T>(*this->context, {zeros.copy()});
+  const Difference found = difference(problem, shape, zeros.released, zeros.released, 0.0, *there);
+  EXPECT_EQ(found.largest, 0);
+  EXPECT_TRUE(std::isnan(found.mean_relative));
+}
+
+TYPED_TEST_P(DeviceDifference, UploadsWhatLiesOnTheHostAndRefusesWhatLiesNowhere) {
+  using T = typename TypeParam::T;
+  const HostMatrix<T> y = drawn<T>(kinds[0], 40, 40, 1), x = drawn<T>(kinds[0], 40, 40, 2, &y);
+  HostMatrix<T> nowhere;
+  nowhere.rows = nowhere.cols = 40;
+  const auto there = device_reductions<T>(*this->context);
+  HostReductions<T> here;
+  const double x_norm = max_norm(x), y_norm = max_norm(y);
+  const ElementDifference found = there->element_difference(x, y, Part::all, x_norm, y_norm);
+  EXPECT_TRUE(same_number(found.mean_relative,
+                          here.element_difference(x, y, Part::all, x_norm, y_norm).mean_relative));
+  for (Reductions<T>* reductions : {there.get(), static_cast<Reductions<T>*>(&here)}) {
+    EXPECT_THROW(reductions->max_norm(nowhere, Part::all), std::invalid_argument);
+    EXPECT_THROW(reductions->first_not_finite(nowhere, Part::all), std::invalid_argument);
+    EXPECT_THROW(reductions->element_difference(nowhere, y, Part::all, 1, y_norm), std::invalid_argument);
+    EXPECT_THROW(reductions->element_difference(x, nowhere, Part::all, x_norm, 1), std::invalid_argument);
+  }
+}
+
+// Of what is released the CPU has nothing, however little it is.
+TYPED_TEST_P(DeviceDifference, OfLittleThatTheHostReleasedIsTheDevices) {
+  using T = typename TypeParam::T;
+  const HostMatrix<T> y = drawn<T>(kinds[0], 5, 5, 1), x = drawn<T>(kinds[0], 5, 5, 2, &y);
+  const OnDevice<T> ours(*this->device, x, Lies::by_columns), theirs(*this->device, y, Lies::by_columns);
+  const auto reductions =
+      little_on_host(device_reductions<T>(*this->context, {ours.copy(), theirs.copy()}), 100);
+  const double x_norm = max_norm(x), y_norm = max_norm(y);
+  const HostMatrix<T>&x_there = ours.released.x, &y_there = theirs.released.x;
+  EXPECT_EQ(reductions->max_norm(x_there, Part::all), x_norm);
+  EXPECT_EQ(reductions->first_not_finite(x_there, Part::all), std::nullopt);
+  const double expected = element_difference(x, y, Part::all, x_norm, y_norm).mean_relative;
+  for (const auto& [own, other] : {std::pair{&x, &y}, {&x, &y_there}, {&x_there, &y}, {&x_there, &y_there}}) {
+    const ElementDifference found = reductions->element_difference(*own, *other, Part::all, x_norm, y_norm);
+    EXPECT_TRUE(same_number(found.mean_relative, expected));
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(DeviceDifference, HasTheBitsOfTheCpus, IsOfSumsWhoseOrderShows,
+                            OfExtremeElementsHasTheBitsOfTheCpus, TakesNormsOfWhatIsNotFiniteAsTheCpuDoes,
+                            OfAnswersIsTheCpus, IsUnknownOfFactorsOfOtherRows, OfItselfCostsNothing,
+                            UploadsWhatLiesOnTheHostAndRefusesWhatLiesNowhere,
+                            OfLittleThatTheHostReleasedIsTheDevices);
+
+}  // namespace gaussweep::testing_help
