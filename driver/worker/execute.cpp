@@ -295,8 +295,7 @@ struct Executor::Measured {
 template <class T>
 Samples Executor::sample(const Trial& trial, MethodRun<T>& run, io::Record& record) {
   const StoreWriter::Pause pause(store_);
-  std::optional<CacheFlush> flush;
-  if (trial.sampling.cold) run.run_cold(flush.emplace(context_of(trial.backend).device));
+  if (trial.sampling.cold) run.run_cold();
   const bool on_gpu = trial.backend == Backend::cuda;
   GpuSampler& sampler = this->sampler();
   if (on_gpu) run.watch_queue(now_seconds);

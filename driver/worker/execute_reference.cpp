@@ -1,6 +1,5 @@
 // The vendor's run that a trial's answer is compared with.
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -40,8 +39,7 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
   const StoreWriter::Pause pause(store_);
   // As carefully as the method that it is compared with.
   warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
-  std::optional<CacheFlush> flush;
-  if (trial.sampling.cold) run.run_cold(flush.emplace(context.device));
+  if (trial.sampling.cold) run.run_cold();
   GpuSampler& sampler = this->sampler();
   const Samples samples = take_samples(
       trial.sampling,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -65,7 +66,8 @@ class MethodRun {
   /// go on longer. NaN where nobody watched.
   double queue_seconds() const { return queue_seconds_; }
   /// From now on the caches are emptied between the operands' copies and each timed run.
-  void run_cold(CacheFlush& flush) { flush_ = &flush; }
+  /// @throws OutOfMemory, DeviceError
+  void run_cold() { flush_.emplace(context_.device); }
 
   /// Records a timed run's work. False where that is not possible (recording.hpp), and where every replay
   /// would want its operands from the host.
@@ -143,7 +145,7 @@ class MethodRun {
       end_ = context_.device.make_event();
     }
     reset();
-    if (flush_ != nullptr) (*flush_)();
+    if (flush_) (*flush_)();
     context_.device.synchronize();
     begin_->record();
     std::forward<Work>(work)();
@@ -167,7 +169,7 @@ class MethodRun {
   std::unique_ptr<Event> begin_, end_;
   HostClock clock_ = nullptr;
   double queue_seconds_ = std::numeric_limits<double>::quiet_NaN();
-  CacheFlush* flush_ = nullptr;
+  std::optional<CacheFlush> flush_;
   std::unique_ptr<Recording> recording_;
   IterationReport report_, report_of_last_;
 };

@@ -31,16 +31,19 @@ TEST_F(RecordingOnGpu, ARecordedRunGivesTheSameBits) {
   const Shape shape{200, 200, 200, 1, Uplo::lower};
   const Inputs<double> inputs = make_inputs<double>(Problem::named("trsv"), shape, MatrixKind::triangular);
   const Method& method = row_of(registry, "trsv/column_sweep");
-  MethodRun<double> run(*context, method, Backend::cuda, defaults(method), shape);
-  run.upload(inputs);
-  run.warm_up();
-  ASSERT_GT(run.timed_run(), 0);
-  const Answer<double> launched = run.download();
-  ASSERT_TRUE(run.record());
-  EXPECT_GT(run.recorded_kernels(), 1);
-  EXPECT_GT(run.replayed_run(), 0);
-  const Answer<double> replayed = run.download();
-  for (std::int64_t i = 0; i < 200; ++i) EXPECT_EQ(launched.x(i, 0), replayed.x(i, 0)) << i;
+  for (const bool cold : {false, true}) {
+    MethodRun<double> run(*context, method, Backend::cuda, defaults(method), shape);
+    if (cold) run.run_cold();
+    run.upload(inputs);
+    run.warm_up();
+    ASSERT_GT(run.timed_run(), 0);
+    const Answer<double> launched = run.download();
+    ASSERT_TRUE(run.record());
+    EXPECT_GT(run.recorded_kernels(), 1);
+    EXPECT_GT(run.replayed_run(), 0);
+    const Answer<double> replayed = run.download();
+    for (std::int64_t i = 0; i < 200; ++i) EXPECT_EQ(launched.x(i, 0), replayed.x(i, 0)) << i;
+  }
 }
 
 TEST_F(RecordingOnGpu, WhatWaitsForTheDeviceIsRefusedAndDoesNoHarm) {
