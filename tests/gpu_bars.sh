@@ -49,7 +49,7 @@ big|alone|1|3|30|70|PLANS/big.yaml
 order|beside|1|1|120|240|tests/benchmark/order_100000.yaml
 writer|alone|1|2|14|40|PLANS/noise.yaml
 thousand4|alone|many|1|60|200|tests/benchmark/thousand.yaml
-thousand1|alone|1|1|200|300|tests/benchmark/thousand.yaml
+thousand1|alone|1|1|120|300|tests/benchmark/thousand.yaml
 '
 
 seconds=540 backend=cuda gpus='' steps='' places=()

@@ -3,19 +3,24 @@
 /// A is scaled by powers of two to elements below 2 and factored in float, getrf/recursive_lu.cuh with
 /// products of getrf/split_products.cuh. GMRES in double with these factors as preconditioner, flexible (its
 /// directions are kept), on residuals of A itself, then finds x so that |b - A x| is at most 8 u |A| |x| in
-/// the largest norm, u the precision's: what an LU in the full precision leaves is larger. (E. Carson, N. J.
-/// Higham, SIAM J. Sci. Comput. 40, 2018; Y. Saad, SIAM J. Sci. Comput. 14, 1993.) Where that is not to be
-/// had, gesv/recursive's way is taken: because an element or the norm of A is not finite or near the end of
-/// the range, a pivot is 0, or the pivots fall as those of a matrix too ill-conditioned do, seen after some
-/// eighths of the columns; because the iteration makes no headway; or because there are more than 8
-/// right-hand sides, whose refinement would cost what was saved.
+/// the largest norm (from n = 1024 on u |A| |x| sqrt(n) / 4), u the precision's: about what an LU in the full
+/// precision leaves, or less. The factors are applied in float; where that gains too little, as with a few
+/// tiny singular values, they are converted and applied in double. (E. Carson, N. J. Higham, SIAM J. Sci.
+/// Comput. 40, 2018; Y. Saad, SIAM J. Sci. Comput. 14, 1993.)
+///
+/// Where that is not to be had, gesv/recursive's way is taken: at once where n is less than the parameter
+/// `float_from`, there are more than 8 right-hand sides, whose refinement would cost what was saved, an
+/// element or the norm of A is not finite or near the end of the range, or a sample of 64 rows and columns
+/// has several tiny pivots; later where a pivot is 0, the pivots fall as those of a matrix too
+/// ill-conditioned do, seen after some eighths of the columns, or the iteration makes no headway.
 ///
 /// Layout: column-major; the answer replaces b, A stays where no other way was taken. Cost: 2/3 n^3
 /// operations in float, three times that in halves, and some 2 n^2 + 4 n^2 an iteration and right-hand side.
-/// Workspace: the factors in float and 3072 halves a row and a column. The report's history is the residual's
-/// 2-norm, scaled so that it bounds |b - A x| / (|A| |x|), after each iteration of each right-hand side; its
-/// convergence is `converged`, or empty where the answer is that of the direct way; `info` is then that of
-/// gesv/recursive, else 0. n <= 65536. Needs compute capability 9.0.
+/// Workspace: the factors with room to be double and 3072 halves a row and a column; where float is not
+/// tried, that of gesv/recursive. The report's history is the residual's 2-norm, scaled so that it bounds
+/// |b - A x| / (|A| |x|), after each iteration of each right-hand side; its convergence is `converged`, or
+/// empty where the answer is that of the direct way; `info` is then that of gesv/recursive, else 0. n <=
+/// 65536. Needs compute capability 9.0.
 
 #include "kernels/gesv/mixed_refinement.cuh"
 #include "kernels/tables.hpp"
@@ -23,14 +28,15 @@
 namespace gaussweep::cuda {
 
 template <class T>
-void gesv_mixed_gmres(Context& context, Operands<T>& op, const Parameters&) {
+void gesv_mixed_gmres(Context& context, Operands<T>& op, const Parameters& parameters) {
   const std::int64_t n = op.shape.n;
   const std::int64_t nrhs = op.shape.nrhs;
+  const std::int64_t from = parameters.integer("float_from");
   context.report = {};
-  const std::size_t bytes = mixed::workspace_bytes(n, nrhs, sizeof(T));
+  const std::size_t bytes = mixed::workspace_bytes(n, nrhs, sizeof(T), from);
   auto* const memory = op.workspace.template take<std::byte>(static_cast<std::int64_t>(bytes));
   std::int64_t solved = 0;
-  if (nrhs <= mixed::most_nrhs) {
+  if (mixed::worth_trying(n, nrhs, from)) {
     Workspace room(memory, bytes);
     mixed::Refinement<T> refinement(context, op.a, room);
     const bool factored = refinement.prepare();

@@ -26,10 +26,12 @@ struct Scalars {
   double h[most_iterations + 2];     ///< a column of the Hessenberg matrix; the norm of a residual
   double scale_of_rows;              ///< the smallest, of R
   Largest norm_of_a;                 ///< the largest sum of a row of |A|
-  Largest x;                         ///< the largest of |x| = |C y|
+  Largest columns;                   ///< the largest of 1 / C
+  Largest y;                         ///< the largest of |y|, x = C y
   Largest r;                         ///< the largest of |b - A x|
   double first_window, last_window;  ///< means of log2 of the pivots
   double smallest_pivot, largest_pivot;
+  double low_pivots;  ///< of the sample
 };
 static_assert(sizeof(Scalars) + most_iterations * sizeof(double) <= scalars * sizeof(double));
 
@@ -128,11 +130,11 @@ __global__ void __launch_bounds__(group) smallest_scale(const double* row_scale,
   if (threadIdx.x == 0) found->scale_of_rows = 1 / most;
 }
 
-/// C, and R A C in float; a block a column at a time.
+/// C, the largest of its reciprocals, and R A C in float; a block a column at a time.
 template <class T>
 __global__ void __launch_bounds__(group)
     scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
-                  float* out, std::int64_t ld_out) {
+                  float* out, std::int64_t ld_out, Scalars* found) {
   constexpr int at_once = 4;
   for (int j = static_cast<int>(blockIdx.x); j < n; j += static_cast<int>(gridDim.x)) {
     const T* const column = a + j * lda;
@@ -148,7 +150,10 @@ __global__ void __launch_bounds__(group)
       for (int i = 0; i < at_once; ++i) most = fmax(most, std::fabs(value[i]));
     }
     const double scale = scale_for(largest_of_block(most));
-    if (threadIdx.x == 0) column_scale[j] = scale;
+    if (threadIdx.x == 0) {
+      column_scale[j] = scale;
+      atomicMax(&found->columns, static_cast<Largest>(__double_as_longlong(1 / scale)));
+    }
     for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += at_once * group) {
       double value[at_once];
 #pragma unroll
@@ -193,11 +198,78 @@ __global__ void __launch_bounds__(group)
   }
 }
 
+/// Row and column number i of the sample of an n x n matrix: spread, but not evenly, for what is in the
+/// matrix may have a period. @pre n >= sample
+__device__ __forceinline__ int sampled(int i, int n) {
+  const auto begin = static_cast<int>(static_cast<std::int64_t>(i) * n / sample);
+  const auto end = static_cast<int>(static_cast<std::int64_t>(i + 1) * n / sample);
+  unsigned bits = static_cast<unsigned>(i) * 0x9e3779b9u + 0x7f4a7c15u;
+  bits = (bits ^ bits >> 16) * 0x85ebca6bu;
+  bits = (bits ^ bits >> 13) * 0xc2b2ae35u;
+  bits ^= bits >> 16;
+  return begin + static_cast<int>(bits % static_cast<unsigned>(end - begin));
+}
+
+/// How many of the pivots of a sample are below `low`: of the sample's rows and the same columns, by partial
+/// pivoting, up to the first column that is 0. One block. @pre n >= sample
+__global__ void __launch_bounds__(group)
+    sample_pivots(const float* a, std::int64_t lda, int n, float low, Scalars* found) {
+  static_assert(sample == 64, "a lane looks at two rows");
+  __shared__ float element[sample][sample + 1];  // [column][row]
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < sample * sample; i += group)
+    element[i / sample][i % sample] = a[sampled(i % sample, n) + sampled(i / sample, n) * lda];
+  __syncthreads();
+  const int lane = thread % 32;
+  const int row = thread % sample;
+  std::uint64_t done = 0;  // rows that were pivots: a bit each, the same in all threads
+  int count = 0;
+  for (int k = 0; k < sample; ++k) {
+    // Magnitude and row in one word: the last bits of a float do not matter here.
+    unsigned best = 0;
+    for (int r = lane; r < sample; r += 32) {
+      const auto magnitude = __float_as_uint(std::fabs(element[k][r])) & ~63u;
+      if ((done >> r & 1u) == 0) best = max(best, magnitude | static_cast<unsigned>(r));
+    }
+    for (int d = 16; d > 0; d /= 2) best = max(best, __shfl_xor_sync(0xffffffffu, best, d));
+    if (best < 64) break;
+    const int from = static_cast<int>(best % 64);
+    const float pivot = element[k][from];
+    if (std::fabs(pivot) < low) ++count;
+    done |= std::uint64_t{1} << from;
+    if ((done >> row & 1u) == 0) {
+      const float factor = element[k][row] / pivot;
+#pragma unroll 4
+      for (int c = k + 1 + thread / sample; c < sample; c += group / sample)
+        element[c][row] = std::fma(-factor, element[c][from], element[c][row]);
+    }
+    __syncthreads();
+  }
+  if (thread == 0) found->low_pivots = count;
+}
+
+/// The columns [0, count) of floats in double, `ld` apart in both. @pre no column of `to` is where one of
+/// `from` is
+__global__ void __launch_bounds__(group)
+    widen(const float* from, double* to, std::int64_t ld, int n, int count) {
+  constexpr int at_once = 4;
+  const int begin = static_cast<int>(blockIdx.x) * at_once * group + static_cast<int>(threadIdx.x);
+  for (int j = static_cast<int>(blockIdx.y); j < count; j += static_cast<int>(gridDim.y)) {
+    float value[at_once];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) value[i] = from[min(begin + i * group, n - 1) + j * ld];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      if (begin + i * group < n) to[begin + i * group + j * ld] = static_cast<double>(value[i]);
+    }
+  }
+}
+
 /// A C y for a slice of columns of A: partial(row, slice).
 template <class T, class Y>
 __global__ void __launch_bounds__(group)
     multiply_slice(const T* a, std::int64_t lda, int n, int columns, const Y* y, const double* column_scale,
-                   double* partial, Largest* largest_x) {
+                   double* partial, Largest* largest_y) {
   __shared__ double x[group];
   const int thread = static_cast<int>(threadIdx.x);
   const int row = static_cast<int>(blockIdx.x) * group + thread;
@@ -208,9 +280,9 @@ __global__ void __launch_bounds__(group)
   for (int first = begin; first < end; first += group) {
     const int count = min(group, end - first);
     const int column = first + thread;
-    const double value_of_x = thread < count ? column_scale[column] * static_cast<double>(y[column]) : 0.0;
-    x[thread] = value_of_x;
-    if (blockIdx.x == 0) raise(largest_x, value_of_x);
+    const double value_of_y = thread < count ? static_cast<double>(y[column]) : 0.0;
+    x[thread] = thread < count ? column_scale[column] * value_of_y : 0.0;
+    if (blockIdx.x == 0) raise(largest_y, value_of_y);
     __syncthreads();
     if (row < n) {
       const T* const from = a + row + first * lda;
@@ -297,9 +369,10 @@ __global__ void __launch_bounds__(group)
   if (thread == 0) squares[blockIdx.x] = sum;
 }
 
-/// v = w / |w|, also in float, and |w| to found->h[place]; 0 where it is.
-__global__ void __launch_bounds__(group) normalise(const double* w, int n, const double* squares, double* v,
-                                                   float* single, int place, Scalars* found) {
+/// v = w / |w|, also to where a direction is made of it, and |w| to found->h[place]; 0 where it is.
+template <class Z>
+__global__ void __launch_bounds__(group)
+    normalise(const double* w, int n, const double* squares, double* v, Z* z, int place, Scalars* found) {
   double sum = 0;
   for (int g = static_cast<int>(threadIdx.x); g < static_cast<int>(gridDim.x); g += group) sum += squares[g];
   const double norm = std::sqrt(sum_of_block(sum));
@@ -308,17 +381,18 @@ __global__ void __launch_bounds__(group) normalise(const double* w, int n, const
   if (row >= n) return;
   const double value = norm > 0 ? w[row] / norm : 0.0;
   v[row] = value;
-  if (single != nullptr) single[row] = static_cast<float>(value);
+  if (z != nullptr) z[row] = static_cast<Z>(value);
 }
 
-/// y += Z coefficients, Z n x count in float, a column `n` after the other.
+/// y += Z coefficients, Z n x count, a column `stride` after the other.
+template <class Z>
 __global__ void __launch_bounds__(group)
-    correct(const float* z, int n, int count, const double* coefficients, double* y) {
+    correct(const Z* z, std::int64_t stride, int n, int count, const double* coefficients, double* y) {
   const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
   if (row >= n) return;
   double value = y[row];
   for (int j = 0; j < count; ++j)
-    value = std::fma(coefficients[j], static_cast<double>(z[row + j * static_cast<std::int64_t>(n)]), value);
+    value = std::fma(coefficients[j], static_cast<double>(z[row + j * stride]), value);
   y[row] = value;
 }
 
