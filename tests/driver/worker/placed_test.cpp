@@ -13,10 +13,9 @@ namespace {
 using testing_help::cpu;
 using testing_help::ShortOfMemory;
 
-constexpr std::int64_t n = 150;  // beyond what the host takes as fast
-
 class PlacedAnswers : public testing::Test {
  protected:
+  static constexpr std::int64_t n = 150;  // beyond what the host takes as fast
   PlacedAnswers() {
     for (Placed<double>* placed : {&own, &reference}) {
       placed->answer.x = HostMatrix<double>(n, n);
