@@ -5,10 +5,10 @@
 /// hi is one product of half-precision matrices with three times the inner size, accumulated in float. Tensor
 /// cores cut off, not round, what they add to their accumulator: the small products come first, while there
 /// is little to cut off, and an inner size of `most_inner` ends in a sum that cuBLAS rounds. Halves hold
-/// 2^-24 to 65504: L, at most 1, is scaled by 2^8 and U by 2^4, so that of elements up to 1 nothing is lost;
-/// beyond 4094 U becomes infinite, which the factors then show. (H. Ootomo, R. Yokota, Recovering single
-/// precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36,
-/// 2022)
+/// 2^-24 to 65504: L and U are scaled by 2^4, so that of elements of about 1 nothing is lost; beyond 4094
+/// they become infinite, which the factors then show. (L is at most 1 where pivots are looked for in all
+/// rows; of those from a window it may be far above.) (H. Ootomo, R. Yokota, Recovering single precision
+/// accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36, 2022)
 
 #include <cuda_fp16.h>
 
@@ -25,8 +25,7 @@ namespace gaussweep::cuda::lu {
 
 namespace detail {
 
-constexpr float scale_of_l = 256;
-constexpr float scale_of_u = 16;
+constexpr float split_scale = 16;
 
 /// A float, scaled, as two halves.
 struct Split {
@@ -36,12 +35,11 @@ __device__ __forceinline__ Split split(float value) {
   const __half high = __float2half_rn(value);
   return {high, __float2half_rn(value - __half2float(high))};
 }
-/// Four neighbours in a column, as they are at `from`, of which `count` exist, as halves.
+/// Four neighbours in a column at `from`, of which `count` exist, as halves.
 struct alignas(8) FourHalves {
   __half2 first, second;
 };
-__device__ __forceinline__ void split_four(const float* from, int count, float scale, FourHalves& high,
-                                           FourHalves& low) {
+__device__ __forceinline__ void split_four(const float* from, int count, FourHalves& high, FourHalves& low) {
   float value[4] = {0, 0, 0, 0};
   if (count >= 4) {
     const auto four = *reinterpret_cast<const float4*>(from);
@@ -54,7 +52,7 @@ __device__ __forceinline__ void split_four(const float* from, int count, float s
   }
   Split part[4];
 #pragma unroll
-  for (int i = 0; i < 4; ++i) part[i] = split(value[i] * scale);
+  for (int i = 0; i < 4; ++i) part[i] = split(value[i] * split_scale);
   high = {__halves2half2(part[0].high, part[1].high), __halves2half2(part[2].high, part[3].high)};
   low = {__halves2half2(part[0].low, part[1].low), __halves2half2(part[2].low, part[3].low)};
 }
@@ -79,14 +77,14 @@ __global__ void __launch_bounds__(256)
     const int row = static_cast<int>(i % fours) * 4;
     detail::FourHalves high, low;
     if (is_left) {
-      detail::split_four(l + row + column * ldl, m - row, detail::scale_of_l, high, low);
+      detail::split_four(l + row + column * ldl, m - row, high, low);
       Half* const to = left + row + column * ld_left;
       const std::int64_t third = k * ld_left;
       *reinterpret_cast<detail::FourHalves*>(to) = low;
       *reinterpret_cast<detail::FourHalves*>(to + third) = high;
       *reinterpret_cast<detail::FourHalves*>(to + 2 * third) = high;
     } else {
-      detail::split_four(u + row + column * ldu, 4, detail::scale_of_u, high, low);
+      detail::split_four(u + row + column * ldu, 4, high, low);
       Half* const to = right + row + column * (3 * static_cast<std::int64_t>(k));
       *reinterpret_cast<detail::FourHalves*>(to) = high;
       *reinterpret_cast<detail::FourHalves*>(to + k) = low;
@@ -111,7 +109,7 @@ class SplitProducts {
   /// Whether an inner size is large enough, and what the halves need.
   static bool worthwhile(int k) { return k >= gaussweep::lu::least_split && k % 8 == 0; }
 
-  /// C -= L U, C m x n. @pre worthwhile(k), |L| less than 256
+  /// C -= L U, C m x n. @pre worthwhile(k)
   void subtract(int m, int n, int k, const float* l, std::int64_t ldl, const float* u, std::int64_t ldu,
                 float* c, std::int64_t ldc) {
     const std::int64_t ld_left = (m + 7) / 8 * 8;
@@ -150,7 +148,7 @@ class SplitProducts {
   }
 
  private:
-  static constexpr float product_scale = 1 / (detail::scale_of_l * detail::scale_of_u);
+  static constexpr float product_scale = 1 / (detail::split_scale * detail::split_scale);
   static constexpr std::int64_t inverse_elements = 3 * solve_rows * solve_rows;
   static unsigned blocks_of(std::int64_t count, int each) {
     return static_cast<unsigned>((count + each - 1) / each);

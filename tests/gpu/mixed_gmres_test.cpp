@@ -269,6 +269,17 @@ TEST_F(MixedGmres, PivotsBeyondTheWindowAreFoundDirectly) {
   EXPECT_EQ(check(method(), inputs, ours).ratio, 0);
 }
 
+/// Of a column's elements the largest lies further down than is looked, and is 1024 times the pivot.
+TEST_F(MixedGmres, FactorsFarAboveOneAreRefined) {
+  const std::int64_t n = 1024, small_pivot = 300, beyond = 900, last = 1000;
+  Inputs<double> inputs = inputs_of<double>(n, MatrixKind::identity);
+  inputs.a(small_pivot, small_pivot) = 0x1p-10;
+  inputs.a(small_pivot, last) = 1;
+  inputs.a(beyond, small_pivot) = 1;
+  inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
+  expect_refined(inputs);
+}
+
 /// Elements that double at every step: halves end where they are infinite.
 TEST_F(MixedGmres, GrowthIsSolvedDirectly) {
   expect_direct(inputs_of<double>(100, MatrixKind::wilkinson));
