@@ -33,6 +33,30 @@ std::vector<double> estimates(const CostModel& model, const std::vector<Trial>& 
   return costs;
 }
 
+bool is_on_cpu(const Trial& trial) {
+  return trial.backend == Backend::host;
+}
+
+int count_of(const std::vector<std::string>& hosts) {
+  return static_cast<int>(std::set<std::string>(hosts.begin(), hosts.end()).size());
+}
+
+std::vector<std::vector<int>> beside(const std::vector<std::string>& hosts,
+                                     const std::vector<Trial>& trials) {
+  std::vector<std::vector<int>> others(hosts.size());
+  const auto on_cpu = std::count_if(trials.begin(), trials.end(), is_on_cpu);
+  if (on_cpu == 0 || on_cpu == static_cast<std::ptrdiff_t>(trials.size())) return others;
+  std::map<std::string, std::vector<int>> ranks;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+    ranks[hosts[rank]].push_back(static_cast<int>(rank));
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    for (const int other : ranks[hosts[rank]]) {
+      if (other != static_cast<int>(rank)) others[rank].push_back(other);
+    }
+  }
+  return others;
+}
+
 CostModel learned(const Registry& registry, const io::JournalContents& journal) {
   CostModel model(registry);
   for (const io::Record& record : journal.records) model.learn(record);
@@ -42,14 +66,15 @@ CostModel learned(const Registry& registry, const io::JournalContents& journal) 
 }  // namespace
 
 Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& registry,
-                         std::vector<Trial> trials, std::size_t done, RunLimits limits, double store_limit,
-                         Clock clock, StopSignals signals)
+                         std::vector<Trial> trials, std::size_t done, const std::vector<std::string>& hosts,
+                         RunLimits limits, double store_limit, Clock clock, StopSignals signals)
     : post_(post),
       directory_(directory),
       trials_(std::move(trials)),
+      beside_(beside(hosts, trials_)),
       model_(learned(registry, directory.journal())),
       costs_(estimates(model_, trials_)),
-      queue_(trials_, costs_, registry, post_.size()),
+      queue_(trials_, costs_, registry, post_.size(), count_of(hosts)),
       keeper_(io::MatrixStore(directory.path() / "matrices"), store_limit, trials_),
       limits_(limits),
       clock_(std::move(clock)),
@@ -79,6 +104,19 @@ void Coordinator::estimate_anew() {
   estimate_at_ = 4 * std::max(kept_, estimate_at_);
 }
 
+HostCpu Coordinator::cpu_of(int rank) const {
+  const std::vector<int>& others = beside_[static_cast<std::size_t>(rank)];
+  if (others.empty()) return HostCpu::own;
+  for (const int other : others) {
+    const auto run = running_.find(other);
+    if (run == running_.end()) continue;
+    const auto& theirs = run->second.trials;
+    if (std::any_of(theirs.begin(), theirs.end(), [&](std::size_t trial) { return queue_.takes_cpu(trial); }))
+      return HostCpu::taken;
+  }
+  return HostCpu::free;
+}
+
 std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& held) {
   if (!stopped_because_.empty()) return {};
   if (kept_ >= estimate_at_) estimate_anew();
@@ -87,10 +125,11 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   const auto given = last_.find(rank);
   std::optional<std::size_t> last;
   if (given != last_.end()) last = given->second;
-  std::optional<std::size_t> next = queue_.next(held, most_seconds, last);
+  const HostCpu cpu = cpu_of(rank);
+  std::optional<std::size_t> next = queue_.next(held, most_seconds, last, cpu);
   if (!next && queue_.size() > 0 && learned_since_) {  // the first guesses err on the careful side
     estimate_anew();
-    next = queue_.next(held, most_seconds, last);
+    next = queue_.next(held, most_seconds, last, cpu);
   }
   std::vector<std::size_t> batch;
   // The last ones go one by one, so that all ranks end together.
@@ -101,7 +140,7 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
     room -= costs_[*next];
     most_seconds -= costs_[*next];
     if (room <= 0 || batch.size() == most_in_batch) break;
-    next = queue_.next(trials_[*next].matrix.digest, most_seconds, next);
+    next = queue_.next(trials_[*next].matrix.digest, most_seconds, next, cpu);
     // What does not fit ends the batch: a shorter one in its stead would be one with another matrix, or one
     // that is to be compared with it.
     if (next && costs_[*next] > room) {

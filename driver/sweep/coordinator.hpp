@@ -34,10 +34,11 @@ class Coordinator {
  public:
   /// @param trials what is to be done now, nothing that is recorded already
   /// @param done how many trials of the plan are recorded already
+  /// @param hosts of the ranks, by their names
   /// @param store_limit most bytes in the run directory's matrices
   Coordinator(Post& post, RunDirectory& directory, const Registry& registry, std::vector<Trial> trials,
-              std::size_t done, RunLimits limits, double store_limit, Clock clock = {},
-              StopSignals signals = stop_signals);
+              std::size_t done, const std::vector<std::string>& hosts, RunLimits limits, double store_limit,
+              Clock clock = {}, StopSignals signals = stop_signals);
   /// Does what can be done now. @throws io::StorageError: the medium failed; what was synced is safe
   void step();
   /// True once everything is on disk and every other rank has said goodbye, or is not waited for any longer.
@@ -65,6 +66,8 @@ class Coordinator {
   /// Takes trials out of the queue: one, or as many short ones as keep a rank busy for a while, but not while
   /// others have nothing to do. Empty where there is none, or none fits into the time left.
   std::vector<std::size_t> next_batch(int rank, const std::string& held);
+  /// Whether a rank shares its host, and whether another one there has a trial on the CPU in hands.
+  HostCpu cpu_of(int rank) const;
   /// Asks again for the ranks that got nothing.
   void give_to_waiting();
   /// Asks for what lies behind a long trial, where another rank has nothing to do.
@@ -96,6 +99,9 @@ class Coordinator {
   RunDirectory& directory_;
   std::vector<Trial> trials_;
   std::unordered_map<std::string, std::size_t> index_;
+  /// The other ranks of each rank's host; none where it makes no difference: all trials are on the CPU, or
+  /// none is.
+  std::vector<std::vector<int>> beside_;
   CostModel model_;
   std::vector<double> costs_;
   Queue queue_;

@@ -18,11 +18,16 @@ constexpr double worth_of_reference = 64;
 // those.
 constexpr int most_looks = 64;
 
+// On the CPU one trial after the other: that takes so much of the time that is left when it must begin.
+constexpr double cpu_share = 0.5;
+// Seconds of a trial on the CPU from which on it is worth while to leave its matrix, and to come back to it.
+constexpr double worth_leaving = 0.05;
+
 }  // namespace
 
 Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
-             int ranks)
-    : trials_(trials), costs_(costs), registry_(registry), ranks_(ranks) {
+             int ranks, int hosts)
+    : trials_(trials), costs_(costs), registry_(registry), ranks_(ranks), hosts_(hosts) {
   comparisons_.reserve(trials.size());
   for (std::size_t i = 0; i < trials.size(); ++i) comparisons_.push_back(comparison_of(i));
   for (std::size_t i = 0; i < trials.size(); ++i) insert(i);
@@ -39,16 +44,20 @@ void Queue::put_back(std::size_t index) {
 }
 
 void Queue::insert(std::size_t index) {
-  Round& round = rounds_[trials_[index].round];
-  round.by_cost.insert({costs_[index], index});
-  round.seconds += costs_[index];
-  Ordered& group = round.by_matrix[trials_[index].matrix.digest];
-  if (!group.empty()) round.heads.erase(*group.begin());
+  Pool& pool = pool_of(rounds_[trials_[index].round], index);
+  pool.by_cost.insert({costs_[index], index});
+  pool.seconds += costs_[index];
+  Ordered& group = pool.by_matrix[trials_[index].matrix.digest];
+  if (!group.empty()) pool.heads.erase(*group.begin());
   group.insert({costs_[index], index});
-  round.heads.insert(*group.begin());
+  pool.heads.insert(*group.begin());
   if (const auto& comparison = comparisons_[index])
-    (is_reference(index) ? round.references : round.compared)[*comparison].insert({costs_[index], index});
+    (is_reference(index) ? pool.references : pool.compared)[*comparison].insert({costs_[index], index});
   ++size_;
+}
+
+bool Queue::takes_cpu(std::size_t index) const {
+  return trials_[index].backend == Backend::host && costs_[index] >= worth_leaving;
 }
 
 bool Queue::is_reference(std::size_t index) const {
@@ -66,23 +75,24 @@ std::optional<std::string> Queue::comparison_of(std::size_t index) const {
 
 void Queue::remove(std::size_t index) {
   const auto round = rounds_.find(trials_[index].round);
-  round->second.by_cost.erase({costs_[index], index});
-  round->second.seconds -= costs_[index];
-  const auto group = round->second.by_matrix.find(trials_[index].matrix.digest);
-  round->second.heads.erase(*group->second.begin());
+  Pool& pool = pool_of(round->second, index);
+  pool.by_cost.erase({costs_[index], index});
+  pool.seconds -= costs_[index];
+  const auto group = pool.by_matrix.find(trials_[index].matrix.digest);
+  pool.heads.erase(*group->second.begin());
   group->second.erase({costs_[index], index});
   if (group->second.empty()) {
-    round->second.by_matrix.erase(group);
+    pool.by_matrix.erase(group);
   } else {
-    round->second.heads.insert(*group->second.begin());
+    pool.heads.insert(*group->second.begin());
   }
   if (const auto& comparison = comparisons_[index]) {
-    auto& alike = is_reference(index) ? round->second.references : round->second.compared;
+    auto& alike = is_reference(index) ? pool.references : pool.compared;
     const auto those = alike.find(*comparison);
     those->second.erase({costs_[index], index});
     if (those->second.empty()) alike.erase(those);
   }
-  if (round->second.by_cost.empty()) rounds_.erase(round);
+  if (round->second.empty()) rounds_.erase(round);
   --size_;
 }
 
@@ -92,13 +102,15 @@ void Queue::after(const std::function<void()>& change) {
   size_ = 0;
   change();
   for (const auto& [number, round] : left) {
-    for (const auto& [cost, index] : round.by_cost) insert(index);
+    for (const Pool* pool : {&round.others, &round.on_cpu}) {
+      for (const auto& [cost, index] : pool->by_cost) insert(index);
+    }
   }
 }
 
 double Queue::total() const {
   double seconds = 0;
-  for (const auto& [number, round] : rounds_) seconds += round.seconds;
+  for (const auto& [number, round] : rounds_) seconds += round.seconds();
   return seconds;
 }
 
@@ -108,57 +120,96 @@ std::optional<std::size_t> Queue::longest(const Ordered& from, double most_secon
   return found->second;
 }
 
+std::optional<std::size_t> Queue::longest(const Pools& from, double most_seconds) const {
+  std::optional<std::size_t> most;
+  for (const Pool* pool : from) {
+    const std::optional<std::size_t> found = longest(pool->by_cost, most_seconds);
+    if (found && (!most || costs_[*found] > costs_[*most])) most = found;
+  }
+  return most;
+}
+
+bool Queue::is_elsewhere(std::size_t index, const std::string& held) const {
+  const std::string& matrix = trials_[index].matrix.digest;
+  return matrix != held && out_.count(matrix) > 0;
+}
+
 /// The trial with the matrix that is held, or whose matrix no other rank is at, unless the longest is much
 /// longer and must not wait.
-std::size_t Queue::chosen_of(const Round& round, std::size_t longest_of_all, const std::string& held,
-                             double most_seconds, std::optional<std::size_t> last) const {
-  const double longest_cost = costs_[longest_of_all];
-  const bool can_wait = ranks_ == 1 || round.seconds > longest_can_wait * ranks_ * longest_cost;
+std::optional<std::size_t> Queue::chosen_of(const Round& round, const Pools& pools, const Wish& wish) const {
+  const std::optional<std::size_t> longest_of_all = longest(pools, wish.most_seconds);
+  if (!longest_of_all) return std::nullopt;
+  const double longest_cost = costs_[*longest_of_all];
+  const bool can_wait = ranks_ == 1 || round.seconds() > longest_can_wait * ranks_ * longest_cost;
   const auto is_worth = [&](double times, double cost) { return can_wait || times * cost >= longest_cost; };
-  const auto longest_in = [&](const auto& groups, const std::string& name,
+  const auto longest_in = [&](auto groups, const std::string& name,
                               double times) -> std::optional<std::size_t> {
-    const auto group = groups.find(name);
-    if (group == groups.end()) return std::nullopt;
-    const std::optional<std::size_t> found = longest(group->second, most_seconds);
-    return found && is_worth(times, costs_[*found]) ? found : std::nullopt;
+    std::optional<std::size_t> most;
+    for (const Pool* pool : pools) {
+      const auto group = (pool->*groups).find(name);
+      if (group == (pool->*groups).end()) continue;
+      const std::optional<std::size_t> found = longest(group->second, wish.most_seconds);
+      if (found && is_worth(times, costs_[*found]) && (!most || costs_[*found] > costs_[*most])) most = found;
+    }
+    return most;
   };
   const auto longest_with = [&](const std::string& matrix) {
-    return longest_in(round.by_matrix, matrix, worth);
+    return longest_in(&Pool::by_matrix, matrix, worth);
   };
-  const auto is_elsewhere = [&](std::size_t index) {
-    const std::string& matrix = trials_[index].matrix.digest;
-    return matrix != held && out_.count(matrix) > 0;
+  if (wish.last && trials_[*wish.last].matrix.digest == wish.held) {
+    const auto& comparison = comparisons_[*wish.last];
+    const auto mine =
+        comparison ? longest_in(&Pool::compared, *comparison, worth_of_reference) : std::nullopt;
+    if (mine) return mine;
+  }
+  if (const auto mine = longest_with(wish.held)) return mine;
+  if (!is_elsewhere(*longest_of_all, wish.held)) return longest_of_all;
+  std::optional<std::size_t> most;
+  for (const Pool* pool : pools) {
+    int looks = 0;
+    for (const auto& [cost, index] : pool->heads) {
+      if (!is_worth(worth, cost) || ++looks > most_looks || (most && cost <= costs_[*most])) break;
+      if (is_elsewhere(index, wish.held)) continue;
+      const auto free = longest_with(trials_[index].matrix.digest);
+      if (free && (!most || costs_[*free] > costs_[*most])) most = free;
+      if (free) break;
+    }
+  }
+  return most ? most : longest_of_all;
+}
+
+/// Of a round, by what the CPU of the rank's host is.
+std::optional<std::size_t> Queue::chosen_of(const Round& round, const Wish& wish, HostCpu cpu) const {
+  const auto any = [&] { return chosen_of(round, {&round.on_cpu, &round.others}, wish); };
+  if (cpu == HostCpu::own || round.on_cpu.by_cost.empty() || round.others.by_cost.empty()) return any();
+  if (cpu == HostCpu::taken) {
+    const auto other = chosen_of(round, {&round.others}, wish);
+    return other ? other : any();
+  }
+  const auto has_held = [&](const auto& trial) {
+    return trial && trials_[*trial].matrix.digest == wish.held;
   };
-  if (last && trials_[*last].matrix.digest == held) {
-    const auto& comparison = comparisons_[*last];
-    const auto mine = comparison ? longest_in(round.compared, *comparison, worth_of_reference) : std::nullopt;
-    if (mine) return *mine;
-  }
-  if (const auto mine = longest_with(held)) return *mine;
-  if (!is_elsewhere(longest_of_all)) return longest_of_all;
-  int looks = 0;
-  for (const auto& [cost, index] : round.heads) {
-    if (!is_worth(worth, cost) || ++looks > most_looks) break;
-    if (is_elsewhere(index)) continue;
-    if (const auto free = longest_with(trials_[index].matrix.digest)) return *free;
-  }
-  return longest_of_all;
+  const auto on_cpu = chosen_of(round, {&round.on_cpu}, wish);
+  if (has_held(on_cpu)) return on_cpu;
+  const auto first = any();
+  const bool must_begin = round.on_cpu.seconds * ranks_ > cpu_share * round.seconds() * hosts_;
+  return on_cpu && must_begin && !has_held(first) ? on_cpu : first;
 }
 
 std::optional<std::size_t> Queue::next(const std::string& held, double most_seconds,
-                                       std::optional<std::size_t> last) {
-  for (const auto& [number, round] : rounds_) {
-    const std::optional<std::size_t> first = longest(round.by_cost, most_seconds);
-    if (!first) continue;
-    std::size_t chosen = chosen_of(round, *first, held, most_seconds, last);
-    if (const auto& comparison = comparisons_[chosen]) {
-      const auto references = round.references.find(*comparison);
-      const auto reference =
-          references == round.references.end() ? std::nullopt : longest(references->second, most_seconds);
-      if (reference) chosen = *reference;
+                                       std::optional<std::size_t> last, HostCpu cpu) {
+  for (auto& [number, round] : rounds_) {
+    std::optional<std::size_t> chosen = chosen_of(round, {held, most_seconds, last}, cpu);
+    if (!chosen) continue;
+    if (const auto& comparison = comparisons_[*chosen]) {
+      for (const Pool* pool : {&round.on_cpu, &round.others}) {
+        const auto references = pool->references.find(*comparison);
+        if (references == pool->references.end()) continue;
+        if (const auto reference = longest(references->second, most_seconds)) chosen = reference;
+      }
     }
-    remove(chosen);
-    ++out_[trials_[chosen].matrix.digest];
+    remove(*chosen);
+    ++out_[trials_[*chosen].matrix.digest];
     return chosen;
   }
   return std::nullopt;

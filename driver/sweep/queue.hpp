@@ -2,7 +2,8 @@
 /// The order in which trials are handed out: round by round, matrix by matrix, the matrix with the longest
 /// trial first, leaving those that another rank is at; of trials that are compared with one another the
 /// vendor's first, for its time is their reference. Towards the end, where one long trial would keep the
-/// others waiting, the longest first.
+/// others waiting, the longest first. Beside trials on GPUs, those on the CPUs of a host come one at a time
+/// as far as they can: they share its memory's bandwidth and its power, and take longer beside one another.
 
 #include <cstddef>
 #include <functional>
@@ -17,37 +18,48 @@
 
 namespace gaussweep::driver {
 
+/// What the CPU of a rank's host is to the ranks: of one rank alone; or of several, of which none has a trial
+/// for it in hands; or another one has.
+enum class HostCpu { own, free, taken };
+
 /// A pure data structure: no clock, no MPI.
 class Queue {
  public:
   /// @param costs seconds of each trial, same order
   /// @param registry tells the vendors' methods
   /// @param ranks that the trials are handed out to
+  /// @param hosts that the ranks are on
   Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
-        int ranks);
+        int ranks, int hosts = 1);
   /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`:
   /// of the first round that has one, the longest that is compared with the rank's `last` trial, for which
   /// the vendor has run, else the longest with that matrix, else the longest whose matrix no other rank is
   /// at, which has its inputs and its reference. Where what is left of the round keeps the ranks busy for
   /// less than four times the longest of all, that one goes before any that is four times shorter, or 64
-  /// times shorter and compared with `last`. Where its reference is a trial that is left, that one.
+  /// times shorter and compared with `last`. Where its reference is a trial that is left, that one. Trials
+  /// that take the CPU are left out where it is taken, unless nothing else is left. Where it is free those
+  /// with the matrix that is held go first; and where they are so many that one after the other they would
+  /// take half of the time that is left, a rank that is done with its matrix gets one of them.
   /// @param last what the rank was given last, if it was given anything
   /// @return an index into the trials, or nothing where none is left that fits
   std::optional<std::size_t> next(const std::string& held, double most_seconds,
-                                  std::optional<std::size_t> last = {});
+                                  std::optional<std::size_t> last = {}, HostCpu cpu = HostCpu::own);
   /// Notes the end of a trial that was handed out.
   void done(std::size_t index);
   /// Puts a trial back that was handed out and that a rank could not do.
   void put_back(std::size_t index);
   /// Orders what is left anew after the costs have changed. @param change changes them
   void after(const std::function<void()>& change);
+  /// Whether a trial is on the CPU, and long enough to be disturbed by another one, and to disturb it.
+  bool takes_cpu(std::size_t index) const;
   std::size_t size() const { return size_; }
   /// Seconds of all that are left, one after the other.
   double total() const;
 
  private:
   using Ordered = std::set<std::pair<double, std::size_t>, std::greater<>>;
-  struct Round {
+  /// Those that take the CPU, or the others.
+  struct Pool {
     Ordered by_cost;
     std::unordered_map<std::string, Ordered> by_matrix;
     Ordered heads;       ///< the longest trial of each matrix
@@ -55,17 +67,35 @@ class Queue {
     /// The vendors' trials, and those that are compared with them, by what makes them comparable.
     std::unordered_map<std::string, Ordered> references, compared;
   };
+  struct Round {
+    Pool on_cpu, others;
+    double seconds() const { return others.seconds + on_cpu.seconds; }
+    bool empty() const { return others.by_cost.empty() && on_cpu.by_cost.empty(); }
+  };
+  /// Of a round: one of its pools, or both.
+  using Pools = std::vector<const Pool*>;
+  /// What a rank asks with.
+  struct Wish {
+    const std::string& held;
+    double most_seconds;
+    std::optional<std::size_t> last;
+  };
+  Pool& pool_of(Round& round, std::size_t index) const {
+    return takes_cpu(index) ? round.on_cpu : round.others;
+  }
   std::optional<std::string> comparison_of(std::size_t index) const;
   bool is_reference(std::size_t index) const;
   std::optional<std::size_t> longest(const Ordered& from, double most_seconds) const;
-  std::size_t chosen_of(const Round& round, std::size_t longest_of_all, const std::string& held,
-                        double most_seconds, std::optional<std::size_t> last) const;
+  std::optional<std::size_t> longest(const Pools& from, double most_seconds) const;
+  bool is_elsewhere(std::size_t index, const std::string& held) const;
+  std::optional<std::size_t> chosen_of(const Round& round, const Pools& pools, const Wish& wish) const;
+  std::optional<std::size_t> chosen_of(const Round& round, const Wish& wish, HostCpu cpu) const;
   void insert(std::size_t index);
   void remove(std::size_t index);
   const std::vector<Trial>& trials_;
   const std::vector<double>& costs_;
   const Registry& registry_;
-  const int ranks_;
+  const int ranks_, hosts_;
   std::vector<std::optional<std::string>> comparisons_;  ///< `comparison_of` each trial
   std::map<std::int64_t, Round> rounds_;                 ///< none of them empty
   std::unordered_map<std::string, std::size_t> out_;     ///< trials handed out and not done yet, by matrix

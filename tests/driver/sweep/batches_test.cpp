@@ -69,6 +69,31 @@ TEST(Batches, ARankThatIsAtWorkHasItsNextTrialAlready) {
   EXPECT_EQ(most, 4U) << "two ranks, each with the one that it does and the next";
 }
 
+/// How often a trial on the CPU began while another rank was at one, of 12 of 48.
+int begun_beside_another(SweepInProcess& sweep) {
+  sweep.n = 2000;
+  sweep.backends = {Backend::host, Backend::cuda, Backend::cuda, Backend::cuda};
+  std::map<int, bool> on_cpu;  // by rank: the trial that it does, or did last
+  int begun = 0, beside_another = 0;
+  sweep.script.answers = [&](int rank, const Trial& trial) {
+    on_cpu[rank] = trial.backend == Backend::host;
+    if (on_cpu[rank]) ++begun, beside_another += on_cpu[1 - rank] ? 1 : 0;
+    Words words(50, message_json(FromWorker{message::At{"loop"}}));
+    words.push_back(good_answer(trial).back());
+    return words;
+  };
+  EXPECT_TRUE(sweep.run());
+  EXPECT_EQ(begun, 12);
+  return beside_another;
+}
+
+TEST(Batches, TheRanksOfAHostAreNotAtItsCpuAtOnce) {
+  SweepInProcess of_one_host(2, 48), of_two(2, 48);
+  of_two.hosts = {"a", "b"};
+  EXPECT_EQ(begun_beside_another(of_one_host), 0);
+  EXPECT_GT(begun_beside_another(of_two), 0);
+}
+
 TEST(Batches, WhatIsLeftAtTheEndIsForTheRankThatIsFree) {
   SweepInProcess sweep(2, 3);
   sweep.n = 1000;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "kernels/core/method.hpp"
 
@@ -216,6 +218,119 @@ TEST(Queue, AReferenceForWhichNoTimeIsLeftIsPassedOver) {
   const std::vector<double> costs = {2, 3};
   Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("", 2.5), 0U);
+}
+
+/// Those with these numbers on the CPU, the others on a GPU.
+std::vector<Trial> trials_on_both(const std::vector<std::string>& digests,
+                                  const std::set<std::size_t>& on_cpu) {
+  std::vector<Trial> trials = trials_with(digests);
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    trials[i].backend = on_cpu.count(i) > 0 ? Backend::host : Backend::cuda;
+  return trials;
+}
+
+TEST(Queue, WhereTheCpuIsTakenOthersGoFirst) {
+  const std::vector<Trial> trials = trials_on_both({"a", "a", "b", "b"}, {0, 2});
+  const std::vector<double> costs = {9, 4, 8, 3};
+  Queue queue(trials, costs, registry(), 2);
+  EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 3U);
+  EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 1U) << "rather another matrix than the CPU";
+  EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 2U) << "nothing else is left";
+  EXPECT_EQ(queue.next("b", HUGE_VAL, {}, HostCpu::taken), 0U);
+}
+
+TEST(Queue, WhereTheCpuIsTakenAndNothingElseFitsItIsShared) {
+  const std::vector<Trial> trials = trials_on_both({"a", "b"}, {0});
+  const std::vector<double> costs = {1, 9};
+  Queue queue(trials, costs, registry(), 2);
+  EXPECT_EQ(queue.next("", 2, {}, HostCpu::taken), 0U);
+}
+
+TEST(Queue, WhereTheCpuIsFreeItServesTheMatrixThatIsHeld) {
+  const std::vector<Trial> trials = trials_on_both({"a", "a", "b"}, {1});
+  const std::vector<double> costs = {9, 3, 10};
+  Queue queue(trials, costs, registry(), 2);
+  EXPECT_EQ(queue.next("a", HUGE_VAL, {}, HostCpu::free), 1U) << "later it may be taken";
+  EXPECT_EQ(queue.next("a", HUGE_VAL, {}, HostCpu::free), 0U);
+}
+
+TEST(Queue, TrialsOnTheCpuBeginInTimeToComeOneAfterTheOther) {
+  const std::vector<Trial> trials = trials_on_both({"a", "b", "c", "c"}, {1});
+  std::vector<double> costs = {9, 6, 4, 3};
+  Queue queue(trials, costs, registry(), 2);
+  EXPECT_EQ(queue.next("c", HUGE_VAL, {}, HostCpu::free), 2U) << "it is not done with c";
+  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::free), 1U) << "6 s of the CPU, 18 s of two ranks";
+  queue.put_back(1);
+  queue.after([&] { costs[1] = 2; });
+  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::free), 0U) << "2 s of the CPU can wait";
+  queue.put_back(0);
+  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::own), 0U);
+}
+
+TEST(Queue, TrialsOnTheCpuOfSeveralHostsGoOnBesideEachOther) {
+  const std::vector<Trial> trials = trials_on_both({"a", "b", "c"}, {1, 2});
+  const std::vector<double> costs = {9, 4, 2};
+  Queue on_one(trials, costs, registry(), 4, 1);
+  EXPECT_EQ(on_one.next("", HUGE_VAL, {}, HostCpu::free), 1U) << "6 s of 15 / 4 each";
+  Queue on_four(trials, costs, registry(), 4, 4);
+  EXPECT_EQ(on_four.next("", HUGE_VAL, {}, HostCpu::free), 0U) << "1.5 s on each of four hosts";
+}
+
+TEST(Queue, AShortTrialOnTheCpuIsLikeAnyOther) {
+  const std::vector<Trial> trials = trials_on_both({"a", "b"}, {0});
+  const std::vector<double> costs = {0.03, 0.02};
+  Queue queue(trials, costs, registry(), 2);
+  EXPECT_FALSE(queue.takes_cpu(0));
+  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::taken), 0U);
+}
+
+TEST(Queue, TheVendorGoesFirstWhetherShortOrLong) {
+  std::vector<Trial> trials = trials_on_both({"a", "a", "b"}, {0, 1});
+  trials[0].method = "gauss_serial";
+  trials[1].method = "lapack";
+  const std::vector<double> costs = {1, 0.01, 0.5};
+  Queue queue(trials, costs, registry(), 2);
+  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::free), 1U);
+}
+
+/// Two ranks of one host that do what they are given: as long as there is something else, the CPU has one
+/// trial at a time, however long trials are.
+TEST(Queue, TwoRanksShareTheCpuOneAfterTheOther) {
+  std::vector<Trial> trials;
+  std::vector<double> costs;
+  for (int matrix = 0; matrix < 40; ++matrix) {
+    for (int i = 0; i < 5; ++i) {
+      trials.push_back(
+          trials_on_both({std::to_string(matrix)}, i < 2 ? std::set<std::size_t>{0} : std::set<std::size_t>{})
+              .front());
+      costs.push_back(0.1 + 0.01 * ((matrix * 7 + i * 13) % 31));
+    }
+  }
+  Queue queue(trials, costs, registry(), 2);
+  std::optional<std::size_t> busy[2];
+  std::string held[2];
+  double left[2] = {0, 0}, both = 0, one = 0;
+  const auto on_cpu = [&](int rank) { return busy[rank] && queue.takes_cpu(*busy[rank]); };
+  while (true) {
+    for (const int rank : {0, 1}) {
+      if (busy[rank]) continue;
+      busy[rank] = queue.next(held[rank], HUGE_VAL, {}, on_cpu(1 - rank) ? HostCpu::taken : HostCpu::free);
+      if (!busy[rank]) continue;
+      left[rank] = costs[*busy[rank]];
+      held[rank] = trials[*busy[rank]].matrix.digest;
+    }
+    if (!busy[0] || !busy[1]) break;
+    const double step = std::min(left[0], left[1]);
+    (on_cpu(0) && on_cpu(1) ? both : one) += step;
+    for (const int rank : {0, 1}) {
+      left[rank] -= step;
+      if (left[rank] > 0) continue;
+      queue.done(*busy[rank]);
+      busy[rank].reset();
+    }
+  }
+  EXPECT_EQ(queue.size(), 0U);
+  EXPECT_LT(both, 0.01 * one) << "of " << both + one << " s";
 }
 
 }  // namespace

@@ -157,18 +157,20 @@ bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_
     const std::int64_t order = orders.empty() ? n : orders[number % orders.size()];
     trial.shape = {order, order, order, 1, Uplo::lower};
     if (!orders.empty()) trial.matrix.digest = fmt::format("matrix {}", number / orders.size());
-    trial.backend = backend;
+    trial.backend = backends.empty() ? backend : backends[number % backends.size()];
     trial.expect = expect;
   }
   const Clock clock{[this] { return now_; }, [this](double seconds) { now_ += seconds; }};
   const int ranks = static_cast<int>(starts_.size());
   for (int rank = 0; rank < ranks; ++rank) posts_.push_back(std::make_unique<RankPost>(*this, rank, ranks));
   if (limits.deadline > 0) limits.deadline += now_;
-  coordinator_ = std::make_unique<Coordinator>(*posts_[0], *directory_, registry_, trials_, 0, limits,
-                                               store_limit, clock, [this](int* last) {
-                                                 *last = signal;
-                                                 return signals;
-                                               });
+  if (hosts.empty()) hosts.assign(starts_.size(), "a host");
+  const StopSignals arrived = [this](int* last) {
+    *last = signal;
+    return signals;
+  };
+  coordinator_ = std::make_unique<Coordinator>(*posts_[0], *directory_, registry_, trials_, 0, hosts, limits,
+                                               store_limit, clock, arrived);
   for (int rank = 0; rank < ranks; ++rank) {
     WorkerPlace place;
     place.directory = directory_->path();

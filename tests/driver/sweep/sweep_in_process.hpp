@@ -41,10 +41,13 @@ class SweepInProcess {
 
   WorkerScript script;
   RunLimits limits;
+  std::vector<std::string> hosts;  ///< of the ranks; empty: the same
   double store_limit = 1e12;
   double trial_timeout = 600;
   std::int64_t n = 10;              ///< of every trial
   Backend backend = Backend::host;  ///< likewise
+  /// Trial i is for the one of these that is its turn; empty: `backend`.
+  std::vector<Backend> backends;
   /// Of the trials that share a matrix, in turn; empty: each has a matrix of its own, of order n.
   std::vector<std::int64_t> orders;
   std::vector<std::string> expect;  ///< of every trial
