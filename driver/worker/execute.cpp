@@ -232,9 +232,10 @@ void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampli
     record.launch_bound = 0;
     return;
   }
-  const StoreWriter::Pause pause(store);
+  StoreWriter::Pause pause(store, StoreWriter::Pause::Later{});
   if (!run.record()) return;
   record.kernels = run.recorded_kernels();
+  pause.settle(patience_for(Backend::cuda));
   run.replayed_run();
   const auto take = [&] {
     io::Sample sample;
@@ -294,7 +295,6 @@ struct Executor::Measured {
 
 template <class T>
 Samples Executor::sample(const Trial& trial, MethodRun<T>& run, io::Record& record) {
-  const StoreWriter::Pause pause(store_);
   if (trial.sampling.cold) run.run_cold();
   const bool on_gpu = trial.backend == Backend::cuda;
   GpuSampler& sampler = this->sampler();
@@ -367,6 +367,7 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
                                            : 0;
 
   at_("warm-up");
+  std::optional<StoreWriter::Pause> pause(std::in_place, store_, StoreWriter::Pause::Later{});
   const Sampling& sampling = trial.sampling;
   // Where a run is so long that a cold start does not show in it, the last warm-up measures the stages too.
   const bool stages_too = trial.stages != Stages::never && sampling.warmup > 0 &&
@@ -376,8 +377,10 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
       stages_too && timed(device, [&] { note_stages(record, trial, *run, device); }) > long_run_seconds;
 
   at_("samples");
+  pause->settle(patience_for(trial.backend));
   Measured<T> measured;
   measured.times = sample(trial, *run, record).times();
+  pause.reset();
   measured.convergence = run->report().convergence;
   record.convergence = to_string(measured.convergence);
   record.iterations = run->report().iterations;

@@ -36,9 +36,10 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
   const Buffer* const pristine = on_device && was_there ? &run.staging().pristine() : nullptr;
   const std::uint64_t digest =
       pristine != nullptr ? device_digest(context, pristine->data(), pristine->bytes()) : 0;
-  const StoreWriter::Pause pause(store_);
+  StoreWriter::Pause pause(store_, StoreWriter::Pause::Later{});
   // As carefully as the method that it is compared with.
   warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
+  pause.settle(patience_for(as_vendor.backend));
   if (trial.sampling.cold) run.run_cold();
   GpuSampler& sampler = this->sampler();
   const Samples samples = take_samples(

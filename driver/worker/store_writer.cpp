@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <new>
 
 #include <fmt/format.h>
@@ -41,10 +42,23 @@ StoreWriter::~StoreWriter() {
   }
 }
 
-StoreWriter::Pause::Pause(StoreWriter& writer) : writer_(writer) {
-  std::unique_lock lock(writer_.mutex_);
+StoreWriter::Pause::Pause(StoreWriter& writer) : Pause(writer, Later{}) {
+  settle();
+}
+
+StoreWriter::Pause::Pause(StoreWriter& writer, Later /*later*/) : writer_(writer) {
+  const std::lock_guard lock(writer_.mutex_);
   ++writer_.paused_;
-  writer_.changed_.wait(lock, [&] { return !writer_.busy_; });
+}
+
+void StoreWriter::Pause::settle(double most_seconds) {
+  std::unique_lock lock(writer_.mutex_);
+  const auto stands = [&] { return !writer_.busy_; };
+  if (std::isinf(most_seconds)) {
+    writer_.changed_.wait(lock, stands);
+  } else {
+    writer_.changed_.wait_for(lock, std::chrono::duration<double>(most_seconds), stands);
+  }
 }
 
 StoreWriter::Pause::~Pause() {

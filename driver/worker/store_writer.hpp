@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,14 +30,20 @@ class StoreWriter {
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
-  /// Keeps the thread from working until its end; the constructor waits until it stands still, some
-  /// milliseconds. While the kernel syncs a file for it, it counts as standing.
+  /// Keeps the thread from working until its end. While the kernel syncs a file for it, it counts as
+  /// standing.
   class Pause {
    public:
+    /// Waits until the thread stands still, some milliseconds.
     explicit Pause(StoreWriter& writer);
+    /// Only asks it to, after the piece that it is at.
+    struct Later {};
+    Pause(StoreWriter& writer, Later later);
     ~Pause();
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;
+    /// Waits until it stands still, or for `most_seconds`.
+    void settle(double most_seconds = std::numeric_limits<double>::infinity());
 
    private:
     StoreWriter& writer_;

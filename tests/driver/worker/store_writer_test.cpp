@@ -18,6 +18,7 @@
 namespace gaussweep::driver {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -86,6 +87,23 @@ TEST_F(Writer, ALongWriteIsHeldUpInItsMiddle) {
   EXPECT_GE(looks, 2);
   finish(writer);
   EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(Writer, IsAskedToStandStillAndWaitedForLater) {
+  StoreWriter writer{io::MatrixStore(folder_)};
+  put(writer, "a1", matrix(4000));
+  {
+    StoreWriter::Pause pause(writer, StoreWriter::Pause::Later{});
+    put(writer, "a2", matrix(10));
+    pause.settle();
+    const std::size_t there = files();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(files(), there);
+    EXPECT_THAT(writer.writing(), Contains("a2"));
+    pause.settle(0);  // at once: it stands
+  }
+  finish(writer);
+  EXPECT_EQ(files(), 2u);
 }
 
 TEST_F(Writer, HasRoomForTwoOfTheLargestAndAGibibyte) {
