@@ -206,11 +206,18 @@ for word in ${steps//,/ }; do
   [[ $word =~ ^[^:]+(:[1-9][0-9]?)?$ ]] || wrong "'$word': after the colon stands how many runs"
 done
 : >"$out/runs.tsv" && : >"$work/queue"
-{ date -u; "$build/gaussweep" --version; nvidia-smi -L; nproc; free -g; df -h "$work"; } >"$out/machine.txt" 2>&1
+{
+  date -u; "$build/gaussweep" --version; nvidia-smi -L; nvidia-smi --query-gpu=persistence_mode --format=csv,noheader
+  nproc; lscpu; free -g; df -h "$work"
+} >"$out/machine.txt" 2>&1
 say "$gpus GPUs, $share cores each, $seconds s"
 pinned=yes
 for ((gpu = 0; gpu < gpus; ++gpu)); do
   taskset -c "$(cores_of "$gpu")" true || { pinned=no; say "runs cannot be kept to their share of the cores: all have all of them"; break; }
+done
+# A GPU that nobody has open is shut down and started again by the next program, unless its driver is in persistence mode, as clusters have it.
+for file in /dev/nvidia[0-9]*; do
+  if [[ -r $file ]]; then exec {held}<"$file"; fi
 done
 # The first program on a machine reads CUDA's libraries from a cold disk: no step shall.
 printf 'name: first\nrepeats: 1\nsweep:\n  - {problem: gesv, method: [cusolver, lapack], n: 64}\n' >"$work/first.yaml"

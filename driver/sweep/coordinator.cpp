@@ -37,10 +37,6 @@ bool is_on_cpu(const Trial& trial) {
   return trial.backend == Backend::host;
 }
 
-int count_of(const std::vector<std::string>& hosts) {
-  return static_cast<int>(std::set<std::string>(hosts.begin(), hosts.end()).size());
-}
-
 std::vector<std::vector<int>> beside(const std::vector<std::string>& hosts,
                                      const std::vector<Trial>& trials) {
   std::vector<std::vector<int>> others(hosts.size());
@@ -74,7 +70,7 @@ Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& re
       beside_(beside(hosts, trials_)),
       model_(learned(registry, directory.journal())),
       costs_(estimates(model_, trials_)),
-      queue_(trials_, costs_, registry, post_.size(), count_of(hosts)),
+      queue_(trials_, costs_, registry, post_.size()),
       keeper_(io::MatrixStore(directory.path() / "matrices"), store_limit, trials_),
       limits_(limits),
       clock_(std::move(clock)),

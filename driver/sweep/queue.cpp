@@ -18,16 +18,14 @@ constexpr double worth_of_reference = 64;
 // those.
 constexpr int most_looks = 64;
 
-// On the CPU one trial after the other: that takes so much of the time that is left when it must begin.
-constexpr double cpu_share = 0.5;
 // Seconds of a trial on the CPU from which on it is worth while to leave its matrix, and to come back to it.
 constexpr double worth_leaving = 0.05;
 
 }  // namespace
 
 Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
-             int ranks, int hosts)
-    : trials_(trials), costs_(costs), registry_(registry), ranks_(ranks), hosts_(hosts) {
+             int ranks)
+    : trials_(trials), costs_(costs), registry_(registry), ranks_(ranks) {
   comparisons_.reserve(trials.size());
   for (std::size_t i = 0; i < trials.size(); ++i) comparisons_.push_back(comparison_of(i));
   for (std::size_t i = 0; i < trials.size(); ++i) insert(i);
@@ -192,8 +190,7 @@ std::optional<std::size_t> Queue::chosen_of(const Round& round, const Wish& wish
   const auto on_cpu = chosen_of(round, {&round.on_cpu}, wish);
   if (has_held(on_cpu)) return on_cpu;
   const auto first = any();
-  const bool must_begin = round.on_cpu.seconds * ranks_ > cpu_share * round.seconds() * hosts_;
-  return on_cpu && must_begin && !has_held(first) ? on_cpu : first;
+  return on_cpu && !has_held(first) ? on_cpu : first;
 }
 
 std::optional<std::size_t> Queue::next(const std::string& held, double most_seconds,

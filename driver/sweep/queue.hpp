@@ -28,9 +28,8 @@ class Queue {
   /// @param costs seconds of each trial, same order
   /// @param registry tells the vendors' methods
   /// @param ranks that the trials are handed out to
-  /// @param hosts that the ranks are on
   Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
-        int ranks, int hosts = 1);
+        int ranks);
   /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`:
   /// of the first round that has one, the longest that is compared with the rank's `last` trial, for which
   /// the vendor has run, else the longest with that matrix, else the longest whose matrix no other rank is
@@ -38,8 +37,8 @@ class Queue {
   /// less than four times the longest of all, that one goes before any that is four times shorter, or 64
   /// times shorter and compared with `last`. Where its reference is a trial that is left, that one. Trials
   /// that take the CPU are left out where it is taken, unless nothing else is left. Where it is free those
-  /// with the matrix that is held go first; and where they are so many that one after the other they would
-  /// take half of the time that is left, a rank that is done with its matrix gets one of them.
+  /// with the matrix that is held go first, and any of them where no trial with it is left: one after the
+  /// other they take a large part of a sweep's time, and must begin early.
   /// @param last what the rank was given last, if it was given anything
   /// @return an index into the trials, or nothing where none is left that fits
   std::optional<std::size_t> next(const std::string& held, double most_seconds,
@@ -95,7 +94,7 @@ class Queue {
   const std::vector<Trial>& trials_;
   const std::vector<double>& costs_;
   const Registry& registry_;
-  const int ranks_, hosts_;
+  const int ranks_;
   std::vector<std::optional<std::string>> comparisons_;  ///< `comparison_of` each trial
   std::map<std::int64_t, Round> rounds_;                 ///< none of them empty
   std::unordered_map<std::string, std::size_t> out_;     ///< trials handed out and not done yet, by matrix

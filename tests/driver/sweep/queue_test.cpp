@@ -254,26 +254,15 @@ TEST(Queue, WhereTheCpuIsFreeItServesTheMatrixThatIsHeld) {
   EXPECT_EQ(queue.next("a", HUGE_VAL, {}, HostCpu::free), 0U);
 }
 
-TEST(Queue, TrialsOnTheCpuBeginInTimeToComeOneAfterTheOther) {
+TEST(Queue, WhereTheCpuIsFreeItsTrialsBeginEarly) {
   const std::vector<Trial> trials = trials_on_both({"a", "b", "c", "c"}, {1});
-  std::vector<double> costs = {9, 6, 4, 3};
+  const std::vector<double> costs = {9, 6, 4, 3};
   Queue queue(trials, costs, registry(), 2);
   EXPECT_EQ(queue.next("c", HUGE_VAL, {}, HostCpu::free), 2U) << "it is not done with c";
-  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::free), 1U) << "6 s of the CPU, 18 s of two ranks";
-  queue.put_back(1);
-  queue.after([&] { costs[1] = 2; });
-  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::free), 0U) << "2 s of the CPU can wait";
-  queue.put_back(0);
-  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::own), 0U);
-}
-
-TEST(Queue, TrialsOnTheCpuOfSeveralHostsGoOnBesideEachOther) {
-  const std::vector<Trial> trials = trials_on_both({"a", "b", "c"}, {1, 2});
-  const std::vector<double> costs = {9, 4, 2};
-  Queue on_one(trials, costs, registry(), 4, 1);
-  EXPECT_EQ(on_one.next("", HUGE_VAL, {}, HostCpu::free), 1U) << "6 s of 15 / 4 each";
-  Queue on_four(trials, costs, registry(), 4, 4);
-  EXPECT_EQ(on_four.next("", HUGE_VAL, {}, HostCpu::free), 0U) << "1.5 s on each of four hosts";
+  EXPECT_EQ(queue.next("", 5, {}, HostCpu::free), 3U) << "what does not fit does not count";
+  queue.put_back(3);
+  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::own), 0U) << "no other rank is there";
+  EXPECT_EQ(queue.next("", HUGE_VAL, {}, HostCpu::free), 1U);
 }
 
 TEST(Queue, AShortTrialOnTheCpuIsLikeAnyOther) {
