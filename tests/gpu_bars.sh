@@ -24,7 +24,7 @@ night4|alone|many|3|28|60|PLANS/night.yaml
 night1|alone|1|1|85|150|PLANS/night.yaml
 small|alone|many|1|15|45|tests/benchmark/small_systems.yaml
 suite|beside|1|1|200|280|
-vendor_double|beside|1|1|180|260|
+vendor_double|beside|1|1|200|280|
 vendor_float|beside|1|1|100|180|
 paper_figure_6_2|beside|1|1|60|140|
 paper_24000|beside|1|1|60|120|

@@ -60,7 +60,7 @@ class RecursiveLu {
     return !given_up_;
   }
 
- protected:
+ private:
   T* at(int row, int column) { return a_ + row + column * lda_; }
   static unsigned blocks_of(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
 

@@ -153,6 +153,20 @@ class Bars(unittest.TestCase):
         self.assertEqual(bar.seen, "1024: 3.00 32768: 3.00; mean 3.00")
         self.assertIn("mean 5.00", self.of(18, "gesv/recursive over cusolver, stage getrs, double").seen)
 
+    def test_lu_is_measured_by_products_of_its_order_in_its_run(self):
+        lu = record("l", 0.5, problem="getrf", method="recursive", n=32768, flops=23e12)
+        short = record("s", 0.1, problem="gemm", method="cublas", n=8192, flops=1.1e12)
+        self.run_of("vendor_double-1", "vendor_double", [lu, short])
+        self.assertIsNone(self.of(18, "getrf/recursive at 32768").met)
+        product = record("p", 1.2, problem="gemm", method="cublas", n=32768, nrhs=None, flops=70.2e12)
+        self.run_of("vendor_double-2", "vendor_double", [lu, product])
+        bar = self.of(18, "getrf/recursive at 32768")
+        self.assertIs(bar.met, True)
+        self.assertIn("79 % (46.0 of 58.5 TFLOP/s", bar.seen)
+        product = record("p", 1.0, problem="gemm", method="cublas", n=32768, flops=70.2e12)
+        self.run_of("vendor_double-3", "vendor_double", [product])
+        self.assertIs(self.of(18, "getrf/recursive at 32768").met, False)
+
     def test_ratios_are_compared_on_the_same_operands(self):
         entries = [record("v", 1.0, residual_ratio=0.02), record("o", 1.0, method="recursive", residual_ratio=0.05)]
         self.run_of("vendor_double-1", "vendor_double", entries)
