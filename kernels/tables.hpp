@@ -53,8 +53,8 @@ inline Method tuned(Method method, int capability, Entry entry) {
   return method;
 }
 /// A row whose kernels exist for the GPU and emulated.
-inline Method portable(Method method, PortableEntries entries) {
-  method.capability = 35;
+inline Method portable(Method method, PortableEntries entries, int capability = 35) {
+  method.capability = capability;
   method.backends = {Backend::cuda, Backend::emulated};
   method.cuda = entries.cuda;
   method.emulated = entries.emulated;

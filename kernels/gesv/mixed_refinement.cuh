@@ -10,6 +10,7 @@
 
 #include "kernels/gesv/mixed_steps.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
+#include "kernels/getrf/split_products.cuh"
 #include "kernels/trsv/block_chain.hpp"
 
 namespace gaussweep::cuda::mixed {
@@ -77,7 +78,7 @@ class Refinement {
     int* const info = pivots_ + n_;
     context_.device.fill(info, 0, sizeof(int));
     lu::SplitProducts products(context_, n_, memory_);
-    const bool all = lu::RecursiveLu<float>(context_, lu_, ld_, n_, pivots_, info, memory_)
+    const bool all = lu::RecursiveLu<float, lu::SplitProducts>(context_, lu_, ld_, n_, pivots_, info, memory_)
                          .factor(products, [this](int columns) { return promising(columns); });
     if (!all) return false;
     int zero_pivot = 0;

@@ -21,7 +21,7 @@ GAUSSWEEP_DECLARE_IN(host, gesv_crout)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_lu_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, gesv_lapack)
 GAUSSWEEP_DECLARE_CUDA(gesv_cusolver)
-GAUSSWEEP_DECLARE_CUDA(gesv_recursive)
+GAUSSWEEP_DECLARE_PORTABLE(gesv_recursive)
 GAUSSWEEP_DECLARE_CUDA(gesv_mixed_gmres)
 
 namespace gaussweep {
@@ -204,7 +204,7 @@ Method recursive() {
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return mixed::direct_bytes(shape.n, shape.nrhs, element);
   };
-  return tuned(std::move(method), 90, GAUSSWEEP_CUDA_ENTRY(gesv_recursive));
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_recursive), 90);
 }
 
 Method mixed_gmres() {

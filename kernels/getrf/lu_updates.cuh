@@ -1,8 +1,6 @@
 #pragma once
 /// What lies between the panels of an LU factorisation: row exchanges and triangular updates.
 
-#include <cuda_runtime.h>
-
 #include <cmath>
 #include <cstdint>
 
@@ -11,7 +9,7 @@
 #include "kernels/getrf/window_panel.cuh"
 #include "kernels/simt/simt.hpp"
 
-namespace gaussweep::cuda::lu {
+namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using gaussweep::lu::most_at_once;
 using gaussweep::lu::solve_rows;
@@ -53,27 +51,27 @@ __global__ void __launch_bounds__(32)
   const int begin = left ? block * each : after + (block - blocks_before) * each;
   const int end = left ? before : columns;
   T row_of_l[width];
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int k = 0; k < width; ++k) {
     row_of_l[k] = !left && row_inside && k < lane ? l[lane + k * lda] : T(0);
   }
   T top[each];
   T* column[each];
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < each; ++i) column[i] = begin + i < end ? a + (begin + i) * lda : nullptr;
   detail::exchange_columns<T, each>(top, column, source, target, own_row);
   if (!left) {
-#pragma unroll
+    GAUSSWEEP_UNROLL
     for (int k = 0; k < width - 1; ++k) {
       if (k >= cols - 1) break;
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int i = 0; i < each; ++i) {
         const T above = __shfl_sync(0xffffffffu, top[i], k);
         if (lane > k) top[i] = std::fma(-row_of_l[k], above, top[i]);
       }
     }
   }
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < each; ++i) {
     if (column[i] != nullptr && row_inside) column[i][own_row] = top[i];
   }
@@ -84,7 +82,7 @@ template <class Index>
 __global__ void start_permutations(Index* rows_at, int order) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (row >= order) return;
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < 2 * levels; ++i) rows_at[i * static_cast<std::int64_t>(order) + row] = row;
 }
 
@@ -116,7 +114,7 @@ __global__ void __launch_bounds__(most_at_once)
   const int begin = static_cast<int>(blockIdx.x) * Each;
   const bool moves = inside && source != row;
   T up[Each], down[Each];
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < Each; ++i) {
     const T* const column = a + (begin + i) * lda;
     const bool column_inside = begin + i < columns;
@@ -124,7 +122,7 @@ __global__ void __launch_bounds__(most_at_once)
     if (column_inside && to >= 0) down[i] = column[from];
   }
   __syncthreads();
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < Each; ++i) {
     T* const column = a + (begin + i) * lda;
     const bool column_inside = begin + i < columns;
@@ -147,11 +145,11 @@ __global__ void __launch_bounds__(1024)
     T* const column = a + c * lda + first;
     for (int begin = static_cast<int>(threadIdx.x); begin < rows; begin += at_once * step) {
       T value[at_once];
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int i = 0; i < at_once; ++i) {
         if (begin + i * step < rows) value[i] = column[begin + i * step];
       }
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int i = 0; i < at_once; ++i) {
         if (begin + i * step < rows) copy[begin + i * step] = value[i];
       }
@@ -160,16 +158,16 @@ __global__ void __launch_bounds__(1024)
     for (int begin = static_cast<int>(threadIdx.x); begin < rows; begin += at_once * step) {
       T value[at_once];
       int source[at_once];
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const int row = begin + i * step;
         source[i] = row < rows ? rows_at[first + row] - first : row;
       }
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int i = 0; i < at_once; ++i) {
         if (source[i] != begin + i * step) value[i] = copy[source[i]];
       }
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int i = 0; i < at_once; ++i) {
         if (source[i] != begin + i * step) column[begin + i * step] = value[i];
       }
@@ -180,7 +178,7 @@ __global__ void __launch_bounds__(1024)
 
 /// B = L^-1 B, or L^-1 itself, for a unit lower triangular L of at most 256 rows, by substitution: a block
 /// takes `Columns` columns, a thread a row of these in registers.
-/// @pre blockDim.x >= rows, a multiple of 32
+/// @pre blockDim.x == rows, a multiple of 32
 template <class T, int Columns>
 __global__ void __launch_bounds__(solve_rows)
     substitute(const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb, int columns, bool invert) {
@@ -192,7 +190,7 @@ __global__ void __launch_bounds__(solve_rows)
   const int begin = static_cast<int>(blockIdx.x) * Columns;
   const bool inside = row < rows;
   T x[Columns];
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int c = 0; c < Columns; ++c) {
     const bool exists = inside && begin + c < columns;
     x[c] = invert ? T(row == begin + c) : exists ? b[row + (begin + c) * ldb] : T(0);
@@ -201,17 +199,17 @@ __global__ void __launch_bounds__(solve_rows)
   // waited for before the next one begins.
   const T* const own_row = l + (inside ? row : rows - 1);
   T factor[32];  // of this row, for the 32 that are solved next
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int k = 0; k < 32; ++k) factor[k] = own_row[(k < rows ? k : rows - 1) * ldl];
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int k = 0; k < 32; ++k) factor[k] = warp > 0 || k < lane ? -factor[k] : T(0);
-#pragma unroll 1
+  GAUSSWEEP_ROLLED
   for (int first = 0; first < rows; first += 32) {
     const int owner = first / 32;
     const int turn = owner % 2;
     T next[32];
     if (warp > owner) {
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int k = 0; k < 32; ++k) {
         const int column = first + 32 + k;
         next[k] = own_row[(column < rows ? column : rows - 1) * ldl];
@@ -219,55 +217,47 @@ __global__ void __launch_bounds__(solve_rows)
     }
     asm volatile("" ::: "memory");
     if (warp == owner) {
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int k = 0; k < 31; ++k) {
-#pragma unroll
+        GAUSSWEEP_UNROLL
         for (int c = 0; c < Columns; ++c)
           x[c] = std::fma(factor[k], __shfl_sync(0xffffffffu, x[c], k), x[c]);  // 0 from k = lane on
       }
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) solved[turn][lane][c] = x[c];
     }
     __syncthreads();
     if (warp > owner) {
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int k = 0; k < 32; ++k) {
-#pragma unroll
+        GAUSSWEEP_UNROLL
         for (int c = 0; c < Columns; ++c) x[c] = std::fma(factor[k], solved[turn][k][c], x[c]);
       }
     }
-#pragma unroll
+    GAUSSWEEP_UNROLL
     for (int k = 0; k < 32; ++k) factor[k] = warp > owner + 1 || k < lane ? -next[k] : T(0);
   }
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int c = 0; c < Columns; ++c) {
     if (inside && begin + c < columns) b[row + (begin + c) * ldb] = x[c];
   }
 }
 
-/// One 8 x 8 product of tensor cores, D += A B with 4 columns of A: a lane has A(lane / 4, lane % 4),
-/// B(lane % 4, lane / 4) and two neighbours of D, from (lane / 4, lane % 4 * 2) on.
-__device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b) {
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-      : "+d"(d[0]), "+d"(d[1])
-      : "d"(a), "d"(b));
-#else
-  __trap();  // its rows ask for compute capability 9.0
-#endif
-}
-
 /// The same as `substitute` in double, on tensor cores, of B alone: a block takes 8 `Tiles` columns of B, a
-/// warp has 32 rows of these as 8 x 8 tiles. Diagonal blocks are solved by substitution, a warp 8 columns.
+/// warp has 32 rows of these as 8 x 8 tiles. Triangles on the diagonal are solved by the inverses of their
+/// tiles, a warp 8 columns; k = 2t + h as in triangle_tiles.cuh.
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles>
 __global__ void __launch_bounds__(solve_rows)
     solve_on_tensor_cores(const double* l, std::int64_t ldl, int rows, double* b, std::int64_t ldb,
                           int columns) {
+#if GAUSSWEEP_CLUSTERS
   constexpr int width = 8 * Tiles;
-  constexpr int stride = Tiles % 2 == 0 ? width + 4 : width + 12;  // 4 mod 16: no two lanes in one bank
+  constexpr int stride = Tiles % 2 == 0 ? width + 2 : width + 10;  // 2 mod 16: no two lanes in one bank
   __shared__ double solved[32 * stride];
-  __shared__ double triangles[2][32 * 32];  // [column][row]; the next one is fetched while one is used
+  // Of the rows that are solved next, made ready while others are solved.
+  __shared__ double triangles[2][32 * triangle_stride];
+  __shared__ double inverses[2][inverses_size];
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int warp = thread / 32;
@@ -279,19 +269,24 @@ __global__ void __launch_bounds__(solve_rows)
   // would be waited for before the next one begins.
   const auto load_triangle = [&](double(&element)[32]) {
     const int row = min(warp * 32 + lane, rows - 1);
-#pragma unroll
+    GAUSSWEEP_UNROLL
     for (int k = 0; k < 32; ++k) element[k] = l[row + min(warp * 32 + k, rows - 1) * ldl];
   };
   const auto store_triangle = [&](const double(&element)[32]) {
-#pragma unroll
-    for (int k = 0; k < 32; ++k) triangles[warp % 2][k * 32 + lane] = k < lane ? element[k] : 0.0;
+    GAUSSWEEP_UNROLL
+    for (int k = 0; k < 32; ++k) {
+      triangles[warp % 2][k * triangle_stride + lane] =
+          k < lane && warp * 32 + lane < rows ? element[k] : 0.0;
+    }
+    __syncwarp();
+    invert_diagonal_tiles(triangles[warp % 2], inverses[warp % 2]);
   };
   double x[4][Tiles][2];
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < 4; ++i) {
-#pragma unroll
+    GAUSSWEEP_UNROLL
     for (int t = 0; t < Tiles; ++t) {
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int q = 0; q < 2; ++q) {
         const int row = warp * 32 + i * 8 + tile_row;
         const int column = begin + t * 8 + tile_column * 2 + q;
@@ -304,26 +299,26 @@ __global__ void __launch_bounds__(solve_rows)
     load_triangle(element);
     store_triangle(element);
   }
-#pragma unroll 1
+  GAUSSWEEP_ROLLED
   for (int first = 0; first < rows; first += 32) {
     const int owner = first / 32;
     double factor[4][8];
     if (warp > owner) {
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int i = 0; i < 4; ++i) {
-#pragma unroll
+        GAUSSWEEP_UNROLL
         for (int k = 0; k < 8; ++k) {
           const int row = min(warp * 32 + i * 8 + tile_row, rows - 1);  // of one beyond nothing is kept
-          factor[i][k] = l[row + (first + k * 4 + tile_column) * ldl];
+          factor[i][k] = -l[row + (first + k / 2 * 8 + tile_column * 2 + k % 2) * ldl];
         }
       }
     }
     if (warp == owner) {
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int i = 0; i < 4; ++i) {
-#pragma unroll
+        GAUSSWEEP_UNROLL
         for (int t = 0; t < Tiles; ++t) {
-#pragma unroll
+          GAUSSWEEP_UNROLL
           for (int q = 0; q < 2; ++q) {
             solved[(i * 8 + tile_row) * stride + t * 8 + tile_column * 2 + q] = x[i][t][q];
           }
@@ -335,7 +330,7 @@ __global__ void __launch_bounds__(solve_rows)
     if (warp == owner + 1) store_triangle(element);
     // Warps that have no rows left solve, a tile each, the owner one of them.
     for (int tile = owner >= warp ? owner - warp : owner - warp + warps; tile < Tiles; tile += warps) {
-      detail::solve_tile(triangles[owner % 2], solved + tile * 8, stride, 31);
+      solve_tile_by_inverses(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
     }
     __syncthreads();
     if (warp == owner) {
@@ -345,18 +340,31 @@ __global__ void __launch_bounds__(solve_rows)
       }
     }
     if (warp > owner) {
-#pragma unroll
-      for (int k = 0; k < 8; ++k) {
-#pragma unroll
+      GAUSSWEEP_UNROLL
+      for (int q = 0; q < 4; ++q) {
+        GAUSSWEEP_UNROLL
         for (int t = 0; t < Tiles; ++t) {
-          const double above = solved[(k * 4 + tile_column) * stride + t * 8 + tile_row];
-#pragma unroll
-          for (int i = 0; i < 4; ++i) multiply_8x8(x[i][t], -factor[i][k], above);
+          const double* const own = solved + (q * 8 + tile_column * 2) * stride + t * 8 + tile_row;
+          const double above[2] = {own[0], own[stride]};
+          GAUSSWEEP_UNROLL
+          for (int i = 0; i < 4; i += 2) {
+            const double a[4] = {factor[i][2 * q], factor[i + 1][2 * q], factor[i][2 * q + 1],
+                                 factor[i + 1][2 * q + 1]};
+            double d[4] = {x[i][t][0], x[i][t][1], x[i + 1][t][0], x[i + 1][t][1]};
+            multiply_16x8(d, a, above);
+            x[i][t][0] = d[0];
+            x[i][t][1] = d[1];
+            x[i + 1][t][0] = d[2];
+            x[i + 1][t][1] = d[3];
+          }
         }
       }
     }
     __syncthreads();
   }
+#else
+  __trap();  // its rows ask for compute capability 9.0
+#endif
 }
 
-}  // namespace gaussweep::cuda::lu
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

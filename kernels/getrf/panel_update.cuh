@@ -8,15 +8,16 @@
 /// None of them waits for another: all that they read was there before the launch, but for the rows that
 /// they write themselves.
 
-#include <cuda_runtime.h>
-
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/getrf/panel_messages.cuh"
 #include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/triangle_tiles.cuh"
 
-namespace gaussweep::cuda::lu {
+namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using gaussweep::lu::levels;
 
@@ -50,14 +51,14 @@ template <class U, int Columns>
 __device__ __forceinline__ void exchange_columns(U (&top)[Columns], U* const (&column)[Columns], int source,
                                                  int target, int own_row) {
   U outgoing[Columns];
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < Columns; ++i) {
     const bool inside = column[i] != nullptr;
     top[i] = inside && source >= 0 ? column[i][source] : U(0);
     outgoing[i] = inside && target >= 0 ? column[i][own_row] : U(0);
   }
   __syncwarp();
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < Columns; ++i) {
     if (column[i] != nullptr && target >= 0) column[i][target] = outgoing[i];
   }
@@ -69,7 +70,7 @@ __device__ __forceinline__ void exchange_whole(U* const (&column)[Columns], int 
                                                int own_row) {
   U top[Columns];
   exchange_columns<U, Columns>(top, column, source, target, own_row);
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < Columns; ++i) {
     if (column[i] != nullptr && source >= 0) column[i][own_row] = top[i];
   }
@@ -78,7 +79,7 @@ __device__ __forceinline__ void exchange_whole(U* const (&column)[Columns], int 
 /// The pair's permutation in use, of four levels from 4 `group` on.
 __device__ __forceinline__ void permutations_of(int* (&column)[4], int group, int* rows_at, int order,
                                                 unsigned parities) {
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < 4; ++i) {
     const int level = group * 4 + i;
     column[i] = rows_at + (2 * level + (parities >> level & 1u)) * static_cast<std::int64_t>(order);
@@ -93,29 +94,36 @@ __device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, 
   const int column = static_cast<int>(threadIdx.x) % 8;
   const int part = static_cast<int>(threadIdx.x) % 32 / 8;
   T y[8];
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int r = 0; r < 8; ++r) y[r] = x[(r * 4 + part) * stride + column];
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int k = 0; k < 31; ++k) {
     if (k % 4 == 0 && k >= columns) break;
     const T above = __shfl_sync(0xffffffffu, y[k / 4], k % 4 * 8 + column);
-#pragma unroll
+    GAUSSWEEP_UNROLL
     for (int r = k / 4; r < 8; ++r) {
       const T l = triangle[k * 32 + r * 4 + part];
       if (r > k / 4 || part > k % 4) y[r] = std::fma(-l, above, y[r]);
     }
   }
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int r = 0; r < 8; ++r) x[(r * 4 + part) * stride + column] = y[r];
 }
 
-#if __CUDA_ARCH__ >= 900
+/// Elements between two rows of U in shared memory: no two lanes that read or store there meet in a bank
+/// often.
+template <class T, int Columns>
+constexpr int upper_stride = (Columns < 8 ? 8 : Columns) + 16 / static_cast<int>(sizeof(T));
 
-/// Lets the next launch begin where it is told to (its blocks wait here), and waits until the ones before are
-/// over and what they stored is seen.
-__device__ __forceinline__ void await_launches_before() {
-  asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
-}
+/// Elements between two columns of the triangle of the panel before in shared memory.
+template <class T>
+constexpr int panel_triangle_stride = std::is_same_v<T, double> ? triangle_stride : widest_panel;
+
+/// Elements of shared memory that a warp wants for itself between substitution and product; at least one.
+template <class T>
+constexpr int panel_scratch = std::is_same_v<T, double> ? std::max(inverses_size, handed_size) : 1;
+
+#if GAUSSWEEP_CLUSTERS
 
 /// From which row the exchanges of the panel before brought what row `row` has now, both from the panel's
 /// first row on. A warp asks for 32 rows in a row; lane t knows where row t of the panel before went to
@@ -153,18 +161,13 @@ __device__ __forceinline__ void exchange_elsewhere(T* column, std::int64_t lda, 
     } else {
       const int begin = (task - levels / each) * each;
       T* left[each];
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int i = 0; i < each; ++i)
         left[i] = begin + i < update.before ? block + (begin + i) * lda : nullptr;
       exchange_whole<T, each>(left, source, target, own_row);
     }
   }
 }
-
-/// Elements between two rows of U in shared memory: no two lanes that read or store there meet in a bank
-/// often.
-template <class T, int Columns>
-constexpr int upper_stride = (Columns < 8 ? 8 : Columns) + 16 / static_cast<int>(sizeof(T));
 
 /// Loads the unit lower triangle of the panel before into `triangle`, column by column with 32 rows each,
 /// zeros on and above the diagonal and beyond its columns, and what its rows hold in `cols` columns at `a`
@@ -184,18 +187,21 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
   // Loaded whether needed or not, from where something is: a load under a condition of its own would be
   // waited for before the next one begins.
   T factor[triangle_columns], value[each];
-#pragma unroll
+  const auto step = static_cast<unsigned>(lda);
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < triangle_columns; ++i) {
-    factor[i] = l[min(warp * triangle_columns + i, update.cols - 1) * lda];
+    factor[i] = l[static_cast<unsigned>(min(warp * triangle_columns + i, update.cols - 1)) * step];
   }
-#pragma unroll
-  for (int i = 0; i < each; ++i) value[i] = source[min(warp * each + i, cols - 1) * lda];
-#pragma unroll
+  GAUSSWEEP_UNROLL
+  for (int i = 0; i < each; ++i) {
+    value[i] = source[static_cast<unsigned>(min(warp * each + i, cols - 1)) * step];
+  }
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < triangle_columns; ++i) {
     const int k = warp * triangle_columns + i;
-    triangle[k * widest_panel + lane] = k < lane && lane < update.cols ? factor[i] : T(0);
+    triangle[k * panel_triangle_stride<T> + lane] = k < lane && lane < update.cols ? factor[i] : T(0);
   }
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int i = 0; i < each; ++i) {
     const int c = warp * each + i;
     if (c < Columns)
@@ -208,33 +214,35 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
 template <int Columns, int RowsPerThread, class T>
 class ProductWithL {
  public:
-  __device__ __forceinline__ ProductWithL(int row, int step, int rows, const T* l, std::int64_t lda)
-      : row_(row), step_(step), rows_(rows), l_(l), lda_(lda) {
+  /// `inner`: columns of L, a multiple of those read at once.
+  __device__ __forceinline__ ProductWithL(int row, int step, int rows, const T* l, std::int64_t lda,
+                                          int inner)
+      : row_(row), step_(step), rows_(rows), inner_(inner), l_(l), lda_(lda) {
     load_columns(0);
   }
-  /// `upper`: U in shared memory. @pre update_cols is a multiple of the columns read at once
-  __device__ __forceinline__ void subtract(T (&v)[RowsPerThread][Columns], int update_cols, unsigned upper) {
+  /// `upper`: U in shared memory.
+  __device__ __forceinline__ void subtract(T (&v)[RowsPerThread][Columns], const T* upper) {
     constexpr int pack = 16 / sizeof(T);
-#pragma unroll 1
-    for (int begin = 0; begin < update_cols; begin += at_once) {
+    GAUSSWEEP_ROLLED
+    for (int begin = 0; begin < inner_; begin += at_once) {
       T factor[RowsPerThread][at_once];
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int k = 0; k < at_once; ++k) {
-#pragma unroll
+        GAUSSWEEP_UNROLL
         for (int s = 0; s < RowsPerThread; ++s) factor[s][k] = -next_[s][k];
       }
-      load_columns(begin + at_once < update_cols ? begin + at_once : begin);
-#pragma unroll
+      load_columns(begin + at_once < inner_ ? begin + at_once : begin);
+      GAUSSWEEP_UNROLL
       for (int k = 0; k < at_once; ++k) {
         const auto row_bytes = static_cast<unsigned>(upper_stride<T, Columns> * sizeof(T));
-        const unsigned u_row = upper + static_cast<unsigned>(begin + k) * row_bytes;
-#pragma unroll
+        const unsigned u_row = simt::shared_address(upper) + static_cast<unsigned>(begin + k) * row_bytes;
+        GAUSSWEEP_UNROLL
         for (int c = 0; c < Columns; c += pack) {
           T u[pack];
-          load_pack(u_row + static_cast<unsigned>(c * sizeof(T)), u);
-#pragma unroll
+          simt::load_pack(u_row + static_cast<unsigned>(c * sizeof(T)), u);
+          GAUSSWEEP_UNROLL
           for (int p = 0; p < pack; ++p) {
-#pragma unroll
+            GAUSSWEEP_UNROLL
             for (int s = 0; s < RowsPerThread; ++s) v[s][c + p] = std::fma(factor[s][k], u[p], v[s][c + p]);
           }
         }
@@ -245,21 +253,47 @@ class ProductWithL {
  private:
   static constexpr int at_once = RowsPerThread <= 2 ? 8 : RowsPerThread == 4 ? 4 : RowsPerThread == 8 ? 2 : 1;
   __device__ __forceinline__ void load_columns(int begin) {
-#pragma unroll
+    GAUSSWEEP_UNROLL
     for (int k = 0; k < at_once; ++k) {
       const T* const column = l_ + (begin + k) * lda_;
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int s = 0; s < RowsPerThread; ++s) next_[s][k] = column[min(row_ + s * step_, rows_ - 1)];
     }
   }
 
-  int row_, step_, rows_;
+  int row_, step_, rows_, inner_;
   const T* l_;
   std::int64_t lda_;
   T next_[RowsPerThread][at_once];
 };
 
+/// Whether the product with L is made on tensor cores: in double, and where tiles of 8 columns are not mostly
+/// empty.
+template <class T, int Columns>
+constexpr bool tensor_product = std::is_same_v<T, double>&& Columns >= 16;
+template <class T, int Columns, int RowsPerThread>
+using PanelProduct =
+    std::conditional_t<tensor_product<T, Columns>,
+                       ProductOnTensorCores<Columns, RowsPerThread, upper_stride<T, Columns>>,
+                       ProductWithL<Columns, RowsPerThread, T>>;
+/// The rows of U in `upper`, by substitution with `triangle`: warps share the columns, 8 at a time.
+template <int Columns, int Threads, class T>
+__device__ __forceinline__ void solve_upper(const T* triangle, T* upper, T* scratch, int update_cols) {
+  constexpr int stride = upper_stride<T, Columns>;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  if constexpr (std::is_same_v<T, double>) {
+    if (warp * 8 < Columns) invert_diagonal_tiles(triangle, scratch);
+  }
+  for (int c = warp * 8; c < Columns; c += Threads / 32 * 8) {
+    if constexpr (std::is_same_v<T, double>) {
+      solve_tile_by_inverses(triangle, scratch, upper + c, stride);
+    } else {
+      solve_tile(triangle, upper + c, stride, update_cols);
+    }
+  }
+}
+
 #endif
 
 }  // namespace detail
-}  // namespace gaussweep::cuda::lu
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

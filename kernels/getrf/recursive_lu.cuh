@@ -9,34 +9,37 @@
 
 #include <algorithm>
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/core/method.hpp"
 #include "kernels/getrf/lu_updates.cuh"
 #include "kernels/getrf/recursive_workspace.hpp"
-#include "kernels/getrf/split_products.cuh"
 #include "kernels/simt/simt.hpp"
+#ifdef __CUDACC__
 #include "kernels/vendor/cuda_blas.hpp"
+#else
+#include "kernels/vendor/blas.hpp"
+#endif
 
-namespace gaussweep::cuda::lu {
+namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using namespace gaussweep::lu;
 
+/// All products by the vendor's GEMM.
+struct NoProducts {};
+
 /// One factorisation, P A = L U in place.
-template <class T>
+/// @tparam Products what makes its large products, where that is not the vendor's GEMM: for factors that are
+/// to precondition, in float (split_products.cuh)
+template <class T, class Products = NoProducts>
 class RecursiveLu {
  public:
   /// `a`: n x n on the device; `pivots`: n, LAPACK's, from 1; `info`: 0 at the start, becomes the first zero
   /// pivot, from 1. @pre 1 <= n <= most_rows
   RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
               Workspace& workspace)
-      : context_(context),
-        handles_(vendor_handles(context)),
-        a_(a),
-        lda_(lda),
-        n_(static_cast<int>(n)),
-        pivots_(pivots),
-        info_(info) {
+      : context_(context), a_(a), lda_(lda), n_(static_cast<int>(n)), pivots_(pivots), info_(info) {
     int* const ints = workspace.take<int>((2 + 2 * levels) * n);
     exchanges_ = {ints, ints + n};
     rows_at_ = ints + 2 * n;
@@ -49,10 +52,10 @@ class RecursiveLu {
     simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, rows_at_, n_);
     factor(0, n_);
   }
-  /// The same, of factors that are to precondition (float only): large products by `products`, pivots from a
-  /// window of rows. It is asked now and then, after some eighths of the columns, whether it is worth while
-  /// to go on: what is done by then of U's diagonal is final. False where it was not.
-  bool factor(SplitProducts& products, std::function<bool(int)> go_on) {
+  /// The same with Products: pivots from a window of rows. It is asked now and then, after some eighths of
+  /// the columns, whether it is worth while to go on: what is done by then of U's diagonal is final. False
+  /// where it was not.
+  bool factor(Products& products, std::function<bool(int)> go_on) {
     products_ = &products;
     go_on_ = std::move(go_on);
     next_question_ = n_ / 8;
@@ -61,6 +64,7 @@ class RecursiveLu {
   }
 
  private:
+  static constexpr bool preconditions = !std::is_same_v<Products, NoProducts>;
   T* at(int row, int column) { return a_ + row + column * lda_; }
   static unsigned blocks_of(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
 
@@ -70,16 +74,14 @@ class RecursiveLu {
   /// Columns of the panel that begins at `row`; the same within 32 rows, so that panels end where blocks do.
   int panel_columns(int row) const {
     const int rows = n_ - row / 32 * 32;
-    if (rows <= cluster_rows || products_ != nullptr) return 32;
+    if (rows <= cluster_rows || preconditions) return 32;
     return wide * (rows <= 2 * cluster_rows ? 16 : rows <= 4 * cluster_rows ? 8 : 4);
   }
   /// Columns of a block of panels. What a panel leaves to do in the block is done beside the next one, and
   /// costs nothing as long as it takes no longer than that: the more rows, the narrower.
   int block_columns(int row) const {
     const int rows = n_ - row;
-    const int panels = products_ != nullptr || rows > 2 * cluster_rows ? 8
-                       : rows > cluster_rows / 2                       ? 16
-                                                                       : 32;
+    const int panels = preconditions || rows > 2 * cluster_rows ? 8 : rows > cluster_rows / 2 ? 16 : 32;
     return std::max(64, panels * panel_columns(row));
   }
 
@@ -111,22 +113,22 @@ class RecursiveLu {
     for (int j = first; j < first + count; j += cols) {
       cols = std::min(panel_columns(j), first + count - j);
       const int after = j + cols - first;
-      if (products_ != nullptr) {
+      if constexpr (preconditions) {
         window_panel(j, cols);
         follow_panel(first, count, j, cols, after);
         const int below = j + cols;
         if (after < count && below < n_) {
           product(n_ - below, count - after, cols, at(below, j), at(j, below), at(below, below));
         }
-        continue;
+      } else {
+        const int previous = j - before;
+        panel(j, cols,
+              {before, previous - first, count - after, exchanges_of(previous), rows_at_, n_,
+               parities_of(previous)});
+        before = cols;
       }
-      const int previous = j - before;
-      panel(j, cols,
-            {before, previous - first, count - after, exchanges_of(previous), rows_at_, n_,
-             parities_of(previous)});
-      before = cols;
     }
-    if (products_ == nullptr) follow_panel(first, count, first + count - cols, cols, count);
+    if (!preconditions) follow_panel(first, count, first + count - cols, cols, count);
   }
 
   /// Which of each pair of permutations is in use in column j.
@@ -140,7 +142,7 @@ class RecursiveLu {
   /// the product: left of it, and from the block's column `after` on.
   void follow_panel(int first, int count, int j, int cols, int after) {
     const int before = j - first;
-    const int beyond = products_ != nullptr ? std::max(0, n_ - j - window) : 0;
+    const int beyond = preconditions ? std::max(0, n_ - j - window) : 0;
     const int blocks = levels / 4 + (before + 3) / 4 + (count - after + 3) / 4 + (beyond + 31) / 32;
     context_.stage("exchange_and_solve");
     simt::launch(context_, exchange_and_solve<T>, dim3(static_cast<unsigned>(blocks)), dim3(32), 0,
@@ -150,15 +152,15 @@ class RecursiveLu {
 
   void window_panel(int first, int cols) {
     context_.stage("panel");
-    if constexpr (std::is_same_v<T, float>) {
-      simt::launch(context_, factor_window<T>, dim3(1), dim3(window), 0, at(first, first), lda_,
-                   std::min(n_ - first, window), cols, first, pivots_ + first, exchanges_of(first), info_);
-    }
+    simt::launch(context_, factor_window<T>, dim3(1), dim3(window), sizeof(WindowMemory<T>), at(first, first),
+                 lda_, std::min(n_ - first, window), cols, first, pivots_ + first, exchanges_of(first),
+                 info_);
   }
 
   void panel(int first, int cols, const Update& update) {
     context_.stage("panel");
     const int rows = n_ - first;
+    if (rows <= panel_threads) return launch_panel<32, 1, panel_threads, true>(first, rows, cols, update);
     if (rows <= cluster_rows / 4) return launch_panel<32, 1, panel_threads / 2>(first, rows, cols, update);
     if (rows <= cluster_rows / 2) return launch_panel<32, 2, panel_threads / 2>(first, rows, cols, update);
     if (rows <= cluster_rows) return launch_panel<32, 2, panel_threads>(first, rows, cols, update);
@@ -167,14 +169,14 @@ class RecursiveLu {
     launch_panel<4 * wide, 16, panel_threads>(first, rows, cols, update);
   }
 
-  template <int Columns, int RowsPerThread, int Threads>
+  template <int Columns, int RowsPerThread, int Threads, bool Alone = false>
   void launch_panel(int first, int rows, int cols, const Update& update) {
-    unsigned blocks = 2;  // compute-sanitizer knows no messages within a cluster of one
+    unsigned blocks = Alone ? 1 : 2;  // compute-sanitizer knows no messages within a cluster of one
     while (static_cast<int>(blocks) * Threads * RowsPerThread < rows) blocks *= 2;
     const unsigned clusters = update.cols == 0 ? 1 : 2 + blocks_of(update.beyond, Columns);
-    simt::launch_clusters(context_, factor_panel<T, Columns, RowsPerThread, Threads>, blocks, clusters,
-                          dim3(Threads), at(first, first), lda_, rows, cols, first, pivots_ + first,
-                          exchanges_of(first), info_, update);
+    simt::launch_clusters(context_, factor_panel<T, Columns, RowsPerThread, Threads, Alone>, blocks, clusters,
+                          dim3(Threads), sizeof(PanelMemory<T, Columns, Threads, Alone>), at(first, first),
+                          lda_, rows, cols, first, pivots_ + first, exchanges_of(first), info_, update);
   }
 
   Exchanges exchanges_of(int first) const { return {exchanges_.source + first, exchanges_.target + first}; }
@@ -182,15 +184,16 @@ class RecursiveLu {
   /// C -= A B, C m x n.
   void product(int m, int n, int k, const T* a, const T* b, T* c) {
     if (m <= 0 || n <= 0) return;
-    if constexpr (std::is_same_v<T, float>) {
-      if (products_ != nullptr && SplitProducts::worthwhile(k)) {
-        products_->subtract(m, n, k, a, lda_, b, lda_, c, lda_);
-        return;
-      }
+    if constexpr (preconditions) {
+      if (Products::worthwhile(k)) return products_->subtract(m, n, k, a, lda_, b, lda_, c, lda_);
     }
     context_.stage("product");
-    vendor::gemm(handles_, vendor::Op::none, vendor::Op::none, m, n, k, T(-1), a, lda_, b, lda_, T(1), c,
-                 lda_);
+    constexpr auto plain = vendor::Op::none;
+#ifdef __CUDACC__
+    vendor::gemm(vendor_handles(context_), plain, plain, m, n, k, T(-1), a, lda_, b, lda_, T(1), c, lda_);
+#else
+    vendor::gemm(plain, plain, m, n, k, T(-1), a, lda_, b, lda_, T(1), c, lda_);
+#endif
   }
 
   /// What the columns [first, first + count) exchanged, in the columns [begin, begin + columns). Called once
@@ -217,8 +220,8 @@ class RecursiveLu {
 
   /// U of the rows [first, first + count) in the columns [begin, begin + columns).
   void solve(int first, int count, int begin, int columns) {
-    if constexpr (std::is_same_v<T, float>) {
-      if (products_ != nullptr && count == solve_rows) {
+    if constexpr (preconditions) {
+      if (count == solve_rows) {
         return products_->solve(first / solve_rows, at(first, first), lda_, at(first, begin), lda_, columns);
       }
     }
@@ -247,7 +250,6 @@ class RecursiveLu {
   }
 
   Context& context_;
-  VendorHandles& handles_;
   T* a_;
   std::int64_t lda_;
   int n_;
@@ -256,10 +258,10 @@ class RecursiveLu {
   Exchanges exchanges_{};
   int* rows_at_ = nullptr;
   T* buffer_ = nullptr;
-  SplitProducts* products_ = nullptr;
+  Products* products_ = nullptr;
   std::function<bool(int)> go_on_;
   int next_question_ = 0;
   bool given_up_ = false;
 };
 
-}  // namespace gaussweep::cuda::lu
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

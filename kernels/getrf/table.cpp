@@ -9,7 +9,7 @@ GAUSSWEEP_DECLARE_IN(host, getrf_crout_serial)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, getrf_lapack)
 GAUSSWEEP_DECLARE_CUDA(getrf_cusolver)
-GAUSSWEEP_DECLARE_CUDA(getrf_recursive)
+GAUSSWEEP_DECLARE_PORTABLE(getrf_recursive)
 
 namespace gaussweep {
 namespace {
@@ -78,7 +78,7 @@ Method recursive() {
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return lu::workspace_bytes(shape.n, element);
   };
-  return tuned(std::move(method), 90, GAUSSWEEP_CUDA_ENTRY(getrf_recursive));
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_recursive), 90);
 }
 
 Method lapack() {

@@ -13,45 +13,59 @@
 
 #include "kernels/getrf/cluster_panel.cuh"
 
-namespace gaussweep::cuda::lu {
+namespace gaussweep::GAUSSWEEP_BACKEND::lu {
+
+/// The dynamic shared memory of factor_window. A quick warp may store its best for the next column while a
+/// slow one still reads this one's: two turns.
+template <class T>
+struct WindowMemory {
+  static constexpr int width = 32;
+  static constexpr int threads = gaussweep::lu::window;
+  struct Best {
+    unsigned magnitude;
+    int position;
+    T value;
+  };
+  alignas(16) T row_of_warp[2][threads / 32][width];
+  Best of_warp[2][threads / 32];
+  T upper[width][width];  ///< [row][column - row]
+  T lower[width][threads];
+};
 
 /// Factors the panel at `a` (column-major, lda) of at most `window` rows and 32 columns: one block. `first`
 /// is the panel's row in the matrix: pivots (from 1) and exchanges are in the matrix's rows. `info`: the
 /// smallest zero pivot, from 1, unless it holds a smaller one; what such a panel then holds is of no use.
+/// @pre WindowMemory of dynamic shared memory
 template <class T>
 __global__ void __launch_bounds__(gaussweep::lu::window)
     factor_window(T* a, std::int64_t lda, int rows, int cols, int first, int* pivots, Exchanges exchanges,
                   int* info) {
-#if __CUDA_ARCH__ >= 900
+#if GAUSSWEEP_CLUSTERS
   using namespace detail;
   static_assert(sizeof(T) == 4, "magnitudes are compared as words, and twice the shared memory is not there");
   constexpr int width = 32;
   constexpr int threads = gaussweep::lu::window;
   constexpr int warps = threads / 32;
   constexpr int pack = 16 / sizeof(T);
-  struct Best {
-    unsigned magnitude;
-    int position;
-    T value;
-  };
-  // A quick warp may store for the next column while a slow one still reads this one's: two turns.
-  __shared__ Best of_warp[2][warps];
-  __shared__ __align__(16) T row_of_warp[2][warps][width];
-  __shared__ T upper[width][width];  // [row][column - row]
-  __shared__ T lower[width][threads];
+  using Best = typename WindowMemory<T>::Best;
+  WindowMemory<T>& memory = *simt::dynamic_shared<WindowMemory<T>>();
+  auto& row_of_warp = memory.row_of_warp;
+  auto& of_warp = memory.of_warp;
+  auto& upper = memory.upper;
+  auto& lower = memory.lower;
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int warp = thread / 32;
-  const unsigned rows_out = shared_address(row_of_warp);
+  const unsigned rows_out = simt::shared_address(row_of_warp);
 
   T v[width];
   int position = thread;
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) v[c] = thread < rows && c < cols ? a[thread + c * lda] : T(0);
 
   int first_zero = nobody;
   int my_pivot = lane;  // of the panel's column that is this lane's number
-#pragma unroll 1
+  GAUSSWEEP_ROLLED
   for (int j = 0; j < cols; ++j) {
     const int turn = j % 2;
     const unsigned mine = position >= j ? magnitude(v[0]) : 0u;
@@ -59,9 +73,10 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
     const int leader = __ffs(static_cast<int>(__ballot_sync(0xffffffffu, mine == most))) - 1;
     if (lane == leader) {
       of_warp[turn][warp] = {mine, position, v[0]};
-#pragma unroll
+      GAUSSWEEP_UNROLL
       for (int c = 0; c < width; c += pack)
-        store_pack(rows_out + static_cast<unsigned>(((turn * warps + warp) * width + c) * sizeof(T)), &v[c]);
+        simt::store_pack(rows_out + static_cast<unsigned>(((turn * warps + warp) * width + c) * sizeof(T)),
+                         &v[c]);
     }
     __syncthreads();
     Best seen = {0, 0, T(0)};
@@ -84,9 +99,9 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
     factor = position >= j && position != pivot ? -factor : T(0);
     position = position == pivot ? j : position == j ? pivot : position;
     T u[pack];
-#pragma unroll
+    GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c) {
-      if (c % pack == 0) load_pack(u_row + static_cast<unsigned>(c * sizeof(T)), u);
+      if (c % pack == 0) simt::load_pack(u_row + static_cast<unsigned>(c * sizeof(T)), u);
       if (c > 0) v[c - 1] = std::fma(factor, u[c % pack], v[c]);
     }
     v[width - 1] = T(0);
@@ -112,24 +127,24 @@ __device__ __forceinline__ void solve_beyond(const T* u, T* row, std::int64_t ld
   constexpr int width = 32;
   __shared__ __align__(16) T upper[width][width + 4];  // [row][column]
   const int lane = static_cast<int>(threadIdx.x);
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) upper[lane][c] = u[lane + c * lda];
   __syncwarp();
   const T pivot = upper[lane][lane];
   const T own_inverse = pivot == T(0) ? T(0) : T(1) / pivot;
   T x[width];
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) x[c] = inside ? row[c * lda] : T(0);
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) {
     x[c] *= __shfl_sync(0xffffffffu, own_inverse, c);
-#pragma unroll
+    GAUSSWEEP_UNROLL
     for (int k = c + 1; k < width; ++k) x[k] = std::fma(-upper[c][k], x[c], x[k]);
   }
-#pragma unroll
+  GAUSSWEEP_UNROLL
   for (int c = 0; c < width; ++c) {
     if (inside) row[c * lda] = x[c];
   }
 }
 
-}  // namespace gaussweep::cuda::lu
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

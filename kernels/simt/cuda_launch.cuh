@@ -8,10 +8,13 @@
 #include <utility>
 
 #include "kernels/simt/cuda_check.hpp"
+#include "kernels/simt/cuda_cluster.cuh"
 #include "kernels/simt/launch_shape.hpp"
 
 /// Before a loop whose trip count is a constant: all of it written out, so that arrays stay in registers.
 #define GAUSSWEEP_UNROLL _Pragma("unroll")
+/// Before a loop that is to stay one.
+#define GAUSSWEEP_ROLLED _Pragma("unroll 1")
 
 namespace gaussweep::cuda::simt {
 
@@ -182,8 +185,10 @@ void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::
 /// that, in every block. Only on a GPU of compute capability 9.0 or more.
 template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,
-                     A&&... arguments) {
-  detail::start(context, kernel, dim3(blocks * clusters), block, 0, blocks, std::forward<A>(arguments)...);
+                     std::size_t shared_bytes, A&&... arguments) {
+  check_cluster_shape(blocks, block);
+  detail::start(context, kernel, dim3(blocks * clusters), block, shared_bytes, blocks,
+                std::forward<A>(arguments)...);
 }
 
 }  // namespace gaussweep::cuda::simt

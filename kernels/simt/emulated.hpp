@@ -20,15 +20,18 @@
 #define __device__
 #define __host__
 #define __shared__ static
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define GAUSSWEEP_UNROLL
+#define GAUSSWEEP_ROLLED
 
 namespace gaussweep::emulated {
 using simt::dim3;
 using simt::uint3;
 }  // namespace gaussweep::emulated
 
+#include "kernels/simt/emulated_cluster.hpp"
 #include "kernels/simt/emulated_words.hpp"
 #include "kernels/simt/launch_shape.hpp"
 
@@ -77,14 +80,11 @@ inline std::size_t max_shared_bytes(const Context&) {
   return 48 * 1024;
 }
 
-/// Runs `kernel` to its end; the arguments are converted to the kernel's parameter types.
-/// @throws std::invalid_argument for an impossible grid or block; DeviceError "divergentBarrier" (not all
-/// threads of a block reach the same __syncthreads), "divergentWarp" (the same for a warp collective),
-/// "deadlock" (threads spin and nothing changes any more), "invalidMask", "invalidValue"; whatever a kernel
-/// thread throws. Memory on the device stays as it was then; none of these is sticky.
+namespace detail {
+
 template <class... P, class... A>
-void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
-            A&&... arguments) {
+void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+           unsigned cluster, A&&... arguments) {
   static_assert(sizeof...(P) == sizeof...(A), "the kernel takes another number of arguments");
   static_assert((... && !std::is_reference_v<P>), "kernels take their parameters by value");
   check_launch_shape(grid, block);
@@ -102,13 +102,36 @@ void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::
     void (*kernel)(P...);
     std::tuple<P...> values;
   } call{kernel, std::tuple<P...>(std::forward<A>(arguments)...)};
-  detail::run_grid(
-      {grid, block, shared_bytes, context.emulation.shuffle_seed},
+  run_grid(
+      {grid, block, shared_bytes, context.emulation.shuffle_seed, cluster},
       [](void* closure) {
         Call& c = *static_cast<Call*>(closure);
         std::apply(c.kernel, c.values);  // by value: every thread has its own copies
       },
       &call);
+}
+
+}  // namespace detail
+
+/// Runs `kernel` to its end; the arguments are converted to the kernel's parameter types.
+/// @throws std::invalid_argument for an impossible grid or block; DeviceError "divergentBarrier" (not all
+/// threads of a block reach the same __syncthreads), "divergentWarp" (the same for a warp collective),
+/// "deadlock" (threads spin and nothing changes any more), "invalidMask", "invalidValue"; whatever a kernel
+/// thread throws. Memory on the device stays as it was then; none of these is sticky.
+template <class... P, class... A>
+void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            A&&... arguments) {
+  detail::start(context, kernel, grid, block, shared_bytes, 1, std::forward<A>(arguments)...);
+}
+
+/// The same for a grid of `clusters` clusters of `blocks` blocks each, at most 16.
+/// @throws as launch; std::invalid_argument unless a block is whole warps
+template <class... P, class... A>
+void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,
+                     std::size_t shared_bytes, A&&... arguments) {
+  check_cluster_shape(blocks, block);
+  detail::start(context, kernel, dim3(blocks * clusters), block, shared_bytes, blocks,
+                std::forward<A>(arguments)...);
 }
 
 }  // namespace gaussweep::emulated::simt

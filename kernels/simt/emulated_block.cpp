@@ -1,4 +1,5 @@
-/// Runs the threads of emulated blocks: a scheduler of fibers that change places only where a thread waits.
+/// Runs the threads of emulated blocks, those of a cluster together: a scheduler of fibers that change places
+/// only where a thread waits.
 ///
 /// Threads run in rounds. A round is a list of the threads that can go on, in order or shuffled; each goes on
 /// until it waits or returns. Those that may go on after that make the next round. A fiber ("worker")
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "kernels/core/errors.hpp"
+#include "kernels/simt/emulated_cluster.hpp"
 #include "kernels/simt/emulated_thread.hpp"
 #include "kernels/simt/fibers.hpp"
 
@@ -91,6 +93,15 @@ class SharedMemory {
   std::size_t bytes_;
 };
 
+struct Block {
+  explicit Block(std::size_t shared_bytes) : shared(shared_bytes) {}
+  SharedMemory shared;
+  uint3 index{0, 0, 0};
+  std::size_t at_barrier = 0;
+  Site barrier_site{nullptr, 0};
+  bool barrier_differs = false;
+};
+
 struct Warp {
   unsigned present = 0;  // lanes that have not returned
   unsigned waiting = 0;  // lanes at a collective
@@ -112,11 +123,16 @@ class Scheduler {
   void wait_for_others(Site site);
   CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site);
   int lane() const { return static_cast<int>(current_ % 32); }
-  unsigned char* shared_memory() const { return shared_->data(); }
+  Block& block() const { return *blocks_[threads_[current_].block]; }
+  unsigned char* shared_memory_of(unsigned rank) const { return blocks_.at(rank)->shared.data(); }
+  unsigned rank() const { return threads_[current_].block; }
+  unsigned blocks() const { return static_cast<unsigned>(blocks_.size()); }
+  void arrive_at_cluster();
+  void await_cluster(Site site);
   Strand& work(Worker& self);
 
  private:
-  void run_block();
+  void run_cluster();
   void run_thread(Worker& self, unsigned index);
   bool next_round();
   Strand& successor();
@@ -131,18 +147,18 @@ class Scheduler {
 
   void (*body_)(void*) = nullptr;
   void* closure_ = nullptr;
-  SharedMemory* shared_ = nullptr;
+  std::vector<std::unique_ptr<Block>> blocks_;  // of the cluster
   Shuffler* shuffler_ = nullptr;
 
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
+  std::size_t block_threads_ = 0;
   std::vector<unsigned> in_order_, round_, next_;
   std::size_t position_ = 0;  // in round_
   unsigned current_ = 0;      // the thread that runs
   std::size_t returned_ = 0;
-  std::size_t at_barrier_ = 0;
-  Site barrier_site_{nullptr, 0};
-  bool barrier_differs_ = false;
+  std::size_t at_cluster_ = 0;  // threads that have arrived at its barrier
+  unsigned cluster_generation_ = 0;
   int fruitless_ = 0;
   std::exception_ptr failure_;
 };
@@ -162,38 +178,50 @@ Scheduler& scheduler_of_kernel() {
 
 void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
   const dim3& b = grid.block;
-  SharedMemory shared(grid.shared_bytes);
   Shuffler shuffler(grid.shuffle_seed);
-  shared_ = &shared;
   shuffler_ = grid.shuffle_seed != 0 ? &shuffler : nullptr;
   body_ = body;
   closure_ = closure;
   block_dim = b;
   grid_dim = grid.grid;
 
-  threads_.assign(b.x * b.y * b.z, Thread());
+  blocks_.clear();
+  for (unsigned i = 0; i < grid.cluster; ++i) blocks_.push_back(std::make_unique<Block>(grid.shared_bytes));
+  block_threads_ = b.x * b.y * b.z;
+  threads_.assign(grid.cluster * block_threads_, Thread());
   in_order_.resize(threads_.size());
   std::iota(in_order_.begin(), in_order_.end(), 0u);
-  for (unsigned i = 0; i < threads_.size(); ++i) threads_[i].index = {i % b.x, i / b.x % b.y, i / b.x / b.y};
+  for (unsigned i = 0; i < threads_.size(); ++i) {
+    const auto within = static_cast<unsigned>(i % block_threads_);
+    threads_[i].index = {within % b.x, within / b.x % b.y, within / b.x / b.y};
+    threads_[i].block = static_cast<unsigned>(i / block_threads_);
+  }
 
-  for (block_index.z = 0; block_index.z < grid_dim.z; ++block_index.z) {
-    for (block_index.y = 0; block_index.y < grid_dim.y; ++block_index.y) {
-      for (block_index.x = 0; block_index.x < grid_dim.x; ++block_index.x) {
-        shared.spoil();
-        run_block();
+  for (unsigned z = 0; z < grid_dim.z; ++z) {
+    for (unsigned y = 0; y < grid_dim.y; ++y) {
+      for (unsigned x = 0; x < grid_dim.x; x += grid.cluster) {
+        for (unsigned i = 0; i < grid.cluster; ++i) {
+          blocks_[i]->index = {x + i, y, z};
+          blocks_[i]->shared.spoil();
+          blocks_[i]->at_barrier = 0;
+          blocks_[i]->barrier_differs = false;
+        }
+        start_messages(grid.shuffle_seed);
+        run_cluster();
+        end_messages();
       }
     }
   }
 }
 
-void Scheduler::run_block() {
+void Scheduler::run_cluster() {
   for (Thread& thread : threads_) thread.state = State::unstarted;
   warps_.assign((threads_.size() + 31) / 32, Warp{~0u, 0});
   if (threads_.size() % 32 != 0) warps_.back().present = (1u << threads_.size() % 32) - 1;
   next_ = in_order_;
   round_.clear();
-  position_ = returned_ = at_barrier_ = 0;
-  barrier_differs_ = false;
+  position_ = returned_ = at_cluster_ = 0;
+  cluster_generation_ = 0;
   fruitless_ = 0;
   progress = true;
   polled = nullptr;
@@ -201,7 +229,7 @@ void Scheduler::run_block() {
 
   host_.hand_to(successor());
   if (!failure_ && returned_ != threads_.size()) {
-    failure_ = std::make_exception_ptr(stuck_block(block_index, threads_));
+    failure_ = std::make_exception_ptr(stuck_block(blocks_.front()->index, threads_));
   }
   if (failure_) {
     unwind();
@@ -268,6 +296,7 @@ void Scheduler::run_thread(Worker& self, unsigned index) {
   thread.worker = &self;
   thread.state = State::running;
   thread_index = thread.index;
+  block_index = blocks_[thread.block]->index;
   try {
     body_(closure_);
   } catch (const Unwind&) {
@@ -297,6 +326,7 @@ __attribute__((always_inline)) inline void Scheduler::wait() {
   Thread& thread = threads_[index];
   thread.state = State::running;
   thread_index = thread.index;
+  block_index = blocks_[thread.block]->index;
 }
 
 __attribute__((always_inline)) inline void Scheduler::barrier(Site site) {
@@ -304,14 +334,16 @@ __attribute__((always_inline)) inline void Scheduler::barrier(Site site) {
   thread.state = State::at_barrier;
   thread.site = site;
   progress = true;
-  if (at_barrier_ == 0) {
-    barrier_site_ = site;
-  } else if (!(site == barrier_site_)) {
-    barrier_differs_ = true;
+  Block& block = *blocks_[thread.block];
+  if (block.at_barrier == 0) {
+    block.barrier_site = site;
+  } else if (!(site == block.barrier_site)) {
+    block.barrier_differs = true;
   }
-  if (++at_barrier_ == threads_.size() && !barrier_differs_) {
-    at_barrier_ = 0;
-    next_ = in_order_;
+  if (++block.at_barrier == block_threads_ && !block.barrier_differs) {
+    block.at_barrier = 0;
+    const auto first = in_order_.begin() + static_cast<std::ptrdiff_t>(thread.block * block_threads_);
+    next_.insert(next_.end(), first, first + static_cast<std::ptrdiff_t>(block_threads_));
   }
   wait();
 }
@@ -322,6 +354,18 @@ __attribute__((always_inline)) inline void Scheduler::wait_for_others(Site site)
   thread.site = site;
   next_.push_back(current_);
   wait();
+}
+
+void Scheduler::arrive_at_cluster() {
+  threads_[current_].cluster_generation = cluster_generation_;
+  if (++at_cluster_ < threads_.size()) return;
+  at_cluster_ = 0;
+  ++cluster_generation_;
+  progress = true;
+}
+
+void Scheduler::await_cluster(Site site) {
+  while (threads_[current_].cluster_generation == cluster_generation_) wait_for_others(site);
 }
 
 __attribute__((always_inline)) inline CollectiveResult Scheduler::collective(Collective kind, unsigned mask,
@@ -381,7 +425,22 @@ int lane() {
   return scheduler_of_kernel().lane();
 }
 unsigned char* shared_memory() {
-  return scheduler_of_kernel().shared_memory();
+  return scheduler_of_kernel().block().shared.data();
+}
+unsigned char* shared_memory_of(unsigned rank) {
+  return scheduler_of_kernel().shared_memory_of(rank);
+}
+unsigned cluster_rank() {
+  return scheduler_of_kernel().rank();
+}
+unsigned cluster_blocks() {
+  return scheduler_of_kernel().blocks();
+}
+void arrive_at_cluster() {
+  scheduler_of_kernel().arrive_at_cluster();
+}
+void await_cluster(Site site) {
+  scheduler_of_kernel().await_cluster(site);
 }
 
 void throw_bad_width(int width, Site site) {

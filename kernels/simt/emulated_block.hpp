@@ -55,7 +55,15 @@ void wait_for_others(Site site);
 CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site);
 /// The lane of the running thread.
 int lane();
+/// Of the running thread's block.
 unsigned char* shared_memory();
+/// Of another block of the cluster.
+unsigned char* shared_memory_of(unsigned rank);
+unsigned cluster_rank();
+unsigned cluster_blocks();
+/// The barrier of the cluster's threads in two halves.
+void arrive_at_cluster();
+void await_cluster(Site site);
 [[noreturn]] void throw_bad_width(int width, Site site);
 
 /// One launch: `body(closure)` runs once for every thread of every block.
@@ -63,6 +71,7 @@ struct Grid {
   dim3 grid, block;
   std::size_t shared_bytes;
   std::uint64_t shuffle_seed;
+  unsigned cluster = 1;  ///< blocks in x that run together
 };
 void run_grid(const Grid& grid, void (*body)(void*), void* closure);
 

@@ -20,12 +20,15 @@ struct Thread {
   int source = 0;
   Site site{nullptr, 0};  ///< where it waits
   uint3 index{0, 0, 0};
-  std::uint64_t value = 0;  ///< given to the collective
+  unsigned block = 0;               ///< in its cluster
+  unsigned cluster_generation = 0;  ///< of the cluster's barrier, where it arrived
+  std::uint64_t value = 0;          ///< given to the collective
   CollectiveResult result{0, 0};
   Worker* worker = nullptr;  ///< the fiber on which it has begun and not ended
 };
 
-/// The error of a block whose threads all wait, or only spin: says which of them wait where.
+/// The error of a cluster whose threads all wait, or only spin: says which of them wait where. `block`: its
+/// first.
 DeviceError stuck_block(const uint3& block, const std::vector<Thread>& threads);
 
 }  // namespace gaussweep::emulated::simt::detail

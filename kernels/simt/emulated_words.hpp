@@ -43,6 +43,28 @@ inline int __all_sync(unsigned mask, int predicate, simt::Site site = simt::Site
 
 namespace simt::detail {
 
+/// The largest of what the lanes of the mask have, `value` ^ `flip`.
+inline unsigned most(unsigned mask, unsigned value, unsigned flip, Site site) {
+  unsigned found = value ^ flip;
+  for (int i = 0; i < 32; ++i) {
+    if ((mask >> i & 1u) == 0) continue;
+    const auto other = static_cast<unsigned>(collective(Collective::shuffle, mask, value, i, site).value);
+    if ((other ^ flip) > found) found = other ^ flip;
+  }
+  return found ^ flip;
+}
+
+}  // namespace simt::detail
+
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value, simt::Site site = simt::Site::here()) {
+  return simt::detail::most(mask, value, 0, site);
+}
+inline unsigned __reduce_min_sync(unsigned mask, unsigned value, simt::Site site = simt::Site::here()) {
+  return simt::detail::most(mask, value, ~0u, site);
+}
+
+namespace simt::detail {
+
 template <class T>
 T shuffle(unsigned mask, T value, int source, Site site) {
   static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),
@@ -151,6 +173,38 @@ template <class T>
 T atomicAnd(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
   static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long>);
   return simt::detail::exchange(p, static_cast<T>(*p & value), site);
+}
+
+// Bits of numbers.
+
+inline long long __double_as_longlong(double value) {
+  long long bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+inline double __longlong_as_double(long long bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+inline unsigned __float_as_uint(float value) {
+  unsigned bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+inline float __uint_as_float(unsigned bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+inline int __double2hiint(double value) {
+  return static_cast<int>(__double_as_longlong(value) >> 32);
+}
+inline int __double2loint(double value) {
+  return static_cast<int>(__double_as_longlong(value));
+}
+inline double __hiloint2double(int high, int low) {
+  return __longlong_as_double(static_cast<long long>(high) << 32 | static_cast<unsigned>(low));
 }
 
 // The rest.

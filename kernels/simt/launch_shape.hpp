@@ -27,4 +27,13 @@ inline void check_launch_shape(const dim3& grid, const dim3& block) {
   }
 }
 
+/// Of a cluster.
+/// @throws std::invalid_argument for more than any GPU has, or blocks of other than whole warps
+inline void check_cluster_shape(unsigned blocks, const dim3& block) {
+  if (blocks == 0 || blocks > 16 || block.x * block.y * block.z % 32 != 0) {
+    throw std::invalid_argument("launch: a cluster of " + std::to_string(blocks) + " blocks " +
+                                to_text(block) + ": 1 to 16 blocks of whole warps are allowed");
+  }
+}
+
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::simt

@@ -13,6 +13,12 @@
 ///   simt::load_volatile, store_volatile, load_acquire, store_release, spin_pause    for flags between blocks
 ///   simt::multiprocessors(context), simt::max_shared_bytes(context)
 ///   GAUSSWEEP_UNROLL                   before a loop over an array that is to stay in registers
+///   GAUSSWEEP_ROLLED                   before a loop that is to stay one
+///
+/// In kernels launched by simt::launch_clusters (compute capability 9.0; `#if GAUSSWEEP_CLUSTERS` around
+/// their bodies), the words of cuda_cluster.cuh: cluster_rank, arrive_at_cluster_barrier, send_pack, … The
+/// blocks of an emulated cluster run together; their shared memory is the dynamic one, for the static one is
+/// all blocks'.
 ///
 /// How to wait for another block: spin on `load_acquire(flag)` with `spin_pause()` in the loop, and wait only
 /// for blocks of lower index (or lower ticket). The emulated blocks run one after another, in order: a

@@ -11,7 +11,7 @@
 #include "kernels/tables.hpp"
 #include "kernels/vendor/fixups.hpp"
 
-namespace gaussweep::cuda {
+namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void getrf_recursive(Context& context, Operands<T>& op, const Parameters&) {
@@ -22,4 +22,4 @@ void getrf_recursive(Context& context, Operands<T>& op, const Parameters&) {
 
 GAUSSWEEP_INSTANTIATE(getrf_recursive)
 
-}  // namespace gaussweep::cuda
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

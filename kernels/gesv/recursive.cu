@@ -9,7 +9,7 @@
 #include "kernels/tables.hpp"
 #include "kernels/trsv/block_chain.hpp"
 
-namespace gaussweep::cuda {
+namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void gesv_recursive(Context& context, Operands<T>& op, const Parameters&) {
@@ -25,4 +25,4 @@ void gesv_recursive(Context& context, Operands<T>& op, const Parameters&) {
 
 GAUSSWEEP_INSTANTIATE(gesv_recursive)
 
-}  // namespace gaussweep::cuda
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,143 @@
+#pragma once
+/// Thread-block clusters on a GPU of compute capability 9.0; see simt.hpp. Part of cuda_launch.cuh.
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+/// Whether the words of clusters are there, for #if: in a kernel that uses them, around its body.
+#define GAUSSWEEP_CLUSTERS (__CUDA_ARCH__ >= 900)
+
+namespace gaussweep::cuda::simt {
+
+#if GAUSSWEEP_CLUSTERS
+
+/// Lets the next launch begin where it is told to (its blocks wait here), and waits until the ones before are
+/// over and what they stored is seen.
+__device__ __forceinline__ void await_launches_before() {
+  asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
+}
+
+__device__ __forceinline__ unsigned cluster_rank() {
+  unsigned rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+__device__ __forceinline__ unsigned cluster_blocks() {
+  unsigned count;
+  asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(count));
+  return count;
+}
+/// A barrier of the cluster's threads in two halves: what a thread did before it arrived is done for those
+/// that have awaited it.
+__device__ __forceinline__ void arrive_at_cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void await_cluster_barrier() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/// Shared memory by its address, a number: a pointer would be made anew from the block's rank.
+__device__ __forceinline__ unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+/// The address of the same variable in the shared memory of block `rank`.
+__device__ __forceinline__ unsigned address_at(unsigned address, unsigned rank) {
+  unsigned there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+
+/// A barrier in shared memory, of 8 bytes, for which one thread and bytes that are sent arrive.
+__device__ __forceinline__ void start_barrier(unsigned barrier) {
+  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier) : "memory");
+}
+/// Barriers that were started may be sent to, once the cluster knows.
+__device__ __forceinline__ void announce_barriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+/// The thread's arrival: the phase is over when so many bytes have arrived, too.
+__device__ __forceinline__ void expect_bytes(unsigned barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+/// Waits until the barrier's phase of this parity is over. A wait that cannot end, because a block of the
+/// cluster is gone, ends in an error: each try sleeps for a while in hardware, and what is waited for takes
+/// microseconds.
+__device__ __forceinline__ void wait(unsigned barrier, unsigned parity) {
+#pragma unroll 1
+  for (int tries = 0; tries < 1 << 24; ++tries) {
+    unsigned done;
+    asm volatile(
+        "{\n"
+        ".reg .pred over;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, over;\n"
+        "}"
+        : "=r"(done)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+    if (done != 0) return;
+  }
+  __trap();
+}
+
+/// 16 bytes at once, at an address that is a multiple of 16: 2 doubles, 4 floats or 4 words.
+__device__ __forceinline__ void load_pack(unsigned address, double* value) {
+  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(value[0]), "=d"(value[1]) : "r"(address) : "memory");
+}
+__device__ __forceinline__ void load_pack(unsigned address, float* value) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(value[0]), "=f"(value[1]), "=f"(value[2]), "=f"(value[3])
+               : "r"(address)
+               : "memory");
+}
+__device__ __forceinline__ void load_pack(unsigned address, unsigned* value) {
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value[0]), "=r"(value[1]), "=r"(value[2]), "=r"(value[3])
+               : "r"(address)
+               : "memory");
+}
+__device__ __forceinline__ void store_pack(unsigned address, const double* value) {
+  asm volatile("st.shared.v2.f64 [%0], {%1, %2};" ::"r"(address), "d"(value[0]), "d"(value[1]) : "memory");
+}
+__device__ __forceinline__ void store_pack(unsigned address, const float* value) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(value[0]), "f"(value[1]),
+               "f"(value[2]), "f"(value[3])
+               : "memory");
+}
+__device__ __forceinline__ void store_pack(unsigned address, const unsigned* value) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(value[0]), "r"(value[1]),
+               "r"(value[2]), "r"(value[3])
+               : "memory");
+}
+/// One element.
+__device__ __forceinline__ void store_one(unsigned address, double value) {
+  asm volatile("st.shared.f64 [%0], %1;" ::"r"(address), "d"(value) : "memory");
+}
+__device__ __forceinline__ void store_one(unsigned address, float value) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
+}
+/// The same as store_pack in another block's shared memory; they count as 16 bytes at `barrier` there when
+/// they have arrived.
+__device__ __forceinline__ void send_pack(unsigned address, unsigned barrier, const double* value) {
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(address),
+      "l"(__double_as_longlong(value[0])), "l"(__double_as_longlong(value[1])), "r"(barrier)
+      : "memory");
+}
+__device__ __forceinline__ void send_pack(unsigned address, unsigned barrier, const unsigned* value) {
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+          address),
+      "r"(value[0]), "r"(value[1]), "r"(value[2]), "r"(value[3]), "r"(barrier)
+      : "memory");
+}
+__device__ __forceinline__ void send_pack(unsigned address, unsigned barrier, const float* value) {
+  const unsigned words[4] = {__float_as_uint(value[0]), __float_as_uint(value[1]), __float_as_uint(value[2]),
+                             __float_as_uint(value[3])};
+  send_pack(address, barrier, words);
+}
+
+#endif
+
+}  // namespace gaussweep::cuda::simt

@@ -1,0 +1,93 @@
+#pragma once
+/// Thread-block clusters on the CPU: the words of cuda_cluster.cuh. Part of emulated.hpp. The blocks of a
+/// cluster run together, their threads in turn; an address is a block's rank and an offset into its dynamic
+/// shared memory. What is sent arrives late, while threads wait.
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/simt/emulated_block.hpp"
+
+#define GAUSSWEEP_CLUSTERS 1
+
+namespace gaussweep::emulated::simt {
+
+inline void await_launches_before() {}
+
+using detail::cluster_blocks;
+using detail::cluster_rank;
+inline void arrive_at_cluster_barrier() {
+  detail::arrive_at_cluster();
+}
+inline void await_cluster_barrier(Site site = Site::here()) {
+  detail::await_cluster(site);
+}
+
+inline unsigned address_at(unsigned address, unsigned rank) {
+  return (address & 0xffffffu) | rank << 24;
+}
+inline unsigned shared_address(const void* p) {
+  const auto offset = static_cast<const unsigned char*>(p) - detail::shared_memory();
+  return address_at(static_cast<unsigned>(offset), cluster_rank());
+}
+
+namespace detail {
+
+inline unsigned char* at_address(unsigned address) {
+  return shared_memory_of(address >> 24) + (address & 0xffffffu);
+}
+
+/// A barrier as it lies in its 8 bytes.
+struct BytesBarrier {
+  std::int32_t bytes;    ///< that are still to come; below 0: more came than are expected yet
+  std::int16_t pending;  ///< arrivals of threads
+  std::uint16_t phase;
+};
+/// @throws DeviceError "invalidValue" if a phase gets more arrivals than its one
+void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site);
+/// Puts 16 bytes on their way.
+void send(unsigned address, unsigned barrier, const void* value, Site site);
+/// Lets some of what is on its way arrive.
+void deliver();
+/// Before a cluster runs, and after. @throws DeviceError "invalidValue" where something has not arrived
+void start_messages(std::uint64_t shuffle_seed);
+void end_messages();
+
+}  // namespace detail
+
+inline void start_barrier(unsigned barrier) {
+  const detail::BytesBarrier fresh{0, 1, 0};
+  std::memcpy(detail::at_address(barrier), &fresh, sizeof(fresh));
+}
+inline void announce_barriers() {}
+inline void expect_bytes(unsigned barrier, unsigned bytes, Site site = Site::here()) {
+  detail::arrive(barrier, static_cast<std::int32_t>(bytes), true, site);
+}
+inline void wait(unsigned barrier, unsigned parity, Site site = Site::here()) {
+  for (;;) {
+    detail::deliver();
+    detail::BytesBarrier seen;
+    std::memcpy(&seen, detail::at_address(barrier), sizeof(seen));
+    if (seen.phase % 2u != parity) return;
+    detail::wait_for_others(site);
+  }
+}
+
+template <class T>
+void load_pack(unsigned address, T* value) {
+  std::memcpy(value, detail::at_address(address), 16);
+}
+template <class T>
+void store_pack(unsigned address, const T* value) {
+  std::memcpy(detail::at_address(address), value, 16);
+}
+template <class T>
+void store_one(unsigned address, T value) {
+  std::memcpy(detail::at_address(address), &value, sizeof(value));
+}
+template <class T>
+void send_pack(unsigned address, unsigned barrier, const T* value, Site site = Site::here()) {
+  detail::send(address, barrier, value, site);
+}
+
+}  // namespace gaussweep::emulated::simt

@@ -1,0 +1,165 @@
+/// Panels of an LU factorisation in clusters, kernels/getrf/cluster_panel.cuh: matrices of panels alone, as
+/// RecursiveLu factors a block of columns.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/getrf/cluster_panel.cuh"
+#include "tests/kernels/simt_testing.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+using gaussweep::lu::levels;
+
+class GetrfPanel : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  GetrfPanel() : device(test_device()), context(*device) { context.emulation.shuffle_seed = GetParam(); }
+  std::unique_ptr<Device> device;
+  Context context;
+};
+INSTANTIATE_TEST_SUITE_P(Orders, GetrfPanel, ::testing::Values(0, 1, 2));
+
+enum class Kind { uniform, zero_column, small_integers };
+
+template <class T>
+std::vector<T> matrix(Kind kind, int n, int lda) {
+  std::mt19937 engine(static_cast<unsigned>(n));
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<T> a(static_cast<std::size_t>(lda * n), T(NAN));
+  for (int c = 0; c < n; ++c) {
+    for (int r = 0; r < n; ++r) {
+      const double value = uniform(engine);
+      a[r + c * lda] = static_cast<T>(kind == Kind::small_integers ? std::trunc(3 * value) : value);
+      if (kind == Kind::zero_column && c == n / 2) a[r + c * lda] = 0;
+    }
+  }
+  return a;
+}
+
+/// What a factorisation left on the device.
+template <class T>
+struct Factored {
+  std::vector<T> a;
+  std::vector<int> pivots;
+  int info;
+};
+
+/// A panel of `first_columns` columns, then as many as fit into the kernel's registers at a time.
+template <class T, int Columns, int RowsPerThread, int Threads, bool Alone>
+Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, int first_columns) {
+  Device& device = context.device;
+  DeviceArray<T> a_there(device, a);
+  DeviceArray<int> pivots(device, n), source(device, n), target(device, n), info(device, 1);
+  std::vector<int> rows(2 * levels * n);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int>(i) % n;
+  DeviceArray<int> rows_at(device, rows);
+  const auto exchanges_of = [&](int j) { return lu::Exchanges{source.data() + j, target.data() + j}; };
+  int before = 0;
+  int cols = 0;
+  for (int j = 0; j < n; j += cols) {
+    cols = std::min(j == 0 ? first_columns : Columns, n - j);
+    const lu::Update update{before, j - before, n - j - cols, exchanges_of(j - before), rows_at.data(), n, 0};
+    unsigned blocks = Alone ? 1 : 2;
+    while (static_cast<int>(blocks) * Threads * RowsPerThread < n - j) blocks *= 2;
+    const int clusters = update.cols == 0 ? 1 : 2 + (update.beyond + Columns - 1) / Columns;
+    simt::launch_clusters(context, lu::factor_panel<T, Columns, RowsPerThread, Threads, Alone>, blocks,
+                          static_cast<unsigned>(clusters), dim3(Threads),
+                          sizeof(lu::PanelMemory<T, Columns, Threads, Alone>), a_there.data() + j + j * lda,
+                          lda, n - j, cols, j, pivots.data() + j, exchanges_of(j), info.data(), update);
+    before = cols;
+  }
+  Factored<T> result{a_there.values(), pivots.values(), info.values()[0]};
+  // Left of it, what the last panel exchanged is still due.
+  const int last = n - cols;
+  const std::vector<int> from = source.values(), to = target.values();
+  for (int c = 0; c < last; ++c) {
+    T* const column = result.a.data() + c * lda;
+    const std::vector<T> old(column, column + n);
+    for (int t = last; t < n; ++t) {
+      column[t] = old[from[t]];
+      if (to[t] >= 0) column[to[t]] = old[t];
+    }
+  }
+  return result;
+}
+
+/// ‖PA − LU‖, no factor above 1, pivots in their rows, info.
+template <class T>
+void check(const Factored<T>& seen, std::vector<T> a, int n, int lda, Kind kind) {
+  for (int j = 0; j < n; ++j) {
+    const int pivot = seen.pivots[j] - 1;
+    ASSERT_GE(pivot, j);
+    ASSERT_LT(pivot, n);
+    for (int c = 0; c < n; ++c) std::swap(a[j + c * lda], a[pivot + c * lda]);
+  }
+  for (int c = 0; c < n; ++c) {
+    for (int r = 0; r < n; ++r) {
+      double sum = r <= c ? static_cast<double>(seen.a[r + c * lda]) : 0;
+      for (int k = 0; k < std::min(r, c + 1); ++k) {
+        sum += static_cast<double>(seen.a[r + k * lda]) * seen.a[k + c * lda];
+      }
+      const double unit = sizeof(T) == sizeof(double) ? 1e-16 : 6e-8;
+      ASSERT_NEAR(sum, a[r + c * lda], 8 * unit * n) << "row " << r << ", column " << c;
+      if (r > c) {
+        ASSERT_LE(std::fabs(seen.a[r + c * lda]), T(1));
+      }
+    }
+    for (int r = n; r < lda; ++r) ASSERT_TRUE(std::isnan(seen.a[r + c * lda]));  // not the matrix's
+  }
+  EXPECT_EQ(seen.info, kind == Kind::zero_column ? n / 2 + 1 : 0);
+}
+
+template <class T, int Columns, int RowsPerThread, int Threads, bool Alone = false>
+void check_panels(Context& context, int n, Kind kind = Kind::uniform, int first_columns = Columns) {
+  SCOPED_TRACE(std::to_string(Columns) + " columns, " + std::to_string(RowsPerThread) +
+               " rows a thread, n = " + std::to_string(n) + ", first panel of " +
+               std::to_string(first_columns));
+  const int lda = n + 5;
+  const std::vector<T> a = matrix<T>(kind, n, lda);
+  check(factor<T, Columns, RowsPerThread, Threads, Alone>(context, a, n, lda, first_columns), a, n, lda,
+        kind);
+}
+
+TEST_P(GetrfPanel, OfClustersInDouble) {
+  check_panels<double, 32, 1, 32>(context, 100);
+  check_panels<double, 32, 1, 32>(context, 97, Kind::zero_column);
+  check_panels<double, 32, 2, 32>(context, 75, Kind::uniform, 20);
+  check_panels<double, 16, 4, 32>(context, 130);
+  check_panels<double, 8, 8, 32>(context, 40, Kind::uniform, 3);
+  check_panels<double, 4, 16, 32>(context, 33);
+}
+
+TEST_P(GetrfPanel, OfClustersInFloat) {
+  check_panels<float, 32, 1, 32>(context, 100);
+  check_panels<float, 32, 4, 32>(context, 90, Kind::zero_column, 8);
+  check_panels<float, 16, 8, 32>(context, 70);
+  check_panels<float, 8, 16, 32>(context, 45);
+}
+
+TEST_P(GetrfPanel, OfBlocksAlone) {
+  check_panels<double, 32, 1, 64, true>(context, 64);
+  check_panels<double, 32, 1, 128, true>(context, 101, Kind::zero_column, 9);
+  check_panels<float, 32, 1, 128, true>(context, 128);
+  check_panels<float, 32, 1, 64, true>(context, 51, Kind::uniform, 13);
+}
+
+/// Of equal candidates the first is taken, whoever is quick.
+TEST_P(GetrfPanel, TiesAreTheSameInEveryOrder) {
+  const int n = 66, lda = 70;
+  const std::vector<double> a = matrix<double>(Kind::small_integers, n, lda);
+  const auto clusters = factor<double, 32, 1, 32, false>(context, a, n, lda, 32);
+  const auto first = std::max_element(a.begin(), a.begin() + n,
+                                      [](double x, double y) { return std::fabs(x) < std::fabs(y); });
+  EXPECT_EQ(clusters.pivots[0], first - a.begin() + 1);
+  EXPECT_EQ(clusters.pivots, (factor<double, 32, 2, 32, false>(context, a, n, lda, 32).pivots));
+  EXPECT_EQ(clusters.pivots, (factor<double, 32, 1, 128, true>(context, a, n, lda, 32).pivots));
+}
+
+}  // namespace
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,164 @@
+/// Thread-block clusters: ranks, the cluster's barrier, messages and the barriers that count them.
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/core/errors.hpp"
+#include "tests/kernels/simt_testing.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+class SimtCluster : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  SimtCluster() : device(test_device()), context(*device) { context.emulation.shuffle_seed = GetParam(); }
+  std::unique_ptr<Device> device;
+  Context context;
+};
+INSTANTIATE_TEST_SUITE_P(Orders, SimtCluster, ::testing::ValuesIn(shuffle_seeds));
+
+__global__ void say_ranks(int* seen) {
+#if GAUSSWEEP_CLUSTERS
+  simt::await_launches_before();
+  if (threadIdx.x == 0) {
+    seen[blockIdx.x] = static_cast<int>(simt::cluster_rank() + 100 * simt::cluster_blocks());
+  }
+#endif
+}
+
+TEST_P(SimtCluster, BlocksKnowTheirRank) {
+  DeviceArray<int> seen(*device, 12);
+  simt::launch_clusters(context, say_ranks, 4, 3, dim3(32), 0, seen.data());
+  const std::vector<int> ranks = seen.values();
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(ranks[i], 400 + i % 4);
+}
+
+struct Post {
+  alignas(16) double values[16][2];
+  std::uint64_t arrived;
+  double own;
+};
+
+/// Each block sends every block two numbers, `rounds` times; the sum of what it got, with weights.
+__global__ void exchange(double* sums, int rounds) {
+#if GAUSSWEEP_CLUSTERS
+  Post& post = *simt::dynamic_shared<Post>();
+  const unsigned barrier = simt::shared_address(&post.arrived);
+  const unsigned rank = simt::cluster_rank();
+  const unsigned blocks = simt::cluster_blocks();
+  if (threadIdx.x == 0) {
+    simt::start_barrier(barrier);
+    simt::expect_bytes(barrier, 16 * blocks);
+    simt::announce_barriers();
+  }
+  simt::arrive_at_cluster_barrier();
+  simt::await_cluster_barrier();
+  double sum = 0;
+  for (int round = 0; round < rounds; ++round) {
+    if (threadIdx.x < blocks) {
+      const double mine[2] = {1.0 + rank, 10.0 * round};
+      const unsigned to = simt::address_at(simt::shared_address(post.values[rank]), threadIdx.x);
+      simt::send_pack(to, simt::address_at(barrier, threadIdx.x), mine);
+    }
+    simt::wait(barrier, static_cast<unsigned>(round % 2));
+    if (threadIdx.x == 0) simt::expect_bytes(barrier, 16 * blocks);
+    for (unsigned r = 0; r < blocks; ++r) {
+      double got[2];
+      simt::load_pack(simt::shared_address(post.values[r]), got);
+      sum += got[0] * (r + 1) + got[1];
+    }
+    simt::arrive_at_cluster_barrier();  // before the next are sent, all have read these
+    simt::await_cluster_barrier();
+  }
+  if (threadIdx.x == 33) sums[blockIdx.x] = sum;
+#endif
+}
+
+TEST_P(SimtCluster, MessagesAreCountedAndSeen) {
+  const int blocks = 5, rounds = 3;
+  DeviceArray<double> sums(*device, 2 * blocks);
+  simt::launch_clusters(context, exchange, blocks, 2, dim3(64), sizeof(Post), sums.data(), rounds);
+  for (const double sum : sums.values()) EXPECT_EQ(sum, rounds * 55 + blocks * 10 * (0 + 1 + 2));
+}
+
+/// The block's own shared memory and barriers, whatever its neighbours do.
+__global__ void reverse_in_blocks(int* data) {
+#if GAUSSWEEP_CLUSTERS
+  int* const own = simt::dynamic_shared<int>();
+  const unsigned last = blockDim.x - 1;
+  for (unsigned turn = 0; turn <= simt::cluster_rank(); ++turn) {  // as many barriers as its rank
+    own[threadIdx.x] = data[blockIdx.x * blockDim.x + threadIdx.x];
+    __syncthreads();
+    data[blockIdx.x * blockDim.x + threadIdx.x] = own[last - threadIdx.x];
+    __syncthreads();
+  }
+#endif
+}
+
+TEST_P(SimtCluster, BlocksHaveSharedMemoryAndBarriersOfTheirOwn) {
+  const int blocks = 3, threads = 64;
+  std::vector<int> values(blocks * threads);
+  std::iota(values.begin(), values.end(), 0);
+  DeviceArray<int> data(*device, values);
+  simt::launch_clusters(context, reverse_in_blocks, blocks, 1, dim3(threads), threads * sizeof(int),
+                        data.data());
+  const std::vector<int> seen = data.values();
+  for (int i = 0; i < blocks * threads; ++i) {
+    const int block = i / threads, within = i % threads;
+    EXPECT_EQ(seen[i], block * threads + (block % 2 == 0 ? threads - 1 - within : within));
+  }
+}
+
+#ifndef __CUDACC__  // what is an error here is undefined on a GPU
+
+std::string error_of(Context& context, void (*kernel)(int), int argument) {
+  try {
+    simt::launch_clusters(context, kernel, 2, 1, dim3(32), sizeof(Post), argument);
+  } catch (const DeviceError& e) {
+    return e.what();
+  }
+  return "none";
+}
+
+void go_wrong(int how) {
+  Post& post = *simt::dynamic_shared<Post>();
+  const unsigned barrier = simt::shared_address(&post.arrived);
+  const unsigned own = simt::shared_address(post.values);
+  if (threadIdx.x == 0) simt::start_barrier(barrier);
+  simt::arrive_at_cluster_barrier();
+  simt::await_cluster_barrier();
+  const double values[2] = {1, 2};
+  if (how == 0 && threadIdx.x == 0) {  // nobody waits for it
+    simt::send_pack(simt::address_at(own, 1), simt::address_at(barrier, 1), values);
+  }
+  if (how == 1 && threadIdx.x < 2) simt::expect_bytes(barrier, 16);  // the barrier is for one thread
+  if (how == 2) simt::wait(barrier, 0);                              // nobody sends
+}
+
+TEST_P(SimtCluster, WhatIsUndefinedOnAGpuIsAnError) {
+  EXPECT_NE(error_of(context, go_wrong, 0).find("ended before what was sent in it had arrived"),
+            std::string::npos);
+  EXPECT_NE(error_of(context, go_wrong, 1).find("more threads arrive at a barrier"), std::string::npos);
+  EXPECT_NE(error_of(context, go_wrong, 2).find("deadlock"), std::string::npos);
+  EXPECT_EQ(error_of(context, go_wrong, 3), "none");
+}
+
+TEST(SimtClusterShape, NoGpuHasLargerOnes) {
+  const auto device = test_device();
+  Context context(*device);
+  EXPECT_THROW(simt::launch_clusters(context, go_wrong, 17, 1, dim3(32), sizeof(Post), 3),
+               std::invalid_argument);
+  EXPECT_THROW(simt::launch_clusters(context, go_wrong, 0, 1, dim3(32), sizeof(Post), 3),
+               std::invalid_argument);
+  EXPECT_THROW(simt::launch_clusters(context, go_wrong, 2, 1, dim3(33), sizeof(Post), 3),
+               std::invalid_argument);
+}
+
+#endif
+
+}  // namespace
+}  // namespace gaussweep::GAUSSWEEP_BACKEND
