@@ -204,7 +204,9 @@ inline int __double2loint(double value) {
   return static_cast<int>(__double_as_longlong(value));
 }
 inline double __hiloint2double(int high, int low) {
-  return __longlong_as_double(static_cast<long long>(high) << 32 | static_cast<unsigned>(low));
+  const auto bits =
+      static_cast<unsigned long long>(static_cast<unsigned>(high)) << 32 | static_cast<unsigned>(low);
+  return __longlong_as_double(static_cast<long long>(bits));
 }
 
 // The rest.
