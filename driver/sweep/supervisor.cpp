@@ -307,8 +307,7 @@ void Supervisor::take(const message::Finish& finish) {
 }
 
 void Supervisor::watch_time() {
-  forgive_standstill();  // also of the wait for the worker's words just now
-  const double now = clock_.now();
+  const double now = forgive_standstill();  // also of the wait for the worker's words just now
   if (sent_ > 0 && now - begin_ > tasks_.front().trial.timeout_seconds) {
     worker_is_gone(io::Status::timeout,
                    fmt::format("no end after {:g} s", tasks_.front().trial.timeout_seconds));
@@ -384,14 +383,17 @@ void Supervisor::send_trials() {
 }
 
 /// Where this process itself was held up (a suspended job, a file system that did not answer rank 0), its
-/// worker may have been too, or its words lie here unread: that time is not the trial's.
-void Supervisor::forgive_standstill() {
+/// worker may have been too, or its words lie here unread: that time is not the trial's. @return the time
+/// looked at: of a later one nobody would know whether this process stood still before it
+double Supervisor::forgive_standstill() {
   const double now = clock_.now();
   const double standstill = last_look_ < 0 ? 0 : now - last_look_;
   last_look_ = now;
-  if (standstill < shortest_standstill) return;
-  begin_ += standstill;
-  step_started_ += standstill;
+  if (standstill >= shortest_standstill) {
+    begin_ += standstill;
+    step_started_ += standstill;
+  }
+  return now;
 }
 
 void Supervisor::step(int wait_ms) {

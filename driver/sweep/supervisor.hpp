@@ -56,7 +56,7 @@ class Supervisor {
   void listen(int wait_ms);
   void hear_the_end();
   io::Record blank() const;
-  void forgive_standstill();
+  double forgive_standstill();
   void watch_time();
   void report(const io::Record& record);
   /// Asks for trials where it is time to.

@@ -287,11 +287,11 @@ class Stopping(SweepTest):
 
     def test_a_suspended_job_does_not_lose_its_trials_to_their_timeout(self):
         plan = self.slow_plan(milliseconds=1000, count=4)
-        plan.write_text(plan.read_text().replace("warmup: 0", "warmup: 0\ntimeout: 6s"))
+        plan.write_text(plan.read_text().replace("warmup: 0", "warmup: 0\ntimeout: 15s"))
         directory = self.folder / "run"
         process = self.started(plan, directory)
         (worker,) = killer.children(process.pid)
-        for number, pause in ((signal.SIGSTOP, 8), (signal.SIGCONT, 0)):
+        for number, pause in ((signal.SIGSTOP, 18), (signal.SIGCONT, 0)):
             os.kill(process.pid, number)
             time.sleep(0.5)  # the supervisor looks at its clock before the worker goes on
             os.kill(worker, number)
