@@ -17,12 +17,7 @@ namespace {
 
 using gaussweep::lu::levels;
 
-class GetrfPanel : public ::testing::TestWithParam<std::uint64_t> {
- protected:
-  GetrfPanel() : device(test_device()), context(*device) { context.emulation.shuffle_seed = GetParam(); }
-  std::unique_ptr<Device> device;
-  Context context;
-};
+class GetrfPanel : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, GetrfPanel, ::testing::Values(0, 1, 2));
 
 enum class Kind { uniform, zero_column, small_integers };

@@ -16,12 +16,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-class LuUpdates : public ::testing::TestWithParam<std::uint64_t> {
- protected:
-  LuUpdates() : device(test_device()), context(*device) { context.emulation.shuffle_seed = GetParam(); }
-  std::unique_ptr<Device> device;
-  Context context;
-};
+class LuUpdates : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, LuUpdates, ::testing::Values(0, 1, 2));
 
 template <class T>

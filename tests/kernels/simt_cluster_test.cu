@@ -13,12 +13,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-class SimtCluster : public ::testing::TestWithParam<std::uint64_t> {
- protected:
-  SimtCluster() : device(test_device()), context(*device) { context.emulation.shuffle_seed = GetParam(); }
-  std::unique_ptr<Device> device;
-  Context context;
-};
+class SimtCluster : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, SimtCluster, ::testing::ValuesIn(shuffle_seeds));
 
 __global__ void say_ranks(int* seen) {

@@ -2,10 +2,13 @@
 /// What the tests of the launch layer share. They are portable: compiled as C++ they run on the emulated
 /// backend, by nvcc on GPU 0.
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "kernels/core/context.hpp"
 #include "kernels/core/device.hpp"
 #include "kernels/simt/simt.hpp"
 
@@ -43,5 +46,13 @@ class DeviceArray {
 
 /// The orders in which threads are to be tried: as they come, and shuffled.
 inline constexpr std::uint64_t shuffle_seeds[] = {0, 1, 2, 3, 4, 5};
+
+/// A test of kernels whose parameter is one of these orders.
+class ShuffledTest : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  ShuffledTest() : device(test_device()), context(*device) { context.emulation.shuffle_seed = GetParam(); }
+  std::unique_ptr<Device> device;
+  Context context;
+};
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

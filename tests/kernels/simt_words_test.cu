@@ -15,12 +15,7 @@ namespace {
 
 constexpr unsigned full = 0xffffffffu;
 
-class SimtWords : public ::testing::TestWithParam<std::uint64_t> {
- protected:
-  SimtWords() : device(test_device()), context(*device) { context.emulation.shuffle_seed = GetParam(); }
-  std::unique_ptr<Device> device;
-  Context context;
-};
+class SimtWords : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, SimtWords, ::testing::ValuesIn(shuffle_seeds));
 
 __global__ void number_all(int* order, int* next) {

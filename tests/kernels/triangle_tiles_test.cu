@@ -22,12 +22,7 @@ std::vector<double> random_elements(std::size_t count, unsigned seed) {
   return values;
 }
 
-class TriangleTiles : public ::testing::TestWithParam<std::uint64_t> {
- protected:
-  TriangleTiles() : device(test_device()), context(*device) { context.emulation.shuffle_seed = GetParam(); }
-  std::unique_ptr<Device> device;
-  Context context;
-};
+class TriangleTiles : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, TriangleTiles, ::testing::ValuesIn(shuffle_seeds));
 
 __global__ void solve_in_global(const double* triangle, double* inverses, double* x, int stride) {
