@@ -21,6 +21,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
+using detail::Senders;
 using gaussweep::lu::most_blocks;
 
 namespace detail {
@@ -40,17 +41,16 @@ __device__ __forceinline__ void load_row(T (&v)[Columns], const T* from, std::in
     for (int c = 0; c < Columns; ++c) v[c] = from[static_cast<unsigned>(min(c, cols - 1)) * step];
   }
 }
-/// The same of a row whose elements have gone `First` columns round.
-template <int First, class T, int Columns>
+template <class T, int Columns>
 __device__ __forceinline__ void store_row(const T (&v)[Columns], T* to, std::int64_t lda, int cols) {
   const auto step = static_cast<unsigned>(lda);
   if (cols == Columns) {
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < Columns; ++c) to[static_cast<unsigned>(c) * step] = v[(c + First) % Columns];
+    for (int c = 0; c < Columns; ++c) to[static_cast<unsigned>(c) * step] = v[c];
   } else {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < Columns; ++c) {
-      if (c < cols) to[static_cast<unsigned>(c) * step] = v[(c + First) % Columns];
+      if (c < cols) to[static_cast<unsigned>(c) * step] = v[c];
     }
   }
 }
@@ -59,12 +59,14 @@ __device__ __forceinline__ void store_row(const T (&v)[Columns], T* to, std::int
 
 }  // namespace detail
 
+/// Clusters of a launch of factor_panel that exchange rows elsewhere.
+template <Senders By>
+constexpr int exchangers = By == Senders::block ? 8 : 1;
+
 /// The dynamic shared memory of a block of factor_panel.
-template <class T, int Columns, int Threads, bool Alone>
+template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
 struct PanelMemory {
-  std::conditional_t<Alone, detail::BlockMailMemory<T, Columns, Threads>,
-                     detail::ClusterMailMemory<T, Columns, Threads>>
-      mail;
+  detail::MailMemory<T, Columns, RowsPerThread, Threads, By> mail;
   alignas(16) T upper[widest_panel * detail::upper_stride<T, Columns>];
   alignas(16) T scratch[Threads / 32][detail::panel_scratch<T>];
   T triangle[widest_panel * detail::panel_triangle_stride<T>];
@@ -74,13 +76,13 @@ struct PanelMemory {
 /// row in the matrix: pivots (from 1) and exchanges are in the matrix's rows; pivots and exchanges belong to
 /// the panel's columns. `info`: the smallest zero pivot, from 1, unless it holds a smaller one.
 ///
-/// Where `update` has columns, every cluster but the last first does in `Columns` columns, of which the panel
-/// is the first, what the panel before left to do; those beyond the panel end with it. The last cluster
-/// exchanges rows elsewhere. Launched early (programmatic dependent launch), it waits for what came before.
-/// `Alone`: clusters have one block each, whose warps need no messages.
+/// Where `update` has columns, every cluster but the last ones first does in `Columns` columns, of which the
+/// panel is the first, what the panel before left to do; those beyond the panel end with it. The last
+/// `exchangers` exchange rows elsewhere. Launched early (programmatic dependent launch), it waits for what
+/// came before. Clusters have one block each where senders are the `block`'s warps.
 /// @pre rows <= blocks of a cluster * Threads * RowsPerThread, cols <= min(Columns, rows), PanelMemory of
 /// dynamic shared memory
-template <class T, int Columns, int RowsPerThread, int Threads, bool Alone>
+template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
 __global__ void __launch_bounds__(Threads, 1)
     factor_panel(T* a, std::int64_t lda, int rows, int cols, int first, int* pivots, Exchanges exchanges,
                  int* info, Update update) {
@@ -89,8 +91,7 @@ __global__ void __launch_bounds__(Threads, 1)
   constexpr int warps = Threads / 32;
   static_assert(Columns <= 32 && Columns * sizeof(T) % 16 == 0 && warps <= 32,
                 "one warp sends a row, and reads a block's candidates");
-  using Memory = PanelMemory<T, Columns, Threads, Alone>;
-  using Mail = std::conditional_t<Alone, BlockMail<T, Columns, Threads>, ClusterMail<T, Columns, Threads>>;
+  using Memory = PanelMemory<T, Columns, RowsPerThread, Threads, By>;
   constexpr int stride = upper_stride<T, Columns>;
   Memory& memory = *simt::dynamic_shared<Memory>();
   T* const triangle = memory.triangle;
@@ -99,15 +100,17 @@ __global__ void __launch_bounds__(Threads, 1)
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int warp = thread / 32;
-  const Mail mail(memory.mail);
+  const Mail<T, Columns, RowsPerThread, Threads, By> mail(memory.mail);
   const unsigned rank = simt::cluster_rank();
   const unsigned blocks = simt::cluster_blocks();
   simt::await_launches_before();
 
   const int cluster = static_cast<int>(blockIdx.x / blocks);
-  if (cluster > 0 && cluster == static_cast<int>(gridDim.x / blocks) - 1) {
-    exchange_elsewhere(a - first, lda, first, update, static_cast<int>(rank) * warps + warp,
-                       static_cast<int>(blocks) * warps);
+  const int exchanger = cluster - static_cast<int>(gridDim.x / blocks) + exchangers<By>;
+  if (cluster > 0 && exchanger >= 0) {
+    exchange_elsewhere(a - first, lda, first, update,
+                       (exchanger * static_cast<int>(blocks) + static_cast<int>(rank)) * warps + warp,
+                       exchangers<By> * static_cast<int>(blocks) * warps);
     return;
   }
   const int beyond = (cluster - 1) * Columns;  // the panel, of which this cluster's columns begin
@@ -153,28 +156,14 @@ __global__ void __launch_bounds__(Threads, 1)
   if (cluster > 0) {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) {
-      if (position[s] != nobody) store_row<0>(v[s], own + position[s], lda, own_cols);
+      if (position[s] != nobody) store_row(v[s], own + position[s], lda, own_cols);
     }
     return;
   }
 
   int first_zero = nobody;
   int my_pivot = 0;  // of the panel's column that is this lane's number
-  // A panel narrower than its registers goes the rest of the way round.
-  constexpr int half = first_half<Columns>;
-  WarpCandidate of_warp;
-  of_warp.mine = candidate_of(v, position, 0);
-  of_warp.best_lane = best_lane(of_warp.mine);
-  factor_columns<Columns>(v, position, 0, min(cols, half), mail, of_warp, first_zero, my_pivot);
-  GAUSSWEEP_ROLLED
-  for (int j = cols; j < half; ++j) rotate<Columns>(v);
-  if constexpr (half < Columns) {
-    if (cols > half) {
-      factor_columns<Columns - half>(v, position, half, cols, mail, of_warp, first_zero, my_pivot);
-      GAUSSWEEP_ROLLED
-      for (int j = cols; j < Columns; ++j) rotate<Columns - half>(v);
-    }
-  }
+  factor_columns(v, position, cols, mail, first_zero, my_pivot);
   if (rank == 0 && warp == 0 && lane < cols) pivots[lane] = first + my_pivot + 1;
 
   GAUSSWEEP_UNROLL
@@ -182,7 +171,7 @@ __global__ void __launch_bounds__(Threads, 1)
     const int row = own_row + s * step;
     if (row >= rows) continue;
     const int to = position[s];
-    store_row<half>(v[s], a + to, lda, cols);
+    store_row(v[s], a + to, lda, cols);
     if (to < cols) exchanges.source[to] = first + row;
     if (row < cols) exchanges.target[row] = to < cols ? -1 : first + to;
   }

@@ -18,20 +18,24 @@ __device__ __forceinline__ unsigned magnitude(float value) {
 
 constexpr int nobody = 0x7fffffff;
 
-/// What a block tells the others of its candidate for the pivot: its magnitude in two words, the position of
-/// its row, and the word of its value that holds the sign.
+/// What the others are told of a candidate for the pivot: its magnitude in two words, of which the first has
+/// its highest bit set, so that no candidate is less than any; the position of its row, and the word of its
+/// value that holds the sign.
 struct alignas(16) Candidate {
   unsigned high, low;
   int position;
   unsigned with_sign;
 };
+constexpr unsigned candidate_bit = 0x80000000u;
+constexpr Candidate no_candidate = {0, 0, nobody, 0};
+
 __device__ __forceinline__ Candidate candidate(double value, int position) {
   const auto high = static_cast<unsigned>(__double2hiint(value));
-  return {high & 0x7fffffffu, static_cast<unsigned>(__double2loint(value)), position, high};
+  return {high | candidate_bit, static_cast<unsigned>(__double2loint(value)), position, high};
 }
 __device__ __forceinline__ Candidate candidate(float value, int position) {
   const unsigned bits = __float_as_uint(value);
-  return {bits & 0x7fffffffu, 0, position, bits};
+  return {bits | candidate_bit, 0, position, bits};
 }
 __device__ __forceinline__ double value_of(const Candidate& c, double) {
   return __hiloint2double(static_cast<int>(c.with_sign), static_cast<int>(c.low));
@@ -39,54 +43,80 @@ __device__ __forceinline__ double value_of(const Candidate& c, double) {
 __device__ __forceinline__ float value_of(const Candidate& c, float) {
   return __uint_as_float(c.with_sign);
 }
+/// Whether its magnitude is larger, or the same and its row the first of the two. All conditions are asked
+/// for: that takes less time than branches.
+__device__ __forceinline__ bool is_better(const Candidate& c, const Candidate& than) {
+  const auto magnitude = static_cast<unsigned long long>(c.high) << 32 | c.low;
+  const auto other = static_cast<unsigned long long>(than.high) << 32 | than.low;
+  return (magnitude > other) | ((magnitude == other) & (c.position < than.position));
+}
+__device__ __forceinline__ bool is_zero(const Candidate& c) {
+  return c.high == candidate_bit && c.low == 0;
+}
 /// Whether the reciprocal of the candidate is a normal number, as LAPACK's sfmin asks; by its exponent.
 __device__ __forceinline__ bool has_reciprocal(const Candidate& c, double) {
-  return c.high - 0x00200000u < 0x7fc00000u - 0x00200000u;
+  return c.high - (candidate_bit + 0x00200000u) < 0x7fc00000u - 0x00200000u;
 }
 __device__ __forceinline__ bool has_reciprocal(const Candidate& c, float) {
-  return c.high - 0x01000000u < 0x7e000000u - 0x01000000u;
+  return c.high - (candidate_bit + 0x01000000u) < 0x7e000000u - 0x01000000u;
 }
 
 #if GAUSSWEEP_CLUSTERS
 
-/// Of a warp's candidates the largest, whose high word is `most`, those of lanes `equal`; of equal ones that
-/// of the smallest position. Says which lane's it is.
-__device__ __forceinline__ int best_of_equal(const Candidate& mine, unsigned most, unsigned equal) {
-  constexpr unsigned all = 0xffffffffu;
-  if (__popc(equal) > 1) {  // rare, but in matrices of small integers
-    const unsigned low = mine.high == most ? mine.low : 0u;
-    const bool largest = __reduce_max_sync(all, low) == low && mine.high == most;
-    const unsigned position = static_cast<unsigned>(largest ? mine.position : nobody);
-    const unsigned first = __reduce_min_sync(all, position);
-    equal = __ballot_sync(all, largest && position == first);
-  }
-  return __ffs(static_cast<int>(equal)) - 1;
-}
+/// Of a warp's candidates the largest, of equal ones that of the smallest position. Says which lane's it is.
 __device__ __forceinline__ int best_lane(const Candidate& mine) {
   constexpr unsigned all = 0xffffffffu;
-  const unsigned most = __reduce_max_sync(all, mine.high);
-  return best_of_equal(mine, most, __ballot_sync(all, mine.high == most));
+  bool largest = __reduce_max_sync(all, mine.high) == mine.high;
+  const unsigned low = largest ? mine.low : 0u;
+  largest = __reduce_max_sync(all, low) == low && largest;
+  const unsigned position = static_cast<unsigned>(largest ? mine.position : nobody);
+  const bool first = __reduce_min_sync(all, position) == position;
+  return __ffs(static_cast<int>(__ballot_sync(all, largest && first))) - 1;
 }
 
-/// 1 / value to the last bit or the one before it, for a value that has_reciprocal.
-__device__ __forceinline__ double reciprocal(double value) {
+/// Which lane's candidate is the largest, by the first words of all; the first lane's where there is none.
+/// Doubtful where another one's is so near that best_lane has to say. One step where that takes four.
+struct Choice {
+  int lane;
+  unsigned near;
+  __device__ __forceinline__ bool is_doubtful() const { return (near & (near - 1)) != 0; }
+};
+__device__ __forceinline__ Choice choose(unsigned high) {
+  constexpr unsigned all = 0xffffffffu;
+  const unsigned most = __reduce_max_sync(all, (high & ~31u) | (31 - threadIdx.x % 32));
+  return {static_cast<int>(31 - most % 32), __ballot_sync(all, (high ^ most) < 32 && high != 0)};
+}
+
+/// 1 / value, about.
+__device__ __forceinline__ double reciprocal_guess(double value) {
 #ifdef __CUDA_ARCH__
   double guess;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(value));
+  return guess;
 #else
-  const double guess = 1 / value;
+  return 1 / value;
 #endif
-  const double error = std::fma(-value, guess, 1.0);
-  return std::fma(guess, std::fma(error, error, error), guess);
 }
-__device__ __forceinline__ float reciprocal(float value) {
+__device__ __forceinline__ float reciprocal_guess(float value) {
 #ifdef __CUDA_ARCH__
   float guess;  // not __frcp_rn: lanes that hold 0 would send their warp through its slow way
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(value));
+  return guess;
 #else
-  const float guess = 1 / value;
+  return 1 / value;
 #endif
-  return std::fma(guess, std::fma(-value, guess, 1.0f), guess);
+}
+/// 1 / value to the last bit or the one before it, for a value that has_reciprocal, times `sign`, 1 or -1.
+template <int sign = 1>
+__device__ __forceinline__ double reciprocal(double value) {
+  const double guess = reciprocal_guess(value);
+  const double error = std::fma(-value, guess, 1.0);
+  return std::fma(sign * guess, std::fma(error, error, error), sign * guess);
+}
+template <int sign = 1>
+__device__ __forceinline__ float reciprocal(float value) {
+  const float guess = reciprocal_guess(value);
+  return std::fma(sign * guess, std::fma(-value, guess, 1.0f), sign * guess);
 }
 
 /// A candidate in shared memory, at an address as simt has them.
@@ -98,10 +128,6 @@ __device__ __forceinline__ Candidate load_candidate(unsigned address) {
 __device__ __forceinline__ void store_candidate(unsigned address, const Candidate& c) {
   const unsigned words[4] = {c.high, c.low, static_cast<unsigned>(c.position), c.with_sign};
   simt::store_pack(address, words);
-}
-__device__ __forceinline__ void send_candidate(unsigned address, unsigned barrier, const Candidate& c) {
-  const unsigned words[4] = {c.high, c.low, static_cast<unsigned>(c.position), c.with_sign};
-  simt::send_pack(address, barrier, words);
 }
 
 #endif

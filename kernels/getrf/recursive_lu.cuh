@@ -160,23 +160,30 @@ class RecursiveLu {
   void panel(int first, int cols, const Update& update) {
     context_.stage("panel");
     const int rows = n_ - first;
-    if (rows <= panel_threads) return launch_panel<32, 1, panel_threads, true>(first, rows, cols, update);
+    if (rows <= panel_threads) {
+      return launch_panel<32, 1, panel_threads, Senders::block>(first, rows, cols, update);
+    }
+    if (rows <= cluster_rows / 8) {
+      return launch_panel<32, 1, panel_threads / 2, Senders::warps>(first, rows, cols, update);
+    }
     if (rows <= cluster_rows / 4) return launch_panel<32, 1, panel_threads / 2>(first, rows, cols, update);
-    if (rows <= cluster_rows / 2) return launch_panel<32, 2, panel_threads / 2>(first, rows, cols, update);
+    if (rows <= cluster_rows / 2) return launch_panel<32, 1, panel_threads>(first, rows, cols, update);
     if (rows <= cluster_rows) return launch_panel<32, 2, panel_threads>(first, rows, cols, update);
     if (rows <= 2 * cluster_rows) return launch_panel<16 * wide, 4, panel_threads>(first, rows, cols, update);
     if (rows <= 4 * cluster_rows) return launch_panel<8 * wide, 8, panel_threads>(first, rows, cols, update);
     launch_panel<4 * wide, 16, panel_threads>(first, rows, cols, update);
   }
 
-  template <int Columns, int RowsPerThread, int Threads, bool Alone = false>
+  template <int Columns, int RowsPerThread, int Threads, Senders By = Senders::blocks>
   void launch_panel(int first, int rows, int cols, const Update& update) {
-    unsigned blocks = Alone ? 1 : 2;  // compute-sanitizer knows no messages within a cluster of one
+    unsigned blocks =
+        By == Senders::block ? 1 : 2;  // compute-sanitizer knows no messages within a cluster of one
     while (static_cast<int>(blocks) * Threads * RowsPerThread < rows) blocks *= 2;
-    const unsigned clusters = update.cols == 0 ? 1 : 2 + blocks_of(update.beyond, Columns);
-    simt::launch_clusters(context_, factor_panel<T, Columns, RowsPerThread, Threads, Alone>, blocks, clusters,
-                          dim3(Threads), sizeof(PanelMemory<T, Columns, Threads, Alone>), at(first, first),
-                          lda_, rows, cols, first, pivots_ + first, exchanges_of(first), info_, update);
+    const unsigned clusters = update.cols == 0 ? 1 : 1 + exchangers<By> + blocks_of(update.beyond, Columns);
+    simt::launch_clusters(context_, factor_panel<T, Columns, RowsPerThread, Threads, By>, blocks, clusters,
+                          dim3(Threads), sizeof(PanelMemory<T, Columns, RowsPerThread, Threads, By>),
+                          at(first, first), lda_, rows, cols, first, pivots_ + first, exchanges_of(first),
+                          info_, update);
   }
 
   Exchanges exchanges_of(int first) const { return {exchanges_.source + first, exchanges_.target + first}; }

@@ -110,12 +110,40 @@ __device__ __forceinline__ void store_pack(unsigned address, const unsigned* val
                "r"(value[2]), "r"(value[3])
                : "memory");
 }
+/// The same where `condition` holds: no branch.
+__device__ __forceinline__ void store_pack_if(bool condition, unsigned address, const double* value) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.u32 p, %3, 0;\n@p st.shared.v2.f64 [%0], {%1, %2};\n}" ::"r"(address),
+      "d"(value[0]), "d"(value[1]), "r"(static_cast<unsigned>(condition))
+      : "memory");
+}
+__device__ __forceinline__ void store_pack_if(bool condition, unsigned address, const unsigned* value) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.u32 p, %5, 0;\n@p st.shared.v4.b32 [%0], {%1, %2, %3, %4};\n}" ::"r"(
+          address),
+      "r"(value[0]), "r"(value[1]), "r"(value[2]), "r"(value[3]), "r"(static_cast<unsigned>(condition))
+      : "memory");
+}
+__device__ __forceinline__ void store_pack_if(bool condition, unsigned address, const float* value) {
+  const unsigned words[4] = {__float_as_uint(value[0]), __float_as_uint(value[1]), __float_as_uint(value[2]),
+                             __float_as_uint(value[3])};
+  store_pack_if(condition, address, words);
+}
 /// One element.
 __device__ __forceinline__ void store_one(unsigned address, double value) {
   asm volatile("st.shared.f64 [%0], %1;" ::"r"(address), "d"(value) : "memory");
 }
 __device__ __forceinline__ void store_one(unsigned address, float value) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(value) : "memory");
+}
+__device__ __forceinline__ void load_one(unsigned address, unsigned& value) {
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
+}
+__device__ __forceinline__ void load_one(unsigned address, double& value) {
+  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(value) : "r"(address) : "memory");
+}
+__device__ __forceinline__ void load_one(unsigned address, float& value) {
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
 }
 /// The same as store_pack in another block's shared memory; they count as 16 bytes at `barrier` there when
 /// they have arrived.
@@ -136,6 +164,18 @@ __device__ __forceinline__ void send_pack(unsigned address, unsigned barrier, co
   const unsigned words[4] = {__float_as_uint(value[0]), __float_as_uint(value[1]), __float_as_uint(value[2]),
                              __float_as_uint(value[3])};
   send_pack(address, barrier, words);
+}
+
+/// The same where `condition` holds.
+__device__ __forceinline__ void send_pack_if(bool condition, unsigned address, unsigned barrier,
+                                             const unsigned* value) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.u32 p, %6, 0;\n"
+      "@p st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];\n}" ::
+          "r"(address),
+      "r"(value[0]), "r"(value[1]), "r"(value[2]), "r"(value[3]), "r"(barrier),
+      "r"(static_cast<unsigned>(condition))
+      : "memory");
 }
 
 #endif

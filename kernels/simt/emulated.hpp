@@ -84,16 +84,16 @@ namespace detail {
 
 template <class... P, class... A>
 void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
-           unsigned cluster, A&&... arguments) {
+           std::size_t most_shared_bytes, unsigned cluster, A&&... arguments) {
   static_assert(sizeof...(P) == sizeof...(A), "the kernel takes another number of arguments");
   static_assert((... && !std::is_reference_v<P>), "kernels take their parameters by value");
   check_launch_shape(grid, block);
   if (context.device.backend() == Backend::cuda) {
     throw std::logic_error("launch: an emulated kernel cannot use the memory of a GPU");
   }
-  if (shared_bytes > max_shared_bytes(context)) {
+  if (shared_bytes > most_shared_bytes) {
     throw DeviceError("launch: " + std::to_string(shared_bytes) + " bytes of shared memory a block, of " +
-                          std::to_string(max_shared_bytes(context)) + " (simt::max_shared_bytes)",
+                          std::to_string(most_shared_bytes) + " (simt::max_shared_bytes)",
                       "invalidValue", false);
   }
   if (context.stages != nullptr) context.stages->launched(std::nan(""));
@@ -121,16 +121,18 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
 template <class... P, class... A>
 void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
             A&&... arguments) {
-  detail::start(context, kernel, grid, block, shared_bytes, 1, std::forward<A>(arguments)...);
+  detail::start(context, kernel, grid, block, shared_bytes, max_shared_bytes(context), 1,
+                std::forward<A>(arguments)...);
 }
 
-/// The same for a grid of `clusters` clusters of `blocks` blocks each, at most 16.
+/// The same for a grid of `clusters` clusters of `blocks` blocks each, at most 16; a block may have as much
+/// shared memory as GPUs that know clusters give it.
 /// @throws as launch; std::invalid_argument unless a block is whole warps
 template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,
                      std::size_t shared_bytes, A&&... arguments) {
   check_cluster_shape(blocks, block);
-  detail::start(context, kernel, dim3(blocks * clusters), block, shared_bytes, blocks,
+  detail::start(context, kernel, dim3(blocks * clusters), block, shared_bytes, 227 * 1024, blocks,
                 std::forward<A>(arguments)...);
 }
 

@@ -86,8 +86,22 @@ void store_one(unsigned address, T value) {
   std::memcpy(detail::at_address(address), &value, sizeof(value));
 }
 template <class T>
+void load_one(unsigned address, T& value) {
+  std::memcpy(&value, detail::at_address(address), sizeof(value));
+}
+template <class T>
 void send_pack(unsigned address, unsigned barrier, const T* value, Site site = Site::here()) {
   detail::send(address, barrier, value, site);
+}
+
+template <class T>
+void store_pack_if(bool condition, unsigned address, const T* value) {
+  if (condition) store_pack(address, value);
+}
+template <class T>
+void send_pack_if(bool condition, unsigned address, unsigned barrier, const T* value,
+                  Site site = Site::here()) {
+  if (condition) send_pack(address, barrier, value, site);
 }
 
 }  // namespace gaussweep::emulated::simt

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,7 +21,12 @@ using gaussweep::lu::levels;
 class GetrfPanel : public ShuffledTest {};
 INSTANTIATE_TEST_SUITE_P(Orders, GetrfPanel, ::testing::Values(0, 1, 2));
 
-enum class Kind { uniform, zero_column, small_integers };
+/// near_ties: magnitudes that differ in their last bits only. tiny: without a normal reciprocal.
+enum class Kind { uniform, zero_column, small_integers, near_ties, tiny };
+
+/// By how much a `tiny` matrix is less than a uniform one.
+template <class T>
+const T tiny_scale = std::ldexp(std::numeric_limits<T>::min(), -8);
 
 template <class T>
 std::vector<T> matrix(Kind kind, int n, int lda) {
@@ -29,13 +35,18 @@ std::vector<T> matrix(Kind kind, int n, int lda) {
   std::vector<T> a(static_cast<std::size_t>(lda * n), T(NAN));
   for (int c = 0; c < n; ++c) {
     for (int r = 0; r < n; ++r) {
-      const double value = uniform(engine);
-      a[r + c * lda] = static_cast<T>(kind == Kind::small_integers ? std::trunc(3 * value) : value);
+      double value = uniform(engine);
+      if (kind == Kind::small_integers) value = std::trunc(3 * value);
+      if (kind == Kind::near_ties) value = std::copysign(1, value) + (sizeof(T) == 8 ? 1e-9 : 1e-6) * value;
+      if (kind == Kind::tiny) value *= tiny_scale<T>;
+      a[r + c * lda] = static_cast<T>(value);
       if (kind == Kind::zero_column && c == n / 2) a[r + c * lda] = 0;
     }
   }
   return a;
 }
+
+using lu::Senders;
 
 /// What a factorisation left on the device.
 template <class T>
@@ -46,7 +57,7 @@ struct Factored {
 };
 
 /// A panel of `first_columns` columns, then as many as fit into the kernel's registers at a time.
-template <class T, int Columns, int RowsPerThread, int Threads, bool Alone>
+template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
 Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, int first_columns) {
   Device& device = context.device;
   DeviceArray<T> a_there(device, a);
@@ -60,13 +71,15 @@ Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, in
   for (int j = 0; j < n; j += cols) {
     cols = std::min(j == 0 ? first_columns : Columns, n - j);
     const lu::Update update{before, j - before, n - j - cols, exchanges_of(j - before), rows_at.data(), n, 0};
-    unsigned blocks = Alone ? 1 : 2;
+    unsigned blocks = By == Senders::block ? 1 : 2;
     while (static_cast<int>(blocks) * Threads * RowsPerThread < n - j) blocks *= 2;
-    const int clusters = update.cols == 0 ? 1 : 2 + (update.beyond + Columns - 1) / Columns;
-    simt::launch_clusters(context, lu::factor_panel<T, Columns, RowsPerThread, Threads, Alone>, blocks,
+    const int clusters =
+        update.cols == 0 ? 1 : 1 + lu::exchangers<By> + (update.beyond + Columns - 1) / Columns;
+    simt::launch_clusters(context, lu::factor_panel<T, Columns, RowsPerThread, Threads, By>, blocks,
                           static_cast<unsigned>(clusters), dim3(Threads),
-                          sizeof(lu::PanelMemory<T, Columns, Threads, Alone>), a_there.data() + j + j * lda,
-                          lda, n - j, cols, j, pivots.data() + j, exchanges_of(j), info.data(), update);
+                          sizeof(lu::PanelMemory<T, Columns, RowsPerThread, Threads, By>),
+                          a_there.data() + j + j * lda, lda, n - j, cols, j, pivots.data() + j,
+                          exchanges_of(j), info.data(), update);
     before = cols;
   }
   Factored<T> result{a_there.values(), pivots.values(), info.values()[0]};
@@ -87,6 +100,7 @@ Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, in
 /// ‖PA − LU‖, no factor above 1, pivots in their rows, info.
 template <class T>
 void check(const Factored<T>& seen, std::vector<T> a, int n, int lda, Kind kind) {
+  constexpr double epsilon = std::numeric_limits<T>::epsilon();
   for (int j = 0; j < n; ++j) {
     const int pivot = seen.pivots[j] - 1;
     ASSERT_GE(pivot, j);
@@ -99,10 +113,10 @@ void check(const Factored<T>& seen, std::vector<T> a, int n, int lda, Kind kind)
       for (int k = 0; k < std::min(r, c + 1); ++k) {
         sum += static_cast<double>(seen.a[r + k * lda]) * seen.a[k + c * lda];
       }
-      const double unit = sizeof(T) == sizeof(double) ? 1e-16 : 6e-8;
+      const double unit = kind == Kind::tiny ? std::numeric_limits<T>::denorm_min() : epsilon / 2;
       ASSERT_NEAR(sum, a[r + c * lda], 8 * unit * n) << "row " << r << ", column " << c;
       if (r > c) {
-        ASSERT_LE(std::fabs(seen.a[r + c * lda]), T(1));
+        ASSERT_LE(std::fabs(seen.a[r + c * lda]), 1 + 2 * epsilon) << "row " << r << ", column " << c;
       }
     }
     for (int r = n; r < lda; ++r) ASSERT_TRUE(std::isnan(seen.a[r + c * lda]));  // not the matrix's
@@ -110,15 +124,14 @@ void check(const Factored<T>& seen, std::vector<T> a, int n, int lda, Kind kind)
   EXPECT_EQ(seen.info, kind == Kind::zero_column ? n / 2 + 1 : 0);
 }
 
-template <class T, int Columns, int RowsPerThread, int Threads, bool Alone = false>
+template <class T, int Columns, int RowsPerThread, int Threads, Senders By = Senders::blocks>
 void check_panels(Context& context, int n, Kind kind = Kind::uniform, int first_columns = Columns) {
   SCOPED_TRACE(std::to_string(Columns) + " columns, " + std::to_string(RowsPerThread) +
                " rows a thread, n = " + std::to_string(n) + ", first panel of " +
                std::to_string(first_columns));
   const int lda = n + 5;
   const std::vector<T> a = matrix<T>(kind, n, lda);
-  check(factor<T, Columns, RowsPerThread, Threads, Alone>(context, a, n, lda, first_columns), a, n, lda,
-        kind);
+  check(factor<T, Columns, RowsPerThread, Threads, By>(context, a, n, lda, first_columns), a, n, lda, kind);
 }
 
 TEST_P(GetrfPanel, OfClustersInDouble) {
@@ -126,6 +139,8 @@ TEST_P(GetrfPanel, OfClustersInDouble) {
   check_panels<double, 32, 1, 32>(context, 97, Kind::zero_column);
   check_panels<double, 32, 2, 32>(context, 75, Kind::uniform, 20);
   check_panels<double, 16, 4, 32>(context, 130);
+  check_panels<double, 32, 1, 64>(context, 140);
+  check_panels<double, 32, 2, 64>(context, 170, Kind::zero_column, 25);
   check_panels<double, 8, 8, 32>(context, 40, Kind::uniform, 3);
   check_panels<double, 4, 16, 32>(context, 33);
 }
@@ -133,27 +148,52 @@ TEST_P(GetrfPanel, OfClustersInDouble) {
 TEST_P(GetrfPanel, OfClustersInFloat) {
   check_panels<float, 32, 1, 32>(context, 100);
   check_panels<float, 32, 4, 32>(context, 90, Kind::zero_column, 8);
+  check_panels<float, 32, 2, 64>(context, 150);
   check_panels<float, 16, 8, 32>(context, 70);
   check_panels<float, 8, 16, 32>(context, 45);
 }
 
+TEST_P(GetrfPanel, OfClustersWhoseWarpsSend) {
+  check_panels<double, 32, 1, 64, Senders::warps>(context, 200);
+  check_panels<double, 32, 1, 64, Senders::warps>(context, 101, Kind::zero_column, 7);
+  check_panels<double, 32, 2, 64, Senders::warps>(context, 150);
+  check_panels<double, 16, 2, 32, Senders::warps>(context, 90, Kind::uniform, 5);
+  check_panels<float, 32, 1, 64, Senders::warps>(context, 140);
+  check_panels<float, 32, 2, 32, Senders::warps>(context, 77, Kind::zero_column, 11);
+}
+
 TEST_P(GetrfPanel, OfBlocksAlone) {
-  check_panels<double, 32, 1, 64, true>(context, 64);
-  check_panels<double, 32, 1, 128, true>(context, 101, Kind::zero_column, 9);
-  check_panels<float, 32, 1, 128, true>(context, 128);
-  check_panels<float, 32, 1, 64, true>(context, 51, Kind::uniform, 13);
+  check_panels<double, 32, 1, 64, Senders::block>(context, 64);
+  check_panels<double, 32, 1, 128, Senders::block>(context, 101, Kind::zero_column, 9);
+  check_panels<double, 32, 2, 64, Senders::block>(context, 120);
+  check_panels<float, 32, 1, 128, Senders::block>(context, 128);
+  check_panels<float, 32, 1, 64, Senders::block>(context, 51, Kind::uniform, 13);
+}
+
+/// Where a candidate's first word does not say which is the largest, and where a pivot is divided by.
+TEST_P(GetrfPanel, OfNearTiesAndOfTinyElements) {
+  for (const Kind kind : {Kind::near_ties, Kind::tiny}) {
+    SCOPED_TRACE(kind == Kind::tiny ? "tiny" : "near ties");
+    check_panels<double, 32, 1, 64>(context, 90, kind);
+    check_panels<double, 32, 2, 32, Senders::warps>(context, 90, kind);
+    check_panels<double, 32, 1, 128, Senders::block>(context, 90, kind);
+    check_panels<float, 32, 2, 64>(context, 90, kind);
+    check_panels<float, 32, 1, 64, Senders::warps>(context, 90, kind);
+  }
 }
 
 /// Of equal candidates the first is taken, whoever is quick.
 TEST_P(GetrfPanel, TiesAreTheSameInEveryOrder) {
   const int n = 66, lda = 70;
   const std::vector<double> a = matrix<double>(Kind::small_integers, n, lda);
-  const auto clusters = factor<double, 32, 1, 32, false>(context, a, n, lda, 32);
+  const auto clusters = factor<double, 32, 1, 32, Senders::blocks>(context, a, n, lda, 32);
   const auto first = std::max_element(a.begin(), a.begin() + n,
                                       [](double x, double y) { return std::fabs(x) < std::fabs(y); });
   EXPECT_EQ(clusters.pivots[0], first - a.begin() + 1);
-  EXPECT_EQ(clusters.pivots, (factor<double, 32, 2, 32, false>(context, a, n, lda, 32).pivots));
-  EXPECT_EQ(clusters.pivots, (factor<double, 32, 1, 128, true>(context, a, n, lda, 32).pivots));
+  EXPECT_EQ(clusters.pivots, (factor<double, 32, 2, 32, Senders::blocks>(context, a, n, lda, 32).pivots));
+  EXPECT_EQ(clusters.pivots, (factor<double, 32, 1, 128, Senders::block>(context, a, n, lda, 32).pivots));
+  EXPECT_EQ(clusters.pivots, (factor<double, 32, 1, 64, Senders::warps>(context, a, n, lda, 32).pivots));
+  EXPECT_EQ(clusters.pivots, (factor<double, 32, 2, 32, Senders::warps>(context, a, n, lda, 32).pivots));
 }
 
 }  // namespace
