@@ -118,7 +118,7 @@ __device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns]
   constexpr int slice = Mail::slice;
   if constexpr (Group + 1 < Columns / slice) {
     if (Group * slice >= left) return;
-    mail.template subtract_product<Group>(v);
+    mail.template subtract_product<Group>(part - 1, v);
     subtract_products<Group + 1>(v, part, left, mail);
   }
 }
@@ -134,7 +134,7 @@ __device__ __forceinline__ void factor_columns(T (&v)[RowsPerThread][Columns], i
     const int left = cols - begin;
     if (left > 0) {
       if constexpr (slice < Columns) {
-        if (part > 0) mail.template subtract_product<0>(v);
+        if (part > 0) mail.template subtract_product<0>(part - 1, v);
       }
       WarpCandidate<T> of_warp = warp_candidate(v, position, begin);
       mail.send(0, v, position, of_warp);

@@ -44,7 +44,8 @@ struct MailMemory {
   Message<T, slice> of_warp[2][warps];
   alignas(16) T rows[slice][Columns];  ///< of the pivots, from the slice's first column on
   alignas(16) T row_of_warp[warps][Columns];
-  alignas(16) T upper[slice][Columns];  ///< those of U, from the first column right of the slice on
+  alignas(16) T upper[2][slice][Columns];  ///< those of U, from the first column right of the slice on: of
+                                           ///< two slices, the next one's before the last one's is out of use
   /// The slice's part of L with its sign changed, a thread's rows one after the other; 0 where U's row is
   /// none above.
   T lower[slice][Columns > slice ? RowsPerThread : 1][Threads];
@@ -84,13 +85,11 @@ class Mail {
                  : by_warp ? blocks_ * warps
                            : blocks_),
         receiver_(simt::address_at(base_, min(threadIdx.x % receivers, blocks_ - 1))) {
-    if (alone || threadIdx.x > slice) return;
-    simt::start_barrier(base_ + barrier_of(threadIdx.x));
-    if (threadIdx.x < slice) {
-      expect_messages(threadIdx.x);
-    } else {
-      expect_rows(0);
-    }
+    if (alone || threadIdx.x >= 32) return;
+    if (threadIdx.x <= slice) simt::start_barrier(base_ + barrier_of(threadIdx.x));
+    __syncwarp();
+    if (threadIdx.x < slice) expect_messages(threadIdx.x);
+    if (threadIdx.x == slice) expect_rows(0);
     simt::announce_barriers();
   }
 
@@ -157,6 +156,7 @@ class Mail {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) mine = mine || position[s] == j;
     if (__ballot_sync(0xffffffffu, mine) == 0) return;
+    __syncwarp();  // the row before was read
     const unsigned to = static_cast<unsigned>(offsetof(Memory, rows)) + i * row_bytes;
     const unsigned own =
         base_ + static_cast<unsigned>(offsetof(Memory, row_of_warp)) + threadIdx.x / 32 * row_bytes;
@@ -198,7 +198,7 @@ class Mail {
         __syncwarp();
         if (threadIdx.x == 0) expect_rows(part + 1);
       }
-      solve_by_warp(Columns - (part + 1) * slice);
+      solve_by_warp(part);
     }
     __syncthreads();
   }
@@ -213,10 +213,10 @@ class Mail {
       }
     }
   }
-  /// The product of L and U that a slice leaves to do in its neighbour `Group`, whose columns are that
-  /// slice's in `v` now: the first neighbour's are 0 to slice - 1.
+  /// The product of L and U that slice `part` leaves to do right of it, in the columns of the slice which is
+  /// number `Group` there; these are its place in `v`, too.
   template <int Group>
-  __device__ __forceinline__ void subtract_product(Rows& v) const {
+  __device__ __forceinline__ void subtract_product(unsigned part, Rows& v) const {
     constexpr int first = Group * slice;
     GAUSSWEEP_ROLLED
     for (int begin = 0; begin < slice; begin += 2) {
@@ -225,8 +225,7 @@ class Mail {
         T factor[RowsPerThread];
         GAUSSWEEP_UNROLL
         for (int s = 0; s < RowsPerThread; ++s) simt::load_one(lower_of(k, s), factor[s]);
-        const unsigned row =
-            base_ + static_cast<unsigned>(offsetof(Memory, upper)) + static_cast<unsigned>(k) * row_bytes;
+        const unsigned row = upper_row(part, k);
         GAUSSWEEP_UNROLL
         for (int c = first; c < first + slice; c += static_cast<int>(pack)) {
           T u[pack];
@@ -256,6 +255,10 @@ class Mail {
   /// Of the messages for the slice's column i; of rows that of `slice`.
   __device__ __forceinline__ static unsigned barrier_of(unsigned i) {
     return static_cast<unsigned>(offsetof(Memory, messages_arrived)) + i * 8;
+  }
+  __device__ __forceinline__ unsigned upper_row(unsigned part, int k) const {
+    return base_ + static_cast<unsigned>(offsetof(Memory, upper)) +
+           (part % 2 * slice + static_cast<unsigned>(k)) * row_bytes;
   }
   __device__ __forceinline__ unsigned lower_of(int k, int s) const {
     return base_ + static_cast<unsigned>(offsetof(Memory, lower)) +
@@ -316,7 +319,8 @@ class Mail {
 
   /// By one warp, a lane a column. A pivot's row has its factors where its thread had them when it was
   /// chosen: that of column k has the one of column i `slice - 1 - k + i` places from the first.
-  __device__ __forceinline__ void solve_by_warp(unsigned columns) const {
+  __device__ __forceinline__ void solve_by_warp(unsigned part) const {
+    const unsigned columns = Columns - (part + 1) * slice;
     const unsigned column = threadIdx.x < columns ? threadIdx.x : 0;
     const unsigned rows = base_ + static_cast<unsigned>(offsetof(Memory, rows));
     T x[slice];
@@ -340,9 +344,7 @@ class Mail {
     if (threadIdx.x >= columns) return;
     GAUSSWEEP_UNROLL
     for (int k = 0; k < slice; ++k) {
-      simt::store_one(base_ + static_cast<unsigned>(offsetof(Memory, upper)) +
-                          static_cast<unsigned>(k) * row_bytes + column * static_cast<unsigned>(sizeof(T)),
-                      x[k]);
+      simt::store_one(upper_row(part, k) + column * static_cast<unsigned>(sizeof(T)), x[k]);
     }
   }
 
