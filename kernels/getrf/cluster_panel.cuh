@@ -3,10 +3,10 @@
 ///
 /// A panel of `rows` x `cols` lies in registers from its first column to its last: a thread owns a row (or
 /// `RowsPerThread` of them) of `Columns` elements. A column costs one exchange among the blocks of the
-/// cluster: every block finds its largest element, and sends it, then its whole row, to all others' shared
-/// memory; barriers of the memory system (mbarrier), on which these bytes are counted, say that all
-/// candidates are there, and their rows. No row moves while the panel is factored: rows know the position
-/// that LAPACK's exchanges would have brought them to, and are stored there at the end.
+/// cluster: every block, or every warp, finds its largest element, and sends it and what its row has in the
+/// next few columns to all others' shared memory; a barrier of the memory system (mbarrier), on which these
+/// bytes are counted, says that all candidates are there. No row moves while the panel is factored: rows know
+/// the position that LAPACK's exchanges would have brought them to, and are stored there at the end.
 ///
 /// Needs compute capability 9.0 (clusters, st.async). Ties are broken as LAPACK's idamax does: the first.
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <random>
 
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_cases.hpp"
@@ -46,8 +47,8 @@ TEST_P(RecursiveLuSizes, FactorsAreTheVendors) {
   EXPECT_LT(difference(Problem::named("getrf"), shape, ours, reference).largest, 1e-9);
 }
 
-// 1300: exchanges of more than 512 rows. 2100: two rows a thread, a rest that is narrower than its place in
-// the recursion. 8200 and 16500: panels of 16 and 8 columns, and the change to wider ones within a block.
+// 1300: exchanges of more than 512 rows. 2100: a rest that is narrower than its place in the recursion. 4200:
+// two rows a thread. 8200 and 16500: panels of 16 and 8 columns, and the change to wider ones within a block.
 INSTANTIATE_TEST_SUITE_P(All, RecursiveLuSizes, testing::Values(1300, 2100, 4200, 8200, 16500));
 
 /// Panels that do what the one before left to do, in their own columns and beside them in those further on:
@@ -71,6 +72,29 @@ TEST_P(RecursiveLuPanels, WithinABlockAreLapacks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RecursiveLuPanels, testing::Values(64, 101, 290));
+
+template <class T>
+void factor_odd_orders(Device& device, const Registry& registry, int count) {
+  Context context(device);
+  const Method& method = row_of(registry, "getrf/recursive");
+  std::mt19937 engine(sizeof(T));
+  for (int i = 0; i < count; ++i) {
+    const std::int64_t n = 2 * static_cast<std::int64_t>(engine() % 600) + 1;
+    SCOPED_TRACE(testing::Message() << "n = " << n);
+    const Inputs<T> inputs =
+        make_inputs<T>(Problem::named("getrf"), {n, n, n, 1, Uplo::lower}, MatrixKind::uniform);
+    const Answer<T> ours = run_method(context, method, inputs, defaults(method));
+    EXPECT_EQ(ours.info, 0);
+    EXPECT_LT(check(method, inputs, ours).ratio, 1);
+  }
+}
+
+/// A hundred random odd orders, from panels of one block to clusters of 16.
+TEST_F(RecursiveLu, OddOrdersAreRight) {
+  if (std::getenv("GAUSSWEEP_SMALL") != nullptr) GTEST_SKIP() << "small sizes only";
+  factor_odd_orders<double>(*device, registry, 50);
+  factor_odd_orders<float>(*device, registry, 50);
+}
 
 /// Sylvester's Hadamard matrix: its elimination is exact, and its columns are full of ties.
 TEST_F(RecursiveLu, TiesAreBrokenAsLapackDoes) {

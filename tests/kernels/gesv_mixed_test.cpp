@@ -18,15 +18,15 @@ std::size_t workspace(const std::string& id, std::int64_t n, std::int64_t nrhs, 
 }
 
 TEST(MixedGmresRow, WhereFloatIsNotTriedItTakesWhatRecursiveTakes) {
-  for (const std::int64_t n : {1, 100, 3071}) {
+  for (const std::int64_t n : {1, 100, 5119}) {
     EXPECT_EQ(workspace("gesv/mixed_gmres", n, 1), workspace("gesv/recursive", n, 1)) << n;
   }
-  EXPECT_EQ(workspace("gesv/mixed_gmres", 4096, 9), workspace("gesv/recursive", 4096, 9));
-  EXPECT_EQ(workspace("gesv/mixed_gmres", 4096, 1, 4097), workspace("gesv/recursive", 4096, 1));
+  EXPECT_EQ(workspace("gesv/mixed_gmres", 8192, 9), workspace("gesv/recursive", 8192, 9));
+  EXPECT_EQ(workspace("gesv/mixed_gmres", 8192, 1, 8193), workspace("gesv/recursive", 8192, 1));
 }
 
 TEST(MixedGmresRow, WhereItIsTriedItHasRoomForFactorsInDouble) {
-  for (const std::int64_t n : {3072, 4096, 16384}) {
+  for (const std::int64_t n : {5120, 8192, 16384}) {
     const auto square = static_cast<std::size_t>(n * n) * sizeof(double);
     EXPECT_GT(workspace("gesv/mixed_gmres", n, 1), square) << n;
     EXPECT_LT(workspace("gesv/mixed_gmres", n, 1), 2 * square) << n;
