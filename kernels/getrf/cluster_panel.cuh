@@ -22,7 +22,6 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using detail::Senders;
-using gaussweep::lu::most_blocks;
 
 namespace detail {
 

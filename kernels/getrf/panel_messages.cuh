@@ -9,9 +9,6 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::lu::detail {
 
 /// |value| as bits that compare like it.
-__device__ __forceinline__ unsigned long long magnitude(double value) {
-  return static_cast<unsigned long long>(__double_as_longlong(value)) & 0x7fffffffffffffffull;
-}
 __device__ __forceinline__ unsigned magnitude(float value) {
   return __float_as_uint(value) & 0x7fffffffu;
 }
