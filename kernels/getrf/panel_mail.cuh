@@ -124,7 +124,7 @@ class Mail {
         const unsigned piece = min(p + first, pieces - 1);
         unsigned words[4];
         simt::load_pack(own + piece * 16, words);
-        if (p + at_once > 1) clear_finished(words, piece, slice - i);
+        clear_finished(words, piece, slice - i);
         simt::send_pack_if(is_there && p + first < pieces, to + piece * 16, barrier, words);
       }
     }
@@ -147,8 +147,8 @@ class Mail {
     const unsigned messages = base_ + message_of(i, 0);
     load_message(messages + static_cast<unsigned>(best_at(messages, senders_)) * bytes, best);
   }
-  /// Sends the pivot's row from the slice on, if it is one of this warp's: that of position `j`, the slice's
-  /// column i.
+  /// Sends the row of the pivot of the slice's column i, which has its position by now, from the slice on; if
+  /// it is one of this warp's.
   __device__ __forceinline__ void hand_row(unsigned part, unsigned i, const Rows& v,
                                            const Positions& position) const {
     const int j = static_cast<int>(part * slice + i);
