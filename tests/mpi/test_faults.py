@@ -310,9 +310,10 @@ class Stopping(SweepTest):
 
     def test_a_trial_that_will_not_fit_is_not_started(self):
         # what was measured for the first sizes teaches that the rest takes longer than the limit
-        self.sweep(self.slow_plan(milliseconds=9000, count=1), program=FAULTY)
-        plan = self.slow_plan(milliseconds=9000, count=3)
-        directory = self.sweep(plan, "--resume", "--time-limit", "7s", program=FAULTY, code=5)
+        self.sweep(self.slow_plan(milliseconds=20000, count=1), program=FAULTY)
+        plan = self.slow_plan(milliseconds=20000, count=3)
+        # the limit leaves a busy machine time to start
+        directory = self.sweep(plan, "--resume", "--time-limit", "16s", program=FAULTY, code=5)
         self.assertIn("no trial that is left fits", self.stderr)
         self.assertEqual(len(self.records(directory)), 1)
 
