@@ -122,10 +122,6 @@ __device__ __forceinline__ Candidate load_candidate(unsigned address) {
   simt::load_pack(address, words);
   return {words[0], words[1], static_cast<int>(words[2]), words[3]};
 }
-__device__ __forceinline__ void store_candidate(unsigned address, const Candidate& c) {
-  const unsigned words[4] = {c.high, c.low, static_cast<unsigned>(c.position), c.with_sign};
-  simt::store_pack(address, words);
-}
 
 #endif
 
