@@ -16,7 +16,7 @@ constexpr int group = 256;                 ///< rows of a block
 constexpr int sample = 64;                 ///< rows and columns that tell of the matrix before it is factored
 constexpr int scalars = 128;               ///< that the host reads, and coefficients that it writes
 constexpr std::int64_t most_nrhs = 8;      ///< with more of them refinement costs what it was to save
-constexpr std::int64_t float_from = 5120;  ///< order from which on float saves more than it costs
+constexpr std::int64_t float_from = 5632;  ///< order from which on float saves more than it costs
 
 constexpr std::int64_t leading_dimension(std::int64_t n) {
   return (n + 31) / 32 * 32;
