@@ -19,6 +19,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written a
 // Of a thread at a time: who waits until a write stands still, waits for one of these of each, some
 // milliseconds. Writes to one file take turns.
 constexpr std::size_t bytes_at_once = std::size_t{512} << 10;
+constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // looked at for zeros together
 
 template <class T>
 hid_t file_type() {
@@ -38,17 +39,49 @@ int write_fully(int fd, const char* data, std::size_t bytes, off_t offset) {
   return 0;
 }
 
+bool is_zero(const char* data, std::size_t bytes) {
+  return data[0] == 0 && std::memcmp(data, data + 1, bytes - 1) == 0;
+}
+
+/// What one thread has done with its part.
+struct Part {
+  SealSum sum;
+  int error = 0;  ///< errno, or 0
+};
+
+/// Grains that are zeros are not written: a triangle of them costs no room and no time, and the hole that
+/// stays in the file reads as zeros. @pre the file has none but holes there
+Part write_part(int fd, const PlacedElements& part) {
+  static const SealSum zeros = [] {
+    const std::vector<char> grain(grain_bytes);
+    SealSum sum;
+    sum.add(grain.data(), grain.size());
+    return sum;
+  }();
+  Part done;
+  const auto grain_at = [&](std::size_t at) { return std::min(grain_bytes, part.bytes - at); };
+  const auto zero_at = [&](std::size_t at) { return is_zero(part.data + at, grain_at(at)); };
+  for (std::size_t at = 0; at < part.bytes && done.error == 0;) {
+    if (grain_at(at) == grain_bytes && zero_at(at)) {
+      done.sum.add(zeros);
+      at += grain_bytes;
+      continue;
+    }
+    std::size_t end = at + grain_at(at);
+    while (end < part.bytes && !zero_at(end)) end += grain_at(end);
+    done.sum.add(part.data + at, end - at);
+    done.error = write_fully(fd, part.data + at, end - at, part.begin + static_cast<off_t>(at));
+    at = end;
+  }
+  return done;
+}
+
 /// One piece, a part a thread. @return its checksum
 SealSum write_piece(int fd, const PlacedElements& piece) {
-  struct Part {
-    SealSum sum;
-    int error = 0;
-  };
   std::vector<Part> parts((piece.bytes + bytes_at_once - 1) / bytes_at_once);
   share_out(parts.size(), [&](std::size_t i) {
     const std::size_t begin = i * bytes_at_once, bytes = std::min(bytes_at_once, piece.bytes - begin);
-    parts[i].sum.add(piece.data + begin, bytes);
-    parts[i].error = write_fully(fd, piece.data + begin, bytes, piece.begin + static_cast<off_t>(begin));
+    parts[i] = write_part(fd, {piece.begin + static_cast<off_t>(begin), piece.data + begin, bytes});
   });
   SealSum sum;
   for (const Part& part : parts) {
@@ -93,6 +126,7 @@ std::string write_elements(int fd, const std::vector<PlacedElements>& places, co
   }
   struct stat facts {};
   if (fstat(fd, &facts) != 0) throw StorageError(std::string("cannot be looked at: ") + std::strerror(errno));
+  if (facts.st_size < here) throw StorageError("it is shorter than its elements");
   sum.add(sum_of_file(fd, here, facts.st_size));
   return sum.seal();
 }

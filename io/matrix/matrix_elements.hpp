@@ -25,7 +25,8 @@ struct PlacedElements {
 template <class T>
 PlacedElements place_dense(hid_t file, const std::string& name, const DenseView<T>& matrix);
 
-/// Writes elements into the file that HDF5 has made and closed, on several threads.
+/// Writes elements into the file that HDF5 has made and closed, on several threads. Stretches of zeros stay
+/// holes.
 /// @param places in the order of the file
 /// @param between called between pieces (matrix_file.hpp)
 /// @return the file's seal @throws StorageError, and what `between` throws

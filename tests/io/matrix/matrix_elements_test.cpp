@@ -3,9 +3,12 @@
 #include "io/matrix/matrix_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/io/matrix/matrix_samples.hpp"
 
@@ -39,6 +42,40 @@ TEST_F(MatrixElements, OfEveryShape) {
   round_trip(4096, 128, mixed);   // exactly the part of one thread
   round_trip(4096, 129, mixed);   // and a little of the next
   round_trip(3000, 2500, mixed);  // several pieces
+}
+
+TEST_F(MatrixElements, OfZerosAndOthersInTurn) {
+  const auto elements = [](std::size_t bytes) { return bytes / sizeof(double); };
+  for (const std::size_t run : {elements(2 << 10), elements(4 << 10), elements(10 << 10)}) {
+    const auto in_turn = [&](std::size_t i) { return i / run % 2 == 0 ? i + 1 : 0; };
+    round_trip(512, 513, in_turn);
+    round_trip(1, 300001, in_turn);
+    round_trip(512, 513, [&](std::size_t i) { return in_turn(i + run); });
+  }
+  round_trip(1000, 1000, [](std::size_t) { return 0; });
+  round_trip(1000, 1000, [](std::size_t i) { return std::uint64_t{i == 999999}; });
+  round_trip(1000, 1000, [](std::size_t i) { return std::uint64_t{i == 0}; });
+}
+
+TEST_F(MatrixElements, OfZerosTakeNoRoom) {
+  const auto room = [&] {
+    struct stat facts {};
+    EXPECT_EQ(stat((folder() / "m.h5").c_str(), &facts), 0);
+    return 512 * static_cast<std::int64_t>(facts.st_blocks);
+  };
+  std::ofstream(folder() / "hole").put('\0');
+  std::filesystem::resize_file(folder() / "hole", 8 << 20);
+  struct stat hole {};
+  ASSERT_EQ(stat((folder() / "hole").c_str(), &hole), 0);
+  if (512 * static_cast<std::int64_t>(hole.st_blocks) >= 8 << 20) GTEST_SKIP() << "files have no holes here";
+  const std::int64_t rows = 65536, columns = 16, whole = rows * columns * 8;
+  const auto element = [&](std::size_t i, bool kept) { return kept ? i + 1 : 0; };
+  const auto row = [&](std::size_t i) { return static_cast<std::int64_t>(i) % rows; };
+  const auto zeros = [&](std::size_t i) { return static_cast<std::int64_t>(i) / rows * (rows / columns); };
+  round_trip(rows, columns, [&](std::size_t i) { return element(i, row(i) >= zeros(i)); });
+  EXPECT_LE(room(), whole * 6 / 10);
+  round_trip(rows, columns, [&](std::size_t i) { return element(i, row(i) <= zeros(i)); });
+  EXPECT_LE(room(), whole * 6 / 10);
 }
 
 }  // namespace
