@@ -30,7 +30,7 @@ class Refinement {
         a_(a),
         n_(static_cast<int>(a.rows)),
         blocks_(static_cast<unsigned>(groups(n_))),
-        ld_(leading_dimension(n_)),
+        ld_(gaussweep::lu::leading_dimension(n_)),
         memory_(memory),
         wide_(memory.take<double>(ld_ * n_)),
         lu_(reinterpret_cast<float*>(wide_) + ld_ * n_),

@@ -130,7 +130,8 @@ __global__ void __launch_bounds__(group) smallest_scale(const double* row_scale,
   if (threadIdx.x == 0) found->scale_of_rows = 1 / most;
 }
 
-/// C, the largest of its reciprocals, and R A C in float; a block a column at a time.
+/// C, the largest of its reciprocals, and R A C in float, with zeros below it down to `ld_out`; a block a
+/// column at a time.
 template <class T>
 __global__ void __launch_bounds__(group)
     scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(group)
       column_scale[j] = scale;
       atomicMax(&found->columns, static_cast<Largest>(__double_as_longlong(1 / scale)));
     }
-    for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += at_once * group) {
+    for (int begin = static_cast<int>(threadIdx.x); begin < ld_out; begin += at_once * group) {
       double value[at_once];
 #pragma unroll
       for (int i = 0; i < at_once; ++i) {
@@ -164,7 +165,7 @@ __global__ void __launch_bounds__(group)
 #pragma unroll
       for (int i = 0; i < at_once; ++i) {
         const int row = begin + i * group;
-        if (row < n) out[row + j * ld_out] = static_cast<float>(value[i] * scale);
+        if (row < ld_out) out[row + j * ld_out] = static_cast<float>(value[i] * scale);
       }
     }
   }

@@ -18,17 +18,14 @@ constexpr int scalars = 128;               ///< that the host reads, and coeffic
 constexpr std::int64_t most_nrhs = 8;      ///< with more of them refinement costs what it was to save
 constexpr std::int64_t float_from = 5632;  ///< order from which on float saves more than it costs
 
-constexpr std::int64_t leading_dimension(std::int64_t n) {
-  return (n + 31) / 32 * 32;
-}
 constexpr std::int64_t groups(std::int64_t n) {
   return (n + group - 1) / group;
 }
 
 /// Bytes for the factors, made in float and with room to become double, their making, and the refinement.
 inline std::size_t refinement_bytes(std::int64_t n) {
-  return workspace_piece(leading_dimension(n) * n, sizeof(double)) + lu::workspace_bytes(n, sizeof(float)) +
-         lu::split_bytes(n) + workspace_piece(n + 1, sizeof(int)) +
+  return workspace_piece(lu::leading_dimension(n) * n, sizeof(double)) +
+         lu::workspace_bytes(n, sizeof(float)) + lu::split_bytes(n) + workspace_piece(n + 1, sizeof(int)) +
          workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(n, 1, sizeof(double))), 1) +
          // scales of rows and columns, the right-hand side, the solution
          4 * workspace_piece(n, sizeof(double)) + 2 * workspace_piece(slices * n, sizeof(double)) +

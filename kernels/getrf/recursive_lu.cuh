@@ -34,23 +34,42 @@ struct NoProducts {};
 /// to precondition, in float (split_products.cuh)
 template <class T, class Products = NoProducts>
 class RecursiveLu {
+  static constexpr bool preconditions = !std::is_same_v<Products, NoProducts>;
+
  public:
   /// `a`: n x n on the device; `pivots`: n, LAPACK's, from 1; `info`: 0 at the start, becomes the first zero
-  /// pivot, from 1. @pre 1 <= n <= most_rows
+  /// pivot, from 1. With Products the columns are leading_dimension(n) apart, and what lies between them is
+  /// written to. @pre 1 <= n <= most_rows
   RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
               Workspace& workspace)
-      : context_(context), a_(a), lda_(lda), n_(static_cast<int>(n)), pivots_(pivots), info_(info) {
+      : RecursiveLu(context, a, lda, n, pivots, info, workspace, !preconditions && is_copied(n, sizeof(T))) {}
+  /// The same in a copy of the matrix, which takes its room from the workspace, or not.
+  RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
+              Workspace& workspace, bool copied)
+      : context_(context),
+        given_(a),
+        ld_given_(lda),
+        a_(a),
+        lda_(lda),
+        n_(static_cast<int>(n)),
+        pivots_(pivots),
+        info_(info) {
     int* const ints = workspace.take<int>((2 + 2 * levels) * n);
     exchanges_ = {ints, ints + n};
     rows_at_ = ints + 2 * n;
     if (n > most_at_once) buffer_ = workspace.take<T>(buffers * n);
+    if (!copied) return;
+    lda_ = leading_dimension(n);
+    a_ = workspace.take<T>(lda_ * n);
   }
 
   /// Asynchronous on the device's stream.
   void factor() {
     context_.stage("start");
     simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, rows_at_, n_);
+    if (a_ != given_) copy(given_, ld_given_, a_, lda_, static_cast<int>(lda_));
     factor(0, n_);
+    if (a_ != given_) copy(a_, lda_, given_, ld_given_, n_);
   }
   /// The same with Products: pivots from a window of rows. It is asked now and then, after some eighths of
   /// the columns, whether it is worth while to go on: what is done by then of U's diagonal is final. False
@@ -64,9 +83,20 @@ class RecursiveLu {
   }
 
  private:
-  static constexpr bool preconditions = !std::is_same_v<Products, NoProducts>;
   T* at(int row, int column) { return a_ + row + column * lda_; }
   static unsigned blocks_of(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
+
+  /// The matrix, and zeros below it where it has fewer than `filled` rows.
+  void copy(const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to, int filled) {
+    context_.stage("copy");
+    const dim3 grid(blocks_of(filled, 1024), static_cast<unsigned>(std::min(n_, 32768)));
+    simt::launch(context_, copy_columns<T>, grid, dim3(256), 0, from, ld_from, to, ld_to, n_, filled, n_);
+  }
+  /// Rows of a product that go from `row` to the end: a multiple of 8 where the rows below are ours.
+  int rows_from(int row) const {
+    const int rows = n_ - row;
+    return preconditions || a_ != given_ ? (rows + 7) / 8 * 8 : rows;
+  }
 
   /// Elements of T in the registers of a double.
   static constexpr int wide = sizeof(double) / sizeof(T);
@@ -101,7 +131,7 @@ class RecursiveLu {
     if (given_up_) return;
     exchange(first, half, half, right, rest);
     solve(first, half, right, rest);
-    product(n_ - right, rest, half, at(right, first), at(first, right), at(right, right));
+    product(rows_from(right), rest, half, at(right, first), at(first, right), at(right, right));
     factor(right, rest);
     if (given_up_) return;
     exchange(right, rest, half, first, half);
@@ -118,7 +148,7 @@ class RecursiveLu {
         follow_panel(first, count, j, cols, after);
         const int below = j + cols;
         if (after < count && below < n_) {
-          product(n_ - below, count - after, cols, at(below, j), at(j, below), at(below, below));
+          product(rows_from(below), count - after, cols, at(below, j), at(j, below), at(below, below));
         }
       } else {
         const int previous = j - before;
@@ -257,7 +287,9 @@ class RecursiveLu {
   }
 
   Context& context_;
-  T* a_;
+  T* given_;
+  std::int64_t ld_given_;
+  T* a_;  // the given matrix, or its copy
   std::int64_t lda_;
   int n_;
   int* pivots_;

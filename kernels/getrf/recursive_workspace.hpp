@@ -16,10 +16,21 @@ constexpr int levels = 12;         ///< of row permutations: those of 64 columns
 constexpr int most_at_once = 512;  ///< row exchanges, in a kernel that has a thread for each
 constexpr int buffers = 132;       ///< of a column each, for more exchanges: they stay in the L2 cache
 
+/// Of a matrix of our own: columns that begin at multiples of 32 elements, as products want them.
+constexpr std::int64_t leading_dimension(std::int64_t n) {
+  return (n + 31) / 32 * 32;
+}
+/// Whether a matrix of order n, its columns one after the other, is copied to be factored, and back: products
+/// of doubles are up to 1.5 times as fast in columns that begin at multiples of 16 elements.
+constexpr bool is_copied(std::int64_t n, std::size_t element) {
+  return element == sizeof(double) && n >= 4096 && n % 16 != 0;
+}
+
 /// Bytes of workspace of a factorisation of order n.
 inline std::size_t workspace_bytes(std::int64_t n, std::size_t element) {
   return workspace_piece((2 + 2 * levels) * n, sizeof(int)) +
-         workspace_piece(n > most_at_once ? buffers * n : 0, element);
+         workspace_piece(n > most_at_once ? buffers * n : 0, element) +
+         workspace_piece(is_copied(n, element) ? leading_dimension(n) * n : 0, element);
 }
 
 constexpr int solve_rows = 256;   ///< most rows of one triangular update

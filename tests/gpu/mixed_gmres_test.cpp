@@ -157,9 +157,9 @@ TEST_P(MixedGmresSizes, UniformMatricesAreRefined) {
 
 // 1 to 33: a panel; 256, 257: the window of pivots, and the recursion; 289: a last panel of one column beyond
 // it; 600: a product by halves; 1300: exchanges of more than 512 rows; 2100: rests that are odd; 2600:
-// updates through inverses.
+// updates through inverses; 2601: products that go beyond the rows.
 INSTANTIATE_TEST_SUITE_P(All, MixedGmresSizes,
-                         testing::Values(1, 2, 33, 256, 257, 289, 600, 1300, 2100, 2600));
+                         testing::Values(1, 2, 33, 256, 257, 289, 600, 1300, 2100, 2600, 2601));
 
 TEST_F(MixedGmres, ConditionsThatFloatCanBearAreRefined) {
   expect_refined(conditioned(order(), 1e6, 3));

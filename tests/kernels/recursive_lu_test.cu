@@ -1,0 +1,72 @@
+/// The recursion of an LU factorisation, kernels/getrf/recursive_lu.cuh, where it factors a copy.
+
+#include "kernels/getrf/recursive_lu.cuh"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <random>
+#include <vector>
+
+#include "tests/kernels/simt_testing.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+class RecursiveLuCopy : public ShuffledTest {};
+INSTANTIATE_TEST_SUITE_P(Orders, RecursiveLuCopy, ::testing::Values(0, 1));
+
+struct WholeFactors {
+  std::vector<double> a;
+  std::vector<int> pivots;
+};
+
+/// Factors n x n elements, lda apart. What the workspace holds before are NaN.
+WholeFactors factor_whole(Context& context, const std::vector<double>& a, int n, int lda, bool copied) {
+  const auto copy = static_cast<std::size_t>(lu::leading_dimension(n) * n);
+  const std::size_t room = lu::workspace_bytes(n, sizeof(double)) / sizeof(double) + copy + 32;
+  DeviceArray<double> there(context.device, a), memory(context.device, std::vector<double>(room, NAN));
+  DeviceArray<int> pivots(context.device, static_cast<std::size_t>(n)), info(context.device, 1);
+  Workspace workspace(memory.data(), room * sizeof(double));
+  lu::RecursiveLu<double>(context, there.data(), lda, n, pivots.data(), info.data(), workspace, copied)
+      .factor();
+  EXPECT_EQ(info.values()[0], 0);
+  return {there.values(), pivots.values()};
+}
+
+TEST_P(RecursiveLuCopy, HasTheFactorsOfTheMatrixAndLeavesWhatIsNotTheMatrix) {
+  for (const int n : {1, 33, 101}) {  // beyond 1024, where products begin, an order takes a minute
+    const int lda = n + 3;
+    std::mt19937 engine(static_cast<unsigned>(n));
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::vector<double> a(static_cast<std::size_t>(lda * n));
+    for (double& value : a) value = uniform(engine);
+    const WholeFactors wanted = factor_whole(context, a, n, lda, false);
+    const WholeFactors seen = factor_whole(context, a, n, lda, true);
+    ASSERT_EQ(seen.pivots, wanted.pivots) << "n = " << n;
+    for (int c = 0; c < n; ++c) {
+      for (int r = 0; r < lda; ++r) {
+        const std::size_t i = static_cast<std::size_t>(r + c * lda);
+        if (r < n) {
+          ASSERT_NEAR(seen.a[i], wanted.a[i], 1e-10) << "n = " << n << ", row " << r << ", column " << c;
+        } else {
+          ASSERT_EQ(seen.a[i], a[i]) << "n = " << n << ", row " << r << ", column " << c;
+        }
+      }
+    }
+  }
+}
+
+TEST(RecursiveLuCopies, AreOfDoublesInOrdersThatAreNoMultipleOf16) {
+  EXPECT_TRUE(lu::is_copied(4097, sizeof(double)));
+  EXPECT_TRUE(lu::is_copied(10008, sizeof(double)));
+  EXPECT_FALSE(lu::is_copied(4095, sizeof(double)));
+  EXPECT_FALSE(lu::is_copied(10000, sizeof(double)));
+  EXPECT_FALSE(lu::is_copied(4097, sizeof(float)));
+  EXPECT_GE(lu::workspace_bytes(4097, sizeof(double)),
+            lu::workspace_bytes(4095, sizeof(double)) + 4128 * 4097 * sizeof(double));
+}
+
+}  // namespace
+}  // namespace gaussweep::GAUSSWEEP_BACKEND
