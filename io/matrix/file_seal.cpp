@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "io/files/errors.hpp"
@@ -17,6 +18,7 @@ namespace gaussweep::io {
 namespace {
 
 constexpr off_t part_bytes = 8 << 20;  // of a thread at a time
+constexpr std::string_view beginning = "gaussweep matrix ";
 
 /// Reads from `offset` until `bytes` are there or the file ends. @return how many; −1: errno
 ssize_t read_fully(int fd, char* out, std::size_t bytes, off_t offset) {
@@ -84,12 +86,18 @@ SealSum sum_of_file(int fd, off_t begin, off_t end) {
   return sum;
 }
 
+bool has_seal(int fd) {
+  std::string begins(beginning.size(), '\0');
+  return read_fully(fd, begins.data(), begins.size(), 0) == static_cast<ssize_t>(begins.size()) &&
+         begins == beginning;
+}
+
 std::string broken_seal(int fd) {
   std::string seal(seal_bytes, '\0');
   const ssize_t count = read_fully(fd, seal.data(), seal.size(), 0);
   if (count < 0) return std::string("it cannot be read: ") + std::strerror(errno);
   if (static_cast<std::size_t>(count) < seal.size()) return "it is shorter than its seal";
-  if (seal.compare(0, 17, "gaussweep matrix ") != 0) return "it has no seal of gaussweep";
+  if (seal.compare(0, beginning.size(), beginning) != 0) return "it has no seal of gaussweep";
   struct stat facts {};
   if (fstat(fd, &facts) != 0) return std::string("it cannot be looked at: ") + std::strerror(errno);
   try {

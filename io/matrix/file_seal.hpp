@@ -29,6 +29,8 @@ class SealSum {
 /// Of a stretch of an open file, taken on several threads. @throws StorageError where it cannot be read, or
 /// ends before
 SealSum sum_of_file(int fd, off_t begin, off_t end);
+/// Whether an open file begins with a seal, whole or broken.
+bool has_seal(int fd);
 /// Why an open file is not what its seal says; empty where it is.
 std::string broken_seal(int fd);
 

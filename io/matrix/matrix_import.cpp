@@ -10,6 +10,7 @@
 #include "io/files/hdf5_handles.hpp"
 #include "io/files/hdf5_inside.hpp"
 #include "io/files/open_file.hpp"
+#include "io/matrix/file_seal.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "io/matrix/matrix_limits.hpp"
 #include "io/matrix/matrix_market.hpp"
@@ -286,6 +287,15 @@ Dense<double> read_dataset(const std::filesystem::path& path, hid_t file, const 
   return matrix;
 }
 
+/// HDF5 would not notice elements that have changed.
+void require_whole(const std::filesystem::path& path, const Descriptor& opened) {
+  if (!has_seal(opened.fd())) return;
+  const std::string why = broken_seal(opened.fd());
+  if (!why.empty())
+    fail(path, "is not what gaussweep wrote: " + why +
+                   "; a matrix that was changed since belongs into another file");
+}
+
 h5::File open_hdf5(const std::filesystem::path& path, const Descriptor& opened) {
   if (H5Fis_hdf5(opened.path().c_str()) <= 0) {
     H5Eclear2(H5E_DEFAULT);
@@ -311,6 +321,7 @@ Dense<double> import_matrix(const std::filesystem::path& path, const std::string
   const h5::Quiet quiet;
   try {
     const h5::File file = open_hdf5(path, opened);
+    require_whole(path, opened);
     if (sha256 != nullptr) *sha256 = sha256_file(opened.path());  // not before it is worth reading
     return read_dataset(path, file, choose(path, file, dataset, is_matlab(opened)));
   } catch (const h5::Error& e) {
@@ -327,6 +338,7 @@ MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dat
   const h5::Quiet quiet;
   try {
     const h5::File file = open_hdf5(path, opened);
+    require_whole(path, opened);
     if (sha256 != nullptr) *sha256 = sha256_file(opened.path());  // not before it is worth reading
     const bool matlab = is_matlab(opened);
     const Found found = choose(path, file, dataset, matlab);

@@ -212,6 +212,20 @@ TEST_F(MatrixImport, DamageUnderAChecksumIsSeen) {
   EXPECT_THAT(failure("damaged.h5"), HasSubstr("/A"));
 }
 
+TEST_F(MatrixImport, WhatGaussweepWroteHasToBeWhole) {
+  StoredMatrix<double> whole;
+  whole.a = {2, 3, by_columns};
+  write_matrix(folder() / "ours.h5", whole);
+  expect_matrix("ours.h5");
+  std::string text = text_of(folder() / "ours.h5");
+  const double four = 4;
+  const auto at = text.find(std::string(reinterpret_cast<const char*>(&four), sizeof four));
+  ASSERT_NE(at, std::string::npos);
+  text[at] = 1;  // the last bit of an element
+  put("ours.h5", text);
+  EXPECT_THAT(failure("ours.h5"), HasSubstr("its checksum does not agree with what it holds"));
+}
+
 TEST_F(MatrixImport, DamagedFilesNeverCrash) {
   // In a process that ends at once: HDF5 keeps memory of files that it gave up on, and says so when it is
   // closed.
