@@ -302,7 +302,9 @@ h5::File open_hdf5(const std::filesystem::path& path, const Descriptor& opened) 
     fail(path,
          "is neither Matrix Market nor HDF5 nor MATLAB v7.3 (older MATLAB files: save again with -v7.3)");
   }
-  return h5::open_read_only(opened.path(), path);
+  h5::File file = h5::open_read_only(opened.path(), path);
+  require_whole(path, opened);
+  return file;
 }
 
 }  // namespace
@@ -321,7 +323,6 @@ Dense<double> import_matrix(const std::filesystem::path& path, const std::string
   const h5::Quiet quiet;
   try {
     const h5::File file = open_hdf5(path, opened);
-    require_whole(path, opened);
     if (sha256 != nullptr) *sha256 = sha256_file(opened.path());  // not before it is worth reading
     return read_dataset(path, file, choose(path, file, dataset, is_matlab(opened)));
   } catch (const h5::Error& e) {
@@ -338,7 +339,6 @@ MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dat
   const h5::Quiet quiet;
   try {
     const h5::File file = open_hdf5(path, opened);
-    require_whole(path, opened);
     if (sha256 != nullptr) *sha256 = sha256_file(opened.path());  // not before it is worth reading
     const bool matlab = is_matlab(opened);
     const Found found = choose(path, file, dataset, matlab);
