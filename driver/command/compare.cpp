@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <strings.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -24,31 +27,30 @@ namespace gaussweep::driver {
 
 namespace {
 
+constexpr int most_sets = 1000;
+constexpr double notable_raise = 1.5;  // times as much scatter as is known
+
 struct CompareOptions {
-  std::string base, now, threshold = "3", format = "table", base_gpu, new_gpu;
+  std::vector<std::string> sets;  ///< the last one is judged
+  std::string threshold = "2", fail_above = "0", format = "table", base_gpu, new_gpu;
   std::string sort;
   std::vector<std::string> only;
   std::size_t limit = 0;
   bool all = false;
 };
 
-const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "launches", "worse"};
+const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "host-bound", "worse"};
 
 /// What --sort can be, and the number it stands for.
 double sort_value(const Pair& pair, const std::string& column) {
   if (column == "n") return static_cast<double>(pair.identity.n);
-  if (column == "base") return pair.base.median;
-  if (column == "new") return pair.now.median;
+  if (column == "base") return pair.base.run.median;
+  if (column == "new") return pair.now.run.median;
   return 1 / pair.change.ratio;
 }
 
 bool is_of_kind(const Pair& pair, const std::string& kind) {
-  if (kind == "worse") return pair.is_worse;
-  return (kind == "same" && pair.change.verdict == Verdict::same) ||
-         (kind == "faster" && pair.change.verdict == Verdict::faster) ||
-         (kind == "slower" && pair.change.verdict == Verdict::slower) ||
-         (kind == "unclear" && pair.change.verdict == Verdict::unclear) ||
-         (kind == "launches" && pair.change.verdict == Verdict::launches);
+  return kind == "worse" ? pair.is_worse : strcasecmp(to_string(pair.change.verdict), kind.c_str()) == 0;
 }
 
 /// The trials that are shown, in the order that is asked for; what was found is that of all. `hidden` becomes
@@ -64,7 +66,9 @@ Comparison chosen(Comparison comparison, const CompareOptions& options, std::siz
                                }),
                 pairs.end());
   }
-  if (!options.sort.empty()) {
+  if (options.sort.empty()) {
+    put_regressions_first(pairs);
+  } else {
     const bool down = options.sort.front() == '-';
     const std::string column = options.sort.substr(down ? 1 : 0);
     std::stable_sort(pairs.begin(), pairs.end(), [&](const Pair& a, const Pair& b) {
@@ -108,18 +112,48 @@ io::Results load_side(const std::string& path, const std::string& gpu, const cha
   return std::move(loaded.results);
 }
 
+/// The sets before the last one as one; what they do not agree in is nobody's.
+io::Results load_bases(const CompareOptions& options) {
+  io::Results all = load_side(options.sets.front(), options.base_gpu, "--base-gpu");
+  for (std::size_t i = 1; i + 1 < options.sets.size(); ++i) {
+    io::Results more = load_side(options.sets[i], options.base_gpu, "--base-gpu");
+    std::move(more.records.begin(), more.records.end(), std::back_inserter(all.records));
+    all.hosts.insert(all.hosts.end(), more.hosts.begin(), more.hosts.end());
+    for (auto& [name, value] : all.attributes) {
+      const auto other = more.attributes.find(name);
+      if (other == more.attributes.end() || other->second != value) value.clear();
+    }
+  }
+  return all;
+}
+
+void print_noise(const Comparison& comparison, std::size_t width) {
+  for (const RunNoise& noise : comparison.noise) {
+    const double raised = std::max(noise.raise_short, noise.raise_long);
+    if (raised < notable_raise) continue;
+    fmt::print("\n{}",
+               paragraph(fmt::format("Times scatter {:.1f} times as much as known of such runs ({}{}{}, {} "
+                                     "trials): what is told apart is that much larger.",
+                                     raised, printable(noise.backend), noise.place.empty() ? "" : " on ",
+                                     printable(noise.place), noise.pairs),
+                         width));
+  }
+}
+
+/// The last line: whether there is a regression, and where.
+std::string regression_words(const Comparison& comparison) {
+  constexpr std::size_t most = 5;
+  const std::vector<std::string>& all = comparison.regressions;
+  if (all.empty()) return "No regression.\n";
+  const std::vector<std::string> first(all.begin(), all.begin() + std::min(all.size(), most));
+  return fmt::format("{} regression{}: {}{}\n", all.size(), all.size() == 1 ? "" : "s",
+                     printable(fmt::format("{}", fmt::join(first, "; "))),
+                     all.size() > most ? fmt::format("; and {} more", all.size() - most) : "");
+}
+
 void print_notes(const Comparison& comparison) {
   const std::size_t width = prose_width();
-  for (const RunNoise& noise : comparison.noise) {
-    if (noise.sigma == 0) continue;
-    fmt::print(
-        "\n{}",
-        paragraph(fmt::format("From run to run times scatter by {:.1f} % ({}{}{}, {} trials): no change "
-                              "within three times that is clear.",
-                              100 * std::expm1(noise.sigma), printable(noise.backend),
-                              noise.place.empty() ? "" : " on ", printable(noise.place), noise.pairs),
-                  width));
-  }
+  print_noise(comparison, width);
   if (comparison.other_clocks > 0) {
     fmt::print(
         "\n{}",
@@ -129,21 +163,31 @@ void print_notes(const Comparison& comparison) {
                               comparison.furthest_base_clock, comparison.furthest_new_clock),
                   width));
   }
-  std::int64_t counts[6] = {};
-  for (const Pair& pair : comparison.pairs) ++counts[static_cast<int>(pair.change.verdict)];
-  const std::string launches = counts[4] == 0 ? std::string()
-                                              : fmt::format(
-                                                    ", {} LAUNCHES (the host queued faster or slower; "
-                                                    "the GPU's part is the same, or unknown)",
-                                                    counts[4]);
+  if (!comparison.vanished.empty()) {
+    fmt::print("\n{}",
+               paragraph(fmt::format("Only in base: {}{}", fmt::join(comparison.vanished, "; "),
+                                     comparison.is_same_plan ? ". The plan is the same: they are missing."
+                                                             : ". The plan is another."),
+                         width));
+  }
+  std::map<Verdict, std::int64_t> counts;
+  for (const Pair& pair : comparison.pairs) ++counts[pair.change.verdict];
+  const std::string host_bound =
+      counts[Verdict::host_bound] == 0
+          ? std::string()
+          : fmt::format(
+                ", {} HOST-BOUND (the host queued faster or slower; the GPU's part is the same, or "
+                "unknown; --only host-bound)",
+                counts[Verdict::host_bound]);
   fmt::print(
       "\n{}{}",
       paragraph(fmt::format("{} trials in both: {} SAME, {} FASTER, {} SLOWER, {} UNCLEAR{}, {} without "
                             "times; {} only in base, {} only in new",
-                            comparison.pairs.size(), counts[0], counts[1], counts[2], counts[3], launches,
-                            counts[5], comparison.only_base, comparison.only_new),
+                            comparison.pairs.size(), counts[Verdict::same], counts[Verdict::faster],
+                            counts[Verdict::slower], counts[Verdict::unclear], host_bound,
+                            counts[Verdict::untimed], comparison.only_base, comparison.only_new),
                 width),
-      comparison.regression ? "There is a regression.\n" : "");
+      paragraph(regression_words(comparison), width));
 }
 
 void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden, bool all) {
@@ -160,17 +204,50 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
   print_notes(comparison);
 }
 
+nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& shown,
+                               const CompareRules& rules) {
+  nlohmann::ordered_json json;
+  json["threshold"] = rules.threshold;
+  json["rate"] = rules.rate;
+  json["regression"] = !comparison.regressions.empty();
+  json["regressions"] = comparison.regressions;
+  json["only_base"] = comparison.only_base;
+  json["only_new"] = comparison.only_new;
+  json["same_plan"] = comparison.is_same_plan;
+  json["vanished"] = comparison.vanished;
+  json["other_clocks"] = comparison.other_clocks;
+  json["noise"] = nlohmann::ordered_json::array();
+  for (const RunNoise& noise : comparison.noise) {
+    json["noise"].push_back({{"backend", noise.backend},
+                             {"place", noise.place},
+                             {"trials", noise.pairs},
+                             {"drift", noise.drift},
+                             {"raise_short", noise.raise_short},
+                             {"raise_long", noise.raise_long},
+                             {"of_methods", noise.of_methods},
+                             {"of_host", noise.of_host},
+                             {"raise_host", noise.raise_host}});
+  }
+  json["methods"] = render_json(method_table(comparison, Reader::program));
+  json["trials"] = render_json(pair_table(shown, true, Reader::program));
+  json["accuracy"] = render_json(accuracy_table(comparison, Reader::program));
+  json["crossovers"] = render_json(crossover_table(comparison));
+  return json;
+}
+
 void compare_to_stdout(const CompareOptions& options, Commands& commands) {
   const Format format = parse_format(options.format);
-  const double threshold = parse_threshold(options.threshold);
-  const io::Results base = load_side(options.base, options.base_gpu, "--base-gpu");
-  const io::Results now = load_side(options.now, options.new_gpu, "--new-gpu");
-  const Comparison comparison = compare(base, now, threshold);
+  CompareRules rules;
+  rules.threshold = parse_percent("--threshold", options.threshold);
+  rules.fail_above = parse_percent("--fail-above", options.fail_above);
+  const io::Results base = load_bases(options);
+  const io::Results now = load_side(options.sets.back(), options.new_gpu, "--new-gpu");
+  const Comparison comparison = compare(base, now, rules);
   if (comparison.pairs.empty()) {
     throw UsageError(
-        fmt::format("{} and {} have no trial in common: nothing can be compared. Both must come of plans "
+        fmt::format("{} have no trial in common: nothing can be compared. All must come of plans "
                     "that share methods, backends, sizes, parameters and matrices",
-                    options.base, options.now));
+                    fmt::join(options.sets, " and ")));
   }
   note_cpus(base, now);
   std::size_t hidden = 0;
@@ -178,28 +255,11 @@ void compare_to_stdout(const CompareOptions& options, Commands& commands) {
   if (format == Format::csv) {
     fmt::print("{}", render_csv(pair_table(shown, true, Reader::program)));
   } else if (format == Format::json) {
-    nlohmann::ordered_json json;
-    json["threshold"] = threshold;
-    json["regression"] = comparison.regression;
-    json["only_base"] = comparison.only_base;
-    json["only_new"] = comparison.only_new;
-    json["other_clocks"] = comparison.other_clocks;
-    json["noise"] = nlohmann::ordered_json::array();
-    for (const RunNoise& noise : comparison.noise) {
-      json["noise"].push_back({{"backend", noise.backend},
-                               {"place", noise.place},
-                               {"trials", noise.pairs},
-                               {"sigma", noise.sigma}});
-    }
-    json["methods"] = render_json(method_table(comparison, Reader::program));
-    json["trials"] = render_json(pair_table(shown, true, Reader::program));
-    json["accuracy"] = render_json(accuracy_table(comparison, Reader::program));
-    json["crossovers"] = render_json(crossover_table(comparison));
-    fmt::print("{}\n", json_text(json));
+    fmt::print("{}\n", json_text(json_of(comparison, shown, rules)));
   } else {
     print_comparison(comparison, shown, hidden, options.all || !options.only.empty());
   }
-  if (comparison.regression) commands.exit_code = exit_regression;
+  if (!comparison.regressions.empty()) commands.exit_code = exit_regression;
 }
 
 }  // namespace
@@ -207,12 +267,17 @@ void compare_to_stdout(const CompareOptions& options, Commands& commands) {
 void add_compare_command(CLI::App& app, Commands& commands) {
   auto options = std::make_shared<CompareOptions>();
   CLI::App* sub = app.add_subcommand("compare",
-                                     "Compare two sets of records: FASTER, SLOWER, SAME, UNCLEAR or LAUNCHES "
+                                     "Compare sets of records: FASTER, SLOWER, SAME, UNCLEAR or HOST-BOUND "
                                      "by trial; exit code 4 on a regression");
-  sub->add_option("base", options->base, "Run directory, results file or journal to compare with")
-      ->required();
-  sub->add_option("new", options->now, "Run directory, results file or journal to judge")->required();
+  sub->add_option(
+         "base new", options->sets,
+         "Run directories, results files or journals: one or more to compare with, then the one to judge")
+      ->required()
+      ->expected(2, most_sets);
   sub->add_option("--threshold", options->threshold, "Percent by which a median must change to count")
+      ->capture_default_str();
+  sub->add_option("--fail-above", options->fail_above,
+                  "Percent by which what is SLOWER must be slower to be a regression")
       ->capture_default_str();
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "csv", "json"});

@@ -1,105 +1,89 @@
 #pragma once
 /// Two sets of records side by side: what became faster or slower, what became wrong, which GPU wins where.
 ///
-/// Whether a time changed is decided by medians and quartiles, never by means. With r the new median over the
-/// base median, and a threshold t (3 %):
-/// - beyond(t): r > 1 + t or r < 1 / (1 + t). If not beyond: SAME.
-/// - distinct: the quartile ranges do not overlap, and |ln r| exceeds three standard errors of a difference
-///   of medians, each sigma taken from the quartiles: (q3 - q1) / median / (1.349 (1 - 1/samples)), the error
-///   of a median being 1.2533 sigma / sqrt(samples). One or two samples say nothing of their spread: 20 % are
-///   assumed.
-/// - beyond and distinct: SLOWER or FASTER. Beyond, but not distinct: UNCLEAR.
-/// Samples of one run say nothing of what differs from run to run (clocks, memory placement, neighbours). Two
-/// sets from the same place do: within a method all its trials change alike if the method changed, so the
-/// scatter of ln r about its method's median is noise between the runs, and the standard error has it added
-/// (RunNoise). On samples of the same distribution this says SLOWER or FASTER in less than 5 % of trials, for
-/// 3 to 10 samples and any spread; with 5 samples that scatter by 2 % it finds a slowdown by 10 % in 19
-/// of 20. A method as a whole is judged in the same way, by the ratios of its trials against 1.
+/// compare_rule.hpp has the rule by which times are told apart. All that is tested of a comparison, trials
+/// and methods, slower and faster, is decided at once, at a rate of 1 in 100 pairs of runs in which nothing
+/// changed, however many trials they have.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "driver/base/table.hpp"
+#include "driver/records/compare_rule.hpp"
 #include "driver/records/identity.hpp"
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {
 
-/// What is said of two times. `launches`: the time changed, but what the GPU needs for it did not; what
-/// changed is how fast the host queues. Or that is unknown, the host is in the loop most of the time, and the
-/// change is within what the host drifts by.
-enum class Verdict { same, faster, slower, unclear, launches, untimed };
+/// What is said of two times. `host_bound`: the whole run's time changed, what the GPU needs for it did not
+/// or is unknown, and the change is within what the host drifts by.
+enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 
-/// Seconds of one trial in one set.
-struct Timing {
-  double q1 = io::Record::unknown, median = io::Record::unknown, q3 = io::Record::unknown;
-  std::int64_t samples = 0;
-  /// How many of them tell something that the others do not: rounds, where there are at least 3 (what differs
-  /// from process to process is the same in all samples of one); 0: all of them.
-  std::int64_t independent = 0;
-};
+/// Which time a verdict is about: the GPU's alone (a replay), or the run's as the host launched it.
+enum class Clock { gpu, run };
+const char* to_string(Clock clock);
 
-/// How the time changed from base to new: ratio of the medians, and what the quartiles leave possible.
+/// How the time changed from base to new: ratio of the medians, and its interval of 95 %.
 struct Change {
   Verdict verdict = Verdict::untimed;
+  Clock clock = Clock::run;
   double ratio = io::Record::unknown;
-  double low = io::Record::unknown, high = io::Record::unknown;  ///< q1 new / q3 base, q3 new / q1 base
+  double low = io::Record::unknown, high = io::Record::unknown;
 };
-
-/// @param threshold a share, 0.05 for 5 %
-/// @param noise sigma of ln r between two runs in which nothing changed
-Change judge_change(const Timing& base, const Timing& now, double threshold, double noise = 0);
 
 /// How far apart two runs on one place are in which nothing changed.
 struct RunNoise {
   std::string backend, place;
   std::int64_t pairs = 0;  ///< that tell of it: of methods with at least 3
-  /// 1.4826 times the median of |ln r - its method's median|, less (as variances) what the samples' own
-  /// scatter explains; 0 where less than 8 pairs tell.
-  double sigma = 0;
-  /// The same of the methods' medians about theirs: what all trials of a method share; 0 of less than 5
-  /// methods.
-  double of_methods = 0;
-  /// How far the host's launches drifted: root mean square of ln r of launch-bound trials whose GPU time is
-  /// the same.
-  double of_host = 0;
+  double drift = 0;        ///< ln r that most methods have in common, at most 0.5 %
+  /// By how much the trials' scatter about their methods' medians exceeds the rule's, of times below and from
+  /// 100 us on; 1 where less than 8 tell, or it does not.
+  double raise_short = 1, raise_long = 1;
+  double of_methods = 0;  ///< scatter of methods' medians; 0 of less than 5
+  double of_host = 0;     ///< ln r that most host-bound trials have in common; 0 of less than 4
+  double raise_host = 1;
+};
+
+/// A trial in one set, on one place.
+struct Side {
+  Timing run, gpu;     ///< as the host launched it; replayed by the GPU alone, where that was measured
+  std::string status;  ///< the worst of the last run
+  double ratio = io::Record::unknown;  ///< residual ratio, the largest of the last run
+  double clock = io::Record::unknown;  ///< MHz, of the SMs: median of the samples
+  double joules = io::Record::unknown;
+  double queue = io::Record::unknown;  ///< seconds in which the host queues a run
+  std::int64_t kernels = -1;           ///< that a run launches
+  std::int64_t launch_bound = -1;      ///< as in the record; -1 of a run that cannot be recorded
+  std::vector<std::string> gpus;       ///< UUIDs
 };
 
 /// A trial in both sets.
 struct Pair {
   io::Record identity;                ///< of the new record
   std::string base_place, new_place;  ///< GPU or CPU model; empty where unknown
-  Timing base, now;
-  Timing base_replay, new_replay;  ///< of the GPU alone, where the run was launch-bound
-  double base_clock = io::Record::unknown,
-         new_clock = io::Record::unknown;  ///< MHz, of the SMs: median of the samples
-  double base_joules = io::Record::unknown, new_joules = io::Record::unknown;
+  Side base, now;
   Change change;
-  double base_queue = io::Record::unknown,
-         new_queue = io::Record::unknown;  ///< seconds in which the host queues a run
-  /// The times that tell of the method: of the GPU alone where both sets have them.
-  bool has_replays() const { return base_replay.median > 0 && new_replay.median > 0; }
+  std::string reason;     ///< of SLOWER, where it is not the time: "kernels 12 -> 24"
+  std::string accuracy;   ///< what changed in right and wrong, in words; empty: nothing
+  bool is_worse = false;  ///< passed or was suspect, and is now something worse
+  bool has_replays() const { return base.gpu.is_known() && now.gpu.is_known(); }
   /// Whether the host is in the loop for most of the time, and the GPU's share is not known.
-  bool is_host_paced() const {
-    constexpr double most = 0.5;
-    return !has_replays() && base_queue >= most * base.median && new_queue >= most * now.median;
-  }
-  const Timing& base_judged() const { return has_replays() ? base_replay : base; }
-  const Timing& new_judged() const { return has_replays() ? new_replay : now; }
-  std::string base_status, new_status;
-  double base_ratio, new_ratio;  ///< residual ratios
-  std::string accuracy;          ///< what changed in right and wrong, in words; empty: nothing
-  bool is_worse = false;         ///< passed or was suspect, and is now something worse
+  bool is_host_paced() const;
+  /// Whether the run waits for the host: it takes notably longer than the GPU needs, or is paced by it.
+  bool is_host_bound() const;
+  bool is_here() const;  ///< both on one place
 };
 
 /// All trials of a method on one place against those on another.
 struct MethodChange {
   std::string method, backend, base_place, new_place;
-  std::int64_t pairs = 0, same = 0, faster = 0, slower = 0, unclear = 0, launches = 0;
-  Change
-      change;  ///< of the ratios of its trials against 1; of the GPU's own times where they are launch-bound
+  std::int64_t pairs = 0;
+  std::map<Verdict, std::int64_t> counts;  ///< of its trials
+  Change change;                           ///< of all of them together
+  bool is_here() const;
 };
 
 /// Where one place begins to be faster than the other, along n.
@@ -113,6 +97,13 @@ struct Crossover {
 /// From here on two SM clocks are different ones.
 constexpr double notable_clock = 0.02;
 
+/// What counts as changed, and as a regression.
+struct CompareRules {
+  double threshold = 0.02;  ///< a share by which a median must change to count
+  double fail_above = 0;    ///< a share by which what is SLOWER must be slower to be a regression
+  double rate = 0.01;       ///< of pairs without a change in which something is called SLOWER, or FASTER
+};
+
 struct Comparison {
   std::vector<Pair> pairs;
   std::int64_t other_clocks =
@@ -122,19 +113,30 @@ struct Comparison {
   std::vector<RunNoise> noise;        ///< a backend and place that both sets have
   std::vector<Crossover> crossovers;  ///< only where places differ
   std::int64_t only_base = 0, only_new = 0;
-  bool across = false;      ///< some pair has different places
-  bool regression = false;  ///< on the same place: a trial or method slower, or a trial that is worse
+  /// What base alone has, in words: methods, and sizes of methods that are in both.
+  std::vector<std::string> vanished;
+  bool is_same_plan = false;  ///< of both: then every trial that only base has is missing
+  bool across = false;        ///< some pair has different places
+  /// Trials and methods that are slower or worse on the same place, and what is missing, in words.
+  std::vector<std::string> regressions;
 };
 
-/// Joins by trial (trial_identity). Records of the same
-/// trial and place in one set are pooled. Where a trial was run on the same place in both sets, only that is
-/// compared; otherwise every place of the base with every place of the new.
-Comparison compare(const io::Results& base, const io::Results& now, double threshold);
+/// Joins by trial (trial_identity). Records of the same trial and place in one set are pooled: rounds, and
+/// runs. Where a trial was run on the same place in both sets, only that is compared; otherwise every place
+/// of the base with every place of the new.
+Comparison compare(const io::Results& base, const io::Results& now, const CompareRules& rules);
 
-/// "5", "7.5%": a share. @throws UsageError
-double parse_threshold(const std::string& text);
+/// Gives each pair and method its verdict. compare() calls it.
+void judge_times(Comparison& comparison, const CompareRules& rules);
+/// Where places differ: who overtakes whom. compare() calls it.
+std::vector<Crossover> crossovers_of(const std::vector<Pair>& pairs);
 
-/// @param all every pair; otherwise the ones whose time changed, or may have
+/// "5", "7.5%": a share. @param option for the error @throws UsageError
+double parse_percent(const std::string& option, const std::string& text);
+
+/// What is worse, then SLOWER, FASTER, UNCLEAR, and the rest as it was.
+void put_regressions_first(std::vector<Pair>& pairs);
+/// @param all every pair; otherwise what is SLOWER, FASTER or UNCLEAR
 Table pair_table(const Comparison& comparison, bool all, Reader reader);
 Table method_table(const Comparison& comparison, Reader reader);
 Table accuracy_table(const Comparison& comparison, Reader reader);

@@ -36,16 +36,30 @@ void spare_places(Table& table, const Comparison& comparison, Reader reader) {
   }
 }
 
+/// What a reader wants to see first.
+int importance(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::slower:
+      return 0;
+    case Verdict::faster:
+      return 1;
+    case Verdict::unclear:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
 }  // namespace
 
-double parse_threshold(const std::string& text) {
+double parse_percent(const std::string& option, const std::string& text) {
   std::string number = text;
   if (!number.empty() && number.back() == '%') number.pop_back();
   double percent = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
   if (error != std::errc() || end != number.data() + number.size() || !(percent >= 0) || percent > 1000) {
     throw UsageError(
-        fmt::format("--threshold {}: not a percentage; allowed is a number from 0 to 1000, e.g. 5", text));
+        fmt::format("{} {}: not a percentage; allowed is a number from 0 to 1000, e.g. 5", option, text));
   }
   return percent / 100;
 }
@@ -59,34 +73,39 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
                          {"base_median", "BASE", Style::seconds},
                          {"new_median", "NEW", Style::seconds},
                          {"verdict", "VERDICT"},
+                         {"reason", "REASON"},
                          {"speedup", "SPEEDUP", Style::factor},
                          {"speedup_low", "FROM", Style::factor},
                          {"speedup_high", "TO", Style::factor},
+                         {"clock", "BY"},
                          {"base_status", "WAS"},
                          {"new_status", "IS"}});
   const auto any = [&](auto known) {
     return reader == Reader::program || std::any_of(comparison.pairs.begin(), comparison.pairs.end(), known);
   };
   const bool replays = any([](const Pair& p) { return p.has_replays(); });
-  const bool energy = any([](const Pair& p) { return p.base_joules > 0 && p.new_joules > 0; });
+  const bool energy = any([](const Pair& p) { return p.base.joules > 0 && p.now.joules > 0; });
   if (replays)
     extend(table.columns,
            {{"base_replay", "BASE GPU", Style::seconds}, {"new_replay", "NEW GPU", Style::seconds}});
   if (energy) extend(table.columns, {{"base_joules", "BASE J"}, {"new_joules", "NEW J"}});
   for (const Pair& pair : comparison.pairs) {
-    const bool is_quiet = pair.change.verdict == Verdict::same || pair.change.verdict == Verdict::untimed;
-    if (!all && is_quiet) continue;
+    const Change& change = pair.change;
+    const bool is_timed = change.verdict != Verdict::untimed;
+    if (!all && importance(change.verdict) > importance(Verdict::unclear)) continue;
     table.rows.push_back(trial.cells(pair.identity));
-    extend(table.rows.back(), {pair.base_place, pair.new_place, pair.base.median, pair.now.median,
-                               std::string(to_string(pair.change.verdict)), 1 / pair.change.ratio,
-                               1 / pair.change.high, 1 / pair.change.low, pair.base_status, pair.new_status});
-    if (replays) extend(table.rows.back(), {pair.base_replay.median, pair.new_replay.median});
-    if (energy) extend(table.rows.back(), {pair.base_joules, pair.new_joules});
+    extend(table.rows.back(),
+           {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
+            std::string(to_string(change.verdict)), pair.reason, 1 / change.ratio, 1 / change.high,
+            1 / change.low, std::string(is_timed ? to_string(change.clock) : ""), pair.base.status,
+            pair.now.status});
+    if (replays) extend(table.rows.back(), {pair.base.gpu.median, pair.now.gpu.median});
+    if (energy) extend(table.rows.back(), {pair.base.joules, pair.now.joules});
   }
   table.naming = trial.columns().size();
   table.common = trial.common();
-  table.spare = {"base_joules new_joules", "base_replay new_replay", "speedup_low speedup_high",
-                 "base_status new_status", "base_place new_place"};
+  table.spare = {"base_joules new_joules", "base_replay new_replay", "base_status new_status",
+                 "base_place new_place", "speedup_low speedup_high"};
   spare_places(table, comparison, reader);
   return table;
 }
@@ -102,18 +121,41 @@ Table method_table(const Comparison& comparison, Reader reader) {
                    {"faster", "FASTER"},
                    {"slower", "SLOWER"},
                    {"unclear", "UNCLEAR"},
-                   {"launches", "LAUNCHES"},
+                   {"host_bound", "HOST-BOUND"},
                    {"speedup", "SPEEDUP", Style::factor},
+                   {"clock", "BY"},
                    {"verdict", "ALTOGETHER"}};
-  for (const MethodChange& method : comparison.methods) {
-    table.rows.push_back({method.method, method.backend, method.base_place, method.new_place, method.pairs,
-                          method.same, method.faster, method.slower, method.unclear, method.launches,
-                          1 / method.change.ratio, std::string(to_string(method.change.verdict))});
+  std::vector<const MethodChange*> methods;
+  for (const MethodChange& method : comparison.methods) methods.push_back(&method);
+  std::stable_sort(methods.begin(), methods.end(), [](const MethodChange* a, const MethodChange* b) {
+    return importance(a->change.verdict) < importance(b->change.verdict);
+  });
+  for (const MethodChange* method : methods) {
+    const auto count = [&](Verdict verdict) {
+      const auto found = method->counts.find(verdict);
+      return found == method->counts.end() ? std::int64_t{0} : found->second;
+    };
+    const Change& change = method->change;
+    const bool is_timed = change.verdict != Verdict::untimed;
+    table.rows.push_back({method->method, method->backend, method->base_place, method->new_place,
+                          method->pairs, count(Verdict::same), count(Verdict::faster), count(Verdict::slower),
+                          count(Verdict::unclear), count(Verdict::host_bound), 1 / change.ratio,
+                          std::string(is_timed ? to_string(change.clock) : ""),
+                          std::string(to_string(change.verdict))});
   }
   table.naming = 2;
-  table.spare = {"launches", "same unclear"};
+  table.spare = {"host_bound", "same unclear", "clock"};
   spare_places(table, comparison, reader);
   return table;
+}
+
+void put_regressions_first(std::vector<Pair>& pairs) {
+  std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
+    const auto rank = [](const Pair& pair) { return pair.is_worse ? -1 : importance(pair.change.verdict); };
+    const double x = std::log(a.change.ratio), y = std::log(b.change.ratio);
+    // Of the slower and faster ones those that changed most.
+    return rank(a) != rank(b) ? rank(a) < rank(b) : rank(a) <= 1 && std::fabs(x) > std::fabs(y);
+  });
 }
 
 Table accuracy_table(const Comparison& comparison, Reader reader) {

@@ -103,9 +103,9 @@ TEST(Identity, NoTwoTasksShareARace) {
 
 TEST(Identity, NoTwoTrialsSharePairOrRowInCompare) {
   for (const std::vector<Record>& base : {alike(), older(alike())}) {
-    const Comparison comparison = compare(results_of(base), results_of(alike()), 0.05);
+    const Comparison comparison = compare(results_of(base), results_of(alike()), {});
     ASSERT_EQ(comparison.pairs.size(), trials) << "older records are known by the matrix's digest";
-    for (const Pair& pair : comparison.pairs) EXPECT_EQ(pair.now.samples, 3);
+    for (const Pair& pair : comparison.pairs) EXPECT_EQ(pair.now.run.samples, 3);
     const Table shown = pair_table(comparison, true, Reader::person);
     EXPECT_EQ(distinct_rows(shown).size(), trials) << render_text(shown, any_width);
     std::set<std::string> keys;
@@ -118,7 +118,7 @@ TEST(Identity, NoTwoTrialsSharePairOrRowInCompare) {
 TEST(Identity, NoTwoTrialsShareASeriesOverSizes) {
   std::vector<Record> elsewhere = alike();
   for (Record& record : elsewhere) record.gpu_name = "NVIDIA B200";
-  const Comparison comparison = compare(results_of(alike()), results_of(elsewhere), 0.05);
+  const Comparison comparison = compare(results_of(alike()), results_of(elsewhere), {});
   std::set<std::string> series;
   for (const Crossover& crossover : comparison.crossovers) series.insert(crossover.series);
   EXPECT_EQ(series.size(), trials);

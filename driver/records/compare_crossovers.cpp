@@ -1,0 +1,81 @@
+/// Where one place begins to be faster than another.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "driver/base/words.hpp"
+#include "driver/records/compare.hpp"
+#include "driver/records/summary.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+// Pairs of one series, by n. Only clear verdicts count; where two clear neighbours disagree, one overtakes
+// the other between them, at the size where ln ratio, linear in ln n, is zero.
+std::vector<Crossover> crossovers_along(const std::string& series, std::vector<const Pair*> pairs) {
+  std::sort(pairs.begin(), pairs.end(),
+            [](const Pair* a, const Pair* b) { return a->identity.n < b->identity.n; });
+  std::vector<Crossover> found;
+  Crossover crossover;
+  crossover.series = series;
+  crossover.base_place = pairs.front()->base_place;
+  crossover.new_place = pairs.front()->new_place;
+  const Pair* last = nullptr;
+  for (const Pair* pair : pairs) {
+    const Verdict verdict = pair->change.verdict;
+    if (verdict != Verdict::faster && verdict != Verdict::slower) continue;
+    if (last != nullptr && last->change.verdict != verdict && pair->identity.n > last->identity.n) {
+      const double n1 = std::log(static_cast<double>(last->identity.n));
+      const double n2 = std::log(static_cast<double>(pair->identity.n));
+      const double r1 = std::log(last->change.ratio), r2 = std::log(pair->change.ratio);
+      crossover.n = std::exp(n1 + (n2 - n1) * r1 / (r1 - r2));
+      crossover.finding = fmt::format("{} overtakes between n = {} and {}, near {:.0f}",
+                                      verdict == Verdict::faster ? crossover.new_place : crossover.base_place,
+                                      last->identity.n, pair->identity.n, crossover.n);
+      found.push_back(crossover);
+    }
+    last = pair;
+  }
+  if (!found.empty()) return found;
+  crossover.finding =
+      last == nullptr
+          ? "no clear difference at any size"
+          : fmt::format("{} is faster wherever the difference is clear",
+                        last->change.verdict == Verdict::faster ? crossover.new_place : crossover.base_place);
+  return {crossover};
+}
+
+}  // namespace
+
+std::vector<Crossover> crossovers_of(const std::vector<Pair>& pairs) {
+  std::map<std::string, std::vector<const Pair*>> series;
+  std::vector<const io::Record*> all;
+  for (const Pair& pair : pairs) all.push_back(&pair.identity);
+  const MatrixNames matrices(all);
+  const Varying varying(all);
+  for (const Pair& pair : pairs) {
+    if (pair.is_here() || pair.change.verdict == Verdict::untimed) continue;
+    const io::Record& r = pair.identity;
+    std::string name = fmt::format("{}/{} {} {} {}", r.problem, r.method, r.precision, matrices.of(r),
+                                   settings_text(r.parameters));
+    if (r.backend != "cuda") name += " " + r.backend;
+    if (r.m != r.n || r.k != r.n) name += fmt::format(" m={} k={}", r.m, r.k);
+    if (r.nrhs > 1) name += fmt::format(" nrhs={}", r.nrhs);
+    if (varying.uplo.count(r.problem) > 0) name += " uplo=" + r.uplo;
+    if (varying.seed) name += fmt::format(" seed={}", r.matrix_seed);
+    series[name + '\n' + pair.base_place + '\n' + pair.new_place].push_back(&pair);
+  }
+  std::vector<Crossover> result;
+  for (auto& [key, its_pairs] : series) {
+    for (Crossover& crossover : crossovers_along(key.substr(0, key.find('\n')), std::move(its_pairs))) {
+      result.push_back(std::move(crossover));
+    }
+  }
+  return result;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,292 @@
+/// What is slower, what faster: estimates of all trials and methods, then one decision for all of them.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "driver/records/compare.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+constexpr double normal_mad = 1.4826;  // sigma of a normal distribution over its median absolute deviation
+constexpr std::size_t least_of_method = 3;  // pairs whose median is a method's
+constexpr std::size_t least_for_noise = 8;
+constexpr std::size_t least_methods = 5;
+constexpr std::size_t least_host_bound = 4;
+constexpr double most_drift = 0.005;   // ln r that is a run's, not a change's
+constexpr double unknown_drift = 0.1;  // of the host, where too few tell it: 3.1 to 4.6 us a launch are seen
+constexpr double short_seconds = 1e-4;
+
+/// A trial with its estimates, not all of which it has.
+struct Judged {
+  Pair* pair = nullptr;
+  bool by_gpu = false, by_host = false;
+  Estimate gpu, host;  ///< of what the GPU needs, or the whole run where it is not host-bound; of that run
+};
+
+std::string method_of(const Pair& pair) {
+  return pair.identity.problem + "/" + pair.identity.method;
+}
+
+bool is_other_gpu(const Pair& pair) {
+  const auto& before = pair.base.gpus;
+  return !before.empty() && !pair.now.gpus.empty() &&
+         std::none_of(pair.now.gpus.begin(), pair.now.gpus.end(), [&](const std::string& gpu) {
+           return std::find(before.begin(), before.end(), gpu) != before.end();
+         });
+}
+
+Judged judged(Pair& pair) {
+  Judged result;
+  result.pair = &pair;
+  if (!pair.base.run.is_known() || !pair.now.run.is_known()) return result;
+  const bool other = is_other_gpu(pair);
+  if (pair.identity.backend != "cuda") {
+    result.by_gpu = true;
+    result.gpu = estimate(pair.base.run, pair.now.run, cpu_scatter, other);
+    return result;
+  }
+  result.by_gpu = !pair.is_host_paced();
+  if (result.by_gpu && pair.has_replays()) {
+    result.gpu = estimate(pair.base.gpu, pair.now.gpu, gpu_scatter, other);
+  } else if (result.by_gpu) {
+    const Scatter with_launch{gpu_scatter.share, host_paced_scatter.seconds};
+    result.gpu = estimate(pair.base.run, pair.now.run, with_launch, other);
+  }
+  if (pair.is_host_bound()) {
+    result.by_host = true;
+    Scatter scatter = host_paced_scatter;
+    if (pair.has_replays()) {
+      const double of_gpu =
+          std::min(pair.base.gpu.median / pair.base.run.median, pair.now.gpu.median / pair.now.run.median);
+      scatter = {host_bound_scatter.share * std::max(0.0, 1 - of_gpu), host_bound_scatter.seconds};
+    }
+    result.host = estimate(pair.base.run, pair.now.run, scatter, other);
+  }
+  return result;
+}
+
+double middle_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
+
+/// Of distances from where they are expected, as a sigma, which is at least 1.
+double raise_of(std::vector<double> distances) {
+  if (distances.size() < least_for_noise) return 1;
+  return std::max(1.0, normal_mad * middle_of(std::move(distances)));
+}
+
+bool is_short(const Pair& pair) {
+  return (pair.has_replays() ? pair.base.gpu : pair.base.run).median < short_seconds;
+}
+
+/// How the trials of one backend on one place differ from what the rule expects.
+RunNoise noise_of(const std::vector<Judged*>& trials) {
+  RunNoise noise;
+  noise.backend = trials.front()->pair->identity.backend;
+  noise.place = trials.front()->pair->new_place;
+  std::map<std::string, std::vector<const Judged*>> methods;
+  std::vector<double> of_host, short_ones, long_ones, middles;
+  for (const Judged* trial : trials) {
+    if (trial->by_gpu) methods[method_of(*trial->pair)].push_back(trial);
+    if (trial->by_host && trial->pair->has_replays()) of_host.push_back(trial->host.log);
+  }
+  for (const auto& [method, its_trials] : methods) {
+    if (its_trials.size() < least_of_method) continue;
+    std::vector<double> logs;
+    for (const Judged* trial : its_trials) logs.push_back(trial->gpu.log);
+    const double count = static_cast<double>(logs.size());
+    const double middle = middle_of(std::move(logs));
+    middles.push_back(middle);
+    for (const Judged* trial : its_trials) {
+      const double distance =
+          std::fabs(trial->gpu.log - middle) / trial->gpu.error * std::sqrt(count / (count - 1));
+      (is_short(*trial->pair) ? short_ones : long_ones).push_back(distance);
+    }
+  }
+  noise.pairs = static_cast<std::int64_t>(short_ones.size() + long_ones.size());
+  noise.raise_short = raise_of(std::move(short_ones));
+  noise.raise_long = raise_of(std::move(long_ones));
+  if (middles.size() >= least_methods) {
+    const double middle = middle_of(middles);
+    noise.drift = std::clamp(middle, -most_drift, most_drift);
+    for (double& each : middles) each = std::fabs(each - middle);
+    noise.of_methods = normal_mad * middle_of(std::move(middles));
+  }
+  if (of_host.size() >= least_host_bound) noise.of_host = middle_of(of_host);
+  std::vector<double> of_launches;
+  for (const Judged* trial : trials) {
+    if (trial->by_host && trial->pair->has_replays())
+      of_launches.push_back(std::fabs(trial->host.log - noise.of_host) / trial->host.error);
+  }
+  const bool is_drift_known = of_launches.size() >= least_host_bound;
+  noise.raise_host = raise_of(std::move(of_launches));
+  for (Judged* trial : trials) {
+    trial->gpu.drift = noise.drift;
+    trial->gpu.error *= is_short(*trial->pair) ? noise.raise_short : noise.raise_long;
+    if (!trial->by_host) continue;
+    trial->host.error *= noise.raise_host;
+    if (!is_drift_known) {
+      trial->host.error = std::hypot(trial->host.error, unknown_drift);
+    } else if (trial->pair->has_replays()) {
+      trial->host.drift = noise.of_host;
+    } else {
+      // How much of the time is launches is unknown: all of it, or nothing.
+      trial->host.drift = noise.of_host / 2;
+      trial->host.error = std::hypot(trial->host.error, noise.of_host / 2);
+    }
+  }
+  return noise;
+}
+
+/// What all that was estimated says, decided at once.
+class Decision {
+ public:
+  Decision(const std::vector<const Estimate*>& all, double rate) {
+    std::vector<double> above, below;
+    for (const Estimate* each : all) {
+      above.push_back(student_tail(each->own() / each->error, each->degrees));
+      below.push_back(student_tail(-each->own() / each->error, each->degrees));
+    }
+    const std::vector<bool> slower = rejected(above, rate), faster = rejected(below, rate);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      of_[all[i]] = slower[i] ? Verdict::slower : faster[i] ? Verdict::faster : Verdict::unclear;
+  }
+
+  /// @param otherwise what is said of a change that is not told from what scatters
+  Verdict of(const Estimate& estimate, double threshold, Verdict otherwise = Verdict::unclear) const {
+    if (!is_beyond(estimate, threshold)) return Verdict::same;
+    const Verdict verdict = of_.at(&estimate);
+    return verdict == Verdict::unclear ? otherwise : verdict;
+  }
+
+ private:
+  static bool is_beyond(const Estimate& estimate, double threshold) {
+    return std::fabs(estimate.own()) > std::log1p(threshold);
+  }
+  std::map<const Estimate*, Verdict> of_;
+};
+
+Change change_of(const Estimate& estimate, Verdict verdict, Clock clock) {
+  return {verdict, clock, estimate.ratio(), estimate.low(), estimate.high()};
+}
+
+/// What the records count and no clock needs to tell. A run that could be recorded and no longer can waits
+/// for the host in between.
+std::string reason_of(const Pair& pair) {
+  const Side &base = pair.base, &now = pair.now;
+  if (!pair.is_here()) return "";
+  if (base.gpu.is_known() && base.launch_bound >= 0 && now.launch_bound < 0 && now.queue > 0)
+    return "waits for the host now";
+  if (pair.is_host_bound() && base.kernels > 0 && now.kernels > base.kernels)
+    return fmt::format("kernels {} -> {}", base.kernels, now.kernels);
+  return "";
+}
+
+void decide(const Judged& trial, const Decision& decision, double threshold) {
+  if (!trial.by_gpu && !trial.by_host) return;  // untimed
+  Pair& pair = *trial.pair;
+  const Clock clock = pair.has_replays() ? Clock::gpu : Clock::run;
+  Verdict gpu = Verdict::same, host = Verdict::same;
+  if (trial.by_gpu) gpu = decision.of(trial.gpu, threshold);
+  if (trial.by_host) host = decision.of(trial.host, threshold, Verdict::host_bound);
+  const std::string reason = reason_of(pair);
+  if (!reason.empty() && gpu != Verdict::slower && host != Verdict::faster) {
+    const Estimate& of_run = trial.by_host ? trial.host : trial.gpu;
+    pair.change = change_of(of_run, Verdict::slower, Clock::run);
+    pair.reason = reason;
+    return;
+  }
+  const bool is_gpus = trial.by_gpu && (gpu == Verdict::slower || host == Verdict::same ||
+                                        (gpu != Verdict::same && host != Verdict::slower));
+  pair.change = is_gpus ? change_of(trial.gpu, gpu, clock) : change_of(trial.host, host, Clock::run);
+}
+
+/// A method with the estimate of all its trials, where it has several.
+struct JudgedMethod {
+  MethodChange method;
+  std::vector<const Judged*> trials;
+  Estimate together;
+  bool is_known = false, by_gpu = false;
+};
+
+std::vector<JudgedMethod> methods_of(const std::vector<Judged>& trials,
+                                     const std::map<std::pair<std::string, std::string>, RunNoise>& noise) {
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::vector<const Judged*>> all;
+  for (const Judged& trial : trials) {
+    const Pair& pair = *trial.pair;
+    all[{method_of(pair), pair.identity.backend, pair.base_place, pair.new_place}].push_back(&trial);
+  }
+  std::vector<JudgedMethod> methods;
+  for (const auto& [key, its_trials] : all) {
+    JudgedMethod one;
+    std::tie(one.method.method, one.method.backend, one.method.base_place, one.method.new_place) = key;
+    one.trials = its_trials;
+    std::vector<Estimate> by_gpu, by_host;
+    for (const Judged* trial : its_trials) {
+      if (trial->by_gpu) by_gpu.push_back(trial->gpu);
+      if (trial->by_host) by_host.push_back(trial->host);
+    }
+    one.by_gpu = by_gpu.size() >= least_of_method;
+    const std::vector<Estimate>& chosen = one.by_gpu || by_host.empty() ? by_gpu : by_host;
+    one.is_known = !chosen.empty();
+    if (one.is_known) one.together = pooled(chosen);
+    const auto of_place = noise.find({one.method.backend, one.method.new_place});
+    if (of_place != noise.end() && one.method.is_here())
+      one.together.error = std::max(one.together.error, of_place->second.of_methods);
+    methods.push_back(std::move(one));
+  }
+  return methods;
+}
+
+}  // namespace
+
+void judge_times(Comparison& comparison, const CompareRules& rules) {
+  std::vector<Judged> trials;
+  trials.reserve(comparison.pairs.size());
+  std::map<std::pair<std::string, std::string>, std::vector<Judged*>> places;  // by backend and place
+  for (Pair& pair : comparison.pairs) {
+    trials.push_back(judged(pair));
+    const Judged& trial = trials.back();
+    if (pair.is_here() && (trial.by_gpu || trial.by_host))
+      places[{pair.identity.backend, pair.new_place}].push_back(&trials.back());
+  }
+  std::map<std::pair<std::string, std::string>, RunNoise> noise;
+  for (const auto& [place, its_trials] : places) {
+    noise[place] = noise_of(its_trials);
+    comparison.noise.push_back(noise[place]);
+  }
+  std::vector<JudgedMethod> methods = methods_of(trials, noise);
+  std::vector<const Estimate*> all;
+  for (const Judged& trial : trials) {
+    if (trial.by_gpu) all.push_back(&trial.gpu);
+    if (trial.by_host) all.push_back(&trial.host);
+  }
+  for (const JudgedMethod& method : methods) {
+    if (method.is_known) all.push_back(&method.together);
+  }
+  const Decision decision(all, rules.rate);
+  for (const Judged& trial : trials) decide(trial, decision, rules.threshold);
+  for (JudgedMethod& one : methods) {
+    MethodChange& method = one.method;
+    method.pairs = static_cast<std::int64_t>(one.trials.size());
+    for (const Judged* trial : one.trials) ++method.counts[trial->pair->change.verdict];
+    if (one.is_known) {
+      const Verdict otherwise = one.by_gpu ? Verdict::unclear : Verdict::host_bound;
+      const bool has_gpu =
+          one.by_gpu && std::all_of(one.trials.begin(), one.trials.end(),
+                                    [](const Judged* trial) { return trial->pair->has_replays(); });
+      method.change = change_of(one.together, decision.of(one.together, rules.threshold, otherwise),
+                                has_gpu ? Clock::gpu : Clock::run);
+    }
+    comparison.methods.push_back(std::move(method));
+  }
+}
+
+}  // namespace gaussweep::driver

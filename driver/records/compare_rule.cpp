@@ -1,0 +1,137 @@
+#include "driver/records/compare_rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gaussweep::driver {
+
+namespace {
+
+/// How much the model weighs beside a trial's own scatter, in degrees of freedom. It is how heavy the tails
+/// of single pairs are, too.
+constexpr double model_degrees = 8;
+/// The share of the variance that all processes of a run have in common.
+constexpr double share_of_run = 0.3;
+/// The share of the variance that all trials of a method have in common.
+constexpr double share_of_method = 0.25;
+constexpr double method_degrees = 30;
+
+double square(double x) {
+  return x * x;
+}
+
+/// The t with P(T > t) = tail, by halving.
+double student_quantile(double tail, double degrees) {
+  double low = 0, high = 1e3;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (student_tail(middle, degrees) > tail ? low : high) = middle;
+  }
+  return high;
+}
+
+/// P that lies beyond the interval at each end.
+constexpr double beyond_interval = 0.025;
+
+}  // namespace
+
+Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs) {
+  std::vector<double> medians, sigmas, logs;
+  Timing timing;
+  for (const Statistics& s : processes) {
+    if (!(s.median > 0)) continue;
+    timing.samples += static_cast<std::int64_t>(s.count);
+    medians.push_back(s.median);
+    logs.push_back(std::log(s.median));
+    sigmas.push_back(relative_sigma(s.q1, s.median, s.q3, s.count));
+  }
+  if (medians.empty()) return {};
+  timing.processes = static_cast<std::int64_t>(medians.size());
+  timing.runs = std::clamp<std::int64_t>(runs, 1, timing.processes);
+  const Statistics spread = summarise(std::move(logs));
+  if (spread.count > 1) timing.variance = square(spread.stdev);
+  timing.median = summarise(std::move(medians)).median;
+  timing.sigma = summarise(std::move(sigmas)).median;
+  return timing;
+}
+
+double Estimate::ratio() const {
+  return std::exp(log);
+}
+
+double Estimate::low() const {
+  return std::exp(log - error * student_quantile(beyond_interval, degrees));
+}
+
+double Estimate::high() const {
+  return std::exp(log + error * student_quantile(beyond_interval, degrees));
+}
+
+Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu) {
+  const auto processes = static_cast<double>(base.processes), others = static_cast<double>(now.processes);
+  const double seconds = std::sqrt(base.median * now.median);
+  // Quartiles of five samples are narrow by luck now and then, seldom on both sides.
+  const double per_process = static_cast<double>(base.samples + now.samples) / (processes + others);
+  const double of_samples = square(median_error * std::max(base.sigma, now.sigma)) / per_process;
+  const double model = square(scatter.share) + square(scatter.seconds / seconds) + of_samples;
+  const double own_degrees = processes + others - 2;
+  const double own = (processes - 1) * base.variance + (others - 1) * now.variance;
+  const double variance = (model_degrees * model + own) / (model_degrees + own_degrees);
+  double sum =
+      variance * ((1 - share_of_run) * (1 / processes + 1 / others) +
+                  share_of_run * (1 / static_cast<double>(base.runs) + 1 / static_cast<double>(now.runs)));
+  if (is_other_gpu) sum += square(other_gpu_scatter.share) + square(other_gpu_scatter.seconds / seconds);
+  return {std::log(now.median / base.median), std::sqrt(sum), model_degrees + own_degrees, 0};
+}
+
+Estimate pooled(const std::vector<Estimate>& trials) {
+  double weights = 0, squares = 0, degrees = 0;
+  Estimate together{0, 0, 0, 0};
+  for (const Estimate& trial : trials) {
+    const double weight = 1 / square(trial.error);
+    weights += weight;
+    squares += square(weight);
+    degrees += trial.degrees;
+    together.log += weight * trial.log;
+    together.drift += weight * trial.drift;
+  }
+  const double count = square(weights) / squares;
+  together.log /= weights;
+  together.drift /= weights;
+  together.error = std::sqrt((1 + share_of_method * (count - 1)) / weights);
+  together.degrees = std::min(degrees, method_degrees);
+  return together;
+}
+
+// Abramowitz and Stegun 26.7.3, 26.7.4: finite sums where the degrees are whole.
+double student_tail(double t, double degrees) {
+  if (std::isnan(t)) return 1;
+  const int whole = static_cast<int>(std::min(degrees, 200.0));
+  const double angle = std::atan(t / std::sqrt(whole)), cosine = std::cos(angle);
+  const bool is_odd = whole % 2 == 1;
+  double term = is_odd ? cosine : 1, sum = whole == 1 ? 0 : term;
+  for (int k = is_odd ? 3 : 2; k < whole; k += 2) {
+    term *= square(cosine) * (k - 1) / k;
+    sum += term;
+  }
+  constexpr double two_over_pi = 0.63661977236758134;
+  const double within = is_odd ? two_over_pi * (angle + std::sin(angle) * sum) : std::sin(angle) * sum;
+  return std::max(0.0, (1 - within) / 2);
+}
+
+std::vector<bool> rejected(const std::vector<double>& tails, double rate) {
+  std::vector<std::size_t> order(tails.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return tails[a] < tails[b]; });
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto rank = static_cast<double>(i + 1);
+    if (tails[order[i]] <= rate * rank / static_cast<double>(tails.size())) count = i + 1;
+  }
+  std::vector<bool> result(tails.size(), false);
+  for (std::size_t i = 0; i < count; ++i) result[order[i]] = true;
+  return result;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,73 @@
+#pragma once
+/// The rule by which two times are told apart: a model of what scatters, Student's t with the scatter of a
+/// trial's own times shrunk towards that model (Smyth 2004), and one decision over many trials (Benjamini and
+/// Hochberg 1995). docs/measuring.md says it in words, with what was measured.
+
+#include <cstdint>
+#include <vector>
+
+#include "driver/records/statistics.hpp"
+#include "io/records/record.hpp"
+
+namespace gaussweep::driver {
+
+/// A trial's times by one clock in one set: of one process, or of several (rounds, and runs).
+struct Timing {
+  double median = io::Record::unknown;  ///< of the processes' medians
+  double sigma = 0;                     ///< of a process's samples, relative: the middle one of the processes
+  std::int64_t samples = 0;             ///< of all processes
+  std::int64_t processes = 1, runs = 1;
+  double variance = 0;  ///< of the processes' ln of medians, about their mean
+  bool is_known() const { return median > 0 && samples > 0; }
+};
+
+/// Of processes, each by what is said of its samples, that belong to so many runs.
+Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs);
+
+/// By how much a time differs from process to process where nothing changed (sigma): a share of it, and
+/// seconds.
+struct Scatter {
+  double share = 0, seconds = 0;
+};
+
+/// Fitted on the half of tests/data/identical_runs.csv that `IdenticalRuns` is not judged by.
+constexpr Scatter gpu_scatter{0.003, 5e-7};
+/// Times in which the host's launches, or its waits, are: of the host's share of them.
+constexpr Scatter host_bound_scatter{0.12, 1.5e-6};
+/// The host is in the loop, and its share is not known.
+constexpr Scatter host_paced_scatter{0.04, 2e-6};
+/// Methods of the CPU, which share it with whatever else it does.
+constexpr Scatter cpu_scatter{0.20, 2e-5};
+/// Between two GPUs of one model, beside the other.
+constexpr Scatter other_gpu_scatter{0.01, 1e-6};
+
+/// ln of new time over base time, and what is known of it.
+struct Estimate {
+  double log = io::Record::unknown, error = 0;
+  double degrees = 1;  ///< of freedom, of Student's t
+  double drift = 0;    ///< of `log`, what other trials of the two sets have too
+  /// The ratio; and the ends of its interval of 95 %.
+  double ratio() const;
+  double low() const;
+  double high() const;
+  /// Of ln of the ratio, what is this trial's.
+  double own() const { return log - drift; }
+};
+
+/// @pre both are known
+Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu);
+
+/// What trials of one method say together: their mean, weighed by what is known of each. A quarter of their
+/// variances is taken for common to all of them.
+/// @pre there are some
+Estimate pooled(const std::vector<Estimate>& trials);
+
+/// P(T > t) of Student's t. @pre degrees >= 1; only their whole part counts
+double student_tail(double t, double degrees);
+
+/// Which of many hypotheses are rejected, so that the expected share of false ones among these, and where
+/// none is true to be rejected the probability of rejecting any, is at most `rate` (Benjamini and Hochberg).
+/// @param tails P of what was seen, or more, where nothing changed
+std::vector<bool> rejected(const std::vector<double>& tails, double rate);
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,184 @@
+// What `compare` says of runs in which nothing changed, measured ones and drawn ones, and of changes put into
+// them.
+
+#include "tests/driver/records/identical_runs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <set>
+
+#include "driver/records/compare.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+using Runs = std::map<std::string, io::Results>;
+
+const Runs& measured() {
+  static const Runs runs = identical_runs();
+  return runs;
+}
+
+/// Several runs as one set.
+io::Results together(const std::vector<std::string>& names) {
+  io::Results all;
+  for (const std::string& name : names) {
+    const io::Results& run = measured().at(name);
+    all.records.insert(all.records.end(), run.records.begin(), run.records.end());
+  }
+  return all;
+}
+
+struct Tally {
+  int pairs = 0, alarms = 0, loud_trials = 0;
+  std::string words;
+  void add(const std::string& what, const Comparison& c) {
+    ++pairs;
+    alarms += !c.regressions.empty();
+    for (const Pair& pair : c.pairs)
+      loud_trials += pair.change.verdict == Verdict::slower || pair.change.verdict == Verdict::faster;
+    for (const std::string& each : c.regressions) words += what + ": " + each + "\n";
+  }
+};
+
+// Every FASTER or SLOWER between two of these runs is a false one. The rule's constants are of the runs with
+// odd numbers.
+TEST(IdenticalRuns, PairsOnOneGpuRaiseNoAlarm) {
+  Tally tally;
+  const std::vector<std::vector<std::string>> groups{
+      {"a1", "a2", "a3"}, {"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"}, {"r1", "r2", "r3", "r4"}};
+  for (const auto& group : groups) {
+    for (const std::string& base : group) {
+      for (const std::string& now : group) {
+        if (base == now) continue;
+        tally.add(base + " " + now, compare(measured().at(base), measured().at(now), {}));
+      }
+    }
+  }
+  EXPECT_EQ(tally.pairs, 74) << "37 pairs, either way";
+  EXPECT_LE(tally.alarms, 0) << tally.words;
+  EXPECT_LE(tally.loud_trials, 0) << tally.words;
+}
+
+TEST(IdenticalRuns, AnotherGpuOfTheSameModelRaisesNoAlarm) {
+  Tally tally;
+  for (const char* a : {"a1", "a2", "a3"}) {
+    for (const char* b : {"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"}) {
+      tally.add(std::string(a) + " " + b, compare(measured().at(a), measured().at(b), {}));
+      tally.add(std::string(b) + " " + a, compare(measured().at(b), measured().at(a), {}));
+    }
+  }
+  EXPECT_EQ(tally.pairs, 48);
+  EXPECT_LE(tally.alarms, 0) << tally.words;
+}
+
+TEST(IdenticalRuns, SeveralBasesRaiseNoAlarm) {
+  Tally tally;
+  const std::vector<std::string> all{"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"};
+  for (const std::string& now : all) {
+    for (const std::size_t count : {2U, 3U, 7U}) {
+      std::vector<std::string> bases;
+      for (std::size_t i = 0; bases.size() < count; ++i) {
+        const std::string& name = all[(i + static_cast<std::size_t>(now[1])) % all.size()];
+        if (name != now) bases.push_back(name);
+      }
+      tally.add(std::to_string(count) + " bases, " + now, compare(together(bases), measured().at(now), {}));
+    }
+  }
+  EXPECT_EQ(tally.pairs, 24);
+  EXPECT_LE(tally.alarms, 0) << tally.words;
+}
+
+/// Runs of any number of trials, drawn: of each method and size the times of some process on GPU b.
+class Drawn {
+ public:
+  explicit Drawn(unsigned seed) : bits_(seed) {
+    for (const auto& [name, run] : measured()) {
+      for (const Record& r : run.records) {
+        if (name.front() != 'a')
+          trials_[r.problem + "/" + r.method][r.precision + std::to_string(r.n)].push_back(&r);
+      }
+    }
+  }
+
+  /// A method takes what another process of it took, in all its sizes alike, as far as that was measured.
+  io::Results run(std::size_t count, const std::string& name) {
+    io::Results results;
+    for (std::int64_t copy = 0; results.records.size() < count; ++copy) {
+      for (const auto& [method, sizes] : trials_) {
+        const std::size_t process = bits_();
+        for (const auto& [size, records] : sizes) {
+          if (results.records.size() == count) return results;
+          Record r = *records[process % records.size()];
+          r.run_id = name;
+          r.round = 1;
+          r.matrix_seed = copy;
+          results.records.push_back(std::move(r));
+        }
+      }
+    }
+    return results;
+  }
+
+ private:
+  std::mt19937_64 bits_;
+  std::map<std::string, std::map<std::string, std::vector<const Record*>>> trials_;
+};
+
+void slow_down(Record& r, double factor) {
+  for (double* seconds :
+       {&r.seconds_q1, &r.seconds_median, &r.seconds_q3, &r.replay_q1, &r.replay_median, &r.replay_q3})
+    *seconds *= factor;
+}
+
+TEST(DrawnRuns, TheRateOfFalseAlarmsHoldsForAnyNumberOfTrials) {
+  for (const auto& [trials, pairs] : std::map<std::size_t, int>{{96, 200}, {400, 100}, {2000, 30}}) {
+    Drawn drawn(7);
+    Tally tally;
+    for (int i = 0; i < pairs; ++i)
+      tally.add("", compare(drawn.run(trials, "one"), drawn.run(trials, "two"), {}));
+    std::printf("%zu trials: %d of %d pairs with an alarm, %d trials FASTER or SLOWER\n", trials,
+                tally.alarms, pairs, tally.loud_trials);
+    EXPECT_LE(tally.alarms, pairs / 50) << trials << " trials\n" << tally.words;
+  }
+}
+
+TEST(DrawnRuns, ASlowedMethodIsFound) {
+  const std::vector<std::string> methods{"recursive", "blocked_simultaneous", "gets", "shared"};
+  for (const int nights : {1, 7}) {
+    for (const auto& [factor, least] : std::map<double, double>{{1.03, 0}, {1.05, 0.95}, {1.1, 1}}) {
+      Drawn drawn(11);
+      int found = 0, pairs = 0, slower = 0, trials = 0;
+      for (int i = 0; i < 40; ++i) {
+        io::Results base, now = drawn.run(96, "now");
+        for (int night = 0; night < nights; ++night) {
+          const io::Results more = drawn.run(96, "night " + std::to_string(night));
+          base.records.insert(base.records.end(), more.records.begin(), more.records.end());
+        }
+        const std::string& method = methods[static_cast<std::size_t>(i) % methods.size()];
+        for (Record& r : now.records) {
+          if (r.method == method) slow_down(r, factor);
+        }
+        const Comparison c = compare(base, now, {});
+        ++pairs;
+        found += !c.regressions.empty();
+        for (const Pair& pair : c.pairs) {
+          if (pair.identity.method != method || pair.base.run.median < 1e-4) continue;
+          ++trials;
+          slower += pair.change.verdict == Verdict::slower;
+        }
+      }
+      std::printf("%d nights, %.2f: %d of %d pairs, %d of %d trials\n", nights, factor, found, pairs, slower,
+                  trials);
+      EXPECT_GE(found, least * pairs) << factor << " against " << nights;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
