@@ -5,7 +5,10 @@ import html
 import math
 import os
 import re
+import shutil
+import socket
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +76,20 @@ def _three(value):
         digits = max(0, 2 - math.floor(math.log10(abs(float(f"{value:.3g}")))))
         return f"{value:.{digits}f}"
     return f"{value:.2e}"
+
+
+_STAGED = f".report-{socket.gethostname()}-"
+
+
+def _remove_left_behind(out):
+    """Removes what killed reports left: of this host by their process numbers, of others after an hour."""
+    for staged in out.glob(".report-*"):
+        pid = staged.name.removeprefix(_STAGED).split("-")[0]
+        if staged.name.startswith(_STAGED) and pid.isdigit():
+            if not os.path.exists(f"/proc/{pid}"):
+                shutil.rmtree(staged, ignore_errors=True)
+        elif time.time() - staged.stat().st_mtime > 3600:
+            shutil.rmtree(staged, ignore_errors=True)
 
 
 class Page:
@@ -291,9 +308,10 @@ class Page:
         is_new = not out.exists()
         out.mkdir(parents=True, exist_ok=True)
         files = {**self.files, "index.html": self._html(placed)}  # the page last: it names the others
+        _remove_left_behind(out)
         try:
             # Written whole before anything of an older report is replaced: the disk may be full.
-            with tempfile.TemporaryDirectory(prefix=".report-", dir=out) as staged:
+            with tempfile.TemporaryDirectory(prefix=f"{_STAGED}{os.getpid()}-", dir=out) as staged:
                 for folder in ("data", "plots"):
                     (Path(staged) / folder).mkdir()
                 for name, content in files.items():
