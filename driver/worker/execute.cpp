@@ -288,7 +288,7 @@ Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
 template <class T>
 struct Executor::Measured {
   Placed<T> placed;  ///< the answer of the last sample
-  Verdict verdict;
+  Judgement verdict;
   Convergence convergence = Convergence::none;  ///< likewise
   Statistics times;                             ///< of the samples that count
 };
