@@ -312,7 +312,7 @@ std::optional<Placed<T>> kept_answer(Context& context, MethodRun<T>& run, const 
 }
 
 /// An answer is no answer where its method wrote what it must not.
-void refuse_writes(const std::string& words, Verdict& verdict) {
+void refuse_writes(const std::string& words, Judgement& verdict) {
   if (words.empty()) return;
   verdict.findings.ratio = std::numeric_limits<double>::infinity();
   verdict.findings.flaw = words;
@@ -321,8 +321,8 @@ void refuse_writes(const std::string& words, Verdict& verdict) {
 }  // namespace
 
 template <class T>
-Verdict Executor::judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
-                               std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
+Judgement Executor::judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
+                                 std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
   const bool on_gpu = trial.backend == Backend::cuda;
   if (on_gpu && run != nullptr)
     return judge_in_place(context_, trial, method, run->staging(), copy, digest, inputs, answer);
@@ -465,7 +465,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
     measured = measure(trial, method, held, Pristine::on_host, record);
     how = uploaded_again;
   }
-  const Verdict& verdict = measured.judged.verdict;
+  const Judgement& verdict = measured.judged.verdict;
   const Findings& found = verdict.findings;
 
   record.residual_ratio = found.ratio;

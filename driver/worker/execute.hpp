@@ -62,8 +62,8 @@ class Executor {
   /// What the judge says of the answer of a working set, where it lies if `run` is there.
   /// @param digest of the pristine inputs on the device (judge_in_place)
   template <class T>
-  Verdict judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
-                       std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
+  Judgement judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
+                         std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
   /// The passes after the samples.
   template <class T>
   void measure_apart(const Trial& trial, MethodRun<T>& run, bool stages_known, double median,

@@ -17,7 +17,7 @@ namespace gaussweep::driver {
 
 /// An answer and what the judge says of it.
 struct JudgedAnswer {
-  Verdict verdict;
+  Judgement verdict;
   std::int64_t info = 0;
   Convergence convergence = Convergence::none;
 
