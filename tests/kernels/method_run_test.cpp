@@ -5,11 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <set>
-#include <vector>
 
-#include "kernels/check/check.hpp"
-#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/guarded_runs.hpp"
 
 namespace gaussweep {
 namespace {
@@ -80,25 +77,7 @@ TEST(MethodRun, HonestMethodsRepeatTheirBitsWhateverTheSigns) {
         SCOPED_TRACE(method.id());
         const auto device = cpu(backend);
         Context context(*device);
-        const Inputs<double> inputs =
-            make_inputs<double>(method.problem, shape, fit_kinds(method, parameters).front());
-        MethodRun<double> run(context, method, backend, parameters, shape, method.overwrites ? 2 : 1);
-        run.upload(inputs);
-        run.timed_run();
-        const std::vector<std::uint64_t> first = run.answer_digests();
-        for (int sample = 0; sample < 2; ++sample) {
-          run.timed_run();
-          EXPECT_EQ(run.answer_digests(), first);
-        }
-        EXPECT_EQ(std::set<std::uint64_t>(first.begin(), first.end()).size(), 1u);
-        for (int copy = 0; copy <= run.last_copy(); ++copy) {
-          const Answer<double> answer = run.download(copy, nullptr);
-          const Findings found = check(method, inputs, answer);
-          EXPECT_LE(found.ratio, default_tolerance(method.problem)) << found.flaw;
-          EXPECT_EQ(run.answer_digests(), first) << "settled";
-        }
-        run.timed_run();
-        EXPECT_EQ(run.forbidden_writes(), "");
+        expect_honest<double>(context, method, shape, parameters);
       });
   EXPECT_GT(rows, 20);
 }
