@@ -185,7 +185,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(stages_began);
   EXPECT_OWN_MEMBER(reference_began);
   EXPECT_OWN_MEMBER(compare_began);
-  EXPECT_EQ(record_fields().size(), 105u);
+  EXPECT_EQ(record_fields().size(), 108u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {
