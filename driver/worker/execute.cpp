@@ -479,6 +479,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
     record.timing = "suspect";
   const Evidence evidence = measured.judged.evidence(trial);
   record.status = word(judge(evidence));
+  record.judged_time = fine_time_stamp();
   std::string words = finding_words(evidence);
   add_words(words, record.message);
   record.message = words;

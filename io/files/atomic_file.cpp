@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,8 +23,19 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
   return folder.empty() ? "." : folder;
 }
 
+/// The target's name, where it leaves room for what a temporary's has besides; else its beginning and a
+/// digest.
+std::string stem_of(const std::filesystem::path& target) {
+  constexpr std::size_t most = 140;
+  const std::string name = target.filename().string();
+  if (name.size() <= most) return name;
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return name.substr(0, most - 24) + "-" + std::to_string(hash);
+}
+
 std::string temporary_prefix(const std::filesystem::path& target) {
-  return "." + target.filename().string() + ".";
+  return "." + stem_of(target) + ".";
 }
 constexpr const char* temporary_suffix = ".tmp";
 
@@ -52,7 +64,7 @@ void sync_open_folder(int fd, const std::filesystem::path& folder) {
 }  // namespace
 
 std::string temporary_name(const std::filesystem::path& target, int pid, unsigned count) {
-  return "." + target.filename().string() + writer_mark(pid) + std::to_string(count) + temporary_suffix;
+  return "." + stem_of(target) + writer_mark(pid) + std::to_string(count) + temporary_suffix;
 }
 
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {

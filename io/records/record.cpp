@@ -251,6 +251,7 @@ const std::vector<Field>& record_fields() {
       {"device_index", &R::device_index},
       {"start_time", &R::start_time},
       {"end_time", &R::end_time},
+      {"judged_time", &R::judged_time},
       {"commit", &R::commit},
       {"job_id", &R::job_id},
       {"node", &R::node},

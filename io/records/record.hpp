@@ -82,7 +82,7 @@ struct Record {
          idle_power_w = unknown;
   std::string energy_source, host;
   std::int64_t rank = 0, device_index = -1;
-  std::string start_time, end_time, commit, job_id, node, partition, gres;
+  std::string start_time, end_time, judged_time, commit, job_id, node, partition, gres;
   /// When each phase began, in seconds since the epoch; it ended when the next one began, the last one at
   /// end_time. NaN: there was no such phase.
   double wait_began = unknown, prepare_began = unknown, store_began = unknown, inputs_began = unknown,

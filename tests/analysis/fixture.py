@@ -53,7 +53,7 @@ RECORD = [
         ("f8", "energy_power_w idle_power_w"),
         ("S", "host"),
         ("i8", "rank device_index"),
-        ("S", "start_time end_time commit job_id node partition gres"),
+        ("S", "start_time end_time judged_time commit job_id node partition gres"),
         ("f8", " ".join(f"{phase}_began" for phase in PHASES)),
     ]
     for name in names.split()

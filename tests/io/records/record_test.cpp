@@ -35,7 +35,8 @@ constexpr const char* contract =
     "largest_relative_difference mean_relative_difference mean_absolute_difference gpu_uuid "
     "gpu_name capability sm_clock_mhz memory_clock_mhz power_w temperature_c throttled throttle_reason "
     "energy_joules energy_uncertainty energy_source energy_power_w idle_power_w host rank device_index "
-    "start_time end_time commit job_id node partition gres wait_began prepare_began store_began inputs_began "
+    "start_time end_time judged_time commit job_id node partition gres wait_began prepare_began store_began "
+    "inputs_began "
     "allocate_began upload_began warmup_began timed_began download_began verify_began stages_began "
     "reference_began compare_began";
 
@@ -167,6 +168,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(device_index);
   EXPECT_OWN_MEMBER(start_time);
   EXPECT_OWN_MEMBER(end_time);
+  EXPECT_OWN_MEMBER(judged_time);
   EXPECT_OWN_MEMBER(commit);
   EXPECT_OWN_MEMBER(job_id);
   EXPECT_OWN_MEMBER(node);
@@ -185,7 +187,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(stages_began);
   EXPECT_OWN_MEMBER(reference_began);
   EXPECT_OWN_MEMBER(compare_began);
-  EXPECT_EQ(record_fields().size(), 108u);
+  EXPECT_EQ(record_fields().size(), 109u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {
