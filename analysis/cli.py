@@ -86,7 +86,7 @@ def main(arguments=None):
     try:
         night = choose(load(options.input), options.problem, options.method, options.gpu, options.baseline)
         if options.trend:
-            print("\n".join(table(followed(night))) or "No trial passed in three runs of its plan.")
+            print("\n".join(map(printable, table(followed(night)))) or "No trial passed in three runs of its plan.")
             return 0
         title = options.title if options.title is not None else title_of(night)
         with Drawings() as drawings:
@@ -101,7 +101,7 @@ def main(arguments=None):
         return _refuse("there is not enough memory for these files; report on fewer of them")
     for warning in night.warnings:
         print(f"report: {printable(warning)}", file=sys.stderr)
-    print(os.fsencode(index).decode("utf-8", "replace"))
+    print(printable(os.fsencode(index).decode("utf-8", "replace")))
     return 0
 
 

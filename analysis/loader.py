@@ -17,15 +17,15 @@ ANSWERED = {"pass", "suspect", "failed"}  # the method came to an answer, so its
 
 _TEXT = """key run_id problem method backend precision uplo parameters matrix matrix_parameters matrix_kind
 matrix_digest status message convergence reference_method gpu_uuid gpu_name throttle_reason host start_time end_time
-commit job_id node partition gres cache host_memory energy_source problem_title""".split()
+judged_time commit job_id node partition gres cache host_memory energy_source problem_title timing""".split()
 _INTEGER = """m n k nrhs matrix_seed info iterations samples inner_repeats warmup capability throttled rank
 device_index""".split()
 # -1: unknown
-_INTEGER_OR_UNKNOWN = "expected enough kernels launch_bound".split()
+_INTEGER_OR_UNKNOWN = "expected enough kernels launch_bound repeats_bits".split()
 _REAL = """seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev load_seconds
 generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share problem_flops
 problem_bytes residual_ratio
-tolerance backward_error forward_error pivot_growth first_row_percent reference_seconds reference_difference
+tolerance backward_error forward_error pivot_growth first_row_percent reference_seconds digits_lost reference_difference
 largest_relative_difference mean_relative_difference mean_absolute_difference
 sm_clock_mhz memory_clock_mhz power_w temperature_c queue_seconds replay_q1 replay_median replay_q3 energy_joules
 energy_uncertainty energy_power_w idle_power_w wait_began prepare_began store_began inputs_began

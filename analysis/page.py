@@ -1,11 +1,15 @@
 """The page: sections of words, tables and figures; one HTML file that needs nothing beside it."""
 
 import base64
+import hashlib
 import html
 import math
 import os
 import re
+import shutil
+import socket
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +18,7 @@ from . import plots
 from .drawings import Drawings
 from .svg import Styles, compact
 
+LONGEST_NAME = 200  # bytes of a file's, without number and ending
 EMBED_MOST = 20_000  # bytes of a CSV that also travels inside the page
 EMBED_ALL = 400_000  # and of all of them together: a page is sent by mail
 DRAWN_MOST = 2_200_000  # bytes of drawings in the page; further ones stand in the files beside it
@@ -73,6 +78,25 @@ def _three(value):
         digits = max(0, 2 - math.floor(math.log10(abs(float(f"{value:.3g}")))))
         return f"{value:.{digits}f}"
     return f"{value:.2e}"
+
+
+_STAGED = f".report-{socket.gethostname()}-"
+
+
+def _remove_left_behind(out):
+    """Removes what killed reports left: of this host by their process numbers, of others after an hour."""
+    for staged in out.glob(".report-*"):
+        pid = staged.name.removeprefix(_STAGED).split("-")[0]
+        if staged.name.startswith(_STAGED) and pid.isdigit():
+            if not os.path.exists(f"/proc/{pid}"):
+                shutil.rmtree(staged, ignore_errors=True)
+        elif time.time() - staged.stat().st_mtime > 3600:
+            shutil.rmtree(staged, ignore_errors=True)
+
+
+def _no_formula(value):
+    """A text that a spreadsheet would compute, with an apostrophe before it."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value
 
 
 class Page:
@@ -268,14 +292,18 @@ class Page:
         )
 
     def _free(self, folder, name, ending):
-        """The name, or one with a number where it is taken."""
+        """The name, or one with a number where it is taken; a long one shortened, for file systems refuse it."""
+        if len(name.encode()) > LONGEST_NAME:
+            digest = hashlib.sha256(name.encode()).hexdigest()[:12]
+            name = name.encode()[: LONGEST_NAME - 13].decode(errors="ignore") + "-" + digest
         number = 1
         while f"{folder}/{name}{'' if number == 1 else f'-{number}'}{ending}" in self.files:
             number += 1
         return name if number == 1 else f"{name}-{number}"
 
     def _csv(self, name, frame):
-        content = frame.drop(columns=["parameter"], errors="ignore").to_csv(index=False)
+        told = frame.drop(columns=["parameter"], errors="ignore")
+        content = told.apply(lambda c: c.map(_no_formula) if c.dtype == object else c).to_csv(index=False)
         name = self._free("data", name, ".csv")
         self.files[f"data/{name}.csv"] = content
         raw = content.encode()
@@ -291,9 +319,10 @@ class Page:
         is_new = not out.exists()
         out.mkdir(parents=True, exist_ok=True)
         files = {**self.files, "index.html": self._html(placed)}  # the page last: it names the others
+        _remove_left_behind(out)
         try:
             # Written whole before anything of an older report is replaced: the disk may be full.
-            with tempfile.TemporaryDirectory(prefix=".report-", dir=out) as staged:
+            with tempfile.TemporaryDirectory(prefix=f"{_STAGED}{os.getpid()}-", dir=out) as staged:
                 for folder in ("data", "plots"):
                     (Path(staged) / folder).mkdir()
                 for name, content in files.items():

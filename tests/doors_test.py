@@ -7,6 +7,7 @@ Two ways: every forbidden header is tried with the real compiler flags of each r
 that reason; and the sources are read for what a compiler lets through (other headers of the same libraries,
 clocks, printing, relative includes, methods named in the driver).
 """
+import collections
 import json
 import pathlib
 import re
@@ -182,6 +183,43 @@ def read_sources():
                     check(not named, f'{path}: "{literal}" names a method; the driver knows them by the registry only')
 
 
+OPENS = re.compile(
+    r"\bnamespace\s*(?P<namespace>[\w:]*)\s*\{"
+    r"|(?P<template><>\s*)?\b(?:struct|class|enum(?:\s+class)?)\s+(?:alignas\([^)]*\)\s*)?(?P<type>\w+)"
+    r"(?:\s+final)?(?:\s*:(?!:)[^;{}()]*)?\s*\{"
+    r"|(?P<other>\{)|(?P<close>\})|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'"
+)
+
+
+def types_defined(text):
+    """The types that a source defines in namespaces with a name, each as gaussweep::driver::Trial."""
+    around = []  # a namespace's name, or None for the braces of anything else
+    for found in OPENS.finditer(text):
+        kind = found.lastgroup
+        if kind == "namespace":
+            around.append(found["namespace"] or None)
+        elif kind == "type":
+            if None not in around and not found["template"]:
+                yield "::".join(around + [found["type"]])
+            around.append(None)
+        elif kind == "other":
+            around.append(None)
+        elif kind == "close" and around:
+            around.pop()
+
+
+def one_type_a_name():
+    """Two types of one name in one namespace break the one-definition rule, whether or not a file includes both."""
+    where = collections.defaultdict(set)
+    for room in ("kernels", "io", "driver"):
+        for path, text in sources(room):
+            for name in types_defined(text):
+                where[name].add(str(path))
+    check(len(where) > 200, f"only {len(where)} types found")
+    for name, files in sorted(where.items()):
+        check(len(files) == 1, f"{name} is defined in {', '.join(sorted(files))}: two types of one name")
+
+
 def count_files():
     """Folders of code stay small enough to be read as a list."""
     for folder in sorted({p.parent for tree in ("driver", "io") for p in (SOURCE / tree).rglob("*.?pp")}):
@@ -201,6 +239,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         try_doors(build, folder)
     read_sources()
+    one_type_a_name()
     count_files()
     for complaint in complaints:
         print("doors_test.py:", complaint)

@@ -3,46 +3,51 @@
 # starts it: --version and the list of methods answer, and every portable kernel is in it for both architectures.
 # Nothing in it is optimised: docs/toolchains.md has the build for use.
 #
-#   tests/kepler_program.sh [FOLDER]     default: build-kepler
+#   tests/kepler_program.sh [--kernels] [FOLDER]     default: build-kepler
+#
+#   --kernels   only the library of kernels, for sm_35: a quarter of the time
 #
 # JOBS: how many compilers at once (default: the number of cores).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+target=gaussweep
+architectures="35;52"
+if [[ ${1:-} == --kernels ]]; then
+  target=gaussweep_kernels_cuda
+  architectures=35
+  shift
+fi
 folder=${1:-build-kepler}
 log=$folder/build.log
 fail() { echo "kepler_program.sh: $*" >&2; exit 1; }
 
 toolkit=$(dirname "$(tests/cuda11_toolchain.sh | tail -n 1)")/toolkit
-build() {
-  CC=gcc-11 CXX=g++-11 cmake --preset cluster -B "$folder" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_CUDA_FLAGS_DEBUG= \
-    -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" -DCUDAToolkit_ROOT="$toolkit" -DCMAKE_CUDA_HOST_COMPILER=g++-11 \
-    -DCMAKE_CUDA_ARCHITECTURES="35;52" -DCMAKE_CUDA_FLAGS="-Wno-deprecated-gpu-targets -Werror all-warnings" \
-    -DGAUSSWEEP_WERROR=ON -DGAUSSWEEP_MEX=OFF -DGAUSSWEEP_SLOW_KERNELS=ON \
-    -DGAUSSWEEP_UNITY="$1" >"$log" 2>&1 &&
-    cmake --build "$folder" -j "${JOBS:-$(nproc)}" --target gaussweep >>"$log" 2>&1
-}
 mkdir -p "$folder"
-if ! build ON; then
-  # Names of two files may clash that are right one by one.
-  grep -m 5 -i 'error' "$log" || true
-  echo "kepler_program.sh: the build failed with several files at a time; once more, file by file"
-  if ! build OFF; then
-    grep -E -A 20 'error|FAILED|Error' "$log" | head -n 100
-    fail "the build failed; all of its output is in $log"
-  fi
+if ! { CC=gcc-11 CXX=g++-11 cmake --preset cluster -B "$folder" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG= -DCMAKE_CUDA_FLAGS_DEBUG= \
+  -DCMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" -DCUDAToolkit_ROOT="$toolkit" -DCMAKE_CUDA_HOST_COMPILER=g++-11 \
+  -DCMAKE_CUDA_ARCHITECTURES="$architectures" -DCMAKE_CUDA_FLAGS="-Wno-deprecated-gpu-targets -Werror all-warnings" \
+  -DGAUSSWEEP_WERROR=ON -DGAUSSWEEP_MEX=OFF -DGAUSSWEEP_SLOW_KERNELS=ON >"$log" 2>&1 &&
+  cmake --build "$folder" -j "${JOBS:-$(nproc)}" --target "$target" >>"$log" 2>&1; }; then
+  grep -E -A 20 'error|FAILED|Error' "$log" | head -n 100
+  fail "the build failed; all of its output is in $log"
 fi
 if grep -i 'warning' "$log"; then fail "the build warned; all of its output is in $log"; fi
 
-"$folder/gaussweep" --version
-"$folder/gaussweep" methods --format json | python3 -c '
+binary=$folder/gaussweep
+if [[ $target == gaussweep ]]; then
+  "$binary" --version
+  "$binary" methods --format json | python3 -c '
 import json, sys
 here = [m["id"] for m in json.load(sys.stdin) if "cuda" in m["backends"] and m["capability"] <= 35]
 print(len(here), "methods for a GPU of compute capability 3.5:", ", ".join(here))
 sys.exit(not here)'
+else
+  binary=$folder/kernels/cuda/libgaussweep_kernels_cuda.a
+fi
 kernels=$(find kernels -name '*.cu' ! -name '*_cuda.cu' | wc -l)
-"$toolkit/bin/cuobjdump" --list-elf "$folder/gaussweep" >"$folder/elf.log"
-for architecture in sm_35 sm_52; do
-  found=$(grep -c "\.$architecture\." "$folder/elf.log" || true)
-  ((found >= kernels)) || fail "$found files of kernels for $architecture in the program, where kernels/ has $kernels portable ones"
+"$toolkit/bin/cuobjdump" --list-elf "$binary" >"$folder/elf.log"
+for architecture in ${architectures//;/ }; do
+  found=$(grep -c "\.sm_$architecture\." "$folder/elf.log" || true)
+  ((found >= kernels)) || fail "$found files of kernels for sm_$architecture in $binary, where kernels/ has $kernels portable ones"
 done
-echo "kepler_program.sh: the program has $kernels files of portable kernels for sm_35 and sm_52"
+echo "kepler_program.sh: $binary has $kernels files of portable kernels for sm_${architectures//;/ and sm_}"

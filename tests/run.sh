@@ -1,30 +1,49 @@
 #!/usr/bin/env bash
-# Builds gaussweep and tests all of it. The last line counts: "N passed, N failed, N skipped".
+# Builds gaussweep and tests it. The last line counts: "N passed, N failed, N skipped".
 #
-#   tests/run.sh [--quick]
+#   tests/run.sh [--all | --unit [ROOM]]
 #
-#   --quick   without the sanitizer build and without the program for Kepler and Maxwell
+#   (nothing)       what a change may break: at most 20 minutes on two cores, without a compiler cache
+#   --all           and what is slow and seldom fails (tests/README.md has the list)
+#   --unit [ROOM]   the unit tests of kernels, io or driver, or of all three: no CUDA, at most 3 minutes after a first build
 #
-# In order: packages (jobs/setup.sh), the build `ci` in build/ with every test, the build `dev` in build-dev/
-# with address and undefined-behaviour sanitizers and its unit tests, the program with CUDA 11.8 (kepler_program.sh).
+# In order: packages (jobs/setup.sh), the build `ci` in build/ with its tests, the build `dev` in build-dev/ with address
+# and undefined-behaviour sanitizers and its unit tests, the kernels with CUDA 11.8 (kepler_program.sh).
 # A step that fails does not keep the next ones from running, except that nothing runs without a build.
 # JOBS: how many compilers and tests at once (default: the number of cores).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-quick=false
-for argument in "$@"; do
-  case "$argument" in
-    --quick) quick=true ;;
-    -h | --help) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
-    *) echo "run.sh: unknown option '$argument'; allowed: --quick" >&2; exit 2 ;;
-  esac
-done
+refuse() { echo "run.sh: $*; allowed: --all, --unit, --unit kernels, --unit io, --unit driver" >&2; exit 2; }
+mode=${1:-}
+room=${2:-}
+case "$mode" in
+  '' | --all) if (($# > 1)); then refuse "unexpected argument '$2'"; fi ;;
+  --unit) if (($# > 2)); then refuse "unexpected argument '$3'"; fi ;;
+  -h | --help) sed -n '2,/^set -/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+  *) refuse "unknown option '$mode'" ;;
+esac
+case "$room" in
+  '' | kernels | io | driver) ;;
+  *) refuse "unknown room '$room'" ;;
+esac
 jobs=${JOBS:-$(nproc)}
 source jobs/mpi_environment.sh
 failures=()
+warnings=()
 reports=()
+minutes=()
+current=
 
-step() { printf '\n== %s (%d s)\n' "$1" "$SECONDS"; }
+# step NAME: the one before it has ended.
+step() {
+  if [[ -n $current ]]; then
+    minutes+=("$current $(((SECONDS - began + 3) / 6))")
+    printf '   %s took %d s\n' "$current" $((SECONDS - began))
+  fi
+  current=$1
+  began=$SECONDS
+  if [[ -n $current ]]; then printf '\n== %s\n' "$current"; fi
+}
 
 # build PRESET FOLDER TARGET OPTION…: configures and builds; the compiler's output only where it has something to say.
 build() {
@@ -32,16 +51,18 @@ build() {
   shift 3
   log=$folder/build.log
   mkdir -p "$folder"
-  cmake --preset "$preset" "$@" >"$log" 2>&1 && cmake --build "$folder" -j "$jobs" --target "$target" >>"$log" 2>&1
+  cmake --preset "$preset" -B "$folder" -DGAUSSWEEP_UNITY=ON "$@" >"$log" 2>&1 &&
+    cmake --build "$folder" -j "$jobs" --target "$target" >>"$log" 2>&1
   local code=$?
-  grep -E '^-- Backends|warning' "$log" || true
-  if ((code)) && [[ ${!#} == -DGAUSSWEEP_UNITY=* && ${!#} != *=OFF ]]; then
+  if ((code)) && [[ ${!#} != -DGAUSSWEEP_UNITY=OFF ]]; then
     # Names of two files may clash that are right one by one.
     grep -m 5 'error' "$log"
     echo "run.sh: the build $preset failed with several files at a time; once more, file by file"
-    build "$preset" "$folder" "$target" "${@:1:$#-1}" -DGAUSSWEEP_UNITY=OFF
+    build "$preset" "$folder" "$target" "$@" -DGAUSSWEEP_UNITY=OFF || return
+    warnings+=("the build $preset passes file by file only: two files of a library use one name")
     return
   fi
+  grep -E '^-- Backends|warning' "$log" || true
   if ((code)); then
     grep -E -A 20 'error|FAILED|Error' "$log" | head -n 200
     echo "run.sh: the build $preset failed; all of its output is in $log"
@@ -67,38 +88,56 @@ test_in() {
   }
 }
 
+build_and_test_units() {
+  step "build of the unit tests"
+  build ci build-unit "unit_tests${room:+_$room}" -DGAUSSWEEP_CUDA=OFF || exit 1
+  step "unit tests"
+  test_in build-unit "$jobs" -L "^(${room:-kernels|io|driver})\$"
+}
+
+build_and_test_everything() {
+  # Without a GPU nothing of the backend cuda runs: that it compiles is all there is to see. With one, it is for that one.
+  local options=(-DGAUSSWEEP_CUDA=AUTO) gpu=true fast=(-LE slow) sanitized=(-L '^(io|simt)$')
+  nvidia-smi -L >/dev/null 2>&1 || gpu=false
+  if [[ $mode == --all ]]; then
+    fast=()
+    sanitized=(-L unit)
+  fi
+  if ! $gpu; then
+    options+=(-DGAUSSWEEP_SLOW_KERNELS=ON -DCMAKE_CUDA_ARCHITECTURES=90-real)
+    if [[ $mode == --all ]]; then options+=(-DCMAKE_CUDA_ARCHITECTURES="75-real;90-real;120"); fi
+  fi
+  step "build ci"
+  build ci build all "${options[@]}" || exit 1
+  if ! grep -q '^-- Backends: cuda' build/build.log; then
+    echo "run.sh: !!! NO CUDA COMPILER HERE: THE BACKEND cuda WAS NOT EVEN COMPILED !!!"
+  fi
+  step "tests"
+  # Three more than cores: the tests of Slurm, of time limits and of hangs mostly wait.
+  test_in build $((jobs + 3)) "${fast[@]}"
+
+  step "build dev, with sanitizers"
+  if build dev build-dev "$([[ $mode == --all ]] && echo unit_tests || echo sanitized_tests)"; then
+    step "unit tests with sanitizers"
+    test_in build-dev "$jobs" "${sanitized[@]}"
+  fi
+  if [[ $mode == --all ]]; then
+    step "the program for Kepler and Maxwell"
+    tests/kepler_program.sh || failures+=("the program for Kepler and Maxwell")
+    # The build above was for this GPU alone.
+    if $gpu; then tests/portable_compile.sh || failures+=("portable kernels"); fi
+  else
+    step "the kernels for Kepler"
+    tests/kepler_program.sh --kernels || failures+=("the kernels for Kepler")
+  fi
+}
+
 step "packages"
 jobs/setup.sh --for-tests || exit 1
-
-step "build ci"
-# Without a GPU here the architectures are those of the machines to come; with one, that one's as well.
-options=(-DGAUSSWEEP_CUDA=AUTO)
-gpu=true
-nvidia-smi -L >/dev/null 2>&1 || gpu=false
-# Nothing of them runs here, so that they compile is all there is to see.
-if ! $gpu; then options+=(-DCMAKE_CUDA_ARCHITECTURES="75-real;90-real;120" -DGAUSSWEEP_SLOW_KERNELS=ON); fi
-build ci build all "${options[@]}" -DGAUSSWEEP_UNITY=tests || exit 1
-if ! grep -q '^-- Backends: cuda' build/build.log; then
-  echo "run.sh: !!! NO CUDA COMPILER HERE: THE BACKEND cuda WAS NOT EVEN COMPILED !!!"
-fi
-
-step "tests"
-# Three more than cores: the tests of Slurm, of time limits and of hangs mostly wait.
-test_in build $((jobs + 3))
-
-if ! $quick; then
-  step "build dev, with sanitizers"
-  if build dev build-dev unit_tests -DGAUSSWEEP_UNITY=ON; then
-    step "unit tests with sanitizers"
-    test_in build-dev "$jobs" -L unit
-  fi
-  step "the program for Kepler and Maxwell"
-  tests/kepler_program.sh || failures+=("the program for Kepler and Maxwell")
-  # The build above was for this GPU alone.
-  if $gpu; then tests/portable_compile.sh || failures+=("portable kernels"); fi
-fi
+if [[ $mode == --unit ]]; then build_and_test_units; else build_and_test_everything; fi
 
 step "summary"
+mkdir -p build
 python3 - "${reports[@]}" <<'CODE'
 import collections
 import pathlib
@@ -153,7 +192,12 @@ open("build/counts", "w", encoding="utf-8").write(f"{passed} passed, {failed} fa
 CODE
 # shellcheck disable=SC2181
 if (($?)); then failures+=("counting the tests"); fi
+step ""
+for line in "${minutes[@]}"; do
+  printf 'minutes: %5.1f  %s\n' "${line##* }e-1" "${line% *}"
+done
 echo "took $SECONDS s"
+if ((${#warnings[@]})); then printf 'WARNING: %s\n' "${warnings[@]}"; fi
 if ((${#failures[@]})); then
   printf 'FAILED: %s\n' "${failures[@]}"
 fi

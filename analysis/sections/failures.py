@@ -13,6 +13,7 @@ WRONG = ["suspect", "failed", "diverged"]
 def failures(page, night):
     page.begin("failures", "Failures and honest findings")
     records = night.records
+    _doubted(page, records)
     bad = records[(records["status"] != "pass") | records["unexpected"]]
     if not len(bad):
         page.nothing("Every trial passed." if len(records) else "There are no records.")
@@ -21,6 +22,44 @@ def failures(page, night):
     _skipped(page, records)
     _wrong(page, records)
     first_row(page, records)
+
+
+def doubted(records):
+    """Answers within the tolerance that are too fast for the device, or 100 times less accurate than the reference."""
+    answered = records["status"].isin(["pass", "suspect"])
+    return records[answered & ((records["timing"] == "suspect") | (records["digits_lost"] >= 2))]
+
+
+def _doubted(page, records):
+    rows = doubted(records)
+    if not len(rows):
+        return
+    page.heading("To be doubted, though within the tolerance")
+    grouped = (
+        rows.assign(too_fast=rows["timing"] == "suspect")
+        .groupby(["problem", "method", "matrix_name"])
+        .agg(
+            trials=("key", "size"),
+            too_fast=("too_fast", "sum"),
+            share=("peak_share", "max"),
+            digits=("digits_lost", "max"),
+            smallest=("size", "min"),
+            largest=("size", "max"),
+        )
+        .reset_index()
+    )
+    columns = [
+        ("problem", "problem", None),
+        ("method", "method", None),
+        ("matrix_name", "matrix", None),
+        ("trials", "trials", whole),
+        ("too_fast", "faster than the device", whole),
+        ("share", "times the peak", number),
+        ("digits", "digits lost", number),
+        ("smallest", "n from", whole),
+        ("largest", "to", whole),
+    ]
+    page.table("failures-doubted", grouped, columns, limit=60, caption="Too fast for the device, or digits lost.")
 
 
 def _broken(page, records):

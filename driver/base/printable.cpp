@@ -20,11 +20,23 @@ bool is_hidden(std::string_view character) {
          (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);
 }
 
-std::string shown(const std::string& text, std::string_view kept) {
+/// Bytes of a colour's sequence at `i`; 0 where there is none.
+std::size_t colour_bytes(const std::string& text, std::size_t i) {
+  if (text.compare(i, 2, "\033[") != 0) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", i + 2);
+  return end != std::string::npos && text[end] == 'm' ? end + 1 - i : 0;
+}
+
+std::string shown(const std::string& text, std::string_view kept, bool with_colours = false) {
   const auto is_plain = [](char c) { return c >= ' ' && c < '\x7f'; };
   if (std::all_of(text.begin(), text.end(), is_plain)) return text;
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
+    if (const std::size_t colour = with_colours ? colour_bytes(text, i) : 0; colour > 0) {
+      out += text.substr(i, colour);
+      i += colour;
+      continue;
+    }
     const std::size_t length = io::character_bytes(text, i);
     const std::string_view character = std::string_view(text).substr(i, std::max<std::size_t>(length, 1));
     const bool is_space = character == "\n" || character == "\t" || character == "\r";
@@ -44,6 +56,10 @@ std::string printable(const std::string& text) {
 
 std::string printable_lines(const std::string& text) {
   return shown(text, "\n\t");
+}
+
+std::string terminal_text(const std::string& text) {
+  return shown(text, "\n\t", true);
 }
 
 }  // namespace gaussweep::driver

@@ -10,5 +10,7 @@ namespace gaussweep::driver {
 std::string printable(const std::string& text);
 /// The same for a message of several lines: line feeds and tabs stay.
 std::string printable_lines(const std::string& text);
+/// The same for what is written to a terminal whole: colours (ESC [ digits and ; m) stay too.
+std::string terminal_text(const std::string& text);
 
 }  // namespace gaussweep::driver

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
@@ -11,15 +13,25 @@ namespace gaussweep::driver {
 
 namespace {
 
+bool is_number(const std::string& text) {
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return end == text.c_str() + text.size();
+}
+
 std::string csv_cell(const Cell& cell) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::to_string(*whole);
   if (const auto* number = std::get_if<double>(&cell))
     return std::isnan(*number) ? "" : fmt::to_string(*number);
   const auto* text = std::get_if<std::string>(&cell);
   if (text == nullptr) return {};
-  if (text->find_first_of(",\"\r\n") == std::string::npos) return *text;
+  // A spreadsheet computes what begins like this, as it would run a macro.
+  const bool is_formula =
+      !text->empty() && std::strchr("=+-@\t\r", text->front()) != nullptr && !is_number(*text);
+  const std::string shown = (is_formula ? "'" : "") + *text;
+  if (shown.find_first_of(",\"\r\n") == std::string::npos) return shown;
   std::string quoted = "\"";
-  for (const char c : *text) {
+  for (const char c : shown) {
     if (c == '"') quoted += '"';
     quoted += c;
   }

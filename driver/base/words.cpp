@@ -1,8 +1,10 @@
 #include "driver/base/words.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -114,6 +116,16 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width, std
 
 std::string paragraph(const std::string& text, std::size_t width) {
   return fmt::format("{}\n", fmt::join(wrapped(text, width), "\n"));
+}
+
+std::string shell_word(const std::string& text) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::strchr("_-./:,+@%=", c) != nullptr;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string duration_words(double seconds) {

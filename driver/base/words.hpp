@@ -31,6 +31,9 @@ std::string paragraph(const std::string& text, std::size_t width);
 /// Puts words behind a message, "; " between them where it has some.
 void add_words(std::string& message, const std::string& words);
 
+/// A word as a shell takes it: as it is where nothing in it has a meaning there, else between quotes.
+std::string shell_word(const std::string& text);
+
 /// "2 h 05 min", "3 min 10 s", "12 s".
 std::string duration_words(double seconds);
 

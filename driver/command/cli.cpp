@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <sstream>
 #include <system_error>
 
 #include "driver/base/printable.hpp"
@@ -37,7 +38,10 @@ int run_command(CLI::App& app, const Commands& commands, std::string& lost) {
     app.parse(commands.argc, commands.argv);
     return commands.exit_code;
   } catch (const CLI::ParseError& e) {
-    const int code = app.exit(e);  // prints help, version, or what is wrong
+    std::ostringstream help, refused;
+    const int code = app.exit(e, help, refused);
+    fmt::print("{}", help.str());
+    say(refused.str());
     return code == 0 ? exit_ok : exit_usage;
   } catch (const UsageError& e) {
     return fail(exit_usage, e.what());
@@ -70,6 +74,7 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   open_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of the write that asked for it
   start_messages();
+  guard_terminal();
   Commands commands{registry, make_device, argc, argv};
   CLI::App app{"gaussweep: sweeps of dense linear-algebra methods over sizes, parameters and GPUs"};
   app.name("gaussweep");

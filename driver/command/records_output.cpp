@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "driver/base/words.hpp"
+#include "driver/records/doubts.hpp"
 #include "driver/records/host_names.hpp"
 #include "driver/records/loading.hpp"
 #include "driver/records/verdict_grid.hpp"
@@ -73,6 +74,11 @@ void print_failures(const std::vector<io::Record>& records, const char* between)
     fmt::print("{}Not passed, as the plan expects, or skipped:\n{}", between,
                render_text(findings, output_width()));
   }
+  if (!findings.rows.empty()) between = "\n";
+  const Table doubts = doubt_table(records);
+  if (!doubts.rows.empty())
+    fmt::print("{}To be doubted, though the answers are within the tolerance:\n{}", between,
+               render_text(doubts, output_width()));
   fmt::print("\n{} record{}: {}\n", records.size(), records.size() == 1 ? "" : "s",
              status_counts_text(records));
 }
@@ -85,6 +91,7 @@ void print_races(const std::vector<io::Record>& records, const io::Results& all,
     nlohmann::ordered_json json;
     json["races"] = render_json(verdict_table(grids));
     json["failures"] = render_json(failure_table(records, Failures::all));
+    json["doubts"] = render_json(doubt_table(records));
     json["records"] = records.size();
     fmt::print("{}\n", json_text(json));
   } else {

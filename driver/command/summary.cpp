@@ -9,6 +9,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/records_output.hpp"
+#include "driver/records/doubts.hpp"
 #include "driver/records/phases.hpp"
 #include "driver/records/summary.hpp"
 #include "driver/system/terminal.hpp"
@@ -116,6 +117,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
     nlohmann::ordered_json json;
     if (!options.only_failures) json["groups"] = render_json(table);
     json["failures"] = render_json(failure_table(records, Failures::all));
+    json["doubts"] = render_json(doubt_table(records));
     json["records"] = records.size();
     fmt::print("{}\n", json_text(json));
   } else {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
 #include "driver/records/builds.hpp"
 #include "driver/records/journal_results.hpp"
 #include "io/files/errors.hpp"
@@ -159,7 +160,7 @@ Loaded load_directory(const fs::path& directory, bool with_details) {
       loaded.remarks.push_back(fmt::format(
           "{} cannot be read; the journal was read instead ({}) (`gaussweep merge {} -o {} --force` "
           "makes it anew)",
-          results.string(), e.what(), journal.string(), results.string()));
+          results.string(), e.what(), shell_word(journal.string()), shell_word(results.string())));
     }
   }
   take_journal(loaded, journal);

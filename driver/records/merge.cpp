@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -20,6 +22,34 @@ using io::Record;
 std::string identity(const Record& r) {
   // None of these holds a newline.
   return fmt::format("{}\n{}\n{}\n{}\n{}", r.key, r.run_id, r.gpu_name, r.capability, r.commit);
+}
+
+/// Whether two records of one identity come from one execution; end_time has microseconds.
+bool is_same_execution(const Record& a, const Record& b) {
+  return a.start_time == b.start_time && a.end_time == b.end_time;
+}
+
+/// Whether a record counts rather than another of its identity: the later execution, of one the later
+/// judgement. Times are in UTC and of fixed form, so that text compares as time does.
+bool is_later(const Record& a, const Record& b) {
+  return std::tie(a.start_time, a.end_time, a.judged_time) >
+         std::tie(b.start_time, b.end_time, b.judged_time);
+}
+
+bool same_verdict(const Record& a, const Record& b) {
+  return a.status == b.status &&
+         (a.tolerance == b.tolerance || (std::isnan(a.tolerance) && std::isnan(b.tolerance)));
+}
+
+constexpr std::size_t most_conflicts = 10;  // are named
+
+/// What two judgements of one execution say.
+std::string conflict(const Record& old, const std::string& old_path, const Record& kept,
+                     const std::string& kept_path) {
+  return fmt::format(
+      "{}/{} n={} is {} by tolerance {:g} in {}, and {} by {:g} in {}, which is later and counts",
+      kept.problem, kept.method, kept.n, old.status, old.tolerance, old_path, kept.status, kept.tolerance,
+      kept_path);
 }
 
 std::string attribute(const io::Results& results, const std::string& name) {
@@ -78,6 +108,7 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
   std::set<std::pair<std::string, std::string>> devices;
   std::set<std::string> hosts, plans;
   HostNames names;
+  std::size_t conflicts = 0;
   nlohmann::json sources = nlohmann::json::array();
   for (Loaded& input : inputs) {
     names.tell_apart(input.results);
@@ -99,8 +130,15 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
         continue;
       }
       Record& kept = merged.results.records[known->second.first];
-      // Times are in UTC and of fixed form, so that text compares as time does.
-      if (record.start_time > kept.start_time) {
+      const bool judged_again = is_same_execution(record, kept) && !same_verdict(record, kept);
+      // Where nothing says which judgement is later, that of the later input is.
+      const bool counts = is_later(record, kept) || (judged_again && !is_later(kept, record));
+      if (judged_again && ++conflicts <= most_conflicts) {
+        const std::string& other = merged.inputs[known->second.second].path;
+        merged.remarks.push_back(counts ? conflict(kept, other, record, report.path)
+                                        : conflict(record, report.path, kept, other));
+      }
+      if (counts) {
         kept = std::move(record);
         ++merged.inputs[known->second.second].dropped;
         known->second.second = number;
@@ -117,6 +155,9 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
     }
     for (const std::string& remark : input.remarks) merged.remarks.push_back(remark);
   }
+  if (conflicts > most_conflicts)
+    merged.remarks.push_back(
+        fmt::format("and {} more records were judged again", conflicts - most_conflicts));
   plans.erase("");
   if (plans.size() > 1) {
     merged.remarks.push_back(

@@ -137,6 +137,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
     }
     all.push_back(&record);
     ++(in_shard(record.key, start.shard) ? status.done : status.elsewhere);
+    if (record.for_now && in_shard(record.key, start.shard)) ++status.for_now;
     ++status.counts[record.status];
     if (journal.notes_before[i] > start.note && record.status != io::Status::skipped) {
       ++status.fresh;
@@ -307,6 +308,7 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
   out["started"] = status.started;
   out["total"] = status.total < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(status.total);
   out["done"] = status.done;
+  out["for_now"] = status.for_now;
   out["vanished"] = status.vanished;
   out["elsewhere"] = status.elsewhere;
   out["counts"] = nlohmann::ordered_json::object();

@@ -18,6 +18,7 @@ struct SweepStatus {
   std::int64_t starts = 0;
   std::int64_t total = -1;     ///< trials of the plan (or shard); -1 where no start is recorded
   std::int64_t done = 0;       ///< of those, with a record
+  std::int64_t for_now = 0;    ///< of those, left for now: a resume tries them again
   std::int64_t elsewhere = 0;  ///< records of other shards, which went into the same directory
   std::int64_t vanished = 0;   ///< records whose trial an edited plan no longer has
   std::int64_t fresh = 0;      ///< records since the last start, skipped ones not counted

@@ -12,6 +12,7 @@
 #include "driver/base/words.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/records/judge.hpp"
+#include "driver/system/clock.hpp"
 #include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
 
@@ -136,6 +137,7 @@ bool judge_again(Record& record, double tolerance) {
   const bool has_changed = status != record.status;
   record.status = status;
   record.tolerance = tolerance;
+  record.judged_time = fine_time_stamp();
   if (has_changed) record.message = finding_words(*evidence);
   return true;
 }

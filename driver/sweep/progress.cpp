@@ -49,8 +49,8 @@ void Progress::show(double seconds_left, bool now) {
   }
   if (terminal_) {
     const std::size_t filled = total_ == 0 ? bar_width : bar_width * done_ / total_;
-    say(fmt::format("\r\033[K[{}{}] {}", std::string(filled, '='), std::string(bar_width - filled, ' '),
-                    words));
+    say_as_it_is(fmt::format("\r\033[K[{}{}] {}", std::string(filled, '='),
+                             std::string(bar_width - filled, ' '), words));
   } else {
     say(words + "\n");
   }

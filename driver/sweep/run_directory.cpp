@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 #include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -65,6 +66,21 @@ void make_inner_folder(const std::filesystem::path& path) {
   keep_private(held.file.fd(), path);
 }
 
+/// The run directory and the folders above it that are not there yet. Their entries survive a loss of power.
+void make_durable_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return;
+  std::vector<std::filesystem::path> made{path};
+  while (!std::filesystem::exists(made.back().parent_path(), error))
+    made.push_back(made.back().parent_path());
+  std::filesystem::create_directories(path.parent_path(), error);
+  make_private_folder(path);
+  for (const std::filesystem::path& folder : made) {
+    const std::filesystem::path above = folder.parent_path();
+    if (::access(above.c_str(), R_OK) == 0) io::sync_folder(above);  // it cannot be opened else
+  }
+}
+
 /// What a run may have left, however early it was killed, or a batch job's script before it.
 bool may_be_a_run(const std::filesystem::path& path) {
   std::error_code error;
@@ -98,8 +114,7 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
         "-o {}: holds files, but no run that could go on; give the directory of a run, or a new name",
         path.string()));
   }
-  std::filesystem::create_directories(path_.parent_path(), error);
-  make_private_folder(path_);
+  make_durable_folder(path_);
   const io::Descriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.open()) keep_private(folder.fd(), path_);
   lock();
@@ -151,7 +166,6 @@ void RunDirectory::lock() {
 }
 
 void RunDirectory::save_plan(const std::string& text) {
-  io::remove_stale_temporaries(path_ / "plan.yaml");
   io::write_atomically(path_ / "plan.yaml", text.data(), text.size());
 }
 
@@ -216,6 +230,12 @@ void RunDirectory::write_results(bool now) {
   if (!is_written(now) || !dirty_) return;
   const double start = now_seconds();
   if (!now && start < next_write_) return;
+  // What the results show is in the journal first, and on disk before the results are.
+  if (now) {
+    sync();
+  } else {
+    flush();
+  }
   const std::filesystem::path path = path_ / "results.h5";
   std::vector<char> image = io::results_image(path, results_of(contents_));
   dirty_ = false;
@@ -223,7 +243,10 @@ void RunDirectory::write_results(bool now) {
   write_began_ = start;
   // Where no thread is to be had, `get` does it.
   write_ = std::async(std::launch::async | std::launch::deferred,
-                      [path, image = std::move(image)] { io::write_results_image(path, image); });
+                      [path, journal = path_ / "journal.jsonl", image = std::move(image)] {
+                        io::sync_file(journal);
+                        io::write_results_image(path, image);
+                      });
 }
 
 }  // namespace gaussweep::driver

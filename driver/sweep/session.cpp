@@ -14,6 +14,7 @@
 #include <spdlog/spdlog.h>
 
 #include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
 #include "driver/plan/matrix_request.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
@@ -77,6 +78,11 @@ struct Work {
   std::vector<Trial> all;  ///< of this shard
   std::vector<Trial> todo;
 };
+
+/// What goes on with this run: --resume or --retry-failed.
+std::string command_to(const RunOptions& options, const char* how) {
+  return fmt::format("gaussweep run {} -o {} {}", shell_word(options.plan), shell_word(options.output), how);
+}
 
 /// Whether a recorded trial is to be done once more.
 bool is_wanted_again(const Trial& trial, const io::Record& record, bool retry_failed) {
@@ -241,19 +247,16 @@ void tell_unexpected(const Work& work, const RunDirectory& directory, const RunO
   }
   if (findings > 0 && options.is_kept) {
     spdlog::info("{} trial{} did not pass, as the plan expects: findings (gaussweep summary {} --failures)",
-                 findings, findings == 1 ? "" : "s", options.output);
+                 findings, findings == 1 ? "" : "s", shell_word(options.output));
   }
   if (unexpected == 0) return;
   if (unexpected > most_named) names += fmt::format("\n  and {} more", unexpected - most_named);
-  if (!options.is_kept) {
-    spdlog::warn("{} trial{} did not end as expected:{}", unexpected, unexpected == 1 ? "" : "s", names);
-    return;
-  }
-  spdlog::warn(
-      "{} trial{} did not end as the plan expects:{}\nall of them: gaussweep summary {} --failures\nonce "
-      "more: "
-      "gaussweep run {} -o {} --retry-failed",
-      unexpected, unexpected == 1 ? "" : "s", names, options.output, options.plan, options.output);
+  const std::string next =
+      options.is_kept ? fmt::format("\nall of them: gaussweep summary {} --failures\nonce more: {}",
+                                    shell_word(options.output), command_to(options, "--retry-failed"))
+                      : "";
+  spdlog::warn("{} trial{} did not end as {}:{}{}", unexpected, unexpected == 1 ? "" : "s",
+               options.is_kept ? "the plan expects" : "expected", names, next);
 }
 
 WorkerPlace place_of(const Session& session, const Decision& decision) {
@@ -416,12 +419,9 @@ int sweep_into(RunDirectory& directory, Session& session, const Planned& planned
   directory.sync();
   directory.write_results(true);
   tell_unexpected(work, directory, options);
-  if ((code == exit_stopped || end.lost_its_ranks) && !options.is_kept) {
-    spdlog::warn("stopped early ({})", end.stopped_because);
-  } else if (code == exit_stopped || end.lost_its_ranks) {
-    spdlog::warn("stopped early ({}); go on with: gaussweep run {} -o {} --resume", end.stopped_because,
-                 options.plan, options.output);
-  }
+  if (code == exit_stopped || end.lost_its_ranks)
+    spdlog::warn("stopped early ({}){}", end.stopped_because,
+                 options.is_kept ? "; go on with: " + command_to(options, "--resume") : "");
   return code;
 }
 
@@ -450,10 +450,10 @@ int lead(Session& session, const std::vector<json>& gathered) {
     try {
       return sweep_into(*directory, session, planned, told);
     } catch (const io::StorageError& e) {
-      throw io::StorageError(fmt::format(
-          "{}. {} records are safe in {}. Once this is mended, go on with: gaussweep run {} -o {} --resume",
-          e.what(), directory->safe_records(), (directory->path() / "journal.jsonl").string(), options.plan,
-          options.output));
+      throw io::StorageError(fmt::format("{}. {} records are safe in {}. Once this is mended, go on with: {}",
+                                         e.what(), directory->safe_records(),
+                                         (directory->path() / "journal.jsonl").string(),
+                                         command_to(options, "--resume")));
     }
   } catch (...) {
     if (!told) session.world.broadcast(to_json(Decision{}));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include <fcntl.h>
 #include <limits.h>
@@ -99,7 +100,7 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
       text.insert(message.color_range_end, "\033[m");
       text.insert(message.color_range_start, color_of(message.level));
     }
-    say(text);
+    say_as_it_is(text);
     spdlog::memory_buf_t logged;
     file_form_.format(message, logged);
     file_.write(printable_lines(fmt::to_string(logged)));
@@ -111,6 +112,28 @@ class MessageSink final : public spdlog::sinks::base_sink<std::mutex> {
   MessageFile file_;
 };
 
+/// What was printed and not shown yet: the beginning of a character or of a colour.
+std::string held_output;
+
+bool write_output(const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = ::write(STDOUT_FILENO, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    done += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+ssize_t write_guarded(void*, const char* data, std::size_t bytes) {
+  held_output.append(data, bytes);
+  // Up to the last line feed everything is whole.
+  const std::size_t whole = held_output.rfind('\n') + 1;
+  const bool shown = write_output(terminal_text(held_output.substr(0, whole)));
+  held_output.erase(0, whole);
+  return shown ? static_cast<ssize_t>(bytes) : 0;
+}
+
 /// The sink of the default logger; null before `start_messages`, as in tests of parts.
 MessageSink* sink() {
   const auto& sinks = spdlog::default_logger()->sinks();
@@ -119,7 +142,11 @@ MessageSink* sink() {
 
 }  // namespace
 
-void say(const std::string& text) noexcept {
+void say(const std::string& text) {
+  say_as_it_is(::isatty(STDERR_FILENO) == 1 ? terminal_text(text) : text);
+}
+
+void say_as_it_is(const std::string& text) noexcept {
   static bool stands_still = false;  // there is one standard error
   for (std::size_t done = 0; done < text.size();) {
     pollfd out{STDERR_FILENO, POLLOUT, 0};
@@ -148,9 +175,22 @@ void log_line(const std::string& text) {
   if (MessageSink* messages = sink()) messages->note(text);
 }
 
+void guard_terminal() {
+  if (::isatty(STDOUT_FILENO) != 1) return;
+  std::fflush(stdout);
+  cookie_io_functions_t functions{};
+  functions.write = write_guarded;
+  if (FILE* const guarded = ::fopencookie(nullptr, "w", functions)) {
+    std::setvbuf(guarded, nullptr, _IOLBF, BUFSIZ);
+    stdout = guarded;
+  }
+}
+
 std::string lost_output() {
   errno = 0;
   if (std::fflush(stdout) != 0) return std::strerror(errno);
+  if (!held_output.empty() && !write_output(terminal_text(std::exchange(held_output, {}))))
+    return std::strerror(errno);
   return std::ferror(stdout) == 0 ? "" : "a part of it was lost";
 }
 

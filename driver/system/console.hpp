@@ -7,8 +7,14 @@
 
 namespace gaussweep::driver {
 
-/// Writes to standard error what it takes now. Throws nothing, and waits no longer than a moment.
-void say(const std::string& text) noexcept;
+/// Writes to standard error what it takes now; on a terminal as terminal_text. Throws nothing, and waits no
+/// longer than a moment.
+void say(const std::string& text);
+/// The same, with what moves a terminal's cursor.
+void say_as_it_is(const std::string& text) noexcept;
+
+/// From now on standard output, where it is a terminal, gets terminal_text of all that is printed.
+void guard_terminal();
 
 /// From now on messages (spdlog's) go to standard error as `say` does it.
 void start_messages();

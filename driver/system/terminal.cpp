@@ -1,6 +1,7 @@
 #include "driver/system/terminal.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +9,8 @@
 
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "driver/base/printable.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -51,12 +54,20 @@ void redraw(const std::string& text, const std::string& last) {
   std::string out = home;
   for (std::size_t start = 0; start < text.size() && left > 0; --left) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
-    out += text.substr(start, end - start) + end_of_line;
+    out += terminal_text(text.substr(start, end - start)) + end_of_line;
     start = end + 1;
   }
-  if (!last.empty()) out += last + end_of_line;
-  std::fputs((out + end_of_screen).c_str(), stdout);
+  if (!last.empty()) out += terminal_text(last) + end_of_line;
   std::fflush(stdout);
+  out += end_of_screen;
+  // What moves the cursor goes past guard_terminal. A terminal that has gone is noticed by what is printed
+  // next.
+  for (std::size_t done = 0; done < out.size();) {
+    const ssize_t count = ::write(STDOUT_FILENO, out.data() + done, out.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    done += static_cast<std::size_t>(count);
+  }
 }
 
 bool output_has_colours() {

@@ -22,19 +22,17 @@
 #include "driver/worker/held.hpp"
 #include "driver/worker/placed.hpp"
 #include "driver/worker/probe.hpp"
+#include "driver/worker/sample_answers.hpp"
 #include "driver/worker/stage_timer.hpp"
 #include "driver/worker/warm_up.hpp"
 #include "io/records/status.hpp"
 #include "kernels/check/device_reductions.hpp"
+#include "kernels/core/cache_flush.hpp"
 #include "kernels/core/errors.hpp"
 
 namespace gaussweep::driver {
 
 namespace {
-
-/// Trials that need no more, and there are many of them, share a look at the memory that is free.
-constexpr double little_bytes = 0x1p26;
-constexpr double look_seconds = 1;  // at most between two
 
 /// Of host memory, beside two matrices.
 constexpr std::size_t kept_bytes = std::size_t{1} << 30;
@@ -88,64 +86,6 @@ Held<double>& Executor::held<double>() {
   return *held_double_;
 }
 
-Room Executor::room_of(const Device& device) const {
-  const DeviceInfo info = device.info();
-  Room room{info.name, static_cast<double>(info.free_bytes), static_cast<double>(info.total_bytes),
-            memory_facts()};
-  if (device.backend() == Backend::cuda) return room;
-  room.device_free = std::min(room.device_free, room.host.free);
-  room.device_total = std::min(room.device_total, room.host.most);
-  return room;
-}
-
-bool Executor::is_plenty_for(const Footprint& need) const {
-  return need.device_bytes + need.host_bytes <= little_bytes && now_seconds() < plenty_until_;
-}
-
-Placement Executor::placement_of(const Trial& trial, const Method& method) {
-  const Footprint need = footprint(method, trial);
-  if (is_plenty_for(need)) return {};
-  const Device& device = context_of(trial.backend).device;
-  Room room = room_of(device);
-  if (need.device_bytes > room.device_free) {  // what is held of earlier trials is not missed
-    leave_device();
-    room = room_of(device);
-  }
-  if (need.host_bytes > room.host.free) {
-    held_float_.reset();
-    held_double_.reset();
-    store_.finish([&] { at_("store"); });  // what is still to be stored neither
-    LargeBlocks::of_process().trim();
-    room = room_of(device);
-  }
-  Placement placement = place(method, trial, room);
-  if (placement.fit != Fit::fits) return placement;
-  const auto free = std::min(static_cast<double>(device_.info().free_bytes), room.host.free);
-  // Of what a trial takes, as much may be held afterwards.
-  const bool plenty = std::min(free, room.device_free) > need.device_bytes + 16 * little_bytes;
-  plenty_until_ = plenty ? now_seconds() + look_seconds : 0;
-  return placement;
-}
-
-void Executor::leave_device() {
-  if (held_float_) held_float_->leave_device();
-  if (held_double_) held_double_->leave_device();
-}
-
-Placement Executor::reference_placement(const Trial& trial, const Method& vendor) {
-  const Footprint need = footprint(vendor, trial);
-  if (is_plenty_for(need)) return {};
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const Device& device = trial.backend == Backend::host ? *host_device_ : device_;
-  Room room = room_of(device);
-  if (need.device_bytes > room.device_free) {
-    leave_device();
-    room = room_of(device);
-  }
-  room.host = {infinity, infinity};
-  return place(vendor, trial, room);
-}
-
 io::Record Executor::run(const Trial& trial) {
   const Method* method = registry_.find(trial.problem, trial.method);
   if (method == nullptr || !method->runs_on(trial.backend)) {
@@ -193,6 +133,21 @@ void note_times(io::Record& record, const Statistics& s, const Peaks& peaks, Pre
     record.peak_share =
         std::max(record.flops / peak_flops, record.bytes / peaks.copy_bytes_per_second) / s.median;
   }
+}
+
+/// Whether a run took less time than the device needs for its operations at the measured peak, or for its
+/// operands, where no cache holds them.
+bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& trial, Device& device) {
+  constexpr double slack = 1.5;  // peaks are measured once a run, and clocks change
+  constexpr double caches = 4;   // as large, and what is read comes from memory
+  const double flops =
+      trial.precision == Precision::float32 ? peaks.gemm_flops_float : peaks.gemm_flops_double;
+  double least = flops > 0 ? record.flops / flops : 0;
+  if (peaks.copy_bytes_per_second > 0 &&
+      record.bytes > caches * static_cast<double>(last_cache_bytes(device))) {
+    least = std::max(least, record.bytes / peaks.copy_bytes_per_second);
+  }
+  return record.seconds_median * slack < least;
 }
 
 void note_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
@@ -287,14 +242,14 @@ Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
 
 template <class T>
 struct Executor::Measured {
-  Placed<T> placed;  ///< the answer of the last sample
-  Verdict verdict;
-  Convergence convergence = Convergence::none;  ///< likewise
-  Statistics times;                             ///< of the samples that count
+  Placed<T> placed;     ///< the answer of the last sample
+  JudgedAnswer judged;  ///< the worst of all samples
+  Statistics times;     ///< of the samples that count
 };
 
 template <class T>
-Samples Executor::sample(const Trial& trial, MethodRun<T>& run, io::Record& record) {
+Samples Executor::sample(const Trial& trial, MethodRun<T>& run, SampleAnswers<T>& answers,
+                         io::Record& record) {
   if (trial.sampling.cold) run.run_cold();
   const bool on_gpu = trial.backend == Backend::cuda;
   GpuSampler& sampler = this->sampler();
@@ -307,6 +262,7 @@ Samples Executor::sample(const Trial& trial, MethodRun<T>& run, io::Record& reco
         sample.seconds = run.timed_run();
         queueing.push_back(run.queue_seconds());
         if (on_gpu) note_reading(record, sample, sampler.read());
+        answers.look(run.answer_digests());
         return sample;
       },
       now_seconds);
@@ -334,6 +290,45 @@ void Executor::measure_apart(const Trial& trial, MethodRun<T>& run, bool stages_
     const StoreWriter::Pause pause(store_);
     note_energy(record, run, trial, device, sampler(), median);
   }
+}
+
+namespace {
+
+/// The answer of the first working set, for a time when others are in its place. Nothing where there is no
+/// room.
+template <class T>
+std::optional<Placed<T>> kept_answer(Context& context, MethodRun<T>& run, const Trial& trial) {
+  Placed<T> kept;
+  try {
+    run.settle(0);
+    if (context.device.backend() == Backend::cuda)
+      kept.x = copy_on_device(context, run.staging().answer(0), trial.problem->x(trial.shape));
+    kept.answer = run.download(0, kept.is_on_device() ? static_cast<const T*>(kept.x.data()) : nullptr);
+    leave_host(kept);
+    return kept;
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
+/// An answer is no answer where its method wrote what it must not.
+void refuse_writes(const std::string& words, Judgement& verdict) {
+  if (words.empty()) return;
+  verdict.findings.ratio = std::numeric_limits<double>::infinity();
+  verdict.findings.flaw = words;
+}
+
+}  // namespace
+
+template <class T>
+Judgement Executor::judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
+                                 std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
+  const bool on_gpu = trial.backend == Backend::cuda;
+  if (on_gpu && run != nullptr)
+    return judge_in_place(context_, trial, method, run->staging(), copy, digest, inputs, answer);
+  if (on_gpu || (device_.backend() == Backend::cuda && !is_small(trial)))
+    return judge_by_upload(context_, trial, method, inputs, answer);
+  return {check(method, inputs, answer, trial.tolerance), {}};
 }
 
 template <class T>
@@ -378,15 +373,30 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
 
   at_("samples");
   pause->settle(patience_for(trial.backend));
+  const auto judge_copy = [&](int copy) {
+    JudgedAnswer judged;
+    const Answer<T> answer = run->download(copy, nullptr);
+    judged.verdict = judge_answer(trial, method, &*run, copy, digest, inputs, answer);
+    judged.info = answer.info;
+    judged.convergence = run->report().convergence;
+    return judged;
+  };
+  const auto keep_first = [&]() -> std::optional<Placed<T>> {
+    if (again) return std::nullopt;
+    return kept_answer(context, *run, trial);
+  };
+  SampleAnswers<T> answers(trial, keep_first, judge_copy);
   Measured<T> measured;
-  measured.times = sample(trial, *run, record).times();
+  measured.times = sample(trial, *run, answers, record).times();
+  answers.forget_if_same();
   pause.reset();
-  measured.convergence = run->report().convergence;
-  record.convergence = to_string(measured.convergence);
+  record.repeats_bits = answers.repeats_bits();
+  record.convergence = to_string(run->report().convergence);
   record.iterations = run->report().iterations;
   record.history = run->report().history;
 
   at_("download");
+  run->settle();
   Answer<T>& answer = measured.placed.answer;
   Buffer& on_both = measured.placed.x;
   const auto keep_on_device = [&] {
@@ -400,7 +410,9 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
     answer = run->download(static_cast<const T*>(on_both.data()));
   });
   if (pinned) answer = run->fetched();
-  record.info = answer.info;
+  JudgedAnswer last;
+  last.info = answer.info;
+  last.convergence = run->report().convergence;
 
   if (again) {  // the judge needs the memory of the runs
     measure_apart(trial, *run, stages_known, measured.times.median, record);
@@ -408,17 +420,28 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
   }
   at_("verify");  // in place, before anything else runs in the answer's memory
   const double verify_start = now_seconds();
-  if (device.backend() == Backend::cuda && run) {
-    measured.verdict =
-        judge_in_place(context, trial, method, run->staging(), run->last_copy(), digest, inputs, answer);
-  } else if (device.backend() == Backend::cuda || (device_.backend() == Backend::cuda && !is_small(trial))) {
-    measured.verdict = judge_by_upload(context_, trial, method, inputs, answer);
-  } else {
-    measured.verdict.findings = check(method, inputs, answer, trial.tolerance);
-  }
+  last.verdict =
+      judge_answer(trial, method, run ? &*run : nullptr, run ? run->last_copy() : 0, digest, inputs, answer);
+  bool unjudged = false;
+  measured.judged = answers.worst(
+      last,
+      [&](Placed<T>& kept) {
+        bring_to_host(device, kept);
+        JudgedAnswer judged = last;
+        judged.verdict = judge_answer<T>(trial, method, nullptr, 0, 0, inputs, kept.answer);
+        judged.info = kept.answer.info;
+        return judged;
+      },
+      unjudged);
+  if (unjudged)
+    add_words(record.message,
+              "the answer of the first sample differs and was not judged: no room to keep it");
+  record.info = measured.judged.info;
+  record.convergence = to_string(measured.judged.convergence);
   record.verify_seconds = now_seconds() - verify_start;
   if (!run) return measured;
   if (registry_.reference(trial.problem, trial.backend) != nullptr) keep_on_device();
+  if (run->pristine() == Pristine::on_device) refuse_writes(run->forbidden_writes(), measured.judged.verdict);
   measure_apart(trial, *run, stages_known, measured.times.median, record);
   if (on_device && !pinned)
     residence.keep(run->staging(), *held.prepared, digest, earlier > 0 ? earlier : seconds);
@@ -442,21 +465,27 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
     measured = measure(trial, method, held, Pristine::on_host, record);
     how = uploaded_again;
   }
-  const Findings& found = measured.verdict.findings;
+  const Judgement& verdict = measured.judged.verdict;
+  const Findings& found = verdict.findings;
 
   record.residual_ratio = found.ratio;
   record.backward_error = found.backward_error;
   record.forward_error = found.forward_error;
   record.pivot_growth = found.pivot_growth;
   record.first_row_percent = found.first_row_percent;
-  note_times(record, measured.times, peaks_of(trial.backend, device_.backend(), peaks_), trial.precision);
-  const Evidence evidence{trial.problem, found.ratio,          trial.tolerance,
-                          record.info,   measured.convergence, found.flaw};
+  const Peaks peaks = peaks_of(trial.backend, device_.backend(), peaks_);
+  note_times(record, measured.times, peaks, trial.precision);
+  if (!method.mixed_precision && is_too_short(record, peaks, trial, context_of(trial.backend).device))
+    record.timing = "suspect";
+  const Evidence evidence = measured.judged.evidence(trial);
   record.status = word(judge(evidence));
-  record.message = finding_words(evidence);
-  if (!measured.verdict.disagreement.empty()) {
+  record.judged_time = fine_time_stamp();
+  std::string words = finding_words(evidence);
+  add_words(words, record.message);
+  record.message = words;
+  if (!verdict.disagreement.empty()) {
     record.status = word(io::Status::error);
-    record.message = measured.verdict.disagreement;
+    record.message = verdict.disagreement;
   }
   add_words(record.message, how);
   if (trial.pinned && record.host_memory != host_memory_word(true)) add_words(record.message, not_pinned);

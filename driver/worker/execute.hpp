@@ -25,6 +25,8 @@ template <class T>
 struct Held;
 template <class T>
 struct Placed;
+template <class T>
+class SampleAnswers;
 
 /// Holds what trials share: the devices, the inputs of the last trial, the reference's answer for them.
 class Executor {
@@ -56,7 +58,12 @@ class Executor {
   Measured<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
                       io::Record& record);
   template <class T>
-  Samples sample(const Trial& trial, MethodRun<T>& run, io::Record& record);
+  Samples sample(const Trial& trial, MethodRun<T>& run, SampleAnswers<T>& answers, io::Record& record);
+  /// What the judge says of the answer of a working set, where it lies if `run` is there.
+  /// @param digest of the pristine inputs on the device (judge_in_place)
+  template <class T>
+  Judgement judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
+                         std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
   /// The passes after the samples.
   template <class T>
   void measure_apart(const Trial& trial, MethodRun<T>& run, bool stages_known, double median,

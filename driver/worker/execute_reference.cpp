@@ -1,5 +1,6 @@
 // The vendor's run that a trial's answer is compared with.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,18 @@
 #include "kernels/check/device_reductions.hpp"
 
 namespace gaussweep::driver {
+
+namespace {
+
+/// How many decimal digits of backward error lie between a method and its reference; less than the unit
+/// roundoff is as good as that.
+double digits_lost(double own, double reference, Precision precision) {
+  const double roundoff = precision == Precision::float32 ? 0x1p-24 : 0x1p-53;
+  if (!std::isfinite(own) || !std::isfinite(reference)) return io::Record::unknown;
+  return std::log10(std::max(own, roundoff) / std::max(reference, roundoff));
+}
+
+}  // namespace
 
 template <class T>
 bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record) {
@@ -51,10 +64,15 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
         return sample;
       },
       now_seconds);
+  run.settle();
   Placed<T> placed;
   if (on_device)
     placed.x = copy_on_device(context, run.staging().answer(run.last_copy()), trial.problem->x(trial.shape));
   placed.answer = run.download(static_cast<const T*>(placed.x.data()));
+  held.reference.backward_error =
+      judge_answer(as_vendor, vendor, on_device && pristine != nullptr ? &run : nullptr, run.last_copy(),
+                   digest, held.prepared->inputs, placed.answer)
+          .findings.backward_error;
   if (pristine != nullptr)
     held.residence.keep(run.staging(), *held.prepared, digest, held.residence.upload_seconds());
   held.reference.placed = std::move(placed);
@@ -79,6 +97,7 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   } else if (is_vendor) {
     reference.placed = std::move(own);
     reference.seconds = record.seconds_median;
+    reference.backward_error = record.backward_error;
   }
   at_("compare");
   Placed<T>& answer = is_vendor ? reference.placed : own;
@@ -93,6 +112,7 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   }
   record.reference_method = vendor->variant;
   record.reference_seconds = reference.seconds;
+  record.digits_lost = digits_lost(record.backward_error, reference.backward_error, trial.precision);
   const Difference apart =
       difference_of(context_, trial.problem, trial.shape, answer, reference.placed, reference.norm);
   record.reference_difference = apart.largest;

@@ -18,6 +18,7 @@ struct Reference {
   Placed<T> placed;
   double norm = std::numeric_limits<double>::quiet_NaN();
   double seconds = std::numeric_limits<double>::quiet_NaN();
+  double backward_error = std::numeric_limits<double>::quiet_NaN();
   double good_until = 0;  ///< by the clock: what drifts has drifted then
 };
 

@@ -18,14 +18,6 @@ void add_copy(std::vector<DeviceCopy<T>>& copies, const Placed<T>& of) {
   copies.push_back({&of.answer.x, {static_cast<const T*>(of.x.data()), 1, of.answer.x.rows}});
 }
 
-template <class T>
-void bring_to_host(Device& device, Placed<T>& placed) {
-  HostMatrix<T>& x = placed.answer.x;
-  if (!x.empty() || !placed.is_on_device()) return;
-  x = HostMatrix<T>::unset(x.rows, x.cols);
-  device.to_host(x.data.data(), placed.x.data(), placed.x.bytes());
-}
-
 /// What `work` says with reductions where the answers lie.
 template <class T, class Work>
 auto where_they_lie(Context& context, std::vector<Placed<T>*> answers, Work&& work) {
@@ -43,6 +35,14 @@ auto where_they_lie(Context& context, std::vector<Placed<T>*> answers, Work&& wo
 }
 
 }  // namespace
+
+template <class T>
+void bring_to_host(Device& device, Placed<T>& placed) {
+  HostMatrix<T>& x = placed.answer.x;
+  if (!x.empty() || !placed.is_on_device()) return;
+  x = HostMatrix<T>::unset(x.rows, x.cols);
+  device.to_host(x.data.data(), placed.x.data(), placed.x.bytes());
+}
 
 template <class T>
 Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& size) {
@@ -78,6 +78,7 @@ Difference difference_of(Context& context, Problem problem, const Shape& shape, 
 #define GAUSSWEEP_PLACED(T)                                                   \
   template Buffer copy_on_device(Context&, const Strided<T>&, const Extent&); \
   template void leave_host(Placed<T>&);                                       \
+  template void bring_to_host(Device&, Placed<T>&);                           \
   template double norm_of(Context&, Problem, const Shape&, Placed<T>&);       \
   template Difference difference_of(Context&, Problem, const Shape&, Placed<T>&, Placed<T>&, double);
 GAUSSWEEP_PLACED(float)

@@ -26,6 +26,9 @@ Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& si
 /// Frees the elements on the host where there are those on the device.
 template <class T>
 void leave_host(Placed<T>& placed);
+/// Fetches them where they are on the device alone. @throws DeviceError
+template <class T>
+void bring_to_host(Device& device, Placed<T>& placed);
 
 /// `norm_of_answer` and `difference` (check.hpp), on the worker's device where something lies there. Where
 /// that has no room for what does not, on the host. @throws DeviceError

@@ -33,8 +33,8 @@ double multiplications(const Trial& trial) {
 
 /// By the GPU, with `copies()` of the operands that lie there, and by the CPU where it must or can not.
 template <class T, class Copies>
-Verdict judge_with(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                   const Answer<T>& answer, Copies&& copies) {
+Judgement judge_with(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
+                     const Answer<T>& answer, Copies&& copies) {
   std::optional<Findings> found;
   try {
     const auto reductions = little_on_host(device_reductions<T>(context, copies()));
@@ -77,8 +77,8 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
 }
 
 template <class T>
-Verdict judge_in_place(Context& context, const Trial& trial, const Method& method, Staging<T>& staging,
-                       int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
+Judgement judge_in_place(Context& context, const Trial& trial, const Method& method, Staging<T>& staging,
+                         int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
   return judge_with(context, trial, method, inputs, answer, [&]() -> std::vector<DeviceCopy<T>> {
     const Buffer& pristine = staging.pristine();
     const bool untouched = device_digest(context, pristine.data(), pristine.bytes()) == digest;
@@ -88,19 +88,19 @@ Verdict judge_in_place(Context& context, const Trial& trial, const Method& metho
 }
 
 template <class T>
-Verdict judge_by_upload(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                        const Answer<T>& answer) {
+Judgement judge_by_upload(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
+                          const Answer<T>& answer) {
   return judge_with(context, trial, method, inputs, answer, [] { return std::vector<DeviceCopy<T>>{}; });
 }
 
-template Verdict judge_in_place<float>(Context&, const Trial&, const Method&, Staging<float>&, int,
-                                       std::uint64_t, const Inputs<float>&, const Answer<float>&);
-template Verdict judge_in_place<double>(Context&, const Trial&, const Method&, Staging<double>&, int,
-                                        std::uint64_t, const Inputs<double>&, const Answer<double>&);
+template Judgement judge_in_place<float>(Context&, const Trial&, const Method&, Staging<float>&, int,
+                                         std::uint64_t, const Inputs<float>&, const Answer<float>&);
+template Judgement judge_in_place<double>(Context&, const Trial&, const Method&, Staging<double>&, int,
+                                          std::uint64_t, const Inputs<double>&, const Answer<double>&);
 
-template Verdict judge_by_upload<float>(Context&, const Trial&, const Method&, const Inputs<float>&,
-                                        const Answer<float>&);
-template Verdict judge_by_upload<double>(Context&, const Trial&, const Method&, const Inputs<double>&,
-                                         const Answer<double>&);
+template Judgement judge_by_upload<float>(Context&, const Trial&, const Method&, const Inputs<float>&,
+                                          const Answer<float>&);
+template Judgement judge_by_upload<double>(Context&, const Trial&, const Method&, const Inputs<double>&,
+                                           const Answer<double>&);
 
 }  // namespace gaussweep::driver

@@ -11,7 +11,8 @@
 
 namespace gaussweep::driver {
 
-struct Verdict {
+/// What the judges of one answer found.
+struct Judgement {
   Findings findings;
   std::string disagreement;  ///< what two judges found, where they do not agree; else empty
 };
@@ -32,12 +33,12 @@ std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findi
 /// shows. On the CPU alone where the device has no memory left for that.
 /// @param answer downloaded from there @throws DeviceError
 template <class T>
-Verdict judge_in_place(Context& context, const Trial& trial, const Method& method, Staging<T>& staging,
-                       int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
+Judgement judge_in_place(Context& context, const Trial& trial, const Method& method, Staging<T>& staging,
+                         int copy, std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
 
 /// Judges an answer of the CPU on the context's GPU, with copies of the host's operands. Otherwise the same.
 template <class T>
-Verdict judge_by_upload(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
-                        const Answer<T>& answer);
+Judgement judge_by_upload(Context& context, const Trial& trial, const Method& method, const Inputs<T>& inputs,
+                          const Answer<T>& answer);
 
 }  // namespace gaussweep::driver

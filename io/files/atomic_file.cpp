@@ -1,13 +1,16 @@
 #include "io/files/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -20,20 +23,34 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
   return folder.empty() ? "." : folder;
 }
 
+/// The target's name, where it leaves room for what a temporary's has besides; else its beginning and a
+/// digest.
+std::string stem_of(const std::filesystem::path& target) {
+  constexpr std::size_t most = 140;
+  const std::string name = target.filename().string();
+  if (name.size() <= most) return name;
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return name.substr(0, most - 24) + "-" + std::to_string(hash);
+}
+
 std::string temporary_prefix(const std::filesystem::path& target) {
-  return "." + target.filename().string() + ".";
+  return "." + stem_of(target) + ".";
 }
 constexpr const char* temporary_suffix = ".tmp";
 
 /// What the name of a temporary says of its writer. The host belongs to it: the folder may be shared, and
 /// processes of two nodes (in containers even as a rule) have the same numbers.
-std::string writer_mark(int pid) {
+std::string host_mark() {
   char host[65] = "";
   gethostname(host, sizeof host - 1);
   for (char& letter : host) {
     if (letter == '/') letter = '_';
   }
-  return std::string(".") + host + "-" + std::to_string(pid) + "-";
+  return std::string(".") + host + "-";
+}
+std::string writer_mark(int pid) {
+  return host_mark() + std::to_string(pid) + "-";
 }
 
 void sync_open_folder(int fd, const std::filesystem::path& folder) {
@@ -47,10 +64,11 @@ void sync_open_folder(int fd, const std::filesystem::path& folder) {
 }  // namespace
 
 std::string temporary_name(const std::filesystem::path& target, int pid, unsigned count) {
-  return "." + target.filename().string() + writer_mark(pid) + std::to_string(count) + temporary_suffix;
+  return "." + stem_of(target) + writer_mark(pid) + std::to_string(count) + temporary_suffix;
 }
 
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
+  remove_stale_temporaries(target_);
   held_ = Descriptor(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!held_.open()) fail("create a temporary beside it", errno);
   folder_ = held_.fd();
@@ -123,7 +141,7 @@ void write_atomically(const std::filesystem::path& target, const void* data, std
 
 void remove_stale_temporaries(const std::filesystem::path& target) {
   const std::string prefix = temporary_prefix(target);
-  const std::string suffix = temporary_suffix;
+  const std::string suffix = temporary_suffix, own_host = host_mark();
   // Housekeeping: a folder or file that cannot be read or removed is no reason to fail.
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder_of(target), ignored)) {
@@ -132,10 +150,17 @@ void remove_stale_temporaries(const std::filesystem::path& target) {
         name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) {
       continue;
     }
-    const auto written = entry.last_write_time(ignored);
-    if (ignored) continue;
-    const auto age = std::filesystem::file_time_type::clock::now() - written;
-    if (age > std::chrono::hours(1)) std::filesystem::remove(entry.path(), ignored);
+    // Of a process of this host it is known whether it is still at work.
+    const std::size_t mark = name.rfind(own_host);
+    if (mark != std::string::npos) {
+      const int pid = std::atoi(name.c_str() + mark + own_host.size());
+      if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH) continue;
+    } else {
+      const auto written = entry.last_write_time(ignored);
+      if (ignored) continue;
+      if (std::filesystem::file_time_type::clock::now() - written <= std::chrono::hours(1)) continue;
+    }
+    std::filesystem::remove(entry.path(), ignored);
   }
 }
 
@@ -158,6 +183,12 @@ int sync_descriptor(int fd, Sync what) {
     if ((what == Sync::data ? fdatasync(fd) : fsync(fd)) == 0) return 0;
     if (errno != EINTR) return errno;
   }
+}
+
+void sync_file(const std::filesystem::path& path) {
+  const Opened opened = open_regular(path);
+  const int error = opened ? sync_descriptor(opened.file.fd(), Sync::data) : opened.error;
+  if (error != 0) throw StorageError("Cannot bring '" + path.string() + "' to disk: " + std::strerror(error));
 }
 
 void sync_folder(const std::filesystem::path& folder) {

@@ -51,7 +51,8 @@ class AtomicFile {
 /// The whole in one call. @throws StorageError
 void write_atomically(const std::filesystem::path& target, const void* data, std::size_t bytes);
 
-/// Removes temporaries of `target` that are older than an hour: left by killed processes.
+/// Removes temporaries of `target` whose writers were killed: of this host by their process numbers, of
+/// others by an age of over an hour. An AtomicFile of a path begins with it.
 void remove_stale_temporaries(const std::filesystem::path& target);
 
 /// The name of the temporary number `count` of `target`, as the process `pid` of this host calls it.
@@ -68,6 +69,8 @@ enum class Sync { all, data };
 /// was not written yet is still to be written then. @return 0, else errno
 int sync_descriptor(int fd, Sync what = Sync::all);
 
+/// Brings the data of a file to disk that somebody else has written. @throws StorageError
+void sync_file(const std::filesystem::path& path);
 /// fsync of a folder, so that a new or renamed entry survives a power failure. @throws StorageError
 void sync_folder(const std::filesystem::path& folder);
 

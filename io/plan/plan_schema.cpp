@@ -8,64 +8,64 @@
 namespace gaussweep::io {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json ref(const std::string& shape) {
+OrderedJson ref(const std::string& shape) {
   return {{"$ref", "#/definitions/" + shape}};
 }
 
-Json words(const std::vector<std::string>& allowed) {
+OrderedJson words(const std::vector<std::string>& allowed) {
   return {{"enum", allowed}};
 }
 
-Json pattern(const char* regular) {
+OrderedJson pattern(const char* regular) {
   return {{"type", "string"}, {"pattern", regular}};
 }
 
-Json any_of(std::initializer_list<Json> choices) {
-  return {{"anyOf", Json(std::vector<Json>(choices))}};
+OrderedJson any_of(std::initializer_list<OrderedJson> choices) {
+  return {{"anyOf", OrderedJson(std::vector<OrderedJson>(choices))}};
 }
 
-Json one_or_list(const Json& one) {
+OrderedJson one_or_list(const OrderedJson& one) {
   return any_of({one, {{"type", "array"}, {"items", one}, {"minItems", 1}}});
 }
 
 /// A mapping with any keys, at least one.
-Json mapping(const Json& value) {
+OrderedJson mapping(const OrderedJson& value) {
   return {{"type", "object"}, {"additionalProperties", value}, {"minProperties", 1}};
 }
 
-Json mapping(const std::vector<std::string>& keys, const Json& value) {
-  Json properties = Json::object();
+OrderedJson mapping(const std::vector<std::string>& keys, const OrderedJson& value) {
+  OrderedJson properties = OrderedJson::object();
   for (const std::string& key : keys) properties[key] = value;
   return {
       {"type", "object"}, {"properties", properties}, {"additionalProperties", false}, {"minProperties", 1}};
 }
 
-Json described(Json schema, const std::string& help) {
+OrderedJson described(OrderedJson schema, const std::string& help) {
   schema["description"] = help;
   return schema;
 }
 
-Json object_of(const std::vector<PlanKey>& keys, const std::vector<std::string>& required) {
-  Json properties = Json::object();
+OrderedJson object_of(const std::vector<PlanKey>& keys, const std::vector<std::string>& required) {
+  OrderedJson properties = OrderedJson::object();
   // Beside a $ref nothing else counts in draft 7.
   for (const PlanKey& key : keys)
-    properties[key.name] = described({{"allOf", Json::array({ref(key.shape)})}}, key.help);
+    properties[key.name] = described({{"allOf", OrderedJson::array({ref(key.shape)})}}, key.help);
   return {{"type", "object"},
           {"properties", properties},
           {"required", required},
           {"additionalProperties", false}};
 }
 
-Json matrix_schema(const PlanVocabulary& vocabulary) {
-  Json matrix = mapping(matrix_words(), one_or_list(ref("scalar")));
+OrderedJson matrix_schema(const PlanVocabulary& vocabulary) {
+  OrderedJson matrix = mapping(matrix_words(), one_or_list(ref("scalar")));
   matrix["properties"]["kind"] = one_or_list(words(vocabulary.kinds));
   matrix["properties"]["store"] = ref("always_or_never");
   return matrix;
 }
 
-Json axis_schema(const std::string& name) {
+OrderedJson axis_schema(const std::string& name) {
   if (name == "n" || name == "m" || name == "k")
     return any_of({ref("sizes"), mapping(backend_words(), ref("sizes"))});
   if (name == "nrhs" || name == "seed") return ref("sizes");
@@ -74,8 +74,8 @@ Json axis_schema(const std::string& name) {
   return one_or_list(ref("scalar"));
 }
 
-Json entry_schema(const PlanVocabulary& vocabulary) {
-  Json entry = object_of(keys_of_entry(), {"problem", "method"});
+OrderedJson entry_schema(const PlanVocabulary& vocabulary) {
+  OrderedJson entry = object_of(keys_of_entry(), {"problem", "method"});
   for (const auto& [name, help] : vocabulary.axes)
     entry["properties"][name] = described(axis_schema(name), help);
   return entry;
@@ -83,24 +83,24 @@ Json entry_schema(const PlanVocabulary& vocabulary) {
 
 }  // namespace
 
-Json plan_schema(const PlanVocabulary& vocabulary) {
+OrderedJson plan_schema(const PlanVocabulary& vocabulary) {
   // Numbers may be written as texts, and "1k" is one.
   constexpr const char* whole = "^[0-9]+[kK]?$";
   constexpr const char* range = "^[0-9]+[kK]?(:[0-9]+[kK]?(:\\*?[0-9.]+[kK]?)?)?$";
   constexpr const char* time = "^([0-9]+([.][0-9]*)?(h|min|s|ms|us)?)+$";
-  const Json scalar = {{"type", Json::array({"string", "number", "boolean"})}};
-  const Json count = any_of({{{"type", "integer"}, {"minimum", 0}}, pattern(whole)});
-  const Json duration = any_of({{{"type", "number"}, {"exclusiveMinimum", 0}}, pattern(time)});
-  const Json number = {{"type", Json::array({"number", "string"})}};
+  const OrderedJson scalar = {{"type", OrderedJson::array({"string", "number", "boolean"})}};
+  const OrderedJson count = any_of({{{"type", "integer"}, {"minimum", 0}}, pattern(whole)});
+  const OrderedJson duration = any_of({{{"type", "number"}, {"exclusiveMinimum", 0}}, pattern(time)});
+  const OrderedJson number = {{"type", OrderedJson::array({"number", "string"})}};
 
-  Json definitions = Json::object();
+  OrderedJson definitions = OrderedJson::object();
   definitions["scalar"] = scalar;
   definitions["text"] = scalar;
   definitions["count"] = count;
   definitions["duration"] = duration;
   definitions["sizes"] = one_or_list(any_of({{{"type", "integer"}, {"minimum", 0}}, pattern(range)}));
   definitions["always_or_never"] = words({"always", "never"});
-  definitions["bytes"] = {{"type", Json::array({"number", "string"})}};
+  definitions["bytes"] = {{"type", OrderedJson::array({"number", "string"})}};
   definitions["problem"] = words(vocabulary.problems);
   definitions["methods"] = one_or_list({{"type", "string"}});
   definitions["precision"] = one_or_list(words({"float", "double"}));
@@ -121,7 +121,8 @@ Json plan_schema(const PlanVocabulary& vocabulary) {
   definitions["entry"] = entry_schema(vocabulary);
   definitions["sweep"] = {{"type", "array"}, {"items", ref("entry")}, {"minItems", 1}};
 
-  Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "a plan of gaussweep"}};
+  OrderedJson schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                        {"title", "a plan of gaussweep"}};
   schema.update(object_of(keys_of_plan(), {"sweep"}));
   schema["definitions"] = definitions;
   for (const std::vector<PlanKey>& keys : {keys_of_plan(), keys_of_entry()}) {

@@ -205,6 +205,25 @@ std::string parser_hint(const std::string& text, const YAML::Mark& mark, const s
   return "; a plan is a mapping of keys to values, see README.md";
 }
 
+/// The parser looks for the end of every bracket before it says that there are too many levels: seconds.
+void require_few_brackets(const std::string& text, const std::string& file) {
+  constexpr int most_open = 1000;
+  int open = 0, line = 1, column = 0;
+  for (const char c : text) {
+    ++column;
+    if (c == '\n') {
+      ++line;
+      column = 0;
+    }
+    if (c == '[' || c == '{') ++open;
+    if ((c == ']' || c == '}') && open > 0) --open;
+    if (open <= most_open) continue;
+    fail_at({file, line, column}, "over " + std::to_string(most_open) +
+                                      " open brackets; a plan has at most " + std::to_string(max_plan_depth) +
+                                      " levels");
+  }
+}
+
 }  // namespace
 
 std::string kind_words(const YamlNode& node) {
@@ -226,6 +245,7 @@ YamlPointer parse_yaml(const std::string& text, const std::string& file) {
     throw InputError(file + ": is larger than 10 MiB; a plan is a short YAML file");
   }
   require_text(text, file);
+  require_few_brackets(text, file);
   std::istringstream stream(text);
   TreeBuilder builder(file, text);
   try {

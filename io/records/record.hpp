@@ -59,6 +59,8 @@ struct Record {
   std::int64_t kernels = -1;  ///< a run launches; -1: unknown
   double queue_seconds = unknown;
   std::int64_t launch_bound = -1;  ///< 1: queueing took longer than the GPU's own work, 0: not, -1: unknown
+  std::string timing;              ///< "suspect": faster than the device's measured peaks allow; else empty
+  std::int64_t repeats_bits = -1;  ///< 1: all samples gave the same bits, 0: they did not, -1: unknown
   double replay_q1 = unknown, replay_median = unknown, replay_q3 = unknown;
   double load_seconds = unknown, generate_seconds = unknown, allocate_seconds = unknown,
          h2d_seconds = unknown, d2h_seconds = unknown, verify_seconds = unknown;
@@ -68,6 +70,7 @@ struct Record {
   double residual_ratio = unknown, tolerance = unknown, backward_error = unknown, forward_error = unknown,
          pivot_growth = unknown, first_row_percent = unknown;
   std::string reference_method;
+  double digits_lost = unknown;  ///< decimal digits of backward error, against the reference
   double reference_seconds = unknown, reference_difference = unknown, largest_relative_difference = unknown,
          mean_relative_difference = unknown, mean_absolute_difference = unknown;
   std::string gpu_uuid, gpu_name;
@@ -79,7 +82,7 @@ struct Record {
          idle_power_w = unknown;
   std::string energy_source, host;
   std::int64_t rank = 0, device_index = -1;
-  std::string start_time, end_time, commit, job_id, node, partition, gres;
+  std::string start_time, end_time, judged_time, commit, job_id, node, partition, gres;
   /// When each phase began, in seconds since the epoch; it ended when the next one began, the last one at
   /// end_time. NaN: there was no such phase.
   double wait_began = unknown, prepare_began = unknown, store_began = unknown, inputs_began = unknown,

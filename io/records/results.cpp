@@ -190,7 +190,6 @@ std::vector<char> results_image(const std::filesystem::path& path, const Results
 }
 
 void write_results_image(const std::filesystem::path& path, const std::vector<char>& image) {
-  remove_stale_temporaries(path);
   write_atomically(path, image.data(), image.size());
 }
 

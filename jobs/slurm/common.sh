@@ -192,7 +192,7 @@ tell_submitted() {
   fi
 }
 
-# status_number DIR NAME: `done` or `total` of a run directory; nothing where it has none.
+# status_number DIR NAME: `done`, `total` or `for_now` of a run directory; nothing where it has none.
 status_number() {
   [[ -f $1/journal.jsonl ]] || return 0
   "$gaussweep" status "$1" --format json | sed -n "s/^ *\"$2\": *\([0-9]*\),*\$/\1/p"

@@ -1,10 +1,13 @@
 # Sourced by sweep.sbatch and array.sbatch inside a job: starts gaussweep on every rank, passes Slurm's notice on to it,
 # requeues the job until the sweep is done.
 
-# Keeps what the sweep ran with in DIR/logs/environment-JOB[_TASK]-START.txt; values that look like secrets are left out.
+# Keeps what the sweep ran with in DIR/logs/environment-JOB[_TASK]-START.txt, for the owner only. Of the variables those
+# that bear on a measurement; none whose name or value looks like a secret.
+recorded_variables='PATH|LD_LIBRARY_PATH|LD_PRELOAD|MODULEPATH|LOADEDMODULES|HOSTNAME|LANG|LC_ALL|TMPDIR|(CUDA|NVIDIA|OMP|OPENBLAS|OMPI_MCA|PMIX_MCA|UCX|HDF5|GAUSSWEEP)_[A-Z0-9_a-z]*|SLURM_(JOB|ARRAY|NODE|NNODES|NTASKS|TASKS|CPUS?|GPUS?|MEM|RESTART|CLUSTER|DISTRIBUTION|TRES)[A-Z0-9_]*'
 save_environment() {
   local file=$1/logs/environment-${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_}${SLURM_ARRAY_TASK_ID:-$SLURM_JOB_ID}-${SLURM_RESTART_COUNT:-0}.txt
   make_private_folder "$1/logs"
+  (umask 077 && : >"$file")
   {
     echo "# $(date -u +%FT%TZ) on $(hostname), job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}"
     echo "# --- program"
@@ -23,7 +26,7 @@ save_environment() {
     echo "# --- job"
     scontrol show job "$SLURM_JOB_ID" 2>&1
     echo "# --- variables"
-    env | LC_ALL=C sort | grep -E '^[A-Za-z_][A-Za-z0-9_]*=' | grep -viE '^[^=]*(token|secret|pass|credential|key|auth|cookie|private|_proxy)[^=]*=|://[^/]*:[^/]*@'
+    env | LC_ALL=C sort | grep -E "^($recorded_variables)=" | grep -viE '^[^=]*(token|secret|pass|credential|key|auth|cookie|private|_proxy)[^=]*=|://[^/]*:[^/]*@'
   } >"$file" 2>&1
   # Slurm tells a job its GPUs, but not which GRES it asked for.
   if [[ -z ${SLURM_JOB_GRES:-} ]]; then

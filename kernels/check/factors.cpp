@@ -18,6 +18,17 @@ std::vector<std::int64_t> row_order(std::int64_t rows, const std::vector<int>& p
   return order;
 }
 
+/// Why info does not agree with the pivots, the diagonal of one factor; empty where it does.
+template <class T>
+std::string info_flaw(const Answer<T>& answer) {
+  std::int64_t first_zero = 0;
+  for (std::int64_t i = answer.x.rows; i > 0; --i)
+    if (answer.x(i - 1, i - 1) == T(0)) first_zero = i;
+  if (answer.info < 0 || answer.info == first_zero) return {};
+  return "info is " + std::to_string(answer.info) +
+         (first_zero == 0 ? ", but no pivot is 0" : ", but pivot " + std::to_string(first_zero) + " is 0");
+}
+
 /// Why the pivots exchange no rows; empty where they do.
 std::string pivot_flaw(std::int64_t rows, const std::vector<int>& pivots) {
   for (std::size_t k = 0; k < pivots.size(); ++k) {
@@ -35,7 +46,8 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
                     const Answer<T>& answer, double tolerance) {
   const std::int64_t n = inputs.shape.n;
   const bool unit_lower = method.unit_diagonal == UnitDiagonal::lower;
-  const std::string flaw = pivot_flaw(n, answer.pivots);
+  std::string flaw = pivot_flaw(n, answer.pivots);
+  if (flaw.empty()) flaw = info_flaw(answer);
   if (!flaw.empty()) {
     Findings findings = unknown();
     findings.ratio = findings.backward_error = beyond_everything;

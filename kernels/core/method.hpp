@@ -88,6 +88,8 @@ struct Method {
   AnswerIn answer = AnswerIn::x;
   bool overwrites = true;  ///< false: the inputs survive a run, so that it can be repeated as it is
   bool vendor = false;     ///< the reference that others are compared with, where it runs
+  bool mixed_precision =
+      false;  ///< part of its operations are in a lower precision, at rates beyond the peak
   std::int64_t max_nrhs = 1 << 30;
   UnitDiagonal unit_diagonal = UnitDiagonal::lower;
   bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape

@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "kernels/core/cache_flush.hpp"
 #include "kernels/core/recording.hpp"
@@ -40,6 +42,7 @@ class MethodRun {
     inputs_ = inputs;
     staging_.upload_from(context_, inputs);
     fresh_ = true;
+    guarded_ = false;
   }
   /// `upload` in parts (Staging): the first outside of any clock. @pre the pristine inputs lie on the device
   void lay_out(const Inputs<T>& inputs) { staging_.lay_out(views_of(inputs)); }
@@ -112,11 +115,42 @@ class MethodRun {
     report_of_last_ = context_.report;
   }
 
+  /// Digests of the answers of the last runs, one a working set: equal where the answers are (guard.hpp).
+  std::vector<std::uint64_t> answer_digests() {
+    std::vector<std::uint64_t> digests;
+    for (int copy = 0; copy <= last_copy(); ++copy)
+      digests.push_back(staging_.answer_digest(context_, copy, is_negated(copy)));
+    return digests;
+  }
+  /// Gives an answer the signs that it has on the inputs as they are. Before the answer is read where it
+  /// lies.
+  void settle(int copy) {
+    if (is_negated(copy)) staging_.settle(context_, copy);
+    if (guarded_) settled_.at(static_cast<std::size_t>(copy)) = true;
+  }
+  void settle() { settle(last_copy()); }
+  /// What the last run wrote where it must not, in words; else empty. The answer is lost.
+  /// @pre the pristine inputs lie on the device
+  std::string forbidden_writes() {
+    settled_.assign(settled_.size(), false);
+    return staging_.forbidden_writes(context_, last_copy(), is_negated(last_copy()));
+  }
+
   /// The answer of the last run (Staging::download).
-  Answer<T> download(const T* by_columns = nullptr) { return staging_.download(last_copy(), by_columns); }
-  std::int64_t download_to(T* destination) { return staging_.download_to(destination, last_copy()); }
+  Answer<T> download(const T* by_columns = nullptr) { return download(last_copy(), by_columns); }
+  Answer<T> download(int copy, const T* by_columns) {
+    settle(copy);
+    return staging_.download(copy, by_columns);
+  }
+  std::int64_t download_to(T* destination) {
+    settle();
+    return staging_.download_to(destination, last_copy());
+  }
   /// `download` in parts, where the operands were laid out: the second outside of any clock.
-  void fetch() { staging_.fetch(last_copy()); }
+  void fetch() {
+    settle();
+    staging_.fetch(last_copy());
+  }
   Answer<T> fetched() { return staging_.fetched(last_copy()); }
   /// What an iterative method said of its last timed run; without one, of its last run.
   const IterationReport& report() const { return begin_ ? report_ : report_of_last_; }
@@ -131,12 +165,23 @@ class MethodRun {
     if (!method.overwrites || repeats == 1) return 0;
     throw std::invalid_argument(method.id() + ": repeated runs overwrite what would have to be uploaded");
   }
+  /// Fresh operands. From one time to the next, and from one working set to the next, signs change.
   void reset() {
     if (pristine() == Pristine::on_device) {
       staging_.reset();
     } else if (!fresh_) {
       upload(inputs_);
+    } else if (guarded_) {
+      return;
     }
+    guarded_ = true;
+    negated_first_ = !negated_first_;
+    settled_.assign(static_cast<std::size_t>(last_copy() + 1), false);
+    for (int copy = 0; copy <= last_copy(); ++copy) staging_.guard(context_, copy, is_negated(copy));
+  }
+  /// Whether the answer that lies in a working set is that of negated operands.
+  bool is_negated(int copy) const {
+    return guarded_ && !settled_.at(static_cast<std::size_t>(copy)) && negated_first_ == (copy % 2 == 0);
   }
   template <class Work>
   double between_events(Work&& work) {
@@ -166,6 +211,8 @@ class MethodRun {
   Staging<T> staging_;
   InputViews<T> inputs_;
   bool fresh_ = false;  ///< no run has seen what was uploaded last
+  bool guarded_ = false, negated_first_ = true;
+  std::vector<bool> settled_;  ///< a working set each
   std::unique_ptr<Event> begin_, end_;
   HostClock clock_ = nullptr;
   double queue_seconds_ = std::numeric_limits<double>::quiet_NaN();

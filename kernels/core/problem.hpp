@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/core/enums.hpp"
+#include "kernels/core/guard_elements.hpp"
 #include "kernels/core/matrix.hpp"
 
 namespace gaussweep {
@@ -105,6 +106,9 @@ struct ProblemRow {
   Counts counts_of_a = Counts::all;
   Counts counts_of_x = Counts::all;
   bool has_pivots = false;  ///< the answer says which rows were exchanged
+  /// Elements of A with another sign in every second run; those of the answer then, but for getrf, where it
+  /// is the factor that holds the pivots. `checkered` leaves A positive definite.
+  Region negated = Region::all;
   ZeroPivot zero_pivot = ZeroPivot::unfinished;
   double (*flops)(const Shape&) = nullptr;     ///< the usual operation count, all terms
   double (*elements)(const Shape&) = nullptr;  ///< least traffic: every operand read or written once

@@ -2,6 +2,7 @@
 /// Puts a trial's inputs where its method runs, in the layout that its row asks for, and fetches the answer.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/core/method.hpp"
@@ -75,6 +76,17 @@ class Staging {
   Answer<T> fetched(int copy);
   /// Fresh inputs in every working set; poisons the answer with NaN so that an unwritten element is seen.
   void reset();
+  /// After `reset`, or after `upload` where there are no working sets: NaN in the workspace and in what the
+  /// method may not read of A, and with `negated` the other signs of `ProblemRow::negated`.
+  void guard(Context& context, int copy, bool negated);
+  /// Gives the answer of a run on negated operands the signs of that on the inputs as they are.
+  void settle(Context& context, int copy);
+  /// A digest of the answer's elements that count, of pivots and info; of the settled answer, whether it is
+  /// or not.
+  std::uint64_t answer_digest(Context& context, int copy, bool negated);
+  /// What a run wrote where it must not, in words; empty where it did not. @pre working sets, guarded so
+  /// (`negated`) before the run. The answer is lost.
+  std::string forbidden_writes(Context& context, int copy, bool negated);
   /// Working set `copy`, from 0.
   Operands<T> operands(int copy);
   /// The answer of working set `copy`. @param by_columns its elements column-major on the device, where
@@ -107,6 +119,10 @@ class Staging {
   MatrixView<T> answer_view(const Operands<T>& op) const;
   bool answer_by_rows() const;
   void poison(const Buffer& set);
+  Region hidden_region() const;
+  Region negated_of_answer() const;
+  Strided<T> guarded_a(int copy);
+  std::uint64_t input_digest(Context& context, int copy);
   Device& device_;
   const Method& method_;
   Shape shape_;

@@ -211,6 +211,7 @@ Method mixed_gmres() {
   Method method = in_place(
       "mixed_gmres", "LU in float with tensor-core products, GMRES to full precision; else as recursive",
       "gaussweep, after E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018");
+  method.mixed_precision = true;
   method.parameters = {integer_parameter("float_from", mixed::float_from, 1, lu::most_rows + 1,
                                          "order from which on float is tried; below it, as recursive")};
   method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };

@@ -25,6 +25,7 @@ ProblemRow problem_row() {
   row.title = "the inverse of a symmetric positive definite matrix";
   row.axes = {"n"};
   row.needs = {Need::spd};
+  row.negated = Region::checkered;
   row.flops = operations;
   row.elements = operands;
   row.judge = {judges::inverse<float>, judges::inverse<double>};

@@ -20,6 +20,7 @@ ProblemRow problem_row() {
   row.title = "L of A = L L^T, or U of A = U^T U, A symmetric positive definite";
   row.axes = {"n", "uplo"};
   row.needs = {Need::spd};
+  row.negated = Region::checkered;
   row.counts_of_a = Counts::mirrored_triangle;
   row.counts_of_x = Counts::triangle;
   row.flops = cholesky_flops;

@@ -16,8 +16,9 @@
 ///
 /// Accuracy. x = inverse * y has a residual of the order g u |x| in place of u |x|, where g = max |inverse|
 /// |triangle| e (Skeel's condition number, indifferent to the scale of rows). 64 x 64 triangles of L and U
-/// with partial pivoting have g of 100 to 1000 and were seen to lose less than a factor of 3; where g is
-/// larger than `weak`, the row is solved by substitution instead, which costs it microseconds.
+/// with partial pivoting have g of 100 to 1000 and were seen to lose less than a factor of 3. The ratio that
+/// is judged divides by n: g may be n in small systems, and 2000 in large ones (most_condition). Where it is
+/// larger, the row is solved by substitution instead, which costs it microseconds.
 
 #include <cmath>
 #include <cstdint>
@@ -317,7 +318,7 @@ struct Worker {
     }
     load_triangle(sweep, block);
     __syncthreads();
-    const bool substituting = shared.square.invert();
+    const bool substituting = shared.square.invert(chain.n);
 
     T sums[R][rows] = {};
     for (int s = 0; s < step - 1; s += Depth) {

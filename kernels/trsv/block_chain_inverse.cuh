@@ -6,8 +6,13 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
-/// The largest condition number max |inverse| |triangle| e at which an inverse is used: see block_chain.cuh.
-constexpr double weak = 2000;
+/// The largest condition number max |inverse| |triangle| e at which an inverse is used in a system of order
+/// n: see block_chain.cuh.
+__device__ inline float most_condition(std::int64_t n) {
+  const float order_of_all = static_cast<float>(n);
+  const float most = order_of_all < 128 ? order_of_all : order_of_all * order_of_all / 128;
+  return most < 2000 ? most : 2000;
+}
 
 /// Lies in shared memory.
 template <class T>
@@ -95,8 +100,8 @@ struct Square {
   }
 
   /// The triangle in `square` becomes its inverse.
-  /// @return whether that is too inaccurate to be used
-  __device__ bool invert() {
+  /// @return whether that is too inaccurate to be used in a system of order n
+  __device__ bool invert(std::int64_t n) {
     const int t = static_cast<int>(threadIdx.x);
     sum_quarters(false);
     if (t < order) reciprocals[t] = T(1) / at(t, t);
@@ -108,7 +113,7 @@ struct Square {
     join<32>();
     sum_quarters(true);
     __syncthreads();
-    if (t < order && !(row_sum(t) <= T(weak))) is_weak = 1;
+    if (t < order && !(row_sum(t) <= T(most_condition(n)))) is_weak = 1;
     __syncthreads();
     return is_weak != 0;
   }

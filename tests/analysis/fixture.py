@@ -27,6 +27,8 @@ RECORD = [
         ("i8", "kernels"),
         ("f8", "queue_seconds"),
         ("i8", "launch_bound"),
+        ("S", "timing"),
+        ("i8", "repeats_bits"),
         ("f8", "replay_q1 replay_median replay_q3"),
         (
             "f8",
@@ -39,7 +41,7 @@ RECORD = [
         ("f8", "problem_flops problem_bytes"),
         ("f8", ("residual_ratio tolerance backward_error forward_error pivot_growth first_row_percent")),
         ("S", "reference_method"),
-        ("f8", "reference_seconds reference_difference largest_relative_difference"),
+        ("f8", "reference_seconds digits_lost reference_difference largest_relative_difference"),
         ("f8", "mean_relative_difference mean_absolute_difference"),
         ("S", "gpu_uuid gpu_name"),
         ("i8", "capability"),
@@ -51,7 +53,7 @@ RECORD = [
         ("f8", "energy_power_w idle_power_w"),
         ("S", "host"),
         ("i8", "rank device_index"),
-        ("S", "start_time end_time commit job_id node partition gres"),
+        ("S", "start_time end_time judged_time commit job_id node partition gres"),
         ("f8", " ".join(f"{phase}_began" for phase in PHASES)),
     ]
     for name in names.split()
@@ -193,6 +195,7 @@ class Night:
             host_memory="pageable",
             kernels=-1,
             launch_bound=-1,
+            repeats_bits=-1,
         )
         if gpu:
             record.update(self.gpu(gpu), sm_clock_mhz=1500.0, power_w=300.0, temperature_c=50.0)

@@ -36,6 +36,14 @@ class CostsTest(unittest.TestCase):
         self.assertAlmostEqual(row["GPU alone"], 1e-3)
         self.assertAlmostEqual(row["times longer"], 2, delta=0.1)
 
+    def test_what_is_too_fast_or_sloppy_is_named(self):
+        night = fixture.Night()
+        night.trial("gemm", "shared", 512, 1e-9, timing="suspect", peak_share=300.0, digits_lost=0.1)
+        night.trial("trsv", "gets", 512, 1e-4, digits_lost=3.5)
+        night.trial("trsv", "cublas", 512, 1e-4, digits_lost=0.0)
+        rows = report_here(night).rows("failures-doubted")
+        self.assertEqual({row["method"] for row in rows}, {"shared", "gets"})
+
     def test_the_most_frugal_is_not_always_the_fastest(self):
         night = fixture.Night()
         told = {"gpu": GPU, "energy_source": "counter", "idle_power_w": 80.0, "energy_uncertainty": 0.01}

@@ -17,4 +17,8 @@ std::vector<Method> host_methods();
 /// `fault_device_memory`, `fault_barrier` (emulated only), `fault_good_kernel`.
 std::vector<Method> device_methods();
 
+/// Rows on the backends emulated and cuda that are right by other means than by computing, or only where
+/// somebody looks: one each way that the judge must see through.
+std::vector<Method> cheats();
+
 }  // namespace gaussweep::faults

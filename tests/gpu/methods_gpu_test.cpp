@@ -9,6 +9,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "tests/kernels/guarded_runs.hpp"
 #include "tests/kernels/method_cases.hpp"
 
 namespace gaussweep {
@@ -70,6 +71,18 @@ class GpuMethods : public Gpu, public testing::WithParamInterface<std::string> {
     if (method().cuda.real != nullptr) body(context, double());
   }
 };
+
+TEST_P(GpuMethods, IsHonest) {
+  everywhere([&](Context& context, auto tag) {
+    const Parameters parameters = parameter_grid(method(), {3}).front();
+    for (const std::int64_t n : sizes({1, 33, 257})) {
+      for (const Shape& shape : shapes(method(), n)) {
+        if (method().accepts == nullptr || method().accepts(shape, parameters))
+          expect_honest<decltype(tag)>(context, method(), shape, parameters);
+      }
+    }
+  });
+}
 
 TEST_P(GpuMethods, RightOnMatricesItIsFitFor) {
   everywhere([&](Context& context, auto tag) {

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/guarded_runs.hpp"
 
 namespace gaussweep {
 namespace {
@@ -31,17 +31,29 @@ Answer<double> second_answer(Context& context, const Method& method, const Input
   return run.fetched();
 }
 
-TEST(MethodRun, OperandsUploadedAgainOrLaidOutGiveTheSameAnswer) {
-  const Registry registry = builtin_registry();
+/// Every row that this build runs, as a run would have it: `visit(method, backend, shape, parameters)`.
+template <class Visit>
+int for_rows(const Registry& registry, Visit&& visit) {
   int rows = 0;
   for (const Method& method : registry.all()) {
     const Backend backend = method.runs_on(Backend::host) ? Backend::host : Backend::emulated;
     if (!method.runs_on(backend) || method.entry(backend).real == nullptr) continue;
+    for (const Shape& shape : shapes(method, 33)) {
+      const Parameters parameters = parameter_grid(method, {3}).front();
+      if (method.accepts == nullptr || method.accepts(shape, parameters))
+        visit(method, backend, shape, parameters);
+    }
+    ++rows;
+  }
+  return rows;
+}
+
+TEST(MethodRun, OperandsUploadedAgainOrLaidOutGiveTheSameAnswer) {
+  const Registry registry = builtin_registry();
+  const int rows = for_rows(registry, [](const Method& method, Backend backend, const Shape& shape,
+                                         const Parameters& parameters) {
     const auto device = cpu(backend);
     Context context(*device);
-    const Shape shape = shapes(method, 33).back();
-    const Parameters parameters = parameter_grid(method, {3}).front();
-    if (method.accepts != nullptr && !method.accepts(shape, parameters)) continue;
     const Inputs<double> inputs =
         make_inputs<double>(method.problem, shape, fit_kinds(method, parameters).front());
     const Answer<double> expected = second_answer(context, method, inputs, parameters, Pristine::on_device);
@@ -54,8 +66,19 @@ TEST(MethodRun, OperandsUploadedAgainOrLaidOutGiveTheSameAnswer) {
       EXPECT_EQ(answer.pivots, expected.pivots) << method.id();
       EXPECT_EQ(answer.info, expected.info) << method.id();
     }
-    ++rows;
-  }
+  });
+  EXPECT_GT(rows, 20);
+}
+
+TEST(MethodRun, HonestMethodsRepeatTheirBitsWhateverTheSigns) {
+  const Registry registry = builtin_registry();
+  const int rows = for_rows(
+      registry, [](const Method& method, Backend backend, const Shape& shape, const Parameters& parameters) {
+        SCOPED_TRACE(method.id());
+        const auto device = cpu(backend);
+        Context context(*device);
+        expect_honest<double>(context, method, shape, parameters);
+      });
   EXPECT_GT(rows, 20);
 }
 

@@ -4,3 +4,4 @@ foreach(name limits nodes array sweep)
   set_tests_properties(slurm.${name} PROPERTIES LABELS slurm TIMEOUT 900 COST 300 SKIP_RETURN_CODE 77
     ENVIRONMENT "GAUSSWEEP_BUILD=${CMAKE_BINARY_DIR}")
 endforeach()
+set_tests_properties(slurm.limits PROPERTIES LABELS "slurm;slow")  # jobs that start anew, again and again

@@ -82,6 +82,10 @@ class Nightly(case.SlurmTest):
         none, finish = self.nightly(plan, "--resume")
         self.assertIsNone(none)
         self.cluster.output("scancel", finish)
+        # Those of an edited plan may have other trials.
+        plan.write_text(plan.read_text() + "# edited\n")
+        self.script("array.sbatch", plan, "-o", night, "--shards", 4, "--env", self.site, "--resume", "--dry-run")
+        self.assertIn("--array=1-4 ", self.stderr)
         self.script("array.sbatch", plan, "-o", night, "--shards", 5, "--env", self.site, "--resume", code=2)
         self.assertIn("another number of shards", self.stderr)
 

@@ -39,6 +39,8 @@ class Sweep(case.SlurmTest):
             SLURM_ARRAY_TASK_ID="1",
             SLURM_NTASKS_PER_NODE="3",
             SLURM_RESTART_COUNT="30",
+            SLURM_SITE_SIGNATURE="eyJhbGciOi",
+            GITHUB_PAT="ghp_4711",
         )
         self.assertEqual(self.cluster.wait_for_end(job), 0)
         self.check_two_nodes(directory, job)
@@ -62,6 +64,9 @@ class Sweep(case.SlurmTest):
             "gaussweep 0.",
         ):
             self.assertIn(expected, environment)
+        for secret in ("eyJhbGciOi", "ghp_4711"):
+            self.assertNotIn(secret, environment)
+        self.assertEqual((directory / f"logs/environment-{job}-0.txt").stat().st_mode & 0o777, 0o600)
         self.assertEqual((directory / "logs").stat().st_mode & 0o077, 0)
 
     def test_srun_starts_the_ranks_too(self):
@@ -91,7 +96,7 @@ class Sweep(case.SlurmTest):
             case.JOBS / "sweep.sbatch",
             plan.name,
             "-o",
-            "run",
+            "run/sweep.sbatch",  # no path of the script's
             "--env",
             "site.sh",
             "--backend",
@@ -101,12 +106,12 @@ class Sweep(case.SlurmTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         job = done.stdout.strip()
         self.assertEqual(self.cluster.wait_for_end(job), 0, (self.folder / "out.txt").read_text())
-        self.assertEqual({r["job_id"] for r in self.records(self.folder / "run")}, {job})
+        self.assertEqual({r["job_id"] for r in self.records(self.folder / "run/sweep.sbatch")}, {job})
         output = (self.folder / "out.txt").read_text()
         self.assertEqual(output.count("rank sees 0,1\n"), 4, output)
 
         # The directory holds a sweep: nobody overwrites it by mistake.
-        self.script("sweep.sbatch", plan, "-o", self.folder / "run", "--env", self.site, code=2)
+        self.script("sweep.sbatch", plan, "-o", self.folder / "run/sweep.sbatch", "--env", self.site, code=2)
         self.assertIn("--resume", self.stderr)
 
     def test_exit_codes_and_environment_hooks(self):

@@ -148,6 +148,12 @@ void lu_factors(const Method& method, const Inputs<T>& inputs, const Answer<T>& 
   const std::int64_t n = inputs.shape.n;
   PartsMatrix a = take_apart(inputs.a, everywhere);
   const Wide a_norm = sum_norm(a, false);
+  std::int64_t zero = 0;
+  while (zero < n && answer.x(zero, zero) != 0) ++zero;
+  if (answer.info >= 0 && answer.info != (zero < n ? zero + 1 : 0)) {
+    truth.defined = false;
+    return;
+  }
   for (std::size_t k = 0; k < answer.pivots.size(); ++k) {
     const int other = answer.pivots[k];
     if (other < 0 || other >= n) {

@@ -13,7 +13,7 @@ namespace gaussweep::verdicts {
 /// What is true of an answer.
 struct Truth {
   bool finite = true;           ///< no NaN or Inf in the part of the answer that counts
-  bool defined = true;          ///< getrf: the pivots are rows
+  bool defined = true;          ///< getrf: the pivots are rows, and info is the first that is 0
   Wide ratio = 0;               ///< where it is finite and defined
   bool infinite_ratio = false;  ///< a residual over a scale of 0, or an answer without a ratio
   Wide by_norms = 0;            ///< without what the smallest normal number adds to the scale

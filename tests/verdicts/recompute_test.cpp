@@ -109,6 +109,8 @@ void test_ratios() {
                 "getrf");
   require(!of(Problem::named("getrf"), square({1, 2, 3, 4}), {2, 0.5, 4, 1}, {2, 1}).defined,
           "a pivot that is no row");
+  require(!of(Problem::named("getrf"), square({1, 2, 1, 2}), {2, 0.5, 2, 0}, {1, 1}).defined,
+          "info of a pivot 0");
   // L = [2 0; 1 1], L L^T = [4 2; 2 2], A = [4 3; 3 2] by its lower triangle: off by 1 twice; |A| = 7.
   require_ratio(of(Problem::named("potrf"), square({4, 3, 99, 2}), {2, 1, 99, 1}), 1.0 / (7 * 2), "potrf");
   // A = diag(2, 4), X = diag(0.5, 0.5): I - A X = diag(0, -1), |A| = 4, |X| = 0.5.

@@ -56,5 +56,12 @@ TEST(Words, DurationsAsPeopleSayThem) {
   EXPECT_EQ(duration_words(-5), "0 s");
 }
 
+TEST(Words, AShellTakesThemAsOne) {
+  EXPECT_EQ(shell_word("runs/first-1.yaml"), "runs/first-1.yaml");
+  EXPECT_EQ(shell_word("my runs/$HOME"), "'my runs/$HOME'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 }  // namespace
 }  // namespace gaussweep::driver

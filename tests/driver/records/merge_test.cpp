@@ -61,6 +61,34 @@ TEST(Merge, OfTwoThatAreTheSameTheLaterOneIsKept) {
   }
 }
 
+TEST(Merge, OfTwoJudgementsTheLaterOneIsKeptAndNamed) {
+  Record first = example_record("m", 1, {1});
+  first.judged_time = first.end_time = "2026-03-01T00:00:01.000001Z";
+  Record again = first;
+  again.status = "failed";
+  again.tolerance = 1;
+  again.judged_time = "2026-03-02T00:00:00.000000Z";
+  for (const bool swapped : {false, true}) {
+    const Merged merged = swapped ? merge({input("a", {again}), input("b", {first})}, false)
+                                  : merge({input("a", {first}), input("b", {again})}, false);
+    ASSERT_EQ(merged.results.records.size(), 1U);
+    EXPECT_EQ(merged.results.records[0].status, "failed");
+    ASSERT_EQ(merged.remarks.size(), 1U);
+    for (const char* word : {"n=1", "pass", "failed", "by 1 in", "in a", "in b"})
+      EXPECT_NE(merged.remarks[0].find(word), std::string::npos) << merged.remarks[0];
+  }
+}
+
+TEST(Merge, OfTwoExecutionsInOneSecondTheLaterOneIsKept) {
+  Record first = example_record("m", 1, {1}), retried = first;
+  first.end_time = "2026-03-01T00:00:01.200000Z";
+  retried.end_time = "2026-03-01T00:00:01.700000Z";
+  first.status = "crashed";
+  const Merged merged = merge({input("a", {first}), input("b", {retried})}, false);
+  EXPECT_EQ(merged.results.records[0].status, "pass");
+  EXPECT_TRUE(merged.remarks.empty());
+}
+
 TEST(Merge, RunGpuCapabilityAndCommitKeepRecordsApart) {
   const Record r = example_record("m", 1, {1});
   std::vector<Record> others(4, r);

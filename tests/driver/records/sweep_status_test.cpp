@@ -61,6 +61,12 @@ TEST(SweepStatus, OfARunningSweep) {
   EXPECT_EQ(status_json(status)["state"], "running");
 }
 
+TEST(SweepStatus, WhatIsLeftForNowIsCounted) {
+  io::JournalContents journal = example_journal();
+  journal.records[1].for_now = true;
+  EXPECT_EQ(status_json(status_of(journal, false, at(20), 10))["for_now"], 1);
+}
+
 TEST(SweepStatus, OfAnEndedAndOfAKilledOne) {
   io::JournalContents journal = example_journal();
   EXPECT_EQ(status_json(status_of(journal, false, at(0), 10))["state"], "killed");

@@ -88,6 +88,27 @@ TEST_F(RunDirectoryFiles, ResultsThatAreDueAreWrittenWithoutAWait) {
   EXPECT_EQ(io::read_results(results).records.size(), 2U);
 }
 
+TEST_F(RunDirectoryFiles, ResultsShowWhatTheJournalHolds) {
+  for (const bool now : {false, true}) {
+    const auto run = folder_ / (now ? "now" : "due");
+    RunDirectory directory(run, false, 0);
+    directory.append(record_of("a"));
+    directory.write_results(now);
+    while (!std::filesystem::exists(run / "results.h5")) std::this_thread::yield();
+    EXPECT_EQ(io::read_journal(run / "journal.jsonl").records.size(), 1U);
+  }
+}
+
+TEST_F(RunDirectoryFiles, WithoutAJournalOnDiskThereAreNoResults) {
+  const auto run = folder_ / "run";
+  RunDirectory directory(run, false, 0);
+  directory.append(record_of("a"));
+  std::filesystem::remove(run / "journal.jsonl");
+  directory.write_results(false);
+  EXPECT_THROW(directory.write_results(true), io::StorageError);
+  EXPECT_FALSE(std::filesystem::exists(run / "results.h5"));
+}
+
 TEST_F(RunDirectoryFiles, ResultsThatCannotBeWrittenAreHeardOfAtTheNextLook) {
   RunDirectory directory(folder_ / "run", false, 0);
   std::filesystem::create_directory(folder_ / "run" / "results.h5");  // nothing is renamed over a folder

@@ -77,7 +77,7 @@ class VerdictInPlace : public testing::Test {
     method.emulated.real(context, operands, defaults(method));
     answer = staging.download(0);
   }
-  Verdict verdict() { return judge_in_place(context, trial, method, staging, 0, digest, inputs, answer); }
+  Judgement verdict() { return judge_in_place(context, trial, method, staging, 0, digest, inputs, answer); }
   const Registry registry = builtin_registry();
   const Method& method = *registry.find(Problem::named("gesv"), "gauss_jordan_shared");
   const Trial trial = trial_of(Problem::named("gesv"), n);
@@ -91,14 +91,14 @@ class VerdictInPlace : public testing::Test {
 };
 
 TEST_F(VerdictInPlace, IsThatOfTheCpu) {
-  const Verdict found = verdict();
+  const Judgement found = verdict();
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
   EXPECT_LE(found.findings.ratio, trial.tolerance);
 }
 
 TEST_F(VerdictInPlace, OfAnAnswerOfTheCpuIsThatOfTheCpu) {
-  const Verdict found = judge_by_upload(context, trial, method, inputs, answer);
+  const Judgement found = judge_by_upload(context, trial, method, inputs, answer);
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
 }
@@ -106,7 +106,7 @@ TEST_F(VerdictInPlace, OfAnAnswerOfTheCpuIsThatOfTheCpu) {
 TEST_F(VerdictInPlace, IsTheCpusWhereTheDeviceHasNoRoom) {
   ShortOfMemory full(cpu(Backend::emulated), 0);
   Context without_room(full);
-  const Verdict found = judge_by_upload(without_room, trial, method, inputs, answer);
+  const Judgement found = judge_by_upload(without_room, trial, method, inputs, answer);
   EXPECT_GT(full.refused, 0);
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
@@ -115,14 +115,14 @@ TEST_F(VerdictInPlace, IsTheCpusWhereTheDeviceHasNoRoom) {
 // A method that writes into the inputs that are kept would else be judged by what it wrote.
 TEST_F(VerdictInPlace, InputsThatHaveChangedAreNotJudgedBy) {
   device->fill(staging.pristine().data(), 0, staging.pristine().bytes());
-  const Verdict found = verdict();
+  const Judgement found = verdict();
   EXPECT_EQ(found.disagreement, "");
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
 }
 
 TEST_F(VerdictInPlace, AnAnswerThatIsAnotherOnTheHostIsAnError) {
   answer.x(n - 1, 0) *= 1.001;
-  const Verdict found = verdict();
+  const Judgement found = verdict();
   EXPECT_LE(found.findings.ratio, trial.tolerance);
   EXPECT_NE(found.disagreement.find("two judges of one answer disagree"), std::string::npos);
 }

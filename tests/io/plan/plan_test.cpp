@@ -380,6 +380,8 @@ TEST(PlanErrors, LimitsHoldBeforeMemoryIsTaken) {
   std::string dashes;
   for (int i = 0; i < 50000; ++i) dashes += "- ";
   EXPECT_THAT(failure(dashes), HasSubstr("nested too deeply"));
+  EXPECT_THAT(failure("name: x\nsweep: " + std::string(10'000'000, '{')),
+              StartsWith("p.yaml:2:1008: over 1000 open brackets"));
   // Each line holds the one before ten times.
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 12; ++i) {

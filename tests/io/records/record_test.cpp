@@ -25,16 +25,18 @@ constexpr const char* contract =
     "seconds_q3 "
     "seconds_max seconds_stdev samples inner_repeats warmup enough round cache host_memory kernels "
     "queue_seconds "
-    "launch_bound "
+    "launch_bound timing repeats_bits "
     "replay_q1 replay_median replay_q3 load_seconds generate_seconds allocate_seconds "
     "h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share problem_title problem_flops "
     "problem_bytes residual_ratio tolerance "
     "backward_error "
-    "forward_error pivot_growth first_row_percent reference_method reference_seconds reference_difference "
+    "forward_error pivot_growth first_row_percent reference_method reference_seconds digits_lost "
+    "reference_difference "
     "largest_relative_difference mean_relative_difference mean_absolute_difference gpu_uuid "
     "gpu_name capability sm_clock_mhz memory_clock_mhz power_w temperature_c throttled throttle_reason "
     "energy_joules energy_uncertainty energy_source energy_power_w idle_power_w host rank device_index "
-    "start_time end_time commit job_id node partition gres wait_began prepare_began store_began inputs_began "
+    "start_time end_time judged_time commit job_id node partition gres wait_began prepare_began store_began "
+    "inputs_began "
     "allocate_began upload_began warmup_began timed_began download_began verify_began stages_began "
     "reference_began compare_began";
 
@@ -116,6 +118,8 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(kernels);
   EXPECT_OWN_MEMBER(queue_seconds);
   EXPECT_OWN_MEMBER(launch_bound);
+  EXPECT_OWN_MEMBER(timing);
+  EXPECT_OWN_MEMBER(repeats_bits);
   EXPECT_OWN_MEMBER(replay_q1);
   EXPECT_OWN_MEMBER(replay_median);
   EXPECT_OWN_MEMBER(replay_q3);
@@ -146,6 +150,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(first_row_percent);
   EXPECT_OWN_MEMBER(reference_method);
   EXPECT_OWN_MEMBER(reference_seconds);
+  EXPECT_OWN_MEMBER(digits_lost);
   EXPECT_OWN_MEMBER(reference_difference);
   EXPECT_OWN_MEMBER(largest_relative_difference);
   EXPECT_OWN_MEMBER(mean_relative_difference);
@@ -163,6 +168,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(device_index);
   EXPECT_OWN_MEMBER(start_time);
   EXPECT_OWN_MEMBER(end_time);
+  EXPECT_OWN_MEMBER(judged_time);
   EXPECT_OWN_MEMBER(commit);
   EXPECT_OWN_MEMBER(job_id);
   EXPECT_OWN_MEMBER(node);
@@ -181,7 +187,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(stages_began);
   EXPECT_OWN_MEMBER(reference_began);
   EXPECT_OWN_MEMBER(compare_began);
-  EXPECT_EQ(record_fields().size(), 105u);
+  EXPECT_EQ(record_fields().size(), 109u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {

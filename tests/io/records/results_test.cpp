@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"
 #include "tests/io/records/record_samples.hpp"
 
@@ -406,6 +408,20 @@ TEST(Results, TemporariesOfKilledWritersVanishOnceTheyAreOld) {
   EXPECT_FALSE(std::filesystem::exists(old));
   EXPECT_TRUE(std::filesystem::exists(young));
   EXPECT_TRUE(std::filesystem::exists(other));
+}
+
+TEST(Results, TemporariesOfKilledProcessesOfThisHostVanishAtOnce) {
+  const Scratch scratch;
+  const auto target = scratch / "r.h5";
+  const pid_t killed = fork();
+  if (killed == 0) _exit(0);
+  waitpid(killed, nullptr, 0);
+  const auto dead = scratch / temporary_name(target, killed, 0),
+             alive = scratch / temporary_name(target, getppid(), 0);
+  for (const auto& path : {dead, alive}) set_file_text(path, "half");
+  write_results(target, {});
+  EXPECT_FALSE(std::filesystem::exists(dead));
+  EXPECT_TRUE(std::filesystem::exists(alive));
 }
 
 TEST(Results, Hdf5PrintsNothing) {

@@ -1,0 +1,95 @@
+#pragma once
+/// The answers of a trial's samples: the same, or the worst of them counts.
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "driver/records/judge.hpp"
+#include "driver/worker/placed.hpp"
+#include "driver/worker/verdict.hpp"
+
+namespace gaussweep::driver {
+
+/// An answer and what the judge says of it.
+struct JudgedAnswer {
+  Judgement verdict;
+  std::int64_t info = 0;
+  Convergence convergence = Convergence::none;
+
+  Evidence evidence(const Trial& trial) const {
+    return {trial.problem, verdict.findings.ratio, trial.tolerance, info, convergence, verdict.findings.flaw};
+  }
+};
+
+/// Whether `one` counts rather than `other`.
+inline bool is_worse(const JudgedAnswer& one, const JudgedAnswer& other, const Trial& trial) {
+  if (one.verdict.disagreement.empty() != other.verdict.disagreement.empty())
+    return !one.verdict.disagreement.empty();
+  const auto of_one = judge(one.evidence(trial)), of_other = judge(other.evidence(trial));
+  if (of_one != of_other) return of_one > of_other;
+  return one.verdict.findings.ratio > other.verdict.findings.ratio;
+}
+
+/// Looks at the digests of each sample's answers (MethodRun::answer_digests). The first answer is kept, and
+/// so can be judged when it turns out that another one differs from it; that one is judged at once.
+template <class T>
+class SampleAnswers {
+ public:
+  using Keep = std::function<std::optional<Placed<T>>()>;
+  using JudgeCopy = std::function<JudgedAnswer(int copy)>;
+  using JudgeKept = std::function<JudgedAnswer(Placed<T>&)>;
+
+  /// @param trial outlives this @param keep a copy of the answer of working set 0, if there is room
+  SampleAnswers(const Trial& trial, Keep keep, JudgeCopy judge_copy)
+      : trial_(trial), keep_(std::move(keep)), judge_copy_(std::move(judge_copy)) {}
+
+  void look(const std::vector<std::uint64_t>& digests) {
+    if (looks_++ == 0) {
+      first_ = digests.front();
+      if (trial_.sampling.most > 1 || digests.size() > 1) kept_ = keep_();
+    }
+    for (std::size_t copy = 0; copy < digests.size(); ++copy) {
+      if (digests[copy] == first_) continue;
+      differ_ = true;
+      if (!judged_.insert(digests[copy]).second) continue;
+      note(judge_copy_(static_cast<int>(copy)));
+    }
+    last_ = digests.back();
+  }
+  /// 1: all answers had the same bits, 0: they had not, -1: there was but one.
+  std::int64_t repeats_bits() const { return differ_ ? 0 : looks_ > 1 ? 1 : -1; }
+  /// The one that counts, of all of them and `last`, what was said of the last one. Frees what was kept.
+  /// @param unjudged set where the first answer, which differs, was not kept
+  JudgedAnswer worst(JudgedAnswer last, const JudgeKept& judge_kept, bool& unjudged) {
+    unjudged = differ_ && first_ != last_ && !kept_;
+    if (differ_ && first_ != last_ && kept_) note(judge_kept(*kept_));
+    kept_.reset();
+    return worst_ && is_worse(*worst_, last, trial_) ? *worst_ : last;
+  }
+  /// Frees what was kept where it will not be needed: all answers are the same.
+  void forget_if_same() {
+    if (!differ_) kept_.reset();
+  }
+
+ private:
+  void note(JudgedAnswer answer) {
+    if (!worst_ || is_worse(answer, *worst_, trial_)) worst_ = std::move(answer);
+  }
+
+  const Trial& trial_;
+  Keep keep_;
+  JudgeCopy judge_copy_;
+  std::int64_t looks_ = 0;
+  std::uint64_t first_ = 0, last_ = 0;
+  bool differ_ = false;
+  std::set<std::uint64_t> judged_;
+  std::optional<Placed<T>> kept_;
+  std::optional<JudgedAnswer> worst_;
+};
+
+}  // namespace gaussweep::driver

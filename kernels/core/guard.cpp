@@ -1,0 +1,98 @@
+#include "kernels/core/guard.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "kernels/matrix/parallel_rows.hpp"
+
+namespace gaussweep {
+namespace {
+
+/// More bytes than a core's caches keep for the run that follows.
+constexpr double large_bytes = 0x1p26;
+
+/// Calls visit(range, i, j, element) for a region, along memory. In small matrices on one thread: the
+/// method's own, whose caches then hold what it works on. Of large ones a range of lines a thread.
+template <class Matrix, class Visit>
+void for_region(const Matrix& matrix, const Extent& size, Region region, Visit&& visit) {
+  if (region == Region::none) return;
+  const bool along_row = matrix.down != 1;
+  const std::int64_t lines = along_row ? size.rows : size.cols, count = along_row ? size.cols : size.rows;
+  const std::int64_t across = along_row ? matrix.down : matrix.across;
+  const std::int64_t step = along_row ? matrix.across : matrix.down;
+  const double bytes = static_cast<double>(lines) * static_cast<double>(count) * sizeof(*matrix.data);
+  for_row_ranges(lines, bytes > large_bytes ? 0 : 1, bytes, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t line = begin; line < end; ++line) {
+      const IndexSpan span = guard::span_of(region, line, count, along_row);
+      auto* const first = matrix.data + line * across;
+      for (std::int64_t k = span.begin; k < span.end; k += span.step) {
+        visit(line, along_row ? line : k, along_row ? k : line, first[k * step]);
+      }
+    }
+  });
+}
+
+/// The sum over a region of what `of` says of its elements: the same on any number of threads.
+template <class Matrix, class Of>
+std::uint64_t sum_region(const Matrix& matrix, const Extent& size, Region region, Of&& of) {
+  std::vector<std::uint64_t> of_lines(static_cast<std::size_t>(std::max(size.rows, size.cols)), 0);
+  for_region(matrix, size, region,
+             [&](std::int64_t line, std::int64_t i, std::int64_t j, const auto& element) {
+               of_lines[static_cast<std::size_t>(line)] += of(i, j, element);
+             });
+  return std::accumulate(of_lines.begin(), of_lines.end(), std::uint64_t{0});
+}
+
+}  // namespace
+
+template <class T>
+void guard_operand(Context& context, const Destination<T>& matrix, const Extent& size,
+                   const OperandGuard& guard) {
+#ifdef GAUSSWEEP_HAS_CUDA
+  if (context.device.backend() == Backend::cuda) return cuda::guard_operand(context, matrix, size, guard);
+#endif
+  static_cast<void>(context);
+  for_region(matrix, size, guard.negated,
+             [](std::int64_t, std::int64_t, std::int64_t, T& element) { element = -element; });
+  for_region(matrix, size, guard.hidden, [&](std::int64_t, std::int64_t i, std::int64_t j, T& element) {
+    element = guard::poison<T>(guard.noise, i, j);
+  });
+}
+
+template <class T>
+std::uint64_t digest_elements(Context& context, const Strided<T>& matrix, const Extent& size, Region counted,
+                              Region negated) {
+#ifdef GAUSSWEEP_HAS_CUDA
+  if (context.device.backend() == Backend::cuda)
+    return cuda::digest_elements(context, matrix, size, counted, negated);
+#endif
+  static_cast<void>(context);
+  return sum_region(matrix, size, counted, [&](std::int64_t i, std::int64_t j, T element) {
+    return guard::digest_of(element, guard::contains(negated, i, j),
+                            static_cast<unsigned long long>(i + j * size.rows));
+  });
+}
+
+template <class T>
+std::int64_t count_overwritten(Context& context, const Strided<T>& matrix, const Extent& size,
+                               Region hidden) {
+#ifdef GAUSSWEEP_HAS_CUDA
+  if (context.device.backend() == Backend::cuda)
+    return cuda::count_overwritten(context, matrix, size, hidden);
+#endif
+  static_cast<void>(context);
+  return static_cast<std::int64_t>(
+      sum_region(matrix, size, hidden,
+                 [](std::int64_t, std::int64_t, T element) { return element == element ? 1 : 0; }));
+}
+
+#define GAUSSWEEP_GUARD(T)                                                                            \
+  template void guard_operand(Context&, const Destination<T>&, const Extent&, const OperandGuard&);   \
+  template std::uint64_t digest_elements(Context&, const Strided<T>&, const Extent&, Region, Region); \
+  template std::int64_t count_overwritten(Context&, const Strided<T>&, const Extent&, Region);
+GAUSSWEEP_GUARD(float)
+GAUSSWEEP_GUARD(double)
+#undef GAUSSWEEP_GUARD
+
+}  // namespace gaussweep

@@ -1,0 +1,122 @@
+// A block a line of the matrix at a time, its threads along memory.
+#include <algorithm>
+
+#include "kernels/core/guard.hpp"
+#include "kernels/core/scratch.hpp"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr std::int64_t most_blocks = 4096;
+
+/// A matrix as lines along memory.
+template <class Element>
+struct Lines {
+  Element* data;
+  bool along_row;
+  std::int64_t lines, count, across, step, rows;
+};
+
+template <class Element, class Matrix>
+Lines<Element> lines_of(const Matrix& matrix, const Extent& size) {
+  if (matrix.down == 1) return {matrix.data, false, size.cols, size.rows, matrix.across, 1, size.rows};
+  return {matrix.data, true, size.rows, size.cols, matrix.down, matrix.across, size.rows};
+}
+
+/// Calls visit(i, j, element) for the elements of a region that are this thread's.
+template <class Element, class Visit>
+__device__ void for_own(const Lines<Element>& m, Region region, Visit&& visit) {
+  for (std::int64_t line = blockIdx.x; line < m.lines; line += gridDim.x) {
+    const IndexSpan span = guard::span_of(region, line, m.count, m.along_row);
+    for (std::int64_t k = span.begin + static_cast<std::int64_t>(threadIdx.x) * span.step; k < span.end;
+         k += threads * span.step) {
+      visit(m.along_row ? line : k, m.along_row ? k : line, m.data[line * m.across + k * m.step]);
+    }
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads) guard_kernel(Lines<T> matrix, OperandGuard guard) {
+  for_own(matrix, guard.negated, [&](std::int64_t i, std::int64_t j, T& element) {
+    if (!guard::contains(guard.hidden, i, j)) element = -element;
+  });
+  for_own(matrix, guard.hidden,
+          [&](std::int64_t i, std::int64_t j, T& element) { element = guard::poison<T>(guard.noise, i, j); });
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    digest_elements_kernel(Lines<const T> matrix, Region counted, Region negated, unsigned long long* sum) {
+  unsigned long long own = 0;
+  for_own(matrix, counted, [&](std::int64_t i, std::int64_t j, const T& element) {
+    own += guard::digest_of(element, guard::contains(negated, i, j),
+                            static_cast<unsigned long long>(i + j * matrix.rows));
+  });
+  if (own != 0) atomicAdd(sum, own);
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    count_overwritten_kernel(Lines<const T> matrix, Region hidden, unsigned long long* sum) {
+  unsigned long long own = 0;
+  for_own(matrix, hidden,
+          [&](std::int64_t, std::int64_t, const T& element) { own += element == element ? 1 : 0; });
+  if (own != 0) atomicAdd(sum, own);
+}
+
+dim3 blocks_for(std::int64_t lines) {
+  return dim3(static_cast<unsigned>(std::max<std::int64_t>(1, std::min(lines, most_blocks))));
+}
+
+/// What `launch` adds to a sum on the device.
+template <class Launch>
+unsigned long long summed(Context& context, Launch&& launch) {
+  const Scratch::Piece piece = scratch_of(context).take(sizeof(unsigned long long));
+  const auto sum = piece.as<unsigned long long>();
+  context.device.fill(sum, 0, sizeof *sum);
+  launch(sum);
+  unsigned long long result = 0;
+  context.device.to_host(&result, sum, sizeof result);
+  return result;
+}
+
+}  // namespace
+
+template <class T>
+void guard_operand(Context& context, const Destination<T>& matrix, const Extent& size,
+                   const OperandGuard& guard) {
+  const auto lines = lines_of<T>(matrix, size);
+  simt::launch(context, guard_kernel<T>, blocks_for(lines.lines), dim3(threads), 0, lines, guard);
+}
+
+template <class T>
+std::uint64_t digest_elements(Context& context, const Strided<T>& matrix, const Extent& size, Region counted,
+                              Region negated) {
+  const auto lines = lines_of<const T>(matrix, size);
+  return summed(context, [&](unsigned long long* sum) {
+    simt::launch(context, digest_elements_kernel<T>, blocks_for(lines.lines), dim3(threads), 0, lines,
+                 counted, negated, sum);
+  });
+}
+
+template <class T>
+std::int64_t count_overwritten(Context& context, const Strided<T>& matrix, const Extent& size,
+                               Region hidden) {
+  const auto lines = lines_of<const T>(matrix, size);
+  return static_cast<std::int64_t>(summed(context, [&](unsigned long long* sum) {
+    simt::launch(context, count_overwritten_kernel<T>, blocks_for(lines.lines), dim3(threads), 0, lines,
+                 hidden, sum);
+  }));
+}
+
+#define GAUSSWEEP_GUARD(T)                                                                            \
+  template void guard_operand(Context&, const Destination<T>&, const Extent&, const OperandGuard&);   \
+  template std::uint64_t digest_elements(Context&, const Strided<T>&, const Extent&, Region, Region); \
+  template std::int64_t count_overwritten(Context&, const Strided<T>&, const Extent&, Region);
+GAUSSWEEP_GUARD(float)
+GAUSSWEEP_GUARD(double)
+#undef GAUSSWEEP_GUARD
+
+}  // namespace gaussweep::cuda

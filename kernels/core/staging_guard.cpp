@@ -1,0 +1,117 @@
+// What makes a working set the run's own.
+#include <algorithm>
+
+#include "kernels/core/guard.hpp"
+#include "kernels/core/staging.hpp"
+
+namespace gaussweep {
+namespace {
+
+Region other_triangle(Counts counts, Uplo uplo) {
+  if (counts == Counts::all) return Region::none;
+  return uplo == Uplo::lower ? Region::above : Region::below;
+}
+
+Region counted(Counts counts, Uplo uplo) {
+  if (counts == Counts::all) return Region::all;
+  return uplo == Uplo::lower ? Region::lower : Region::upper;
+}
+
+template <class T>
+Destination<T> writable(const Strided<T>& matrix) {
+  return {const_cast<T*>(matrix.data), matrix.down, matrix.across};
+}
+
+}  // namespace
+
+template <class T>
+Region Staging<T>::hidden_region() const {
+  return other_triangle(method_.problem->counts_of_a, shape_.uplo);
+}
+
+template <class T>
+Region Staging<T>::negated_of_answer() const {
+  const ProblemRow& problem = method_.problem.row();
+  if (!problem.has_pivots) return problem.negated;
+  return method_.unit_diagonal == UnitDiagonal::lower ? Region::upper : Region::lower;
+}
+
+/// A in a working set, without the right-hand sides of an augmented matrix.
+template <class T>
+Strided<T> Staging<T>::guarded_a(int copy) {
+  const MatrixView<T> a = operands(copy).a;
+  if (method_.layout == Layout::column_major) return {a.data, 1, a.ld};
+  return {a.data, a.ld, 1};
+}
+
+template <class T>
+void Staging<T>::guard(Context& context, int copy, bool negated) {
+  if (copy == 0) device_.fill(workspace_.data(), 0xFF, workspace_bytes_);
+  const ProblemRow& problem = method_.problem.row();
+  const OperandGuard guard{negated ? problem.negated : Region::none, hidden_region(), method_.vendor};
+  if (guard.negated == Region::none && guard.hidden == Region::none) return;
+  guard_operand(context, writable(guarded_a(copy)), problem.a(shape_), guard);
+}
+
+template <class T>
+void Staging<T>::settle(Context& context, int copy) {
+  const OperandGuard signs{negated_of_answer(), Region::none, false};
+  guard_operand(context, writable(answer(copy)), method_.problem->x(shape_), signs);
+}
+
+template <class T>
+std::uint64_t Staging<T>::answer_digest(Context& context, int copy, bool negated) {
+  const ProblemRow& problem = method_.problem.row();
+  std::uint64_t digest =
+      digest_elements(context, answer(copy), problem.x(shape_), counted(problem.counts_of_x, shape_.uplo),
+                      negated ? negated_of_answer() : Region::none);
+  const Operands<T> op = operands(copy);
+  std::vector<int> words(op.pivots != nullptr ? static_cast<std::size_t>(shape_.n) : 0);
+  if (!words.empty()) device_.to_host(words.data(), op.pivots, words.size() * sizeof(int));
+  if (problem.has_pivots) words.push_back(static_cast<int>(download_info(copy)));
+  for (std::size_t i = 0; i < words.size(); ++i)
+    digest += guard::mixed(static_cast<unsigned long long>(words[i]), ~static_cast<unsigned long long>(i));
+  return digest;
+}
+
+template <class T>
+std::uint64_t Staging<T>::input_digest(Context& context, int copy) {
+  const ProblemRow& problem = method_.problem.row();
+  std::uint64_t digest =
+      digest_elements(context, guarded_a(copy), problem.a(shape_), Region::all, Region::none);
+  const Operands<T> op = operands(copy);
+  if (problem.b == nullptr) return digest;
+  const Strided<T> b = method_.layout == Layout::column_major ? Strided<T>{op.b.data, 1, op.b.ld}
+                                                              : Strided<T>{op.b.data, op.b.ld, 1};
+  return digest ^ (31 * digest_elements(context, b, problem.b(shape_), Region::all, Region::none));
+}
+
+template <class T>
+std::string Staging<T>::forbidden_writes(Context& context, int copy, bool negated) {
+  const Region hidden = hidden_region();
+  if (hidden != Region::none && !method_.vendor) {
+    const std::int64_t count =
+        count_overwritten(context, guarded_a(copy), method_.problem->a(shape_), hidden);
+    if (count > 0) {
+      return "the method wrote " + std::to_string(count) + (count == 1 ? " element" : " elements") +
+             " of the triangle of A that does not count";
+    }
+  }
+  if (method_.overwrites) return {};
+  const std::uint64_t after = input_digest(context, copy);
+  reset();
+  guard(context, copy, negated);
+  if (input_digest(context, copy) == after) return {};
+  return "the method overwrote its inputs, which its row says that it leaves";
+}
+
+#define GAUSSWEEP_STAGING_GUARD(T)                                       \
+  template void Staging<T>::guard(Context&, int, bool);                  \
+  template void Staging<T>::settle(Context&, int);                       \
+  template std::uint64_t Staging<T>::answer_digest(Context&, int, bool); \
+  template std::string Staging<T>::forbidden_writes(Context&, int, bool);
+GAUSSWEEP_STAGING_GUARD(float)
+GAUSSWEEP_STAGING_GUARD(double)
+#undef GAUSSWEEP_STAGING_GUARD
+
+}  // namespace gaussweep

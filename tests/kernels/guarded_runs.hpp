@@ -1,0 +1,39 @@
+#pragma once
+/// What the guard (kernels/core/guard.hpp) expects of every honest row.
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "kernels/check/check.hpp"
+#include "kernels/core/method_run.hpp"
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep::testing_help {
+
+/// Runs a row on operands of both signs: right, always the same bits, and nothing written where it must not.
+template <class T>
+void expect_honest(Context& context, const Method& method, const Shape& shape, const Parameters& parameters) {
+  const Backend backend = context.device.backend();
+  const Inputs<T> inputs = make_inputs<T>(method.problem, shape, fit_kinds(method, parameters).front());
+  MethodRun<T> run(context, method, backend, parameters, shape, method.overwrites ? 2 : 1);
+  run.upload(inputs);
+  run.timed_run();
+  const std::vector<std::uint64_t> first = run.answer_digests();
+  for (int sample = 0; sample < 2; ++sample) {
+    run.timed_run();
+    EXPECT_EQ(run.answer_digests(), first);
+  }
+  EXPECT_EQ(std::set<std::uint64_t>(first.begin(), first.end()).size(), 1u);
+  for (int copy = 0; copy <= run.last_copy(); ++copy) {
+    const Answer<T> answer = run.download(copy, nullptr);
+    const Findings found = check(method, inputs, answer);
+    EXPECT_LE(found.ratio, default_tolerance(method.problem)) << found.flaw;
+    EXPECT_EQ(run.answer_digests(), first) << "settled";
+  }
+  run.timed_run();
+  EXPECT_EQ(run.forbidden_writes(), "");
+}
+
+}  // namespace gaussweep::testing_help

@@ -1,0 +1,174 @@
+#pragma once
+/// A search for systems that a method solves worse than LAPACK: random starts, each made worse step by step.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "kernels/check/check.hpp"
+#include "kernels/core/method_run.hpp"
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep::testing_help {
+
+/// How many starts a test makes: GAUSSWEEP_STARTS, else `usual`.
+inline int starts(int usual) {
+  const char* const wanted = std::getenv("GAUSSWEEP_STARTS");
+  return wanted != nullptr ? std::atoi(wanted) : usual;
+}
+
+/// The judged ratio of a row's answer.
+template <class T>
+double ratio_of(Context& context, const Method& method, const Inputs<T>& inputs) {
+  MethodRun<T> run(context, method, context.device.backend(), defaults(method), inputs.shape);
+  run.upload(inputs);
+  run.warm_up();
+  return check(method, inputs, run.download()).ratio;
+}
+
+/// The worst that a search found.
+struct Hardest {
+  double times = 0;  ///< the ratio over max(1, 3 times LAPACK's)
+  double ratio = 0, of_lapack = 0;
+  std::int64_t n = 0;
+};
+
+template <class T>
+class HardSystems {
+ public:
+  HardSystems(Context& context, const Registry& registry, const std::string& problem,
+              const std::string& variant)
+      : context_(context),
+        host_(cpu(Backend::host)),
+        on_host_(*host_),
+        method_(*registry.find(Problem::named(problem), variant)),
+        lapack_(*registry.reference(Problem::named(problem), Backend::host)) {}
+
+  /// Of systems of order 2 to 130, more of them small ones. @param steps of each start
+  Hardest search(int count, int steps) {
+    Hardest hardest;
+    for (int start = 0; start < count; ++start) {
+      Inputs<T> inputs = draw();
+      double worst = ratio_of(context_, method_, inputs);
+      for (int step = 0; step < steps && std::isfinite(worst); ++step) {
+        Inputs<T> next = inputs;
+        disturb(next);
+        const double ratio = ratio_of(context_, method_, next);
+        if (!(ratio > worst)) continue;
+        worst = ratio;
+        inputs = std::move(next);
+      }
+      const double of_lapack = ratio_of(on_host_, lapack_, inputs);
+      if (!std::isfinite(of_lapack)) continue;  // too far for the precision
+      const double times = std::isfinite(worst) ? worst / std::max(1.0, 3 * of_lapack) : HUGE_VAL;
+      if (times > hardest.times) hardest = {times, worst, of_lapack, inputs.shape.n};
+    }
+    return hardest;
+  }
+
+ private:
+  double uniform(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
+  T element(double spread) {
+    return static_cast<T>(std::copysign(std::exp2(uniform(-spread, spread)), uniform(-1, 1)));
+  }
+
+  Inputs<T> draw() {
+    constexpr double largest = 130;
+    Inputs<T> inputs;
+    const auto n = static_cast<std::int64_t>(2 * std::pow(largest / 2, uniform(0, 1)));
+    inputs.shape = {n, n, n, 1, uniform(0, 1) < 0.5 ? Uplo::lower : Uplo::upper};
+    inputs.a = HostMatrix<T>(n, n);
+    inputs.b = HostMatrix<T>(n, 1);
+    const double spread = uniform(0, n < 20 ? 8 : 3);
+    const bool triangle = method_.problem->counts_of_a == Counts::triangle;
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        const bool counts = inputs.shape.uplo == Uplo::lower ? i >= j : i <= j;
+        if (counts || !triangle) inputs.a(i, j) = element(spread);
+      }
+    }
+    inputs.x_true = HostMatrix<T>(n, 1);
+    for (T& value : inputs.x_true.data) value = element(spread);
+    multiply(inputs);
+    return inputs;
+  }
+  /// b = A x: large terms cancel, which an inverse does not know.
+  static void multiply(Inputs<T>& inputs) {
+    for (std::int64_t i = 0; i < inputs.shape.n; ++i) {
+      double sum = 0;
+      for (std::int64_t j = 0; j < inputs.shape.n; ++j)
+        sum += static_cast<double>(inputs.a(i, j)) * static_cast<double>(inputs.x_true(j, 0));
+      inputs.b(i, 0) = static_cast<T>(sum);
+    }
+  }
+  /// Some elements become others.
+  void disturb(Inputs<T>& inputs) {
+    const std::int64_t n = inputs.shape.n;
+    const auto any = [&] {
+      return std::min<std::int64_t>(n - 1, static_cast<std::int64_t>(uniform(0, 1) * static_cast<double>(n)));
+    };
+    for (int change = 0; change < 1 + n / 8; ++change) {
+      T& value = uniform(0, 1) < 0.3 ? inputs.x_true(any(), 0) : inputs.a(any(), any());
+      const double sign = uniform(0, 1) < 0.2 ? -1 : 1;
+      if (value != T(0))
+        value = static_cast<T>(static_cast<double>(value) * std::exp2(uniform(-3, 3)) * sign);
+    }
+    multiply(inputs);
+  }
+
+  Context& context_;
+  std::unique_ptr<Device> host_;
+  Context on_host_;
+  const Method& method_;
+  const Method& lapack_;
+  std::mt19937_64 random_{20261124};
+};
+
+/// Systems whose elements come near the ends of the range, but for the growth of elimination, and span it.
+/// @return how many a row fails (a ratio over its tolerance) that LAPACK solves
+template <class T>
+int range_failures(Context& context, const Registry& registry, const std::string& problem,
+                   const std::string& variant, int count, std::string& which) {
+  using Limits = std::numeric_limits<T>;
+  const Method& method = *registry.find(Problem::named(problem), variant);
+  const Method& lapack = *registry.reference(Problem::named(problem), Backend::host);
+  const auto host = cpu(Backend::host);
+  Context on_host(*host);
+  std::mt19937_64 random(7);
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  int failures = 0;
+  for (int k = 0; k < count; ++k) {
+    const auto n = k % 4 == 0 ? 100 : static_cast<std::int64_t>(uniform(2, 130));
+    const double low = k % 2 == 0 ? 0 : -1, spread = k % 3 == 0 ? uniform(0, Limits::max_exponent / 2) : 0;
+    const double top = k % 5 == 0   ? Limits::min_exponent + uniform(-20, 4)
+                       : k % 5 == 1 ? std::log2(Limits::max()) - 5
+                                    : Limits::max_exponent - uniform(5, 14);
+    Inputs<T> inputs;
+    inputs.shape = {n, n, n, 1, Uplo::lower};
+    inputs.a = HostMatrix<T>(n, n);
+    inputs.b = HostMatrix<T>(method.problem->b != nullptr ? n : 0, method.problem->b != nullptr ? 1 : 0);
+    for (T& value : inputs.a.data)
+      value = static_cast<T>(std::ldexp(uniform(low, 1), static_cast<int>(top)) *
+                             std::exp2(-spread * uniform(0, 1)));
+    for (T& value : inputs.b.data) value = static_cast<T>(std::ldexp(uniform(low, 1), static_cast<int>(top)));
+    const double limit = default_tolerance(method.problem);
+    if (!(ratio_of(on_host, lapack, inputs) <= limit)) continue;
+    const double own = ratio_of(context, method, inputs);
+    if (own <= limit) continue;
+    ++failures;
+    which = "n " + std::to_string(n) + ", elements up to 2^" + std::to_string(top) + " spread over " +
+            std::to_string(spread) + " binades: ratio " + std::to_string(own);
+  }
+  return failures;
+}
+
+}  // namespace gaussweep::testing_help

@@ -1,0 +1,104 @@
+"""Names from outside: what a terminal would obey, a spreadsheet compute, or a file system refuse does no harm."""
+
+import csv
+import io
+import os
+import pty
+import re
+import subprocess
+import unittest
+
+import harness
+from harness import SweepTest
+
+MATRIX = "%%MatrixMarket matrix array real general\n2 2\n4\n1\n1\n3\n"
+ESCAPE = "\x1b]0;taken\x07\x1b[2J\x9b31m.mtx"
+FORMULA = "=cmd|' !A0'.mtx"
+
+
+def on_terminal(arguments, cwd):
+    """What a command writes to a terminal, standard output and error, and its exit code."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        harness.command(arguments), env=harness.environment(), stdin=slave, stdout=slave, stderr=slave, cwd=cwd
+    )
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # how a pseudo-terminal ends
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(master)
+    return shown, process.wait(60)
+
+
+class Names(SweepTest):
+    def night(self, name):
+        (self.folder / name).write_text(MATRIX)
+        quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+        for raw, escaped in (("\x1b", "\\e"), ("\x07", "\\a"), ("\x9b", "\\x9b")):
+            quoted = quoted.replace(raw, escaped)
+        plan = self.plan(
+            f'name: odd\nrepeats: 1\nsweep:\n  - {{problem: gesv, method: lapack, matrix: {{file: "{quoted}"}}}}\n'
+        )
+        return plan, self.sweep(plan)
+
+    def test_a_terminal_obeys_nothing(self):
+        plan, directory = self.night(ESCAPE)
+        for number, arguments in enumerate(
+            (
+                ["run", plan, "-o", "x", "--dry-run"],
+                ["run", plan, "-o", "y"],
+                ["merge", directory, directory, "-o", "all.h5"],
+                ["summary", directory, "--format", "csv"],
+                ["summary", directory, "--format", "json"],
+                ["export", directory],
+                ["status", directory],
+                ["matrix", "import", ESCAPE, "-o", "out.h5"],
+                ["matrix", "info", ESCAPE],
+                ["summary", "--\x1b[2Jnone"],
+                ["plan", "\x1b[2J\x9b31m.yaml"],
+            )
+        ):
+            shown, _ = on_terminal(arguments, self.folder)
+            self.assertNotEqual(shown, b"", arguments)
+            # Colours, and what draws the bar anew, are our own.
+            rest = re.sub(rb"\x1b\[[0-9;]*m|\r\x1b\[K", b"", shown).replace(b"\r\n", b"\n").decode()
+            self.assertNotRegex(rest, "[\x00-\x08\x0b-\x1f\x7f-\x9f]", f"{number}: {arguments}")
+
+    def test_a_pipe_gets_the_bytes(self):
+        _, directory = self.night(ESCAPE)
+        done = harness.run(["export", directory])
+        self.assertIn("\x1b]0;taken\x07", done.stdout)
+
+    def test_names_may_be_as_long_as_files_may_have(self):
+        longest = 255
+        name = "m" * (longest - 4) + ".mtx"
+        _, directory = self.night(name)
+        merged = "r" * (longest - 3) + ".h5"
+        done = harness.run(["merge", directory, "-o", merged], cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.folder / merged).exists())
+        report = subprocess.run(
+            [harness.SOURCE / "analysis" / "report", directory, "-o", self.folder / "page"],
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(report.returncode, 0, report.stderr)
+
+    def test_a_spreadsheet_computes_nothing(self):
+        _, directory = self.night(FORMULA)
+        for arguments in (["summary", directory, "--format", "csv"], ["export", directory]):
+            rows = list(csv.DictReader(io.StringIO(harness.run(arguments).stdout)))
+            self.assertEqual(len(rows), 1)
+            for column, value in rows[0].items():
+                self.assertNotIn(value[:1], ("=", "@", "\t"), column)
+            self.assertIn("'" + FORMULA, rows[0].values())
+
+
+if __name__ == "__main__":
+    unittest.main()
