@@ -31,7 +31,7 @@ struct Scatter {
 };
 
 /// Fitted on the half of tests/data/identical_runs.csv that `IdenticalRuns` is not judged by.
-constexpr Scatter gpu_scatter{0.003, 5e-7};
+constexpr Scatter gpu_scatter{0.004, 5e-7};
 /// Times in which the host's launches, or its waits, are: of the host's share of them.
 constexpr Scatter host_bound_scatter{0.12, 1.5e-6};
 /// The host is in the loop, and its share is not known.
@@ -39,7 +39,7 @@ constexpr Scatter host_paced_scatter{0.04, 2e-6};
 /// Methods of the CPU, which share it with whatever else it does.
 constexpr Scatter cpu_scatter{0.20, 2e-5};
 /// Between two GPUs of one model, beside the other.
-constexpr Scatter other_gpu_scatter{0.01, 1e-6};
+constexpr Scatter other_gpu_scatter{0.025, 1e-6};
 
 /// ln of new time over base time, and what is known of it.
 struct Estimate {
