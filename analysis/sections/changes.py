@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ..comparison import Unjudged, verdicts_of
 from ..frames import answered, best, method_styles, slug
 from ..loader import STATUSES
 from ..page import factor, seconds, whole
@@ -10,26 +11,30 @@ from ..plots import Plot, Series
 
 TRIAL = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
 LEAST_RUNS = 3  # from which on there is a trend
-THRESHOLD = 0.05  # by which medians must be apart, as for `gaussweep compare`
 
 
 def changes(night):
-    """One row a trial that ran before too: its status and median then and now, and what became of it."""
+    """One row a trial that ran before too: its status and median then and now, and what `gaussweep compare` says of the
+    times; where that cannot be asked, why is in `attrs`."""
     if night.earlier is None:
         return pd.DataFrame()
-    kept = ["status", "seconds_q1", "seconds_median", "seconds_q3"]
+    kept = ["status", "seconds_median"]
     before = night.earlier.loc[night.earlier["ago"] == 1, [*TRIAL, *kept]]
     both = night.records.merge(before, on=TRIAL, suffixes=("", "_before"))
     rank = {status: i for i, status in enumerate(STATUSES)}
     now, then = both["status"].map(rank), both["status_before"].map(rank)
     ratio = both["seconds_median"] / both["seconds_median_before"]
-    timed = (both["status"] == "pass") & (both["status_before"] == "pass")
-    slower = timed & (ratio > 1 + THRESHOLD) & (both["seconds_q1"] > both["seconds_q3_before"])
-    faster = timed & (ratio < 1 / (1 + THRESHOLD)) & (both["seconds_q3"] < both["seconds_q1_before"])
     both["ratio"] = ratio
     both["change"] = "same"
-    both.loc[faster, "change"] = "faster"
-    both.loc[slower, "change"] = "slower"
+    try:
+        said = verdicts_of(night)
+    except Unjudged as why:
+        both.attrs["unjudged"] = str(why)
+        said = {}
+    for row, key, backend, gpu in zip(both.index, both["key"], both["backend"], both["gpu_name"]):
+        verdict = said.get((key, backend, gpu if backend == "cuda" else None))
+        if verdict in ("SLOWER", "FASTER"):
+            both.loc[row, "change"] = verdict.lower()
     both.loc[(now < then) & (both["status"] == "pass"), "change"] = "passes now"
     both.loc[(now > then) & (both["status"] != "skipped"), "change"] = "worse"
     return both
@@ -46,7 +51,8 @@ def sentences(night):
         for c in ("worse", "slower", "faster", "passes now", "same")
         if c in count
     ]
-    yield f"Since the last run of the same plan: of {len(rows)} trials {', '.join(words)}.", "changes"
+    unjudged = f" Times were not compared: {rows.attrs['unjudged']}." if "unjudged" in rows.attrs else ""
+    yield f"Since the last run of the same plan: of {len(rows)} trials {', '.join(words)}.{unjudged}", "changes"
 
 
 def _farthest(rows):
@@ -90,10 +96,7 @@ def table(page, night):
             ("ratio", "now / before", factor),
         ],
         limit=30,
-        caption=(
-            "Trials whose status changed, or whose medians are apart by more than 5 % with quartiles that do not"
-            " overlap. gaussweep compare judges more strictly: it knows the noise from run to run."
-        ),
+        caption=("Trials whose status changed, or whose times gaussweep compare calls SLOWER or FASTER."),
     )
 
 

@@ -6,10 +6,12 @@ import tempfile
 import unittest
 from contextlib import redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 import fixture
 from pages import report, report_here
 
+from analysis import comparison
 from analysis.cli import main
 
 GPU = "NVIDIA Test 100"
@@ -149,6 +151,14 @@ class SinceLastRunTest(unittest.TestCase):
         self.assertEqual(set(rows), {"gauss_block", "recursive"})
         self.assertEqual((rows["recursive"]["was"], rows["recursive"]["is"]), ("pass", "failed"))
         self.assertAlmostEqual(rows["gauss_block"]["now / before"], 1.5, delta=0.1)
+
+    def test_without_the_program_no_time_is_judged(self):
+        nights = fixture.Night("nightly"), fixture.Night("nightly")
+        for night, run, day, slow in zip(nights, ("run-1", "run-2"), ("01", "02"), (1.0, 9.0)):
+            night.trial("gesv", "lapack", 512, 4e-3 * slow, run_id=run, start_time=f"2026-01-{day}T00:00:00Z")
+        with mock.patch.object(comparison, "_program", side_effect=comparison.Unjudged("no program gaussweep is here")):
+            words = report_here(*nights).words("overview")
+        self.assertIn("of 1 trials 1 same. Times were not compared: no program gaussweep is here.", words)
 
     def test_the_grid_is_of_the_last_run(self):
         cells = [cell for row in self.page.tables["grid-1"][1:] for cell, _ in row]

@@ -137,7 +137,7 @@ def compared(gaussweep, base, new):
 
 
 def pairs_text(pairs):
-    words = ("SAME", "UNCLEAR", "LAUNCHES", "FASTER", "SLOWER")
+    words = ("SAME", "UNCLEAR", "HOST-BOUND", "FASTER", "SLOWER")
     lines = []
     for names, counts, code in pairs:
         lines.append(f"{names}: " + ", ".join(f"{counts[w]} {w}" for w in words) + f", exit code {code}")
