@@ -52,7 +52,9 @@ TYPED_TEST(HardForMethods, ATriangleOfOrderThree) {
 TYPED_TEST(HardForMethods, ElementsAtTheEndsOfTheRange) {
   for (const char* problem : {"getrf", "gesv"}) {
     std::string which;
-    EXPECT_EQ((range_failures<TypeParam>(this->context, this->registry, problem, "recursive", starts(40), which)), 0)
+    EXPECT_EQ(
+        (range_failures<TypeParam>(this->context, this->registry, problem, "recursive", starts(40), which)),
+        0)
         << problem << " " << which;
   }
 }
