@@ -29,8 +29,10 @@ sweep:
 
 class CompareTwoRuns(harness.SweepTest):
     def redrawn(self, source, name, seed, scatter):
-        """A copy as of a GPU, whose samples scatter around times that the trial's row decides. (In a CPU's times no tenth
-        is found: they scatter by more.)"""
+        """A copy as of a GPU, whose samples scatter around times that the trial's row decides.
+
+        In a CPU's times, which scatter by more, no tenth is found.
+        """
         path = self.folder / name
         shutil.copyfile(source, path)
         random = numpy.random.default_rng(seed)
