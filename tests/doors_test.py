@@ -30,7 +30,8 @@ DRIVER = {
     "worker": (["records"], "driver/worker/probe.hpp", []),
     "sweep": (["records"], "driver/sweep/queue.hpp", ["mpi.h"]),
     "restore": (["records"], "driver/restore/restoration.hpp", []),
-    "command": (["sweep", "worker", "restore"], "driver/command/option_checks.hpp", ["CLI/CLI.hpp"]),
+    "compare": (["records"], "driver/compare/compare_rule.hpp", []),
+    "command": (["sweep", "worker", "restore", "compare"], "driver/command/option_checks.hpp", ["CLI/CLI.hpp"]),
 }  # fmt: skip
 
 

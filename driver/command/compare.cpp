@@ -18,7 +18,7 @@
 #include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
-#include "driver/records/compare.hpp"
+#include "driver/compare/compare.hpp"
 #include "driver/records/loading.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"

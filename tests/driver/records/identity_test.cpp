@@ -7,7 +7,7 @@
 
 #include <set>
 
-#include "driver/records/compare.hpp"
+#include "driver/compare/compare.hpp"
 #include "driver/records/summary.hpp"
 #include "tests/driver/records/example_records.hpp"
 

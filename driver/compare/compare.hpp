@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "driver/base/table.hpp"
-#include "driver/records/compare_rule.hpp"
+#include "driver/compare/compare_rule.hpp"
 #include "driver/records/identity.hpp"
 #include "io/records/results.hpp"
 
@@ -23,13 +23,13 @@ enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 
 /// Which time a verdict is about: the GPU's alone (a replay), or the run's as the host launched it.
-enum class Clock { gpu, run };
-const char* to_string(Clock clock);
+enum class Timed { gpu, run };
+const char* to_string(Timed timed);
 
 /// How the time changed from base to new: ratio of the medians, and its interval of 95 %.
 struct Change {
   Verdict verdict = Verdict::untimed;
-  Clock clock = Clock::run;
+  Timed clock = Timed::run;
   double ratio = io::Record::unknown;
   double low = io::Record::unknown, high = io::Record::unknown;
 };

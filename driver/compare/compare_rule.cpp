@@ -1,4 +1,4 @@
-#include "driver/records/compare_rule.hpp"
+#include "driver/compare/compare_rule.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // What `compare` says of runs in which nothing changed, measured ones and drawn ones, and of changes put into
 // them.
 
-#include "tests/driver/records/identical_runs.hpp"
+#include "tests/driver/compare/identical_runs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <random>
 #include <set>
 
-#include "driver/records/compare.hpp"
+#include "driver/compare/compare.hpp"
 
 namespace gaussweep::driver {
 namespace {

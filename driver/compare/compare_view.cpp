@@ -8,7 +8,7 @@
 #include <initializer_list>
 
 #include "driver/base/errors.hpp"
-#include "driver/records/compare.hpp"
+#include "driver/compare/compare.hpp"
 
 namespace gaussweep::driver {
 

@@ -1,4 +1,4 @@
-#include "driver/records/compare.hpp"
+#include "driver/compare/compare.hpp"
 
 #include <fmt/format.h>
 
@@ -250,8 +250,8 @@ bool MethodChange::is_here() const {
   return is_same_place(base_place, new_place);
 }
 
-const char* to_string(Clock clock) {
-  return clock == Clock::gpu ? "GPU" : "run";
+const char* to_string(Timed clock) {
+  return clock == Timed::gpu ? "GPU" : "run";
 }
 
 const char* to_string(Verdict verdict) {

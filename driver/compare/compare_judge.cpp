@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "driver/records/compare.hpp"
+#include "driver/compare/compare.hpp"
 
 namespace gaussweep::driver {
 
@@ -173,7 +173,7 @@ class Decision {
   std::map<const Estimate*, Verdict> of_;
 };
 
-Change change_of(const Estimate& estimate, Verdict verdict, Clock clock) {
+Change change_of(const Estimate& estimate, Verdict verdict, Timed clock) {
   return {verdict, clock, estimate.ratio(), estimate.low(), estimate.high()};
 }
 
@@ -192,20 +192,20 @@ std::string reason_of(const Pair& pair) {
 void decide(const Judged& trial, const Decision& decision, double threshold) {
   if (!trial.by_gpu && !trial.by_host) return;  // untimed
   Pair& pair = *trial.pair;
-  const Clock clock = pair.has_replays() ? Clock::gpu : Clock::run;
+  const Timed clock = pair.has_replays() ? Timed::gpu : Timed::run;
   Verdict gpu = Verdict::same, host = Verdict::same;
   if (trial.by_gpu) gpu = decision.of(trial.gpu, threshold);
   if (trial.by_host) host = decision.of(trial.host, threshold, Verdict::host_bound);
   const std::string reason = reason_of(pair);
   if (!reason.empty() && gpu != Verdict::slower && host != Verdict::faster) {
     const Estimate& of_run = trial.by_host ? trial.host : trial.gpu;
-    pair.change = change_of(of_run, Verdict::slower, Clock::run);
+    pair.change = change_of(of_run, Verdict::slower, Timed::run);
     pair.reason = reason;
     return;
   }
   const bool is_gpus = trial.by_gpu && (gpu == Verdict::slower || host == Verdict::same ||
                                         (gpu != Verdict::same && host != Verdict::slower));
-  pair.change = is_gpus ? change_of(trial.gpu, gpu, clock) : change_of(trial.host, host, Clock::run);
+  pair.change = is_gpus ? change_of(trial.gpu, gpu, clock) : change_of(trial.host, host, Timed::run);
 }
 
 /// A method with the estimate of all its trials, where it has several.
@@ -283,7 +283,7 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
           one.by_gpu && std::all_of(one.trials.begin(), one.trials.end(),
                                     [](const Judged* trial) { return trial->pair->has_replays(); });
       method.change = change_of(one.together, decision.of(one.together, rules.threshold, otherwise),
-                                has_gpu ? Clock::gpu : Clock::run);
+                                has_gpu ? Timed::gpu : Timed::run);
     }
     comparison.methods.push_back(std::move(method));
   }

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "driver/base/words.hpp"
-#include "driver/records/compare.hpp"
+#include "driver/compare/compare.hpp"
 #include "driver/records/summary.hpp"
 
 namespace gaussweep::driver {

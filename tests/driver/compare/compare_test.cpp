@@ -1,4 +1,4 @@
-#include "driver/records/compare.hpp"
+#include "driver/compare/compare.hpp"
 
 #include <gtest/gtest.h>
 
