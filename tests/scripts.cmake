@@ -27,10 +27,6 @@ if(NOT GAUSSWEEP_SANITIZE)
       COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/docs/test_${name}.py)
     set_tests_properties(docs.${name} PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "GAUSSWEEP_BUILD=${CMAKE_BINARY_DIR}")
   endforeach()
-  # What tests/gpu_bars.sh counts, and the script itself on the emulated backend.
-  add_test(NAME gpu_bars
-    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/gpu/test_bars.py)
-  set_tests_properties(gpu_bars PROPERTIES LABELS mpi TIMEOUT 300 COST 100 ENVIRONMENT "GAUSSWEEP_BUILD=${CMAKE_BINARY_DIR}")
   # The gateway to MATLAB and Octave, in Octave.
   add_test(NAME mex.octave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mex/run.sh ${CMAKE_BINARY_DIR})
   set_tests_properties(mex.octave PROPERTIES LABELS unit TIMEOUT 300 COST 110 SKIP_RETURN_CODE 77)
