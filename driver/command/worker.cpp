@@ -36,9 +36,7 @@ void add_worker_command(CLI::App& app, Commands& commands) {
   worker->group("");  // not for people
   auto parent = std::make_shared<pid_t>(0);
   worker->add_option("--parent", *parent, "The supervisor's process")->required();
-  auto early = std::make_shared<std::string>();
-  worker->add_option("--early", *early, "Get this backend's device ready, then wait for the log");
-  worker->callback([parent, early, &commands] {
+  worker->callback([parent, &commands] {
     if (!die_with(*parent)) {
       commands.exit_code = exit_broken;
       return;
@@ -48,8 +46,7 @@ void add_worker_command(CLI::App& app, Commands& commands) {
     for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) std::signal(number, SIG_IGN);
     be_expendable();
     try {
-      commands.exit_code =
-          serve_trials(3, 4, commands.registry, commands.make_device, from_string<Backend>(*early));
+      commands.exit_code = serve_trials(3, 4, commands.registry, commands.make_device);
     } catch (const std::bad_alloc&) {
       ::_exit(exit_broken);  // without memory nothing that an orderly end does can be relied on
     }

@@ -160,12 +160,6 @@ std::string without_gpu(const std::vector<RankFacts>& ranks) {
   return "";
 }
 
-std::optional<Backend> certain_backend(const std::string& wanted, const RankGpu& mine) {
-  if (!may_be_cuda(wanted)) return from_string<Backend>(wanted);
-  if (!mine.is_there()) return std::nullopt;
-  return Backend::cuda;
-}
-
 Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& ranks, bool resume) {
   if (wanted == "emulated") return Backend::emulated;
   if (wanted == "host") return Backend::host;

@@ -71,10 +71,6 @@ RankGpu gpu_of_rank(const nlohmann::json& devices, int local_rank, int local_siz
 /// one.
 std::string without_gpu(const std::vector<RankFacts>& ranks);
 
-/// The backend of this rank's worker, where that is certain before the others' facts are known: if the sweep
-/// goes on at all, it is this one. None too where the rank would have no worker.
-std::optional<Backend> certain_backend(const std::string& wanted, const RankGpu& mine);
-
 /// Which backend the sweep runs on. With `resume`, ranks may lack a GPU as long as one has it: they retire.
 /// @throws UsageError where the ranks cannot have what is wanted
 Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& ranks, bool resume);

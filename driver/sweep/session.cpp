@@ -63,7 +63,6 @@ struct Session {
   std::string began;  ///< when this process did, by the time of day
   RankFacts mine;
   std::vector<RankFacts> ranks;
-  StartWorker start_worker = start_worker_process;
 };
 
 /// What the plan asks of these ranks.
@@ -275,16 +274,6 @@ WorkerPlace place_of(const Session& session, const Decision& decision) {
   return place;
 }
 
-/// Has this rank's first worker get its device ready while the plan is read and the run directory opened. It
-/// ends with the session where nothing comes of that.
-void start_early(Session& session) {
-  const std::optional<Backend> backend = certain_backend(session.options.backend, session.mine.gpu);
-  if (session.options.dry_run || !backend) return;
-  Decision foreseen;
-  foreseen.backend = *backend;
-  session.start_worker = start_first_worker(place_of(session, foreseen));
-}
-
 std::string log_of_rank(const std::filesystem::path& directory, int rank) {
   return directory / "logs" / fmt::format("rank-{}.log", rank);
 }
@@ -297,7 +286,7 @@ void serve_rank(const Session& session, const Decision& decision) {
   } catch (const io::StorageError& e) {
     spdlog::warn("{}", e.what());  // where nothing can be written, its worker's log ends the run in order
   }
-  Supervisor supervisor(world, place_of(session, decision), session.registry, session.start_worker);
+  Supervisor supervisor(world, place_of(session, decision), session.registry);
   bool told = false;
   while (!supervisor.finished()) {
     if (!told && stop_signals() > 0) {
@@ -318,7 +307,7 @@ struct SweepEnd {
 SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory,
                     const Work& work, double store_limit) {
   std::optional<Supervisor> supervisor(std::in_place, session.world, place_of(session, decision),
-                                       session.registry, session.start_worker);
+                                       session.registry);
   supervisor->step(0);  // its worker gets its device ready while the queue is made
   std::vector<std::string> hosts;
   for (const RankFacts& rank : session.ranks) hosts.push_back(rank.host.host);
@@ -408,11 +397,7 @@ int sweep_into(RunDirectory& directory, Session& session, const Planned& planned
   world.broadcast(to_json(decision));
   told = true;
   SweepEnd end;
-  if (decision.goes_on) {
-    end = coordinate(session, decision, directory, work, store_limit);
-  } else {
-    session.start_worker = {};  // ends one that was started early
-  }
+  if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit);
   const int code = exit_code_of(work, directory.journal(), end.lost_its_ranks);
   directory.note(
       {{"note", "end"}, {"exit_code", code}, {"reason", end.stopped_because}, {"time", time_stamp()}});
@@ -475,7 +460,6 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
     Session session{world, options, registry, deadline, began, {}, {}};
     session.mine = rank_facts(world, options.backend, std::move(devices));
     keep_to_share(world.cpu_part(), world.cpu_parts());
-    start_early(session);
     const std::vector<json> gathered = world.gather(to_json(session.mine));
     try {
       if (world.rank() == 0) {

@@ -12,8 +12,7 @@ namespace {
 
 class SpawnedWorker : public WorkerProcess {
  public:
-  enum class Start { with_its_run, early };
-  SpawnedWorker(const WorkerPlace& place, Start start) : kills_before_(memory_kills()) {
+  explicit SpawnedWorker(const WorkerPlace& place) : kills_before_(memory_kills()) {
     std::vector<std::string> changes = {fmt::format("OPENBLAS_NUM_THREADS={}", place.threads)};
     // Memory that a trial gave back serves the next one: fresh pages cost more than what is done with them.
     // What is free beyond a gibibyte goes back to the system. With large pages where the system has them.
@@ -24,19 +23,11 @@ class SpawnedWorker : public WorkerProcess {
     }
     if (!place.visible.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + place.visible);
     const std::vector<std::string> environment = child_environment(changes);
-    std::vector<std::string> words = {"worker", "--parent", std::to_string(::getpid())};
-    if (start == Start::early) {
-      words.emplace_back("--early");
-      words.emplace_back(to_string(place.backend));
-      process_ = Process(words, environment);
-    } else {
-      process_ = Process(words, environment, log_of(place));
-    }
+    process_ = Process({"worker", "--parent", std::to_string(::getpid())}, environment,
+                       fmt::format("{}/logs/worker-{}.log", place.directory, place.origin.rank));
     pid_ = process_.pid();
   }
 
-  /// For one that started early, before its first message. @throws io::StorageError
-  void give_log(const WorkerPlace& place) { process_.give_log(log_of(place)); }
   pid_t pid() const override { return pid_; }
   bool listens() const override { return process_.running() && process_.channel().open(); }
   void send(const ToWorker& message) override { process_.channel().send(message_json(message)); }
@@ -55,10 +46,6 @@ class SpawnedWorker : public WorkerProcess {
   bool end() noexcept override { return process_.end(); }
 
  private:
-  static std::string log_of(const WorkerPlace& place) {
-    return fmt::format("{}/logs/worker-{}.log", place.directory, place.origin.rank);
-  }
-
   Process process_;
   pid_t pid_ = -1;
   std::int64_t kills_before_;
@@ -68,23 +55,7 @@ class SpawnedWorker : public WorkerProcess {
 }  // namespace
 
 std::unique_ptr<WorkerProcess> start_worker_process(const WorkerPlace& place) {
-  return std::make_unique<SpawnedWorker>(place, SpawnedWorker::Start::with_its_run);
-}
-
-StartWorker start_first_worker(const WorkerPlace& early) {
-  const auto first = std::make_shared<std::unique_ptr<SpawnedWorker>>();
-  try {
-    *first = std::make_unique<SpawnedWorker>(early, SpawnedWorker::Start::early);
-  } catch (const std::exception&) {
-    // started when it is asked for: what keeps it from that is said then
-  }
-  return [first, backend = early.backend](const WorkerPlace& place) -> std::unique_ptr<WorkerProcess> {
-    std::unique_ptr<SpawnedWorker> worker = std::move(*first);
-    if (worker && backend != place.backend) worker.reset();
-    if (!worker) return start_worker_process(place);
-    worker->give_log(place);
-    return worker;
-  };
+  return std::make_unique<SpawnedWorker>(place);
 }
 
 }  // namespace gaussweep::driver

@@ -58,10 +58,4 @@ using StartWorker = std::function<std::unique_ptr<WorkerProcess>(const WorkerPla
 /// This program's own worker, `gaussweep worker`.
 std::unique_ptr<WorkerProcess> start_worker_process(const WorkerPlace& place);
 
-/// As that, but the first worker starts now and gets its device ready while its run is being prepared. Of
-/// `place` backend, GPU and threads count. The first call of what is returned gives that worker, if it asks
-/// for the same backend; without a call it is ended with the last copy. One that could not start is started
-/// by that call; what fails meanwhile is heard as from any worker.
-StartWorker start_first_worker(const WorkerPlace& place);
-
 }  // namespace gaussweep::driver

@@ -132,45 +132,6 @@ io::Descriptor open_log(const std::filesystem::path& log) {
   return std::move(opened.file);
 }
 
-/// A byte on a socket, and the room beside it for a descriptor.
-struct FileMessage {
-  FileMessage() {
-    header.msg_iov = &bytes;
-    header.msg_iovlen = 1;
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
-  }
-  char byte = 0;
-  iovec bytes{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr header{};
-};
-
-/// Where nobody is left to take it, whoever sends the next message hears that.
-void send_file(int socket, int file) {
-  FileMessage message;
-  cmsghdr* const beside = CMSG_FIRSTHDR(&message.header);
-  beside->cmsg_level = SOL_SOCKET;
-  beside->cmsg_type = SCM_RIGHTS;
-  beside->cmsg_len = CMSG_LEN(sizeof file);
-  std::memcpy(CMSG_DATA(beside), &file, sizeof file);
-  while (::sendmsg(socket, &message.header, MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
-}
-
-/// @return not open: the other end is gone, or there was no place for one
-io::Descriptor receive_file(int socket) {
-  FileMessage message;
-  ssize_t count = 0;
-  do {
-    count = ::recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC);
-  } while (count < 0 && errno == EINTR);
-  const cmsghdr* const beside = count > 0 ? CMSG_FIRSTHDR(&message.header) : nullptr;
-  if (beside == nullptr || beside->cmsg_type != SCM_RIGHTS) return io::Descriptor();
-  int file = -1;
-  std::memcpy(&file, CMSG_DATA(beside), sizeof file);
-  return io::Descriptor(file);
-}
-
 /// Appends what has arrived. @return false at the end of the stream
 bool read_some(int fd, std::string& output) {
   char buffer[4096];
@@ -202,17 +163,7 @@ std::vector<std::string> child_environment(const std::vector<std::string>& chang
 Process::Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
                  const std::string& log) {
   // Opened here, not by the child: an error must say that the medium failed, not that no child could start.
-  start(arguments, environment, open_log(log));
-}
-
-Process::Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment)
-    : said_(::memfd_create("gaussweep output", MFD_CLOEXEC)) {
-  if (!said_.open()) said_ = io::Descriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  start(arguments, environment, said_);
-}
-
-void Process::start(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-                    const io::Descriptor& output) {
+  const io::Descriptor output = open_log(log);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
@@ -229,29 +180,11 @@ void Process::start(const std::vector<std::string>& arguments, const std::vector
   pid_ = spawn_self(arguments, environment, actions);
 }
 
-void Process::give_log(const std::string& log) {
-  log_ = open_log(log);
-  keep_said();
-  send_file(channel_.fd(), log_.fd());
-}
-
-/// Brings to the log what the child says outside of it: before it has taken it, or at its end instead.
-void Process::keep_said() noexcept {
-  if (!log_.open()) return;
-  char buffer[4096];
-  for (;;) {
-    const ssize_t count = ::pread(said_.fd(), buffer, sizeof buffer, said_bytes_);
-    if (count <= 0 || ::write(log_.fd(), buffer, static_cast<std::size_t>(count)) != count) return;
-    said_bytes_ += count;
-  }
-}
-
 bool Process::ended(Ending& how) {
   if (pid_ <= 0) return false;
   int status = 0;
   if (::waitpid(pid_, &status, WNOHANG) != pid_) return false;
   ::kill(-pid_, SIGKILL);  // whatever it left behind in its group
-  keep_said();
   pid_ = -1;
   channel_.close();
   how = ending_of(status);
@@ -262,7 +195,6 @@ bool Process::end() noexcept {
   if (pid_ <= 0) return true;
   channel_.close();
   const bool gone = kill_group(pid_);
-  keep_said();
   pid_ = -1;
   return gone;
 }
@@ -306,13 +238,6 @@ std::string capture_self(const std::vector<std::string>& arguments,
     throw std::runtime_error(fmt::format("'gaussweep {}' ended with {}", arguments.front(), how.words()));
   }
   return output;
-}
-
-void take_log(int socket) {
-  const io::Descriptor log = receive_file(socket);
-  if (!log.open()) return;
-  ::dup2(log.fd(), STDOUT_FILENO);
-  ::dup2(log.fd(), STDERR_FILENO);
 }
 
 bool die_with(pid_t parent) {

@@ -34,8 +34,6 @@ class Process {
   /// @throws io::StorageError where the log cannot be opened, std::runtime_error where no process can start
   Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
           const std::string& log);
-  /// As above, without a log yet: what the child says is kept for `give_log`.
-  Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment);
   ~Process() { end(); }
   Process(Process&& other) noexcept { swap(other); }
   Process& operator=(Process&& other) noexcept {
@@ -50,11 +48,6 @@ class Process {
   pid_t pid() const { return pid_; }
   Channel& channel() { return channel_; }
   const Channel& channel() const { return channel_; }
-  /// The log of a child that was started without one: what it said so far, then what it says after
-  /// `take_log`, which it calls before it reads its first message. To be called once, before anything is
-  /// sent.
-  /// @throws io::StorageError where the log cannot be opened
-  void give_log(const std::string& log);
   /// What it noted last, in descriptor 4; also after its end.
   std::string step() const { return step_.read(); }
   /// If it has ended: how. Does not wait.
@@ -64,33 +57,20 @@ class Process {
   bool end() noexcept;
 
  private:
-  void start(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-             const io::Descriptor& output);
-  void keep_said() noexcept;
   void swap(Process& other) noexcept {
     std::swap(pid_, other.pid_);
     std::swap(channel_, other.channel_);
     std::swap(step_, other.step_);
-    std::swap(said_, other.said_);
-    std::swap(said_bytes_, other.said_bytes_);
-    std::swap(log_, other.log_);
   }
   pid_t pid_ = -1;
   Channel channel_;
   StepNote step_;
-  io::Descriptor said_;   ///< what a child says that has no log yet
-  off_t said_bytes_ = 0;  ///< so many of it are in the log
-  io::Descriptor log_;    ///< of a child that was started without one
 };
 
 /// Runs this program with `arguments`, returns what it printed on standard output.
 /// @throws std::runtime_error where it cannot start, ends badly, or takes longer than `timeout_seconds`
 std::string capture_self(const std::vector<std::string>& arguments,
                          const std::vector<std::string>& environment, double timeout_seconds);
-
-/// In a child: waits for the log that `give_log` hands over, and writes standard output and error there from
-/// now on. Returns too where the other end of the socket is gone.
-void take_log(int socket);
 
 /// Ends this process, for sure, when its parent ends. @return false where `parent` is its parent no more: it
 /// ended before this call

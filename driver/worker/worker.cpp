@@ -13,7 +13,6 @@
 #include "driver/records/phases.hpp"
 #include "driver/system/channel.hpp"
 #include "driver/system/clock.hpp"
-#include "driver/system/process.hpp"
 #include "driver/system/step_note.hpp"
 #include "driver/worker/execute.hpp"
 #include "io/files/errors.hpp"
@@ -168,20 +167,13 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
 }  // namespace
 
 int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
-                 const DeviceMaker& make_device, std::optional<Backend> early) {
+                 const DeviceMaker& make_device) {
   Channel channel(descriptor);
   StepNote note = StepNote::of(step_descriptor);
   const Tell tell = [&](const FromWorker& message) { channel.send(message_json(message)); };
   try {
-    ReadyDevice ready;
-    if (early) {
-      // No peaks yet: the cores are this rank's, which reads its plan, and the GPU may still be that of a
-      // sweep whose lock it waits for.
-      ready = ready_device(*early, make_device, tell);
-      take_log(descriptor);
-    }
     const auto setup = std::get<message::Setup>(read_message<ToWorker>(channel.receive(-1).value()));
-    if (!ready.device) ready = ready_device(setup.backend, make_device, tell);
+    const ReadyDevice ready = ready_device(setup.backend, make_device, tell);
     std::string step;
     io::Record phases;  // when those of the trial began
     StoreWriter store{io::MatrixStore(setup.matrices)};

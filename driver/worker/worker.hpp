@@ -3,8 +3,6 @@
 /// supervisor sends over descriptor 3, one at a time, and dies with it (records/messages.hpp says what they
 /// say). What it is at in a trial it notes in descriptor 4 (system/step_note.hpp). No MPI here.
 
-#include <optional>
-
 #include <nlohmann/json.hpp>
 
 #include "driver/worker/probe.hpp"
@@ -15,9 +13,7 @@
 namespace gaussweep::driver {
 
 /// Serves until the supervisor closes the channel. Returns the process's exit code.
-/// @param early of this backend, the device is made before the first message comes, and before that the log
-/// (`take_log`)
 int serve_trials(int descriptor, int step_descriptor, const Registry& registry,
-                 const DeviceMaker& make_device, std::optional<Backend> early = {});
+                 const DeviceMaker& make_device);
 
 }  // namespace gaussweep::driver

@@ -81,18 +81,6 @@ TEST(ChooseBackend, NoTwoRanksShareAGpu) {
               HasSubstr("rank 2 would share GPU a G1"));
 }
 
-TEST(CertainBackend, IsWhatWasNamedOrWhatThisRanksGpuDecides) {
-  const RankGpu there = rank("a", "G1").gpu, none;
-  EXPECT_EQ(certain_backend("auto", there), Backend::cuda);
-  EXPECT_EQ(certain_backend("cuda", there), Backend::cuda);
-  EXPECT_EQ(certain_backend("auto", none), std::nullopt) << "others may have one: cuda, or emulated";
-  EXPECT_EQ(certain_backend("cuda", none), std::nullopt) << "it has no worker";
-  for (const RankGpu& gpu : {there, none}) {
-    EXPECT_EQ(certain_backend("emulated", gpu), Backend::emulated);
-    EXPECT_EQ(certain_backend("host", gpu), Backend::host);
-  }
-}
-
 TEST(RankFacts, GoToTheFirstRankAsTheyAre) {
   RankFacts facts;
   facts.host = {"n1", "a CPU", "an OS", 8, 1 << 30, 4};

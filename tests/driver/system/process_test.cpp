@@ -40,13 +40,6 @@ const bool played = [] {
       std::puts(std::filesystem::read_symlink(entry).c_str());
   }
   std::fflush(stdout);
-  if (is == "falls silent" || is == "takes its log") Channel(::dup(3)).send({{"type", "said"}});
-  if (is == "takes its log") {
-    take_log(3);
-    Channel(::dup(3)).receive(-1);
-    std::puts("said in the log");
-    std::fflush(stdout);
-  }
   if (is == "hangs") ::close(STDOUT_FILENO);
   if (is == "hangs" || (is == "leaves" && ::fork() == 0)) ::sleep(far_too_long);
   ::_exit(is == "fails" ? 3 : 0);
@@ -164,55 +157,6 @@ TEST(CaptureSelf, AChildGetsNoDescriptorThatALibraryLeftOpen) {
   ::close(leaked);
   std::filesystem::remove(name);
   EXPECT_EQ(output.find(name.string()), std::string::npos) << output;
-}
-
-/// A child that plays a role and has no log yet, but has said what it says first.
-Process started(const std::string& as) {
-  Process child({"child"}, child_environment({std::string(role) + "=" + as}));
-  EXPECT_TRUE(child.channel().receive(1000 * far_too_long).has_value());
-  return child;
-}
-
-void wait_for_end(Process& child) {
-  Ending how;
-  for (int wait = 0; wait < 1000 * far_too_long && !child.ended(how); ++wait) ::usleep(1000);
-  EXPECT_EQ(how.words(), "exit status 0");
-}
-
-std::string text_of(const std::filesystem::path& file) {
-  std::stringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
-TEST(GiveLog, HoldsWhatWasSaidBeforeAndAfter) {
-  const gaussweep::testing_help::Scratch scratch;
-  Process child = started("takes its log");
-  child.give_log(scratch / "log");
-  EXPECT_EQ(text_of(scratch / "log"), "said\n");
-  child.channel().send({{"type", "go on"}});
-  wait_for_end(child);
-  EXPECT_EQ(text_of(scratch / "log"), "said\nsaid in the log\n");
-}
-
-TEST(GiveLog, HoldsTheLastWordsOfAChildThatHasEndedByThen) {
-  const gaussweep::testing_help::Scratch scratch;
-  Process child = started("falls silent");
-  siginfo_t ended;
-  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid()), &ended, WEXITED | WNOWAIT), 0);
-  child.give_log(scratch / "log");
-  EXPECT_THROW(child.channel().send({{"type", "go on"}}), ChannelClosed);
-  wait_for_end(child);
-  EXPECT_EQ(text_of(scratch / "log"), "said\n");
-}
-
-TEST(GiveLog, SaysThatItCannotBeOpened) {
-  const gaussweep::testing_help::Scratch scratch;
-  Process child = started("takes its log");
-  ASSERT_EQ(::mkfifo((scratch / "log").c_str(), 0600), 0);
-  EXPECT_THROW(child.give_log(scratch / "log"), io::StorageError);
-  EXPECT_THROW(child.give_log(scratch / "absent/log"), io::StorageError);
-  EXPECT_TRUE(child.end()) << "it waits for its log";
 }
 
 TEST(StandardDescriptors, AreNeverGivenToAFile) {
