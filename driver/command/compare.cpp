@@ -270,7 +270,7 @@ void add_compare_command(CLI::App& app, Commands& commands) {
                                      "Compare sets of records: FASTER, SLOWER, SAME, UNCLEAR or HOST-BOUND "
                                      "by trial; exit code 4 on a regression");
   sub->add_option(
-         "base new", options->sets,
+         "runs", options->sets,
          "Run directories, results files or journals: one or more to compare with, then the one to judge")
       ->required()
       ->expected(2, most_sets);
