@@ -12,6 +12,7 @@ GAUSSWEEP_DECLARE_PORTABLE(cheat_reads_other_triangle)
 GAUSSWEEP_DECLARE_PORTABLE(cheat_writes_other_triangle)
 GAUSSWEEP_DECLARE_PORTABLE(cheat_info_seven)
 GAUSSWEEP_DECLARE_PORTABLE(cheat_info_zero)
+GAUSSWEEP_DECLARE_PORTABLE(gemm_fault_changed)
 
 namespace gaussweep::faults {
 namespace {
@@ -29,6 +30,15 @@ Method cheat(const char* problem, const char* honest, const char* variant, const
 }
 
 }  // namespace
+
+Method changed_method() {
+  Method method = cheat("gemm", "shared", "fault_changed", "slower where the environment says so",
+                        GAUSSWEEP_ENTRIES(gemm_fault_changed));
+  method.parameters.push_back(integer_parameter("steps", 0, 0, 1 << 30, "products one after another"));
+  method.parameters.push_back(integer_parameter("launches", 1, 1, 4096, "kernels that share them"));
+  method.parameters.push_back(integer_parameter("waits", 0, 0, 4096, "times that the host reads an element"));
+  return method;
+}
 
 std::vector<Method> cheats() {
   Method in_workspace =

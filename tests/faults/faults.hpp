@@ -21,4 +21,8 @@ std::vector<Method> device_methods();
 /// somebody looks: one each way that the judge must see through.
 std::vector<Method> cheats();
 
+/// `gemm/fault_changed`: takes longer, launches more or waits more where GAUSSWEEP_FAULT_CHANGE says so
+/// (changed.cu).
+Method changed_method();
+
 }  // namespace gaussweep::faults

@@ -1,0 +1,59 @@
+// A method that one environment makes slower than another: for tests of what tells times apart.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "kernels/simt/simt.hpp"
+#include "kernels/tables.hpp"
+
+GAUSSWEEP_DECLARE_IN(GAUSSWEEP_BACKEND, gemm_shared)
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+/// GAUSSWEEP_FAULT_CHANGE: "work=1.01" (a factor), "launches=2" (a factor), "waits=1" (as many more).
+double changed(const std::string& what, double otherwise) {
+  const char* const text = std::getenv("GAUSSWEEP_FAULT_CHANGE");
+  const std::string change = text == nullptr ? "" : text;
+  return change.rfind(what + "=", 0) == 0 ? std::stod(change.substr(what.size() + 1)) : otherwise;
+}
+
+/// Products that each wait for the one before.
+template <class T>
+__global__ void chain(T* never_written, std::int64_t steps) {
+  T x = 1;
+  for (std::int64_t step = 0; step < steps; ++step) x = x * T(0.5) + T(1);
+  if (x > T(3)) *never_written = x;
+}
+
+}  // namespace
+
+/// The product by gemm/shared, and beside it what can be changed: without `steps` half of its columns once
+/// more, otherwise a chain of so many products in `launches` kernels. It reads an element `waits` times.
+template <class T>
+void gemm_fault_changed(Context& ctx, Operands<T>& op, const Parameters& parameters) {
+  const double work = changed("work", 1);
+  gemm_shared<T>(ctx, op, parameters);
+  if (parameters.integer("steps") == 0) {
+    Operands<T> part = op;  // of all work a third
+    const double share = 0.5 * (3 * work - 2);
+    part.b.cols = part.x.cols =
+        std::min(op.x.cols, static_cast<std::int64_t>(share * static_cast<double>(op.x.cols)));
+    gemm_shared<T>(ctx, part, parameters);
+  }
+  const auto launches =
+      static_cast<std::int64_t>(changed("launches", 1) * static_cast<double>(parameters.integer("launches")));
+  const auto steps = static_cast<std::int64_t>(work * static_cast<double>(parameters.integer("steps")));
+  for (std::int64_t i = 0; i < launches && steps > 0; ++i)
+    simt::launch(ctx, chain<T>, dim3(1), dim3(1), 0, op.x.data, steps / launches);
+  const auto waits = parameters.integer("waits") + static_cast<std::int64_t>(changed("waits", 0));
+  for (std::int64_t i = 0; i < waits; ++i) {
+    T element = 0;
+    ctx.device.to_host(&element, op.x.data, sizeof element);
+  }
+}
+
+GAUSSWEEP_INSTANTIATE(gemm_fault_changed)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND
