@@ -76,8 +76,12 @@ std::string seen_text(const SeenMatrix& matrix) {
   const MatrixFacts& facts = matrix.facts;
   const double share = static_cast<double>(facts.nonzeros) /
                        (static_cast<double>(facts.rows) * static_cast<double>(facts.cols));
-  std::string text = fmt::format("Nonzeros:  {} ({:.2g}%), the largest {:.4g}{}\n", facts.nonzeros,
-                                 100 * share, facts.largest, shape_words(facts));
+  const std::string count =
+      facts.nonzeros == facts.rows * facts.cols
+          ? fmt::format("all {}", facts.nonzeros)
+          : fmt::format("{} ({})", facts.nonzeros, to_text(Cell(share), Style::percent));
+  std::string text =
+      fmt::format("Nonzeros:  {}, the largest {:.4g}{}\n", count, facts.largest, shape_words(facts));
   text += fmt::format("Norms:     1-norm {:.4g}, infinity {:.4g}, Frobenius {:.4g}\n", facts.norm_1,
                       facts.norm_inf, facts.norm_frobenius);
   if (!facts.is_square()) return text;

@@ -55,12 +55,15 @@ io::Results load_all(const std::vector<std::string>& paths) {
 
 void print_groups(const std::vector<Group>& groups, std::size_t hidden) {
   fmt::print("{}", render_text(summary_table(groups, false), output_width()));
-  if (hidden > 0) fmt::print("… and {} more rows (--limit)\n", hidden);
+  if (hidden > 0)
+    fmt::print("… and {} more rows: --limit 0 shows all; --problem, --method, --n, --best and others fewer\n",
+               hidden);
   if (groups.empty()) return;
   fmt::print("{}",
              paragraph("RATIO: the residual over what rounding may cause, the worst of a row; judged against "
                        "the tolerance of the plan. ERROR: the distance from the known solution, which a bad "
-                       "condition makes large; never judged.",
+                       "condition makes large; never judged. SPEEDUP: over the vendor's method, unless "
+                       "--baseline names another.",
                        prose_width()));
 }
 
@@ -83,8 +86,9 @@ void print_failures(const std::vector<io::Record>& records, const char* between)
              status_counts_text(records));
 }
 
-void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format) {
-  const std::vector<VerdictGrid> grids = verdict_grids(records, all.devices, all.hosts);
+void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
+                 const std::string& baseline) {
+  const std::vector<VerdictGrid> grids = verdict_grids(records, all.devices, all.hosts, baseline);
   if (format == Format::csv) {
     fmt::print("{}", render_csv(verdict_table(grids)));
   } else if (format == Format::json) {

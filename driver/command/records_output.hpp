@@ -25,6 +25,8 @@ void print_failures(const std::vector<io::Record>& records, const char* between)
 
 /// The verdict grids of `records` and what did not pass.
 /// @param all for its devices and hosts
-void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format);
+/// @param baseline as of verdict_grids
+void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,
+                 const std::string& baseline);
 
 }  // namespace gaussweep::driver

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
@@ -18,12 +19,14 @@ namespace gaussweep::driver {
 
 namespace {
 
+constexpr std::size_t usual_rows = 200;  // that a table shows; more are no reading
+
 struct SummaryOptions {
   std::vector<std::string> paths;
   std::string format = "table", sort, baseline, by;
   Filter filter;
   bool best = false, only_failures = false, devices = false;
-  std::size_t limit = 0;
+  std::optional<std::size_t> limit;
 };
 
 /// Each word of the filters names something, but together they may leave nothing. @throws UsageError
@@ -41,8 +44,8 @@ void refuse_nothing(const std::vector<io::Record>& left, std::size_t before,
 void print_verdict(const SummaryOptions& options, Format format) {
   if (!options.best) throw UsageError("--by gpu: is for --best only");
   for (const auto& [name, is_given] :
-       {std::pair("--sort", !options.sort.empty()), std::pair("--baseline", !options.baseline.empty()),
-        std::pair("--limit", options.limit > 0), std::pair("--failures", options.only_failures)}) {
+       {std::pair("--sort", !options.sort.empty()), std::pair("--limit", options.limit.has_value()),
+        std::pair("--failures", options.only_failures)}) {
     if (is_given) throw UsageError(fmt::format("{}: not with --by gpu, which shows every race", name));
   }
   io::Results all = load_all(options.paths);
@@ -62,14 +65,15 @@ void print_verdict(const SummaryOptions& options, Format format) {
     records.insert(records.end(), others.begin(), others.end());
   }
   refuse_nothing(records, before, options.paths);
-  print_races(records, all, format);
+  if (!options.baseline.empty()) require_method(group_records(records), options.baseline);
+  print_races(records, all, format, options.baseline);
 }
 
 /// `--devices`.
 void print_devices(const SummaryOptions& options, Format format) {
   for (const auto& [name, is_given] :
        {std::pair("--sort", !options.sort.empty()), std::pair("--baseline", !options.baseline.empty()),
-        std::pair("--limit", options.limit > 0), std::pair("--failures", options.only_failures),
+        std::pair("--limit", options.limit.has_value()), std::pair("--failures", options.only_failures),
         std::pair("--best", options.best)}) {
     if (is_given) throw UsageError(fmt::format("{}: not with --devices, which has a row a device", name));
   }
@@ -95,18 +99,17 @@ void summarise_to_stdout(const SummaryOptions& options) {
   if (!options.by.empty()) return print_verdict(options, format);
   if (options.devices) return print_devices(options, format);
   std::vector<io::Record> records = load_all(options.paths).records;
-  // The baseline is looked for before the filters, so that `--method mine --baseline cusolver` works.
+  // A baseline is looked for before the filters, so that `--method mine --baseline cusolver` works.
   const std::vector<io::Record> all = options.baseline.empty() ? std::vector<io::Record>() : records;
   const std::size_t before = records.size();
   records = filter_records(std::move(records), options.filter);
   refuse_nothing(records, before, options.paths);
   std::vector<Group> groups = group_records(records);
-  if (!options.baseline.empty()) {
-    set_speedups(groups, group_records(all), options.baseline);
-  }
+  set_speedups(groups, options.baseline.empty() ? groups : group_records(all), options.baseline);
   if (options.best) groups = best_groups(groups);
   sort_groups(groups, options.sort);
-  const std::size_t shown = options.limit == 0 ? groups.size() : std::min(options.limit, groups.size());
+  const std::size_t usual = format == Format::table ? usual_rows : 0, most = options.limit.value_or(usual);
+  const std::size_t shown = most == 0 ? groups.size() : std::min(most, groups.size());
   const std::size_t hidden = groups.size() - shown;
   groups.resize(shown);
 
@@ -152,10 +155,10 @@ void add_summary_command(CLI::App& app, Commands&) {
   add_list("--matrix", filter.matrices, "Only these kinds of matrix, or files, e.g. 1138_bus.mtx");
   add_list("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64");
   sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: downwards");
-  sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver");
-  allow_whole(
-      *sub->add_option("--limit", options->limit, "Show this many rows; 0: all")->capture_default_str(), 0,
-      most_rows);
+  sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver [the vendor's]");
+  allow_whole(*sub->add_option("--limit", options->limit,
+                               fmt::format("Show this many rows; 0: all [{} of a table]", usual_rows)),
+              0, most_rows);
   sub->add_flag("--best", options->best, "Only the fastest that passed of each problem, precision and size");
   allow_words(*sub->add_option("--by", options->by,
                                "gpu, with --best: a grid for each GPU, problems by sizes: who wins, by how "

@@ -5,13 +5,18 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <system_error>
+#include <tuple>
 
 #include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/matrix_facts.hpp"
 #include "driver/command/matrix_files.hpp"
@@ -21,10 +26,14 @@
 #include "driver/command/time_limit.hpp"
 #include "driver/plan/file_facts.hpp"
 #include "driver/plan/try_plan.hpp"
+#include "driver/records/identity.hpp"
+#include "driver/records/judge.hpp"
 #include "driver/records/summary.hpp"
+#include "driver/records/verdict_grid.hpp"
 #include "driver/sweep/session.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/process.hpp"
+#include "driver/system/terminal.hpp"
 #include "io/files/errors.hpp"
 #include "io/plan/plan.hpp"
 #include "io/records/status.hpp"
@@ -94,16 +103,80 @@ void print_left_out(const std::vector<LeftOut>& all) {
   }
 }
 
-/// Whether every task has a method that passed.
-bool all_solved(const std::vector<io::Record>& records) {
-  const std::vector<Group> groups = group_records(records);
-  const std::vector<Group> best = best_groups(groups);
-  return std::all_of(groups.begin(), groups.end(), [&](const Group& group) {
-    return group.status == io::Status::skipped || std::any_of(best.begin(), best.end(), [&](const Group& b) {
-             return b.first.problem == group.first.problem && b.first.nrhs == group.first.nrhs &&
-                    b.first.precision == group.first.precision;
-           });
-  });
+/// Decimal digits that agree with the known solution; none where there is no such solution.
+Cell correct_digits(const Group& group) {
+  const double digits = std::floor(-std::log10(group.forward_error));
+  return std::isfinite(digits) ? Cell(static_cast<std::int64_t>(std::max(0.0, digits))) : Cell();
+}
+
+/// What became of each method of one task: those that passed first, the fastest before others.
+void print_task(const VerdictRow& row, const VerdictCell& cell, std::vector<const Group*> groups) {
+  const auto place = [](const Group* g) {
+    return std::make_tuple(status_severity(g->status), g->first.backend == "emulated", g->median);
+  };
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const Group* a, const Group* b) { return place(a) < place(b); });
+  Table table;
+  table.columns = {
+      {"method", "METHOD"},
+      {"backend", "BACKEND"},
+      {"status", "STATUS"},
+      {"median", "MEDIAN", Style::seconds},
+      {"speedup", "OVER " + (cell.baseline == nullptr ? "" : cell.baseline->first.method), Style::factor},
+      {"digits", "DIGITS"},
+      {"ratio", "RATIO", Style::scientific}};
+  for (const Group* group : groups) {
+    const bool races =
+        cell.baseline != nullptr && group->status == io::Status::pass && group->first.backend != "emulated";
+    table.rows.push_back({group->first.method, group->first.backend, group->status, group->median,
+                          races ? cell.baseline->median / group->median : io::Record::unknown,
+                          correct_digits(*group), group->ratio});
+  }
+  const io::Record& any = cell.first->first;
+  fmt::print("\n{} {}{}{}: {}\n{}", row.problem, row.precision, row.details.empty() ? "" : ", ",
+             printable(row.details), printable(any.problem_title), render_text(table, output_width()));
+}
+
+/// The answer in a sentence a task, then a table a task, systems before factors and inverses.
+/// @return whether every task has a method that passed
+bool print_answer(const io::Results& results) {
+  std::vector<VerdictGrid> grids = verdict_grids(results.records, results.devices, results.hosts);
+  const auto is_solve = [](const VerdictRow& row) {
+    const auto problem = from_string<Problem>(row.problem);
+    return problem && (*problem)->second == SecondOperand::right_hand_sides;
+  };
+  for (VerdictGrid& grid : grids) std::stable_partition(grid.rows.begin(), grid.rows.end(), is_solve);
+  std::istringstream sentences(race_sentences(grids));
+  fmt::print("\n");
+  for (std::string line; std::getline(sentences, line);) fmt::print("{}", paragraph(line, prose_width()));
+  bool is_solved = true;
+  for (const VerdictGrid& grid : grids) {
+    std::map<std::string, std::vector<const Group*>> tasks;
+    for (const Group& group : grid.groups) tasks[task_identity(group.first)].push_back(&group);
+    for (const VerdictRow& row : grid.rows) {
+      for (const auto& [n, cell] : row.cells) {
+        print_task(row, cell, tasks.at(task_identity(cell.first->first)));
+        is_solved = is_solved && cell.winner != nullptr;
+      }
+    }
+  }
+  const auto any_is = [&](auto is_such) {
+    return std::any_of(results.records.begin(), results.records.end(), is_such);
+  };
+  std::string words =
+      "DIGITS: those that agree with the known solution. RATIO: the residual over what rounding may cause; "
+      "up "
+      "to the problem's tolerance it passes.";
+  if (any_is([](const io::Record& r) { return r.backend == "emulated"; }))
+    words += " emulated: a GPU's kernels on this CPU; their times say nothing of a GPU.";
+  if (any_is(is_finding))
+    words += " suspect, failed, diverged: nobody knew beforehand whether these methods suit the matrix.";
+  fmt::print("\n{}", paragraph(words, prose_width()));
+  const Table unexpected = failure_table(results.records, Failures::unexpected);
+  if (!unexpected.rows.empty())
+    fmt::print("\nNot as expected, for the method suits the matrix:\n{}",
+               render_text(unexpected, output_width()));
+  return is_solved;
 }
 
 int try_matrix(TryWords& words, const Commands& commands) {
@@ -152,15 +225,12 @@ int try_matrix(TryWords& words, const Commands& commands) {
   std::signal(SIGPIPE, SIG_IGN);
   const int code = run_sweep(options, commands.registry);
 
-  const io::Results results = load_all({options.output});
-  std::vector<Group> groups = group_records(results.records);
-  sort_groups(groups, "median");
-  fmt::print("\n");
-  print_groups(groups, 0);
-  fmt::print("\n");
-  print_races(results.records, results, Format::table);
-  if (options.is_kept) fmt::print("Everything that was measured: {}\n", printable(options.output));
-  return code == exit_ok && !all_solved(results.records) ? int{exit_wrong} : code;
+  const bool is_solved = print_answer(load_all({options.output}));
+  fmt::print("\n{}", options.is_kept
+                         ? fmt::format("Everything that was measured: {}\n", printable(options.output))
+                         : "With -o DIR what was measured stays, with a plan to go on from.\n");
+  if (code == exit_ok || code == exit_wrong) return is_solved ? exit_ok : exit_wrong;
+  return code;
 }
 
 }  // namespace

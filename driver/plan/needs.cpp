@@ -25,7 +25,9 @@ std::optional<bool> has(const SeenMatrix& matrix, Problem problem, Need need) {
     case Need::triangular:
       return problem->counts_of_a == Counts::triangle || facts.is_triangular();
     case Need::nonzero_elements:
-      return facts.nonzeros == facts.rows * facts.cols;
+      // Nor may one become 0, or nearly, on the way: nobody knows that before.
+      if (facts.nonzeros < facts.rows * facts.cols) return false;
+      return std::nullopt;
     case Need::nonzero_diagonal:
       return facts.zero_diagonals == 0;
   }

@@ -132,31 +132,41 @@ std::vector<Group> best_groups(const std::vector<Group>& groups) {
   return result;
 }
 
+void require_method(const std::vector<Group>& groups, const std::string& method) {
+  std::set<std::string> known;
+  for (const Group& group : groups) {
+    const Record& r = group.first;
+    if (method == r.method || method == r.problem + "/" + r.method) return;
+    known.insert(r.problem + "/" + r.method);
+  }
+  throw UsageError(fmt::format("--baseline {}: no record is of that method; there are {}", method,
+                               fmt::join(known, ", ")));
+}
+
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines,
                   const std::string& method) {
+  if (!method.empty()) require_method(baselines, method);
+  const auto task_of = [](const Record& r, const std::string& baseline) {
+    return task_identity(r) + " " + baseline;
+  };
+  const auto place_of = [](const Record& r) { return " " + r.backend + " " + r.gpu_name; };
   std::unordered_map<std::string, const Group*> here, anywhere;
-  bool is_known = false;
   for (const Group& group : baselines) {
     const Record& r = group.first;
-    if (method != r.method && method != r.problem + "/" + r.method) continue;
-    is_known = true;
-    if (std::isnan(group.median)) continue;
-    const auto offer = [&](const Group*& holder) {
-      if (holder == nullptr || group.median < holder->median) holder = &group;
-    };
-    offer(here[task_identity(r) + " " + r.backend + " " + r.gpu_name]);
-    offer(anywhere[task_identity(r)]);
-  }
-  if (!is_known) {
-    std::set<std::string> known;
-    for (const Group& group : baselines) known.insert(group.first.problem + "/" + group.first.method);
-    throw UsageError(fmt::format("--baseline {}: no record is of that method; there are {}", method,
-                                 fmt::join(known, ", ")));
+    if (std::isnan(group.median) ||
+        (!method.empty() && method != r.method && method != r.problem + "/" + r.method))
+      continue;
+    const std::string task = task_of(r, method.empty() ? r.method : method);
+    for (const Group** holder : {&here[task + place_of(r)], &anywhere[task]}) {
+      if (*holder == nullptr || group.median < (*holder)->median) *holder = &group;
+    }
   }
   for (Group& group : groups) {
     const Record& r = group.first;
-    const auto near = here.find(task_identity(r) + " " + r.backend + " " + r.gpu_name);
-    const auto far = anywhere.find(task_identity(r));
+    // Without a method it is the vendor's, on the same device: an emulated time is not compared with it.
+    const std::string task = task_of(r, method.empty() ? r.reference_method : method);
+    const auto near = here.find(task + place_of(r));
+    const auto far = method.empty() ? anywhere.end() : anywhere.find(task);
     const Group* baseline = near != here.end() ? near->second : far != anywhere.end() ? far->second : nullptr;
     if (baseline == nullptr || std::isnan(group.median)) continue;
     group.speedup = baseline->median / group.median;

@@ -46,9 +46,13 @@ std::vector<io::Record> filter_records(std::vector<io::Record> records, const Fi
 /// Leaves the fastest group that passed of each task (task_identity).
 std::vector<Group> best_groups(const std::vector<Group>& groups);
 
-/// Sets `speedup` against `method` ("cusolver" or "gesv/cusolver"), found in `baselines`, on the same task
-/// (task_identity): on the same backend and GPU where it ran there, else the fastest anywhere; with several
-/// parameters, its fastest.
+/// @throws UsageError where no record is of `method` ("cusolver" or "gesv/cusolver"), with those that there
+/// are
+void require_method(const std::vector<Group>& groups, const std::string& method);
+
+/// Sets `speedup` against `method`, found in `baselines`, on the same task (task_identity): on the same
+/// backend and GPU where it ran there, else the fastest anywhere; with several parameters, its fastest. An
+/// empty `method` is the vendor's, on the same backend and GPU only.
 /// @throws UsageError where no record is of that method
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);
 

@@ -99,7 +99,24 @@ bool is_same_method(const Group& a, const Group& b) {
   return a.first.method == b.first.method && a.first.backend == b.first.backend;
 }
 
-VerdictCell judge_race(const std::vector<const Group*>& race, const Rates& rates) {
+bool is_named(const Record& r, const std::string& method) {
+  return method == r.method || method == r.problem + "/" + r.method;
+}
+
+/// What the device's own records name as their reference; a CPU's where none ran there. Empty: nothing.
+std::string vendor_of(const std::vector<const Group*>& race) {
+  std::string vendor;
+  for (const Group* group : race) {
+    const Record& r = group->first;
+    if (r.reference_method.empty()) continue;
+    if (r.backend == "cuda") return r.reference_method;
+    vendor = r.reference_method;
+  }
+  return vendor;
+}
+
+VerdictCell judge_race(const std::vector<const Group*>& race, const Rates& rates,
+                       const std::string& asked_baseline) {
   VerdictCell cell;
   cell.first = race.front();
   std::set<std::pair<std::string, std::string>> methods;
@@ -115,6 +132,13 @@ VerdictCell judge_race(const std::vector<const Group*>& race, const Rates& rates
   if (passed.empty()) return cell;
   cell.winner = passed.front();
   cell.share = cell.limit.seconds / cell.winner->median;
+  const std::string baseline = asked_baseline.empty() ? vendor_of(race) : asked_baseline;
+  const auto compared = std::find_if(passed.begin(), passed.end(),
+                                     [&](const Group* group) { return is_named(group->first, baseline); });
+  if (compared != passed.end()) {
+    cell.baseline = *compared;
+    cell.speedup = cell.baseline->median / cell.winner->median;
+  }
   const auto second = std::find_if(passed.begin(), passed.end(),
                                    [&](const Group* group) { return !is_same_method(*group, *cell.winner); });
   if (second == passed.end()) return cell;
@@ -124,7 +148,8 @@ VerdictCell judge_race(const std::vector<const Group*>& race, const Rates& rates
   return cell;
 }
 
-VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& records, const Rates& rates) {
+VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& records, const Rates& rates,
+                      const std::string& baseline) {
   VerdictGrid grid;
   std::tie(grid.device, grid.capability) = device;
   grid.groups = group_records(records);
@@ -145,7 +170,7 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
   std::map<RowKey, VerdictRow> rows;
   for (const std::string& task : order) {
     const std::vector<const Group*>& race = races.at(task);
-    const VerdictCell cell = judge_race(race, rates);
+    const VerdictCell cell = judge_race(race, rates, baseline);
     if (cell.methods == 0) continue;  // all were skipped
     const Group& first = *race.front();
     std::string details = details_of(first.first, varying.at(first.first.problem)), beyond;
@@ -193,7 +218,7 @@ Limit limit_of(const Record& r, const Rates& rates) {
 
 std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
                                        const std::vector<io::DeviceRow>& devices,
-                                       const std::vector<io::HostRow>& hosts) {
+                                       const std::vector<io::HostRow>& hosts, const std::string& baseline) {
   const Machines machines(records, hosts);
   const auto rates_of = [&](const Device& device) {
     return Rates{median_rate(devices, device, &io::DeviceRow::gemm_flops_float),
@@ -212,7 +237,7 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
                               : r.backend == "host" && beside.count(r.host) > 0)
         own.push_back(&r);
     }
-    grids.push_back(make_grid(gpu, own, rates_of(gpu)));
+    grids.push_back(make_grid(gpu, own, rates_of(gpu), baseline));
     std::set<std::string> cpus;
     for (const std::string& host : beside) cpus.insert(machines.cpu_of(host));
     grids.back().cpus.assign(cpus.begin(), cpus.end());
@@ -221,7 +246,8 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
   for (const Record& r : records) {
     if (r.backend != "cuda" && placed.count(r.host) == 0) alone[machines.cpu_of(r.host)].push_back(&r);
   }
-  for (const auto& [cpu, own] : alone) grids.push_back(make_grid({cpu, 0}, own, rates_of({cpu, 0})));
+  for (const auto& [cpu, own] : alone)
+    grids.push_back(make_grid({cpu, 0}, own, rates_of({cpu, 0}), baseline));
   return grids;
 }
 

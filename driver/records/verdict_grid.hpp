@@ -38,7 +38,9 @@ struct VerdictCell {
   double lead = io::Record::unknown;  ///< the runner-up's median over the winner's
   bool tie = false;                   ///< the two's samples overlap from first to third quartile
   Limit limit;
-  double share = io::Record::unknown;  ///< of the limit: its time over the winner's median
+  double share = io::Record::unknown;    ///< of the limit: its time over the winner's median
+  const Group* baseline = nullptr;       ///< what was asked for, else the vendor's; none: it did not pass
+  double speedup = io::Record::unknown;  ///< the baseline's median over the winner's
 };
 
 struct VerdictRow {
@@ -64,9 +66,11 @@ struct VerdictGrid {
 /// A grid for each GPU model, methods of the CPUs beside it in the race; and for each CPU that stands beside
 /// none. Emulated kernels race on a CPU of its own only: beside a GPU their times say nothing.
 /// @param records @pre they outlive the grids
+/// @param baseline "cusolver" or "gesv/cusolver"; empty: the vendor's method on each device
 std::vector<VerdictGrid> verdict_grids(const std::vector<io::Record>& records,
                                        const std::vector<io::DeviceRow>& devices,
-                                       const std::vector<io::HostRow>& hosts);
+                                       const std::vector<io::HostRow>& hosts,
+                                       const std::string& baseline = {});
 
 /// How a grid is printed.
 struct Paper {
@@ -76,6 +80,8 @@ struct Paper {
 
 /// All grids for people, with a word on how to read them; empty without grids.
 std::string verdict_text(const std::vector<VerdictGrid>& grids, const Paper& paper);
+/// A sentence a race: "For X of A X = B in double on NVIDIA H200: gesv/recursive, 3.4 ms, …".
+std::string race_sentences(const std::vector<VerdictGrid>& grids);
 /// A row a race, with everything that is known of it: for CSV and JSON.
 Table verdict_table(const std::vector<VerdictGrid>& grids);
 

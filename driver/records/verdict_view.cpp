@@ -16,7 +16,7 @@ namespace {
 
 using io::Record;
 
-constexpr std::size_t lines_of_a_cell = 3;
+constexpr std::size_t lines_of_a_cell = 4;
 constexpr const char* gap = "   ";
 /// ANSI's colours of methods, those that win most first; red is for errors.
 constexpr int colours[] = {32, 36, 33, 35, 34};
@@ -34,11 +34,22 @@ std::string bound_words(Bound bound) {
   return bound == Bound::memory ? "memory" : "compute";
 }
 
+/// Whether there is a baseline to name: it is not the winner itself.
+bool has_other_baseline(const VerdictCell& cell) {
+  return cell.baseline != nullptr && cell.baseline->first.method != cell.winner->first.method;
+}
+
+/// "2.70x cusolver"
+std::string baseline_words(const VerdictCell& cell) {
+  return fmt::format("{} {}", to_text(Cell(cell.speedup), Style::factor),
+                     printable(cell.baseline->first.method));
+}
+
 using Lines = std::vector<std::string>;  // lines_of_a_cell of them
 
 Lines cell_lines(const VerdictGrid& grid, const VerdictCell& cell) {
   if (cell.winner == nullptr) {
-    return {"none passed", fmt::format("of {} method{}", cell.methods, cell.methods == 1 ? "" : "s"), ""};
+    return {"none passed", fmt::format("of {} method{}", cell.methods, cell.methods == 1 ? "" : "s"), "", ""};
   }
   const Record& r = cell.winner->first;
   std::string lead = "uncontested";
@@ -50,12 +61,42 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictCell& cell) {
   const std::string share = to_text(Cell(cell.share), Style::percent);
   return {printable(r.method) + backend_words(grid, r),
           fmt::format("{}  {}", seconds_text(cell.winner->median), lead),
-          share.empty() ? "" : fmt::format("{} {}", share, bound_words(cell.limit.bound))};
+          share.empty()
+              ? ""
+              : fmt::format("{}{} {}", share, cell.share > 1 ? "*" : "", bound_words(cell.limit.bound)),
+          has_other_baseline(cell) ? baseline_words(cell) : ""};
+}
+
+/// "For X of A X = B", "For the inverse of a matrix".
+std::string task_words(const Record& r) {
+  return fmt::format("For {} in {}", printable(r.problem_title.empty() ? r.problem : r.problem_title),
+                     printable(r.precision));
+}
+
+std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell) {
+  const Record& any = cell.first->first;
+  std::string text = fmt::format("{}{}{} on {}: ", task_words(any), row.details.empty() ? "" : ", ",
+                                 printable(row.details), printable(grid.device));
+  if (cell.winner == nullptr)
+    return text + fmt::format("none of {} method{} passed.", cell.methods, cell.methods == 1 ? "" : "s");
+  const Record& r = cell.winner->first;
+  text += fmt::format("{}/{}{}, {}", printable(r.problem), printable(r.method), backend_words(grid, r),
+                      seconds_text(cell.winner->median));
+  if (has_other_baseline(cell)) {
+    text += fmt::format(", {:.2g} times as fast as {}", cell.speedup, printable(cell.baseline->first.method));
+  } else if (cell.runner_up != nullptr) {
+    text += cell.tie ? fmt::format(", level with {}", printable(cell.runner_up->first.method))
+                     : fmt::format(", {:.2g} times as fast as the next, {}", cell.lead,
+                                   printable(cell.runner_up->first.method));
+  }
+  const double digits = std::floor(-std::log10(r.forward_error));
+  if (digits >= 0 && std::isfinite(digits)) text += fmt::format(", about {:.0f} correct digits", digits);
+  return text + ".";
 }
 
 Lines label_lines(const VerdictRow& row) {
   return {fmt::format("{} {}", printable(row.problem), printable(row.precision)), printable(row.matrix),
-          printable(row.details)};
+          printable(row.details), ""};
 }
 
 /// A method's colour, by how often it wins.
@@ -173,13 +214,17 @@ std::string title_of(const VerdictGrid& grid) {
 std::string verdict_text(const std::vector<VerdictGrid>& grids, const Paper& paper) {
   const std::map<std::string, std::string> codes = codes_of(grids);
   std::string text;
-  bool has_share = false;
+  bool has_share = false, exceeds = false, has_baseline = false;
   for (const VerdictGrid& grid : grids) {
     if (!text.empty()) text += '\n';
     text += painted(title_of(grid), paper.colours ? "1" : "") + '\n';
     text += Printer(grid, paper, codes).text();
     for (const VerdictRow& row : grid.rows) {
-      for (const auto& [n, cell] : row.cells) has_share = has_share || cell.share > 0;
+      for (const auto& [n, cell] : row.cells) {
+        has_share = has_share || cell.share > 0;
+        exceeds = exceeds || cell.share > 1;
+        has_baseline = has_baseline || (cell.winner != nullptr && has_other_baseline(cell));
+      }
     }
   }
   if (text.empty()) return text;
@@ -192,7 +237,19 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const Paper& pap
         "operations at the measured GEMM rate (compute), or its operands once at the\n"
         "measured copy rate (memory)";
   }
+  if (has_baseline) text += "; then how many times as fast it is\nas the method named beside it";
+  if (exceeds) text += ".\n* more than the limit: lower precision on the way, or zeros passed over";
   return text + ".\n";
+}
+
+std::string race_sentences(const std::vector<VerdictGrid>& grids) {
+  std::string text;
+  for (const VerdictGrid& grid : grids) {
+    for (const VerdictRow& row : grid.rows) {
+      for (const auto& [n, cell] : row.cells) text += sentence(grid, row, cell) + "\n";
+    }
+  }
+  return text;
 }
 
 Table verdict_table(const std::vector<VerdictGrid>& grids) {
@@ -222,7 +279,10 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
                                                   {"tie", Style::plain},
                                                   {"limit", Style::seconds},
                                                   {"bound", Style::plain},
-                                                  {"share", Style::percent}}) {
+                                                  {"share", Style::percent},
+                                                  {"baseline", Style::plain},
+                                                  {"baseline_median", Style::seconds},
+                                                  {"speedup", Style::factor}}) {
     table.columns.push_back({name, name, style});
   }
   for (const VerdictGrid& grid : grids) {
@@ -260,7 +320,10 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
                               next == nullptr ? Cell() : Cell(std::int64_t{cell.tie}),
                               cell.limit.seconds,
                               std::isnan(cell.limit.seconds) ? Cell() : Cell(bound_words(cell.limit.bound)),
-                              cell.share});
+                              cell.share,
+                              text(cell.baseline, &Record::method),
+                              median(cell.baseline),
+                              cell.speedup});
       }
     }
   }

@@ -99,12 +99,15 @@ TEST(TryPlan, TriesWhatSuitsTheMatrixAndSaysWhatDoesNot) {
 
 TEST(TryPlan, FailuresAreFindingsWhereItIsNotKnownThatAMethodSuits) {
   const std::vector<std::string> any = {"pass", "suspect", "failed", "diverged"};
+  // "full" needs a matrix without zeros, and that none arises on the way, which nobody knows.
   for (const Trial& trial : trials_of(plan_of({}, square(8)), 8)) {
-    EXPECT_EQ(trial.expect, trial.method == "plain" ? any : std::vector<std::string>()) << trial.method;
+    const bool is_doubtful = trial.method == "plain" || trial.method == "full";
+    EXPECT_EQ(trial.expect, is_doubtful ? any : std::vector<std::string>()) << trial.method;
   }
   SeenMatrix dominant = square(8);
   dominant.facts.by_columns = Dominance::strict;
-  for (const Trial& trial : trials_of(plan_of({}, dominant), 8)) EXPECT_THAT(trial.expect, IsEmpty());
+  for (const Trial& trial : trials_of(plan_of({}, dominant), 8))
+    EXPECT_EQ(trial.expect, trial.method == "full" ? any : std::vector<std::string>()) << trial.method;
   SeenMatrix singular = square(8);
   singular.conditioning = Conditioning{false, HUGE_VAL, 3};
   for (const Trial& trial : trials_of(plan_of({}, singular), 8)) EXPECT_EQ(trial.expect, any) << trial.method;

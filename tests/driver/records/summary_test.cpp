@@ -102,6 +102,19 @@ TEST(Summary, ABaselineElsewhereServesWhereThereIsNoneNearby) {
   EXPECT_DOUBLE_EQ(groups[0].speedup, 3);
 }
 
+TEST(Summary, WithoutAWordTheBaselineIsTheVendorsOnTheSameDevice) {
+  std::vector<Record> records = {example_record("mine", 64, {2}), example_record("cusolver", 64, {1}),
+                                 example_record("mine", 64, {4}), example_record("lapack", 64, {6})};
+  for (Record& r : records) r.reference_method = "cusolver";
+  records[2].gpu_name = "Tesla K40c";
+  records[3].backend = "host";
+  auto groups = group_records(records);
+  set_speedups(groups, groups, "");
+  EXPECT_DOUBLE_EQ(groups[0].speedup, 0.5);
+  EXPECT_TRUE(std::isnan(groups[2].speedup)) << "it did not run on that GPU";
+  EXPECT_TRUE(std::isnan(groups[3].speedup));
+}
+
 TEST(Summary, Filters) {
   std::vector<Record> records = {example_record("gauss_a", 64, {1}), example_record("gauss_b", 1024, {1}),
                                  example_record("lapack", 2048, {1})};

@@ -235,6 +235,35 @@ TEST(VerdictGrid, NamesOfFilesDoNotReachTheTerminalAsTheyAre) {
   EXPECT_THAT(text, Not(HasSubstr("b\n")));
 }
 
+TEST(VerdictGrid, TheBaselineIsTheVendorsUnlessAnotherIsAskedFor) {
+  std::vector<Record> records = {example_record("fast", 64, {1}), example_record("next", 64, {2}),
+                                 example_record("vendor", 64, {3}),
+                                 on_cpu(example_record("lapack", 64, {4}))};
+  for (Record& r : records) r.reference_method = r.backend == "host" ? "lapack" : "vendor";
+  records[0].forward_error = 3e-14;
+  const auto grids = verdict_grids(records, {}, {});
+  EXPECT_EQ(only_cell(grids).lead, 2);
+  EXPECT_EQ(only_cell(grids).speedup, 3);
+  EXPECT_THAT(verdict_text(grids, {120, false}), HasSubstr("3.00x vendor"));
+  EXPECT_THAT(race_sentences(grids),
+              HasSubstr("/fast, 1 s, 3 times as fast as vendor, about 13 correct digits.\n"));
+  const auto others = verdict_grids(records, {}, {}, "lapack");
+  EXPECT_EQ(only_cell(others).speedup, 4);
+  EXPECT_EQ(render_json(verdict_table(others))[0]["baseline"], "lapack");
+  // The vendor that wins leads the next; nothing is said over itself.
+  records.erase(records.begin(), records.begin() + 2);
+  EXPECT_THAT(race_sentences(verdict_grids(records, {}, {})),
+              HasSubstr("1.3 times as fast as the next, lapack."));
+}
+
+TEST(VerdictGrid, MoreThanTheLimitHasItsFootnote) {
+  Record r = example_record("mixed", 64, {1e-12});
+  EXPECT_THAT(verdict_text(verdict_grids({r}, {h200()}, {}), {120, false}),
+              HasSubstr("* more than the limit"));
+  r = example_record("mixed", 64, {1});
+  EXPECT_THAT(verdict_text(verdict_grids({r}, {h200()}, {}), {120, false}), Not(HasSubstr("*")));
+}
+
 TEST(VerdictGrid, ThePaperForProgramsHasARowARaceAndWholeNumbers) {
   std::vector<Record> records = {example_record("a", 64, {1e-3}), example_record("b", 64, {3e-3}),
                                  example_record("c", 128, {1})};
