@@ -12,10 +12,20 @@ program=$prefix/bin/gaussweep
 folders() { readelf -d "$1" | sed -n 's/.*R\(UN\)\?PATH.*\[\(.*\)\]/\2/p' | tr ':' '\n' | sort -u; }
 lost=$(comm -23 <(folders "$1/gaussweep") <(folders "$program"))
 [[ -z $lost ]] || { echo "install_test.sh: no library is found in $lost any more"; exit 1; }
-said=$("$program" plan "$prefix/share/gaussweep/plans/quickstart.yaml" --backend emulated)
+said=$("$program" plan "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" --backend emulated)
 [[ $said == *"trials, 0 skipped, one after the other"* ]] || { echo "install_test.sh: plan said: $said"; exit 1; }
 for name in README.md io/SCHEMA.md LICENSE docs/plan.md docs/pictures/architecture.svg; do
   find "$prefix" -path "*/$name" | grep -q . || { echo "install_test.sh: $name is not there"; exit 1; }
 done
-[[ -x $prefix/share/gaussweep/analysis/report ]] || { echo "install_test.sh: the report is not there"; exit 1; }
-if find "$prefix" -name '*faulty*' -o -name '*.a' | grep -q .; then echo "install_test.sh: parts of the build came along"; exit 1; fi
+grep -q '^\.SH' "$prefix/share/man/man1/gaussweep.1" || { echo "install_test.sh: no manual page"; exit 1; }
+grep -q 'complete .*gaussweep' "$prefix/share/bash-completion/completions/gaussweep" || { echo "install_test.sh: no completion"; exit 1; }
+[[ $("$prefix/bin/gaussweep-report" --help) == usage:* ]] || { echo "install_test.sh: the report does not start"; exit 1; }
+# A job script finds the program that was installed with it, and submits nothing under --dry-run.
+said=$("$prefix/share/gaussweep/jobs/slurm/sweep.sbatch" "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" -o "$prefix/run" --dry-run 2>&1)
+[[ $said != *"no program"* && $said == *"dry run: nothing was submitted"* ]] || { echo "install_test.sh: sweep.sbatch said: $said"; exit 1; }
+if find "$prefix" -name '*faulty*' | grep -q .; then echo "install_test.sh: parts of the build came along"; exit 1; fi
+# The methods as a CMake package.
+{ cmake -S "$(dirname "$0")/package" -B "$prefix/package" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$prefix/package"; } \
+  >"$prefix/log" 2>&1 || { cat "$prefix/log"; exit 1; }
+said=$("$prefix/package/solve")
+[[ $said == "info 0, x = (2, 3)" ]] || { echo "install_test.sh: a program that uses the package said: $said"; exit 1; }

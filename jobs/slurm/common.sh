@@ -122,6 +122,8 @@ read_environment() {
     fail "GAUSSWEEP_LAUNCHER=$GAUSSWEEP_LAUNCHER in $env_file: allowed are mpirun and srun, or a function gaussweep_launch"
   export GAUSSWEEP_BUILD=${GAUSSWEEP_BUILD:-$source_root/build}
   gaussweep=${GAUSSWEEP:-$GAUSSWEEP_BUILD/gaussweep}
+  # Installed, share/gaussweep stands where the source was.
+  [[ -e $source_root/CMakeLists.txt ]] || gaussweep=${GAUSSWEEP:-$(realpath -m "$source_root/../../bin/gaussweep")}
 }
 
 # Returns false, with the reason said, where that does not work on this node.

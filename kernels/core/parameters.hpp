@@ -54,4 +54,11 @@ class Parameters {
   std::map<std::string, ParameterValue> values_;
 };
 
+/// The defaults of a row's parameters.
+inline Parameters defaults(const std::vector<Parameter>& declared) {
+  Parameters parameters;
+  for (const Parameter& parameter : declared) parameters.set(parameter.name, parameter.fallback);
+  return parameters;
+}
+
 }  // namespace gaussweep

@@ -1,0 +1,47 @@
+# What `cmake --install` puts under a prefix: the program with manual page and completion, the report, plans and Slurm scripts,
+# the pages, and the methods as a CMake package (find_package(gaussweep), target gaussweep::kernels).
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(share ${CMAKE_INSTALL_DATADIR}/gaussweep)
+set_target_properties(gaussweep PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+install(TARGETS gaussweep)
+install(DIRECTORY analysis jobs DESTINATION ${share} USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
+install(FILES README.md CONTRIBUTING.md CHANGELOG.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES io/SCHEMA.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/io)  # where the pages' links look for it
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+file(RELATIVE_PATH report ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/gaussweep/analysis/report)
+file(CREATE_LINK ${report} ${CMAKE_BINARY_DIR}/generated/gaussweep-report SYMBOLIC)
+install(FILES ${CMAKE_BINARY_DIR}/generated/gaussweep-report DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# The parser writes both: they know every command and option.
+set(manual ${CMAKE_BINARY_DIR}/generated/gaussweep.1)
+set(completion ${CMAKE_BINARY_DIR}/generated/gaussweep.bash)
+add_custom_command(OUTPUT ${manual} ${completion} DEPENDS gaussweep VERBATIM
+  COMMAND gaussweep help --man > ${manual}
+  COMMAND gaussweep help --bash > ${completion})
+add_custom_target(gaussweep_manual ALL DEPENDS ${manual} ${completion})
+install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME gaussweep)
+
+set(kernels gaussweep_kernels)
+set_target_properties(gaussweep_kernels PROPERTIES EXPORT_NAME kernels)
+if(GAUSSWEEP_HAS_CUDA)
+  list(APPEND kernels gaussweep_kernels_cuda)
+endif()
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gaussweep)
+install(TARGETS ${kernels} EXPORT gaussweep)
+install(DIRECTORY kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gaussweep FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT gaussweep NAMESPACE gaussweep:: FILE gaussweepTargets.cmake DESTINATION ${package})
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/gaussweepConfig.cmake @ONLY CONTENT [[
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+if("@GAUSSWEEP_HAS_CUDA@")
+  find_dependency(CUDAToolkit)
+endif()
+include(${CMAKE_CURRENT_LIST_DIR}/gaussweepTargets.cmake)
+]])
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/generated/gaussweepConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/generated/gaussweepConfig.cmake ${CMAKE_BINARY_DIR}/generated/gaussweepConfigVersion.cmake
+  DESTINATION ${package})
