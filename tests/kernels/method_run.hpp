@@ -32,7 +32,9 @@ inline bool has_parameter(const Method& method, const std::string& name) {
 }
 
 /// The defaults of a row.
-inline Parameters defaults(const Method& method) { return defaults(method.parameters); }
+inline Parameters defaults(const Method& method) {
+  return defaults(method.parameters);
+}
 
 /// Defaults, with every combination of the choices, and of `blocks` where the row has that parameter.
 inline std::vector<Parameters> parameter_grid(const Method& method, const std::vector<std::int64_t>& blocks) {
