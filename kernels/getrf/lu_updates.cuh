@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/getrf/cluster_panel.cuh"
+#include "kernels/getrf/copy_columns.cuh"
 #include "kernels/getrf/recursive_workspace.hpp"
 #include "kernels/getrf/window_panel.cuh"
 #include "kernels/simt/simt.hpp"
@@ -74,28 +75,6 @@ __global__ void __launch_bounds__(32)
   GAUSSWEEP_UNROLL
   for (int i = 0; i < each; ++i) {
     if (column[i] != nullptr && row_inside) column[i][own_row] = top[i];
-  }
-}
-
-/// The columns of a matrix to where they are `ld_to` apart, and zeros below their `rows` rows, `filled` in
-/// all. A block takes 1024 rows of every gridDim.y-th column.
-template <class T>
-__global__ void __launch_bounds__(256) copy_columns(const T* from, std::int64_t ld_from, T* to,
-                                                    std::int64_t ld_to, int rows, int filled, int columns) {
-  constexpr int each = 4;
-  const int begin = static_cast<int>(blockIdx.x) * each * 256 + static_cast<int>(threadIdx.x);
-  for (int j = static_cast<int>(blockIdx.y); j < columns; j += static_cast<int>(gridDim.y)) {
-    T value[each];
-    GAUSSWEEP_UNROLL
-    for (int i = 0; i < each; ++i) {
-      const int row = begin + i * 256;
-      value[i] = row < rows ? from[row + j * ld_from] : T(0);
-    }
-    GAUSSWEEP_UNROLL
-    for (int i = 0; i < each; ++i) {
-      const int row = begin + i * 256;
-      if (row < filled) to[row + j * ld_to] = value[i];
-    }
   }
 }
 

@@ -67,9 +67,11 @@ class RecursiveLu {
   void factor() {
     context_.stage("start");
     simt::launch(context_, start_permutations<int>, dim3(blocks_of(n_, 256)), dim3(256), 0, rows_at_, n_);
-    if (a_ != given_) copy(given_, ld_given_, a_, lda_, static_cast<int>(lda_));
+    if (a_ != given_) {
+      copy_matrix(context_, given_, ld_given_, a_, lda_, n_, static_cast<int>(lda_), n_);
+    }
     factor(0, n_);
-    if (a_ != given_) copy(a_, lda_, given_, ld_given_, n_);
+    if (a_ != given_) copy_matrix(context_, a_, lda_, given_, ld_given_, n_, n_, n_);
   }
   /// The same with Products: pivots from a window of rows. It is asked now and then, after some eighths of
   /// the columns, whether it is worth while to go on: what is done by then of U's diagonal is final. False
@@ -86,12 +88,6 @@ class RecursiveLu {
   T* at(int row, int column) { return a_ + row + column * lda_; }
   static unsigned blocks_of(int count, int each) { return static_cast<unsigned>((count + each - 1) / each); }
 
-  /// The matrix, and zeros below it where it has fewer than `filled` rows.
-  void copy(const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to, int filled) {
-    context_.stage("copy");
-    const dim3 grid(blocks_of(filled, 1024), static_cast<unsigned>(std::min(n_, 32768)));
-    simt::launch(context_, copy_columns<T>, grid, dim3(256), 0, from, ld_from, to, ld_to, n_, filled, n_);
-  }
   /// Rows of a product that go from `row` to the end: a multiple of 8 where the rows below are ours.
   int rows_from(int row) const {
     const int rows = n_ - row;

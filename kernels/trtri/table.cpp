@@ -1,9 +1,11 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/core/flops.hpp"
 #include "kernels/tables.hpp"
+#include "kernels/trtri/levels_workspace.hpp"
 
 GAUSSWEEP_DECLARE_PORTABLE(trtri_gets)
 GAUSSWEEP_DECLARE_PORTABLE(trtri_gets_adaptive)
+GAUSSWEEP_DECLARE_PORTABLE(trtri_levels)
 GAUSSWEEP_DECLARE_IN(host, trtri_lapack)
 GAUSSWEEP_DECLARE_CUDA(trtri_cusolver)
 
@@ -62,6 +64,17 @@ Method gets(std::string variant, std::string summary, PortableEntries entries) {
   return portable(std::move(method), entries);
 }
 
+Method by_levels() {
+  Method method =
+      trtri_method("levels", "pairs of inverses on the diagonal joined, level by level", "gaussweep");
+  method.answer = AnswerIn::x;
+  method.overwrites = false;
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return levels::workspace_bytes(shape.n, element);
+  };
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(trtri_levels));
+}
+
 Method lapack() {
   return library(on_cpu(trtri_method("lapack", "inverse of a triangular matrix on the CPU (trtri)", "LAPACK"),
                         GAUSSWEEP_ENTRY(host, trtri_lapack)));
@@ -77,7 +90,7 @@ std::vector<Method> methods() {
   return {gets("gets", "Gaussian elimination, a launch a row", GAUSSWEEP_ENTRIES(trtri_gets)),
           gets("gets_adaptive", "Gaussian elimination, a launch a row, blocks as high as rows are left",
                GAUSSWEEP_ENTRIES(trtri_gets_adaptive)),
-          lapack(), cusolver()};
+          by_levels(), lapack(), cusolver()};
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing_help;
 
-const std::vector<std::string> ours{"gets", "gets_adaptive"};
+const std::vector<std::string> ours{"gets", "gets_adaptive", "levels"};
 const std::vector<std::string> block_sizes{"512", "1024", "256", "128"};
 
 template <class T>
@@ -85,7 +85,7 @@ TYPED_TEST(Trtri, FirstZeroOnTheDiagonalIsInfo) {
     auto inputs = triangular<TypeParam>(40, uplo);
     inputs.a(35, 35) = 0;
     inputs.a(7, 7) = 0;
-    for (const char* variant : {"gets", "gets_adaptive", "lapack"}) {
+    for (const char* variant : {"gets", "gets_adaptive", "levels", "lapack"}) {
       EXPECT_EQ(invert(variant, inputs).info, 8) << variant;
     }
   }

@@ -1,0 +1,75 @@
+#pragma once
+/// Where trtri/levels begins: the inverses of the 64 x 64 triangles on the diagonal, all in one launch.
+
+#include <cstdint>
+
+#include "kernels/simt/simt.hpp"
+#include "kernels/trsv/block_chain_inverse.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::levels {
+
+/// The triangle to be inverted, which an identity continues to a multiple of 64.
+template <class T>
+struct Triangle {
+  const T* data;
+  std::int64_t ld;
+  int n;
+  bool lower;
+  bool unit;  ///< ones on the diagonal, whatever is stored there
+};
+
+/// *info = i, unless a smaller one, from 1, is there.
+__device__ __forceinline__ void note_zero(int* info, int i) {
+  int seen = 0;
+  for (;;) {
+    const int there = atomicCAS(info, seen, i);
+    if (there == seen || (there != 0 && there <= i)) return;
+    seen = there;
+  }
+}
+
+/// A block a 64 x 64 tile of the inverse `x`: its final elements on the diagonal, zeros in the other
+/// triangle, and, where all is to happen in `x` (`copies`), the triangle's own elsewhere. `info`: becomes the
+/// first i, from 1, with a 0 on the diagonal; null: nobody asks.
+template <class T>
+__global__ void __launch_bounds__(chain::threads)
+    invert_diagonal_blocks(Triangle<T> a, T* x, std::int64_t ldx, bool copies, int* info) {
+  __shared__ chain::Square<T> square;
+  constexpr int order = chain::order;
+  constexpr int share = order * order / chain::threads;
+  const bool diagonal = blockIdx.x == blockIdx.y;
+  const bool beside = a.lower ? blockIdx.x > blockIdx.y : blockIdx.x < blockIdx.y;
+  if (beside && !copies) return;
+  const int i = static_cast<int>(threadIdx.x) % order, j0 = static_cast<int>(threadIdx.x) / order;
+  const int row = static_cast<int>(blockIdx.x) * order + i;
+  const int first_column = static_cast<int>(blockIdx.y) * order + j0;
+  T value[share];
+  GAUSSWEEP_UNROLL
+  for (int k = 0; k < share; ++k) {
+    const int column = first_column + k * (order / share);
+    const bool counts = a.lower ? row >= column : row <= column;
+    value[k] = row == column ? T(1) : T(0);
+    if (counts && row < a.n && column < a.n && !(a.unit && row == column)) {
+      value[k] = a.data[row + column * a.ld];
+    }
+  }
+  if (diagonal) {  // an upper triangle as a lower one, by half a turn
+    GAUSSWEEP_UNROLL
+    for (int k = 0; k < share; ++k) {
+      const int j = j0 + k * (order / share);
+      if (i == j && value[k] == T(0) && info != nullptr) note_zero(info, row + 1);
+      square.at(a.lower ? i : order - 1 - i, a.lower ? j : order - 1 - j) = value[k];
+    }
+    __syncthreads();
+    square.invert(1);
+    GAUSSWEEP_UNROLL
+    for (int k = 0; k < share; ++k) {
+      const int j = j0 + k * (order / share);
+      value[k] = square.at(a.lower ? i : order - 1 - i, a.lower ? j : order - 1 - j);
+    }
+  }
+  GAUSSWEEP_UNROLL
+  for (int k = 0; k < share; ++k) x[row + (first_column + k * (order / share)) * ldx] = value[k];
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

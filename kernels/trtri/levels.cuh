@@ -1,0 +1,175 @@
+#pragma once
+/// The inverse of a triangular matrix level by level: from the inverses X and Y of two neighbours on the
+/// diagonal that of [X 0; L Y] follows, -Y (L X) below them. All pairs of a level are joined in a few
+/// launches: small ones by products that skip the triangles' zeros tile by tile (level_products.cuh), large
+/// ones by the vendor's products over strips, each of which begins or ends where the triangle does.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/trtri/diagonal_blocks.cuh"
+#include "kernels/trtri/level_products.cuh"
+#include "kernels/trtri/levels_workspace.hpp"
+#ifdef __CUDACC__
+#include "kernels/vendor/cuda_blas.hpp"
+#else
+#include "kernels/vendor/blas.hpp"
+#endif
+
+namespace gaussweep::GAUSSWEEP_BACKEND::levels {
+
+using namespace gaussweep::levels;
+
+/// Where the ways part.
+struct Ways {
+  int own_order = 512;       ///< largest halves whose products are ours
+  int own_tiles = 264;       ///< tiles of 64 x 64 from which these are used, and not smaller ones
+  int strip = 512;           ///< least columns (or rows) of a strip
+  int strip_area = 1 << 22;  ///< and elements of a strip as high as the matrix: enough tiles for the GPU
+};
+
+template <class T>
+class TriangleInverse {
+ public:
+  /// `order`: whole_order(a.n); `products`: product_elements(order) elements.
+  TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products, Ways ways = {})
+      : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), ways_(ways) {}
+
+  /// x = the inverse, order x order, with zeros in the other triangle. `x` may be where the triangle is.
+  /// Where it is not and a.n is a multiple of 64, the triangle stays where it is. Asynchronous. `info`: 0 at
+  /// the start, becomes the first i, from 1, with a 0 on the diagonal; or null.
+  void invert(T* x, std::int64_t ldx, int* info) {
+    x_ = x;
+    ldx_ = ldx;
+    const bool copies = a_.n != order_;
+    const auto blocks = static_cast<unsigned>(order_ / block);
+    context_.stage("diagonal_blocks");
+    simt::launch(context_, invert_diagonal_blocks<T>, dim3(blocks, blocks), dim3(chain::threads), 0, a_, x,
+                 ldx, copies, info);
+    from_ = copies ? x : a_.data;
+    ld_from_ = copies ? ldx : a_.ld;
+    for (int half = static_cast<int>(block); half < order_; half *= 2) join(half);
+  }
+
+ private:
+  using Product = LevelProduct<T>;
+
+  /// All pairs of inverses of order `half`; the last pair's second one may be smaller.
+  void join(int half) {
+    const int pairs = (order_ - half + 2 * half - 1) / (2 * half);
+    const int last = std::min(half, order_ - (pairs - 1) * 2 * half - half);
+    const bool lower = a_.lower;
+    const std::int64_t beside = lower ? half : half * ld_from_;
+    const std::int64_t x_beside = lower ? half : half * ldx_;
+    const std::int64_t second = half * (ldx_ + 1);
+    const std::int64_t step = 2 * half, x_step = step * (ldx_ + 1);
+    Product p;
+    p.rows = p.columns = p.inner = half;
+    p.last_rows = lower ? last : half;
+    p.last_columns = lower ? half : last;
+
+    Product right = p;  // what lies beside the triangles, times the one it lies above or left of
+    right.a = from_ + beside;
+    right.lda = ld_from_;
+    right.a_step = step * (ld_from_ + 1);
+    right.b = x_ + (lower ? 0 : second);
+    right.ldb = ldx_;
+    right.b_step = x_step;
+    right.c = products_;
+    right.ldc = pairs == 1 ? p.last_rows : half;
+    right.c_step = static_cast<std::int64_t>(half) * half;
+    right.counts = lower ? Inner::from_columns : Inner::up_to_columns;
+    right.factor = T(1);
+
+    Product left = p;
+    left.a = x_ + (lower ? second : 0);
+    left.lda = ldx_;
+    left.a_step = x_step;
+    left.b = right.c;
+    left.ldb = right.ldc;
+    left.b_step = right.c_step;
+    left.c = x_ + x_beside;
+    left.ldc = ldx_;
+    left.c_step = x_step;
+    left.counts = lower ? Inner::up_to_rows : Inner::from_rows;
+    left.factor = T(-1);
+
+    if (half <= ways_.own_order) {
+      context_.stage("join");
+      launch(right, pairs);
+      launch(left, pairs);
+    } else {
+      context_.stage("product");
+      const int whole = last == half ? pairs : pairs - 1;
+      for (Product* product : {&right, &left}) {
+        if (whole > 0) multiply_by_strips(*product, whole);
+        if (whole < pairs) multiply_by_strips(only_last(*product, whole), 1);
+      }
+    }
+  }
+
+  void launch(const Product& p, int pairs) {
+    const auto tiles = [&](int tile) {
+      return dim3(static_cast<unsigned>(p.rows / tile * (p.columns / tile)), static_cast<unsigned>(pairs));
+    };
+    const dim3 large = tiles(64);
+    if (static_cast<int>(large.x * large.y) >= ways_.own_tiles) {
+      simt::launch(context_, multiply_pairs<T, 64>, large, dim3(product_threads), 0, p);
+    } else {
+      simt::launch(context_, multiply_pairs<T, 32>, tiles(32), dim3(product_threads), 0, p);
+    }
+  }
+
+  static Product only_last(Product p, int pair) {
+    p.a += pair * p.a_step;
+    p.b += pair * p.b_step;
+    p.c += pair * p.c_step;
+    p.rows = p.last_rows;
+    p.columns = p.last_columns;
+    // The inner size is that of the triangle, which is the smaller one where it ends with the matrix.
+    if (p.counts == Inner::up_to_rows) p.inner = p.rows;
+    if (p.counts == Inner::up_to_columns) p.inner = p.columns;
+    return p;
+  }
+
+  /// C in strips along the triangle, each over the inner indices that count for it.
+  void multiply_by_strips(const Product& p, int pairs) {
+    const bool by_columns = p.counts == Inner::from_columns || p.counts == Inner::up_to_columns;
+    const bool from = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
+    const int length = by_columns ? p.columns : p.rows;
+    const int width = std::max(ways_.strip, ways_.strip_area / order_ / 64 * 64);
+    for (int begin = 0; begin < length; begin += width) {
+      const int count = std::min(width, length - begin);
+      const int inner_begin = from ? begin : 0;
+      const int inner = (from ? p.inner : begin + count) - inner_begin;
+      const T* const a = p.a + inner_begin * p.lda + (by_columns ? 0 : begin);
+      const T* const b = p.b + inner_begin + (by_columns ? begin * p.ldb : 0);
+      T* const c = p.c + (by_columns ? begin * p.ldc : begin);
+      multiply(by_columns ? p.rows : count, by_columns ? count : p.columns, inner, p, a, b, c, pairs);
+    }
+  }
+
+  void multiply(int rows, int columns, int inner, const Product& p, const T* a, const T* b, T* c, int pairs) {
+#ifdef __CUDACC__
+    vendor::gemm_batch(vendor_handles(context_), rows, columns, inner, p.factor, a, p.lda, p.a_step, b, p.ldb,
+                       p.b_step, T(0), c, p.ldc, p.c_step, pairs);
+#else
+    for (int i = 0; i < pairs; ++i) {
+      vendor::gemm(vendor::Op::none, vendor::Op::none, rows, columns, inner, p.factor, a + i * p.a_step,
+                   p.lda, b + i * p.b_step, p.ldb, T(0), c + i * p.c_step, p.ldc);
+    }
+#endif
+  }
+
+  Context& context_;
+  Triangle<T> a_;
+  int order_;
+  T* products_;
+  Ways ways_;
+  T* x_ = nullptr;
+  std::int64_t ldx_ = 0;
+  const T* from_ = nullptr;  // what is not inverted yet
+  std::int64_t ld_from_ = 0;
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

@@ -1,0 +1,110 @@
+/// The inverse of a triangle level by level, kernels/trtri/levels.cuh, by each of its ways.
+
+#include "kernels/trtri/levels.cuh"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "tests/kernels/simt_testing.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+class TrtriLevels : public ShuffledTest {};
+INSTANTIATE_TEST_SUITE_P(Orders, TrtriLevels, ::testing::Values(0, 1));
+
+/// The judge's ratio of a triangle, |I - A X|_1 / (n u |A|_1 |X|_1). What lies in the other triangle of `x`
+/// must be 0.
+template <class T>
+double ratio(const std::vector<T>& a, int lda, const std::vector<T>& x, int ldx, int n, bool lower,
+             bool unit) {
+  double residual = 0, size_a = 0, size_x = 0;
+  for (int j = 0; j < n; ++j) {
+    double column_r = 0, column_a = 0, column_x = 0;
+    for (int i = 0; i < n; ++i) {
+      if (lower ? i < j : i > j) {
+        EXPECT_EQ(x[i + j * ldx], T(0)) << i << ", " << j;
+        continue;
+      }
+      double sum = i == j ? -1 : 0;
+      for (int k = std::min(i, j); k <= std::max(i, j); ++k) {
+        const double left = unit && i == k ? 1.0 : static_cast<double>(a[i + k * lda]);
+        sum += left * static_cast<double>(x[k + j * ldx]);
+      }
+      column_r += std::fabs(sum);
+      column_a += std::fabs(unit && i == j ? 1.0 : static_cast<double>(a[i + j * lda]));
+      column_x += std::fabs(static_cast<double>(x[i + j * ldx]));
+    }
+    residual = std::max(residual, column_r);
+    size_a = std::max(size_a, column_a);
+    size_x = std::max(size_x, column_x);
+  }
+  const double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
+  return residual / (n * unit_roundoff * size_a * size_x);
+}
+
+template <class T>
+void check_inverse(Context& context, int n, bool lower, bool unit, levels::Ways ways) {
+  SCOPED_TRACE(testing::Message() << "n = " << n << (lower ? ", lower" : ", upper")
+                                  << (unit ? ", unit" : ""));
+  const int lda = n + 3;
+  const int order = static_cast<int>(levels::whole_order(n));
+  std::mt19937 engine(static_cast<unsigned>(n));
+  std::uniform_real_distribution<double> uniform(-0.1, 0.1);
+  std::vector<T> a(static_cast<std::size_t>(lda * n), std::numeric_limits<T>::quiet_NaN());
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      if (lower ? i > j : i < j) a[i + j * lda] = static_cast<T>(uniform(engine));
+      if (i == j && !unit) a[i + j * lda] = static_cast<T>(1 + uniform(engine));
+    }
+  }
+  const DeviceArray<T> there(context.device, a);
+  const auto nan = [](std::int64_t count) {
+    return std::vector<T>(static_cast<std::size_t>(count), std::numeric_limits<T>::quiet_NaN());
+  };
+  const DeviceArray<T> products(context.device, nan(levels::product_elements(order)));
+  const DeviceArray<T> x(context.device, nan(static_cast<std::int64_t>(order) * order));
+  const DeviceArray<int> info(context.device, 1);
+  levels::TriangleInverse<T>(context, {there.data(), lda, n, lower, unit}, order, products.data(), ways)
+      .invert(x.data(), order, info.data());
+  EXPECT_EQ(info.values()[0], 0);
+  EXPECT_LT(ratio(a, lda, x.values(), order, n, lower, unit), 1);
+}
+
+/// Orders with and without a smaller last pair, of whole blocks and not.
+template <class T>
+void check_orders(Context& context, levels::Ways ways) {
+  for (const int n : {64, 128, 192, 300}) {
+    for (const bool lower : {true, false}) check_inverse<T>(context, n, lower, n == 192, ways);
+  }
+}
+
+TEST_P(TrtriLevels, BySmallTiles) {
+  check_orders<double>(context, {});
+  check_orders<float>(context, {});
+}
+
+TEST_P(TrtriLevels, ByLargeTiles) {
+  levels::Ways ways;
+  ways.own_tiles = 1;
+  check_orders<double>(context, ways);
+  check_orders<float>(context, ways);
+}
+
+TEST_P(TrtriLevels, ByStripsOfTheVendorsProducts) {
+  levels::Ways ways;
+  ways.own_order = 0;
+  ways.strip = 64;
+  ways.strip_area = 0;
+  check_orders<double>(context, ways);
+  check_orders<float>(context, ways);
+  check_inverse<double>(context, 640, true, false, ways);  // the last of two pairs is smaller
+  check_inverse<double>(context, 640, false, false, ways);
+}
+
+}  // namespace
+}  // namespace gaussweep::GAUSSWEEP_BACKEND
