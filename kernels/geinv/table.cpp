@@ -3,9 +3,11 @@
 #include "kernels/tables.hpp"
 
 #include "kernels/geinv/lapack_workspace.hpp"
+#include "kernels/geinv/recursive_workspace.hpp"
 
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan_pivot)
+GAUSSWEEP_DECLARE_PORTABLE(geinv_recursive)
 GAUSSWEEP_DECLARE_IN(host, geinv_lapack)
 GAUSSWEEP_DECLARE_CUDA(geinv_cusolver)
 
@@ -70,6 +72,16 @@ Method gauss_jordan_at_zero() {
   return method;
 }
 
+Method recursive() {
+  Method method =
+      geinv_method("recursive", "LU of getrf/recursive, the inverse of L, a solve with U", "gaussweep");
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return geinv_recursive_workspace(shape.n, element);
+  };
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_recursive), 90);
+}
+
 Method lapack() {
   Method method = geinv_method(
       "lapack", "LU with partial pivoting, then the inverse, on the CPU (getrf, getri)", "LAPACK");
@@ -91,7 +103,7 @@ std::vector<Method> methods() {
   return {gauss_jordan_at_zero(),
           gauss_jordan("gauss_jordan_pivot", "Gauss-Jordan elimination with partial pivoting",
                        GAUSSWEEP_ENTRIES(geinv_gauss_jordan_pivot)),
-          lapack(), cusolver()};
+          recursive(), lapack(), cusolver()};
 }
 
 }  // namespace

@@ -368,4 +368,24 @@ __global__ void __launch_bounds__(solve_rows)
 #endif
 }
 
+/// B = L^-1 B for a unit lower triangular L of at most 256 rows, by either of these.
+template <class T, int Columns>
+void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
+                  int columns) {
+  const dim3 grid(static_cast<unsigned>((columns + Columns - 1) / Columns));
+  const dim3 block(static_cast<unsigned>((rows + 31) / 32 * 32));
+  if constexpr (std::is_same_v<T, double>) {
+    simt::launch(context, solve_on_tensor_cores<Columns / 8>, grid, block, 0, l, ldl, rows, b, ldb, columns);
+  } else {
+    simt::launch(context, substitute<T, Columns>, grid, block, 0, l, ldl, rows, b, ldb, columns, false);
+  }
+}
+template <class T>
+void solve_at_once(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
+                   int columns) {
+  // Few columns: few of them a block, so that there are blocks enough.
+  if (columns <= 1024) return launch_solve<T, 8>(context, l, ldl, rows, b, ldb, columns);
+  launch_solve<T, 32>(context, l, ldl, rows, b, ldb, columns);
+}
+
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

@@ -16,11 +16,7 @@
 #include "kernels/getrf/lu_updates.cuh"
 #include "kernels/getrf/recursive_workspace.hpp"
 #include "kernels/simt/simt.hpp"
-#ifdef __CUDACC__
-#include "kernels/vendor/cuda_blas.hpp"
-#else
-#include "kernels/vendor/blas.hpp"
-#endif
+#include "kernels/vendor/gemm_here.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
@@ -83,6 +79,9 @@ class RecursiveLu {
     factor();
     return !given_up_;
   }
+
+  /// After `factor`, for each row of L and U, the one of A that it was, from 0; in the workspace.
+  const int* rows_of_all() const { return rows_at_ + 2 * level_of(n_) * static_cast<std::int64_t>(n_); }
 
  private:
   T* at(int row, int column) { return a_ + row + column * lda_; }
@@ -221,22 +220,22 @@ class RecursiveLu {
       if (Products::worthwhile(k)) return products_->subtract(m, n, k, a, lda_, b, lda_, c, lda_);
     }
     context_.stage("product");
-    constexpr auto plain = vendor::Op::none;
-#ifdef __CUDACC__
-    vendor::gemm(vendor_handles(context_), plain, plain, m, n, k, T(-1), a, lda_, b, lda_, T(1), c, lda_);
-#else
-    vendor::gemm(plain, plain, m, n, k, T(-1), a, lda_, b, lda_, T(1), c, lda_);
-#endif
+    gemm_here(context_, vendor::Op::none, vendor::Op::none, m, n, k, T(-1), a, lda_, b, lda_, T(1), c, lda_);
   }
 
+  /// Of the permutations, those of `width` columns.
+  static int level_of(int width) {
+    int level = 0;
+    while (64 << level < width) ++level;
+    return level;
+  }
   /// What the columns [first, first + count) exchanged, in the columns [begin, begin + columns). Called once
   /// for every part of the recursion, right after it was factored; `width` is the part's, of which the last
   /// one of the matrix may have fewer columns. The permutations of narrower parts may be out of date: within
   /// a block nothing restarts them.
   void exchange(int first, int count, int width, int begin, int columns) {
     context_.stage("exchange");
-    int level = 0;
-    while (64 << level < width) ++level;
+    const int level = level_of(width);
     const int slot = first / width;
     int* const rows_at = rows_at_ + (2 * level + slot % 2) * static_cast<std::int64_t>(n_);
     int* const previous = rows_at_ + (2 * level + (slot + 1) % 2) * static_cast<std::int64_t>(n_);
@@ -260,26 +259,13 @@ class RecursiveLu {
     }
     if (count <= solve_rows) {
       context_.stage("solve");
-      // Few columns: few of them a block, so that there are blocks enough.
-      if (columns <= 1024) return launch_solve<8>(first, count, begin, columns);
-      return launch_solve<32>(first, count, begin, columns);
+      return solve_at_once(context_, at(first, first), lda_, count, at(first, begin), lda_, columns);
     }
     int half = solve_rows;
     while (2 * half < count) half *= 2;
     solve(first, half, begin, columns);
     product(count - half, columns, half, at(first + half, first), at(first, begin), at(first + half, begin));
     solve(first + half, count - half, begin, columns);
-  }
-  template <int Columns>
-  void launch_solve(int first, int count, int begin, int columns) {
-    const dim3 grid(blocks_of(columns, Columns)), block(blocks_of(count, 32) * 32);
-    if constexpr (std::is_same_v<T, double>) {
-      simt::launch(context_, solve_on_tensor_cores<Columns / 8>, grid, block, 0, at(first, first), lda_,
-                   count, at(first, begin), lda_, columns);
-    } else {
-      simt::launch(context_, substitute<T, Columns>, grid, block, 0, at(first, first), lda_, count,
-                   at(first, begin), lda_, columns, false);
-    }
   }
 
   Context& context_;

@@ -16,13 +16,17 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
-void trtri_levels(Context& context, Operands<T>& op, const Parameters&) {
+void trtri_levels(Context& context, Operands<T>& op, const Parameters& parameters) {
   const std::int64_t n = op.shape.n;
   const std::int64_t order = levels::whole_order(n);
   T* const products =
       order > levels::block ? op.workspace.template take<T>(levels::product_elements(order)) : nullptr;
   const levels::Triangle<T> a{op.a.data, op.a.ld, static_cast<int>(n), op.shape.uplo == Uplo::lower, false};
-  levels::TriangleInverse<T> inverse(context, a, order, products);
+  levels::Ways ways;
+  ways.own_order = static_cast<int>(parameters.integer("own_halves"));
+  ways.own_tiles = static_cast<int>(parameters.integer("large_tiles"));
+  ways.strip = static_cast<int>(parameters.integer("strip"));
+  levels::TriangleInverse<T> inverse(context, a, order, products, ways);
   if (order == n) return inverse.invert(op.x.data, op.x.ld, op.info);
   T* const whole = op.workspace.template take<T>(order * order);
   inverse.invert(whole, order, op.info);

@@ -10,11 +10,7 @@
 #include "kernels/trtri/diagonal_blocks.cuh"
 #include "kernels/trtri/level_products.cuh"
 #include "kernels/trtri/levels_workspace.hpp"
-#ifdef __CUDACC__
-#include "kernels/vendor/cuda_blas.hpp"
-#else
-#include "kernels/vendor/blas.hpp"
-#endif
+#include "kernels/vendor/gemm_here.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
@@ -145,20 +141,9 @@ class TriangleInverse {
       const T* const a = p.a + inner_begin * p.lda + (by_columns ? 0 : begin);
       const T* const b = p.b + inner_begin + (by_columns ? begin * p.ldb : 0);
       T* const c = p.c + (by_columns ? begin * p.ldc : begin);
-      multiply(by_columns ? p.rows : count, by_columns ? count : p.columns, inner, p, a, b, c, pairs);
+      gemm_batch_here(context_, by_columns ? p.rows : count, by_columns ? count : p.columns, inner, p.factor,
+                      a, p.lda, p.a_step, b, p.ldb, p.b_step, c, p.ldc, p.c_step, pairs);
     }
-  }
-
-  void multiply(int rows, int columns, int inner, const Product& p, const T* a, const T* b, T* c, int pairs) {
-#ifdef __CUDACC__
-    vendor::gemm_batch(vendor_handles(context_), rows, columns, inner, p.factor, a, p.lda, p.a_step, b, p.ldb,
-                       p.b_step, T(0), c, p.ldc, p.c_step, pairs);
-#else
-    for (int i = 0; i < pairs; ++i) {
-      vendor::gemm(vendor::Op::none, vendor::Op::none, rows, columns, inner, p.factor, a + i * p.a_step,
-                   p.lda, b + i * p.b_step, p.ldb, T(0), c + i * p.c_step, p.ldc);
-    }
-#endif
   }
 
   Context& context_;

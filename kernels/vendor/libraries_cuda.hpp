@@ -12,7 +12,8 @@
   X(cublasCreate) X(cublasDestroy) X(cublasSetStream) \
   X(cublasGetStatusName) X(cublasGetStatusString)     \
   X(cublasSgemm) X(cublasStrsv) X(cublasStrsm)        \
-  X(cublasDgemm) X(cublasDtrsv) X(cublasDtrsm)
+  X(cublasDgemm) X(cublasDtrsv) X(cublasDtrsm)                            \
+  X(cublasSgemmStridedBatched) X(cublasDgemmStridedBatched)
 #define GAUSSWEEP_CUSOLVER_FUNCTIONS(X)                                  \
   X(cusolverDnCreate) X(cusolverDnDestroy) X(cusolverDnSetStream)        \
   X(cusolverDnSgetrf_bufferSize) X(cusolverDnSgetrf) X(cusolverDnSgetrs) \
