@@ -31,7 +31,8 @@ DRIVER = {
     "sweep": (["records"], "driver/sweep/queue.hpp", ["mpi.h"]),
     "restore": (["records"], "driver/restore/restoration.hpp", []),
     "compare": (["records"], "driver/compare/compare_rule.hpp", []),
-    "command": (["sweep", "worker", "restore", "compare"], "driver/command/option_checks.hpp", ["CLI/CLI.hpp"]),
+    "duet": (["sweep"], "driver/duet/duet.hpp", []),
+    "command": (["duet", "worker", "restore", "compare"], "driver/command/option_checks.hpp", ["CLI/CLI.hpp"]),
 }  # fmt: skip
 
 

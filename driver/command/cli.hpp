@@ -40,6 +40,11 @@ void add_devices_command(CLI::App& app, Commands& commands);
 void add_status_command(CLI::App& app, Commands& commands);
 void add_summary_command(CLI::App& app, Commands& commands);
 void add_compare_command(CLI::App& app, Commands& commands);
+/// What `compare` prints of two sets. @param threshold as its option says it; empty: the default
+/// @return exit_ok, or exit_regression
+int show_comparison(const std::string& base, const std::string& now, const std::string& threshold,
+                    const std::string& format);
+void add_duet_command(CLI::App& app, Commands& commands);
 void add_verify_command(CLI::App& app, Commands& commands);
 void add_merge_command(CLI::App& app, Commands& commands);
 void add_matrix_command(CLI::App& app, Commands& commands);

@@ -32,7 +32,7 @@ constexpr double notable_raise = 1.5;  // times as much scatter as is known
 
 struct CompareOptions {
   std::vector<std::string> sets;  ///< the last one is judged
-  std::string threshold = "2", fail_above = "0", format = "table", base_gpu, new_gpu;
+  std::string threshold, fail_above = "0", format = "table", base_gpu, new_gpu;
   std::string sort;
   std::vector<std::string> only;
   std::size_t limit = 0;
@@ -207,7 +207,8 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
 nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& shown,
                                const CompareRules& rules) {
   nlohmann::ordered_json json;
-  json["threshold"] = rules.threshold;
+  json["threshold"] = comparison.threshold;
+  json["duet"] = comparison.is_duet;
   json["rate"] = rules.rate;
   json["regression"] = !comparison.regressions.empty();
   json["regressions"] = comparison.regressions;
@@ -235,10 +236,10 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
   return json;
 }
 
-void compare_to_stdout(const CompareOptions& options, Commands& commands) {
+int compare_to_stdout(const CompareOptions& options) {
   const Format format = parse_format(options.format);
   CompareRules rules;
-  rules.threshold = parse_percent("--threshold", options.threshold);
+  if (!options.threshold.empty()) rules.threshold = parse_percent("--threshold", options.threshold);
   rules.fail_above = parse_percent("--fail-above", options.fail_above);
   const io::Results base = load_bases(options);
   const io::Results now = load_side(options.sets.back(), options.new_gpu, "--new-gpu");
@@ -259,10 +260,19 @@ void compare_to_stdout(const CompareOptions& options, Commands& commands) {
   } else {
     print_comparison(comparison, shown, hidden, options.all || !options.only.empty());
   }
-  if (!comparison.regressions.empty()) commands.exit_code = exit_regression;
+  return comparison.regressions.empty() ? exit_ok : exit_regression;
 }
 
 }  // namespace
+
+int show_comparison(const std::string& base, const std::string& now, const std::string& threshold,
+                    const std::string& format) {
+  CompareOptions options;
+  options.sets = {base, now};
+  options.threshold = threshold;
+  options.format = format;
+  return compare_to_stdout(options);
+}
 
 void add_compare_command(CLI::App& app, Commands& commands) {
   auto options = std::make_shared<CompareOptions>();
@@ -274,8 +284,8 @@ void add_compare_command(CLI::App& app, Commands& commands) {
          "Run directories, results files or journals: one or more to compare with, then the one to judge")
       ->required()
       ->expected(2, most_sets);
-  sub->add_option("--threshold", options->threshold, "Percent by which a median must change to count")
-      ->capture_default_str();
+  sub->add_option("--threshold", options->threshold,
+                  "Percent by which a median must change to count (default: 2; of a duet 0.5)");
   sub->add_option("--fail-above", options->fail_above,
                   "Percent by which what is SLOWER must be slower to be a regression")
       ->capture_default_str();
@@ -293,7 +303,7 @@ void add_compare_command(CLI::App& app, Commands& commands) {
   allow_whole(
       *sub->add_option("--limit", options->limit, "Show so many trials; 0: all")->capture_default_str(), 0,
       most_rows);
-  sub->callback([options, &commands] { compare_to_stdout(*options, commands); });
+  sub->callback([options, &commands] { commands.exit_code = compare_to_stdout(*options); });
 }
 
 }  // namespace gaussweep::driver

@@ -18,6 +18,7 @@ namespace {
 
 using io::Record;
 
+constexpr double run_threshold = 0.02, duet_threshold = 0.005;
 constexpr double notable_accuracy = 10;  // a factor in the residual ratio worth telling
 
 using Gathered = std::vector<const Record*>;
@@ -54,9 +55,10 @@ Statistics replays_of(const Record& record) {
 }
 
 /// All records of one trial on one place in one set.
-Side side_of(const Gathered& records) {
+Side side_of(const Gathered& records, bool is_duet) {
   Side side;
   std::vector<Statistics> samples, replays;
+  std::vector<std::pair<double, double>> medians;  // of a record, of both
   std::vector<double> clocks, joules, queues;
   std::set<std::string> runs;
   const Record& last =
@@ -65,6 +67,7 @@ Side side_of(const Gathered& records) {
   for (const Record* record : records) {
     samples.push_back(samples_of(*record));
     replays.push_back(replays_of(*record));
+    medians.emplace_back(samples.back().median, replays.back().median);
     for (const io::Sample& sample : record->sample_list) clocks.push_back(sample.clock_mhz);
     if (record->sample_list.empty()) clocks.push_back(record->sm_clock_mhz);
     joules.push_back(record->energy_joules);
@@ -81,6 +84,11 @@ Side side_of(const Gathered& records) {
   }
   side.run = timing_of(samples, static_cast<std::int64_t>(runs.size()));
   side.gpu = timing_of(replays, static_cast<std::int64_t>(runs.size()));
+  for (std::size_t i = 0; is_duet && i < records.size(); ++i) {
+    const std::int64_t round = records[i]->round;
+    if (medians[i].first > 0) side.run.rounds[round] = std::log(medians[i].first);
+    if (medians[i].second > 0) side.gpu.rounds[round] = std::log(medians[i].second);
+  }
   side.clock = median_of_known(std::move(clocks));
   side.joules = median_of_known(std::move(joules));
   side.queue = median_of_known(std::move(queues));
@@ -124,7 +132,7 @@ bool is_same_place(const std::string& a, const std::string& b) {
 }
 
 Pair make_pair(const std::string& base_place, const Gathered& base, const std::string& new_place,
-               const Gathered& now) {
+               const Gathered& now, bool is_duet) {
   Pair pair;
   pair.identity = *now.front();
   pair.identity.sample_list.clear();
@@ -132,8 +140,8 @@ Pair make_pair(const std::string& base_place, const Gathered& base, const std::s
   pair.identity.history.clear();
   pair.base_place = base_place;
   pair.new_place = new_place;
-  pair.base = side_of(base);
-  pair.now = side_of(now);
+  pair.base = side_of(base, is_duet);
+  pair.now = side_of(now, is_duet);
   compare_accuracy(pair);
   return pair;
 }
@@ -148,7 +156,7 @@ void add_pairs(Comparison& result, const Places& base, const Places& now) {
   for (const auto& [base_place, base_records] : base) {
     for (const auto& [new_place, new_records] : now) {
       if (has_common && !is_same_place(base_place, new_place)) continue;
-      result.pairs.push_back(make_pair(base_place, base_records, new_place, new_records));
+      result.pairs.push_back(make_pair(base_place, base_records, new_place, new_records, result.is_duet));
     }
   }
 }
@@ -219,14 +227,10 @@ void find_regressions(Comparison& result, const CompareRules& rules) {
   }
 }
 
-/// Whether both are of one plan, and of the same shards of it.
-bool is_same_plan(const io::Results& base, const io::Results& now) {
-  const auto part = [](const io::Results& results, const char* name) {
-    const auto found = results.attributes.find(name);
-    return found == results.attributes.end() ? std::string() : found->second;
-  };
-  return !part(base, "plan").empty() && part(base, "plan") == part(now, "plan") &&
-         part(base, "shard") == part(now, "shard");
+bool agree_in(const io::Results& base, const io::Results& now, const char* attribute) {
+  const auto here = base.attributes.find(attribute), there = now.attributes.find(attribute);
+  return here != base.attributes.end() && there != now.attributes.end() && !here->second.empty() &&
+         here->second == there->second;
 }
 
 }  // namespace
@@ -275,6 +279,9 @@ const char* to_string(Verdict verdict) {
 Comparison compare(const io::Results& base, const io::Results& now, const CompareRules& rules) {
   const Trials base_trials = trials_of(base), new_trials = trials_of(now);
   Comparison result;
+  result.is_duet = agree_in(base, now, "duet");
+  result.is_same_plan = agree_in(base, now, "plan") && agree_in(base, now, "shard");
+  result.threshold = rules.threshold.value_or(result.is_duet ? duet_threshold : run_threshold);
   for (const auto& [key, places] : base_trials) {
     const auto match = new_trials.find(key);
     if (match != new_trials.end()) add_pairs(result, places, match->second);
@@ -291,7 +298,6 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
   find_other_clocks(result);
   result.crossovers = crossovers_of(result.pairs);
   find_regressions(result, rules);
-  result.is_same_plan = is_same_plan(base, now);
   find_vanished(result, base_trials, new_trials);
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,9 +100,10 @@ constexpr double notable_clock = 0.02;
 
 /// What counts as changed, and as a regression.
 struct CompareRules {
-  double threshold = 0.02;  ///< a share by which a median must change to count
-  double fail_above = 0;    ///< a share by which what is SLOWER must be slower to be a regression
-  double rate = 0.01;       ///< of pairs without a change in which something is called SLOWER, or FASTER
+  /// A share by which a median must change to count; without one 2 %, of a duet 0.5 %.
+  std::optional<double> threshold;
+  double fail_above = 0;  ///< a share by which what is SLOWER must be slower to be a regression
+  double rate = 0.01;     ///< of pairs without a change in which something is called SLOWER, or FASTER
 };
 
 struct Comparison {
@@ -117,6 +119,8 @@ struct Comparison {
   std::vector<std::string> vanished;
   bool is_same_plan = false;  ///< of both: then every trial that only base has is missing
   bool across = false;        ///< some pair has different places
+  bool is_duet = false;       ///< the two took turns: times are compared round by round
+  double threshold = 0;       ///< that held
   /// Trials and methods that are slower or worse on the same place, and what is missing, in words.
   std::vector<std::string> regressions;
 };
@@ -127,6 +131,7 @@ struct Comparison {
 Comparison compare(const io::Results& base, const io::Results& now, const CompareRules& rules);
 
 /// Gives each pair and method its verdict. compare() calls it.
+/// @pre its threshold and `is_duet` are set
 void judge_times(Comparison& comparison, const CompareRules& rules);
 /// Where places differ: who overtakes whom. compare() calls it.
 std::vector<Crossover> crossovers_of(const std::vector<Pair>& pairs);

@@ -41,22 +41,25 @@ bool is_other_gpu(const Pair& pair) {
          });
 }
 
-Judged judged(Pair& pair) {
+Judged judged(Pair& pair, bool is_duet) {
   Judged result;
   result.pair = &pair;
   if (!pair.base.run.is_known() || !pair.now.run.is_known()) return result;
-  const bool other = is_other_gpu(pair);
+  const auto estimate_of = [other = is_other_gpu(pair), is_duet](const Timing& base, const Timing& now,
+                                                                 const Scatter& scatter) {
+    return is_duet ? estimate_duet(base, now, scatter) : estimate(base, now, scatter, other);
+  };
   if (pair.identity.backend != "cuda") {
     result.by_gpu = true;
-    result.gpu = estimate(pair.base.run, pair.now.run, cpu_scatter, other);
+    result.gpu = estimate_of(pair.base.run, pair.now.run, cpu_scatter);
     return result;
   }
   result.by_gpu = !pair.is_host_paced();
   if (result.by_gpu && pair.has_replays()) {
-    result.gpu = estimate(pair.base.gpu, pair.now.gpu, gpu_scatter, other);
+    result.gpu = estimate_of(pair.base.gpu, pair.now.gpu, gpu_scatter);
   } else if (result.by_gpu) {
     const Scatter with_launch{gpu_scatter.share, host_paced_scatter.seconds};
-    result.gpu = estimate(pair.base.run, pair.now.run, with_launch, other);
+    result.gpu = estimate_of(pair.base.run, pair.now.run, with_launch);
   }
   if (pair.is_host_bound()) {
     result.by_host = true;
@@ -66,7 +69,7 @@ Judged judged(Pair& pair) {
           std::min(pair.base.gpu.median / pair.base.run.median, pair.now.gpu.median / pair.now.run.median);
       scatter = {host_bound_scatter.share * std::max(0.0, 1 - of_gpu), host_bound_scatter.seconds};
     }
-    result.host = estimate(pair.base.run, pair.now.run, scatter, other);
+    result.host = estimate_of(pair.base.run, pair.now.run, scatter);
   }
   return result;
 }
@@ -87,7 +90,7 @@ bool is_short(const Pair& pair) {
 }
 
 /// How the trials of one backend on one place differ from what the rule expects.
-RunNoise noise_of(const std::vector<Judged*>& trials) {
+RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
   RunNoise noise;
   noise.backend = trials.front()->pair->identity.backend;
   noise.place = trials.front()->pair->new_place;
@@ -115,11 +118,11 @@ RunNoise noise_of(const std::vector<Judged*>& trials) {
   noise.raise_long = raise_of(std::move(long_ones));
   if (middles.size() >= least_methods) {
     const double middle = middle_of(middles);
-    noise.drift = std::clamp(middle, -most_drift, most_drift);
+    if (!is_duet) noise.drift = std::clamp(middle, -most_drift, most_drift);
     for (double& each : middles) each = std::fabs(each - middle);
     noise.of_methods = normal_mad * middle_of(std::move(middles));
   }
-  if (of_host.size() >= least_host_bound) noise.of_host = middle_of(of_host);
+  if (of_host.size() >= least_host_bound && !is_duet) noise.of_host = middle_of(of_host);
   std::vector<double> of_launches;
   for (const Judged* trial : trials) {
     if (trial->by_host && trial->pair->has_replays())
@@ -132,6 +135,7 @@ RunNoise noise_of(const std::vector<Judged*>& trials) {
     trial->gpu.error *= is_short(*trial->pair) ? noise.raise_short : noise.raise_long;
     if (!trial->by_host) continue;
     trial->host.error *= noise.raise_host;
+    if (is_duet) continue;  // whatever drifts met both
     if (!is_drift_known) {
       trial->host.error = std::hypot(trial->host.error, unknown_drift);
     } else if (trial->pair->has_replays()) {
@@ -252,14 +256,14 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
   trials.reserve(comparison.pairs.size());
   std::map<std::pair<std::string, std::string>, std::vector<Judged*>> places;  // by backend and place
   for (Pair& pair : comparison.pairs) {
-    trials.push_back(judged(pair));
+    trials.push_back(judged(pair, comparison.is_duet));
     const Judged& trial = trials.back();
     if (pair.is_here() && (trial.by_gpu || trial.by_host))
       places[{pair.identity.backend, pair.new_place}].push_back(&trials.back());
   }
   std::map<std::pair<std::string, std::string>, RunNoise> noise;
   for (const auto& [place, its_trials] : places) {
-    noise[place] = noise_of(its_trials);
+    noise[place] = noise_of(its_trials, comparison.is_duet);
     comparison.noise.push_back(noise[place]);
   }
   std::vector<JudgedMethod> methods = methods_of(trials, noise);
@@ -272,7 +276,7 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
     if (method.is_known) all.push_back(&method.together);
   }
   const Decision decision(all, rules.rate);
-  for (const Judged& trial : trials) decide(trial, decision, rules.threshold);
+  for (const Judged& trial : trials) decide(trial, decision, comparison.threshold);
   for (JudgedMethod& one : methods) {
     MethodChange& method = one.method;
     method.pairs = static_cast<std::int64_t>(one.trials.size());
@@ -282,7 +286,7 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
       const bool has_gpu =
           one.by_gpu && std::all_of(one.trials.begin(), one.trials.end(),
                                     [](const Judged* trial) { return trial->pair->has_replays(); });
-      method.change = change_of(one.together, decision.of(one.together, rules.threshold, otherwise),
+      method.change = change_of(one.together, decision.of(one.together, comparison.threshold, otherwise),
                                 has_gpu ? Timed::gpu : Timed::run);
     }
     comparison.methods.push_back(std::move(method));

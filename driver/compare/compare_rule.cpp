@@ -31,6 +31,16 @@ double student_quantile(double tail, double degrees) {
   return high;
 }
 
+/// What one process's median scatters by where nothing changed, of ln.
+double variance_of_model(const Timing& base, const Timing& now, const Scatter& scatter) {
+  const double seconds = std::sqrt(base.median * now.median);
+  // Quartiles of five samples are narrow by luck now and then, seldom on both sides.
+  const double per_process =
+      static_cast<double>(base.samples + now.samples) / static_cast<double>(base.processes + now.processes);
+  const double of_samples = square(median_error * std::max(base.sigma, now.sigma)) / per_process;
+  return square(scatter.share) + square(scatter.seconds / seconds) + of_samples;
+}
+
 /// P that lies beyond the interval at each end.
 constexpr double beyond_interval = 0.025;
 
@@ -68,13 +78,26 @@ double Estimate::high() const {
   return std::exp(log + error * student_quantile(beyond_interval, degrees));
 }
 
+Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& scatter) {
+  std::vector<double> logs;
+  for (const auto& [round, log] : base.rounds) {
+    const auto other = now.rounds.find(round);
+    if (other != now.rounds.end()) logs.push_back(other->second - log);
+  }
+  if (logs.size() < 2) return estimate(base, now, scatter, false);
+  const auto count = static_cast<double>(logs.size());
+  const Statistics differences = summarise(std::move(logs));
+  const double degrees = model_degrees + count - 1;
+  const double variance =
+      (model_degrees * 2 * variance_of_model(base, now, scatter) + (count - 1) * square(differences.stdev)) /
+      degrees;
+  return {differences.mean, std::sqrt(variance / count), degrees, 0};
+}
+
 Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu) {
   const auto processes = static_cast<double>(base.processes), others = static_cast<double>(now.processes);
   const double seconds = std::sqrt(base.median * now.median);
-  // Quartiles of five samples are narrow by luck now and then, seldom on both sides.
-  const double per_process = static_cast<double>(base.samples + now.samples) / (processes + others);
-  const double of_samples = square(median_error * std::max(base.sigma, now.sigma)) / per_process;
-  const double model = square(scatter.share) + square(scatter.seconds / seconds) + of_samples;
+  const double model = variance_of_model(base, now, scatter);
   const double own_degrees = processes + others - 2;
   const double own = (processes - 1) * base.variance + (others - 1) * now.variance;
   const double variance = (model_degrees * model + own) / (model_degrees + own_degrees);

@@ -4,6 +4,7 @@
 /// Hochberg 1995). docs/measuring.md says it in words, with what was measured.
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "driver/records/statistics.hpp"
@@ -17,7 +18,8 @@ struct Timing {
   double sigma = 0;                     ///< of a process's samples, relative: the middle one of the processes
   std::int64_t samples = 0;             ///< of all processes
   std::int64_t processes = 1, runs = 1;
-  double variance = 0;  ///< of the processes' ln of medians, about their mean
+  double variance = 0;                    ///< of the processes' ln of medians, about their mean
+  std::map<std::int64_t, double> rounds;  ///< of a duet: ln of the median, by round
   bool is_known() const { return median > 0 && samples > 0; }
 };
 
@@ -56,6 +58,10 @@ struct Estimate {
 
 /// @pre both are known
 Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu);
+
+/// Of two builds that took turns: what they differ by round by round, so that no drift is in it.
+/// @pre both are known
+Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& scatter);
 
 /// What trials of one method say together: their mean, weighed by what is known of each. A quarter of their
 /// variances is taken for common to all of them.

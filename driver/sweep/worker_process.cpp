@@ -23,8 +23,9 @@ class SpawnedWorker : public WorkerProcess {
     }
     if (!place.visible.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + place.visible);
     const std::vector<std::string> environment = child_environment(changes);
-    process_ = Process({"worker", "--parent", std::to_string(::getpid())}, environment,
-                       fmt::format("{}/logs/worker-{}.log", place.directory, place.origin.rank));
+    process_ =
+        Process({"worker", "--parent", std::to_string(::getpid())}, environment,
+                fmt::format("{}/logs/worker-{}.log", place.directory, place.origin.rank), place.program);
     pid_ = process_.pid();
   }
 

@@ -21,6 +21,7 @@ struct WorkerPlace {
   std::string unfit;     ///< not empty: why this rank can have no worker; it retires at once
   int threads = 1;       ///< for OpenBLAS
   std::string directory;
+  std::string program;  ///< the path of the build whose worker it is; empty: this one
   Origin origin;
 };
 
@@ -55,7 +56,7 @@ class WorkerProcess {
 /// process can start
 using StartWorker = std::function<std::unique_ptr<WorkerProcess>(const WorkerPlace&)>;
 
-/// This program's own worker, `gaussweep worker`.
+/// The worker of this program, or of the place's, `gaussweep worker`.
 std::unique_ptr<WorkerProcess> start_worker_process(const WorkerPlace& place);
 
 }  // namespace gaussweep::driver

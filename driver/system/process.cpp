@@ -79,19 +79,19 @@ struct SpawnAttributes {
   posix_spawnattr_t value;
 };
 
-pid_t spawn_self(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-                 FileActions& actions) {
+pid_t spawn(const std::string& program, const std::vector<std::string>& arguments,
+            const std::vector<std::string>& environment, FileActions& actions) {
   std::vector<std::string> words{"gaussweep"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv = pointers(words);
   std::vector<char*> env = pointers(environment);
   SpawnAttributes attributes;
   pid_t pid = -1;
-  const int error =
-      posix_spawn(&pid, this_program, &actions.value, &attributes.value, argv.data(), env.data());
+  const int error = posix_spawn(&pid, program.empty() ? this_program : program.c_str(), &actions.value,
+                                &attributes.value, argv.data(), env.data());
   if (error != 0) {
-    throw std::runtime_error(
-        fmt::format("cannot start 'gaussweep {}': {}", arguments.front(), std::strerror(error)));
+    throw std::runtime_error(fmt::format("cannot start '{} {}': {}", program.empty() ? "gaussweep" : program,
+                                         arguments.front(), std::strerror(error)));
   }
   return pid;
 }
@@ -161,7 +161,7 @@ std::vector<std::string> child_environment(const std::vector<std::string>& chang
 }
 
 Process::Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-                 const std::string& log) {
+                 const std::string& log, const std::string& program) {
   // Opened here, not by the child: an error must say that the medium failed, not that no child could start.
   const io::Descriptor output = open_log(log);
   int ends[2];
@@ -177,7 +177,7 @@ Process::Process(const std::vector<std::string>& arguments, const std::vector<st
   posix_spawn_file_actions_adddup2(&actions.value, child_end.fd(), 3);
   step_ = StepNote::make();
   if (step_.descriptor() >= 0) posix_spawn_file_actions_adddup2(&actions.value, step_.descriptor(), 4);
-  pid_ = spawn_self(arguments, environment, actions);
+  pid_ = spawn(program, arguments, environment, actions);
 }
 
 bool Process::ended(Ending& how) {
@@ -200,7 +200,8 @@ bool Process::end() noexcept {
 }
 
 std::string capture_self(const std::vector<std::string>& arguments,
-                         const std::vector<std::string>& environment, double timeout_seconds) {
+                         const std::vector<std::string>& environment, double timeout_seconds,
+                         const std::string& program) {
   int pipe_ends[2];
   if (::pipe2(pipe_ends, O_CLOEXEC) != 0)
     throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
@@ -211,7 +212,7 @@ std::string capture_self(const std::vector<std::string>& arguments,
     FileActions actions;
     posix_spawn_file_actions_addopen(&actions.value, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions.value, writing.fd(), 1);
-    pid = spawn_self(arguments, environment, actions);
+    pid = spawn(program, arguments, environment, actions);
   }
   const double deadline = now_seconds() + timeout_seconds;
   std::string output;

@@ -30,10 +30,10 @@ std::vector<std::string> child_environment(const std::vector<std::string>& chang
 class Process {
  public:
   Process() = default;
-  /// Starts this program again with `arguments`.
+  /// Starts this program again with `arguments`; or another one, where `program` is its path.
   /// @throws io::StorageError where the log cannot be opened, std::runtime_error where no process can start
   Process(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-          const std::string& log);
+          const std::string& log, const std::string& program = {});
   ~Process() { end(); }
   Process(Process&& other) noexcept { swap(other); }
   Process& operator=(Process&& other) noexcept {
@@ -67,10 +67,12 @@ class Process {
   StepNote step_;
 };
 
-/// Runs this program with `arguments`, returns what it printed on standard output.
+/// Runs this program (or that of the path `program`) with `arguments`, returns what it printed on standard
+/// output.
 /// @throws std::runtime_error where it cannot start, ends badly, or takes longer than `timeout_seconds`
 std::string capture_self(const std::vector<std::string>& arguments,
-                         const std::vector<std::string>& environment, double timeout_seconds);
+                         const std::vector<std::string>& environment, double timeout_seconds,
+                         const std::string& program = {});
 
 /// Ends this process, for sure, when its parent ends. @return false where `parent` is its parent no more: it
 /// ended before this call

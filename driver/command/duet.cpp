@@ -1,0 +1,51 @@
+/// `gaussweep duet`: this build beside another one.
+
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+
+#include "driver/command/cli.hpp"
+#include "driver/command/option_checks.hpp"
+#include "driver/duet/duet.hpp"
+#include "io/plan/plan.hpp"
+
+namespace gaussweep::driver {
+
+void add_duet_command(CLI::App& app, Commands& commands) {
+  CLI::App* duet = app.add_subcommand(
+      "duet", "Two builds take turns, trial by trial, on one GPU; then says what differs, as compare does");
+  struct Words {
+    DuetOptions options;
+    std::string threshold, format = "table";
+  };
+  auto words = std::make_shared<Words>();
+  DuetOptions& o = words->options;
+  refuse_empty(
+      *duet->add_option("other", o.other, "The program of the other build, which is the base")->required());
+  refuse_empty(*duet->add_option("plan", o.plan, "The plan (YAML)")->required());
+  refuse_empty(*duet->add_option("-o,--output", o.output, "Gets the run directories base and new; created")
+                    ->required());
+  allow_backends(*duet->add_option("--backend", o.backend, "auto: cuda where there is a GPU, else emulated")
+                      ->capture_default_str());
+  allow_whole(
+      *duet->add_option("--rounds", o.rounds, "Processes of each build, of which every trial is done in each")
+           ->capture_default_str(),
+      1, io::most_rounds);
+  duet->add_option("--threshold", words->threshold,
+                   "Percent by which a median must change to count (default: 0.5)");
+  allow_words(*duet->add_option("--format", words->format, "How to show it")->capture_default_str(),
+              {"table", "csv", "json"});
+  duet->callback([words, &commands] {
+    DuetOptions& options = words->options;
+    options.command_line = command_line(commands);
+    std::signal(SIGPIPE, SIG_IGN);
+    commands.exit_code = run_duet(options, commands.registry);
+    const std::filesystem::path output = options.output;
+    const int said = show_comparison(output / duet_base, output / duet_new, words->threshold, words->format);
+    if (commands.exit_code == exit_ok) commands.exit_code = said;
+  });
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,210 @@
+#include "driver/duet/duet.hpp"
+
+#include <array>
+#include <deque>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/printable.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "driver/plan/planned_trials.hpp"
+#include "driver/records/origin_rows.hpp"
+#include "driver/sweep/rank_facts.hpp"
+#include "driver/sweep/run_directory.hpp"
+#include "driver/sweep/supervisor.hpp"
+#include "driver/system/clock.hpp"
+#include "driver/system/stop_signals.hpp"
+#include "io/files/errors.hpp"
+#include "version.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr int wait_ms = 1;
+constexpr double version_patience = 30;  // seconds
+
+/// The way between one supervisor and this process, which is its coordinator.
+class Line final : public Post {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  double launcher_patience() const override { return std::numeric_limits<double>::infinity(); }
+  void lose_peer() override {}
+
+ protected:
+  void send(int /*to*/, Mailbox box, const nlohmann::json& message) override {
+    boxes_.at(box).push_back(message);
+  }
+  std::optional<Arrived> receive(Mailbox box) override {
+    std::deque<nlohmann::json>& waiting = boxes_.at(box);
+    if (waiting.empty()) return std::nullopt;
+    Arrived first{0, std::move(waiting.front())};
+    waiting.pop_front();
+    return first;
+  }
+
+ private:
+  std::array<std::deque<nlohmann::json>, 2> boxes_;
+};
+
+/// One of the two builds.
+class Player {
+ public:
+  Player(const std::filesystem::path& folder, WorkerPlace place, const Registry& registry)
+      : directory_(folder, false) {
+    place.directory = folder.string();
+    place.origin.run_id = directory_.run_id();
+    supervisor_.emplace(line_, std::move(place), registry);
+  }
+
+  RunDirectory& directory() { return directory_; }
+
+  /// Has the worker do a trial, and keeps the record.
+  void play(const Trial& trial) {
+    line_.tell(0, message::Batch{{trial}});
+    std::optional<io::Record> record;
+    while (!record) {
+      supervisor_->step(wait_ms);
+      while (const auto heard = line_.next_for_coordinator()) hear(heard->message, record);
+    }
+    record->expected = as_expected(trial, record->status) ? 1 : 0;
+    directory_.append(*record);
+  }
+
+  void finish() {
+    line_.tell(0, message::Finish{});
+    while (!supervisor_->finished()) supervisor_->step(wait_ms);
+    directory_.write_results(true);
+  }
+
+ private:
+  void hear(const ToCoordinator& message, std::optional<io::Record>& record) {
+    if (const auto* recorded = std::get_if<message::Recorded>(&message)) record = recorded->record;
+    if (const auto* seen = std::get_if<message::DeviceSeen>(&message))
+      directory_.note({{"note", "device"}, {"row", to_json(seen->row)}});
+    if (const auto* failed = std::get_if<message::StorageFailed>(&message))
+      throw io::StorageError(failed->message);
+    if (const auto* retired = std::get_if<message::Retired>(&message)) {
+      throw std::runtime_error(fmt::format("the worker of {} cannot go on: {}",
+                                           directory_.path().filename().string(), retired->reason));
+    }
+  }
+
+  RunDirectory directory_;
+  Line line_;
+  std::optional<Supervisor> supervisor_;
+};
+
+/// The commit of the other build. @throws UsageError where it is none
+std::string commit_of(const std::string& program) {
+  const std::string before = "(commit ";
+  std::string words;
+  try {
+    words = capture_self({"--version"}, child_environment({}), version_patience, program);
+  } catch (const std::runtime_error& e) {
+    throw UsageError(fmt::format("{}: {}; give the program of another build, e.g. ../before/build/gaussweep",
+                                 program, e.what()));
+  }
+  const std::size_t at = words.find(before);
+  if (words.rfind("gaussweep ", 0) != 0 || at == std::string::npos)
+    throw UsageError(fmt::format("{}: is no gaussweep: its --version says \"{}\"", program,
+                                 printable(words.substr(0, words.find('\n')))));
+  const std::size_t first = at + before.size();
+  return words.substr(first, words.find_first_of(",)", first) - first);
+}
+
+/// Every trial in every round, in the order in which a round plays them.
+std::vector<std::vector<Trial>> rounds_of(io::Plan& plan, const DuetOptions& options,
+                                          const Registry& registry, Backend backend, int capability) {
+  plan.rounds.text = std::to_string(options.rounds);
+  for (io::Entry& entry : plan.sweep) entry.rounds.reset();
+  const Expansion expansion = expand_plan(plan, options.plan, registry, backend, capability);
+  for (const std::string& note : expansion.notes) spdlog::info("{}", note);
+  std::vector<std::vector<Trial>> rounds(static_cast<std::size_t>(options.rounds));
+  for (const Trial& trial : expansion.trials) {
+    if (trial.skip_reason.empty()) {
+      rounds.at(static_cast<std::size_t>(trial.round - 1)).push_back(trial);
+    } else if (trial.round == 1) {
+      spdlog::warn("{} is left out: {}", printable(describe(trial)), printable(trial.skip_reason));
+    }
+  }
+  if (rounds.front().empty()) throw UsageError(fmt::format("{}: no trial can run here", options.plan));
+  return rounds;
+}
+
+void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions& options,
+                const RankFacts& facts, const std::string& duet, const std::string& commit,
+                std::size_t trials) {
+  directory.save_plan(plan.text);
+  directory.note({{"note", "host"}, {"row", to_json(facts.host)}});
+  nlohmann::json note = {{"note", "run"},
+                         {"run_id", directory.run_id()},
+                         {"duet", duet},
+                         {"total", trials},
+                         {"plan", plan.text},
+                         {"plan_name", plan.name},
+                         {"started", time_stamp()},
+                         {"commit", commit},
+                         {"command_line", options.command_line},
+                         {"ranks", 1},
+                         {"shard", "1/1"}};
+  if (facts.gpu.driver) note["driver_version"] = *facts.gpu.driver;
+  directory.note(note);
+}
+
+}  // namespace
+
+int run_duet(const DuetOptions& options, const Registry& registry) {
+  AskedDevices devices = ask_for_devices(options.backend);
+  World world;
+  if (world.size() > 1) throw UsageError("duet plays on one device: start it without mpirun");
+  count_stop_signals();
+  const RankFacts facts = rank_facts(world, options.backend, std::move(devices));
+  const Backend backend = choose_backend(options.backend, {facts}, false);
+  const std::string other = std::filesystem::absolute(options.other).string();
+  const std::string commit = commit_of(other);
+  io::Plan plan = io::read_plan(options.plan, enum_names<Problem>());
+  const std::vector<std::vector<Trial>> rounds =
+      rounds_of(plan, options, registry, backend, backend == Backend::cuda ? facts.gpu.capability : 0);
+
+  WorkerPlace place;
+  place.origin = this_origin("");
+  place.backend = backend;
+  place.threads = static_cast<int>(facts.host.blas_threads);
+  if (backend == Backend::cuda) {
+    place.gpu_uuid = facts.gpu.uuid;
+    place.visible = facts.gpu.visible;
+    place.origin.device_index = facts.gpu.index;
+  }
+  WorkerPlace other_place = place;
+  other_place.program = other;
+  other_place.origin.commit = commit;
+
+  const std::filesystem::path output = options.output;
+  Player base(output / duet_base, std::move(other_place), registry);
+  Player now(output / duet_new, std::move(place), registry);
+  const std::string duet = random_id();
+  const std::size_t trials = rounds.size() * rounds.front().size();
+  note_start(base.directory(), plan, options, facts, duet, commit, trials);
+  note_start(now.directory(), plan, options, facts, duet, version_commit, trials);
+  for (std::size_t round = 0; round < rounds.size() && stop_signals() == 0; ++round) {
+    for (std::size_t i = 0; i < rounds[round].size() && stop_signals() == 0; ++i) {
+      const bool base_first = (round + i) % 2 == 0;
+      (base_first ? base : now).play(rounds[round][i]);
+      (base_first ? now : base).play(rounds[round][i]);
+    }
+    spdlog::info("round {} of {}", round + 1, rounds.size());
+  }
+  base.finish();
+  now.finish();
+  return stop_signals() == 0 ? exit_ok : exit_stopped;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,64 @@
+"""`gaussweep duet`: two builds take turns, and what one of them does differently is found."""
+
+import unittest
+
+import h5py
+from harness import FAULTY, SweepTest, journal, run
+
+PLAN = """
+name: duet
+repeats: 3
+stages: never
+matrix: {kind: uniform, seed: 1}
+sweep:
+  - problem: gemm
+    method: fault_changed
+    precision: double
+    n: 8
+    steps: [300000, 1000000]
+"""
+
+
+class DuetTest(SweepTest):
+    def other(self):
+        """The program as another build, which GAUSSWEEP_FAULT_CHANGE does not reach."""
+        path = self.folder / "other"
+        path.write_text(f'#!/bin/sh\nexec env GAUSSWEEP_FAULT_CHANGE= "{FAULTY}" "$@"\n')
+        path.chmod(0o755)
+        return path
+
+    def duet(self, other, code, *options, **changes):
+        arguments = ["duet", other, self.plan(PLAN), "-o", self.folder / "out", "--backend", "emulated", *options]
+        done = run(arguments, program=FAULTY, **changes)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_a_slower_build_is_found(self):
+        done = self.duet(self.other(), 4, "--rounds", "4", GAUSSWEEP_FAULT_CHANGE="work=6")
+        self.assertRegex(done.stdout, r"(?s)regressions?: .*gemm/fault_changed")
+        again = run(["compare", self.folder / "out" / "base", self.folder / "out" / "new"])
+        self.assertEqual(again.stdout, done.stdout)
+        self.assertEqual(again.returncode, 4)
+
+    def test_the_builds_take_turns_with_fresh_workers_in_each_round(self):
+        self.duet(self.other(), 0, "--rounds", "2", "--threshold", "900")
+        turns = []
+        for build in ("base", "new"):
+            records, _ = journal(self.folder / "out" / build)
+            self.assertEqual([r["round"] for r in records], [1, 1, 2, 2])
+            turns += [(r["start_time"], r["timed_began"], build) for r in records]
+            log = (self.folder / "out" / build / "logs" / "worker-0.log").exists()
+            self.assertTrue(log)
+            with h5py.File(self.folder / "out" / build / "results.h5") as file:
+                self.assertEqual(len(file["records"]), 4)
+        turns.sort(key=lambda turn: turn[1])
+        self.assertEqual([build for _, _, build in turns], ["base", "new", "new", "base", "new", "base", "base", "new"])
+
+    def test_what_is_no_build_is_refused_before_anything_begins(self):
+        self.assertIn("no gaussweep", self.duet("/bin/echo", 2).stderr)
+        self.assertIn("cannot start", self.duet(self.folder / "nowhere", 2).stderr)
+        self.assertFalse((self.folder / "out").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
