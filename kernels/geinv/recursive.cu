@@ -53,11 +53,7 @@ void geinv_recursive(Context& context, Operands<T>& op, const Parameters&) {
   const dim3 elements(static_cast<unsigned>((order + inverse::threads - 1) / inverse::threads),
                       static_cast<unsigned>(order));
 
-  if (!whole) {
-    context.stage("copy");
-    simt::launch(context, inverse::continue_by_identity<T>, elements, block, 0, op.a.data, op.a.ld, n, x,
-                 order);
-  }
+  if (!whole) inverse::continue_matrix(context, op.a.data, op.a.ld, n, x, order);
   lu::RecursiveLu<T> factors(context, x, ld, order, pivots, op.info, memory);
   factors.factor();
   levels::TriangleInverse<T>(context, {x, ld, order, true, true}, order, turned)

@@ -31,6 +31,14 @@ __global__ void __launch_bounds__(threads)
   to[p.row + p.column * static_cast<std::int64_t>(order)] = value;
 }
 
+/// The same, launched.
+template <class T>
+void continue_matrix(Context& context, const T* from, std::int64_t ld, int n, T* to, int order) {
+  context.stage("copy");
+  const dim3 grid(static_cast<unsigned>((order + threads - 1) / threads), static_cast<unsigned>(order));
+  simt::launch(context, continue_by_identity<T>, grid, dim3(threads), 0, from, ld, n, to, order);
+}
+
 /// Below the diagonal of `to`: U, upside down, its rows divided by the diagonal, which goes to `diagonal`.
 template <class T>
 __global__ void __launch_bounds__(threads)

@@ -1,11 +1,13 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/core/flops.hpp"
+#include "kernels/poinv/recursive_workspace.hpp"
 #include "kernels/tables.hpp"
 
 #include <algorithm>
 
 GAUSSWEEP_DECLARE_PORTABLE(poinv_cholesky_gets)
 GAUSSWEEP_DECLARE_PORTABLE(poinv_gauss_seidel)
+GAUSSWEEP_DECLARE_PORTABLE(poinv_recursive)
 GAUSSWEEP_DECLARE_IN(host, poinv_lapack)
 GAUSSWEEP_DECLARE_CUDA(poinv_cusolver)
 
@@ -82,6 +84,15 @@ Method gauss_seidel() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(poinv_gauss_seidel));
 }
 
+Method recursive() {
+  Method method = poinv_method(
+      "recursive", "Cholesky's factor, its inverse level by level, and their product", "gaussweep");
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return poinv_recursive_workspace(shape.n, element);
+  };
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(poinv_recursive));
+}
+
 Method lapack() {
   return library(on_cpu(
       poinv_method("lapack", "Cholesky factorisation, then the inverse, on the CPU (potrf, potri)", "LAPACK"),
@@ -96,7 +107,7 @@ Method cusolver() {
 }
 
 std::vector<Method> methods() {
-  return {cholesky_gets(), gauss_seidel(), lapack(), cusolver()};
+  return {cholesky_gets(), gauss_seidel(), recursive(), lapack(), cusolver()};
 }
 
 }  // namespace

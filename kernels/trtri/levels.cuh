@@ -24,6 +24,11 @@ struct Ways {
   int strip_area = 1 << 22;  ///< and elements of a strip as high as the matrix: enough tiles for the GPU
 };
 
+/// Columns (or rows) of a strip, of a matrix of whole blocks.
+inline int strip_width(int order, const Ways& ways = {}) {
+  return std::max(ways.strip, ways.strip_area / order / 64 * 64);
+}
+
 template <class T>
 class TriangleInverse {
  public:
@@ -133,7 +138,7 @@ class TriangleInverse {
     const bool by_columns = p.counts == Inner::from_columns || p.counts == Inner::up_to_columns;
     const bool from = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
     const int length = by_columns ? p.columns : p.rows;
-    const int width = std::max(ways_.strip, ways_.strip_area / order_ / 64 * 64);
+    const int width = strip_width(order_, ways_);
     for (int begin = 0; begin < length; begin += width) {
       const int count = std::min(width, length - begin);
       const int inner_begin = from ? begin : 0;
@@ -141,8 +146,9 @@ class TriangleInverse {
       const T* const a = p.a + inner_begin * p.lda + (by_columns ? 0 : begin);
       const T* const b = p.b + inner_begin + (by_columns ? begin * p.ldb : 0);
       T* const c = p.c + (by_columns ? begin * p.ldc : begin);
-      gemm_batch_here(context_, by_columns ? p.rows : count, by_columns ? count : p.columns, inner, p.factor,
-                      a, p.lda, p.a_step, b, p.ldb, p.b_step, c, p.ldc, p.c_step, pairs);
+      gemm_batch_here(context_, vendor::Op::none, by_columns ? p.rows : count, by_columns ? count : p.columns,
+                      inner, p.factor, a, p.lda, p.a_step, b, p.ldb, p.b_step, T(0), c, p.ldc, p.c_step,
+                      pairs);
     }
   }
 

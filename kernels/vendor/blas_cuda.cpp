@@ -45,19 +45,19 @@ void gemm(VendorHandles& handles, Op op_a, Op op_b, std::int64_t m, std::int64_t
                                &alpha, a, to_int(lda), b, to_int(ldb), &beta, c, to_int(ldc)));
 }
 
-void gemm_batch(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+void gemm_batch(VendorHandles& handles, Op op_a, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                 const float* a, std::int64_t lda, std::int64_t a_step, const float* b, std::int64_t ldb,
                 std::int64_t b_step, float beta, float* c, std::int64_t ldc, std::int64_t c_step,
                 std::int64_t count) {
-  GAUSSWEEP_CUBLAS(cublasSgemmStridedBatched(handles.blas(), CUBLAS_OP_N, CUBLAS_OP_N, to_int(m), to_int(n),
+  GAUSSWEEP_CUBLAS(cublasSgemmStridedBatched(handles.blas(), cublas(op_a), CUBLAS_OP_N, to_int(m), to_int(n),
                                              to_int(k), &alpha, a, to_int(lda), a_step, b, to_int(ldb),
                                              b_step, &beta, c, to_int(ldc), c_step, to_int(count)));
 }
-void gemm_batch(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
+void gemm_batch(VendorHandles& handles, Op op_a, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
                 const double* a, std::int64_t lda, std::int64_t a_step, const double* b, std::int64_t ldb,
                 std::int64_t b_step, double beta, double* c, std::int64_t ldc, std::int64_t c_step,
                 std::int64_t count) {
-  GAUSSWEEP_CUBLAS(cublasDgemmStridedBatched(handles.blas(), CUBLAS_OP_N, CUBLAS_OP_N, to_int(m), to_int(n),
+  GAUSSWEEP_CUBLAS(cublasDgemmStridedBatched(handles.blas(), cublas(op_a), CUBLAS_OP_N, to_int(m), to_int(n),
                                              to_int(k), &alpha, a, to_int(lda), a_step, b, to_int(ldb),
                                              b_step, &beta, c, to_int(ldc), c_step, to_int(count)));
 }

@@ -23,13 +23,13 @@ void gemm(VendorHandles& handles, Op op_a, Op op_b, std::int64_t m, std::int64_t
           double alpha, const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta,
           double* c, std::int64_t ldc);
 
-/// `count` products C = alpha A B + beta C of one shape, the operands of each `step` elements behind the
+/// `count` products C = alpha op(A) B + beta C of one shape, the operands of each `step` elements behind the
 /// last.
-void gemm_batch(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+void gemm_batch(VendorHandles& handles, Op op_a, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                 const float* a, std::int64_t lda, std::int64_t a_step, const float* b, std::int64_t ldb,
                 std::int64_t b_step, float beta, float* c, std::int64_t ldc, std::int64_t c_step,
                 std::int64_t count);
-void gemm_batch(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
+void gemm_batch(VendorHandles& handles, Op op_a, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
                 const double* a, std::int64_t lda, std::int64_t a_step, const double* b, std::int64_t ldb,
                 std::int64_t b_step, double beta, double* c, std::int64_t ldc, std::int64_t c_step,
                 std::int64_t count);

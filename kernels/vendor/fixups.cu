@@ -39,12 +39,25 @@ __device__ __forceinline__ std::int64_t index_step() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
+constexpr int tile = 32;
+constexpr int tile_columns = 8;  ///< at once
+
+/// A block a tile of the triangle `uplo`, which it turns in shared memory: whole lines are read and written.
 template <class T>
 __global__ void mirror_kernel(Uplo uplo, MatrixView<T> a) {
-  for (std::int64_t k = first_index(); k < a.rows * a.cols; k += index_step()) {
-    const Place p = place(a, k);
-    const bool other = uplo == Uplo::lower ? p.i < p.j : p.i > p.j;
-    if (other) a.data[p.i + p.j * a.ld] = a.data[p.j + p.i * a.ld];
+  __shared__ T there[tile][tile + 1];
+  const bool lower = uplo == Uplo::lower;
+  if (lower ? blockIdx.x < blockIdx.y : blockIdx.x > blockIdx.y) return;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * tile;
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * tile;
+  const int t = static_cast<int>(threadIdx.x);
+  for (int c = static_cast<int>(threadIdx.y); c < tile; c += tile_columns) {
+    if (row + t < a.rows && column + c < a.cols) there[c][t] = a.data[row + t + (column + c) * a.ld];
+  }
+  __syncthreads();
+  for (int c = static_cast<int>(threadIdx.y); c < tile; c += tile_columns) {
+    const std::int64_t i = column + t, j = row + c;  // of the other triangle
+    if (i < a.rows && j < a.cols && (lower ? i < j : i > j)) a.data[i + j * a.ld] = there[t][c];
   }
 }
 
@@ -77,7 +90,8 @@ void find_zero_diagonal(Context& context, MatrixView<T> a, int* info) {
 
 template <class T>
 void mirror_triangle(Context& context, Uplo uplo, MatrixView<T> a) {
-  simt::launch(context, mirror_kernel<T>, blocks_for(a.rows * a.cols), dim3(threads), 0, uplo, a);
+  const auto tiles = static_cast<unsigned>((a.rows + tile - 1) / tile);
+  simt::launch(context, mirror_kernel<T>, dim3(tiles, tiles), dim3(tile, tile_columns), 0, uplo, a);
 }
 
 template <class T>

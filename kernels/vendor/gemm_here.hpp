@@ -22,19 +22,20 @@ void gemm_here([[maybe_unused]] Context& context, vendor::Op op_a, vendor::Op op
 #endif
 }
 
-/// `count` products C = alpha A B of one shape, the operands of each `step` elements behind those of the
-/// last.
+/// `count` products C = alpha op(A) B + beta C of one shape, the operands of each `step` elements behind
+/// those of the last.
 template <class T>
-void gemm_batch_here([[maybe_unused]] Context& context, std::int64_t m, std::int64_t n, std::int64_t k,
-                     T alpha, const T* a, std::int64_t lda, std::int64_t a_step, const T* b, std::int64_t ldb,
-                     std::int64_t b_step, T* c, std::int64_t ldc, std::int64_t c_step, std::int64_t count) {
+void gemm_batch_here([[maybe_unused]] Context& context, vendor::Op op_a, std::int64_t m, std::int64_t n,
+                     std::int64_t k, T alpha, const T* a, std::int64_t lda, std::int64_t a_step, const T* b,
+                     std::int64_t ldb, std::int64_t b_step, T beta, T* c, std::int64_t ldc,
+                     std::int64_t c_step, std::int64_t count) {
 #ifdef __CUDACC__
-  vendor::gemm_batch(vendor_handles(context), m, n, k, alpha, a, lda, a_step, b, ldb, b_step, T(0), c, ldc,
-                     c_step, count);
+  vendor::gemm_batch(vendor_handles(context), op_a, m, n, k, alpha, a, lda, a_step, b, ldb, b_step, beta, c,
+                     ldc, c_step, count);
 #else
   for (std::int64_t i = 0; i < count; ++i) {
-    vendor::gemm(vendor::Op::none, vendor::Op::none, m, n, k, alpha, a + i * a_step, lda, b + i * b_step, ldb,
-                 T(0), c + i * c_step, ldc);
+    vendor::gemm(op_a, vendor::Op::none, m, n, k, alpha, a + i * a_step, lda, b + i * b_step, ldb, beta,
+                 c + i * c_step, ldc);
   }
 #endif
 }

@@ -67,7 +67,7 @@ TYPED_TEST(Poinv, AsLapack) {
     const auto expected = invert("lapack", inputs).answer.x;
     double largest = 0;
     for (const T value : expected.data) largest = std::max(largest, std::fabs(double(value)));
-    for (const char* variant : {"cholesky_gets", "gauss_seidel"}) {
+    for (const char* variant : {"cholesky_gets", "gauss_seidel", "recursive"}) {
       const auto found = invert(variant, inputs).answer.x;
       for (std::size_t k = 0; k < found.data.size(); ++k) {
         ASSERT_NEAR(found.data[k], expected.data[k], 300 * std::numeric_limits<T>::epsilon() * largest)
@@ -98,6 +98,7 @@ TYPED_TEST(Poinv, NotPositiveDefiniteIsInfo) {
     inputs.a(place, place) = -1;
     EXPECT_EQ(invert("lapack", inputs).answer.info, place + 1);
     EXPECT_EQ(invert("cholesky_gets", inputs).answer.info, place + 1);
+    EXPECT_EQ(invert("recursive", inputs).answer.info, place + 1);
   }
 }
 

@@ -1,0 +1,72 @@
+#pragma once
+/// C = Q^T Q for a lower triangular Q, of C the lower triangle: squares on the diagonal at once, then level
+/// by level Q22^T Q21 beside them and Q21^T Q21 on top of them, over strips that skip zeros and what mirrors.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/trtri/levels.cuh"
+#include "kernels/vendor/gemm_here.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::levels {
+
+template <class T>
+class TriangleSquare {
+ public:
+  TriangleSquare(Context& context, const T* q, std::int64_t ldq, int order, T* c, std::int64_t ldc)
+      : context_(context), q_(q), ldq_(ldq), order_(order), c_(c), ldc_(ldc) {}
+
+  /// `q` has zeros above its diagonal; of `c` some elements above it are written too. `least`: order of the
+  /// squares to begin with. Asynchronous.
+  void multiply(int least = 256) {
+    context_.stage("square");
+    const int whole = order_ / least;
+    if (whole > 0) start(0, least, whole);
+    if (order_ % least > 0) start(whole * least, order_ % least, 1);
+    for (int half = least; half < order_; half *= 2) {
+      const int pairs = (order_ - half + 2 * half - 1) / (2 * half);
+      const int last = std::min(half, order_ - (pairs - 1) * 2 * half - half);
+      const int alike = last == half ? pairs : pairs - 1;
+      if (alike > 0) join(0, half, half, alike);
+      if (alike < pairs) join(alike * 2 * half, half, last, 1);
+    }
+  }
+
+ private:
+  void start(int first, int size, int count) {
+    product(size, size, size, q(first, first), q(first, first), T(0), c(first, first), size, count);
+  }
+
+  /// Pairs of squares of orders `half` and `rest`, the first one at `first`.
+  void join(int first, int half, int rest, int count) {
+    const int second = first + half;
+    const int width = strip_width(order_);
+    for (int begin = 0; begin < rest; begin += width) {
+      const int rows = std::min(width, rest - begin);
+      product(rows, half, rest - begin, q(second + begin, second + begin), q(second + begin, first), T(0),
+              c(second + begin, first), 2 * half, count);
+    }
+    for (int begin = 0; begin < half; begin += width) {
+      const int columns = std::min(width, half - begin);
+      product(half - begin, columns, rest, q(second, first + begin), q(second, first + begin), T(1),
+              c(first + begin, first + begin), 2 * half, count);
+    }
+  }
+
+  /// `count` products, `step` rows and columns apart.
+  void product(int m, int n, int k, const T* a, const T* b, T beta, T* c, int step, int count) {
+    gemm_batch_here(context_, vendor::Op::transpose, m, n, k, T(1), a, ldq_, step * (ldq_ + 1), b, ldq_,
+                    step * (ldq_ + 1), beta, c, ldc_, step * (ldc_ + 1), count);
+  }
+  const T* q(int row, int column) const { return q_ + row + column * ldq_; }
+  T* c(int row, int column) const { return c_ + row + column * ldc_; }
+
+  Context& context_;
+  const T* q_;
+  std::int64_t ldq_;
+  int order_;
+  T* c_;
+  std::int64_t ldc_;
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::levels

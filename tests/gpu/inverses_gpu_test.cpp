@@ -1,0 +1,91 @@
+// trtri/levels, geinv/recursive and poinv/recursive at a hundred odd orders, and where their parts change:
+// judged on the CPU where that takes no time, beyond that compared with the vendor's inverse.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <string>
+
+#include "kernels/check/check.hpp"
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+/// A row, the vendor's, and the kind of matrix to be inverted.
+struct Case {
+  const char* problem;
+  const char* variant;
+  MatrixKind kind;
+};
+
+class InversesOnGpu : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
+    if (std::getenv("GAUSSWEEP_SMALL") != nullptr) GTEST_SKIP() << "small sizes only";
+    device = make_cuda_device(0);
+    if (device->info().capability < row().capability) GTEST_SKIP() << "needs another GPU";
+  }
+  const Method& row() const {
+    return row_of(registry, std::string(GetParam().problem) + "/" + GetParam().variant);
+  }
+  const Method& vendor() const { return row_of(registry, std::string(GetParam().problem) + "/cusolver"); }
+
+  template <class T>
+  Inputs<T> inputs(std::int64_t n, Uplo uplo) const {
+    return make_inputs<T>(Problem::named(GetParam().problem), {n, n, n, 1, uplo}, GetParam().kind);
+  }
+  template <class T>
+  void invert_odd_orders(int count) {
+    Context context(*device);
+    std::mt19937 engine(sizeof(T));
+    for (int i = 0; i < count; ++i) {
+      const std::int64_t n = 2 * static_cast<std::int64_t>(engine() % 600) + 1;
+      const Uplo uplo = i % 2 == 0 ? Uplo::lower : Uplo::upper;
+      SCOPED_TRACE(testing::Message() << "n = " << n);
+      const Inputs<T> given = inputs<T>(n, uplo);
+      const Answer<T> ours = run_method(context, row(), given, defaults(row()));
+      EXPECT_EQ(ours.info, 0);
+      EXPECT_LT(check(row(), given, ours).ratio, 1);
+    }
+  }
+  const Registry registry = builtin_registry();
+  std::unique_ptr<Device> device;
+};
+
+TEST_P(InversesOnGpu, OddOrdersAreRight) {
+  invert_odd_orders<double>(50);
+  invert_odd_orders<float>(50);
+}
+
+// 1088 and 2112: a last pair of one block of 64. 1024, 2048, 4160: products of the vendor's over one strip
+// and several. 1500 and 4101: in a copy.
+TEST_P(InversesOnGpu, LargerOnesAreTheVendors) {
+  Context context(*device);
+  const Problem problem = Problem::named(GetParam().problem);
+  for (const std::int64_t n : {1024, 1088, 1500, 2048, 2112, 4101, 4160}) {
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      if (uplo == Uplo::upper && problem != Problem::named("trtri")) continue;
+      SCOPED_TRACE(testing::Message() << "n = " << n);
+      const Inputs<double> given = inputs<double>(n, uplo);
+      const Answer<double> ours = run_method(context, row(), given, defaults(row()));
+      const Answer<double> reference = run_method(context, vendor(), given, defaults(vendor()));
+      EXPECT_EQ(ours.info, 0);
+      EXPECT_LT(difference(problem, given.shape, ours, reference).largest, 1e-9);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, InversesOnGpu,
+                         testing::Values(Case{"trtri", "levels", MatrixKind::triangular},
+                                         Case{"geinv", "recursive", MatrixKind::diagonally_dominant},
+                                         Case{"poinv", "recursive", MatrixKind::spd}),
+                         [](const testing::TestParamInfo<Case>& info) { return info.param.problem; });
+
+}  // namespace
+}  // namespace gaussweep
