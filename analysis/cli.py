@@ -3,27 +3,27 @@
 import argparse
 import os
 import sys
-from concurrent.futures.process import BrokenProcessPool
 
+from . import figures
 from .chosen import choose
-from .drawings import Drawings
+from .frames import methods
 from .loader import ReportError, load
 from .nights import MOST_NIGHTS, table
 from .page import Page, printable
-from .sections import FIRST, LAST, papers, problems, restoration
+from .sections import FIRST, LAST, papers, problems, restoration, verdict
 from .sections.changes import followed
 
 
-def build(night, title="gaussweep report", baseline="", of_papers="run", drawings=None):
-    """The page of a night, ready to be written. `of_papers`: what is drawn of the papers: run, all or none;
-    `drawings`: who draws, see Page."""
-    page = Page(title, drawings)
+def build(night, title="gaussweep report", baseline="", of_papers="run"):
+    """The page of a night, ready to be written. `of_papers`: what is drawn of the papers: run, all or none."""
+    page = Page(title, methods(night.records))
     # a directory of restored images has no records to speak of
     if not night.files:
         restoration.restoration(page, night)
         return page
+    page.facts = facts(night)
     for section in FIRST:
-        section(page, night)
+        section(page, night, *([baseline] if section is verdict.verdict else []))
     problems.problems(page, night, baseline)
     for section in LAST:
         if section is not papers.papers:
@@ -31,6 +31,29 @@ def build(night, title="gaussweep report", baseline="", of_papers="run", drawing
         elif of_papers != "none":
             section(page, night, of_papers == "all")
     return page
+
+
+def facts(night):
+    """What the head of the page says of a night: when, by which program, on what."""
+
+    def told(words, values):
+        values = list(dict.fromkeys(v for v in values if v))
+        return [f"{words}{', '.join(values[:3])}{' and more' if len(values) > 3 else ''}"] if values else []
+
+    records, attributes = night.records, [attributes for _, attributes, _ in night.files]
+    days = sorted(time[:10] for time in records["start_time"] if time)
+    gpus = records.loc[records["backend"] == "cuda", "device"].value_counts().index
+    drivers = [a.get("driver_version", "") for a in attributes]
+    cuda = [f"{v // 1000}.{v % 1000 // 10}" for v in night.devices["driver_version"] if v > 0]
+    return [
+        *told("", [" to ".join(dict.fromkeys([days[0], days[-1]]))] if days else []),
+        *told("GPU ", gpus),
+        *told("CPU ", [] if len(gpus) else night.hosts["cpu"]),
+        *told("driver ", drivers),
+        *told("CUDA ", cuda),
+        *told("gaussweep ", [a.get("version", "") for a in attributes]),
+        *told("commit ", [c[:10] for c in records["commit"].unique()]),
+    ]
 
 
 def title_of(night):
@@ -42,11 +65,7 @@ def title_of(night):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(
-        prog="report",
-        description=(
-            "Writes OUT/index.html, a page on what a sweep measured, with its data (OUT/data) "
-            "and its drawings (OUT/plots)."
-        ),
+        prog="report", description=("Writes OUT/index.html, a page on what a sweep measured, with its data (OUT/data).")
     )
     parser.add_argument(
         "input", nargs="+", metavar="DIR|FILE", help="run directories or results files; several are reported together"
@@ -60,6 +79,11 @@ def main(arguments=None):
         "--baseline", default="", metavar="METHOD", help="what speedups are over, e.g. lapack (default: the vendor's)"
     )
     parser.add_argument("--title", help="of the page")
+    parser.add_argument(
+        "--figures",
+        choices=("pdf", "pgf", "svg"),
+        help="write the plots for a paper too, into OUT/figures, with captions.txt (needs matplotlib; pgf a TeX)",
+    )
     parser.add_argument(
         "--trend",
         action="store_true",
@@ -89,12 +113,12 @@ def main(arguments=None):
             print("\n".join(map(printable, table(followed(night)))) or "No trial passed in three runs of its plan.")
             return 0
         title = options.title if options.title is not None else title_of(night)
-        with Drawings() as drawings:
-            index = build(night, title, options.baseline, options.papers, drawings).write(options.output)
+        page = build(night, title, options.baseline, options.papers)
+        index = page.write(options.output)
+        if options.figures:
+            figures.write(page.drawn, page.methods, options.output, options.figures)
     except ReportError as error:
         return _refuse(str(error))
-    except BrokenProcessPool:
-        return _refuse("a process that draws was ended from outside; was there not enough memory?")
     except OSError as error:
         return _refuse(f"cannot write the page: {error}")
     except MemoryError:

@@ -1,6 +1,7 @@
 """What sections share: the best configuration at each size, speedups with intervals, names of series."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,10 @@ import pandas as pd
 from .loader import parameter
 from .plots import Plot, Series
 
+MOST_LABELS = 16  # in one figure, before it is split
+MOST_VARIANTS = 4  # of matrices and operands, told apart by dashes
+MOST_FACETS = 6  # figures side by side; of more matrices each has a place in one
+MOST_FAINT = 1500  # configurations beside the fastest ones, drawn one by one
 LONG = 100  # iterations beyond which a history is drawn apart from the short ones
 RANK = {"pass": 0, "suspect": 1, "failed": 2}
 
@@ -25,10 +30,10 @@ def best(records, by):
     return records.iloc[order[first]]
 
 
-def method_styles(records):
-    """A colour and marker a method: the same in every plot, whatever is drawn of it."""
-    pairs_of = records.drop_duplicates(["problem", "method"])
-    return {(r.problem, r.method): r.style for r in pairs_of.itertuples()}
+def methods(records):
+    """The number of each method's colour: those of many problems first."""
+    problems = records.groupby("method")["problem"].nunique()
+    return {name: i for i, name in enumerate(sorted(problems.index, key=lambda name: (-problems[name], name)))}
 
 
 def panels(records):
@@ -57,11 +62,49 @@ def one_kind(rows):
     return rows[kept].sort_index(kind="stable")
 
 
-def panels_of_one_kind(rows):
-    """`panels`, of each what is drawn (`one_kind`), and what is to be said of its matrices."""
-    for problem, precision, device, group in panels(rows):
-        drawn = one_kind(group)
-        yield problem, precision, device, drawn, kinds_in_words(drawn, group)
+def facets(records, x="size"):
+    """(words, rows, axis) of each figure, in which every row has its place: a figure a problem, precision and device;
+    where that is too full, one a matrix or one for each right-hand sides, triangle and shape; of very many matrices one
+    along whose axis they stand. `axis`: what Plot says of x."""
+    for problem, precision, device, rows in panels(records):
+        for words, part in _split(rows):
+            words = ", ".join(w for w in (problem, precision, device, words) if w)
+            if part["matrix_name"].nunique() > MOST_FACETS and len(_variants(part)) > MOST_VARIANTS:
+                order = part.groupby("matrix_name")["size"].median().reset_index().sort_values(["size", "matrix_name"])
+                names = order["matrix_name"].to_list()
+                places = part["matrix_name"].map({name: i for i, name in enumerate(names)})
+                yield words, part.assign(place=places), {"x": "place", "names": names}
+            else:
+                yield words, part, {"x": x}
+
+
+def _variants(rows):
+    return rows[["matrix_name", "operands"]].drop_duplicates()
+
+
+def _split(rows, by=("matrix_name", "operands")):
+    if (
+        len(_variants(rows)) <= MOST_VARIANTS
+        and len(rows[["method", "device", "matrix_name", "operands"]].drop_duplicates()) <= MOST_LABELS
+    ):
+        yield "", rows
+        return
+    for i, column in enumerate(by):
+        if 1 < rows[column].nunique() <= MOST_FACETS:
+            for value, part in rows.groupby(column):
+                for words, piece in _split(part, by[:i] + by[i + 1 :]):
+                    yield ", ".join(w for w in (value, words) if w), piece
+            return
+    yield "", rows
+
+
+def over(rows, name, title, ylabel, y, low=None, high=None, others=False, **more):
+    """A Plot for each of `facets`, of the column `y`."""
+    for words, part, axis in facets(rows):
+        series = curves(part, y, low, high, x=axis["x"], others=others)
+        names = axis.get("names")
+        xlabel = "matrix" if names else "n"
+        yield Plot(slug(name, *words.split(", ")), f"{title}: {words}", xlabel, ylabel, series, names=names, **more)
 
 
 def comparable(rows):
@@ -78,56 +121,99 @@ def at_largest(rows):
     return rows.drop_duplicates(same, keep="last")
 
 
-def kinds_in_words(drawn, all_rows):
-    """Which matrices a panel shows, and which it leaves out; empty where there is one kind only."""
-    if all_rows["system"].nunique() < 2:
-        return ""
-    kinds = drawn.groupby("system")["method"].nunique().sort_values(ascending=False, kind="stable").index
-    rest = sorted(set(all_rows["system"]) - set(kinds))
-    words = f"Matrices: {', '.join(kinds[:4])}" + (
-        f"; methods that did not run on {kinds[0]} on the others" if len(kinds) > 1 else ""
-    )
-    more = f" and {len(rest) - 6} more" if len(rest) > 6 else ""
-    return words + (f". Not drawn: {', '.join(rest[:6])}{more}." if rest else ".")
-
-
 def many(values):
     return values.nunique() > 1
 
 
-def series_label(rows):
+def series_label(rows, of_matrix=True):
     """Name of a row's series among `rows`: the method, and what else tells series apart."""
     label = rows["method"].astype(str)
     if many(rows["device"]):
         label = label + np.where(rows["device"] == "CPU", " (CPU)", "")
     if many(rows["operands"]):
         label = label + np.where(rows["operands"] == "", "", ", " + rows["operands"])
-    if rows.groupby(["method", "device", "operands"])["system"].nunique().gt(1).any():
-        label = label + ", " + rows["system"]
+    if of_matrix and rows.groupby(["method", "device", "operands"])["matrix_name"].nunique().gt(1).any():
+        label = label + ", " + rows["matrix_name"]
     return label
 
 
-def curves(rows, y, low=None, high=None, styles=None, x="size"):
-    """A Series a method: at each size its best configuration. Hollow: not accepted."""
-    rows = rows.assign(series_=series_label(rows))
-    rows = best(rows, ["series_", x]).sort_values(x, kind="stable")
-    made = []
-    for label, group in rows.groupby("series_", sort=True):
-        style = styles.get((group["problem"].iloc[0], group["method"].iloc[0])) if styles else None
-        made.append(
-            Series(
-                label,
-                group[x].to_numpy(),
-                group[y].to_numpy(),
-                None if low is None else group[low].to_numpy(),
-                None if high is None else group[high].to_numpy(),
-                (group["status"] != "pass").to_numpy(),
-                style,
+def curves(rows, y, low=None, high=None, x="size", others=False):
+    """A Series a method, matrix and operands: at each x its best configuration, of several seeds, hosts and repetitions
+    the median and the whole range. `low`, `high`: the ends of a single trial's range. `others`: the configurations
+    behind the best ones too. Hollow: not accepted."""
+    label = series_label(rows, of_matrix=x == "size")
+    rank = rows["status"].map(RANK).fillna(3)
+    rows = pd.DataFrame(
+        {
+            "label": label,
+            "x": rows[x],
+            "config": rows["config"] if x == "size" else rows["config"] + rows["size"].map(" n = {}".format),
+            "y": rows[y],
+            "low": rows[low] if low else np.nan,
+            "high": rows[high] if high else np.nan,
+            "time": rows["seconds_median"],
+            "rank": rank,
+            "seed": rows["matrix_seed"],
+            "ago": rows["ago"] if "ago" in rows else 0,
+        }
+    )
+    rows = rows[np.isfinite(rows["y"].to_numpy(dtype=float))]
+    same = ["label", "x", "ago", "config"]
+    group = rows.groupby(same, sort=False)["rank"]
+    rows = rows.assign(worst=group.transform("max"), tried=group.transform("size"), least=group.transform("min"))
+    rows = rows[rows["rank"] == rows["least"]]  # an answer that was accepted stands for its time, whatever others did
+    group = rows.groupby(same, sort=False)
+    found = group.agg(
+        y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "first"), high=("high", "first"),
+        time=("time", "median"), worst=("worst", "first"), rank=("rank", "first"), tried=("tried", "first"),
+        count=("y", "size"), seeds=("seed", "nunique"),
+    ).reset_index()  # fmt: skip
+    several = found["count"] > 1
+    found["low"], found["high"] = np.where(several, found["least"], found["low"]), np.where(
+        several, found["most"], found["high"]
+    )
+    found = found.sort_values(["label", "x", "ago", "worst", "time"], kind="stable")
+    earlier = found["ago"].map(lambda ago: f"{ago} runs ago" if ago > 1 else "the run before" if ago else "")
+    found["config"] = np.where(found["ago"] > 0, (found["config"] + ", " + earlier).str.lstrip(", "), found["config"])
+    front = ~found.duplicated(["label", "x"])
+    made = [
+        _curve(name, part, low or (part["count"] > 1).any()) for name, part in found[front].groupby("label", sort=True)
+    ]
+    made.sort(key=lambda s: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", s.label)])
+    if others:
+        behind = found[~front]
+        if len(behind) > MOST_FAINT:  # one point with its range for all of them
+            behind = behind.assign(
+                low=behind[["y", "low", "least"]].min(axis=1), high=behind[["y", "high", "most"]].max(axis=1)
             )
-        )
-    # what is accepted and largest first: if series are left out, they are the least telling ones
-    made.sort(key=lambda s: (-int((~s.hollow).any()), -len(s.x)))
+            behind = behind.groupby(["label", "x"], sort=False).agg(
+                y=("y", "median"), low=("low", "min"), high=("high", "max"), rank=("rank", "min"),
+                count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"),
+            ).reset_index().assign(config="other configurations")  # fmt: skip
+        for name, part in behind.groupby("label", sort=True):
+            made.insert(0, replace(_curve(name, part, True), line=False, faint=True, band=False))
     return made
+
+
+def _curve(label, rows, with_ends):
+    seeds = rows["seeds"] > 1
+    counts = [
+        f"{config}{'; ' * bool(config)}{tried} {'seeds' if seeds == tried else 'trials'}"
+        + (f", {count} of them" if count < tried else "")
+        if tried > 1
+        else config
+        for config, tried, count, seeds in zip(rows["config"], rows["tried"], rows["count"], rows["seeds"])
+    ]
+    return Series(
+        label,
+        rows["x"].to_numpy(),
+        rows["y"].to_numpy(),
+        rows["low"].to_numpy() if with_ends is not None and with_ends is not False else None,
+        rows["high"].to_numpy() if with_ends is not None and with_ends is not False else None,
+        (rows["rank"] > 0).to_numpy(),
+        told=counts,
+        band=bool(seeds.any()) and len(rows) > 1,
+    )
 
 
 def numeric_parameters(records):
@@ -299,10 +385,6 @@ def slug(*words):
     """A file name of words."""
     text = "-".join(str(w) for w in words if str(w))
     return "".join(c if c.isalnum() or c in ".-" else "_" for c in text)
-
-
-def over_size(name, title, ylabel, series, **more):
-    return Plot(name, title, "n", ylabel, series, **more)
 
 
 def history_plots(night, records, name="history"):

@@ -103,16 +103,3 @@ def _distinct_operands(shapes):
         )
         for row in shapes.itertuples()
     ]
-
-
-def name_styles(records):
-    """The column `style`: a number a method's name, over all problems; no two methods of a problem share one. Those of
-    many problems choose first."""
-    methods = records.groupby("method")["problem"].agg(set)
-    taken, chosen = {}, {}
-    for method in sorted(methods.index, key=lambda name: (-len(methods[name]), name)):
-        used = {style for problem in methods[method] for style in taken.get(problem, ())}
-        chosen[method] = next(style for style in range(len(methods) + 1) if style not in used)
-        for problem in methods[method]:
-            taken.setdefault(problem, set()).add(chosen[method])
-    records["style"] = records["method"].map(chosen)

@@ -167,8 +167,8 @@ def load(arguments):
     _drop_repetitions(night)
     night.devices = night.devices.drop_duplicates(["file", "gpu_uuid", "host"], keep="last").reset_index(drop=True)
     night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)
-    _leave_earlier_runs(night)
     _derive(night.records)
+    _leave_earlier_runs(night)
     _only_own_peaks(night)
     return night
 
@@ -427,7 +427,7 @@ def _leave_earlier_runs(night):
         return
     night.earlier = records[later > 0].assign(ago=later[later > 0].astype(int))
     night.warnings.append(
-        f"{int((later > 0).sum())} records of earlier runs of the same plan are compared with, not drawn"
+        f"{int((later > 0).sum())} records of earlier runs of the same plan are compared with the last one"
     )
     _take_away(night, later > 0)
 
@@ -450,7 +450,6 @@ def _derive(records):
     box = records["m"].gt(0) & records["k"].gt(0) & (records["m"].ne(records["n"]) | records["k"].ne(records["n"]))
     records["size"] = np.where(box, cube, records["n"]).astype(np.int64)
     identity.name_tasks(records)
-    identity.name_styles(records)
     bad = ~records["status"].isin(["pass", "skipped"])
     records["finding"] = bad & (records["expected"] == 1)
     records["unexpected"] = np.where(records["expected"] < 0, bad, records["expected"] == 0)

@@ -2,8 +2,6 @@
 
 import base64
 import hashlib
-import html
-import math
 import os
 import re
 import shutil
@@ -12,72 +10,14 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
-
-from . import plots
-from .drawings import Drawings
-from .svg import Styles, compact
+from . import colours, plots
+from .words import factor, is_finite, number, percent, printable, seconds, text, whole  # noqa: F401
 
 LONGEST_NAME = 200  # bytes of a file's, without number and ending
 EMBED_MOST = 20_000  # bytes of a CSV that also travels inside the page
-EMBED_ALL = 400_000  # and of all of them together: a page is sent by mail
-DRAWN_MOST = 2_200_000  # bytes of drawings in the page; further ones stand in the files beside it
+EMBED_ALL = 300_000  # and of all of them together: a page is sent by mail
+DRAWN_MOST = 1_200_000  # bytes of plots in the page: with all else it has at most 3 MB
 LONG_TABLE = 18  # rows beyond which a table scrolls under its headings
-PLACE = re.compile("\0(\\d+)\0")  # of a drawing that is still being drawn; no text of a page holds the character
-
-
-def printable(value):
-    """Any text for a page or a terminal: control characters and what is no UTF-8 are shown as �."""
-    return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", str(value))
-
-
-def text(value):
-    """Any text as HTML."""
-    return html.escape(printable(value))
-
-
-def seconds(value):
-    """1.23 ms, three digits."""
-    if not _finite(value):
-        return "–"
-    if value == 0:
-        return "0 s"
-    for unit, factor in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
-        if abs(value) >= factor * 0.9995 or unit == "µs":
-            return f"{_three(value / factor)} {unit}"
-
-
-def number(value):
-    return _three(value) if _finite(value) else ("∞" if isinstance(value, float) and math.isinf(value) else "–")
-
-
-def whole(value):
-    return f"{int(value)}" if _finite(value) else "–"
-
-
-def percent(value):
-    """A share of 1 as percent."""
-    return f"{_three(100 * value)} %" if _finite(value) else "–"
-
-
-def factor(value):
-    return f"{_three(value)}×" if _finite(value) else "–"
-
-
-def _finite(value):
-    try:
-        return bool(np.isfinite(value))
-    except TypeError:
-        return False
-
-
-def _three(value):
-    if value == 0:
-        return "0"
-    if 1e-3 <= abs(value) < 1e6:
-        digits = max(0, 2 - math.floor(math.log10(abs(float(f"{value:.3g}")))))
-        return f"{value:.{digits}f}"
-    return f"{value:.2e}"
 
 
 _STAGED = f".report-{socket.gethostname()}-"
@@ -102,29 +42,24 @@ def _no_formula(value):
 class Page:
     """Collects sections. `add_*` write into the section begun last."""
 
-    def __init__(self, title, drawings=None):
-        """`drawings`: who draws; by default this process, each plot when it is added."""
+    def __init__(self, title, methods=None):
+        """`methods`: name -> number of its colour."""
         self.title = title
+        self.methods = methods or {}
+        self.colours = len(self.methods)  # in use
+        self.facts = []  # beside the title: date, commit, GPU, driver
         self.sections = []  # [id, title, [html]]
-        self.files = {}  # name -> CSV or SVG text, relative to OUT
-        self.drawings = drawings or Drawings(workers=1)
-        self.places = []  # (plot, what gives its drawing), by the number of their place in the page
-        self.styles, self.drawn = Styles(), 0
+        self.files = {}  # name -> CSV text, relative to OUT
+        self.drawn, self.taken = [], 0  # plots, and their bytes in the page
         self.embedded = 0  # bytes of CSV in the page
         self.problem = ""  # whose block is written
+        self.explained = set()
 
     def begin(self, name, title, words=""):
         """A section; in the block of a problem a part of it."""
         self.sections.append([f"{self.problem}/{name}" if self.problem else name, title, []])
         if words:
             self.add(words)
-
-    def drop_if_bare(self):
-        """Takes the last section away where it shows nothing but that there is nothing."""
-        parts = [part for part in self.sections[-1][2] if not part.startswith('<p class="none">No ')]
-        self.sections[-1][2] = parts
-        if not any(part.startswith("<figure") or part.startswith('<div class="plots"') for part in parts):
-            self.sections.pop()
 
     def fold(self, summary, mark=0):
         """What was written since the mark, or all of the last section, behind a line to open it."""
@@ -136,22 +71,23 @@ class Page:
         there is one. The sizes of a single part are the head of the table, which paper repeats on each sheet."""
         bodies = []
         for sizes, rows in parts:
-            head = "".join(f'<th data-v="{float(n)!r}">{whole(n)}</th>' for n in sizes)
+            head = "".join(f'<th scope="col" data-v="{float(n)!r}">{whole(n)}</th>' for n in sizes)
             body = "".join(
-                f"<tr><th>{label}</th>" + "".join(f"<td>{cells.get(n, '')}</td>" for n in sizes) + "</tr>"
+                f'<tr><th scope="row">{label}</th>' + "".join(f"<td>{cells.get(n, '')}</td>" for n in sizes) + "</tr>"
                 for label, cells in rows
             )
-            head = f'<tr class="sizes"><th>n</th>{head}</tr>'
+            head = f'<tr class="sizes"><th scope="col">n</th>{head}</tr>'
             bodies.append(
                 f"<thead>{head}</thead><tbody>{body}</tbody>" if len(parts) == 1 else f"<tbody>{head}{body}</tbody>"
             )
         caption = f"<figcaption>{self._csv(name, frame)}</figcaption>" if frame is not None else ""
-        self._put(
+        self.put(
             f'<figure class="table"><div class="scroll"><table class="grid" data-grid="{text(name)}">'
             f'{"".join(bodies)}</table></div>{caption}</figure>'
         )
 
-    def _put(self, markup):
+    def put(self, markup):
+        """Markup as it is."""
         self.sections[-1][2].append(markup)
 
     def mark(self):
@@ -168,20 +104,26 @@ class Page:
 
     def add(self, words):
         """A paragraph of plain text."""
-        self._put(f"<p>{text(words)}</p>")
+        self.put(f"<p>{text(words)}</p>")
+
+    def once(self, words):
+        """A paragraph that explains, the first time that it has to."""
+        if words not in self.explained:
+            self.explained.add(words)
+            self.add(words)
 
     def nothing(self, words):
         """The one line of a section that has no data."""
-        self._put(f'<p class="none">{text(words)}</p>')
+        self.put(f'<p class="none">{text(words)}</p>')
 
     def heading(self, words, name=None):
         anchor = f' id="{text(name)}"' if name else ""
-        self._put(f"<h3{anchor}>{text(words)}</h3>")
+        self.put(f"<h3{anchor}>{text(words)}</h3>")
 
     def items(self, sentences):
         """A list of sentences; (sentence, section) ends in a link to the section."""
         pairs = [s if isinstance(s, tuple) else (s, "") for s in sentences]
-        self._put(
+        self.put(
             "<ul>"
             + "".join(
                 f"<li>{text(s)}" + (f' <a href="#{text(to)}">more</a>' if to else "") + "</li>" for s, to in pairs
@@ -190,7 +132,7 @@ class Page:
         )
 
     def preformatted(self, summary, words):
-        self._put(f"<details><summary>{text(summary)}</summary><pre>{text(words)}</pre></details>")
+        self.put(f"<details><summary>{text(summary)}</summary><pre>{text(words)}</pre></details>")
 
     def table(self, name, frame, columns, limit=40, caption=""):
         """A table of `columns` (column, heading, format or None) and its CSV with every row and column of the frame."""
@@ -204,79 +146,53 @@ class Page:
                     wide = ' class="w"' if len(str(value)) > 30 else ""
                     cells.append(f"<td{wide}>{text(value)}</td>")
                 else:
-                    exact = f' data-v="{float(value)!r}"' if _finite(value) else ""
+                    exact = f' data-v="{float(value)!r}"' if is_finite(value) else ""
                     cells.append(f'<td class="n"{exact}>{text(form(value))}</td>')
             rows.append("<tr>" + "".join(cells) + "</tr>")
-        heads = "".join(f'<th{"" if form is None else " class=n"}>{text(h)}</th>' for _, h, form in columns)
+        heads = "".join(f'<th scope="col"{"" if form is None else " class=n"}>{text(h)}</th>' for _, h, form in columns)
         left = len(frame) - limit
         tail = f" {left} more rows are in the CSV." if left > 0 else ""
-        self._put(
+        markup = (
             f'<figure class="table"><figcaption>{text(caption + tail)} {self._csv(name, frame)}</figcaption>'
             f'<div class="scroll{" long" if len(rows) > LONG_TABLE else ""}"><table class="sortable"'
             f' data-table="{text(name)}"><thead><tr>{heads}</tr></thead>'
             f'<tbody>{"".join(rows)}</tbody></table></div></figure>'
         )
+        if self.problem:  # plots first; the numbers behind a line
+            markup = f"<details><summary>Table: {text(caption)}</summary>{markup}</details>"
+        self.put(markup)
 
-    def plots(self, several, most=12):
-        """Figures side by side; what has no data says so in one line. Returns how many were drawn."""
-        drawn, empty, beyond = [], [], 0
+    def plots(self, several):
+        """Figures side by side, those that have data. Returns how many there are."""
+        figures, beyond = [], 0
         for plot in several:
-            if len(drawn) == most:
-                beyond += bool(plot.drawable())
+            if not plot.drawable()[1]:
                 continue
-            if not plot.drawable():
-                empty.append(plot.title)
+            drawn, said, used = plots.markup(plot, self.methods)
+            if self.taken + len(drawn) > DRAWN_MOST:
+                beyond += 1
                 continue
-            plot.name = self._free("plots", plot.name, ".svg")
-            self.files[f"plots/{plot.name}.svg"] = ""
-            drawn.append(
-                f'<figure class="plot" data-plot="{text(plot.name)}">\0{len(self.places)}\0'
-                f" {self._csv(plot.name, plot.frame())}"
-                f' <a href="plots/{text(plot.name)}.svg">SVG</a></figcaption></figure>'
+            self.taken += len(drawn)
+            self.colours = max(self.colours, used)
+            plot.name = self._free("data", plot.name, ".csv")
+            self.drawn.append(plot)
+            words = " ".join(s if s.endswith(".") else s + "." for s in [plot.note, *said] if s)
+            figures.append(
+                f'<figure class="plot" data-plot="{text(plot.name)}"><h4>{text(plot.drawable()[0].title)}</h4>{drawn}'
+                f"<figcaption>{text(words)} {self._csv(plot.name, plot.frame())}</figcaption></figure>"
             )
-            self.places.append((plot, self.drawings.draw(plot)))
-        if drawn:
-            self._put('<div class="plots">' + "".join(drawn) + "</div>")
-        if empty:
-            self.nothing("No data to draw: " + "; ".join(empty[:6]) + ("; …" if len(empty) > 6 else "") + ".")
+        if figures:
+            self.put('<div class="plots">' + "".join(figures) + "</div>")
         if beyond:
-            self.nothing(
-                f"Figures of this kind left out, to keep the page readable: {beyond}. Report on fewer files to see"
-                " them."
-            )
-        return len(drawn)
-
-    def _placed(self):
-        """What stands at each place: drawings in the page as long as that is small enough, further ones from the files
-        beside it. In the order in which they were added, whichever was drawn first."""
-        placed = []
-        for place, (plot, drawing) in enumerate(self.places, 1):
-            svg, left_out = drawing()
-            self.files[f"plots/{plot.name}.svg"] = plots.for_paper(svg)
-            small = compact(svg, self.styles, f"i{place:x}_")
-            if self.drawn + len(small) > DRAWN_MOST:
-                # Fetched once the page is open (tables.js), as near as the reader comes; its room is kept.
-                wide, high = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups()
-                size = f'width="{float(wide):.0f}" height="{float(high):.0f}" alt="{text(plot.title)}"'
-                source = f'src="plots/{text(plot.name)}.svg"'
-                small = (
-                    f'<img class="beside" loading="lazy" {size} data-{source}>'
-                    f'<noscript><img class="beside" {size} {source}></noscript>'
-                )
-            else:
-                self.drawn += len(small)
-            words = " ".join(s if s.endswith(".") else s + "." for s in [plot.note, *left_out] if s)
-            placed.append(f"{small}<figcaption>{text(words)}")
-        return placed
+            self.nothing(f"Figures left out, to keep the page small: {beyond}. Report on fewer files to see them.")
+        return len(figures)
 
     def drawing(self, name, caption, svg, frame):
         """An SVG of the section's own, as wide as the page, with the rows that it shows as a CSV."""
-        name = self._free("plots", name, ".svg")
-        self.files[f"plots/{name}.svg"] = plots.for_paper(svg)
-        link = f'<a href="plots/{text(name)}.svg">SVG</a>'
-        self._put(
+        name = self._free("data", name, ".csv")
+        self.put(
             f'<figure class="plot" data-plot="{text(name)}">{svg}'
-            f"<figcaption>{text(caption)} {self._csv(name, frame)} {link}</figcaption></figure>"
+            f"<figcaption>{text(caption)} {self._csv(name, frame)}</figcaption></figure>"
         )
 
     def pictures(self, name, caption, several):
@@ -286,7 +202,7 @@ class Page:
             f' src="data:image/png;base64,{base64.b64encode(png).decode()}">'
             for what, png in several
         )
-        self._put(
+        self.put(
             '<figure class="pictures"'
             f' data-pictures="{text(name)}"><div>{images}</div><figcaption>{text(caption)}</figcaption></figure>'
         )
@@ -296,10 +212,11 @@ class Page:
         if len(name.encode()) > LONGEST_NAME:
             digest = hashlib.sha256(name.encode()).hexdigest()[:12]
             name = name.encode()[: LONGEST_NAME - 13].decode(errors="ignore") + "-" + digest
-        number = 1
-        while f"{folder}/{name}{'' if number == 1 else f'-{number}'}{ending}" in self.files:
-            number += 1
-        return name if number == 1 else f"{name}-{number}"
+        found, again = name, 1
+        while f"{folder}/{found}{ending}" in self.files:
+            again += 1
+            found = f"{name}-{again}"
+        return found
 
     def _csv(self, name, frame):
         told = frame.drop(columns=["parameter"], errors="ignore")
@@ -313,22 +230,19 @@ class Page:
         return f'<a download="{text(name)}.csv" href="data:text/csv;base64,{base64.b64encode(raw).decode()}">CSV</a>'
 
     def write(self, out):
-        """OUT/index.html, OUT/data/*.csv, OUT/plots/*.svg. Where that fails, what stood in OUT before is as it was."""
-        placed = self._placed()
+        """OUT/index.html, OUT/data/*.csv. Where that fails, what stood in OUT before is as it was."""
         out = Path(out)
         is_new = not out.exists()
         out.mkdir(parents=True, exist_ok=True)
-        files = {**self.files, "index.html": self._html(placed)}  # the page last: it names the others
+        files = {**self.files, "index.html": self._html()}  # the page last: it names the others
         _remove_left_behind(out)
         try:
             # Written whole before anything of an older report is replaced: the disk may be full.
             with tempfile.TemporaryDirectory(prefix=f"{_STAGED}{os.getpid()}-", dir=out) as staged:
-                for folder in ("data", "plots"):
-                    (Path(staged) / folder).mkdir()
+                (Path(staged) / "data").mkdir()
                 for name, content in files.items():
                     (Path(staged) / name).write_text(content, encoding="utf-8")
-                for folder in ("data", "plots"):
-                    (out / folder).mkdir(exist_ok=True)
+                (out / "data").mkdir(exist_ok=True)
                 for name in files:
                     os.replace(Path(staged) / name, out / name)
         except BaseException:
@@ -337,29 +251,40 @@ class Page:
             raise
         return out / "index.html"
 
-    def _headline(self, name, title):
-        level = 3 if "/" in name else 2  # a part of a problem's block, or a section
-        return f"<h{level}>{text(title)}</h{level}>"
+    def _shown(self):
+        """The sections that have something; a problem's block where one of its parts has."""
+        full = [s for s in self.sections if any(not part.startswith('<p class="none"') for part in s[2])]
+        blocks = {f"problem-{name.partition('/')[0]}" for name, _, _ in full if "/" in name}
+        return [s for s in self.sections if s in full or s[0] in blocks]
 
-    def _html(self, placed):
+    def _html(self):
         here = Path(__file__).parent
-        style = (here / "style.css").read_text(encoding="utf-8")
-        script = (here / "tables.js").read_text(encoding="utf-8")
+
+        def file(name):
+            return (here / name).read_text(encoding="utf-8")
+
+        shown = self._shown()
         links = "".join(
-            f'<a href="#{name}">{text(title.split(": ")[0])}</a>' for name, title, _ in self.sections if "/" not in name
+            f'<a href="#{name}">{text(title.split(": ")[0])}</a>' for name, title, _ in shown if "/" not in name
         )
-        body = "".join(
-            f'<section id="{text(name)}">{self._headline(name, title)}' f'{"".join(parts)}</section>'
-            for name, title, parts in self.sections
-        )
-        body = PLACE.sub(lambda m: placed[int(m.group(1))], body)
+        body = ""
+        for name, title, parts in shown:
+            level = 3 if "/" in name else 2  # a part of a problem's block, or a section
+            body += "</div><div>" if level == 2 else ""
+            body += f'<section id="{text(name)}"><h{level}>{text(title)}</h{level}>{"".join(parts)}</section>'
+            body += '</div><div class="block">' if name.startswith("problem-") else ""
+        body = f"<div>{body}</div>".replace("<div></div>", "")
         there = set(re.findall(r'id="([^"]+)"', body))  # a sentence may point to a section that had nothing to say
         body = re.sub(r' <a href="#([^"]+)">more</a>', lambda m: m.group(0) if m.group(1) in there else "", body)
+        facts = "".join(f"<span>{text(fact)}</span>" for fact in self.facts)
+        script = file("plots.js") + file("uplot/uPlot.iife.min.js") if self.drawn else ""
+        licence = f"<!-- uPlot: {file('uplot/LICENSE')} -->\n" if self.drawn else ""
         return (
-            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            f'<!DOCTYPE html>\n{licence}<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f'<meta name="color-scheme" content="light dark"><title>{text(self.title)}</title>'
-            f"<style>{style}{self.styles.css()}</style></head>\n"
-            f"<body><header><h1>{text(self.title)}</h1><nav>{links}</nav></header>\n"
-            f"<main>{body}</main>\n<script>{script}</script></body></html>\n"
+            f"<style>{file('uplot/uPlot.min.css')}{file('style.css')}{colours.sheet(self.colours)}</style></head>\n"
+            f'<body><header><h1>{text(self.title)}</h1><p class="facts">{facts}</p></header><nav>{links}</nav>\n'
+            "<noscript><p>The plots need scripts; tables and CSV files hold the same numbers.</p></noscript>\n"
+            f"<main>{body}</main>\n<script>{script}{file('tables.js')}</script></body></html>\n"
         )

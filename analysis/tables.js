@@ -51,7 +51,13 @@ const open = () => {
 };
 addEventListener("hashchange", open);
 open();
-// Drawings in files beside the page must not hold up its opening.
-addEventListener("load", () => {
-  for (const drawing of document.querySelectorAll("img[data-src]")) drawing.src = drawing.dataset.src;
-});
+// Which section is in sight.
+const links = new Map([...document.querySelectorAll("nav a")].map((a) => [a.hash.slice(1), a]));
+const within = new IntersectionObserver((several) => several.forEach(({ target, isIntersecting }) => {
+  const link = links.get(target.id.split("/")[0]);
+  if (!isIntersecting || !link) return;
+  links.forEach((a) => a.removeAttribute("aria-current"));
+  link.setAttribute("aria-current", "true");
+  link.parentElement.scrollLeft = link.offsetLeft - 80;
+}), { rootMargin: "-15% 0px -80% 0px" });
+document.querySelectorAll("main section").forEach((section) => within.observe(section));

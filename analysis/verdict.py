@@ -64,6 +64,7 @@ def configurations(records):
         matrix_name=("matrix_name", "first"),
         problem_flops=("problem_flops", "first"),
         problem_bytes=("problem_bytes", "first"),
+        vendor=("reference_method", "max"),
     )
     return found.reset_index()
 
@@ -96,8 +97,9 @@ def _rate(devices, name, capability, column):
     return float(own[column].median()) if len(own) else np.nan
 
 
-def _race(rows, rates):
-    """One race as a dict. `rows`: the configurations that solved one task, as dicts."""
+def _race(rows, rates, baseline):
+    """One race as a dict. `rows`: the configurations that solved one task, as dicts; `baseline`: the method that the
+    winner is held against, by default the vendor's."""
     first = rows[0]
     shape = (first["problem"], first["m"], first["n"], first["k"], first["nrhs"])
     flops, moved = first["problem_flops"], first["problem_bytes"]
@@ -121,6 +123,8 @@ def _race(rows, rates):
         "runner_up_median": np.nan,
         "lead": np.nan,
         "tie": False,
+        "baseline": "",
+        "over_baseline": np.nan,
         "limit": max(compute, memory) if known else np.nan,
         "bound": ("memory" if memory > compute else "compute") if known else "",
         "share": np.nan,
@@ -131,6 +135,12 @@ def _race(rows, rates):
     best = passed[0]
     race.update(winner=best["method"], backend=best["backend"], parameters=best["parameters"], median=best["median"])
     race["share"] = race["limit"] / best["median"]
+    # The fastest of that name: on the GPU before on the CPU, for the vendor's names differ there.
+    name = baseline or max((row["vendor"] for row in rows if row["backend"] == "cuda"), default="")
+    name = name or max((row["vendor"] for row in rows), default="")
+    held = next((row for row in passed if row["method"] == name), None)
+    if held is not None:
+        race.update(baseline=name, over_baseline=held["median"] / best["median"])
     others = [row for row in passed if (row["method"], row["backend"]) != (best["method"], best["backend"])]
     if others:
         second = others[0]
@@ -144,7 +154,7 @@ def _race(rows, rates):
     return race
 
 
-def grids(night):
+def grids(night, baseline=""):
     """(device, capability, CPUs beside it, races) each; races as a frame, a row a race in which anything was tried."""
     records = night.records
     if not len(records):
@@ -175,7 +185,7 @@ def grids(night):
         for values in zip(*(tried[column].tolist() for column in tried)):
             row = dict(zip(tried, values))
             tasks.setdefault(tuple(row[name] for name in TASK), []).append(row)
-        races = [_race(rows, rates) for rows in tasks.values()]
+        races = [_race(rows, rates, baseline) for rows in tasks.values()]
         frame = pd.DataFrame([race for race in races if race["methods"] > 0])
         if len(frame):
             result.append((device, int(capability), cpus, frame))

@@ -11,6 +11,11 @@ install(FILES README.md CONTRIBUTING.md CHANGELOG.md LICENSE CITATION.cff DESTIN
 install(FILES io/SCHEMA.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/io)  # where the pages' links look for it
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# The loader as a Python package; below /usr Debian's python3 finds it, elsewhere PYTHONPATH names the folder.
+set(GAUSSWEEP_PYTHON_DIR lib/python3/dist-packages CACHE STRING "folder of the Python package, below the prefix")
+install(FILES analysis/__init__.py analysis/loader.py analysis/hdf5.py analysis/identity.py analysis/restorations.py
+  DESTINATION ${GAUSSWEEP_PYTHON_DIR}/gaussweep)
+
 file(RELATIVE_PATH report ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/gaussweep/analysis/report)
 file(CREATE_LINK ${report} ${CMAKE_BINARY_DIR}/generated/gaussweep-report SYMBOLIC)
 install(FILES ${CMAKE_BINARY_DIR}/generated/gaussweep-report DESTINATION ${CMAKE_INSTALL_BINDIR})

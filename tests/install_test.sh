@@ -20,6 +20,15 @@ done
 grep -q '^\.SH' "$prefix/share/man/man1/gaussweep.1" || { echo "install_test.sh: no manual page"; exit 1; }
 grep -q 'complete .*gaussweep' "$prefix/share/bash-completion/completions/gaussweep" || { echo "install_test.sh: no completion"; exit 1; }
 [[ $("$prefix/bin/gaussweep-report" --help) == usage:* ]] || { echo "install_test.sh: the report does not start"; exit 1; }
+# The Python package reads results, and its texts compare with texts.
+python3=$(PATH=/usr/bin:$PATH command -v python3)
+run=$prefix/results.h5
+"$python3" -c 'import sys; sys.path.insert(0, sys.argv[1]); import fixture; n = fixture.Night(); n.trial("gesv", "lapack", 4, 1e-3)
+n.write(sys.argv[2])' "$(dirname "$0")/analysis" "$run"
+said=$(cd "$prefix" && PYTHONPATH=$prefix/lib/python3/dist-packages "$python3" -c 'import gaussweep, sys
+records = gaussweep.load(sys.argv[1]).records
+print((records.status == "pass").sum(), gaussweep.__file__)' "$run")
+[[ $said == "1 $prefix"* ]] || { echo "install_test.sh: the Python package said: $said"; exit 1; }
 # A job script finds the program that was installed with it, and submits nothing under --dry-run.
 said=$("$prefix/share/gaussweep/jobs/slurm/sweep.sbatch" "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" -o "$prefix/run" --dry-run 2>&1)
 [[ $said != *"no program"* && $said == *"dry run: nothing was submitted"* ]] || { echo "install_test.sh: sweep.sbatch said: $said"; exit 1; }

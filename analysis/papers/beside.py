@@ -86,7 +86,6 @@ def published(page, night, experiment, drawing, rows):
                         "published" if once else f"{what}, published",
                         old["n"].to_numpy(),
                         old["published_shown"].to_numpy(),
-                        style=14 if once else 8 + i,
                     )
                 )
             low, high = y(new["n"].astype(float), new["seconds_q1"]), y(new["n"].astype(float), new["seconds_q3"])
@@ -98,7 +97,6 @@ def published(page, night, experiment, drawing, rows):
                     np.minimum(low, high),
                     np.maximum(low, high),
                     (new["status"] != "pass").to_numpy(),
-                    style=i,
                 )
             )
         page.plots(

@@ -173,7 +173,7 @@ def fixed_point(page, night, experiment, drawing, rows):
     figures = []
     for (update, precision), part in free[free["convergence"] == "converged"].groupby(["update", "precision"]):
         series = [
-            Series(kind, found.index.to_numpy(), found.to_numpy(float), style=i)
+            Series(kind, found.index.to_numpy(), found.to_numpy(float))
             for i, (kind, found) in enumerate(
                 (k, g.groupby("size")["iterations"].median()) for k, g in part.groupby("matrix_kind")
             )
@@ -189,7 +189,7 @@ def fixed_point(page, night, experiment, drawing, rows):
                 xlog=True,
             )
         )
-    page.plots(figures, most=8)
+    page.plots(figures)
     _stopped_early(page, experiment, rows[(rows["cap"] > 0) & (rows["early"] == 0)])
     return True
 

@@ -165,7 +165,7 @@ def occupancy(page, night, experiment, drawing, rows):
         page.add("These records hold one mean occupancy a stage, not one an iteration: drawn over n.")
     if split and "csv" in drawing:
         theirs = table_of(drawing["csv"])
-        series.insert(0, Series("published", theirs["iteration"].to_numpy(), theirs["occupancy"].to_numpy(), style=14))
+        series.insert(0, Series("published", theirs["iteration"].to_numpy(), theirs["occupancy"].to_numpy()))
         page.add(
             f"Ours is what each launch allows{'' if single else ', in the mean of a part of the iterations'}. Source of"
             f" the published points: {source_of(drawing['csv'])}."
@@ -368,7 +368,7 @@ def devices(page, night, experiment, drawing, rows):
 
 def histories(page, night, experiment, drawing, rows):
     """Residuals over iterations."""
-    return bool(page.plots(list(history_plots(night, rows, experiment["id"])), most=4))
+    return bool(page.plots(list(history_plots(night, rows, experiment["id"]))))
 
 
 def accuracy(page, night, experiment, drawing, rows):

@@ -31,7 +31,7 @@ def lines(page, night, experiment, drawing, rows):
             part = best(part, ["label", "size"]).sort_values("size", kind="stable")
             series = []
             groups = sorted(part.groupby("label"), key=lambda g: _natural(g[0]))
-            for i, (name, group) in enumerate(_spread(groups)):
+            for name, group in groups:
                 x, y = group["size"].to_numpy(), group["seconds_median"].to_numpy()
                 series.append(
                     Series(
@@ -41,7 +41,6 @@ def lines(page, night, experiment, drawing, rows):
                         group["seconds_q1"].to_numpy(),
                         group["seconds_q3"].to_numpy(),
                         (group["status"] != "pass").to_numpy(),
-                        style=i,
                     )
                 )
                 fit = cubic(x, y) if drawing.get("fit") == "cubic" else None
@@ -49,13 +48,7 @@ def lines(page, night, experiment, drawing, rows):
                     dense = np.linspace(x.min(), x.max(), 60)
                     series[-1].line = False
                     series.append(
-                        Series(
-                            f"{name}, cubic fit, R² = {fit.r_squared:.5f}",
-                            dense,
-                            fit.curve(dense),
-                            style=i,
-                            marker=False,
-                        )
+                        Series(f"{name}, cubic fit, R² = {fit.r_squared:.5f}", dense, fit.curve(dense), marker=False)
                     )
                     fits.append(
                         {
@@ -80,7 +73,7 @@ def lines(page, night, experiment, drawing, rows):
                     seconds=True,
                 )
             )
-    drawn = page.plots(figures, most=6)
+    drawn = page.plots(figures)
     if fits:
         frame = pd.DataFrame(fits)
         page.table(
@@ -106,13 +99,6 @@ def _natural(name):
     return re.sub(r"\d+", lambda m: m.group().zfill(9), name)
 
 
-def _spread(groups, most=12):
-    """At most `most` of the groups, evenly chosen, first and last among them."""
-    if len(groups) <= most:
-        return groups
-    return [groups[i] for i in np.unique(np.linspace(0, len(groups) - 1, most).astype(int))]
-
-
 def over_parameter(page, night, experiment, drawing, rows):
     """Time, speedup or reciprocal over one parameter, at the size that has most of its values."""
     name, what = drawing["parameter"], drawing["y"]
@@ -127,11 +113,11 @@ def over_parameter(page, night, experiment, drawing, rows):
         series = []
         several = part["matrix_kind"].nunique() > 1
         for i, ((method, rest, kind), group) in enumerate(
-            _spread(list(part[part["size"] == size].groupby(["method", "rest", "matrix_kind"])), 6)
+            part[part["size"] == size].groupby(["method", "rest", "matrix_kind"])
         ):
             group = group.drop_duplicates("value")
             label = " ".join(w for w in (method, terse(rest), kind if several else "") if w)
-            series += _one(what, label, group, i, fits, dict(precision=precision, device=device, size=size))
+            series += _one(what, label, group, fits, dict(precision=precision, device=device, size=size))
         ylabel = {"seconds": "median time", "speedup": "speedup", "reciprocal": "1 / (t − K) [1/s]"}[what]
         if not series:
             continue
@@ -149,7 +135,7 @@ def over_parameter(page, night, experiment, drawing, rows):
                 xlog=False if what == "reciprocal" else None,
             )
         )
-    drawn = page.plots(figures, most=4)
+    drawn = page.plots(figures)
     if fits:
         page.table(
             slug(experiment["id"], "fit"),
@@ -176,19 +162,15 @@ def over_parameter(page, night, experiment, drawing, rows):
     return bool(drawn)
 
 
-def _one(what, label, group, style, fits, place):
+def _one(what, label, group, fits, place):
     x = group["value"].to_numpy()
     hollow = (group["status"] != "pass").to_numpy()
     if what == "seconds":
         return [
-            Series(
-                label, x, *(group[c].to_numpy() for c in ("seconds_median", "seconds_q1", "seconds_q3")), hollow, style
-            )
+            Series(label, x, *(group[c].to_numpy() for c in ("seconds_median", "seconds_q1", "seconds_q3")), hollow)
         ]
     if what == "speedup":
-        return [
-            Series(label, x, *(group[c].to_numpy() for c in ("speedup", "speedup_low", "speedup_high")), hollow, style)
-        ]
+        return [Series(label, x, *(group[c].to_numpy() for c in ("speedup", "speedup_low", "speedup_high")), hollow)]
     t = group["seconds_median"].to_numpy()
     fit = reciprocal(x, t)
     if fit is None:
@@ -208,8 +190,8 @@ def _one(what, label, group, style, fits, place):
     y = np.where(above, 1 / np.where(above, t - limit, 1), np.nan)
     ends = np.array([x.min(), x.max()], dtype=float)
     return [
-        Series(label, x, y, hollow=hollow, style=style, line=False),
-        Series(f"{label}: blocks / c, K = {seconds(limit)}", ends, fit.curve(ends), style=style, marker=False),
+        Series(label, x, y, hollow=hollow, line=False),
+        Series(f"{label}: blocks / c, K = {seconds(limit)}", ends, fit.curve(ends), marker=False),
     ]
 
 
@@ -427,13 +409,9 @@ def transfer(page, night, experiment, drawing, rows):
     for (precision, device, nrhs), part in moved.groupby(["precision", "device", "nrhs"]):
         series = []
         for i, (method, group) in enumerate(part.groupby("method")):
+            series.append(Series(f"{method}, kernels", group["size"].to_numpy(), group["seconds_median"].to_numpy()))
             series.append(
-                Series(f"{method}, kernels", group["size"].to_numpy(), group["seconds_median"].to_numpy(), style=i)
-            )
-            series.append(
-                Series(
-                    f"{method}, allocate and copy", group["size"].to_numpy(), group["transfer"].to_numpy(), style=i + 8
-                )
+                Series(f"{method}, allocate and copy", group["size"].to_numpy(), group["transfer"].to_numpy())
             )
         figures.append(
             Plot(
@@ -446,7 +424,7 @@ def transfer(page, night, experiment, drawing, rows):
                 seconds=True,
             )
         )
-    page.plots(figures, most=4)
+    page.plots(figures)
     for nrhs, known in moved[moved["over"].notna()].groupby("nrhs"):
         page.add(
             f"With {nrhs} right-hand side{'s' if nrhs > 1 else ''}, allocating and copying cost more than the CPU's"

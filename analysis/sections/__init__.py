@@ -1,9 +1,21 @@
 """The page's sections, in order: FIRST, the block of each problem (problems.py), LAST. Each is a function of (page,
 night)."""
 
-from . import architectures, changes, costs, failures, overview, papers, provenance, restoration, timeline, verdict
+from . import (
+    architectures,
+    changes,
+    costs,
+    failures,
+    overview,
+    papers,
+    provenance,
+    restoration,
+    roofline,
+    timeline,
+    verdict,
+)
 
-FIRST = [overview.overview, verdict.verdict, changes.table]
+FIRST = [overview.overview, verdict.verdict, changes.table, roofline.roofline]
 LAST = [
     changes.trend,
     overview.what_ran,

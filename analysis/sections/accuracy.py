@@ -2,44 +2,38 @@
 
 import numpy as np
 
-from ..frames import history_plots, method_styles, slug
+from ..frames import history_plots, slug
 from ..page import number, whole
 from ..plots import Plot, Series
-from .timing import MOST
 
 ROUNDOFF = {"float": 2.0**-24, "double": 2.0**-53}
 
 
 def accuracy(page, night):
-    page.begin("accuracy", "Accuracy against condition number")
+    page.begin("accuracy", "Accuracy")
     rows = night.records[night.records["residual_ratio"].notna() | night.records["forward_error"].notna()]
     if not len(rows):
         page.nothing("No answer was judged.")
         return
     known = rows[rows["matrix_condition"].notna() & rows["forward_error"].gt(0)]
     if known["matrix_condition"].nunique() > 1:
-        page.add(
+        page.once(
             "Forward error against the condition number that the matrix was made with, which the kinds condition and"
             " identity have; no other kind is drawn. The dashed line is what the condition number alone explains: unit"
             " roundoff times condition."
         )
-        page.plots(_clouds(known, "matrix_condition", "condition", "condition number", method_styles(night.records)))
-    else:
-        page.nothing(
-            "Fewer than two different known condition numbers are in these records, so no error is drawn against them."
-            " Known are those of the matrix kinds condition and identity, which say what they were made with."
-        )
+        page.plots(_clouds(known, "matrix_condition", "condition", "condition number"))
     both = rows[rows["forward_error"].gt(0) & rows["backward_error"].gt(0)]
     if len(both):
-        page.add(
+        page.once(
             "Forward against backward error, for every judged answer with a known solution: the distance above the"
             " dashed line is the amplification by the matrix, at most about its condition number for a sound method."
         )
-        page.plots(_clouds(both, "backward_error", "amplification", "backward error", method_styles(night.records)))
+        page.plots(_clouds(both, "backward_error", "amplification", "backward error"))
     _ratio_table(page, rows)
 
 
-def _clouds(rows, x, name, words, styles):
+def _clouds(rows, x, name, words):
     for (problem, precision), group in rows.groupby(["problem", "precision"]):
         series = []
         for method, part in group.groupby("method"):
@@ -49,7 +43,6 @@ def _clouds(rows, x, name, words, styles):
                     part[x].to_numpy(),
                     part["forward_error"].to_numpy(),
                     hollow=(part["status"] != "pass").to_numpy(),
-                    style=styles[problem, method],
                 )
             )
         span = np.array([group[x].min(), group[x].max()])
@@ -57,7 +50,7 @@ def _clouds(rows, x, name, words, styles):
         # the line of comparison is a series of its own, without marks, before the clouds
         series = sorted(series, key=lambda s: -len(s.x))
         line = Series(
-            "roundoff × condition" if x == "matrix_condition" else "equal", span, floor, style=6 + 8, marker=False
+            "roundoff × condition" if x == "matrix_condition" else "equal", span, floor, plain=True, marker=False
         )
         yield Plot(
             slug(name, problem, precision),
@@ -156,4 +149,4 @@ def convergence(page, night):
     if not len(night.iterations):
         page.nothing("No residual histories are recorded.")
         return
-    page.plots(history_plots(night, night.records), most=MOST)
+    page.plots(history_plots(night, night.records))

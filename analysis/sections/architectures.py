@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ..frames import devices_by_age, method_styles, over_size, pairs, slug
+from ..frames import devices_by_age, pairs, slug
 from ..page import factor, whole
-from ..plots import Series
+from ..plots import Plot, Series
 
 
 def architectures(page, night):
@@ -16,7 +16,6 @@ def architectures(page, night):
     if len(devices) < 2:
         page.nothing("Only one GPU model is in these records." if devices else "No GPU is in these records.")
         return
-    styles = method_styles(night.records)
     combos = list(combinations(devices, 2))
     for first, second in combos[:6]:
         both = pairs(rows, first, second)
@@ -27,16 +26,17 @@ def architectures(page, night):
         figures = []
         for (problem, precision), group in both.groupby(["problem", "precision"]):
             figures.append(
-                over_size(
+                Plot(
                     slug("gpu", first, second, problem, precision),
                     f"{second} over {first}: {problem}, {precision}",
+                    "n",
                     "times faster",
-                    _lines(group, styles),
+                    _lines(group),
                     lines_at=[(1, "equal")],
                     note="The configuration in the middle at each size; bars: quartiles of the samples.",
                 )
             )
-        page.plots(figures, most=8)
+        page.plots(figures)
         table = both.groupby(["problem", "precision", "method"]).apply(_row).reset_index()
         page.table(
             slug("gpu", first, second),
@@ -58,7 +58,7 @@ def architectures(page, night):
         page.nothing(f"{len(combos) - 6} more pairs of GPUs are left out.")
 
 
-def _lines(group, styles):
+def _lines(group):
     """The trial in the middle of each (method, size): its ratio and interval."""
     ordered = group.sort_values(["problem", "method", "size", "ratio"], kind="stable")
     place = ordered.groupby(["problem", "method", "size"]).cumcount()
@@ -66,14 +66,9 @@ def _lines(group, styles):
     middle = ordered[place == (count - 1) // 2]
     return [
         Series(
-            method,
-            part["size"].to_numpy(),
-            part["ratio"].to_numpy(),
-            part["low"].to_numpy(),
-            part["high"].to_numpy(),
-            style=styles[problem, method],
+            method, part["size"].to_numpy(), part["ratio"].to_numpy(), part["low"].to_numpy(), part["high"].to_numpy()
         )
-        for (problem, method), part in middle.groupby(["problem", "method"])
+        for method, part in middle.groupby("method")
     ]
 
 

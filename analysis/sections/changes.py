@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..comparison import Unjudged, verdicts_of
-from ..frames import answered, best, method_styles, slug
+from ..frames import answered, best, slug
 from ..loader import STATUSES
 from ..page import factor, seconds, whole
 from ..plots import Plot, Series
@@ -131,7 +131,6 @@ def trend(page, night):
     told = followed(night)
     if not len(told):
         return
-    styles = method_styles(night.records)
     figures = []
     for (problem, device), group in told.groupby(["problem", "device"]):
         begun = group["at"].min()
@@ -141,7 +140,6 @@ def trend(page, night):
                 f"{method}, {precision}, n = {size}",
                 ((part["at"] - begun).dt.total_seconds() / seconds_of_it).to_numpy(),
                 (part["seconds_median"] / part["seconds_median"].iloc[0]).to_numpy(),
-                style=styles[problem, method] + (8 if precision == "float" else 0),
             )
             for (method, precision, size), part in group.groupby(["method", "precision", "size"])
         ]

@@ -1,9 +1,8 @@
 """What a run costs besides its arithmetic: the host's launches, joules, and at which clocks races were run."""
 
-from ..frames import answered, best, curves, method_styles, over_size, panels_of_one_kind, slug
+from ..frames import answered, best, over
 from ..page import factor, number, percent, seconds, whole
 from .overview import winners
-from .timing import MOST
 
 OTHER_CLOCKS = 0.02  # from here on two SM clocks are different ones
 
@@ -35,6 +34,7 @@ def _launches(page, rows):
     )
     bound = bound.assign(a_launch=bound["queue_seconds"] / bound["kernels"].where(bound["kernels"] > 0))
     bound = bound.assign(waiting=bound["seconds_median"] / bound["replay_median"])
+    mark = page.mark()
     page.table(
         "launches",
         bound.sort_values(["waiting"], ascending=False, kind="stable"),
@@ -53,6 +53,7 @@ def _launches(page, rows):
         limit=80,
         caption="Launch-bound runs, those that wait the most first.",
     )
+    page.fold("Table: launch-bound runs", mark)
 
 
 def energy(page, night):
@@ -63,25 +64,11 @@ def energy(page, night):
     if not len(rows):
         page.nothing("No energy was measured: `energy: 2s` in a plan does it on GPUs.")
         return
-    styles = method_styles(night.records)
     with_ends = rows.assign(
         energy_low=rows["energy_joules"] - rows["energy_uncertainty"],
         energy_high=rows["energy_joules"] + rows["energy_uncertainty"],
     )
-    page.plots(
-        [
-            over_size(
-                slug("energy", problem, precision, device),
-                f"Energy: {problem}, {precision}, {device}",
-                "J a run",
-                curves(drawn, "energy_joules", "energy_low", "energy_high", styles),
-                ylog=True,
-                note=kinds,
-            )
-            for problem, precision, device, drawn, kinds in panels_of_one_kind(with_ends)
-        ],
-        most=MOST,
-    )
+    page.plots(over(with_ends, "energy", "Energy", "J a run", "energy_joules", "energy_low", "energy_high", ylog=True))
     race = ["problem", "precision", "device", "task", "size"]
     rows = best(rows, [*race, "method"])
     rows = rows.assign(
@@ -98,7 +85,7 @@ def energy(page, night):
         for key, row in first.iterrows()
         if row["method"] != fastest.loc[key, "method"]
     ]
-    page.add(
+    page.once(
         "Joules of one run, without what making its operands takes, and how uncertain they are. The sensors themselves"
         " are good to about 5 %, alike for all methods on a GPU."
         + ("" if other else " Everywhere the fastest method is the most frugal too, among those that were measured.")

@@ -1,15 +1,15 @@
 """A block for each problem: everything that was measured of it. Nothing is left out for lack of room."""
 
-from . import accuracy, costs, stages, timing
+from . import accuracy, costs, judgements, stages, timing
 from .verdict import anchor
 
 
 def problems(page, night, baseline=""):
     parts = [
+        judgements.judgements,
         timing.time_over_size,
         lambda page, night: timing.over_baseline(page, night, baseline),
         timing.speedup,
-        timing.roofline,
         stages.stages,
         accuracy.accuracy,
         accuracy.convergence,
@@ -17,10 +17,6 @@ def problems(page, night, baseline=""):
         costs.energy,
     ]
     records = night.records
-    if not len(records):
-        for part in parts:
-            part(page, night)
-        return
     for problem in sorted(records["problem"].unique()):
         own = night.only(records["problem"] == problem)
         title = own.records["problem_title"].max()  # empty in files of before it
@@ -28,5 +24,4 @@ def problems(page, night, baseline=""):
         page.problem = problem
         for part in parts:
             part(page, own)
-            page.drop_if_bare()
         page.problem = ""

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from ..frames import at_largest, many, over_size, slug, stage_rows
+from ..frames import at_largest, many, panels, slug, stage_rows
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
-from .timing import MOST
+
+LEAST_SHARE = 0.01  # of a stage that is drawn; the table has all
 
 
 def telling_trials(night):
@@ -21,8 +22,8 @@ def stages(page, night):
     if not len(rows):
         page.nothing("No stages are recorded: no method that names its stages came to an answer.")
         return
-    page.add(
-        "Measured in a pass of its own, so that the headline times are undisturbed. Each method at its largest size."
+    page.once(
+        "Stages of 1 % and more, measured in a pass of their own. Each method at its largest size."
         " Occupancy is that of the launch: warps that fit on a multiprocessor over the most it can hold; unknown"
         " outside a GPU."
     )
@@ -30,9 +31,7 @@ def stages(page, night):
     rows = rows.sort_values(
         ["problem", "precision", "device", "method", "seconds"], ascending=[True] * 4 + [False], kind="stable"
     )
-    if not rows["occupancy"].notna().any():
-        page.nothing("No occupancy is recorded.")
-    page.plots((_profile(*key, group) for key, group in rows.groupby(["problem", "precision", "device"])), most=MOST)
+    page.plots(_profile(*panel) for panel in panels(rows[rows["share"] >= LEAST_SHARE]))
     page.table(
         "stages",
         rows[
@@ -69,12 +68,13 @@ def stages(page, night):
         limit=80,
         caption="Stages of each method at its largest size.",
     )
-    page.plots(_occupancy_over_size(night), most=MOST)
+    page.plots(_occupancy_over_size(night))
 
 
 def _profile(problem, precision, device, group):
     operands = np.where((group["operands"] != "") & many(group["operands"]), ", " + group["operands"], "")
-    names = (group["method"] + operands + ": " + group["kernel"]).to_list()
+    on = np.where((group["device"] == "CPU") & many(group["device"]), " (CPU)", "")
+    names = (group["method"] + on + operands + ": " + group["kernel"]).to_list()
     series = [Series("share of the stage pass", names, group["share"].to_numpy())]
     if group["occupancy"].notna().any():
         series.append(Series("occupancy", names, group["occupancy"].to_numpy()))
@@ -104,9 +104,10 @@ def _occupancy_over_size(night):
                 label = f"{method}, {operands}" if several and operands else method
                 series.append(Series(f"{label}: {kernel}", part["size"].to_numpy(), part["occupancy"].to_numpy()))
         if series:
-            yield over_size(
+            yield Plot(
                 slug("occupancy", problem, precision, device),
                 f"Occupancy over size: {problem}, {precision}, {device}",
+                "n",
                 "occupancy",
                 series,
                 percent=True,

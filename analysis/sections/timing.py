@@ -1,25 +1,12 @@
-"""Time and rate over size, speedup over a parameter, share of the device's peak, transfer against compute."""
+"""Time and rate over size, speedup over a baseline and over a parameter, transfer against compute."""
 
 import numpy as np
+import pandas as pd
 
-from ..frames import (
-    answered,
-    at_largest,
-    best,
-    curves,
-    method_styles,
-    numeric_parameters,
-    over_size,
-    panels_of_one_kind,
-    shares,
-    slug,
-    speedups,
-    terse,
-)
-from ..page import factor, number, percent, seconds, whole
+from ..frames import answered, at_largest, best, numeric_parameters, over, slug, speedups, terse
+from ..page import factor, seconds, whole
 from ..plots import Plot, Series
 
-MOST = 60  # figures of one kind of one problem
 HOLLOW = "Hollow marks: the answer was not accepted."
 
 
@@ -29,42 +16,28 @@ def time_over_size(page, night):
     if not len(rows):
         page.nothing("No trial came to an answer with a measured time.")
         return
-    page.add(
-        "At each size a method stands with its fastest accepted configuration; marks are medians, bars reach from the"
-        " first to the third quartile. " + HOLLOW + " For gemm, n is the cube root of m·n·k."
+    page.once(
+        "Lines: each method with its fastest accepted configuration, medians with quartiles; of several seeds or"
+        " repetitions the median and the whole range. Small marks: its other configurations, and earlier runs. "
+        + HOLLOW
+        + (" n is the cube root of m·n·k." if (rows["problem"] == "gemm").any() else "")
     )
-    styles, figures = method_styles(night.records), []
     rows = rows.assign(rate_low=_rate(rows, "seconds_q3"), rate_high=_rate(rows, "seconds_q1"))
-    for problem, precision, device, drawn, note in panels_of_one_kind(rows):
-        words = f"{problem}, {precision}, {device}"
-        figures.append(
-            over_size(
-                slug("time", problem, precision, device),
-                f"Time: {words}",
-                "median time",
-                curves(drawn, "seconds_median", "seconds_q1", "seconds_q3", styles),
-                ylog=True,
-                seconds=True,
-                note=note,
-            )
-        )
-        figures.append(
-            over_size(
-                slug("rate", problem, precision, device),
-                f"Rate: {words}",
-                "GFLOP/s",
-                curves(drawn, "gflops", "rate_low", "rate_high", styles),
-                ylog=True,
-                note=note,
-            )
-        )
-    page.plots(figures, most=MOST)
+    every = rows
+    if night.earlier is not None:
+        before = answered(night.earlier[night.earlier["key"].isin(rows["key"])])
+        every = pd.concat([rows.assign(ago=0), before], ignore_index=True)
+    time = over(
+        every, "time", "Time", "time", "seconds_median", "seconds_q1", "seconds_q3", True, ylog=True, seconds=True
+    )
+    rate = over(rows, "rate", "Rate", "GFLOP/s", "gflops", "rate_low", "rate_high", ylog=True)
+    page.plots(figure for pair in zip(time, rate) for figure in pair)
 
 
 def over_baseline(page, night, baseline=""):
     """How many times faster than one method the others are."""
     rows = answered(night.records)
-    name = baseline if baseline in set(rows["method"]) else _vendor(rows)
+    name = baseline if baseline in set(rows["method"]) else vendor(rows)
     page.begin("baseline", f"Speedup over {name}" if name else "Speedup over the vendor's method")
     if not name:
         page.nothing("No record names a vendor's method that ran too.")
@@ -76,26 +49,12 @@ def over_baseline(page, night, baseline=""):
     keys = list(rows[[*on, "device"]].itertuples(index=False, name=None))
     times = [own.get(key, fastest.get(key[:-1], np.nan)) for key in keys]
     rows = rows.assign(gain=np.asarray(times, dtype=float) / rows["seconds_median"])
-    rows = rows[rows["gain"].notna()]
-    styles = method_styles(rows)
-    page.plots(
-        [
-            over_size(
-                slug("over", name, problem, precision, device),
-                f"Speedup over {name}: {problem}, {precision}, {device}",
-                f"times as fast as {name}",
-                curves(drawn, "gain", styles=styles),
-                ylog=True,
-                lines_at=[(1, "equal")],
-                note=f"{HOLLOW} {kinds}".strip(),
-            )
-            for problem, precision, device, drawn, kinds in panels_of_one_kind(rows)
-        ],
-        most=MOST,
-    )
+    rows = rows[rows["gain"].notna() & (rows["method"] != name)]
+    more = {"ylog": True, "lines_at": [(1, name)], "note": HOLLOW}
+    page.plots(over(rows, slug("over", name), f"Speedup over {name}", f"times as fast as {name}", "gain", **more))
 
 
-def _vendor(rows):
+def vendor(rows):
     """The vendor's method that records were compared with, where it was measured itself; of several that of the GPU."""
     named = rows.loc[rows["reference_method"].isin(set(rows["method"])), ["reference_method", "backend"]]
     if not len(named):
@@ -109,26 +68,22 @@ def _rate(rows, column):
 
 
 def speedup(page, night):
-    page.begin("speedup", "Speedup over blocks and over threads")
+    page.begin("speedup", "Speedup over parameters")
     records = night.records[
         night.records["convergence"] == ""
     ]  # where an iteration ends decides the time of the others
     found = numeric_parameters(answered(records))
     others = [name for name in found if name not in ("blocks", "threads")]
     for name in ["blocks", "threads", *others]:
-        if name not in found:
-            page.nothing(f"No method ran with several values of {name}.")
-            continue
-        rows = speedups(records, name, found[name])
+        rows = speedups(records, name, found[name]) if name in found else ()
         if not len(rows):
-            page.nothing(f"No two answered trials differ in {name} alone.")
             continue
         page.heading(f"Over {name}")
         page.add(
             f"Against the same trial with the smallest value of {name} measured; bars: what the quartiles of both times"
             " allow."
         )
-        drawn = page.plots(_speedup_plots(rows, name), most=MOST)
+        drawn = page.plots(_speedup_plots(rows, name))
         if drawn:
             _speedup_table(page, rows, name)
 
@@ -210,85 +165,6 @@ def _speedup_table(page, rows, name):
     )
 
 
-def roofline(page, night):
-    page.begin("roofline", "Share of the hardware's limit")
-    rows = shares(night)
-    rows = rows[
-        (rows["peak_share"].notna() | rows["copy_share"].notna() | rows["rate_share"].notna())
-        & (rows["backend"] != "emulated")
-    ]
-    if not len(rows):
-        page.nothing(
-            "No record carries a share of a peak: the devices' peaks were not measured, nothing came to an answer, or"
-            " kernels ran emulated only."
-        )
-        return
-    page.add(
-        "The share as recorded: least time that the measured peaks allow, over the measured time. Beside it the two"
-        " limits apart: the least traffic of the algorithm over the measured copy bandwidth, and the operations over"
-        " the measured GEMM rate. A little over 100 % means that the peak itself was measured a little low; much more,"
-        " that the operands stayed in a cache, which is faster than the copy that was measured. What ran on the CPU has"
-        " a share only where the CPU's own peaks were measured; emulated kernels have none."
-    )
-    styles = method_styles(night.records)
-    page.plots(
-        [
-            over_size(
-                slug("peak", problem, precision, device),
-                f"Share of peak: {problem}, {precision}, {device}",
-                "share of peak",
-                curves(drawn, "peak_share", styles=styles),
-                ylog=True,
-                percent=True,
-                note=f"{HOLLOW} {kinds}".strip(),
-            )
-            for problem, precision, device, drawn, kinds in panels_of_one_kind(rows)
-        ],
-        most=MOST,
-    )
-    largest = at_largest(rows).sort_values(
-        ["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False]
-    )
-    page.table(
-        "roofline",
-        largest[
-            [
-                "problem",
-                "precision",
-                "device",
-                "method",
-                "task",
-                "config",
-                "size",
-                "seconds_median",
-                "gflops",
-                "bytes",
-                "peak_share",
-                "copy_share",
-                "rate_share",
-                "status",
-            ]
-        ],
-        [
-            ("problem", "problem", None),
-            ("precision", "precision", None),
-            ("device", "device", None),
-            ("method", "method", None),
-            ("task", "matrix", None),
-            ("config", "with", None),
-            ("size", "n", whole),
-            ("seconds_median", "median", seconds),
-            ("gflops", "GFLOP/s", number),
-            ("peak_share", "share of peak", percent),
-            ("copy_share", "of copy bandwidth", percent),
-            ("rate_share", "of GEMM rate", percent),
-            ("status", "judged", None),
-        ],
-        limit=60,
-        caption="Each method at its largest size.",
-    )
-
-
 def transfer(page, night):
     page.begin("transfer", "Transfer against compute")
     rows = answered(night.records)
@@ -299,26 +175,12 @@ def transfer(page, night):
         page.nothing("No record carries transfer or allocation times (they exist where a GPU worked).")
         return
     rows = rows.assign(transfer_share=rows["transfer"] / rows["seconds_median"])
-    page.add(
+    page.once(
         "Allocation and both transfers, once a trial, over the median time of the method itself. Above the line, moving"
         " the data costs more than computing with it. For methods of the CPU these are copies within its memory."
     )
-    styles = method_styles(night.records)
-    page.plots(
-        [
-            over_size(
-                slug("transfer", problem, precision, device),
-                f"Transfer over compute: {problem}, {precision}, {device}",
-                "transfer / compute",
-                curves(drawn, "transfer_share", styles=styles),
-                ylog=True,
-                lines_at=[(1, "as long")],
-                note=kinds,
-            )
-            for problem, precision, device, drawn, kinds in panels_of_one_kind(rows)
-        ],
-        most=MOST,
-    )
+    more = {"ylog": True, "lines_at": [(1, "as long")]}
+    page.plots(over(rows, "transfer", "Transfer over compute", "transfer / compute", "transfer_share", **more))
     last = at_largest(rows).sort_values(["problem", "precision", "device", "method"])
     page.table(
         "transfer",

@@ -1,11 +1,10 @@
 """The verdict grid: for each device problems by sizes, who wins, by how much, how near the limit."""
 
-from ..frames import method_styles
 from ..page import factor, percent, seconds, text
 from ..verdict import grids
 
 MOST_SIZES = 8  # side by side: as many as a sheet of paper takes
-MOST_RACES = 3  # in one cell: of systems that only their digests tell apart
+MOST_ALONE = 3  # matrices of a size of their own, from which on they stand as cards
 MOST_ROWS = 48  # in sight; a browser takes seconds to lay out what thousands of races fill
 ALIKE = 0.4  # the share of common sizes from which on rows stand under the same ones
 
@@ -15,32 +14,48 @@ def anchor(problem):
     return f"problem-{problem}"
 
 
-def verdict(page, night):
+def verdict(page, night, baseline=""):
     page.begin("verdict", "Who wins where")
-    found = grids(night)
+    found = grids(night, baseline)
     if not found:
         page.nothing("Nothing was tried.")
         return
     page.add(
-        "In each cell the fastest method that passed, its median time, its lead over the next method, and how near it"
-        " came to the problem's limit on the device."
+        "In each cell the fastest method that passed, its median time, its lead over the next method, its speedup"
+        f" over {baseline or 'the vendor'} where that is another, and its share of the problem's limit."
     )
-    styles = method_styles(night.records)
     for i, (device, capability, cpus, races) in enumerate(found):
         title = device + (f" ({capability // 10}.{capability % 10})" if capability else "")
         page.heading(title + (f", beside it methods of {', '.join(cpus)}" if cpus else ""), f"grid-{i + 1}")
-        rows = _rows(races, styles, capability)
-        page.grid(f"grid-{i + 1}", _parts(rows[:MOST_ROWS]), races)
+        rows = _rows(races, page.methods, capability)
+        _show(page, f"grid-{i + 1}", rows[:MOST_ROWS], races)
         if len(rows) > MOST_ROWS:
             mark = page.mark()
-            page.grid(f"grid-{i + 1}-more", _parts(rows[MOST_ROWS:]))
+            _show(page, f"grid-{i + 1}-more", rows[MOST_ROWS:])
             page.fold(f"{len(rows) - MOST_ROWS} more rows of {device}", mark)
+    if any((races["share"] > 1).any() for *_, races in found):
+        page.put(
+            '<p id="above-limit">* More than 100 %: the limit is that of the trial\'s precision and of all elements. A'
+            " method that computes in a lower precision on the way (mixed precision), on units that the GEMM did not"
+            " use, or passes over zeros may exceed it.</p>"
+        )
     page.add(
         "Tie: the times of the two overlap from first to third quartile. The limit is the problem's, whatever the"
         " method: its operations at the measured GEMM rate (compute), or its operands once at the measured copy rate"
         " (memory)."
         " A cell leads to the problem. The same numbers as gaussweep summary --best --by gpu."
     )
+
+
+def _show(page, name, rows, races=None):
+    alone = [row for row in rows if len(row[1]) == 1]
+    own_sizes = {n for _, cells in alone for n in cells}
+    if len(own_sizes) <= MOST_ALONE:
+        alone = []
+    page.grid(name, _parts([row for row in rows if row not in alone]), races)
+    if alone:
+        cards = (f"<div>{label}, n = {n}<br>{cell}</div>" for label, cells in alone for n, cell in cells.items())
+        page.put(f'<div class="cards">{"".join(cards)}</div>')
 
 
 def _parts(rows):
@@ -67,32 +82,44 @@ def _parts(rows):
     return parts
 
 
-def _rows(races, styles, capability):
-    """(label markup, {n: cell markup}) each: of a problem and precision the matrix of most sizes first."""
+def _rows(races, colours, capability):
+    """(label markup, {n: cell markup}) each: of a problem and precision the matrix of most sizes first. Matrices that
+    differ in their seeds alone share a row."""
     rows = []
-    for (problem, precision, task), group in races.groupby(["problem", "precision", "task"]):
-        cells = {}
-        for race in group.sort_values("methods", ascending=False, kind="stable").itertuples():
-            cells.setdefault(race.n, []).append(_cell(race, styles, capability))
+    races = races.assign(row=races["task"].str.replace(r", seed -?\d+", "", regex=True))
+    for (problem, precision, task), group in races.groupby(["problem", "precision", "row"]):
+        cells = {n: _cell(several, colours, capability) for n, several in group.groupby("n")}
         matrix = text(task).replace("_", "_<wbr>")  # a telephone breaks the line there
         label = f'<a href="#{anchor(problem)}"><b>{text(problem)} {text(precision)}</b></a><br>{matrix}'
-        rows.append(((problem, precision, -len(cells)), label, {n: _stack(several) for n, several in cells.items()}))
+        rows.append(((problem, precision, -len(cells)), label, cells))
     return [(label, cells) for _, label, cells in sorted(rows, key=lambda row: row[0])]
 
 
-def _stack(cells):
-    """The races of one cell, those of most methods first."""
-    more = f"{len(cells) - MOST_RACES} more in the CSV"
-    return "<hr>".join(cells if len(cells) <= MOST_RACES + 1 else [*cells[:MOST_RACES], more])
+def _typical(races):
+    """Of the races of one cell one whose winner is that of most, in the middle of their times; and how many it won."""
+    won = races[races["winner"] != ""]
+    if not len(won):
+        return next(races.itertuples()), 0
+    winners = won.groupby(["winner", "backend"]).agg(wins=("n", "size"), methods=("methods", "max"))
+    winner = winners.sort_values(["wins", "methods"], ascending=False, kind="stable").index[0]
+    own = won[(won["winner"] == winner[0]) & (won["backend"] == winner[1])].sort_values("median", kind="stable")
+    return list(own.itertuples())[(len(own) - 1) // 2], len(own)
 
 
-def _cell(race, styles, capability):
+def _cell(races, colours, capability):
+    race, wins = _typical(races)
+    of = f" <small>{wins} of {len(races)}</small>" if len(races) > 1 else ""
     link = f'<a href="#{anchor(race.problem)}"'
     if not race.winner:
         return f'{link} class="lost">none passed</a><br>of {race.methods}'
     on = " (emulated)" if race.backend == "emulated" else " (CPU)" if race.backend == "host" and capability else ""
     lead = "tie" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
+    over = f", {factor(race.over_baseline)} {text(race.baseline)}" if race.baseline not in ("", race.winner) else ""
+    if over and race.runner_up == race.baseline and not race.tie:
+        lead, over = over.removeprefix(", "), ""  # the next one is the baseline
     near = percent(race.share) if race.share >= 0.01 else f"{100 * race.share:.2g} %"
-    share = f"<br>{near} {race.bound}" if race.share > 0 else ""
-    style = styles.get((race.problem, race.winner), 0) % 8
-    return f'{link} class="m{style}">{text(race.winner)}{on}</a><br>{seconds(race.median)}, {lead}{share}'
+    mark = '<a href="#above-limit">*</a>' if race.share > 1 else ""
+    share = f"<br>{near} {race.bound}{mark}" if race.share > 0 else ""
+    colour = f"--m:var(--c{colours[race.winner]})" if race.winner in colours else ""
+    winner = f'{link} class="m" style="{colour}">{text(race.winner)}{on}</a>{of}'
+    return f"{winner}<br>{seconds(race.median)}, {lead}{over}{share}"

@@ -2,12 +2,12 @@
 
 import base64
 import io
+import json
 import subprocess
 import tempfile
 from contextlib import redirect_stderr, redirect_stdout
 from html.parser import HTMLParser
 from pathlib import Path
-from unittest import mock
 
 from analysis.cli import build, main
 from analysis.loader import load
@@ -16,10 +16,11 @@ ROOT = Path(__file__).resolve().parents[2]
 SECTIONS = [
     "overview",
     "verdict",
+    "roofline",
+    "judgements",
     "time",
     "baseline",
     "speedup",
-    "roofline",
     "stages",
     "costs",
     "energy",
@@ -36,7 +37,7 @@ SECTIONS = [
     "provenance",
 ]
 
-ALWAYS = ["overview", "verdict", "trials", "ranking", "architectures", "failures", "papers", "provenance"]
+ALWAYS = ["overview", "papers", "provenance"]  # what is empty is left out
 
 
 def parts_of(page):
@@ -53,37 +54,21 @@ def command(*arguments, out):
     return Reader.of(Path(out) / "index.html"), done.stderr
 
 
-class NotDrawn:
-    """In place of analysis.drawings.Drawings where a test asks for numbers and words: drawings cost as much as all the
-    rest of a page. What is drawn, and whether it can be, is test_page's and test_robust's to see."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def draw(self, plot):
-        svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" role="img"></svg>'
-        return lambda: (svg, [])
-
-
 def report(*arguments, out, expect=0):
-    """The same in this process, without the papers, and not drawn. The page is None where it had to fail."""
+    """The same in this process, without the papers. The page is None where it had to fail."""
     line = [*map(str, arguments), "-o", str(out)]
-    with mock.patch("analysis.cli.Drawings", NotDrawn), redirect_stdout(io.StringIO()):
-        with redirect_stderr(io.StringIO()) as said:
-            code = main([*line, "--no-papers"])
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as said:
+        code = main([*line, "--no-papers"])
     if code != expect:
         raise AssertionError(f"exit code {code}, expected {expect}\n{said.getvalue()}")
     return (Reader.of(Path(out) / "index.html") if expect == 0 else None), said.getvalue()
 
 
 def report_here(*nights, papers="none"):
-    """The page of fixtures, made in this process and not drawn."""
+    """The page of fixtures, made in this process."""
     with tempfile.TemporaryDirectory() as folder:
         files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(nights)]
-        page = Reader.of(build(load(files), of_papers=papers, drawings=NotDrawn()).write(Path(folder) / "out"))
+        page = Reader.of(build(load(files), of_papers=papers).write(Path(folder) / "out"))
         page.data = {
             path.stem: path.read_text(encoding="utf-8") for path in (Path(folder) / "out" / "data").glob("*.csv")
         }
@@ -99,7 +84,10 @@ class Reader(HTMLParser):
         self.addresses, self.tags, self.none = [], set(), {}
         self.pictures = {}  # name -> [(what, PNG bytes)]
         self.section = self.table = self.cell = self.inside_heading = None
-        self.in_none = False
+        self.in_none = self.in_script = False
+        self.plots = {}  # name -> what plots.js draws
+        self.bars = {}  # name -> [(value, lowest, highest)]
+        self.plot = ""
         self.repeated = 0
 
     @classmethod
@@ -127,7 +115,14 @@ class Reader(HTMLParser):
         elif tag in ("td", "th") and self.table:
             self.cell = ["", float(attributes["data-v"]) if "data-v" in attributes else None]
         elif tag == "figure" and "data-plot" in attributes:
-            self.figures[self.section].append(attributes["data-plot"])
+            self.plot = attributes["data-plot"]
+            self.figures[self.section].append(self.plot)
+        elif tag == "i" and "data-v" in attributes:
+            self.bars.setdefault(self.plot, []).append([float(attributes["data-v"])] * 3)
+        elif tag == "s":
+            self.bars[self.plot][-1][1:] = float(attributes["data-low"]), float(attributes["data-high"])
+        elif tag == "script":
+            self.in_script = True
         elif tag == "figure" and "data-pictures" in attributes:
             self.pictures[attributes["data-pictures"]] = self.picture = []
         elif tag == "img" and "title" in attributes:
@@ -151,9 +146,14 @@ class Reader(HTMLParser):
             self.section = None
         elif tag == "p":
             self.in_none = False
+        elif tag == "script":
+            self.in_script = False
 
     def handle_data(self, data):
-        if self.cell is not None:
+        if self.in_script:
+            if self.section:
+                self.plots[self.plot] = json.loads(data)
+        elif self.cell is not None:
             self.cell[0] += data
         elif self.section:
             self.sections[self.section].append(data)
@@ -161,7 +161,7 @@ class Reader(HTMLParser):
                 self.none[self.section].append(data)
 
     def words(self, section):
-        return " ".join(self.sections[section])
+        return " ".join(self.sections.get(section, []))
 
     def rows(self, table):
         """Rows as dicts: heading -> exact value where there is one, else text. Repeated headings get a number."""

@@ -98,8 +98,10 @@ class NumbersTest(unittest.TestCase):
                 for i, (m, n, v) in enumerate(zip(self.r["method"], self.r["n"], self.r[column]))
             }
             for point in csv.DictReader(io.StringIO(self.page.data[name])):
-                method = point["series"].removesuffix(" (CPU)")
-                i = known[method, int(float(point["x"])), float(point["y"])]
+                if "trials" in point["told"] or "seeds" in point["told"] or not point["x"].isdigit():
+                    continue  # of several
+                method = point["series"].split(",")[0].removesuffix(" (CPU)")
+                i = known[method, int(point["x"]), float(point["y"])]
                 seen += 1
                 self.assertEqual(point["hollow"] == "True", self.r["status"][i] != PASS)
                 low, high = float(point["low"]), float(point["high"])

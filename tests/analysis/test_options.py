@@ -1,16 +1,18 @@
 """What --problem, --method, --gpu, --baseline, --title and the papers' options make of a page."""
 
-import re
+import shutil
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
 import fixture
-from pages import NotDrawn, command, report
+from pages import command, report
 
 from analysis.cli import main
-from analysis.identity import name_styles
+from analysis.colours import PAPER, colour, contrast
+from analysis.frames import methods
 from analysis.loader import load
 
 GPU, OLD = fixture.GPUS
@@ -72,8 +74,7 @@ class OptionsTest(unittest.TestCase):
     def test_papers_are_shown_where_their_plans_were_run_and_folded(self):
         def sections(night, *options):
             file = night.write(self.base / "papers.h5")
-            with mock.patch("analysis.cli.Drawings", NotDrawn):
-                self.assertEqual(main([str(file), "-o", str(self.base / "p"), *options]), 0)
+            self.assertEqual(main([str(file), "-o", str(self.base / "p"), *options]), 0)
             return (self.base / "p" / "index.html").read_text()
 
         self.assertNotIn('id="papers"', sections(some_night()))
@@ -81,21 +82,48 @@ class OptionsTest(unittest.TestCase):
         self.assertRegex(own, r'id="papers"><h2>[^<]*</h2><details><summary>')
         self.assertNotIn('id="papers"', sections(some_night("fuhrmann-figure-6.1"), "--no-papers"))
 
-    def test_text_of_drawings_is_text_and_small(self):
-        page, _ = command(self.file, "--method", "cusolver", "--gpu", "*100*", out=self.base / "out")
-        svg = re.search(r"<svg.*?</svg>", page.text, re.S).group(0)
-        self.assertRegex(svg, r"<text[^>]*>Time: gesv, double")
-        paper = next((self.base / "out" / "plots").glob("time-*.svg")).read_text()
-        self.assertIn("Verdana", paper)
+    def test_a_colour_means_one_method_throughout_the_page(self):
+        page = self.page()
+        numbers = methods(load([self.file]).records)
+        self.assertEqual(len(set(numbers.values())), 4)
+        seen = {}
+        for plot in page.plots.values():
+            for line in plot["series"]:
+                name = line["l"].split("/")[-1].split(" ")[0].split(",")[0]
+                seen.setdefault(line["c"], set()).add(name if name in numbers else None)
+        self.assertEqual({number: {name} for name, number in numbers.items()} | {None: {None}}, seen)
+        for dark in (False, True):
+            found = [colour(i, dark) for i in range(80)]
+            self.assertEqual(len(set(found)), 80)
+            self.assertGreaterEqual(min(contrast(c, PAPER[dark]) for c in found), 3)
+        self.assertAlmostEqual(contrast("#000000", "#ffffff"), 21)
 
-    def test_one_colour_a_method_and_none_twice_in_a_problem(self):
-        records = load([self.file]).records
-        whole = dict(zip(records["method"], records["style"]))
-        self.assertEqual(len(set(whole.values())), len({m: s for m, s in whole.items() if m != "cublas"}))
-        name_styles(records)
-        for _, group in records.groupby("problem"):
-            styles = group.drop_duplicates("method")["style"]
-            self.assertEqual(styles.nunique(), len(styles))
+    def test_figures_for_papers_have_no_title_and_their_captions_are_text(self):
+        self.page("--problem", "gesv", "--method", "cusolver", "--figures", "svg")
+        figures = self.base / "out" / "figures"
+        captions = dict(line.split(": ", 1) for line in (figures / "captions.txt").read_text().splitlines())
+        self.assertEqual({p.stem for p in figures.glob("*.svg")}, set(captions))
+        name = next(n for n in captions if n.startswith("time-") and "100" in n)
+        self.assertEqual(captions[name], "Time: gesv, double, NVIDIA Test 100.")
+        svg = (figures / f"{name}.svg").read_text()
+        self.assertNotIn("Time: gesv", svg)
+        self.assertIn("time [s]", svg)
+        self.assertIn('width="244.8pt"', svg)
+
+    def test_a_figure_in_tex_needs_one(self):
+        with mock.patch("shutil.which", return_value=None):
+            self.page("--figures", "pgf", expect=2)
+        self.assertIn("pdflatex", self.stderr)
+
+    @unittest.skipUnless(shutil.which("pdflatex"), "needs pdflatex (Debian: texlive-latex-base)")
+    def test_a_figure_in_tex_is_text_of_its_document(self):
+        self.page("--problem", "trsv", "--gpu", "*100*", "--figures", "pgf")
+        figure = next((self.base / "out" / "figures").glob("time-*.pgf"))
+        document = r"\documentclass{article}\usepackage{pgf}\begin{document}\input{%s}\end{document}"
+        (self.base / "paper.tex").write_text(document % figure)
+        tex = ["pdflatex", "-interaction=batchmode", "paper.tex"]
+        self.assertEqual(subprocess.run(tex, cwd=self.base, stdout=subprocess.DEVNULL, check=False).returncode, 0)
+        self.assertNotIn("Time:", figure.read_text())
 
 
 class SizeTest(unittest.TestCase):
@@ -103,11 +131,8 @@ class SizeTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file = fixture.bulk(Path(folder) / "results.h5", 10_000, 5)
             page, _ = command(file, out=Path(folder) / "out")
-            self.assertLessEqual((Path(folder) / "out" / "index.html").stat().st_size, 5_000_000)
-            # What had no room stands beside the page, and is there.
-            beside = re.findall(r'<img class="beside"[^>]* data-src="([^"]+)"', page.text)
-            self.assertTrue(beside)
-            self.assertEqual([p for p in beside if not (Path(folder) / "out" / p).is_file()], [])
+            self.assertLessEqual((Path(folder) / "out" / "index.html").stat().st_size, 3_000_000)
+            self.assertTrue(page.plots)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from analysis.papers.common import PUBLISHED, source_of, table_of
 from analysis.papers.experiments import experiments, plain, plans_of
 from analysis.papers.findings import _growth
 from analysis.papers.times import _pays
-from analysis.plots import Plot, Series, _by_name, draw
+from analysis.plots import Plot, Series
 from analysis.sections.architectures import lead
 from analysis.sections.timeline import BINS, IDLE, PHASES, COLOURS, _fill, _row, intervals, lanes
 
@@ -179,15 +179,15 @@ class DrawingTest(unittest.TestCase):
             Series(name, [512], [y], [0.9 * y], [1.1 * y], [hollow])
             for name, y, hollow in (("fast", 1e-3, False), ("slow", 2e-2, True))
         ]
-        drawn = _by_name(
-            Plot("p", "Time", "n", "median time", several, ylog=True), Plot("p", "", "n", "", several).drawable()
-        )
-        self.assertEqual(
-            (drawn.kind, drawn.title, list(drawn.series[0].x)), ("bars", "Time, n = 512", ["fast", "slow"])
-        )
-        self.assertEqual((list(drawn.series[0].y), list(drawn.series[0].hollow)), ([1e-3, 2e-2], [False, True]))
-        svg, _ = draw(Plot("p", "Time", "n", "median time", several, ylog=True, seconds=True))
-        self.assertIn('aria-label="Time, n = 512"', svg)
+        drawn, (series,), _ = Plot("p", "Time", "n", "median time", several, ylog=True, seconds=True).drawable()
+        self.assertEqual((drawn.kind, drawn.title, list(series.x)), ("bars", "Time, n = 512", ["fast", "slow"]))
+        self.assertEqual((list(series.y), list(series.hollow)), ([1e-3, 2e-2], [False, True]))
+
+    def test_axes_end_where_data_do(self):
+        many = Plot("p", "Error", "n", "error", [Series("a", [1, 2, 3], [1e-315, 1e-3, np.inf])], ylog=True)
+        _, (series,), said = many.drawable()
+        self.assertEqual(list(series.y), [1e-30, 1e-3])
+        self.assertIn("1 points beyond 1e30 (or below 1e-30) are drawn there", said)
 
 
 class LeadTest(unittest.TestCase):

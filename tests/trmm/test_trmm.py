@@ -74,7 +74,7 @@ class Trmm(SweepTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         html = "".join(f.read_text() for f in page.rglob("*.html"))
         self.assertGreater(html.count("<td>trmm</td>"), 10)
-        self.assertTrue(list(page.rglob("plots/time-trmm-double*.svg")), sorted(p.name for p in page.rglob("*.svg")))
+        self.assertTrue(list(page.rglob("data/time-trmm-double*.csv")), sorted(p.name for p in page.rglob("*.csv")))
 
     def test_a_wrong_answer_is_seen(self):
         directory = self.sweep(self.plan(WRONG), "--backend", "emulated", code=1)

@@ -1,0 +1,128 @@
+"""The plots as files for a paper: as wide as a column, without titles, which stand in captions.txt, drawn by
+matplotlib."""
+
+import shutil
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from .colours import colour
+from .loader import ReportError
+from .plots import styled
+
+WIDTH, HEIGHT = 3.4, 2.2  # inches; a column of two
+MARKERS, DASHES = "os^Dv*P", ["-", "--", ":", "-.", (0, (7, 2)), (0, (1, 3))]
+STYLE = {
+    "font.family": "serif",
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "legend.fontsize": 6.5,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.linewidth": 0.3,
+    "lines.linewidth": 1,
+    "lines.markersize": 3.5,
+    "pdf.fonttype": 42,  # fonts that journals take
+    "svg.fonttype": "none",
+    "pgf.rcfonts": False,  # those of the text that takes the figure in
+}
+
+NO_DATE = {"pdf": {"metadata": {"CreationDate": None}}, "svg": {"metadata": {"Date": None}}}  # the same bytes again
+
+
+def write(plots, methods, out, kind):
+    """OUT/figures/NAME.KIND of each plot, and captions.txt. Returns how many. @raises ReportError"""
+    if kind == "pgf":
+        tex = next((t for t in ("pdflatex", "xelatex", "lualatex") if shutil.which(t)), None)
+        if tex is None:
+            raise ReportError("--figures pgf needs a TeX that measures texts: pdflatex, xelatex or lualatex")
+        matplotlib.rcParams["pgf.texsystem"] = tex
+    folder = Path(out) / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    captions = []
+    with matplotlib.rc_context(STYLE):
+        for plot in plots:
+            figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+            plot, kept, said = plot.drawable()
+            (_bars if plot.kind == "bars" else _lines)(plot, figure, styled(kept, methods))
+            figure.savefig(folder / f"{plot.name}.{kind}", **NO_DATE.get(kind, {}))
+            captions.append(f"{plot.name}: {'. '.join([plot.title, *filter(None, [plot.note.rstrip('.'), *said])])}.")
+    (folder / "captions.txt").write_text("\n".join(captions) + "\n", encoding="utf-8")
+    return len(captions)
+
+
+def _plain(words):
+    """Words that are no formula."""
+    return words.replace("$", r"\$")
+
+
+def _lines(plot, figure, several):
+    axes = figure.add_subplot(xlabel=plot.xlabel, ylabel=plot.ylabel + (" [s]" if plot.seconds else ""))
+    axes.set_xscale("log" if plot.xlog else "linear")
+    axes.set_yscale("log" if plot.ylog else "linear")
+    labelled = set()
+    for series, of, variant in several:
+        c, mark = ("black" if of is None else colour(of)), MARKERS[((of or 0) + variant) % len(MARKERS)]
+        line = series.line and plot.kind == "lines" and plot.names is None or not series.marker
+        style = {
+            "color": c,
+            "linestyle": DASHES[variant % len(DASHES)] if line else "none",
+            "alpha": 0.4 if series.faint else 1,
+        }
+        ends = series.low is not None and series.high is not None
+        if ends and series.band:
+            axes.fill_between(series.x, series.low, series.high, color=c, alpha=0.2, linewidth=0)
+        elif ends:
+            reach = np.vstack([series.y - series.low, series.high - series.y]).astype(float)
+            axes.errorbar(series.x, series.y, np.nan_to_num(reach).clip(0), fmt="none", ecolor=c, elinewidth=0.6)
+        label = None if series.label in labelled or series.faint else _plain(series.label)
+        labelled.add(series.label)
+        axes.plot(series.x, series.y, marker=mark if series.marker else "none", label=label, **style)
+        if series.hollow is not None and np.any(series.hollow):
+            hollow = np.asarray(series.hollow, bool)
+            axes.plot(series.x[hollow], series.y[hollow], mark, color=c, markerfacecolor="white")
+    for value, words in plot.lines_at:
+        axes.axhline(value, color="black", linewidth=0.6, linestyle="--")
+        axes.annotate(_plain(words), (0, value), xycoords=("axes fraction", "data"), fontsize=6.5, va="bottom")
+    places = np.unique(np.concatenate([s.x for s, _, _ in several if s.marker] or [[]]))
+    if plot.names is not None:
+        axes.set_xticks(range(len(plot.names)), map(_plain, plot.names), rotation=90, fontsize=5)
+    elif 0 < len(places) <= 8 and np.all(places == np.rint(places)):
+        axes.set_xticks(places, [f"{v:g}" for v in places], minor=False)
+        axes.set_xticks([], minor=True)
+    _legend(figure, axes, HEIGHT)
+
+
+def _bars(plot, figure, several):
+    names = list(dict.fromkeys(name for series, _, _ in several for name in series.x))
+    axes = figure.add_subplot(xlabel=plot.ylabel + (" [s]" if plot.seconds else ""))
+    axes.set_xscale("log" if plot.ylog else "linear")
+    for i, (series, of, _) in enumerate(several):
+        y = np.array([names.index(name) for name in series.x]) + 0.8 * (i + 0.5) / len(several) - 0.4
+        if plot.ylog:
+            axes.plot(series.y, y, "o", color=colour(of), label=series.label)
+        else:
+            axes.barh(y, series.y, 0.75 / len(several), color=colour(of), label=series.label)
+    axes.set_yticks(range(len(names)), map(_plain, names))
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", labelsize=6)
+    _legend(figure, axes, 0.5 + 0.12 * len(names) * max(1, 0.7 * len(several)))
+
+
+def _legend(figure, axes, height):
+    """Below the axes, which keep their height."""
+    handles, labels = axes.get_legend_handles_labels()
+    columns = 3 if max(map(len, labels), default=0) < 18 else 2 if max(map(len, labels)) < 30 else 1
+    below = 0.13 * -(-len(labels) // columns) + 0.06 if len(labels) > 1 else 0
+    figure.set_size_inches(WIDTH, height + below)
+    figure.get_layout_engine().set(rect=(0, below / (height + below), 1, height / (height + below)))
+    if below:
+        figure.legend(
+            handles, labels, loc="lower center", ncol=columns, columnspacing=1, handlelength=2.2, borderpad=0.1
+        )

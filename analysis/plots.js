@@ -1,0 +1,261 @@
+// Draws the plots of the page where they come into view: uPlot has axes, zoom and size, marks and pointer are ours, for
+// each series has its own x.
+"use strict";
+(() => {
+  const DASHES = [[], [7, 3], [2, 3], [8, 3, 2, 3], [12, 3], [2, 6]];
+  const PAPER = [350, 172]; // a third of A4 across
+  const high = (wide, named) => Math.round(Math.min(340, Math.max(220, 0.56 * wide))) + (named ? 40 : 0);
+  const TAU = 2 * Math.PI;
+  // In a box of side 2 around 0.
+  const SHAPES = [null, "-.85 -.85 .85 -.85 .85 .85 -.85 .85", "0 -1.1 1 .8 -1 .8", "0 -1.2 1 0 0 1.2 -1 0", "0 1.1 1 -.8 -1 -.8",
+    "-.35 -1 .35 -1 .35 -.35 1 -.35 1 .35 .35 .35 .35 1 -.35 1 -.35 .35 -1 .35 -1 -.35 -.35 -.35"]
+    .map((text) => text && text.split(" ").map(Number));
+  const root = document.documentElement;
+  // Twice the dots of a plain screen: paper and zoom show them. (Before uPlot asks.)
+  const dots = Object.getOwnPropertyDescriptor(window, "devicePixelRatio").get;
+  Object.defineProperty(window, "devicePixelRatio", { configurable: true, get: () => Math.max(2, dots.call(window)) });
+  const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const number = (v) => v === 0 ? "0" : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3 ? v.toExponential(1).replace(".0e", "e").replace("e+", "e") : `${+v.toPrecision(3)}`;
+  const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
+  const words = {
+    s: (v) => {
+      const [f, unit] = UNITS.find(([f]) => Math.abs(v) >= f * 0.9995) || UNITS[3];
+      return `${number(v / f)} ${unit}`;
+    },
+    "%": (v) => `${number(100 * v)} %`,
+    "": number,
+  };
+
+  // Ticks of a logarithmic axis: 1, 2, 5 where there are few decades.
+  const logTicks = (low, high) => {
+    const decades = Math.log10(high / low);
+    const subs = decades < 0.7 ? [1, 1.5, 2, 3, 4, 5, 6, 8] : decades < 2.2 ? [1, 2, 5] : [1];
+    const step = Math.max(1, Math.ceil(decades / 7));
+    const ticks = [];
+    for (let e = Math.floor(Math.log10(low)); e <= Math.log10(high) + 1; e += 1) {
+      if (e % step === 0) for (const s of subs) ticks.push(+`${s}e${e}`);
+    }
+    return ticks.filter((t) => t >= low * 0.999 && t <= high * 1.001);
+  };
+
+  const draw = (box, plot) => {
+    const series = plot.series;
+    const hidden = new Set();
+    let near = null; // label that stands out
+    const shown = () => series.filter((s) => !hidden.has(s.l));
+
+    // From the least to the largest value that is shown, with a margin; axes end where data do.
+    const extent = (axis, log) => {
+      let low = Infinity, high = -Infinity;
+      const see = (v) => { if (v !== null && (!log || v > 0)) { low = Math.min(low, v); high = Math.max(high, v); } };
+      for (const s of shown()) {
+        s[axis].forEach(see);
+        if (axis === "y" && s.lo) { s.lo.forEach(see); s.hi.forEach(see); }
+      }
+      if (axis === "y") plot.at.forEach(([v]) => see(v));
+      if (!(low <= high)) return log ? [1, 10] : [0, 1];
+      if (axis === "x" && plot.names) return [-0.5, plot.names.length - 0.5];
+      if (log) {
+        const least = axis === "y" ? 1.6 : 1; // noise should not fill the plot
+        const margin = Math.max((high / low) ** 0.05, Math.sqrt(least / Math.min(high / low, least)), 1.02);
+        return [low / margin, high * margin];
+      }
+      if (axis === "y" && low > 0 && low < 0.6 * high) low = 0;
+      const margin = 0.05 * (high - low) || 0.1 * Math.abs(high) || 1;
+      return [low === 0 ? 0 : low - margin, high + margin];
+    };
+
+    const marks = (u) => {
+      const c = u.ctx, r = devicePixelRatio;
+      const at = (s, i) => [u.valToPos(s.x[i], "x", true), u.valToPos(s.y[i], "y", true)];
+      const paper = css("--bg"), ink = css("--fg");
+      c.save();
+      c.beginPath();
+      c.rect(u.bbox.left - 6 * r, u.bbox.top - 6 * r, u.bbox.width + 12 * r, u.bbox.height + 12 * r);
+      c.clip();
+      c.textAlign = "left";
+      c.textBaseline = "alphabetic";
+      c.font = `${11 * r}px ${getComputedStyle(box).fontFamily}`;
+      for (const [value, said] of plot.at) {
+        const y = u.valToPos(value, "y", true);
+        c.strokeStyle = c.fillStyle = ink;
+        c.lineWidth = r;
+        c.setLineDash([5 * r, 4 * r]);
+        c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(u.bbox.left + u.bbox.width, y); c.stroke();
+        c.fillText(said, u.bbox.left + 4 * r, y - u.bbox.top < 16 * r ? y + 12 * r : y - 4 * r);
+      }
+      for (const s of shown()) {
+        const colour = s.c === null ? ink : css(`--c${s.c}`);
+        c.strokeStyle = c.fillStyle = colour;
+        c.globalAlpha = near !== null && near !== s.l ? 0.18 : s.faint ? 0.45 : 1;
+        const points = s.x.map((_, i) => i).filter((i) => s.y[i] !== null);
+        if (s.lo && s.band) {
+          c.save();
+          c.globalAlpha *= 0.2;
+          c.beginPath();
+          const edge = (i, v) => c.lineTo(u.valToPos(s.x[i], "x", true), u.valToPos(v === null ? s.y[i] : v, "y", true));
+          points.forEach((i) => edge(i, s.hi[i]));
+          [...points].reverse().forEach((i) => edge(i, s.lo[i]));
+          c.fill();
+          c.restore();
+        }
+        if (s.line) {
+          c.lineWidth = (s.bare ? 1.3 : 1.6) * r;
+          c.setLineDash((s.c === null ? DASHES[1] : DASHES[s.d % DASHES.length]).map((d) => d * r));
+          c.beginPath();
+          points.forEach((i) => c.lineTo(...at(s, i)));
+          c.stroke();
+        }
+        c.setLineDash([]);
+        if (s.lo) {
+          c.lineWidth = r;
+          c.beginPath();
+          for (const i of points) {
+            if (s.lo[i] === null || s.hi[i] === null) continue;
+            const x = u.valToPos(s.x[i], "x", true);
+            c.moveTo(x, u.valToPos(s.lo[i], "y", true));
+            c.lineTo(x, u.valToPos(s.hi[i], "y", true));
+          }
+          c.stroke();
+        }
+        if (s.bare) continue;
+        const size = (s.faint ? 1.8 : points.length > 60 ? 2.4 : 3.6) * r;
+        const shape = SHAPES[(s.c + s.d) % SHAPES.length];
+        c.lineWidth = 1.3 * r;
+        for (const i of points) {
+          const [x, y] = at(s, i);
+          c.beginPath();
+          if (shape) for (let k = 0; k < shape.length; k += 2) c.lineTo(x + size * shape[k], y + size * shape[k + 1]);
+          else c.arc(x, y, size, 0, TAU);
+          c.closePath();
+          c.fillStyle = s.h && s.h[i] ? paper : colour;
+          c.fill();
+          c.stroke();
+        }
+      }
+      c.restore();
+    };
+
+    const axis = (log, more) => ({
+      stroke: () => css("--fg"), font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", labelSize: 18, gap: 4,
+      grid: { stroke: () => css("--grid"), width: 1 }, ticks: { stroke: () => css("--grid"), size: 5 },
+      ...(log ? { splits: (u, i, low, high) => logTicks(low, high), filter: (u, ticks) => ticks } : {}), ...more,
+    });
+    // Measured sizes as ticks, as many as fit without touching.
+    const measured = (u, i, low, high) => {
+      let last = -Infinity;
+      return plot.ticks.filter((v) => {
+        const place = u.valToPos(v, "x"), room = 4 + 3.7 * (String(v).length + 1);
+        if (v < low || v > high || place - last < 2 * room) return false;
+        last = place;
+        return true;
+      });
+    };
+    const xAxis = plot.names
+      ? { splits: () => plot.names.map((_, i) => i), filter: (u, t) => t, rotate: -60, size: 96, labelSize: 0, label: null,
+        values: (u, ticks) => ticks.map((i) => plot.names.length > 46 && i % Math.ceil(plot.names.length / 46) ? "" : plot.names[i].slice(0, 16)) }
+      : plot.ticks ? { splits: measured, filter: (u, t) => t, values: (u, t) => t.map(String) } : { values: (u, t) => t.map((v) => v === null ? "" : number(v)) };
+    const wide = box.clientWidth;
+    const u = new uPlot({
+      width: wide, height: high(wide, plot.names), legend: { show: false }, padding: [8, 10, 0, 0],
+      scales: {
+        x: { time: false, distr: plot.xlog ? 3 : 1, range: (u, low, high) => [low, high] },
+        y: { distr: plot.ylog ? 3 : 1, range: () => extent("y", plot.ylog) },
+      },
+      series: [{}],
+      axes: [axis(plot.xlog && !plot.ticks, { label: plot.x, size: 30, space: 50, ...xAxis }),
+        axis(plot.ylog, { label: plot.y, size: 62, values: (u, ticks) => ticks.map((v) => v === null ? "" : words[plot.unit](v)) })],
+      cursor: { points: { show: false }, x: false, y: false, drag: { x: true, y: true, uni: 12 } },
+      hooks: { draw: [marks] },
+    }, [extent("x", plot.xlog)], box);
+
+    const tip = document.createElement("div");
+    tip.className = "tip";
+    tip.hidden = true;
+    u.over.append(tip);
+    const stand = (label) => { if (near !== label) { near = label; u.redraw(false); } };
+    u.over.addEventListener("mousemove", (event) => {
+      const { left, top } = u.over.getBoundingClientRect(), px = event.clientX - left, py = event.clientY - top;
+      let best = null, least = 900;
+      for (const s of shown()) {
+        if (s.bare) continue;
+        s.x.forEach((x, i) => {
+          if (s.y[i] === null) return;
+          const d = (u.valToPos(x, "x") - px) ** 2 + (u.valToPos(s.y[i], "y") - py) ** 2 + (s.faint ? 9 : 0);
+          if (d < least) { least = d; best = [s, i]; }
+        });
+      }
+      tip.hidden = best === null;
+      stand(best && best[0].l);
+      if (best === null) return;
+      const [s, i] = best, say = words[plot.unit], told = s.t && plot.told[s.t[i]];
+      const range = s.lo && s.lo[i] !== null && s.hi[i] > s.lo[i] ? ` (${say(s.lo[i])} to ${say(s.hi[i])})` : "";
+      tip.textContent = [s.l, plot.names ? plot.names[s.x[i]] : `${plot.x} = ${number(s.x[i]).includes("e") ? s.x[i] : +s.x[i].toPrecision(6)}`,
+        `${say(s.y[i])}${range}`, told, s.h && s.h[i] ? "not accepted" : ""].filter(Boolean).join("\n");
+      tip.style.setProperty("--m", s.c === null ? "var(--fg)" : `var(--c${s.c})`);
+      const x = u.valToPos(s.x[i], "x"), y = u.valToPos(s.y[i], "y");
+      tip.style.left = `${x < u.over.clientWidth / 2 ? x + 10 : x - 10 - tip.offsetWidth}px`;
+      tip.style.top = `${Math.max(0, Math.min(y + 8, u.over.clientHeight - tip.offsetHeight))}px`;
+    });
+    u.over.addEventListener("mouseleave", () => { tip.hidden = true; stand(null); });
+    const fit = () => u.setData([extent("x", plot.xlog)]);
+    u.over.addEventListener("dblclick", fit);
+
+    // Series to switch off: a click on its name; a double click leaves it alone.
+    const legend = box.parentElement.querySelector(".legend");
+    const labels = [...new Set(series.map((s) => s.l))];
+    const buttons = labels.map((label) => {
+      const s = series.find((one) => one.l === label && !one.faint) || series.find((one) => one.l === label);
+      const shape = SHAPES[(s.c + s.d) % SHAPES.length];
+      const button = document.createElement("button");
+      button.type = "button";
+      button.title = "click: hide or show; double click: this one alone";
+      const colour = s.c === null ? "var(--fg)" : `var(--c${s.c})`;
+      const line = s.line ? `<path d="M0 5H26" stroke="${colour}" stroke-width="1.6" stroke-dasharray="${s.c === null ? DASHES[1] : DASHES[s.d % DASHES.length]}"/>` : "";
+      const mark = s.bare ? "" : shape ? `<polygon transform="translate(13 5) scale(3.6)" points="${shape}" fill="${colour}"/>` : `<circle cx="13" cy="5" r="3.6" fill="${colour}"/>`;
+      button.innerHTML = `<svg width="26" height="10" viewBox="0 0 26 10" aria-hidden="true">${line}${mark}</svg>`;
+      button.append(label);
+      const set = () => {
+        buttons.forEach((b, i) => b.setAttribute("aria-pressed", !hidden.has(labels[i])));
+        fit();
+      };
+      button.addEventListener("click", () => { if (!hidden.delete(label)) hidden.add(label); set(); });
+      button.addEventListener("dblclick", () => {
+        const alone = labels.every((l) => l === label || hidden.has(l));
+        hidden.clear();
+        if (!alone) labels.forEach((l) => l !== label && hidden.add(l));
+        set();
+      });
+      button.addEventListener("mouseenter", () => stand(hidden.has(label) ? null : label));
+      button.addEventListener("mouseleave", () => stand(null));
+      button.setAttribute("aria-pressed", true);
+      return button;
+    });
+    u.named = plot.names;
+    legend.replaceChildren(...(labels.length > 1 || labels[0] ? buttons : []));
+    return u;
+  };
+
+  const drawn = new Map();
+  const one = (box) => {
+    if (drawn.has(box) || !box.clientWidth) return;
+    drawn.set(box, draw(box, JSON.parse(box.parentElement.querySelector("script").textContent)));
+  };
+  const boxes = [...document.querySelectorAll(".canvas")];
+  const seen = new IntersectionObserver((several) => several.forEach((e) => e.isIntersecting && one(e.target)), { rootMargin: "500px" });
+  boxes.forEach((box) => seen.observe(box));
+  const again = () => drawn.forEach((u) => u.redraw());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  const resize = () => drawn.forEach((u, box) => {
+    const to = box.clientWidth;
+    if (to && Math.abs(u.width - to) > 4) u.setSize({ width: to, height: high(to, u.named) });
+  });
+  addEventListener("resize", resize);
+  addEventListener("beforeprint", () => {
+    root.classList.add("paper");
+    again();
+    boxes.forEach(one);
+    drawn.forEach((u) => u.setSize({ width: PAPER[0], height: PAPER[1] + (u.named ? 40 : 0) }));
+  });
+  addEventListener("afterprint", () => { root.classList.remove("paper"); again(); resize(); });
+})();

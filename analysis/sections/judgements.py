@@ -1,0 +1,53 @@
+"""The map of verdicts: methods by matrices, where several matrices were tried."""
+
+from ..page import number, text
+
+LEAST_MATRICES = 3
+MARKS = {"pass": "✓", "suspect": "~", "failed": "✗"}
+
+
+def judgements(page, night):
+    page.begin("judgements", "Verdicts by matrix")
+    rows = night.records[night.records["status"].isin([*MARKS, "diverged"])]
+    rows = rows.assign(verdict=rows["status"].replace("diverged", "failed"))
+    for precision, part in rows.groupby("precision"):
+        if part["matrix_name"].nunique() >= LEAST_MATRICES:
+            _map(page, precision, part)
+
+
+def _map(page, precision, rows):
+    """A row a method, those that pass most first; a column a matrix, those that most pass on first."""
+    cells = rows.groupby(["method", "matrix_name"]).agg(
+        passed=("verdict", lambda v: int((v == "pass").sum())),
+        suspect=("verdict", lambda v: int((v == "suspect").sum())),
+        trials=("verdict", "size"),
+        worst=("residual_ratio", "max"),
+        tolerance=("tolerance", "max"),
+    )
+    share = (cells["passed"] / cells["trials"]).unstack()
+    methods = share.mean(axis=1).sort_values(ascending=False, kind="stable").index
+    matrices = share.mean().sort_values(ascending=False, kind="stable").index
+    head = "".join(f'<th scope="col"><span>{text(name)}</span></th>' for name in matrices)
+    body = ""
+    for method in methods:
+        body += f'<tr><th scope="row" style="--m:var(--c{page.methods.get(method, 0)})">{text(method)}</th>'
+        for matrix in matrices:
+            if (method, matrix) not in cells.index:
+                body += "<td></td>"
+                continue
+            cell = cells.loc[(method, matrix)]
+            passed, trials = f"{cell['passed']:.0f}", f"{cell['trials']:.0f}"
+            failed = cell["trials"] - cell["passed"] - cell["suspect"]
+            all_one = max(cell["passed"], cell["suspect"], failed) == cell["trials"]
+            verdict = "pass" if cell["passed"] else "suspect" if cell["suspect"] else "failed"
+            kind = verdict if all_one else "mixed"
+            words = f"{method}, {matrix}: {passed} of {trials} pass, ratio up to {number(cell['worst'])}"
+            sign = MARKS[verdict] if all_one else f"{passed}/{trials}"
+            body += f'<td class="{kind}" title="{text(words)}">{sign}</td>'
+        body += "</tr>"
+    page.put(
+        f'<figure class="table"><figcaption>{text(precision)}: ✓ pass, ~ suspect (up to ten times the tolerance), ✗'
+        " failed; else how many pass of how many.</figcaption>"
+        f'<div class="scroll"><table class="map" data-grid="judgements"><thead><tr><th></th>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div></figure>"
+    )

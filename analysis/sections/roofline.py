@@ -1,0 +1,112 @@
+"""How near the methods come to what each device can do: one roofline a GPU and precision, energy beside it."""
+
+import numpy as np
+
+from ..frames import at_largest, shares, slug
+from ..page import number, percent, seconds, whole
+from ..plots import Plot, Series
+
+
+def roofline(page, night):
+    page.begin("roofline", "Rooflines")
+    rows = shares(night)
+    rows = rows[
+        (rows["peak_share"].notna() | rows["copy_share"].notna() | rows["rate_share"].notna())
+        & (rows["backend"] != "emulated")
+    ]
+    if not len(rows):
+        page.nothing("No record carries a share of a peak.")
+        return
+    largest = at_largest(rows).sort_values(
+        ["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False]
+    )
+    page.add(
+        "Each method at its largest size: its operations a second over its operations a byte of least traffic, under"
+        " the copy bandwidth and the GEMM rate that were measured on the device. A point above the roof used a lower"
+        " precision on the way, passed over zeros, or kept its operands in a cache; what ran on the CPU has a share"
+        " only where the CPU's own peaks were measured."
+    )
+    page.plots(_figures(night, largest[largest["backend"] == "cuda"]))
+    columns = [
+        "problem",
+        "precision",
+        "device",
+        "method",
+        "task",
+        "config",
+        "size",
+        "seconds_median",
+        "gflops",
+        "bytes",
+    ]
+    mark = page.mark()
+    largest = at_largest(rows).sort_values(
+        ["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False]
+    )
+    page.table(
+        "roofline",
+        largest[[*columns, "peak_share", "copy_share", "rate_share", "status"]],
+        [
+            ("problem", "problem", None),
+            ("precision", "precision", None),
+            ("device", "device", None),
+            ("method", "method", None),
+            ("task", "matrix", None),
+            ("config", "with", None),
+            ("size", "n", whole),
+            ("seconds_median", "median", seconds),
+            ("gflops", "GFLOP/s", number),
+            ("peak_share", "share of peak", percent),
+            ("copy_share", "of copy bandwidth", percent),
+            ("rate_share", "of GEMM rate", percent),
+            ("status", "judged", None),
+        ],
+        limit=60,
+        caption="Each method at its largest size.",
+    )
+    page.fold("Table: shares of the peaks", mark)
+
+
+def _figures(night, rows):
+    rows = rows.assign(
+        intensity=rows["flops"] / rows["bytes"],
+        frugal=rows["flops"] / rows["energy_joules"].where(rows["energy_joules"] > 0) / 1e9,
+    )
+    for (device, precision), part in rows.groupby(["device", "precision"]):
+        part = part[np.isfinite(part["intensity"]) & (part["intensity"] > 0)]
+        name = part["problem"] + "/" + part["method"]
+        own = night.devices[night.devices["gpu_name"] == device]
+        copy, rate = (own[column].median() for column in ("copy_bytes_per_second", f"gemm_flops_{precision}"))
+
+        def points(column, part=part, name=name):
+            return [
+                Series(label, p["intensity"].to_numpy(), p[column].to_numpy(), told=_told(p), line=False,
+                       hollow=(p["status"] != "pass").to_numpy())
+                for label, p in part.groupby(name)
+            ]  # fmt: skip
+
+        series = points("gflops")
+        if len(part) and np.isfinite(copy) and np.isfinite(rate):
+            low, high = min(part["intensity"].min(), rate / copy / 2), max(part["intensity"].max(), 2 * rate / copy)
+            x = np.array([low, rate / copy, high])
+            roof = f"copy {number(copy / 1e12)} TB/s, GEMM {number(rate / 1e12)} TFLOP/s"
+            series.append(Series(roof, x, np.minimum(x * copy, rate) / 1e9, marker=False, plain=True))
+        axes = {"xlog": True, "ylog": True, "kind": "dots"}
+        words = f"{precision}, {device}"
+        yield Plot(slug("roofline", precision, device), f"Roofline: {words}", "FLOP a byte", "GFLOP/s", series, **axes)
+        if part["frugal"].notna().any():
+            yield Plot(
+                slug("frugal", precision, device),
+                f"Energy: {words}",
+                "FLOP a byte",
+                "GFLOP/J",
+                points("frugal"),
+                **axes,
+            )
+
+
+def _told(rows):
+    return [
+        ", ".join(w for w in (f"n = {n}", task, config) if w)
+        for n, task, config in zip(rows["size"], rows["task"], rows["config"])
+    ]

@@ -1,0 +1,124 @@
+"""Every trial that passed is in a plot: counted from the page's own data, of nights of four kinds."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import fixture
+from pages import report_here
+
+from analysis.loader import load
+
+GPU = "NVIDIA Test 100"
+
+
+def sweep(run="run-1", day="01"):
+    """As a night's plan: kinds of matrices at sizes of their own, both triangles, right-hand sides, parameters."""
+    night = fixture.Night("night")
+    same = {"run_id": run, "start_time": f"2026-01-{day}T00:00:00Z"}
+    for precision in ("float", "double"):
+        for n in (256, 512, 1024, 2048):
+            for method in ("cusolver", "gauss_jordan_global", "lapack"):
+                gpu = None if method == "lapack" else GPU
+                night.trial("gesv", method, n, n * 1e-6, precision=precision, gpu=gpu, matrix="spd", **same)
+        for n in (4096, 8192, 16384):
+            night.trial("gesv", "cusolver", n, n * 1e-6, precision=precision, gpu=GPU, **same)
+        for n in (256, 512, 1024):
+            for nrhs in (1, 8, 64):
+                for uplo in ("lower", "upper"):
+                    for method in ("cublas", "doubling", "pair_sweep", "column_sweep"):
+                        more = {"uplo": uplo, "nrhs": nrhs, "key": f"{n}{nrhs}{uplo}{method}{precision}"}
+                        night.trial("trsv", method, n, n * nrhs * 1e-8, precision=precision, gpu=GPU, **more, **same)
+            for threads in (32, 64, 128):
+                parameters = {"threads": threads, "tile": n // threads}
+                night.trial("gemm", "shared", n, 1e-6 * threads, parameters=parameters, gpu=GPU, **same)
+    return night
+
+
+def seeds():
+    night = fixture.Night("seeds")
+    for n in (300, 301):
+        for seed in range(1, 32):
+            for method in ("cusolver", "gauss_block"):
+                status = "failed" if method == "gauss_block" and seed % 5 == 0 else "pass"
+                more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}{method}"}
+                night.trial("gesv", method, n, seed * 1e-6, gpu=GPU, status=status, **more)
+    return night
+
+
+def matrices(count=30):
+    night = fixture.Night("matrices")
+    for i in range(count):
+        for j, method in enumerate(("cusolver", "gauss_block", "crout")):
+            status = ("pass", "suspect", "failed")[min(2, i * j % 5)]
+            night.trial("gesv", method, 100 + 7 * i, (i + j + 1) * 1e-6, gpu=GPU, matrix=f"m{i:02d}.mtx", status=status)
+    return night
+
+
+def is_drawn(page, r):
+    """Whether a record is a point of a time plot of its problem and precision, or within the range of one."""
+    for name in page.figures["time"]:
+        if not name.startswith(f"time-{r.problem}-{r.precision}-"):
+            continue
+        plot = page.plots.get(name)
+        if plot is None:
+            if any(low * 0.999 <= r.seconds_median <= high * 1.001 for _, low, high in page.bars[name]):
+                return True
+            continue
+        for line in plot["series"]:
+            if line["l"].split(",")[0].removesuffix(" (CPU)") != r.method:
+                continue
+            for x, y, low, high in zip(line["x"], line["y"], line["lo"], line["hi"]):
+                at = plot["names"][x] == r.matrix_name if plot["names"] else x == r.size
+                ends = [v for v in (y, low, high) if v is not None]
+                if at and min(ends) * 0.999 <= r.seconds_median <= max(ends) * 1.001:
+                    return True
+    return False
+
+
+class DrawnTest(unittest.TestCase):
+    def test_every_trial_that_passed(self):
+        several = {
+            "night": [sweep()],
+            "seeds": [seeds()],
+            "matrices": [matrices()],
+            "runs": [sweep(), sweep("run-2", "02")],
+        }
+        for name, nights in several.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                loaded = [load([night.write(Path(folder) / "results.h5")]).records for night in nights]
+                passed = [r for records in loaded for r in records[records["status"] == "pass"].itertuples()]
+                page = report_here(*nights)
+                self.assertEqual(sum(is_drawn(page, r) for r in passed), len(passed))
+                self.assertGreater(len(passed), 40)
+
+    def test_of_seeds_the_median_and_the_range(self):
+        (name,) = [n for n in report_here(seeds()).plots if n.startswith("time-")]
+        lines = {s["l"]: s for s in report_here(seeds()).plots[name]["series"]}
+        self.assertEqual(set(lines), {"cusolver", "gauss_block"})
+        line = lines["cusolver"]
+        self.assertTrue(line["band"])
+        self.assertAlmostEqual(line["y"][0], 16e-6, delta=1e-6)
+        self.assertAlmostEqual(line["lo"][0], 1e-6, delta=1e-7)
+        self.assertAlmostEqual(line["hi"][0], 31e-6, delta=2e-6)
+
+    def test_right_hand_sides_and_matrices_differ_in_their_dashes(self):
+        page = report_here(sweep())
+        for name in page.figures["time"]:
+            lines = {(s["l"], s["c"], s["d"]) for s in page.plots[name]["series"]} if name in page.plots else set()
+            self.assertEqual(len(lines), len({(c, d) for _, c, d in lines}), name)
+
+    def test_the_map_says_what_passes_on_what(self):
+        page = report_here(matrices())
+        head, *rows = page.tables["judgements"]
+        self.assertEqual(len(head), 31)
+        cells = {(row[0][0], column[0]): cell[0] for row in rows for column, cell in zip(head[1:], row[1:])}
+        self.assertEqual({m for m, _ in cells}, {"cusolver", "gauss_block", "crout"})
+        marks = {"pass": "✓", "suspect": "~", "failed": "✗"}
+        for r in matrices().records:
+            self.assertEqual(cells[r["method"], r["matrix"]], marks[r["status"]])
+        self.assertNotIn("judgements", report_here(matrices(2)).sections)
+
+
+if __name__ == "__main__":
+    unittest.main()
