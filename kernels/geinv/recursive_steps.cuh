@@ -1,34 +1,32 @@
 #pragma once
-/// What geinv/recursive does beside LU, the inverse of L and the solve: all that moves elements.
+/// What geinv/recursive does beside LU and the inverse of L: the solve of U X = L^-1, and copies.
 ///
-/// U X = L^-1 is solved as a system with a unit lower triangle: both turned upside down, and each row divided
-/// by U's element on the diagonal.
+/// A block of 256 rows of U is solved with as getrf/recursive does with L: turned upside down, each row
+/// divided by its element on the diagonal.
 
+#include <algorithm>
 #include <cstdint>
 
+#include "kernels/getrf/lu_updates.cuh"
 #include "kernels/simt/simt.hpp"
+#include "kernels/vendor/gemm_here.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 constexpr int threads = 256;
+constexpr int each = 4;  ///< elements of a column that a thread copies
 
-/// Which element of a matrix of `order` rows a thread has: gridDim.y columns, as many rows as blocks have
-/// threads.
-struct Place {
-  __device__ Place()
-      : row(static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x)), column(static_cast<int>(blockIdx.y)) {}
-  int row, column;
-};
-
-/// `to` (order x order) = the n x n matrix `from`, continued by an identity.
+/// `to` (order x order) = the n x n matrix `from`, continued by an identity. A block takes 256 elements of a
+/// column.
 template <class T>
 __global__ void __launch_bounds__(threads)
     continue_by_identity(const T* from, std::int64_t ld, int n, T* to, int order) {
-  const Place p;
-  if (p.row >= order) return;
-  T value = p.row == p.column ? T(1) : T(0);
-  if (p.row < n && p.column < n) value = from[p.row + p.column * ld];
-  to[p.row + p.column * static_cast<std::int64_t>(order)] = value;
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int column = static_cast<int>(blockIdx.y);
+  if (row >= order) return;
+  T value = row == column ? T(1) : T(0);
+  if (row < n && column < n) value = from[row + column * ld];
+  to[row + column * static_cast<std::int64_t>(order)] = value;
 }
 
 /// The same, launched.
@@ -39,43 +37,83 @@ void continue_matrix(Context& context, const T* from, std::int64_t ld, int n, T*
   simt::launch(context, continue_by_identity<T>, grid, dim3(threads), 0, from, ld, n, to, order);
 }
 
-/// Below the diagonal of `to`: U, upside down, its rows divided by the diagonal, which goes to `diagonal`.
+/// The triangles on U's diagonal, upside down: of row i of U the elements right of the diagonal, divided by
+/// that one, go to row order - 1 - i of `turned` (order x 256), which is in turn block number (order - 1 - i)
+/// / 256; reciprocals[i] = 1 / u(i, i). A block takes 256 rows, gridDim.y columns.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    turn_upper(const T* u, std::int64_t ldu, int order, T* to, T* diagonal) {
-  const Place p;  // of U
-  if (p.row > p.column) return;
-  const T pivot = u[p.row * (ldu + 1)];
-  if (p.row == p.column) {
-    diagonal[p.row] = pivot;
+    turn_triangles(const T* u, std::int64_t ldu, int order, T* turned, T* reciprocals) {
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);  // of `turned`
+  const int column = static_cast<int>(blockIdx.y);
+  if (row >= order || column > row % lu::solve_rows) return;
+  const int i = order - 1 - row;
+  const int j = order - 1 - (row / lu::solve_rows * lu::solve_rows + column);
+  const T pivot = u[i * (ldu + 1)];
+  if (i == j) {
+    reciprocals[i] = T(1) / pivot;
   } else {
-    to[order - 1 - p.row + (order - 1 - p.column) * static_cast<std::int64_t>(order)] =
-        u[p.row + p.column * ldu] / pivot;
+    turned[row + column * static_cast<std::int64_t>(order)] = u[i + j * ldu] / pivot;
   }
 }
 
-/// L^-1 likewise, column j to where P has its row: column rows_at[j] of `to`.
+/// Column rows_at[j] of `to` (n x n) = the first n rows of column j of `from`.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    turn_inverse(const T* inverse, int order, const T* diagonal, const int* rows_at, T* to, std::int64_t ld) {
-  const Place p;
-  if (p.row >= order) return;
-  to[order - 1 - p.row + rows_at[p.column] * ld] =
-      inverse[p.row + p.column * static_cast<std::int64_t>(order)] / diagonal[p.row];
+    exchange_columns(const T* from, std::int64_t ld_from, const int* rows_at, T* to, std::int64_t ld_to,
+                     int n) {
+  const int begin = static_cast<int>(blockIdx.x) * each * threads + static_cast<int>(threadIdx.x);
+  const T* const source = from + static_cast<int>(blockIdx.y) * ld_from;
+  T* const target = to + rows_at[blockIdx.y] * ld_to;
+  T value[each];
+  GAUSSWEEP_UNROLL
+  for (int e = 0; e < each; ++e) {
+    if (begin + e * threads < n) value[e] = source[begin + e * threads];
+  }
+  GAUSSWEEP_UNROLL
+  for (int e = 0; e < each; ++e) {
+    if (begin + e * threads < n) target[begin + e * threads] = value[e];
+  }
 }
 
-/// The n x n matrix `to` = the first rows and columns of `from`, of `order` rows, turned back; both may be
-/// one.
+/// B = U^-1 B.
 template <class T>
-__global__ void __launch_bounds__(threads)
-    turn_back(const T* from, std::int64_t ld_from, int order, T* to, std::int64_t ld_to, int n) {
-  const Place p;
-  const int other = order - 1 - p.row;
-  if (p.row > other) return;
-  const T upper = from[p.row + p.column * ld_from];
-  const T lower = from[other + p.column * ld_from];
-  if (p.row < n) to[p.row + p.column * ld_to] = lower;
-  if (other < n) to[other + p.column * ld_to] = upper;
-}
+struct UpperSolve {
+  Context& context;
+  const T* u;
+  std::int64_t ldu;
+  int order;  ///< of U, a multiple of 32
+  T* b;
+  std::int64_t ldb;
+  int columns;
+  T* turned;       ///< order x 256 elements of workspace
+  T* reciprocals;  ///< and order more
+
+  void solve() {
+    context.stage("turn");
+    const dim3 grid(static_cast<unsigned>((order + threads - 1) / threads),
+                    static_cast<unsigned>(std::min(order, lu::solve_rows)));
+    simt::launch(context, turn_triangles<T>, grid, dim3(threads), 0, u, ldu, order, turned, reciprocals);
+    solve(0, order);
+  }
+
+ private:
+  /// The rows [first, first + count), of which those below are done.
+  void solve(int first, int count) {
+    if (count <= lu::solve_rows) {
+      const int last = first + count - 1;
+      return lu::solve_at_once<true>(context, turned + (order - 1 - last), order, count, b + last, ldb,
+                                     columns, reciprocals + last);
+    }
+    int lower = lu::solve_rows;
+    while (2 * lower < count) lower *= 2;
+    const int upper = count - lower;
+    const int middle = first + upper;
+    solve(middle, lower);
+    context.stage("product");
+    gemm_here(context, vendor::Op::none, vendor::Op::none, upper, columns, lower, T(-1),
+              u + first + middle * ldu, ldu, b + middle, ldb, T(1), b + first, ldb);
+    solve(first, upper);
+  }
+};
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::inverse

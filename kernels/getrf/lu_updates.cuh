@@ -178,11 +178,14 @@ __global__ void __launch_bounds__(1024)
 }
 
 /// B = L^-1 B, or L^-1 itself, for a unit lower triangular L of at most 256 rows, by substitution: a block
-/// takes `Columns` columns, a thread a row of these in registers.
+/// takes `Columns` columns, a thread a row of these in registers. Turned: B upside down, row r at b - r, and
+/// multiplied by scale[-r] before.
 /// @pre blockDim.x == rows, a multiple of 32
-template <class T, int Columns>
+template <class T, int Columns, bool Turned = false>
 __global__ void __launch_bounds__(solve_rows)
-    substitute(const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb, int columns, bool invert) {
+    substitute(const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb, int columns, bool invert,
+               const T* scale) {
+  constexpr int down = Turned ? -1 : 1;
   // The warp that solves next may do so while others still read what was solved: two turns.
   __shared__ __align__(16) T solved[2][32][Columns];
   const int row = static_cast<int>(threadIdx.x);
@@ -194,7 +197,8 @@ __global__ void __launch_bounds__(solve_rows)
   GAUSSWEEP_UNROLL
   for (int c = 0; c < Columns; ++c) {
     const bool exists = inside && begin + c < columns;
-    x[c] = invert ? T(row == begin + c) : exists ? b[row + (begin + c) * ldb] : T(0);
+    x[c] = invert ? T(row == begin + c) : exists ? b[down * row + (begin + c) * ldb] : T(0);
+    if (Turned && inside) x[c] *= scale[-row];
   }
   // Loaded whether needed or not, from where something is: a load under a condition of its own would be
   // waited for before the next one begins.
@@ -240,7 +244,7 @@ __global__ void __launch_bounds__(solve_rows)
   }
   GAUSSWEEP_UNROLL
   for (int c = 0; c < Columns; ++c) {
-    if (inside && begin + c < columns) b[row + (begin + c) * ldb] = x[c];
+    if (inside && begin + c < columns) b[down * row + (begin + c) * ldb] = x[c];
   }
 }
 
@@ -248,11 +252,12 @@ __global__ void __launch_bounds__(solve_rows)
 /// warp has 32 rows of these as 8 x 8 tiles. Triangles on the diagonal are solved by the inverses of their
 /// tiles, a warp 8 columns; k = 2t + h as in triangle_tiles.cuh.
 /// @pre blockDim.x >= rows, a multiple of 32
-template <int Tiles>
+template <int Tiles, bool Turned = false>
 __global__ void __launch_bounds__(solve_rows)
     solve_on_tensor_cores(const double* l, std::int64_t ldl, int rows, double* b, std::int64_t ldb,
-                          int columns) {
+                          int columns, const double* scale) {
 #if GAUSSWEEP_CLUSTERS
+  constexpr int down = Turned ? -1 : 1;
   constexpr int width = 8 * Tiles;
   constexpr int stride = Tiles % 2 == 0 ? width + 2 : width + 10;  // 2 mod 16: no two lanes in one bank
   __shared__ double solved[32 * stride];
@@ -291,7 +296,8 @@ __global__ void __launch_bounds__(solve_rows)
       for (int q = 0; q < 2; ++q) {
         const int row = warp * 32 + i * 8 + tile_row;
         const int column = begin + t * 8 + tile_column * 2 + q;
-        x[i][t][q] = row < rows && column < columns ? b[row + column * ldb] : 0.0;
+        x[i][t][q] = row < rows && column < columns ? b[down * row + column * ldb] : 0.0;
+        if (Turned && row < rows) x[i][t][q] *= scale[-row];
       }
     }
   }
@@ -337,7 +343,7 @@ __global__ void __launch_bounds__(solve_rows)
     if (warp == owner) {
       const int row = first + lane;
       for (int c = 0; c < width && begin + c < columns; ++c) {
-        if (row < rows) b[row + (begin + c) * ldb] = solved[lane * stride + c];
+        if (row < rows) b[down * row + (begin + c) * ldb] = solved[lane * stride + c];
       }
     }
     if (warp > owner) {
@@ -369,23 +375,26 @@ __global__ void __launch_bounds__(solve_rows)
 }
 
 /// B = L^-1 B for a unit lower triangular L of at most 256 rows, by either of these.
-template <class T, int Columns>
+template <bool Turned, int Columns, class T>
 void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
-                  int columns) {
+                  int columns, const T* scale) {
   const dim3 grid(static_cast<unsigned>((columns + Columns - 1) / Columns));
   const dim3 block(static_cast<unsigned>((rows + 31) / 32 * 32));
   if constexpr (std::is_same_v<T, double>) {
-    simt::launch(context, solve_on_tensor_cores<Columns / 8>, grid, block, 0, l, ldl, rows, b, ldb, columns);
+    simt::launch(context, solve_on_tensor_cores<Columns / 8, Turned>, grid, block, 0, l, ldl, rows, b, ldb,
+                 columns, scale);
   } else {
-    simt::launch(context, substitute<T, Columns>, grid, block, 0, l, ldl, rows, b, ldb, columns, false);
+    simt::launch(context, substitute<T, Columns, Turned>, grid, block, 0, l, ldl, rows, b, ldb, columns,
+                 false, scale);
   }
 }
-template <class T>
+template <bool Turned = false, class T>
 void solve_at_once(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
-                   int columns) {
+                   int columns, const T* scale = nullptr) {
+  context.stage("solve");
   // Few columns: few of them a block, so that there are blocks enough.
-  if (columns <= 1024) return launch_solve<T, 8>(context, l, ldl, rows, b, ldb, columns);
-  launch_solve<T, 32>(context, l, ldl, rows, b, ldb, columns);
+  if (columns <= 1024) return launch_solve<Turned, 8>(context, l, ldl, rows, b, ldb, columns, scale);
+  launch_solve<Turned, 32>(context, l, ldl, rows, b, ldb, columns, scale);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

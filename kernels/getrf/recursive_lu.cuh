@@ -258,7 +258,6 @@ class RecursiveLu {
       }
     }
     if (count <= solve_rows) {
-      context_.stage("solve");
       return solve_at_once(context_, at(first, first), lda_, count, at(first, begin), lda_, columns);
     }
     int half = solve_rows;

@@ -130,7 +130,7 @@ class SplitProducts {
     if (columns <= 1024) {
       context_.stage("solve");
       simt::launch(context_, substitute<float, each>, dim3(blocks_of(columns, each)), dim3(solve_rows), 0, l,
-                   ldl, solve_rows, b, ldb, columns, false);
+                   ldl, solve_rows, b, ldb, columns, false, nullptr);
       return;
     }
     __half* const inverse = inverses_ + block * inverse_elements;
@@ -138,7 +138,7 @@ class SplitProducts {
     if (!known) {
       context_.stage("invert");
       simt::launch(context_, substitute<float, each>, dim3(blocks_of(solve_rows, each)), dim3(solve_rows), 0,
-                   l, ldl, solve_rows, inverse_, solve_rows, solve_rows, true);
+                   l, ldl, solve_rows, inverse_, solve_rows, solve_rows, true, nullptr);
       known_[static_cast<std::size_t>(block)] = true;
     }
     split(inverse_, solve_rows, known ? 0 : solve_rows, inverse, solve_rows, b, ldb, columns, solve_rows);

@@ -12,6 +12,7 @@
 #include "kernels/poinv/triangle_square.cuh"
 #include "kernels/potrf/blocked_steps.cuh"
 #include "kernels/tables.hpp"
+#include "kernels/trtri/levels.cuh"
 #include "kernels/vendor/fixups.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/trtri/levels.cuh"
 #include "kernels/vendor/gemm_here.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
@@ -40,7 +39,7 @@ class TriangleSquare {
   /// Pairs of squares of orders `half` and `rest`, the first one at `first`.
   void join(int first, int half, int rest, int count) {
     const int second = first + half;
-    const int width = strip_width(order_);
+    const int width = std::max(512, (1 << 22) / order_ / 64 * 64);  // enough tiles for the GPU
     for (int begin = 0; begin < rest; begin += width) {
       const int rows = std::min(width, rest - begin);
       product(rows, half, rest - begin, q(second + begin, second + begin), q(second + begin, first), T(0),

@@ -145,14 +145,18 @@ __global__ void __launch_bounds__(product_threads) multiply_pairs(LevelProduct<T
       for (int e = 0; e < 4; ++e) product.sums[m][n][e] = T(0);
     }
   }
-  product.load(p, a, b, begin);
+  // The triangle's diagonal comes last (levels.cuh, multiply_by_strips).
+  const bool backwards = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
+  int k = backwards ? end - at_once : begin;
+  product.load(p, a, b, k);
   product.store(a_there[0], b_there[0]);
   __syncthreads();
   int turn = 0;
   GAUSSWEEP_ROLLED
-  for (int k = begin; k < end; k += at_once, turn ^= 1) {
-    const bool more = k + at_once < end;
-    if (more) product.load(p, a, b, k + at_once);
+  for (int left = (end - begin) / at_once; left > 0; --left, turn ^= 1) {
+    const bool more = left > 1;
+    k += backwards ? -at_once : at_once;
+    if (more) product.load(p, a, b, k);
     product.multiply(a_there[turn], b_there[turn]);
     if (more) product.store(a_there[turn ^ 1], b_there[turn ^ 1]);
     __syncthreads();

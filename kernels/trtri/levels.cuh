@@ -18,22 +18,24 @@ using namespace gaussweep::levels;
 
 /// Where the ways part.
 struct Ways {
-  int own_order = 512;       ///< largest halves whose products are ours
-  int own_tiles = 264;       ///< tiles of 64 x 64 from which these are used, and not smaller ones
-  int strip = 512;           ///< least columns (or rows) of a strip
-  int strip_area = 1 << 22;  ///< and elements of a strip as high as the matrix: enough tiles for the GPU
-};
+  int own_order;  ///< largest halves whose products are ours
+  int own_tiles;  ///< tiles of 64 x 64 from which these are used, and not smaller ones
+  int strip;      ///< columns (or rows) of a strip of the vendor's products
 
-/// Columns (or rows) of a strip, of a matrix of whole blocks.
-inline int strip_width(int order, const Ways& ways = {}) {
-  return std::max(ways.strip, ways.strip_area / order / 64 * 64);
-}
+  /// The fastest ones on an H100, for a matrix of whole blocks.
+  static Ways of(int order) {
+    if (order <= 2048) return {256, 1 << 30, order};
+    return {order <= 4096 ? 1024 : 512, 264, 512};
+  }
+};
 
 template <class T>
 class TriangleInverse {
  public:
   /// `order`: whole_order(a.n); `products`: product_elements(order) elements.
-  TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products, Ways ways = {})
+  TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products)
+      : TriangleInverse(context, a, order, products, Ways::of(static_cast<int>(order))) {}
+  TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products, const Ways& ways)
       : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), ways_(ways) {}
 
   /// x = the inverse, order x order, with zeros in the other triangle. `x` may be where the triangle is.
@@ -133,22 +135,29 @@ class TriangleInverse {
     return p;
   }
 
-  /// C in strips along the triangle, each over the inner indices that count for it.
+  /// C in strips along the triangle, each over the inner indices that count for it. The triangle's diagonal,
+  /// whose elements are the largest where it is well conditioned, comes last: what is added to a sum after it
+  /// is rounded as the sum is.
   void multiply_by_strips(const Product& p, int pairs) {
     const bool by_columns = p.counts == Inner::from_columns || p.counts == Inner::up_to_columns;
     const bool from = p.counts == Inner::from_columns || p.counts == Inner::from_rows;
     const int length = by_columns ? p.columns : p.rows;
-    const int width = strip_width(order_, ways_);
-    for (int begin = 0; begin < length; begin += width) {
-      const int count = std::min(width, length - begin);
-      const int inner_begin = from ? begin : 0;
-      const int inner = (from ? p.inner : begin + count) - inner_begin;
-      const T* const a = p.a + inner_begin * p.lda + (by_columns ? 0 : begin);
-      const T* const b = p.b + inner_begin + (by_columns ? begin * p.ldb : 0);
-      T* const c = p.c + (by_columns ? begin * p.ldc : begin);
-      gemm_batch_here(context_, vendor::Op::none, by_columns ? p.rows : count, by_columns ? count : p.columns,
-                      inner, p.factor, a, p.lda, p.a_step, b, p.ldb, p.b_step, T(0), c, p.ldc, p.c_step,
-                      pairs);
+    for (int begin = 0; begin < length; begin += ways_.strip) {
+      const int end = std::min(begin + ways_.strip, length);
+      const auto multiply = [&](int inner_begin, int inner_end, T beta) {
+        const T* const a = p.a + inner_begin * p.lda + (by_columns ? 0 : begin);
+        const T* const b = p.b + inner_begin + (by_columns ? begin * p.ldb : 0);
+        T* const c = p.c + (by_columns ? begin * p.ldc : begin);
+        gemm_batch_here(context_, vendor::Op::none, by_columns ? p.rows : end - begin,
+                        by_columns ? end - begin : p.columns, inner_end - inner_begin, p.factor, a, p.lda,
+                        p.a_step, b, p.ldb, p.b_step, beta, c, p.ldc, p.c_step, pairs);
+      };
+      if (!from) {
+        multiply(0, end, T(0));
+      } else {
+        if (end < p.inner) multiply(end, p.inner, T(0));
+        multiply(begin, end, end < p.inner ? T(1) : T(0));
+      }
     }
   }
 

@@ -69,11 +69,6 @@ Method by_levels() {
       trtri_method("levels", "pairs of inverses on the diagonal joined, level by level", "gaussweep");
   method.answer = AnswerIn::x;
   method.overwrites = false;
-  method.parameters = {
-      integer_parameter("own_halves", 512, 0, 65536, "largest halves that products of our own join"),
-      integer_parameter("large_tiles", 264, 1, 1 << 20,
-                        "tiles of 64 x 64 from which these are taken, and not 32 x 32"),
-      integer_parameter("strip", 512, 64, 65536, "least columns of a strip of the vendor's products")};
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return levels::workspace_bytes(shape.n, element);
   };

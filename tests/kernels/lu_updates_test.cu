@@ -58,8 +58,8 @@ void check_solve(Context& context, int rows, int columns, Run run) {
 template <int Tiles>
 void check_tensor_cores(Context& context, int rows, int columns) {
   check_solve<double>(context, rows, columns, [&](const double* l, int ldl, double* b, int ldb) {
-    simt::launch(context, lu::solve_on_tensor_cores<Tiles>, (columns + 8 * Tiles - 1) / (8 * Tiles),
-                 (rows + 31) / 32 * 32, 0, l, ldl, rows, b, ldb, columns);
+    lu::launch_solve<false, 8 * Tiles>(context, l, ldl, rows, b, ldb, columns,
+                                       static_cast<const double*>(nullptr));
   });
 }
 
@@ -76,10 +76,41 @@ TEST_P(LuUpdates, TriangularUpdatesInFloat) {
   for (const auto& [rows, columns] : {std::pair{64, 20}, {96, 9}, {256, 17}, {32, 1}}) {
     check_solve<float>(context, rows, columns,
                        [&, rows = rows, columns = columns](const float* l, int ldl, float* b, int ldb) {
-                         simt::launch(context, lu::substitute<float, 8>, (columns + 7) / 8,
-                                      (rows + 31) / 32 * 32, 0, l, ldl, rows, b, ldb, columns, false);
+                         lu::launch_solve<false, 8>(context, l, ldl, rows, b, ldb, columns,
+                                                    static_cast<const float*>(nullptr));
                        });
   }
+}
+
+/// Turned upside down and scaled, the same as not turned of what was scaled before, to the bit.
+template <class T, int Columns>
+void check_turned(Context& context, int rows, int columns) {
+  const int ldl = rows + 3, ldb = rows + 1;
+  const std::vector<T> l = random_columns<T>(ldl, rows, 0.3, 1), scale = random_columns<T>(rows, 1, 1, 2);
+  const std::vector<T> b = random_columns<T>(ldb, columns, 1, 3);
+  std::vector<T> turned = b;
+  for (int c = 0; c < columns; ++c) {
+    for (int r = 0; r < rows; ++r) turned[rows - 1 - r + c * ldb] = b[r + c * ldb] * scale[r];
+  }
+  DeviceArray<T> l_there(context.device, l), scale_there(context.device, scale), b_there(context.device, b),
+      turned_there(context.device, turned);
+  const int last = rows - 1;
+  lu::launch_solve<true, Columns, T>(context, l_there.data(), ldl, rows, b_there.data() + last, ldb, columns,
+                                     scale_there.data() + last);
+  lu::launch_solve<false, Columns, T>(context, l_there.data(), ldl, rows, turned_there.data(), ldb, columns,
+                                      nullptr);
+  const std::vector<T> seen = b_there.values(), wanted = turned_there.values();
+  for (int c = 0; c < columns; ++c) {
+    for (int r = 0; r < rows; ++r) ASSERT_EQ(seen[last - r + c * ldb], wanted[r + c * ldb]) << r << ", " << c;
+    ASSERT_EQ(seen[rows + c * ldb], b[rows + c * ldb]);  // below the rows
+  }
+}
+
+TEST_P(LuUpdates, TurnedUpsideDown) {
+  check_turned<double, 8>(context, 64, 9);
+  check_turned<double, 32>(context, 256, 33);
+  check_turned<float, 8>(context, 64, 9);
+  check_turned<float, 32>(context, 96, 33);
 }
 
 /// Pivots as LAPACK's laswp takes them, the permutation that they make, and the rows after it.

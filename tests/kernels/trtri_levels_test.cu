@@ -48,7 +48,7 @@ double ratio(const std::vector<T>& a, int lda, const std::vector<T>& x, int ldx,
 }
 
 template <class T>
-void check_inverse(Context& context, int n, bool lower, bool unit, levels::Ways ways) {
+void check_inverse(Context& context, int n, bool lower, bool unit, const levels::Ways& ways) {
   SCOPED_TRACE(testing::Message() << "n = " << n << (lower ? ", lower" : ", upper")
                                   << (unit ? ", unit" : ""));
   const int lda = n + 3;
@@ -77,29 +77,24 @@ void check_inverse(Context& context, int n, bool lower, bool unit, levels::Ways 
 
 /// Orders with and without a smaller last pair, of whole blocks and not.
 template <class T>
-void check_orders(Context& context, levels::Ways ways) {
+void check_orders(Context& context, const levels::Ways& ways) {
   for (const int n : {64, 128, 192, 300}) {
     for (const bool lower : {true, false}) check_inverse<T>(context, n, lower, n == 192, ways);
   }
 }
 
 TEST_P(TrtriLevels, BySmallTiles) {
-  check_orders<double>(context, {});
-  check_orders<float>(context, {});
+  check_orders<double>(context, levels::Ways::of(300));
+  check_orders<float>(context, levels::Ways::of(300));
 }
 
 TEST_P(TrtriLevels, ByLargeTiles) {
-  levels::Ways ways;
-  ways.own_tiles = 1;
-  check_orders<double>(context, ways);
-  check_orders<float>(context, ways);
+  check_orders<double>(context, {512, 1, 512});
+  check_orders<float>(context, {512, 1, 512});
 }
 
 TEST_P(TrtriLevels, ByStripsOfTheVendorsProducts) {
-  levels::Ways ways;
-  ways.own_order = 0;
-  ways.strip = 64;
-  ways.strip_area = 0;
+  const levels::Ways ways{0, 1, 64};
   check_orders<double>(context, ways);
   check_orders<float>(context, ways);
   check_inverse<double>(context, 640, true, false, ways);  // the last of two pairs is smaller
