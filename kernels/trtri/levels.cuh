@@ -18,7 +18,7 @@ using namespace gaussweep::levels;
 
 /// Where the ways part.
 struct Ways {
-  int own_order;  ///< largest halves whose products are ours
+  int own_order;  ///< largest halves whose products are ours; so is that of a lone pair that is no larger
   int own_tiles;  ///< tiles of 64 x 64 from which these are used, and not smaller ones
   int strip;      ///< columns (or rows) of a strip of the vendor's products
 
@@ -97,7 +97,8 @@ class TriangleInverse {
     left.counts = lower ? Inner::up_to_rows : Inner::from_rows;
     left.factor = T(-1);
 
-    if (half <= ways_.own_order) {
+    const std::int64_t own = ways_.own_order;
+    if (half <= own || (pairs == 1 && static_cast<std::int64_t>(half) * last <= own * own)) {
       context_.stage("join");
       launch(right, pairs);
       launch(left, pairs);
