@@ -36,8 +36,8 @@ STYLE = {
 NO_DATE = {"pdf": {"metadata": {"CreationDate": None}}, "svg": {"metadata": {"Date": None}}}  # the same bytes again
 
 
-def write(plots, methods, out, kind):
-    """OUT/figures/NAME.KIND of each plot, and captions.txt. Returns how many. @raises ReportError"""
+def write(drawn, methods, out, kind):
+    """OUT/figures/NAME.KIND of each plot (as Page.drawn has them), and captions.txt. @raises ReportError"""
     if kind == "pgf":
         tex = next((t for t in ("pdflatex", "xelatex", "lualatex") if shutil.which(t)), None)
         if tex is None:
@@ -47,14 +47,12 @@ def write(plots, methods, out, kind):
     folder.mkdir(parents=True, exist_ok=True)
     captions = []
     with matplotlib.rc_context(STYLE):
-        for plot in plots:
+        for plot, kept, said in drawn:
             figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-            plot, kept, said = plot.drawable()
             (_bars if plot.kind == "bars" else _lines)(plot, figure, styled(kept, methods))
             figure.savefig(folder / f"{plot.name}.{kind}", **NO_DATE.get(kind, {}))
             captions.append(f"{plot.name}: {'. '.join([plot.title, *filter(None, [plot.note.rstrip('.'), *said])])}.")
     (folder / "captions.txt").write_text("\n".join(captions) + "\n", encoding="utf-8")
-    return len(captions)
 
 
 def _plain(words):

@@ -190,8 +190,8 @@ def curves(rows, y, low=None, high=None, x="size", others=False):
                 y=("y", "median"), low=("low", "min"), high=("high", "max"), rank=("rank", "min"),
                 count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"),
             ).reset_index().assign(config="other configurations")  # fmt: skip
-        for name, part in behind.groupby("label", sort=True):
-            made.insert(0, replace(_curve(name, part, True), line=False, faint=True, band=False))
+        faint = (_curve(name, part, True) for name, part in behind.groupby("label", sort=True))
+        made = [*(replace(series, line=False, faint=True, band=False) for series in faint), *made]
     return made
 
 

@@ -81,9 +81,9 @@ class Page:
                 f"<thead>{head}</thead><tbody>{body}</tbody>" if len(parts) == 1 else f"<tbody>{head}{body}</tbody>"
             )
         caption = f"<figcaption>{self._csv(name, frame)}</figcaption>" if frame is not None else ""
+        table = f'<table class="grid" data-grid="{text(name)}">{"".join(bodies)}</table>'
         self.put(
-            f'<figure class="table"><div class="scroll"><table class="grid" data-grid="{text(name)}">'
-            f'{"".join(bodies)}</table></div>{caption}</figure>'
+            f'<figure class="table">{f"""<div class="scroll">{table}</div>""" if bodies else ""}{caption}</figure>'
         )
 
     def put(self, markup):
@@ -166,20 +166,21 @@ class Page:
         """Figures side by side, those that have data. Returns how many there are."""
         figures, beyond = [], 0
         for plot in several:
-            if not plot.drawable()[1]:
+            shown, kept, said = plot.drawable()
+            if not kept:
                 continue
-            drawn, said, used = plots.markup(plot, self.methods)
+            drawn, used = plots.markup(shown, kept, self.methods)
             if self.taken + len(drawn) > DRAWN_MOST:
                 beyond += 1
                 continue
             self.taken += len(drawn)
             self.colours = max(self.colours, used)
-            plot.name = self._free("data", plot.name, ".csv")
-            self.drawn.append(plot)
+            shown.name = self._free("data", plot.name, ".csv")
+            self.drawn.append((shown, kept, said))
             words = " ".join(s if s.endswith(".") else s + "." for s in [plot.note, *said] if s)
             figures.append(
-                f'<figure class="plot" data-plot="{text(plot.name)}"><h4>{text(plot.drawable()[0].title)}</h4>{drawn}'
-                f"<figcaption>{text(words)} {self._csv(plot.name, plot.frame())}</figcaption></figure>"
+                f'<figure class="plot" data-plot="{text(shown.name)}"><h4>{text(shown.title)}</h4>{drawn}'
+                f"<figcaption>{text(words)} {self._csv(shown.name, plots.frame(shown, kept))}</figcaption></figure>"
             )
         if figures:
             self.put('<div class="plots">' + "".join(figures) + "</div>")

@@ -103,21 +103,22 @@ class Plot:
         steady = len(values) > 2 and values[-1] >= 4 * values[0] and gaps.max() >= 4 * gaps.min()
         return bool(values[0] > 0 and steady)
 
-    def frame(self):
-        """The data behind the plot."""
-        pieces = []
-        for series in self.drawable()[1]:
-            x = series.x if self.names is None else [self.names[int(i)] for i in series.x]
-            piece = pd.DataFrame({"series": series.label, "x": x, "y": series.y})
-            for name in ("low", "high", "hollow", "told"):
-                if getattr(series, name) is not None:
-                    piece[name] = getattr(series, name)
-            pieces.append(piece)
-        return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame(columns=["series", "x", "y"])
-
     def words(self):
         """How a value is written."""
         return seconds if self.seconds else percent if self.percent else number
+
+
+def frame(plot, kept):
+    """The data behind a plot."""
+    pieces = []
+    for series in kept:
+        x = series.x if plot.names is None else [plot.names[int(i)] for i in series.x]
+        piece = pd.DataFrame({"series": series.label, "x": x, "y": series.y})
+        for name in ("low", "high", "hollow", "told"):
+            if getattr(series, name) is not None:
+                piece[name] = getattr(series, name)
+        pieces.append(piece)
+    return pd.concat(pieces, ignore_index=True)
 
 
 def _by_name(plot, kept):
@@ -161,11 +162,10 @@ def _whole(values):
     return [int(v) if v == int(v) else float(f"{v:.6g}") for v in map(float, values)]
 
 
-def markup(plot, methods):
-    """(HTML of what is drawn, sentences on what is not, how many colours are in use)."""
-    plot, kept, said = plot.drawable()
+def markup(plot, kept, methods):
+    """(HTML of what is drawn, how many colours are in use); `plot` and `kept` as `drawable` gives them."""
     if plot.kind == "bars":
-        return _bars(plot, kept, methods), said, len(methods) + len(kept)
+        return _bars(plot, kept, methods), len(methods) + len(kept)
     told, lines = {"": 0}, []
     for series, colour, variant in (several := styled(kept, methods)):
         line = {
@@ -207,7 +207,6 @@ def markup(plot, methods):
             f'<div class="canvas" role="img" aria-label="{text(plot.title)}"></div><div class="legend"></div>'
             f'<script type="application/json">{content}</script>'
         ),
-        said,
         used,
     )
 

@@ -64,7 +64,7 @@ def configurations(records):
         matrix_name=("matrix_name", "first"),
         problem_flops=("problem_flops", "first"),
         problem_bytes=("problem_bytes", "first"),
-        vendor=("reference_method", "max"),
+        vendor=("reference_method", "first"),
     )
     return found.reset_index()
 

@@ -62,6 +62,8 @@ def _parts(rows):
     """(sizes, rows) each, at most MOST_SIZES side by side. Where there are more, rows that have most of their sizes in
     common stand together."""
     every = set().union(*(cells for _, cells in rows))
+    if not rows:
+        return []
     if len(every) <= MOST_SIZES:
         return [(sorted(every), rows)]
     groups = []  # [sizes, rows]
@@ -88,7 +90,10 @@ def _rows(races, colours, capability):
     rows = []
     races = races.assign(row=races["task"].str.replace(r", seed -?\d+", "", regex=True))
     for (problem, precision, task), group in races.groupby(["problem", "precision", "row"]):
-        cells = {n: _cell(several, colours, capability) for n, several in group.groupby("n")}
+        several = {}
+        for race in group.itertuples():
+            several.setdefault(race.n, []).append(race)
+        cells = {n: _cell(of_n, colours, capability) for n, of_n in sorted(several.items())}
         matrix = text(task).replace("_", "_<wbr>")  # a telephone breaks the line there
         label = f'<a href="#{anchor(problem)}"><b>{text(problem)} {text(precision)}</b></a><br>{matrix}'
         rows.append(((problem, precision, -len(cells)), label, cells))
@@ -97,13 +102,14 @@ def _rows(races, colours, capability):
 
 def _typical(races):
     """Of the races of one cell one whose winner is that of most, in the middle of their times; and how many it won."""
-    won = races[races["winner"] != ""]
-    if not len(won):
-        return next(races.itertuples()), 0
-    winners = won.groupby(["winner", "backend"]).agg(wins=("n", "size"), methods=("methods", "max"))
-    winner = winners.sort_values(["wins", "methods"], ascending=False, kind="stable").index[0]
-    own = won[(won["winner"] == winner[0]) & (won["backend"] == winner[1])].sort_values("median", kind="stable")
-    return list(own.itertuples())[(len(own) - 1) // 2], len(own)
+    won = {}
+    for race in races:
+        if race.winner:
+            won.setdefault((race.winner, race.backend), []).append(race)
+    if not won:
+        return races[0], 0
+    own = max(won.values(), key=lambda several: (len(several), max(race.methods for race in several)))
+    return sorted(own, key=lambda race: race.median)[(len(own) - 1) // 2], len(own)
 
 
 def _cell(races, colours, capability):
