@@ -17,6 +17,8 @@ def _listed():
 
 
 PAGES = sorted(path for path in _listed() if path.is_file())
+NOTEBOOK = ROOT / "docs" / "notebook"
+FOR_USERS = [path for path in PAGES if path.parent != NOTEBOOK and path.name != "CHANGELOG.md"]
 
 
 def headings(text):
@@ -57,3 +59,27 @@ def tables(text, heading):
 def words(cell):
     """The words of a cell, with or without back quotes."""
     return {word.strip("` ") for word in cell.split(",")} - {""}
+
+
+def prose(text):
+    """The paragraphs and list items of a page. Code blocks, tables and headings are left out; code in a line counts as
+    one word, a link as its text."""
+    text = re.sub(r"^ *```.*?^ *```", "\n", text, flags=re.M | re.S)
+    text = re.sub(r"^ *(\||#).*$", "\n", text, flags=re.M)
+    text = re.sub(r"(?<=\n)\n {4}.*", "\n", text)  # an indented block after an empty line
+    text = re.sub(r"^ *([-*]|\d+\.) +", "\n\n", text, flags=re.M)
+    for paragraph in re.split(r"\n\s*\n", text):
+        paragraph = re.sub(r"`[^`]*`", "code", " ".join(paragraph.split()))
+        paragraph = re.sub(r"!\[[^]]*\]\([^)]*\)", "", paragraph)
+        yield re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", paragraph)
+
+
+def sentences(text):
+    """The sentences of a page, each a list of its words. A sentence ends with its paragraph or list item, or at a full
+    stop before a space, but not after an initial. A word holds a letter or a digit."""
+    for paragraph in prose(text):
+        paragraph = re.sub(r"\b([A-ZČ]|e\.g|i\.e)\. ", r"\1 ", paragraph)
+        for sentence in re.split(r"(?<=[.!?])[*\")]* ", paragraph):
+            found = [word for word in sentence.split() if re.search(r"\w", word)]
+            if found:
+                yield found

@@ -1,4 +1,5 @@
-"""The pages as a whole: links lead somewhere, pictures are what their sources say, README stays a page."""
+"""The pages as a whole: links lead somewhere, pictures are what their sources say, README stays a page, sentences
+are short and words are the field's."""
 
 import hashlib
 import re
@@ -7,6 +8,19 @@ import unittest
 import pages
 
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+LONGEST = 25  # words of a sentence; pages.sentences says how they are counted
+# What only this house says, and what the field says.
+JARGON = {
+    r"rooms": "modules",
+    r"doors?": "dependency",
+    r"is said": "is reported, with a message",
+    r"goes before": "takes precedence over",
+    r"a finding": "an expected failure",
+    r"how right": "how accurate",
+    r"planted": "with a known fault",
+    r"whoever": "who",
+    r"moreover": "also",
+}
 PICTURES = pages.ROOT / "docs" / "pictures"
 
 
@@ -37,6 +51,28 @@ class Pages(unittest.TestCase):
 
     def test_the_readme_is_a_page(self):
         self.assertLessEqual(len((pages.ROOT / "README.md").read_text(encoding="utf-8").splitlines()), 120)
+
+    def test_sentences_are_short(self):
+        for page in pages.FOR_USERS:
+            for words in pages.sentences(page.read_text(encoding="utf-8")):
+                with self.subTest(page=page.name, sentence=" ".join(words)):
+                    self.assertLessEqual(len(words), LONGEST)
+
+    def test_a_sentence_is_counted(self):
+        def count(text):
+            return [len(words) for words in pages.sentences(text)]
+
+        self.assertEqual(count("One `two words` [three](four five). Six – seven!\nEight\n\nNine"), [3, 2, 1, 1])
+        self.assertEqual(count("# Not this\n\n| nor | this |\n\n```\nnor. this\n```\n\n    nor this\n"), [])
+        self.assertEqual(count("Two items:\n\n- J. Smith wrote\n  this\n- 1 trial\n"), [2, 4, 2])
+        self.assertEqual(count("word " * (LONGEST + 1)), [LONGEST + 1])
+
+    def test_words_are_the_fields(self):
+        for page in pages.FOR_USERS:
+            text = re.sub(r"```.*?```|`[^`]*`|\([^()\s]*\)", "", page.read_text(encoding="utf-8"), flags=re.S)
+            for ours, theirs in JARGON.items():
+                with self.subTest(page=page.name, instead=theirs):
+                    self.assertEqual(re.findall(rf"\b{ours}\b", text, re.IGNORECASE), [])
 
     def test_the_rooms_are_those_of_the_tree(self):
         text = (pages.ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
