@@ -200,7 +200,7 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
   if (hidden > 0) fmt::print("… and {} more trials (--limit)\n", hidden);
   if (!crossovers.rows.empty())
     fmt::print("\nWhere one overtakes the other:\n{}", render_text(crossovers, width));
-  if (!accuracy.rows.empty()) fmt::print("\nRight or wrong changed:\n{}", render_text(accuracy, width));
+  if (!accuracy.rows.empty()) fmt::print("\nStatus or accuracy changed:\n{}", render_text(accuracy, width));
   print_notes(comparison);
 }
 
@@ -301,7 +301,7 @@ void add_compare_command(CLI::App& app, Commands& commands) {
   allow_words(*sub->add_option("--sort", options->sort, "Order of the trials; with -, downwards"),
               {"speedup", "-speedup", "n", "-n", "base", "-base", "new", "-new"});
   allow_whole(
-      *sub->add_option("--limit", options->limit, "Show so many trials; 0: all")->capture_default_str(), 0,
+      *sub->add_option("--limit", options->limit, "Show this many trials; 0: all")->capture_default_str(), 0,
       most_rows);
   sub->callback([options, &commands] { commands.exit_code = compare_to_stdout(*options); });
 }

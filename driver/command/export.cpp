@@ -56,7 +56,7 @@ void add_export_command(CLI::App& app) {
   sub->add_option("paths", options->paths,
                   "Run directories, directories of them (shards, nights), results files or journals")
       ->required();
-  allow_words(*sub->add_option("--format", options->format, "Of what is written")->capture_default_str(),
+  allow_words(*sub->add_option("--format", options->format, "Format of the output")->capture_default_str(),
               {"csv", "json"});
   refuse_empty(*sub->add_option("-o,--output", options->output, "The file [standard output]"));
   sub->add_flag("--force", options->force, "Replace the file where it exists");

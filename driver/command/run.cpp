@@ -50,9 +50,8 @@ void add_run_command(CLI::App& app, Commands& commands) {
   RunOptions& o = words->options;
   refuse_empty(*run->add_option("plan", o.plan, "The plan (YAML)")->required());
   refuse_empty(*run->add_option("-o,--output", o.output, "The run directory; created")->required());
-  run->add_flag(
-      "--resume", o.resume,
-      "Go on with the run that the directory holds: what is not recorded, or was kept by the moment");
+  run->add_flag("--resume", o.resume,
+                "Continue the run in the directory: trials without a record, or with a transient failure");
   run->add_flag("--retry-failed", o.retry_failed,
                 "As --resume, and repeat what did not end as the plan expects");
   allow_backends(
@@ -60,16 +59,16 @@ void add_run_command(CLI::App& app, Commands& commands) {
            ->capture_default_str());
   refuse_empty(*run->add_option("--time-limit", words->time_limit,
                                 "Stop in time, exit 5: 90, 10min, 1h30min, HH:MM:SS, D-HH:MM:SS"));
-  allow_real(*run->add_option("--grace", o.grace,
-                              "Seconds that running trials get to end after a signal or the limit")
-                  ->capture_default_str(),
-             0, most_grace);
+  allow_real(
+      *run->add_option("--grace", o.grace, "Seconds for running trials to end, after a signal or the limit")
+           ->capture_default_str(),
+      0, most_grace);
   refuse_empty(*run->add_option(
       "--store-limit", o.store_limit,
       "Most bytes of stored matrices: 50GiB, 512MiB, none (default: the plan's store_limit, else half "
       "of the free disk)"));
   refuse_empty(*run->add_option("--shard", words->shard, "I/N: only the I-th of N parts of the plan"));
-  run->add_flag("--dry-run", o.dry_run, "Print the trials and do nothing");
+  run->add_flag("--dry-run", o.dry_run, "Print the trials without running them");
   run->callback([words, &commands] {
     RunOptions& options = words->options;
     if (!words->time_limit.empty()) options.time_limit = parse_time_limit(words->time_limit);

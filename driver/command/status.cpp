@@ -97,7 +97,8 @@ void print_status(const StatusOptions& options) {
 
 void add_status_command(CLI::App& app, Commands&) {
   auto options = std::make_shared<StatusOptions>();
-  CLI::App* sub = app.add_subcommand("status", "Say how running or ended sweeps stand; changes nothing");
+  CLI::App* sub =
+      app.add_subcommand("status", "Show the progress of sweeps, running or ended; changes nothing");
   sub->add_option("directories", options->directories,
                   "Run directories, or directories of them: shards, nights")
       ->required();
@@ -107,8 +108,7 @@ void add_status_command(CLI::App& app, Commands&) {
                    ->capture_default_str(),
               0, most_rows);
   sub->add_flag("--watch", options->watches,
-                "Show it anew every 2 s until nothing runs any more; without a terminal a line whenever "
-                "something is new");
+                "Refresh every 2 s until nothing runs any more; without a terminal, a line for each change");
   sub->callback([options] { print_status(*options); });
 }
 

@@ -75,7 +75,7 @@ void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
 void add_verify_command(CLI::App& app, Commands& commands) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* sub =
-      app.add_subcommand("verify", "Judge stored records again by other tolerances; nothing is run");
+      app.add_subcommand("verify", "Judge stored records again with other tolerances; runs nothing");
   sub->add_option("path", options->path, "Run directory, results file or journal")->required();
   sub->add_option("--tolerance", options->tolerances,
                   "PROBLEM=TOLERANCE, e.g. gesv=32, or a factor for every default, e.g. 2.0; may be repeated")
