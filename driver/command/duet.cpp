@@ -9,7 +9,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/duet/duet.hpp"
-#include "io/plan/plan.hpp"
+#include "io/plan/plan_limits.hpp"
 
 namespace gaussweep::driver {
 

@@ -118,8 +118,6 @@ Table explanation(const Expansion& expansion, const Registry& registry, Reader r
                    {"seed", "SEED"},
                    {"repeats", "REPEATS"},
                    {"warmup", "WARMUP"},
-                   {"cache", "CACHE"},
-                   {"host_memory", "HOST MEMORY"},
                    {"energy", "ENERGY"},
                    {"round", "ROUND"},
                    {"inner_repeats", "INNER"},
@@ -130,6 +128,11 @@ Table explanation(const Expansion& expansion, const Registry& registry, Reader r
                    {"about", "ABOUT", Style::seconds},
                    {"skipped", "SKIPPED"},
                    {"key", "KEY"}};
+  constexpr std::size_t after_warmup = 13;
+  std::vector<Column> conditions;
+  for (const io::Setting& setting : io::conditions())
+    conditions.push_back({setting.name, setting.condition->heading});
+  table.columns.insert(table.columns.begin() + after_warmup, conditions.begin(), conditions.end());
   std::vector<std::string> parameters;
   for (const Trial& t : expansion.trials) parameters.push_back(parameters_text(t.parameters));
   const ParameterNames names(parameters);
@@ -151,8 +154,6 @@ Table explanation(const Expansion& expansion, const Registry& registry, Reader r
          t.sampling.noise == 0 ? Cell(t.sampling.least) : Cell(repeats_text(t.sampling)),
          t.sampling.warmup_seconds > 0 ? Cell(seconds_text(t.sampling.warmup_seconds))
                                        : Cell(t.sampling.warmup),
-         std::string(t.sampling.cold ? "cold" : "warm"),
-         host_memory_word(t.pinned),
          t.energy_seconds > 0 && t.backend == Backend::cuda ? seconds_text(t.energy_seconds)
                                                             : std::string("never"),
          t.round,
@@ -164,10 +165,18 @@ Table explanation(const Expansion& expansion, const Registry& registry, Reader r
          model.estimate(t),
          t.skip_reason,
          t.key});
+    std::vector<Cell> words;
+    for (const io::Setting& setting : io::conditions())
+      words.emplace_back(std::string(setting.condition->word(t)));
+    std::vector<Cell>& row = table.rows.back();
+    row.insert(row.begin() + after_warmup, words.begin(), words.end());
   }
   table.naming = 11;
-  table.spare = {"key",   "inner_repeats", "round",   "stages",    "energy",  "host_memory",
-                 "cache", "warmup",        "timeout", "tolerance", "repeats", "expect"};
+  table.spare = {"key", "inner_repeats", "round", "stages", "energy"};
+  for (auto column = conditions.rbegin(); column != conditions.rend(); ++column)
+    table.spare.push_back(column->name);
+  for (const char* name : {"warmup", "timeout", "tolerance", "repeats", "expect"})
+    table.spare.emplace_back(name);
   return table;
 }
 

@@ -15,7 +15,6 @@
 #include "driver/base/printable.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
-#include "driver/records/origin_rows.hpp"
 #include "driver/sweep/rank_facts.hpp"
 #include "driver/sweep/run_directory.hpp"
 #include "driver/sweep/supervisor.hpp"
@@ -88,7 +87,7 @@ class Player {
   void hear(const ToCoordinator& message, std::optional<io::Record>& record) {
     if (const auto* recorded = std::get_if<message::Recorded>(&message)) record = recorded->record;
     if (const auto* seen = std::get_if<message::DeviceSeen>(&message))
-      directory_.note({{"note", "device"}, {"row", to_json(seen->row)}});
+      directory_.note(io::note::Device{seen->row, {}});
     if (const auto* failed = std::get_if<message::StorageFailed>(&message))
       throw io::StorageError(failed->message);
     if (const auto* retired = std::get_if<message::Retired>(&message)) {
@@ -123,8 +122,7 @@ std::string commit_of(const std::string& program) {
 /// Every trial in every round, in the order in which a round plays them.
 std::vector<std::vector<Trial>> rounds_of(io::Plan& plan, const DuetOptions& options,
                                           const Registry& registry, Backend backend, int capability) {
-  plan.rounds.text = std::to_string(options.rounds);
-  for (io::Entry& entry : plan.sweep) entry.rounds.reset();
+  for (io::Entry& entry : plan.sweep) entry.settings.rounds = options.rounds;
   const Expansion expansion = expand_plan(plan, options.plan, registry, backend, capability);
   for (const std::string& note : expansion.notes) spdlog::info("{}", note);
   std::vector<std::vector<Trial>> rounds(static_cast<std::size_t>(options.rounds));
@@ -143,20 +141,17 @@ void note_start(RunDirectory& directory, const io::Plan& plan, const DuetOptions
                 const RankFacts& facts, const std::string& duet, const std::string& commit,
                 std::size_t trials) {
   directory.save_plan(plan.text);
-  directory.note({{"note", "host"}, {"row", to_json(facts.host)}});
-  nlohmann::json note = {{"note", "run"},
-                         {"run_id", directory.run_id()},
-                         {"duet", duet},
-                         {"total", trials},
-                         {"plan", plan.text},
-                         {"plan_name", plan.name},
-                         {"started", time_stamp()},
-                         {"commit", commit},
-                         {"command_line", options.command_line},
-                         {"ranks", 1},
-                         {"shard", "1/1"}};
-  if (facts.gpu.driver) note["driver_version"] = *facts.gpu.driver;
-  directory.note(note);
+  directory.note(io::note::Host{facts.host});
+  io::note::Run run;
+  run.run_id = directory.run_id();
+  run.plan = plan.text;
+  run.plan_name = plan.name;
+  run.shard = "1/1";
+  run.started = time_stamp();
+  run.total = static_cast<std::int64_t>(trials);
+  run.provenance = {{"duet", duet}, {"commit", commit}, {"command_line", options.command_line}, {"ranks", 1}};
+  if (facts.gpu.driver) run.provenance["driver_version"] = *facts.gpu.driver;
+  directory.note(std::move(run));
 }
 
 }  // namespace

@@ -1,23 +1,65 @@
 #include "driver/plan/axes.hpp"
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "driver/plan/plan_words.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
-const std::vector<io::Scalar>& values_for(const std::string& name, const io::Axis& axis, Backend backend,
-                                          Backend requested) {
-  if (axis.by_backend.empty()) return axis.values;
+ParameterValue read_value(const std::string& name, const io::Scalar& scalar, const Method& method) {
+  if (name == "precision") return std::string(to_string(parse_enum<Precision>(scalar)));
+  if (name == "uplo") return std::string(to_string(parse_enum<Uplo>(scalar)));
+  if (name == "seed") return io::parse_integer(scalar, 0, INT64_MAX, name);
+  if (fixed_axes().count(name) > 0) return io::parse_integer(scalar, 1, io::largest_size, name);
+  const Parameter& parameter =
+      *std::find_if(method.parameters.begin(), method.parameters.end(),
+                    [&](const Parameter& candidate) { return candidate.name == name; });
+  if (std::holds_alternative<std::int64_t>(parameter.fallback)) {
+    return io::parse_integer(scalar, static_cast<std::int64_t>(parameter.low),
+                             static_cast<std::int64_t>(parameter.high), parameter.name);
+  }
+  if (std::holds_alternative<double>(parameter.fallback))
+    return io::parse_real(scalar, parameter.low, parameter.high, parameter.name);
+  if (std::find(parameter.choices.begin(), parameter.choices.end(), scalar.text) == parameter.choices.end()) {
+    io::fail_at(scalar.place,
+                fmt::format("'{}' is no value of {}; allowed: {}{}", scalar.text, parameter.name,
+                            joined(parameter.choices), io::nearest_hint(scalar.text, parameter.choices)));
+  }
+  return scalar.text;
+}
+
+std::vector<Choice> read_values(const std::string& name, const std::vector<io::Scalar>& values,
+                                const Method& method) {
+  std::vector<Choice> choices;
+  choices.reserve(values.size());
+  for (const io::Scalar& value : values) choices.push_back({read_value(name, value, method), value});
+  return choices;
+}
+
+std::vector<Choice> choices_on(const std::string& name, const io::Axis& axis, const Method& method,
+                               Backend backend, Backend requested) {
+  if (axis.by_backend.empty()) return read_values(name, axis.values, method);
+  std::map<std::string, std::vector<Choice>> all;
+  for (const auto& [name_of_backend, values] : axis.by_backend)
+    all[name_of_backend] = read_values(name, values, method);
   for (Backend wanted : {backend, requested}) {
-    const auto found = axis.by_backend.find(std::string(to_string(wanted)));
-    if (found != axis.by_backend.end()) return found->second;
+    const auto found = all.find(std::string(to_string(wanted)));
+    if (found != all.end()) return found->second;
   }
   std::vector<std::string> said;
-  for (const auto& [name_of_backend, values] : axis.by_backend) said.push_back(name_of_backend);
+  for (const auto& [name_of_backend, values] : all) said.push_back(name_of_backend);
   io::fail_at(axis.place, fmt::format("{} says nothing for the backend {}, only for {}", name,
                                       to_string(backend), joined(said)));
+}
+
+/// A dimension of one axis.
+Dimension dimension_of(const std::string& name, std::vector<Choice> choices) {
+  Dimension dimension;
+  for (Choice& choice : choices) dimension.push_back({{name, std::move(choice)}});
+  return dimension;
 }
 
 }  // namespace
@@ -34,24 +76,18 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
     for (const auto& [name, axis] : zip) {
       named.insert(name);
       if (!concerns(name)) continue;
-      const std::vector<io::Scalar>& values = values_for(name, axis, backend, requested);
-      dimension.resize(values.size());
-      for (std::size_t i = 0; i < values.size(); ++i) dimension[i].emplace(name, values[i]);
+      const std::vector<Choice> choices = choices_on(name, axis, method, backend, requested);
+      dimension.resize(choices.size());
+      for (std::size_t i = 0; i < choices.size(); ++i) dimension[i].emplace(name, choices[i]);
     }
     if (!dimension.empty()) dimensions.push_back(std::move(dimension));
   }
   std::vector<Dimension> axes;
-  if (entry.axes.count("precision") == 0 && named.count("precision") == 0) {
-    Dimension precisions;
-    for (const io::Scalar& precision : plan.precision) precisions.push_back({{"precision", precision}});
-    axes.push_back(std::move(precisions));
-  }
+  if (entry.axes.count("precision") == 0 && named.count("precision") == 0)
+    axes.push_back(dimension_of("precision", read_values("precision", plan.precision, method)));
   for (const auto& [name, axis] : entry.axes) {
     if (!concerns(name)) continue;
-    Dimension dimension;
-    for (const io::Scalar& value : values_for(name, axis, backend, requested))
-      dimension.push_back({{name, value}});
-    axes.push_back(std::move(dimension));
+    axes.push_back(dimension_of(name, choices_on(name, axis, method, backend, requested)));
   }
   dimensions.insert(dimensions.begin(), axes.begin(), axes.end());
   return dimensions;

@@ -10,13 +10,19 @@
 
 namespace gaussweep::driver {
 
+/// A value on an axis, and as it is written. Precision and uplo are words.
+struct Choice {
+  ParameterValue value;
+  io::Scalar written;
+};
 /// One choice on every axis: name → value.
-using Assignment = std::map<std::string, io::Scalar>;
+using Assignment = std::map<std::string, Choice>;
 /// An axis (each choice sets one name), or a zip (each choice sets several).
 using Dimension = std::vector<Assignment>;
 
 /// The dimensions that a method varies over, in the order: precision, then axes by name, then zips.
-/// Parameters that the method does not have are left out. @throws io::InputError
+/// Parameters that the method does not have are left out. Each value is read once, here, those for other
+/// backends too. @throws io::InputError
 std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entry, const Method& method,
                                      Backend backend, Backend requested);
 

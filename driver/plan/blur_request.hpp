@@ -1,7 +1,8 @@
 #pragma once
 /// Kind `blur` as a plan or a command line asks for it.
 
-#include "driver/plan/expand.hpp"
+#include "driver/plan/file_facts.hpp"
+#include "io/plan/plan.hpp"
 #include "kernels/matrix/blur.hpp"
 
 namespace gaussweep::driver {

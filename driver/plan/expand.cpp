@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include "driver/plan/exclude.hpp"
-#include "driver/plan/matrix_request.hpp"
 #include "driver/plan/needs.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/trial_maker.hpp"
@@ -165,19 +164,15 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
               fmt::format("matrix_b is for {} only, not for {}", problems_with("k"), problem->name));
     }
     check_axes(entry, problem, methods, say_once);
-    std::vector<io::MatrixBlock> blocks = entry.matrices.empty() ? plan.matrices : entry.matrices;
-    if (blocks.empty()) blocks.push_back(default_matrix_block(entry.place));
-    if (plan.store) {
-      for (io::MatrixBlock& block : blocks) block.values.emplace("store", *plan.store);
-    }
-    for (const io::MatrixBlock& block : blocks) {
+    for (const io::MatrixBlock& block : entry.matrices) {
+      const RequestedMatrices matrices = request_matrices(entry, block, lookup);
       for (const Method* method : methods) {
         const std::optional<Backend> backend = resolve_backend(*method, requested);
         if (backend) warn_of_needs(entry, block, *method, say_once);
-        const TrialMaker maker{plan, entry, *method, backend, requested, capability, lookup, block};
+        const TrialMaker maker{entry, *method, backend, requested, capability, matrices, block.place};
         const std::vector<Dimension> dimensions =
             dimensions_of(plan, entry, *method, backend.value_or(requested), requested);
-        const std::int64_t rounds = maker.rounds();
+        const std::int64_t rounds = entry.settings.rounds;
         if (count_combinations(dimensions, most_trials) * static_cast<std::size_t>(rounds) >
             most_trials - result.trials.size()) {
           fail_at(entry.place,

@@ -2,24 +2,14 @@
 /// Plan → trials: a pure function of the plan, the registry and what is known of the files that the plan
 /// names.
 
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "driver/plan/file_facts.hpp"
 #include "driver/plan/trial.hpp"
 #include "io/plan/plan.hpp"
 
 namespace gaussweep::driver {
-
-/// What a plan may name besides generators: a matrix file's size and digest.
-struct FileFacts {
-  std::string path;  ///< absolute
-  std::int64_t rows = 0, cols = 0;
-  std::string sha256;
-  std::vector<double> values = {};  ///< column-major; only of files as small as a point-spread function
-};
-/// Looks a file up (relative paths: beside the plan). @throws io::InputError
-using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;
 
 /// A plan written out.
 struct Expansion {

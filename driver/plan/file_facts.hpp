@@ -1,14 +1,25 @@
 #pragma once
 /// What a plan must know of the matrix files that it names, learnt without being hurt by them.
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "driver/plan/expand.hpp"
-
 namespace gaussweep::driver {
+
+/// A matrix file's size and digest.
+struct FileFacts {
+  std::string path;  ///< absolute
+  std::int64_t rows = 0, cols = 0;
+  std::string sha256;
+  std::vector<double> values = {};  ///< column-major; only of files as small as a point-spread function
+};
+/// Looks a file up (relative paths: beside the plan). @throws io::InputError
+using FileLookup = std::function<FileFacts(const std::string& file, const std::string& dataset)>;
 
 /// What is to know of a matrix file. One for the HDF5 library, which crashes on some damaged files, is looked
 /// at by a process of its own: this one may be a rank of MPI. @throws io::InputError

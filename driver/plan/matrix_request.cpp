@@ -38,13 +38,6 @@ void check_keys(const io::MatrixBlock& block, const std::string& of, std::vector
   }
 }
 
-bool parse_store(const io::MatrixBlock& block) {
-  const auto given = block.values.find("store");
-  if (given == block.values.end() || given->second.text == "always") return true;
-  if (given->second.text == "never") return false;
-  fail_at(given->second.place, fmt::format("store: '{}'; allowed: always, never", given->second.text));
-}
-
 MatrixRequest request_file(const io::MatrixBlock& block, const FileLookup& lookup) {
   check_keys(block, "a file", {"file", "dataset", "store", "kind"});
   const Scalar& file = block.values.at("file");
@@ -111,28 +104,18 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
 
 }  // namespace
 
-io::MatrixBlock default_matrix_block(const io::Place& place) {
-  io::MatrixBlock block;
-  block.values["kind"] = {"uniform", place};
-  block.place = place;
-  return block;
-}
-
-MatrixRequest request_matrix(const io::MatrixBlock& block, const Scalar* seed, const FileLookup& lookup) {
+MatrixRequest request_matrix(const io::MatrixBlock& block, const FileLookup& lookup) {
   const auto kind_given = block.values.find("kind");
   const bool from_file = block.values.count("file") > 0;
   if (from_file && kind_given != block.values.end() && kind_given->second.text != "file") {
     fail_at(kind_given->second.place, "a matrix has either a kind or a file, not both");
   }
   MatrixRequest request = from_file ? request_file(block, lookup) : request_generated(block, lookup);
-  const auto own_seed = block.values.find("seed");
-  const Scalar* chosen = seed != nullptr                  ? seed
-                         : own_seed != block.values.end() ? &own_seed->second
-                                                          : nullptr;
-  if (chosen != nullptr) {
-    request.spec.seed = static_cast<std::uint64_t>(io::parse_integer(*chosen, 0, INT64_MAX, "seed"));
-  }
-  request.store = parse_store(block);
+  const auto seed = block.values.find("seed");
+  if (seed != block.values.end())
+    request.spec.seed = static_cast<std::uint64_t>(io::parse_integer(seed->second, 0, INT64_MAX, "seed"));
+  const auto store = block.values.find("store");  // read already: always or never
+  request.store = store == block.values.end() || store->second.text == "always";
   return request;
 }
 

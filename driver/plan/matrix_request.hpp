@@ -1,20 +1,33 @@
 #pragma once
 /// From a plan's `matrix:` block to a MatrixRequest.
 
-#include <filesystem>
+#include <cstdint>
+#include <string>
 
-#include "driver/plan/expand.hpp"
+#include "driver/plan/file_facts.hpp"
+#include "io/plan/plan.hpp"
+#include "kernels/matrix/generate.hpp"
 
 namespace gaussweep::driver {
 
-/// The block that stands for a plan that names no matrix: kind uniform with its defaults.
-io::MatrixBlock default_matrix_block(const io::Place& place);
+/// A matrix as a plan asks for it: generated (`spec`), or read from a file.
+struct MatrixRequest {
+  std::string kind;         ///< a MatrixKind's name, or "file": the record's matrix_kind
+  MatrixSpec spec;          ///< kind != "file"
+  std::string file;         ///< kind == "file": its absolute path
+  std::string dataset;      ///< kind == "file": the dataset in it; empty: the default one
+  std::string file_sha256;  ///< kind == "file": of the file's bytes, so that the key changes with its content
+  bool store = true;        ///< false: never written to DIR/matrices
+  /// SHA-256 (64 hex digits) of everything that decides A, b and x_true: kind and its numbers (or the file's
+  /// digest and dataset), precision, sizes, nrhs, seed. The name of the file in DIR/matrices.
+  std::string digest;
+};
 
-/// Reads a block. `seed`, where given, overrides the block's. Sizes are set for files only (spec.rows,
+/// Reads a block. Sizes are set for files only (spec.rows,
 /// spec.cols) and, in spec.blur, as far as a block of kind blur says its image's.
 /// @throws io::InputError with the place: unknown kind or key (with the nearest), a value out of range, no
 /// such file
-MatrixRequest request_matrix(const io::MatrixBlock& block, const io::Scalar* seed, const FileLookup& lookup);
+MatrixRequest request_matrix(const io::MatrixBlock& block, const FileLookup& lookup);
 
 /// The seed of a gemm's B where the plan gives it none: after the last seed comes the first.
 std::uint64_t next_seed(std::uint64_t seed);

@@ -2,7 +2,8 @@
 
 #include <filesystem>
 
-#include "driver/plan/matrix_request.hpp"
+#include <nlohmann/json.hpp>
+
 #include "io/matrix/matrix_file.hpp"
 
 namespace gaussweep::driver {
@@ -90,12 +91,12 @@ std::string matrix_label(const MatrixRequest& matrix) {
   return matrix.kind == "file" ? std::filesystem::path(matrix.file).filename().string() : matrix.kind;
 }
 
-std::string matrix_parameters_text(const Trial& trial) {
-  json parameters = parameters_of(trial.matrix);
-  if (trial.matrix_b && !is_next(trial.matrix, *trial.matrix_b)) {
-    parameters["b"] = matrix_label(*trial.matrix_b);
-    if (trial.matrix_b->kind != "file") parameters["b_seed"] = trial.matrix_b->spec.seed;
-    const json of_b = parameters_of(*trial.matrix_b);
+std::string matrix_parameters_text(const MatrixRequest& a, const std::optional<MatrixRequest>& b) {
+  json parameters = parameters_of(a);
+  if (b && !is_next(a, *b)) {
+    parameters["b"] = matrix_label(*b);
+    if (b->kind != "file") parameters["b_seed"] = b->spec.seed;
+    const json of_b = parameters_of(*b);
     for (const auto& [name, value] : of_b.items()) parameters["b_" + name] = value;
   }
   return parameters.dump(-1, ' ', false, json::error_handler_t::replace);

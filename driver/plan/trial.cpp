@@ -2,189 +2,116 @@
 
 #include <fmt/format.h>
 
+#include "driver/base/json_words.hpp"
 #include "driver/base/words.hpp"
-#include "driver/plan/enum_json.hpp"
 #include "driver/plan/matrix_words.hpp"
+#include "io/matrix/matrix_file.hpp"
 #include "io/records/status.hpp"
 
-namespace gaussweep::driver {
-namespace {
+// Structs as JSON: each one's members are listed once.
+
+namespace nlohmann {
+
+template <>
+struct adl_serializer<gaussweep::HostMatrix<double>> {
+  static void to_json(json& to, const gaussweep::HostMatrix<double>& m) {
+    to = {{"rows", m.rows}, {"cols", m.cols}, {"data", m.data}};
+  }
+  static void from_json(const json& from, gaussweep::HostMatrix<double>& m) {
+    m.rows = from.at("rows");
+    m.cols = from.at("cols");
+    m.data = from.at("data").get<std::vector<double>>();
+  }
+};
+
+template <>
+struct adl_serializer<gaussweep::Parameters> {
+  static void to_json(json& to, const gaussweep::Parameters& parameters) {
+    to = json::object();
+    for (const auto& [name, value] : parameters.all()) {
+      std::visit([&, &key = name](const auto& v) { to[key] = v; }, value);
+    }
+  }
+  static void from_json(const json& from, gaussweep::Parameters& parameters) {
+    for (const auto& [name, value] : from.items()) {
+      if (value.is_number_integer()) {
+        parameters.set(name, value.get<std::int64_t>());
+      } else if (value.is_number()) {
+        parameters.set(name, value.get<double>());
+      } else {
+        parameters.set(name, value.get<std::string>());
+      }
+    }
+  }
+};
+
+}  // namespace nlohmann
+
+namespace gaussweep {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Shape, m, n, k, nrhs, uplo)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlurSpec, psf, sigma, radius, length, angle, amount, weights, width,
+                                   height, seen_width, seen_height, what, lambda)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MatrixSpec, kind, rows, cols, seed, low, high, condition, mode, value,
+                                   uplo, blur)
+
+namespace driver {
 
 using nlohmann::json;
 
-json parameters_json(const Parameters& parameters) {
-  json result = json::object();
-  for (const auto& [name, value] : parameters.all()) {
-    std::visit([&, &key = name](const auto& v) { result[key] = v; }, value);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MatrixRequest, kind, spec, file, dataset, file_sha256, store, digest)
+namespace {
+
+/// The list of what decides the outcome.
+json identity_of(const Trial& t) {
+  json identity = {{"problem", t.problem},     {"method", t.method}, {"precision", t.precision},
+                   {"backend", t.backend},     {"shape", t.shape},   {"parameters", t.parameters},
+                   {"matrix", t.matrix.digest}};  // its place in the file system decides nothing
+  if (t.matrix_b) identity["matrix_b"] = t.matrix_b->digest;
+  if (t.round > 1) identity["round"] = t.round;
+  for (const io::Setting& setting : io::all_settings()) {
+    if (setting.identify != nullptr) setting.identify(t, identity);
   }
-  return result;
-}
-
-Parameters parameters_from(const json& object) {
-  Parameters result;
-  for (const auto& [name, value] : object.items()) {
-    if (value.is_number_integer()) {
-      result.set(name, value.get<std::int64_t>());
-    } else if (value.is_number()) {
-      result.set(name, value.get<double>());
-    } else {
-      result.set(name, value.get<std::string>());
-    }
-  }
-  return result;
-}
-
-json blur_json(const BlurSpec& b) {
-  return {{"psf", to_string(b.psf)},
-          {"sigma", b.sigma},
-          {"radius", b.radius},
-          {"length", b.length},
-          {"angle", b.angle},
-          {"amount", b.amount},
-          {"weights", {{"rows", b.weights.rows}, {"cols", b.weights.cols}, {"data", b.weights.data}}},
-          {"width", b.width},
-          {"height", b.height},
-          {"seen_width", b.seen_width},
-          {"seen_height", b.seen_height},
-          {"what", to_string(b.what)},
-          {"lambda", b.lambda}};
-}
-
-BlurSpec blur_from(const json& j) {
-  BlurSpec b;
-  b.psf = value_of<PointSpread>(j.at("psf"));
-  b.sigma = j.at("sigma");
-  b.radius = j.at("radius");
-  b.length = j.at("length");
-  b.angle = j.at("angle");
-  b.amount = j.at("amount");
-  const json& weights = j.at("weights");
-  b.weights.rows = weights.at("rows");
-  b.weights.cols = weights.at("cols");
-  b.weights.data = weights.at("data").get<std::vector<double>>();
-  b.width = j.at("width");
-  b.height = j.at("height");
-  b.seen_width = j.at("seen_width");
-  b.seen_height = j.at("seen_height");
-  b.what = value_of<BlurMatrix>(j.at("what"));
-  b.lambda = j.at("lambda");
-  return b;
-}
-
-json matrix_json(const MatrixRequest& m) {
-  return {{"kind", m.kind},
-          {"spec",
-           {{"kind", to_string(m.spec.kind)},
-            {"rows", m.spec.rows},
-            {"cols", m.spec.cols},
-            {"seed", m.spec.seed},
-            {"low", m.spec.low},
-            {"high", m.spec.high},
-            {"condition", m.spec.condition},
-            {"mode", m.spec.mode},
-            {"value", m.spec.value},
-            {"uplo", to_string(m.spec.uplo)},
-            {"blur", m.spec.kind == MatrixKind::blur ? blur_json(m.spec.blur) : json()}}},
-          {"file", m.file},
-          {"dataset", m.dataset},
-          {"file_sha256", m.file_sha256},
-          {"store", m.store},
-          {"digest", m.digest}};
-}
-
-MatrixRequest matrix_from(const json& j) {
-  MatrixRequest m;
-  m.kind = j.at("kind");
-  const json& s = j.at("spec");
-  m.spec.kind = value_of<MatrixKind>(s.at("kind"));
-  m.spec.rows = s.at("rows");
-  m.spec.cols = s.at("cols");
-  m.spec.seed = s.at("seed");
-  m.spec.low = s.at("low");
-  m.spec.high = s.at("high");
-  m.spec.condition = s.at("condition");
-  m.spec.mode = s.at("mode");
-  m.spec.value = s.at("value");
-  m.spec.uplo = value_of<Uplo>(s.at("uplo"));
-  if (m.spec.kind == MatrixKind::blur) m.spec.blur = blur_from(s.at("blur"));
-  m.file = j.at("file");
-  m.dataset = j.at("dataset");
-  m.file_sha256 = j.at("file_sha256");
-  m.store = j.at("store");
-  m.digest = j.at("digest");
-  return m;
+  return identity;
 }
 
 }  // namespace
 
-json to_json(const Trial& t) {
-  json j = {{"key", t.key},
-            {"problem", to_string(t.problem)},
-            {"method", t.method},
-            {"precision", to_string(t.precision)},
-            {"backend", to_string(t.backend)},
-            {"shape",
-             {{"m", t.shape.m},
-              {"n", t.shape.n},
-              {"k", t.shape.k},
-              {"nrhs", t.shape.nrhs},
-              {"uplo", to_string(t.shape.uplo)}}},
-            {"parameters", parameters_json(t.parameters)},
-            {"matrix", matrix_json(t.matrix)},
-            {"repeats", t.sampling.least},
-            {"warmup", t.sampling.warmup},
-            {"inner_repeats", t.inner_repeats},
-            {"stages", to_string(t.stages)},
-            {"timeout_seconds", t.timeout_seconds},
-            {"tolerance", t.tolerance},
-            {"expect", t.expect},
-            {"skip_reason", t.skip_reason}};
-  if (t.matrix_b) j["matrix_b"] = matrix_json(*t.matrix_b);
-  // Only where a plan asks for it: keys of older journals hold.
-  const Sampling& s = t.sampling;
-  if (s.most != s.least) j["most_repeats"] = s.most;
-  if (s.noise > 0) j["noise"] = s.noise;
-  if (s.seconds > 0) j["sampling_seconds"] = s.seconds;
-  if (s.throttled_again) j["throttled_again"] = true;
-  if (s.warmup_seconds > 0) j["warmup_seconds"] = s.warmup_seconds;
-  if (s.cold) j["cold"] = true;
-  if (t.pinned) j["pinned"] = true;
-  if (t.energy_seconds > 0) j["energy_seconds"] = t.energy_seconds;
-  if (t.round > 1) j["round"] = t.round;
-  return j;
+std::string trial_key(const Trial& trial) {
+  return io::sha256(identity_of(trial).dump()).substr(0, 32);
 }
 
-Trial trial_from_json(const json& j) {
-  Trial t;
-  t.key = j.at("key");
-  t.problem = value_of<Problem>(j.at("problem"));
-  t.method = j.at("method");
-  t.precision = value_of<Precision>(j.at("precision"));
-  t.backend = value_of<Backend>(j.at("backend"));
-  const json& s = j.at("shape");
-  t.shape = {s.at("m"), s.at("n"), s.at("k"), s.at("nrhs"), value_of<Uplo>(s.at("uplo"))};
-  t.parameters = parameters_from(j.at("parameters"));
-  t.matrix = matrix_from(j.at("matrix"));
-  if (j.contains("matrix_b")) t.matrix_b = matrix_from(j.at("matrix_b"));
-  Sampling& sampling = t.sampling;
-  sampling.least = j.at("repeats");
-  sampling.most = j.value("most_repeats", sampling.least);
-  sampling.noise = j.value("noise", 0.0);
-  sampling.seconds = j.value("sampling_seconds", 0.0);
-  sampling.throttled_again = j.value("throttled_again", false);
-  sampling.warmup = j.at("warmup");
-  sampling.warmup_seconds = j.value("warmup_seconds", 0.0);
-  sampling.cold = j.value("cold", false);
-  t.pinned = j.value("pinned", false);
-  t.energy_seconds = j.value("energy_seconds", 0.0);
-  t.round = j.value("round", std::int64_t{1});
-  t.inner_repeats = j.at("inner_repeats");
-  t.stages = value_of<Stages>(j.at("stages"));
-  t.timeout_seconds = j.at("timeout_seconds");
-  t.tolerance = j.at("tolerance");
-  t.expect = j.at("expect").get<std::vector<std::string>>();
-  t.skip_reason = j.at("skip_reason");
-  return t;
+void to_json(json& to, const Trial& t) {
+  to = identity_of(t);
+  to["matrix"] = t.matrix;
+  if (t.matrix_b) to["matrix_b"] = *t.matrix_b;
+  to["key"] = t.key;
+  to["stages"] = t.stages;
+  to["timeout_seconds"] = t.timeout_seconds;
+  to["tolerance"] = t.tolerance;
+  to["expect"] = t.expect;
+  to["skip_reason"] = t.skip_reason;
+}
+
+void from_json(const json& from, Trial& t) {
+  from.at("key").get_to(t.key);
+  from.at("problem").get_to(t.problem);
+  from.at("method").get_to(t.method);
+  from.at("precision").get_to(t.precision);
+  from.at("backend").get_to(t.backend);
+  from.at("shape").get_to(t.shape);
+  from.at("parameters").get_to(t.parameters);
+  from.at("matrix").get_to(t.matrix);
+  if (from.contains("matrix_b")) t.matrix_b = from.at("matrix_b").get<MatrixRequest>();
+  t.round = from.value("round", std::int64_t{1});
+  for (const io::Setting& setting : io::all_settings()) {
+    if (setting.restore != nullptr) setting.restore(from, t);
+  }
+  from.at("stages").get_to(t.stages);
+  from.at("timeout_seconds").get_to(t.timeout_seconds);
+  from.at("tolerance").get_to(t.tolerance);
+  from.at("expect").get_to(t.expect);
+  from.at("skip_reason").get_to(t.skip_reason);
 }
 
 Parameters defaults_of(const Method& method) {
@@ -194,11 +121,7 @@ Parameters defaults_of(const Method& method) {
 }
 
 std::string parameters_text(const Parameters& parameters) {
-  return parameters_json(parameters).dump();
-}
-
-std::string host_memory_word(bool pinned) {
-  return pinned ? "pinned" : "pageable";
+  return json(parameters).dump();
 }
 
 std::string describe(const Trial& t) {
@@ -210,11 +133,13 @@ std::string describe(const Trial& t) {
   for (const auto& [name, value] : t.parameters.all()) {
     std::visit([&, &key = name](const auto& v) { text += fmt::format(" {}={}", key, v); }, value);
   }
-  const std::string matrix = settings_text(matrix_parameters_text(t));
+  const std::string matrix = settings_text(matrix_parameters_text(t.matrix, t.matrix_b));
   text += fmt::format(" on {}{}{} seed={} ({})", matrix_label(t.matrix), matrix.empty() ? "" : " ", matrix,
                       t.matrix.spec.seed, to_string(t.backend));
-  if (t.sampling.cold) text += " cold";
-  if (t.pinned) text += " pinned";
+  for (const io::Setting& setting : io::conditions()) {
+    const std::string word = setting.condition->word(t);
+    if (word != setting.condition->usual) text += " " + word;
+  }
   if (t.round > 1) text += fmt::format(" round={}", t.round);
   return text;
 }
@@ -225,4 +150,6 @@ bool as_expected(const Trial& trial, const std::string& status) {
   return std::find(trial.expect.begin(), trial.expect.end(), status) != trial.expect.end();
 }
 
-}  // namespace gaussweep::driver
+}  // namespace driver
+
+}  // namespace gaussweep

@@ -21,15 +21,15 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
   r.uplo = to_string(trial.shape.uplo);
   r.parameters = parameters_text(trial.parameters);
   r.matrix = matrix_label(trial.matrix);
-  r.matrix_parameters = matrix_parameters_text(trial);
+  r.matrix_parameters = matrix_parameters_text(trial.matrix, trial.matrix_b);
   r.matrix_kind = trial.matrix.kind;
   r.matrix_digest = trial.matrix.digest;
   r.matrix_seed = static_cast<std::int64_t>(trial.matrix.spec.seed);
   r.tolerance = trial.tolerance;
-  r.inner_repeats = trial.inner_repeats;
-  r.warmup = trial.sampling.warmup;
-  r.cache = trial.sampling.cold ? "cold" : "warm";
-  r.host_memory = host_memory_word(trial.pinned);
+  for (const io::Setting& setting : io::all_settings()) {
+    if (setting.record != nullptr) setting.record(trial, r);
+    if (setting.condition) r.*setting.condition->column = setting.condition->word(trial);
+  }
   r.round = trial.round;
   r.problem_title = trial.problem->title;
   r.problem_flops = problem_flops(trial.problem, trial.shape);

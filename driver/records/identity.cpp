@@ -7,6 +7,7 @@
 
 #include "driver/base/words.hpp"
 #include "driver/plan/plan_words.hpp"
+#include "io/plan/settings.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -22,14 +23,6 @@ std::string matrices(const Record& r) {
   if (r.matrix_digest.empty())
     return fmt::format("{} {} {} {}", r.matrix_kind, matrix_label(r), r.matrix_parameters, r.matrix_seed);
   return fmt::format("{} {} {}", r.matrix_digest, r.matrix_seed, says_b ? r.matrix_parameters : "");
-}
-
-bool is_cold(const Record& r) {
-  return r.cache == "cold";
-}
-
-bool is_pinned(const Record& r) {
-  return r.host_memory == "pinned";
 }
 
 bool is_older(const Record& r) {
@@ -48,8 +41,10 @@ std::string shape(const Record& r) {
 }  // namespace
 
 std::string task_identity(const Record& r) {
-  return fmt::format("{} {} {} {} {} {} {} {}{}{}", r.problem, r.precision, r.m, r.n, r.k, r.nrhs, r.uplo,
-                     matrices(r), is_cold(r) ? " cold" : "", is_pinned(r) ? " pinned" : "");
+  std::string text = fmt::format("{} {} {} {} {} {} {} {}", r.problem, r.precision, r.m, r.n, r.k, r.nrhs,
+                                 r.uplo, matrices(r));
+  for (const io::Setting& setting : io::conditions()) text += " " + io::condition_of(r, *setting.condition);
+  return text;
 }
 
 std::string trial_identity(const Record& r) {
@@ -136,8 +131,11 @@ Varying::Varying(const std::vector<const Record*>& records) {
   for (const Record* r : records) {
     nrhs = nrhs || r->nrhs > 1;
     seed = seed || r->matrix_seed != records.front()->matrix_seed;
-    cache = cache || is_cold(*r) != is_cold(*records.front());
-    host_memory = host_memory || is_pinned(*r) != is_pinned(*records.front());
+    for (const io::Setting& setting : io::conditions()) {
+      const io::Condition& condition = *setting.condition;
+      if (io::condition_of(*r, condition) != io::condition_of(*records.front(), condition))
+        conditions.insert(setting.name);
+    }
     round = round || r->round > 1;
     if (first_uplo.emplace(r->problem, r->uplo).first->second != r->uplo) uplo.insert(r->problem);
   }
@@ -146,6 +144,13 @@ Varying::Varying(const std::vector<const Record*>& records) {
 TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader reader) {
   using R = const Record&;
   const bool person = reader == Reader::person;
+  const auto add_conditions = [&](const auto& is_told) {
+    for (const io::Setting& setting : io::conditions()) {
+      if (!is_told(setting.name)) continue;
+      parts_.push_back({{setting.name, setting.condition->heading},
+                        [column = setting.condition->column](R r) -> Cell { return r.*column; }});
+    }
+  };
   parts_.push_back(
       {{"method", "METHOD"}, [](R r) -> Cell { return fmt::format("{}/{}", r.problem, r.method); }});
   parts_.push_back({{"backend", "BACKEND"}, [](R r) -> Cell { return r.backend; }});
@@ -166,9 +171,7 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
     common_ = settings->common();
     parts_.push_back({{"matrix", "MATRIX"}, [names](R r) -> Cell { return names->of(r); }});
     if (varying.seed) parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
-    if (varying.cache) parts_.push_back({{"cache", "CACHE"}, [](R r) -> Cell { return r.cache; }});
-    if (varying.host_memory)
-      parts_.push_back({{"host_memory", "HOST MEMORY"}, [](R r) -> Cell { return r.host_memory; }});
+    add_conditions([&](const char* name) { return varying.conditions.count(name) > 0; });
     if (varying.round) parts_.push_back({{"round", "ROUND"}, [](R r) -> Cell { return r.round; }});
     return;
   }
@@ -180,8 +183,7 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
   parts_.push_back({{"matrix_parameters", "OF THE MATRIX"}, [](R r) -> Cell { return r.matrix_parameters; }});
   parts_.push_back({{"matrix_kind", "KIND"}, [](R r) -> Cell { return r.matrix_kind; }});
   parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
-  parts_.push_back({{"cache", "CACHE"}, [](R r) -> Cell { return r.cache; }});
-  parts_.push_back({{"host_memory", "HOST MEMORY"}, [](R r) -> Cell { return r.host_memory; }});
+  add_conditions([](const char*) { return true; });
   parts_.push_back({{"round", "ROUND"}, [](R r) -> Cell { return r.round; }});
   parts_.push_back({{"key", "KEY"}, [](R r) -> Cell { return r.key; }});
 }

@@ -82,10 +82,9 @@ struct Varying {
   explicit Varying(const std::vector<const io::Record*>& records);
   bool nrhs = false;  ///< some have more than one right-hand side
   bool seed = false;
-  bool cache = false;          ///< some with cold caches, some with warm ones
-  bool host_memory = false;    ///< some with pinned host memory, some with pageable
-  bool round = false;          ///< some trials were done in several rounds
-  std::set<std::string> uplo;  ///< the problems that have both triangles
+  std::set<std::string> conditions;  ///< settings in which some differ from others (io/plan/settings.hpp)
+  bool round = false;                ///< some trials were done in several rounds
+  std::set<std::string> uplo;        ///< the problems that have both triangles
 };
 
 }  // namespace gaussweep::driver

@@ -3,36 +3,24 @@
 #include <set>
 #include <unordered_set>
 
-#include <nlohmann/json.hpp>
-
-#include "driver/records/origin_rows.hpp"
-
 namespace gaussweep::driver {
 
 io::Results results_of(const io::JournalContents& journal) {
-  using nlohmann::json;
   io::Results results;
   results.records = journal.records;
   std::set<std::string> known_devices, known_hosts;
   std::unordered_set<std::string> vanished;
-  for (const std::string& text : journal.notes) {
-    const json note = json::parse(text);
-    const std::string kind = note.value("note", "");
-    if (kind == "device") {
-      const io::DeviceRow row = device_row_from_json(note.at("row"));
+  for (const io::Note& each : journal.notes) {
+    if (const auto* device = std::get_if<io::note::Device>(&each)) {
+      const io::DeviceRow& row = device->row;
       if (known_devices.insert(row.host + " " + row.gpu_uuid + " " + row.gpu_name).second)
         results.devices.push_back(row);
-    } else if (kind == "host") {
-      const io::HostRow row = host_row_from_json(note.at("row"));
-      if (known_hosts.insert(row.host).second) results.hosts.push_back(row);
-    } else if (kind == "vanished") {
-      vanished.clear();  // each start says anew which ones
-      for (const json& key : note.at("keys")) vanished.insert(key.get<std::string>());
-    } else if (kind == "run") {
-      for (const auto& [name, value] : note.items()) {
-        if (name != "note")
-          results.attributes[name] = value.is_string() ? value.get<std::string>() : value.dump();
-      }
+    } else if (const auto* host = std::get_if<io::note::Host>(&each)) {
+      if (known_hosts.insert(host->row.host).second) results.hosts.push_back(host->row);
+    } else if (const auto* gone = std::get_if<io::note::Vanished>(&each)) {
+      vanished = {gone->keys.begin(), gone->keys.end()};
+    } else if (const auto* run = std::get_if<io::note::Run>(&each)) {
+      for (auto& [name, value] : run->attributes()) results.attributes[name] = value;
     }
   }
   results.attributes["record_count"] = std::to_string(results.records.size());

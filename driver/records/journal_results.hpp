@@ -1,10 +1,5 @@
 #pragma once
-/// From a journal to the contents of results.h5. The journal's note lines carry what is no record:
-///   {"note": "run", "run_id": …, "total": …, "plan": text, "plan_name": …, "started": …, …}   a start
-///   {"note": "device", "row": {…}}, {"note": "host", "row": {…}}
-///   {"note": "vanished", "keys": […]}   trials that the edited plan no longer has
-///   {"note": "retired", "rank": …, "reason": …}   a rank whose device failed
-///   {"note": "end", "exit_code": …, "reason": …, "time": …}
+/// From a journal to the contents of results.h5.
 
 #include <string>
 

@@ -65,9 +65,7 @@ void take_journal(Loaded& loaded, const fs::path& path) {
   io::JournalContents contents = io::read_journal(path);
   loaded.from_journal = true;
   loaded.results = results_of(contents);
-  for (const std::string& text : contents.notes) {
-    loaded.notes.push_back(nlohmann::json::parse(text, nullptr, false));
-  }
+  loaded.has_notes = !contents.notes.empty();
   if (contents.torn) {
     loaded.remarks.push_back(
         fmt::format("{}: the last line is incomplete (a writer was killed or is writing) and was left out",
@@ -242,7 +240,7 @@ Loaded load(const fs::path& path, bool with_details) {
     loaded.results = read_file(path, with_details, loaded.remarks);
   } else {
     take_journal(loaded, path);
-    if (loaded.results.records.empty() && loaded.notes.empty()) {
+    if (loaded.results.records.empty() && !loaded.has_notes) {
       throw io::InputError(fmt::format("{}: neither a results.h5 nor a journal of gaussweep", path.string()));
     }
   }

@@ -5,16 +5,14 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {
 
 struct Loaded {
   io::Results results;
-  std::filesystem::path path;         ///< as it was asked for
-  std::vector<nlohmann::json> notes;  ///< the journal's; empty where only a results file was read
+  std::filesystem::path path;  ///< as it was asked for
+  bool has_notes = false;      ///< of a journal; none where only a results file was read
   bool from_journal = false;
   std::vector<std::string>
       remarks;  ///< what the reader should know: torn, damaged, out of date, of two builds

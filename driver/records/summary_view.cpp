@@ -18,6 +18,7 @@
 #include "driver/records/identity.hpp"
 #include "driver/records/summary.hpp"
 #include "io/plan/plan.hpp"
+#include "io/plan/settings.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
@@ -32,72 +33,86 @@ enum class Where { terminal, data, both };
 struct View {
   Column column;
   Where where;
-  Cell (*cell)(const Group&);
+  std::function<Cell(const Group&)> cell;
 };
+
+/// Those, and before the GPU's the settings that make measurements different ones.
+std::vector<View> with_conditions(std::vector<View> views) {
+  auto place =
+      std::find_if(views.begin(), views.end(), [](const View& v) { return v.column.name == "gpu_name"; });
+  for (const io::Setting& setting : io::conditions()) {
+    const auto cell = [column = setting.condition->column](const Group& g) -> Cell {
+      return g.first.*column;
+    };
+    place = views.insert(place, {{setting.name, setting.condition->heading}, Where::both, cell}) + 1;
+  }
+  return views;
+}
 
 const std::vector<View>& views() {
   using G = const Group&;
-  static const std::vector<View> all{
-      {{"problem", "PROBLEM"}, Where::data, [](G g) -> Cell { return g.first.problem; }},
-      {{"method", "METHOD"}, Where::data, [](G g) -> Cell { return g.first.method; }},
-      {{"id", "METHOD"}, Where::terminal, [](G g) -> Cell { return g.first.problem + "/" + g.first.method; }},
-      {{"backend", "BACKEND"}, Where::both, [](G g) -> Cell { return g.first.backend; }},
-      {{"precision", "PRECISION"}, Where::both, [](G g) -> Cell { return g.first.precision; }},
-      {{"m", "M"}, Where::data, [](G g) -> Cell { return g.first.m; }},
-      {{"n", "N"}, Where::both, [](G g) -> Cell { return g.first.n; }},
-      {{"k", "K"}, Where::data, [](G g) -> Cell { return g.first.k; }},
-      // Shown where they say more than n does.
-      {{"shape", "M x K"},
-       Where::terminal,
-       [](G g) -> Cell {
-         return has_axis(g.first.problem, "k") ? fmt::format("{} x {}", g.first.m, g.first.k) : std::string();
-       }},
-      {{"nrhs", "NRHS"}, Where::both, [](G g) -> Cell { return g.first.nrhs; }},
-      {{"uplo", "UPLO"}, Where::both, [](G g) -> Cell { return g.first.uplo; }},
-      {{"parameters", "PARAMETERS"}, Where::data, [](G g) -> Cell { return g.first.parameters; }},
-      {{"settings", "PARAMETERS"},
-       Where::terminal,
-       [](G g) -> Cell { return settings_text(g.first.parameters); }},
-      {{"matrix", "MATRIX"}, Where::data, [](G g) -> Cell { return matrix_label(g.first); }},
-      {{"matrix_name", "MATRIX"}, Where::terminal, [](G g) -> Cell { return g.matrix; }},
-      {{"matrix_parameters", "OF THE MATRIX"},
-       Where::data,
-       [](G g) -> Cell { return g.first.matrix_parameters; }},
-      {{"matrix_kind", "KIND"}, Where::data, [](G g) -> Cell { return g.first.matrix_kind; }},
-      {{"matrix_seed", "SEED"}, Where::both, [](G g) -> Cell { return g.first.matrix_seed; }},
-      {{"cache", "CACHE"}, Where::both, [](G g) -> Cell { return g.first.cache; }},
-      {{"host_memory", "HOST MEMORY"}, Where::both, [](G g) -> Cell { return g.first.host_memory; }},
-      {{"gpu_name", "GPU"}, Where::both, [](G g) -> Cell { return g.first.gpu_name; }},
-      {{"capability", "CAPABILITY"}, Where::data, [](G g) -> Cell { return g.first.capability; }},
-      {{"trials", "TRIALS"},
-       Where::both,
-       [](G g) -> Cell { return static_cast<std::int64_t>(g.records.size()); }},
-      {{"status", "STATUS"}, Where::both, [](G g) -> Cell { return g.status; }},
-      {{"min", "MIN", Style::seconds}, Where::data, [](G g) -> Cell { return g.min; }},
-      {{"q1", "Q1", Style::seconds}, Where::data, [](G g) -> Cell { return g.q1; }},
-      {{"median", "MEDIAN", Style::seconds}, Where::both, [](G g) -> Cell { return g.median; }},
-      {{"q3", "Q3", Style::seconds}, Where::data, [](G g) -> Cell { return g.q3; }},
-      {{"max", "MAX", Style::seconds}, Where::data, [](G g) -> Cell { return g.max; }},
-      {{"spread", "SPREAD", Style::percent},
-       Where::both,
-       [](G g) -> Cell { return (g.q3 - g.q1) / g.median; }},
-      {{"gflops", "GFLOP/S"}, Where::both, [](G g) -> Cell { return g.gflops; }},
-      {{"peak_share", "OF PEAK", Style::percent}, Where::both, [](G g) -> Cell { return g.peak_share; }},
-      {{"replay", "GPU ALONE", Style::seconds}, Where::both, [](G g) -> Cell { return g.replay; }},
-      {{"launch_bound", "LAUNCH-BOUND"}, Where::data, [](G g) -> Cell { return g.first.launch_bound; }},
-      {{"kernels", "KERNELS"}, Where::data, [](G g) -> Cell { return g.first.kernels; }},
-      {{"joules", "J/RUN"}, Where::both, [](G g) -> Cell { return g.joules; }},
-      {{"gflops_per_watt", "GFLOP/S/W"},
-       Where::both,
-       [](G g) -> Cell { return g.first.flops / g.joules * 1e-9; }},
-      {{"ratio", "RATIO", Style::scientific}, Where::both, [](G g) -> Cell { return g.ratio; }},
-      {{"forward_error", "ERROR", Style::scientific},
-       Where::both,
-       [](G g) -> Cell { return g.forward_error; }},
-      {{"speedup", "SPEEDUP", Style::factor}, Where::both, [](G g) -> Cell { return g.speedup; }},
-      {{"speedup_over", "OVER"}, Where::data, [](G g) -> Cell { return g.speedup_over; }},
-      {{"throttled", "THROTTLED"}, Where::data, [](G g) -> Cell { return g.throttled; }},
-      {{"key", "KEY"}, Where::data, [](G g) -> Cell { return g.first.key; }}};
+  static const std::vector<View> all = with_conditions(
+      {{{"problem", "PROBLEM"}, Where::data, [](G g) -> Cell { return g.first.problem; }},
+       {{"method", "METHOD"}, Where::data, [](G g) -> Cell { return g.first.method; }},
+       {{"id", "METHOD"},
+        Where::terminal,
+        [](G g) -> Cell { return g.first.problem + "/" + g.first.method; }},
+       {{"backend", "BACKEND"}, Where::both, [](G g) -> Cell { return g.first.backend; }},
+       {{"precision", "PRECISION"}, Where::both, [](G g) -> Cell { return g.first.precision; }},
+       {{"m", "M"}, Where::data, [](G g) -> Cell { return g.first.m; }},
+       {{"n", "N"}, Where::both, [](G g) -> Cell { return g.first.n; }},
+       {{"k", "K"}, Where::data, [](G g) -> Cell { return g.first.k; }},
+       // Shown where they say more than n does.
+       {{"shape", "M x K"},
+        Where::terminal,
+        [](G g) -> Cell {
+          return has_axis(g.first.problem, "k") ? fmt::format("{} x {}", g.first.m, g.first.k)
+                                                : std::string();
+        }},
+       {{"nrhs", "NRHS"}, Where::both, [](G g) -> Cell { return g.first.nrhs; }},
+       {{"uplo", "UPLO"}, Where::both, [](G g) -> Cell { return g.first.uplo; }},
+       {{"parameters", "PARAMETERS"}, Where::data, [](G g) -> Cell { return g.first.parameters; }},
+       {{"settings", "PARAMETERS"},
+        Where::terminal,
+        [](G g) -> Cell { return settings_text(g.first.parameters); }},
+       {{"matrix", "MATRIX"}, Where::data, [](G g) -> Cell { return matrix_label(g.first); }},
+       {{"matrix_name", "MATRIX"}, Where::terminal, [](G g) -> Cell { return g.matrix; }},
+       {{"matrix_parameters", "OF THE MATRIX"},
+        Where::data,
+        [](G g) -> Cell { return g.first.matrix_parameters; }},
+       {{"matrix_kind", "KIND"}, Where::data, [](G g) -> Cell { return g.first.matrix_kind; }},
+       {{"matrix_seed", "SEED"}, Where::both, [](G g) -> Cell { return g.first.matrix_seed; }},
+       {{"gpu_name", "GPU"}, Where::both, [](G g) -> Cell { return g.first.gpu_name; }},
+       {{"capability", "CAPABILITY"}, Where::data, [](G g) -> Cell { return g.first.capability; }},
+       {{"trials", "TRIALS"},
+        Where::both,
+        [](G g) -> Cell { return static_cast<std::int64_t>(g.records.size()); }},
+       {{"status", "STATUS"}, Where::both, [](G g) -> Cell { return g.status; }},
+       {{"min", "MIN", Style::seconds}, Where::data, [](G g) -> Cell { return g.min; }},
+       {{"q1", "Q1", Style::seconds}, Where::data, [](G g) -> Cell { return g.q1; }},
+       {{"median", "MEDIAN", Style::seconds}, Where::both, [](G g) -> Cell { return g.median; }},
+       {{"q3", "Q3", Style::seconds}, Where::data, [](G g) -> Cell { return g.q3; }},
+       {{"max", "MAX", Style::seconds}, Where::data, [](G g) -> Cell { return g.max; }},
+       {{"spread", "SPREAD", Style::percent},
+        Where::both,
+        [](G g) -> Cell { return (g.q3 - g.q1) / g.median; }},
+       {{"gflops", "GFLOP/S"}, Where::both, [](G g) -> Cell { return g.gflops; }},
+       {{"peak_share", "OF PEAK", Style::percent}, Where::both, [](G g) -> Cell { return g.peak_share; }},
+       {{"replay", "GPU ALONE", Style::seconds}, Where::both, [](G g) -> Cell { return g.replay; }},
+       {{"launch_bound", "LAUNCH-BOUND"}, Where::data, [](G g) -> Cell { return g.first.launch_bound; }},
+       {{"kernels", "KERNELS"}, Where::data, [](G g) -> Cell { return g.first.kernels; }},
+       {{"joules", "J/RUN"}, Where::both, [](G g) -> Cell { return g.joules; }},
+       {{"gflops_per_watt", "GFLOP/S/W"},
+        Where::both,
+        [](G g) -> Cell { return g.first.flops / g.joules * 1e-9; }},
+       {{"ratio", "RATIO", Style::scientific}, Where::both, [](G g) -> Cell { return g.ratio; }},
+       {{"forward_error", "ERROR", Style::scientific},
+        Where::both,
+        [](G g) -> Cell { return g.forward_error; }},
+       {{"speedup", "SPEEDUP", Style::factor}, Where::both, [](G g) -> Cell { return g.speedup; }},
+       {{"speedup_over", "OVER"}, Where::data, [](G g) -> Cell { return g.speedup_over; }},
+       {{"throttled", "THROTTLED"}, Where::data, [](G g) -> Cell { return g.throttled; }},
+       {{"key", "KEY"}, Where::data, [](G g) -> Cell { return g.first.key; }}});
   return all;
 }
 
@@ -271,10 +286,14 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
   for (const Group& group : groups) records.push_back(&group.first);
   const Varying varying(records);
   const ParameterNames settings(records);
+  const auto is_condition = [](const std::string& name) {
+    const auto& all = io::conditions();
+    return std::any_of(all.begin(), all.end(), [&](const io::Setting& each) { return each.name == name; });
+  };
   const auto is_usual = [&](const std::string& name) {
     return (name == "nrhs" && !varying.nrhs) || (name == "uplo" && varying.uplo.empty()) ||
-           (name == "matrix_seed" && !varying.seed) || (name == "cache" && !varying.cache) ||
-           (name == "host_memory" && !varying.host_memory);
+           (name == "matrix_seed" && !varying.seed) ||
+           (is_condition(name) && varying.conditions.count(name) == 0);
   };
   const bool repeated =
       std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.records.size() > 1; });

@@ -24,8 +24,6 @@ namespace gaussweep::driver {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr double most_skew = 5;  // seconds between the clocks of two machines, at most
 
 /// "3 pass, 1 crashed": in the order of the contract.
@@ -48,38 +46,29 @@ struct LastStart {
 };
 
 // What the notes tell; a later start supersedes an earlier one.
-LastStart read_notes(SweepStatus& status, const std::vector<std::string>& notes) {
+LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   LastStart start;
   for (std::size_t i = 0; i < notes.size(); ++i) {
-    const json note = json::parse(notes[i], nullptr, false);
-    if (!note.is_object()) continue;
-    const json kind = note.value("note", json());
-    if (kind == "run") {
+    if (const auto* run = std::get_if<io::note::Run>(&notes[i])) {
       ++status.starts;
-      status.plan_name = note.value("plan_name", "");
-      status.run_id = note.value("run_id", "");
-      status.started = note.value("started", "");
-      status.total = note.value("total", std::int64_t{-1});
+      status.plan_name = run->plan_name;
+      status.run_id = run->run_id;
+      status.started = run->started;
+      status.total = run->total;
       status.ended = false;
       status.exit_code = -1;
       status.reason.clear();
-      const json clock = note.value("clock", json::object());
       start.note = i;
-      start.shard = read_shard(note.value("shard", "")).value_or(Shard{});
-      start.moment = {parse_time(status.started), clock.value("boot", ""),
-                      clock.value("uptime", io::Record::unknown)};
-    } else if (kind == "end") {
+      start.shard = read_shard(run->shard).value_or(Shard{});
+      start.moment = {parse_time(run->started), run->clock.boot, run->clock.uptime};
+    } else if (const auto* end = std::get_if<io::note::End>(&notes[i])) {
       status.ended = true;
-      status.exit_code = note.value("exit_code", std::int64_t{-1});
-      status.reason = note.value("reason", "");
-    } else if (kind == "vanished") {
-      start.vanished.clear();
-      for (const json& key : note.value("keys", json::array())) {
-        if (key.is_string()) start.vanished.insert(key.get<std::string>());
-      }
-    } else if (kind == "retired") {
-      status.remarks.push_back(fmt::format("rank {} was retired: {}", note.value("rank", std::int64_t{-1}),
-                                           note.value("reason", "no reason was recorded")));
+      status.exit_code = static_cast<int>(end->exit_code);
+      status.reason = end->reason;
+    } else if (const auto* gone = std::get_if<io::note::Vanished>(&notes[i])) {
+      start.vanished = {gone->keys.begin(), gone->keys.end()};
+    } else if (const auto* retired = std::get_if<io::note::Retired>(&notes[i])) {
+      status.remarks.push_back(fmt::format("rank {} was retired: {}", retired->rank, retired->reason));
     }
   }
   return start;

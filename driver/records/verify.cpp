@@ -64,7 +64,7 @@ bool is_in_zip(const std::map<std::string, io::Axis>& zip, const Record& record)
   return false;
 }
 
-bool is_of_entry(const io::Plan& plan, const io::Entry& entry, const Record& record) {
+bool is_of_entry(const io::Entry& entry, const Record& record) {
   if (entry.problem.text != record.problem) return false;
   const auto names_it = [&](const io::Scalar& word) {
     return matches(word.text, record.problem, record.method);
@@ -79,8 +79,7 @@ bool is_of_entry(const io::Plan& plan, const io::Entry& entry, const Record& rec
     const auto kind = block.values.find("kind");
     return kind == block.values.end() || kind->second.text == record.matrix_kind;
   };
-  const std::vector<io::MatrixBlock>& blocks = entry.matrices.empty() ? plan.matrices : entry.matrices;
-  return blocks.empty() || std::any_of(blocks.begin(), blocks.end(), kind_fits);
+  return std::any_of(entry.matrices.begin(), entry.matrices.end(), kind_fits);
 }
 
 }  // namespace
@@ -115,7 +114,7 @@ Tolerances parse_tolerances(const std::vector<std::string>& texts) {
 std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const Record& record) {
   std::optional<std::vector<std::string>> expected;
   for (const io::Entry& entry : plan.sweep) {
-    if (!is_of_entry(plan, entry, record)) continue;
+    if (!is_of_entry(entry, record)) continue;
     if (!expected) expected.emplace();
     bool has_own = false;
     for (const auto& [method, statuses] : entry.expect) {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "driver/records/origin_rows.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
@@ -258,7 +257,7 @@ void Coordinator::take(int rank, const message::DeviceSeen& seen) {
   greeted_.insert(rank);
   model_.learn(seen.row);
   learned_since_ = true;
-  directory_.note({{"note", "device"}, {"row", to_json(seen.row)}, {"time", fine_time_stamp()}});
+  directory_.note(io::note::Device{seen.row, fine_time_stamp()});
 }
 
 void Coordinator::take(int /*rank*/, const message::StorageFailed& failed) {
@@ -299,7 +298,7 @@ void Coordinator::put_back(std::size_t trial) {
 void Coordinator::take(int rank, const message::Retired& retired) {
   const std::string& reason = retired.reason;
   spdlog::error("rank {} retires: {}", rank, reason);
-  directory_.note({{"note", "retired"}, {"rank", rank}, {"reason", reason}});
+  directory_.note(io::note::Retired{rank, reason});
   directory_.sync();
   gone_.insert(rank);
   keeper_.note_writing(rank, {});

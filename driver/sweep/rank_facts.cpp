@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "driver/base/errors.hpp"
-#include "driver/plan/enum_json.hpp"
-#include "driver/records/origin_rows.hpp"
 #include "driver/system/devices_listing.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/process.hpp"
@@ -56,45 +54,6 @@ std::string too_few(int ranks, std::size_t there, const char* what, const std::s
 
 int worker_threads(const World& world) {
   return std::max(1, usable_cpus() / world.cpu_parts());
-}
-
-json to_json(const RankFacts& facts) {
-  const RankGpu& gpu = facts.gpu;
-  json gpu_json = {{"uuid", gpu.uuid},   {"visible", gpu.visible},
-                   {"index", gpu.index}, {"capability", gpu.capability},
-                   {"why", gpu.why},     {"warnings", gpu.warnings}};
-  if (gpu.driver) gpu_json["driver"] = *gpu.driver;
-  return {{"host", to_json(facts.host)}, {"gpu", std::move(gpu_json)}};
-}
-
-RankFacts rank_facts_from_json(const json& j) {
-  RankFacts facts;
-  facts.host = host_row_from_json(j.at("host"));
-  const json& gpu = j.at("gpu");
-  facts.gpu.uuid = gpu.at("uuid");
-  facts.gpu.visible = gpu.at("visible");
-  facts.gpu.index = gpu.at("index");
-  facts.gpu.capability = gpu.at("capability");
-  facts.gpu.why = gpu.at("why");
-  facts.gpu.warnings = gpu.at("warnings").get<std::vector<std::string>>();
-  if (gpu.contains("driver")) facts.gpu.driver = gpu.at("driver").get<std::string>();
-  return facts;
-}
-
-json to_json(const Decision& decision) {
-  return {{"goes_on", decision.goes_on},
-          {"backend", to_string(decision.backend)},
-          {"directory", decision.directory},
-          {"run_id", decision.run_id}};
-}
-
-Decision decision_from_json(const json& j) {
-  Decision decision;
-  decision.goes_on = j.at("goes_on");
-  decision.backend = value_of<Backend>(j.at("backend"));
-  decision.directory = j.at("directory");
-  decision.run_id = j.at("run_id");
-  return decision;
 }
 
 AskedDevices ask_for_devices(const std::string& backend) {

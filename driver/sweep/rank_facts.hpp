@@ -9,9 +9,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "driver/base/json_words.hpp"
 #include "driver/sweep/world.hpp"
 #include "io/records/results.hpp"
-#include "kernels/core/enums.hpp"
 
 namespace gaussweep::driver {
 
@@ -33,8 +33,8 @@ struct RankFacts {
   io::HostRow host;
   RankGpu gpu;
 };
-nlohmann::json to_json(const RankFacts& facts);
-RankFacts rank_facts_from_json(const nlohmann::json& json);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankGpu, uuid, visible, index, capability, why, warnings, driver)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, host, gpu)
 
 /// What the first rank tells the others before a sweep.
 struct Decision {
@@ -43,8 +43,7 @@ struct Decision {
   std::string directory;  ///< the run's
   std::string run_id;
 };
-nlohmann::json to_json(const Decision& decision);
-Decision decision_from_json(const nlohmann::json& json);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Decision, goes_on, backend, directory, run_id)
 
 /// The listing of the GPUs that this process sees, asked for from a child, which takes as long as MPI takes
 /// to start. Nothing where no GPU is asked for, or where the rank's number decides what it is to see.

@@ -124,9 +124,9 @@ RunDirectory::RunDirectory(const std::filesystem::path& path, bool resume, doubl
   contents_ = io::read_journal(journal);
   safe_ = contents_.records.size();
   for (std::size_t i = 0; i < contents_.records.size(); ++i) index_[contents_.records[i].key] = i;
-  for (const std::string& text : contents_.notes) {
-    const nlohmann::json note = nlohmann::json::parse(text);
-    if (run_id_.empty() && note.value("note", "") == "run") run_id_ = note.value("run_id", "");
+  for (const io::Note& each : contents_.notes) {
+    const auto* run = std::get_if<io::note::Run>(&each);
+    if (run != nullptr && run_id_.empty()) run_id_ = run->run_id;
   }
   if (run_id_.empty()) run_id_ = random_id();
   writer_ = std::make_unique<io::JournalWriter>(journal);
@@ -180,9 +180,9 @@ void RunDirectory::append(const io::Record& record) {
   dirty_ = true;
 }
 
-void RunDirectory::note(const nlohmann::json& note) {
+void RunDirectory::note(io::Note note) {
   writer_->append_note(note);
-  contents_.notes.push_back(note.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  contents_.notes.push_back(std::move(note));
   dirty_ = true;
 }
 

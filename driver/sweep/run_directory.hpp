@@ -35,7 +35,7 @@ class RunDirectory {
 
   /// Appends; durable after `sync`, or once one that was begun is settled.
   void append(const io::Record& record);
-  void note(const nlohmann::json& note);
+  void note(io::Note note);
   void sync();
   /// Writes what was appended: it survives this process.
   void flush();

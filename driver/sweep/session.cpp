@@ -21,7 +21,6 @@
 #include "driver/records/blank_record.hpp"
 #include "driver/records/builds.hpp"
 #include "driver/records/judge.hpp"
-#include "driver/records/origin_rows.hpp"
 #include "driver/records/sweep_status.hpp"
 #include "driver/records/verify.hpp"
 #include "driver/sweep/coordinator.hpp"
@@ -134,9 +133,8 @@ void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
 void refuse_other_backend(const RunOptions& options, const io::JournalContents& journal, Backend backend) {
   if (options.backend != "auto" || backend == Backend::cuda) return;
   std::string before;
-  for (const std::string& text : journal.notes) {
-    const json note = json::parse(text);
-    if (note.value("note", "") == "run") before = note.value("backend", "");
+  for (const io::Note& each : journal.notes) {
+    if (const auto* run = std::get_if<io::note::Run>(&each)) before = run->backend;
   }
   if (before != to_string(Backend::cuda)) return;
   throw UsageError(
@@ -148,12 +146,12 @@ void refuse_other_backend(const RunOptions& options, const io::JournalContents& 
 void note_vanished(RunDirectory& directory, const Expansion& expansion) {
   std::unordered_set<std::string> planned;
   for (const Trial& trial : expansion.trials) planned.insert(trial.key);
-  json keys = json::array();
+  std::vector<std::string> keys;
   for (const io::Record& record : directory.journal().records) {
     if (planned.count(record.key) == 0) keys.push_back(record.key);
   }
   if (keys.empty() && directory.journal().records.empty()) return;
-  directory.note({{"note", "vanished"}, {"keys", keys}});
+  directory.note(io::note::Vanished{keys});
   if (!keys.empty())
     spdlog::warn("{} recorded trials are no longer in the plan; their records are kept", keys.size());
 }
@@ -161,38 +159,38 @@ void note_vanished(RunDirectory& directory, const Expansion& expansion) {
 void note_start(RunDirectory& directory, const Session& session, const Planned& planned, const Work& work) {
   const RunOptions& options = session.options;
   const Moment clock = moment_now();
-  json note = {{"note", "run"},
-               {"run_id", directory.run_id()},
-               {"total", work.all.size()},
-               {"plan", planned.plan.text},
-               {"plan_name", planned.plan.name},
-               {"began", session.began},
-               {"started", time_stamp()},
-               {"clock", {{"boot", clock.boot}, {"uptime", clock.uptime}}},
-               {"version", version_string},
-               {"commit", version_commit},
-               {"dirty", version_dirty},
-               {"build", version_build},
-               {"compiler", __VERSION__},
-               {"command_line", options.command_line},
-               {"backend", to_string(planned.backend)},
-               {"ranks", session.world.size()},
-               {"shard", fmt::format("{}/{}", options.shard.number, options.shard.count)},
-               {"mpi_version", session.world.mpi_version()},
-               {"hdf5_version", io::hdf5_version()},
-               {"job_id", batch_job().id}};
+  io::note::Run run;
+  run.run_id = directory.run_id();
+  run.plan = planned.plan.text;
+  run.plan_name = planned.plan.name;
+  run.backend = to_string(planned.backend);
+  run.shard = fmt::format("{}/{}", options.shard.number, options.shard.count);
+  run.began = session.began;
+  run.started = time_stamp();
+  run.total = static_cast<std::int64_t>(work.all.size());
+  run.clock = {clock.boot, clock.uptime};
+  run.provenance = {{"version", version_string},
+                    {"commit", version_commit},
+                    {"dirty", version_dirty},
+                    {"build", version_build},
+                    {"compiler", __VERSION__},
+                    {"command_line", options.command_line},
+                    {"ranks", session.world.size()},
+                    {"mpi_version", session.world.mpi_version()},
+                    {"hdf5_version", io::hdf5_version()},
+                    {"job_id", batch_job().id}};
   for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_PARTITION", "SLURM_JOB_NODELIST",
                            "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_GPUS", "SLURM_JOB_GRES",
                            "SLURM_RESTART_COUNT", "SLURM_CLUSTER_NAME", "CUDA_VISIBLE_DEVICES"}) {
     const std::string value = environment_value(name);
-    if (!value.empty()) note[name] = value;
+    if (!value.empty()) run.provenance[name] = value;
   }
   std::set<std::string> hosts;
   for (const RankFacts& rank : session.ranks) {
-    if (hosts.insert(rank.host.host).second) directory.note({{"note", "host"}, {"row", to_json(rank.host)}});
-    if (rank.gpu.driver) note["driver_version"] = *rank.gpu.driver;
+    if (hosts.insert(rank.host.host).second) directory.note(io::note::Host{rank.host});
+    if (rank.gpu.driver) run.provenance["driver_version"] = *rank.gpu.driver;
   }
-  directory.note(note);
+  directory.note(std::move(run));
 }
 
 void record_skipped(RunDirectory& directory, Work& work, const Registry& registry) {
@@ -394,13 +392,12 @@ int sweep_into(RunDirectory& directory, Session& session, const Planned& planned
   decision.backend = planned.backend;
   decision.directory = directory.path().string();
   decision.run_id = directory.run_id();
-  world.broadcast(to_json(decision));
+  world.broadcast(decision);
   told = true;
   SweepEnd end;
   if (decision.goes_on) end = coordinate(session, decision, directory, work, store_limit);
   const int code = exit_code_of(work, directory.journal(), end.lost_its_ranks);
-  directory.note(
-      {{"note", "end"}, {"exit_code", code}, {"reason", end.stopped_because}, {"time", time_stamp()}});
+  directory.note(io::note::End{code, end.stopped_because, time_stamp()});
   directory.sync();
   directory.write_results(true);
   tell_unexpected(work, directory, options);
@@ -415,7 +412,7 @@ int lead(Session& session, const std::vector<json>& gathered) {
   const RunOptions& options = session.options;
   bool told = false;
   try {
-    for (const json& facts : gathered) session.ranks.push_back(rank_facts_from_json(facts));
+    for (const json& facts : gathered) session.ranks.push_back(facts.get<RankFacts>());
     Planned planned;
     planned.backend = choose_backend(options.backend, session.ranks, options.resume || options.retry_failed);
     for (const RankFacts& rank : session.ranks) {
@@ -428,7 +425,7 @@ int lead(Session& session, const std::vector<json>& gathered) {
     for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);
     if (options.dry_run) {
       print_dry_run(planned.expansion, options);
-      session.world.broadcast(to_json(Decision{}));
+      session.world.broadcast(Decision{});
       return exit_ok;
     }
     const std::unique_ptr<RunDirectory> directory = open_directory(options);
@@ -441,7 +438,7 @@ int lead(Session& session, const std::vector<json>& gathered) {
                                          command_to(options, "--resume")));
     }
   } catch (...) {
-    if (!told) session.world.broadcast(to_json(Decision{}));
+    if (!told) session.world.broadcast(Decision{});
     throw;
   }
 }
@@ -460,12 +457,12 @@ int run_sweep(const RunOptions& options, const Registry& registry) {
     Session session{world, options, registry, deadline, began, {}, {}};
     session.mine = rank_facts(world, options.backend, std::move(devices));
     keep_to_share(world.cpu_part(), world.cpu_parts());
-    const std::vector<json> gathered = world.gather(to_json(session.mine));
+    const std::vector<json> gathered = world.gather(session.mine);
     try {
       if (world.rank() == 0) {
         code = lead(session, gathered);
       } else {
-        const Decision decision = decision_from_json(world.broadcast(nullptr));
+        const Decision decision = world.broadcast(nullptr).get<Decision>();
         if (decision.goes_on) serve_rank(session, decision);
       }
     } catch (const std::exception& e) {

@@ -114,7 +114,7 @@ void StoreKeeper::release(const Trial& trial, bool done) {
 double store_limit_of(const std::string& option, const io::Plan& plan,
                       const std::filesystem::path& matrices) {
   if (!option.empty()) return io::parse_bytes({option, {"--store-limit", 1, 1}}, "--store-limit");
-  if (plan.store_limit) return io::parse_bytes(*plan.store_limit, "store_limit");
+  if (plan.store_limit) return *plan.store_limit;
   std::error_code error;
   const std::filesystem::space_info disk = std::filesystem::space(matrices, error);
   if (error) return std::numeric_limits<double>::infinity();  // a medium that does not say how large it is

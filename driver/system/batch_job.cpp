@@ -2,8 +2,6 @@
 
 #include <initializer_list>
 
-#include <nlohmann/json.hpp>
-
 #include "driver/system/clock.hpp"
 #include "driver/system/process.hpp"
 
@@ -34,14 +32,6 @@ BatchJob batch_job() {
   job.node = environment_value("SLURMD_NODENAME");
   if (job.node.empty()) job.node = host_name();
   return job;
-}
-
-nlohmann::json to_json(const BatchJob& job) {
-  return {{"id", job.id}, {"partition", job.partition}, {"gres", job.gres}, {"node", job.node}};
-}
-
-BatchJob batch_job_from_json(const nlohmann::json& json) {
-  return {json.at("id"), json.at("partition"), json.at("gres"), json.at("node")};
 }
 
 void stamp(io::Record& record, const BatchJob& job) {

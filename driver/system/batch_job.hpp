@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "io/records/record.hpp"
 
@@ -22,9 +22,7 @@ struct BatchJob {
 /// Slurm itself tells a job its GPUs, but not always what was asked for.
 BatchJob batch_job();
 
-nlohmann::json to_json(const BatchJob& job);
-/// @throws nlohmann::json::exception where a member lacks
-BatchJob batch_job_from_json(const nlohmann::json& json);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BatchJob, id, partition, gres, node)
 
 /// Sets the record's columns job_id, partition, gres and node.
 void stamp(io::Record& record, const BatchJob& job);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "driver/system/batch_job.hpp"
 
@@ -20,8 +20,6 @@ struct Origin {
 /// This process's host, job and program, as `rank` of the run `run_id`.
 Origin this_origin(const std::string& run_id, int rank = 0);
 
-nlohmann::json to_json(const Origin& origin);
-/// @throws nlohmann::json::exception where a member lacks
-Origin origin_from_json(const nlohmann::json& json);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Origin, host, run_id, commit, job, rank, device_index)
 
 }  // namespace gaussweep::driver

@@ -351,7 +351,7 @@ Executor::Measured<T> Executor::measure(const Trial& trial, const Method& method
                 std::move(there));
   });
   at_("upload");
-  record.host_memory = host_memory_word(pinned);
+  record.host_memory = pinned ? "pinned" : "pageable";
   if (pinned) run->lay_out(inputs);
   const bool is_there = run->staging().is_there();
   const double seconds = timed(device, [&] { pinned ? run->upload_laid_out() : run->upload(inputs); });
@@ -488,7 +488,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
     record.message = verdict.disagreement;
   }
   add_words(record.message, how);
-  if (trial.pinned && record.host_memory != host_memory_word(true)) add_words(record.message, not_pinned);
+  if (trial.pinned && record.host_memory != "pinned") add_words(record.message, not_pinned);
   compare_with_reference(trial, method, held, measured.placed, record);
   return record;
 }

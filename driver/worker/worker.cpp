@@ -9,7 +9,6 @@
 
 #include "driver/base/for_now.hpp"
 #include "driver/records/messages.hpp"
-#include "driver/records/origin_rows.hpp"
 #include "driver/records/phases.hpp"
 #include "driver/system/channel.hpp"
 #include "driver/system/clock.hpp"

@@ -43,9 +43,17 @@ std::vector<PlanKey> told(const Keys& keys) {
   return all;
 }
 
+/// The keys that an entry and a plan have in common.
+void add_settings(Keys& keys, Settings& settings, const Problems& problems) {
+  for (const Setting& setting : all_settings()) {
+    keys[setting.name] = {[&](const YamlNode& v) { setting.read(v, settings, problems); }, setting.name,
+                          setting.help};
+  }
+}
+
 /// The fixed words of an entry.
 Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
-  return {
+  Keys keys = {
       {"problem",
        {[&](const YamlNode& v) { entry.problem = scalar_of(v, "problem"); }, "problem", "what is solved"}},
       {"method",
@@ -69,36 +77,9 @@ Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
       {"expect",
        {[&](const YamlNode& v) { entry.expect = expect_of(v); }, "expect",
         "statuses that are a finding and no failure, a method or glob each"}},
-      {"repeats",
-       {[&](const YamlNode& v) { entry.repeats = repeats_of(v); }, "repeats",
-        "timed samples a trial, or when there are enough"}},
-      {"warmup",
-       {[&](const YamlNode& v) { entry.warmup = warmup_of(v); }, "warmup",
-        "runs before them that are not timed: a number, or for how long"}},
-      {"inner_repeats",
-       {[&](const YamlNode& v) { entry.inner_repeats = count_of(v, "inner_repeats", 1); }, "count",
-        "runs between two events, for what is shorter than the clock"}},
-      {"stages",
-       {[&](const YamlNode& v) { entry.stages = stages_of(v); }, "stages",
-        "whether stages are measured, and each of their calls"}},
-      {"timeout",
-       {[&](const YamlNode& v) { entry.timeout = timeout_of(v); }, "duration",
-        "of a trial; then its worker is ended"}},
-      {"cache",
-       {[&](const YamlNode& v) { entry.cache = cache_of(v); }, "cache", "what a sample begins with"}},
-      {"host_memory",
-       {[&](const YamlNode& v) { entry.host_memory = host_memory_of(v); }, "host_memory",
-        "what operands and answer are copied from and to"}},
-      {"energy",
-       {[&](const YamlNode& v) { entry.energy = energy_of(v); }, "energy",
-        "for how long a GPU runs a trial to learn its joules"}},
-      {"rounds",
-       {[&](const YamlNode& v) { entry.rounds = rounds_of(v); }, "rounds",
-        "the trial so many times, each in a fresh process"}},
-      {"tolerance",
-       {[&](const YamlNode& v) { entry.tolerance = tolerance_of(v, problems); }, "tolerance",
-        "most that the judged ratio may be, a problem each; a number multiplies the defaults"}},
   };
+  add_settings(keys, entry.settings, problems);
+  return keys;
 }
 
 void check_axes_once(const Entry& entry) {
@@ -122,11 +103,12 @@ std::string miswritten(const Entry& entry, const std::string& word) {
   return {};
 }
 
-Entry entry_of(const YamlNode& node, const Problems& problems, RangeBudget& budget) {
+Entry entry_of(const YamlNode& node, const Settings& common, const Problems& problems, RangeBudget& budget) {
   if (node.kind != Kind::map)
     fail_kind(node, "an entry of sweep", "a mapping with problem, method and sizes");
   Entry entry;
   entry.place = node.place;
+  entry.settings = common;
   const Keys keys = entry_keys(entry, problems, budget);
   for (const auto& [key, value] : node.entries) {
     const auto known = keys.find(key.text);
@@ -150,24 +132,32 @@ Entry entry_of(const YamlNode& node, const Problems& problems, RangeBudget& budg
   return entry;
 }
 
-std::vector<Entry> sweep_of(const YamlNode& node, const Problems& problems, RangeBudget& budget) {
+std::vector<Entry> sweep_of(const YamlNode& node, const Settings& common, const Problems& problems,
+                            RangeBudget& budget) {
   if (node.kind != Kind::sequence) fail_kind(node, "sweep", "a list of entries");
   if (node.items.empty())
     fail_at(node.place, "sweep is empty; allowed: at least one entry with problem and method");
   std::vector<Entry> sweep;
-  for (const YamlPointer& item : node.items) sweep.push_back(entry_of(*item, problems, budget));
+  for (const YamlPointer& item : node.items) sweep.push_back(entry_of(*item, common, problems, budget));
   return sweep;
 }
 
+/// What a plan says of the matrices of entries that do not say it themselves.
+struct CommonMatrices {
+  std::vector<MatrixBlock> matrices;
+  std::optional<Scalar> store;
+
+  void complete(Entry& entry) const {
+    if (entry.matrices.empty()) entry.matrices = matrices;
+    if (entry.matrices.empty()) entry.matrices = {{{{"kind", {"uniform", entry.place}}}, entry.place}};
+    if (!store) return;
+    for (MatrixBlock& block : entry.matrices) block.values.emplace("store", *store);
+    if (entry.matrix_b) entry.matrix_b->values.emplace("store", *store);
+  }
+};
+
 /// The fixed words of a plan.
-Keys plan_keys(Plan& plan, const Problems& problems, RangeBudget& budget) {
-  // What an entry may say for itself is said for all here, in the same words.
-  Entry entry;
-  const Keys of_entry = entry_keys(entry, problems, budget);
-  const auto as_in_entry = [&](const char* name, Reader read) {
-    return std::pair(std::string(name),
-                     Key{std::move(read), of_entry.at(name).shape, of_entry.at(name).help});
-  };
+Keys plan_keys(Plan& plan, CommonMatrices& common, const Problems& problems, RangeBudget& budget) {
   Keys keys = {
       {"name",
        {[&](const YamlNode& v) { plan.name = scalar_of(v, "name").text; }, "text", "in results and reports"}},
@@ -176,29 +166,22 @@ Keys plan_keys(Plan& plan, const Problems& problems, RangeBudget& budget) {
           plan.precision = axis_of({"precision", v.place}, v, budget).values;
         },
         "precision", "of the operands and of the arithmetic"}},
+      {"matrix",
+       {[&](const YamlNode& v) { common.matrices = matrices_of(v, "matrix"); }, "matrices",
+        "the matrix, or several"}},
       {"store",
-       {[&](const YamlNode& v) { plan.store = always_or_never(v, "store"); }, "always_or_never",
+       {[&](const YamlNode& v) { common.store = always_or_never(v, "store"); }, "always_or_never",
         "whether matrices are kept in the run directory"}},
       {"store_limit",
-       {[&](const YamlNode& v) { plan.store_limit = bytes_scalar_of(v, "store_limit"); }, "bytes",
-        "most bytes of stored matrices, or none"}},
+       {[&](const YamlNode& v) {
+          plan.store_limit = parse_bytes(scalar_of(v, "store_limit"), "store_limit");
+        },
+        "bytes", "most bytes of stored matrices, or none"}},
       {"sweep",
-       {[&](const YamlNode& v) { plan.sweep = sweep_of(v, problems, budget); }, "sweep",
+       {[&](const YamlNode& v) { plan.sweep = sweep_of(v, plan.settings, problems, budget); }, "sweep",
         "the entries: each stands for all combinations of its lists"}},
   };
-  keys.insert(as_in_entry("repeats", [&](const YamlNode& v) { plan.repeats = repeats_of(v); }));
-  keys.insert(as_in_entry("warmup", [&](const YamlNode& v) { plan.warmup = warmup_of(v); }));
-  keys.insert(as_in_entry("inner_repeats",
-                          [&](const YamlNode& v) { plan.inner_repeats = count_of(v, "inner_repeats", 1); }));
-  keys.insert(as_in_entry("stages", [&](const YamlNode& v) { plan.stages = stages_of(v); }));
-  keys.insert(as_in_entry("timeout", [&](const YamlNode& v) { plan.timeout = timeout_of(v); }));
-  keys.insert(as_in_entry("cache", [&](const YamlNode& v) { plan.cache = cache_of(v); }));
-  keys.insert(as_in_entry("host_memory", [&](const YamlNode& v) { plan.host_memory = host_memory_of(v); }));
-  keys.insert(as_in_entry("energy", [&](const YamlNode& v) { plan.energy = energy_of(v); }));
-  keys.insert(as_in_entry("rounds", [&](const YamlNode& v) { plan.rounds = rounds_of(v); }));
-  keys.insert(
-      as_in_entry("tolerance", [&](const YamlNode& v) { plan.tolerance = tolerance_of(v, problems); }));
-  keys.insert(as_in_entry("matrix", [&](const YamlNode& v) { plan.matrices = matrices_of(v, "matrix"); }));
+  add_settings(keys, plan.settings, problems);
   return keys;
 }
 
@@ -216,9 +199,10 @@ const std::vector<std::string>& entry_words() {
 
 std::vector<PlanKey> keys_of_plan() {
   Plan plan;
+  CommonMatrices common;
   RangeBudget budget;
   const Problems none;
-  return told(plan_keys(plan, none, budget));
+  return told(plan_keys(plan, common, none, budget));
 }
 
 std::vector<PlanKey> keys_of_entry() {
@@ -234,26 +218,21 @@ Plan parse_plan(const std::string& text, const std::string& file, const Problems
     fail_at(root == nullptr ? Place{file, 1, 1} : root->place,
             "this is no plan; allowed: a mapping with name and sweep (README.md shows one)");
   }
-  const Place nowhere{file, 0, 0};  // of what the plan leaves to its defaults
   Plan plan;
   plan.text = text;
   plan.file = file;
-  plan.precision = {{"double", nowhere}};
-  plan.repeats = {{"", {"5", nowhere}}};
-  plan.warmup = {"1", nowhere};
-  plan.inner_repeats = {"1", nowhere};
-  plan.stages = {"always", nowhere};
-  plan.timeout = {"10min", nowhere};
-  plan.cache = {"warm", nowhere};
-  plan.host_memory = {"pageable", nowhere};
-  plan.energy = {"never", nowhere};
-  plan.rounds = {"1", nowhere};
+  plan.precision = {{"double", {file, 0, 0}}};
   RangeBudget budget;
-  const Keys keys = plan_keys(plan, problems, budget);
-  for (const auto& [key, value] : root->entries) {
-    require_word(key, names_of(keys), "a plan has no");
-    keys.at(key.text).read(*value);
+  CommonMatrices common;
+  const Keys keys = plan_keys(plan, common, problems, budget);
+  // The entries last: they begin with what the plan says.
+  for (const bool of_sweep : {false, true}) {
+    for (const auto& [key, value] : root->entries) {
+      require_word(key, names_of(keys), "a plan has no");
+      if ((key.text == "sweep") == of_sweep) keys.at(key.text).read(*value);
+    }
   }
+  for (Entry& entry : plan.sweep) common.complete(entry);
   if (plan.sweep.empty())
     fail_at(root->place, "sweep is missing; allowed: a list of entries with problem and method");
   if (plan.name.empty()) plan.name = std::filesystem::path(file).stem().string();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/files/errors.hpp"
+#include "io/plan/settings.hpp"
 
 namespace gaussweep::io {
 
@@ -18,7 +19,6 @@ namespace gaussweep::io {
 constexpr std::int64_t largest_size = 1'000'000;
 /// The largest count: repeats, warm-ups, runs a sample.
 constexpr std::int64_t largest_count = 1'000'000;
-constexpr std::int64_t most_rounds = 1000;
 
 /// Where a value stands in a plan; lines and columns count from 1.
 struct Place {
@@ -67,13 +67,10 @@ struct Entry {
   std::map<std::string, Axis> axes;               ///< n, m, k, nrhs, uplo, precision, seed, and any parameter
   std::vector<std::map<std::string, Axis>> zips;  ///< each: axes of equal length that go together
   std::vector<Exclude> excludes;
-  std::vector<MatrixBlock> matrices;  ///< empty: the plan's own `matrix`
+  std::vector<MatrixBlock> matrices;  ///< its own, the plan's, or the default
   std::optional<MatrixBlock> matrix_b;
   std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect;  ///< method → statuses
-  std::map<std::string, Scalar> repeats;                                ///< as in Plan; empty: the plan's
-  std::optional<Scalar> warmup, inner_repeats, stages, timeout, cache, host_memory, energy,
-      rounds;                               ///< as in Plan
-  std::map<std::string, Scalar> tolerance;  ///< as in Plan
+  Settings settings;                                                    ///< the plan's, and its own
   Place place;
 };
 
@@ -81,21 +78,9 @@ struct Plan {
   std::string text;  ///< the file as it was read
   std::string file;
   std::string name;
-  std::vector<Scalar> precision;  ///< default: double
-  /// "" → so many samples (default 5); or of "min", "max", "noise", "time", "throttled" those that are given.
-  std::map<std::string, Scalar> repeats;
-  Scalar warmup;         ///< a count or a duration; default 1
-  Scalar inner_repeats;  ///< default 1
-  Scalar stages;         ///< "always" (default), "never", "calls": whether, and whether calls are kept apart
-  Scalar timeout;        ///< default 10min
-  Scalar cache;          ///< "warm" (default) or "cold"
-  Scalar host_memory;    ///< "pageable" (default) or "pinned"
-  Scalar energy;         ///< "never" (default) or a duration
-  Scalar rounds;         ///< default 1
-  std::map<std::string, Scalar> tolerance;  ///< problem → tolerance; "" → a factor for every default
-  std::vector<MatrixBlock> matrices;        ///< for entries without their own; empty: the default
-  std::optional<Scalar> store;        ///< "always" or "never", for matrices that do not say it themselves
-  std::optional<Scalar> store_limit;  ///< most bytes in the run directory's matrices: "50GiB", or "none"
+  std::vector<Scalar> precision;      ///< default: double
+  Settings settings;                  ///< for entries that say nothing else
+  std::optional<double> store_limit;  ///< most bytes in the run directory's matrices; infinity: none
   std::vector<Entry> sweep;
 };
 

@@ -12,7 +12,7 @@ namespace {
 using Kind = YamlNode::Kind;
 
 constexpr std::size_t most_matrices = 10000;  ///< that the lists of one `matrix` may stand for
-constexpr double least_tolerance = 1e-300, largest_tolerance = 1e300;
+constexpr double largest_number = 1e300;
 
 bool has_backends(const std::string& axis) {
   return axis == "n" || axis == "m" || axis == "k";
@@ -83,7 +83,7 @@ void check_condition(const Scalar& condition, const std::string& name) {
   if (!number.text.empty() && (number.text.back() == 'k' || number.text.back() == 'K')) {
     parse_integer(number, INT64_MIN, INT64_MAX, name);
   } else {
-    parse_real(number, -largest_tolerance, largest_tolerance, name);
+    parse_real(number, -largest_number, largest_number, name);
   }
 }
 
@@ -95,11 +95,6 @@ const std::vector<std::string>& matrix_words() {
       "kind",   "file",      "dataset", "seed",       "store",       "low",    "high",   "mode",
       "value",  "condition", "psf",     "psf_file",   "sigma",       "radius", "length", "angle",
       "amount", "width",     "height",  "seen_width", "seen_height", "what",   "lambda"};
-  return words;
-}
-
-const std::vector<std::string>& repeats_words() {
-  static const std::vector<std::string> words = {"min", "max", "noise", "time", "throttled"};
   return words;
 }
 
@@ -134,98 +129,9 @@ std::vector<Scalar> scalars_of(const YamlNode& node, const std::string& what) {
   return values;
 }
 
-Scalar count_of(const YamlNode& node, const std::string& what, std::int64_t low) {
-  Scalar scalar = scalar_of(node, what);
-  parse_integer(scalar, low, largest_count, what);
-  return scalar;
-}
-
-Scalar timeout_of(const YamlNode& node) {
-  Scalar scalar = scalar_of(node, "timeout");
-  parse_duration(scalar, "timeout");
-  return scalar;
-}
-
-std::map<std::string, Scalar> repeats_of(const YamlNode& node) {
-  if (node.kind == Kind::scalar) return {{"", count_of(node, "repeats", 1)}};
-  if (node.kind != Kind::map)
-    fail_kind(node, "repeats", "a number, or a mapping, e.g. {min: 5, max: 200, noise: 1%, time: 2s}");
-  if (node.entries.empty())
-    fail_at(node.place, "repeats is empty; allowed: a number, or min, max, noise, time, throttled");
-  std::map<std::string, Scalar> repeats;
-  for (const auto& [key, value] : node.entries) {
-    require_word(key, repeats_words(), "repeats has no");
-    const std::string what = "repeats." + key.text;
-    const Scalar scalar = scalar_of(*value, what);
-    if (key.text == "min" || key.text == "max") parse_integer(scalar, 1, largest_count, what);
-    if (key.text == "noise") parse_share(scalar, what);
-    if (key.text == "time") parse_duration(scalar, what);
-    if (key.text == "throttled") require_word(scalar, {"count", "again"}, what + ":");
-    repeats[key.text] = scalar;
-  }
-  const auto least = repeats.find("min"), most = repeats.find("max");
-  if (least != repeats.end() && most != repeats.end()) {
-    parse_integer(most->second, parse_integer(least->second, 1, largest_count, "repeats.min"), largest_count,
-                  "repeats.max");
-  }
-  return repeats;
-}
-
-Scalar warmup_of(const YamlNode& node) {
-  Scalar scalar = scalar_of(node, "warmup");
-  if (is_duration(scalar)) {
-    parse_duration(scalar, "warmup");
-  } else {
-    parse_integer(scalar, 0, largest_count, "warmup");
-  }
-  return scalar;
-}
-
-Scalar energy_of(const YamlNode& node) {
-  Scalar scalar = scalar_of(node, "energy");
-  if (scalar.text == "never") return scalar;
-  if (!is_duration(scalar)) {
-    fail_at(scalar.place, "energy: '" + scalar.text +
-                              "'; allowed: never, or for how long it is measured, as 1s" +
-                              nearest_hint(scalar.text, {"never"}));
-  }
-  parse_duration(scalar, "energy");
-  return scalar;
-}
-
-Scalar cache_of(const YamlNode& node) {
-  Scalar scalar = scalar_of(node, "cache");
-  require_word(scalar, {"warm", "cold"}, "cache:");
-  return scalar;
-}
-
-Scalar host_memory_of(const YamlNode& node) {
-  Scalar scalar = scalar_of(node, "host_memory");
-  require_word(scalar, {"pageable", "pinned"}, "host_memory:");
-  return scalar;
-}
-
-Scalar rounds_of(const YamlNode& node) {
-  Scalar scalar = scalar_of(node, "rounds");
-  parse_integer(scalar, 1, most_rounds, "rounds");
-  return scalar;
-}
-
-Scalar bytes_scalar_of(const YamlNode& node, const std::string& what) {
-  Scalar scalar = scalar_of(node, what);
-  parse_bytes(scalar, what);
-  return scalar;
-}
-
 Scalar always_or_never(const YamlNode& node, const std::string& what) {
   Scalar scalar = scalar_of(node, what);
   require_word(scalar, {"always", "never"}, what + ":");
-  return scalar;
-}
-
-Scalar stages_of(const YamlNode& node) {
-  Scalar scalar = scalar_of(node, "stages");
-  require_word(scalar, {"always", "never", "calls"}, "stages:");
   return scalar;
 }
 
@@ -287,24 +193,6 @@ std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& wh
     if (blocks.size() > most_matrices) fail_at(item->place, what + ": the lists have too many combinations");
   }
   return blocks;
-}
-
-std::map<std::string, Scalar> tolerance_of(const YamlNode& node, const std::vector<std::string>& problems) {
-  std::map<std::string, Scalar> tolerance;
-  if (node.kind == Kind::map) {
-    if (node.entries.empty()) fail_at(node.place, "tolerance is empty; allowed: a number a problem");
-    for (const auto& [problem, value] : node.entries) {
-      require_word(problem, problems, "tolerance: no problem");
-      tolerance[problem.text] = scalar_of(*value, "tolerance." + problem.text);
-    }
-  } else {
-    tolerance[""] = scalar_of(node, "tolerance");
-  }
-  for (const auto& [problem, value] : tolerance) {
-    parse_real(value, least_tolerance, largest_tolerance,
-               "tolerance" + (problem.empty() ? "" : "." + problem));
-  }
-  return tolerance;
 }
 
 std::vector<Exclude> excludes_of(const YamlNode& node) {

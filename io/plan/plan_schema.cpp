@@ -3,44 +3,14 @@
 #include <stdexcept>
 
 #include "io/plan/plan_parts.hpp"
+#include "io/plan/schema_shapes.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::io {
 namespace {
 
+using namespace shape;
 using OrderedJson = nlohmann::ordered_json;
-
-OrderedJson ref(const std::string& shape) {
-  return {{"$ref", "#/definitions/" + shape}};
-}
-
-OrderedJson words(const std::vector<std::string>& allowed) {
-  return {{"enum", allowed}};
-}
-
-OrderedJson pattern(const char* regular) {
-  return {{"type", "string"}, {"pattern", regular}};
-}
-
-OrderedJson any_of(std::initializer_list<OrderedJson> choices) {
-  return {{"anyOf", OrderedJson(std::vector<OrderedJson>(choices))}};
-}
-
-OrderedJson one_or_list(const OrderedJson& one) {
-  return any_of({one, {{"type", "array"}, {"items", one}, {"minItems", 1}}});
-}
-
-/// A mapping with any keys, at least one.
-OrderedJson mapping(const OrderedJson& value) {
-  return {{"type", "object"}, {"additionalProperties", value}, {"minProperties", 1}};
-}
-
-OrderedJson mapping(const std::vector<std::string>& keys, const OrderedJson& value) {
-  OrderedJson properties = OrderedJson::object();
-  for (const std::string& key : keys) properties[key] = value;
-  return {
-      {"type", "object"}, {"properties", properties}, {"additionalProperties", false}, {"minProperties", 1}};
-}
 
 OrderedJson described(OrderedJson schema, const std::string& help) {
   schema["description"] = help;
@@ -91,7 +61,6 @@ OrderedJson plan_schema(const PlanVocabulary& vocabulary) {
   const OrderedJson scalar = {{"type", OrderedJson::array({"string", "number", "boolean"})}};
   const OrderedJson count = any_of({{{"type", "integer"}, {"minimum", 0}}, pattern(whole)});
   const OrderedJson duration = any_of({{{"type", "number"}, {"exclusiveMinimum", 0}}, pattern(time)});
-  const OrderedJson number = {{"type", OrderedJson::array({"number", "string"})}};
 
   OrderedJson definitions = OrderedJson::object();
   definitions["scalar"] = scalar;
@@ -104,14 +73,8 @@ OrderedJson plan_schema(const PlanVocabulary& vocabulary) {
   definitions["problem"] = words(vocabulary.problems);
   definitions["methods"] = one_or_list({{"type", "string"}});
   definitions["precision"] = one_or_list(words({"float", "double"}));
-  definitions["repeats"] = any_of({count, mapping(repeats_words(), ref("scalar"))});
-  definitions["warmup"] = any_of({count, duration});
-  definitions["stages"] = words({"always", "never", "calls"});
-  definitions["cache"] = words({"warm", "cold"});
-  definitions["host_memory"] = words({"pageable", "pinned"});
-  definitions["energy"] = any_of({words({"never"}), duration});
-  definitions["rounds"] = count;
-  definitions["tolerance"] = any_of({number, mapping(vocabulary.problems, number)});
+  for (const Setting& setting : all_settings())
+    definitions[setting.name] = setting.schema(vocabulary.problems);
   definitions["matrix"] = matrix_schema(vocabulary);
   definitions["matrices"] = one_or_list(ref("matrix"));
   definitions["zips"] = one_or_list(mapping(one_or_list(ref("scalar"))));

@@ -20,7 +20,6 @@
 #include "io/files/errors.hpp"
 #include "io/files/open_file.hpp"
 #include "io/files/shared_out.hpp"
-#include "io/records/journal_notes.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -73,7 +72,8 @@ std::int64_t end_of_last_line(int fd, std::int64_t size, const std::filesystem::
 // What a line says; neither record nor note: it is damaged, and `why` says why.
 struct Line {
   std::optional<Record> record;
-  std::string note, why;
+  std::optional<Note> note;
+  std::string why;  ///< where it is neither
 };
 
 // Whether brackets are nested deeper than anything of ours is: what works its way down by recursion, as
@@ -98,7 +98,7 @@ bool is_too_deep(std::string_view text) {
 }
 
 Line parse_line(std::string_view text) {
-  const auto damaged = [](std::string why) { return Line{std::nullopt, {}, std::move(why)}; };
+  const auto damaged = [](std::string why) { return Line{std::nullopt, std::nullopt, std::move(why)}; };
   const std::string_view body = checked_body(text);
   if (body.empty()) return damaged("its checksum is absent or wrong");
   if (is_too_deep(body)) return damaged("it is nested deeper than " + std::to_string(deepest) + " levels");
@@ -106,13 +106,9 @@ Line parse_line(std::string_view text) {
   object += '}';
   const Json json = Json::parse(object, nullptr, false);
   if (!json.is_object()) return damaged("it is no JSON object");
-  if (json.contains("note")) {
-    std::string why = note_problem(json);
-    if (!why.empty()) return damaged(std::move(why));
-    return {std::nullopt, std::move(object), {}};
-  }
   try {
-    return {record_from_json(json), {}, {}};
+    if (json.contains("note")) return {std::nullopt, read_note(json), {}};
+    return {record_from_json(json), std::nullopt, {}};
   } catch (const InputError& error) {
     return damaged(error.what());
   }
@@ -139,8 +135,8 @@ class Collector {
       ++line_;
       if (line.record) {
         take_record(std::move(*line.record));
-      } else if (!line.note.empty()) {
-        contents_.notes.push_back(std::move(line.note));
+      } else if (line.note) {
+        contents_.notes.push_back(std::move(*line.note));
       } else {
         ++contents_.damaged;
         if (contents_.damaged_lines.size() < 100)
@@ -225,11 +221,8 @@ void JournalWriter::append(const Record& record) {
   append_line(to_json(record).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-void JournalWriter::append_note(const nlohmann::json& note) {
-  if (!note.is_object() || !note.contains("note")) {
-    throw std::invalid_argument("A note in the journal must be a JSON object with the member \"note\".");
-  }
-  append_line(note.dump(-1, ' ', false, Json::error_handler_t::replace));
+void JournalWriter::append_note(const Note& note) {
+  append_line(note_json(note).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 void JournalWriter::append_line(std::string line) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/records/notes.hpp"
 #include "io/records/record.hpp"
 
 namespace gaussweep::io {
@@ -30,9 +31,8 @@ class JournalWriter {
   JournalWriter& operator=(const JournalWriter&) = delete;
   /// Takes a record in; it goes out with the lines around it.
   void append(const Record& record);
-  /// A line that is not a record, e.g. {"note": "trial vanished from the plan", ...}.
-  /// @throws std::invalid_argument where the object has no member "note"
-  void append_note(const nlohmann::json& note);
+  /// A line that is not a record.
+  void append_note(const Note& note);
   /// Writes every line taken in before, without a promise: they survive this process, not the machine.
   void flush();
   /// Returns once every line taken in before is on disk. Where a sync has failed, no later one succeeds.
@@ -75,7 +75,7 @@ struct JournalContents {
   /// In the order in which their keys first came; where a key comes again (a retried trial), the last record
   /// of it.
   std::vector<Record> records;
-  std::vector<std::string> notes;  ///< the note lines, as JSON text
+  std::vector<Note> notes;
   /// How many notes stand before the line of each record: which start made it, whatever the clock said.
   std::vector<std::size_t> notes_before;
   bool torn = false;  ///< the last line was incomplete and was left out

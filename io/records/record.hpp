@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 namespace gaussweep::io {
 
@@ -113,5 +113,12 @@ nlohmann::json to_json(const Record& record);
 /// The record of such an object; fields that an older version did not write keep their defaults.
 /// @throws InputError on a mistyped field, or where key, problem, method or status lacks, naming it
 Record record_from_json(const nlohmann::json& json);
+/// The same for nlohmann's conversions.
+inline void to_json(nlohmann::json& to, const Record& record) {
+  to = to_json(record);
+}
+inline void from_json(const nlohmann::json& from, Record& record) {
+  record = record_from_json(from);
+}
 
 }  // namespace gaussweep::io

@@ -27,6 +27,16 @@ struct HostRow {
   std::int64_t blas_threads = 0;  ///< of OpenBLAS in each worker; 0: an older file, which did not say
 };
 
+/// Rows as JSON: on their way between processes, and in the journal.
+void to_json(nlohmann::json& to, const DeviceRow& row);
+void to_json(nlohmann::json& to, const HostRow& row);
+/// @throws InputError where a column lacks or is of another type
+void from_json(const nlohmann::json& from, DeviceRow& row);
+void from_json(const nlohmann::json& from, HostRow& row);
+/// The same, but what is allowed is returned where it does not fit; empty where it does.
+std::string read_row(const nlohmann::json& from, DeviceRow& row);
+std::string read_row(const nlohmann::json& from, HostRow& row);
+
 /// What a results.h5 holds.
 struct Results {
   std::vector<Record> records;

@@ -1,5 +1,12 @@
 #include "io/records/results_columns.hpp"
 
+#include <cmath>
+#include <type_traits>
+
+#include <nlohmann/json.hpp>
+
+#include "io/files/errors.hpp"
+
 namespace gaussweep::io {
 
 const std::vector<h5::Column<SampleRow>>& sample_columns() {
@@ -54,6 +61,85 @@ const std::vector<h5::Column<HostRow>>& host_columns() {
                                                   {"memory_bytes", &R::memory_bytes, "B"},
                                                   {"blas_threads", &R::blas_threads}};
   return columns;
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+template <class Row>
+void put_row(Json& to, const Row& row, const std::vector<h5::Column<Row>>& columns) {
+  to = Json::object();
+  for (const auto& column : columns) {
+    Json& slot = to[std::string(column.name)];
+    std::visit(
+        [&](auto member) {
+          if constexpr (std::is_same_v<decltype(member), double Row::*>) {
+            if (!std::isnan(row.*member)) slot = row.*member;
+          } else {
+            slot = row.*member;
+          }
+        },
+        column.member);
+  }
+}
+
+/// Every column by name, of its type, null for NaN.
+template <class Row>
+std::string take_row(const Json& from, Row& row, const std::vector<h5::Column<Row>>& columns) {
+  if (!from.is_object()) return "an object";
+  for (const auto& column : columns) {
+    const std::string name(column.name);
+    const auto found = from.find(name);
+    const bool there = found != from.end();
+    const std::string wrong = std::visit(
+        [&](auto member) -> std::string {
+          using Value = std::decay_t<decltype(row.*member)>;
+          if constexpr (std::is_same_v<Value, std::string>) {
+            if (!there || !found->is_string()) return "a row with the text " + name;
+          } else if constexpr (std::is_same_v<Value, std::int64_t>) {
+            if (!there || !found->is_number_integer()) return "a row with the whole number " + name;
+          } else {
+            if (!there || !(found->is_number() || found->is_null())) return "a row with the number " + name;
+            if (found->is_null()) {
+              row.*member = Record::unknown;
+              return "";
+            }
+          }
+          found->get_to(row.*member);
+          return "";
+        },
+        column.member);
+    if (!wrong.empty()) return wrong;
+  }
+  return "";
+}
+
+template <class Row>
+void require_row(const Json& from, Row& row) {
+  const std::string allowed = read_row(from, row);
+  if (!allowed.empty()) throw InputError("not a row; allowed: " + allowed);
+}
+
+}  // namespace
+
+void to_json(Json& to, const DeviceRow& row) {
+  put_row(to, row, device_columns());
+}
+void to_json(Json& to, const HostRow& row) {
+  put_row(to, row, host_columns());
+}
+std::string read_row(const Json& from, DeviceRow& row) {
+  return take_row(from, row, device_columns());
+}
+std::string read_row(const Json& from, HostRow& row) {
+  return take_row(from, row, host_columns());
+}
+void from_json(const Json& from, DeviceRow& row) {
+  require_row(from, row);
+}
+void from_json(const Json& from, HostRow& row) {
+  require_row(from, row);
 }
 
 }  // namespace gaussweep::io

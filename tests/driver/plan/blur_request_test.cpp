@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "driver/plan/expand.hpp"
+
 #include "driver/command/blur_options.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "io/files/errors.hpp"
@@ -96,7 +98,7 @@ TEST(BlurRequest, SeesMoreOrLessThanTheImage) {
   EXPECT_EQ(product.shape.k, 15);
   EXPECT_EQ(product.shape.n, 7);
   EXPECT_EQ(product.matrix.spec.cols, 15);
-  EXPECT_EQ(to_json(trial_from_json(to_json(product))), to_json(product));
+  EXPECT_EQ(nlohmann::json(nlohmann::json(product).get<Trial>()), nlohmann::json(product));
 
   EXPECT_THAT(failure(", seen_width: 4", ""), HasSubstr("need the width and height of the image too"));
   EXPECT_THAT(failure(", width: 5, seen_width: 4", ", n: 9"),
@@ -158,8 +160,8 @@ TEST(BlurRequest, GoesThroughJsonUnchanged) {
   for (const char* matrix :
        {", psf: file, psf_file: w.mtx, width: 4", ", psf: motion, angle: 33, width: 4"}) {
     const Trial before = trial(matrix, "");
-    const Trial after = trial_from_json(nlohmann::json::parse(to_json(before).dump()));
-    EXPECT_EQ(to_json(after), to_json(before));
+    const Trial after = nlohmann::json::parse(nlohmann::json(before).dump()).get<Trial>();
+    EXPECT_EQ(nlohmann::json(after), nlohmann::json(before));
     EXPECT_EQ(after.matrix.spec.canonical(Precision::float64),
               before.matrix.spec.canonical(Precision::float64));
   }

@@ -2,10 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/plan/trial.hpp"
+
 #include "driver/plan/matrix_request.hpp"
 
 namespace gaussweep::driver {
 namespace {
+
+std::string matrix_parameters_text(const Trial& trial) {
+  return driver::matrix_parameters_text(trial.matrix, trial.matrix_b);
+}
 
 Trial of_kind(MatrixKind kind) {
   Trial trial;

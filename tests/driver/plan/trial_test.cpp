@@ -17,15 +17,36 @@ TEST(AsExpected, DefaultsToPassAndNeverMindsSkipped) {
   EXPECT_FALSE(as_expected(trial, "pass"));
 }
 
-TEST(TrialJson, PinnedStandsThereOnlyWhereItIs) {
+Trial solve(std::uint64_t seed, std::int64_t nrhs) {
   Trial trial;
   trial.problem = Problem::named("gesv");
   trial.method = "lapack";
+  trial.shape = {64, 64, 64, nrhs, Uplo::lower};
   trial.matrix.kind = "uniform";
-  EXPECT_FALSE(to_json(trial).contains("pinned")) << "keys of older journals hold";
+  trial.matrix.spec.rows = trial.matrix.spec.cols = 64;
+  trial.matrix.spec.seed = seed;
+  finish_request(trial.matrix, trial.precision, nrhs);
+  return trial;
+}
+
+TEST(TrialKey, IsThatOfOlderRuns) {
+  Trial trial = solve(1, 1);
+  EXPECT_EQ(trial_key(trial), "5eb402116c3737a300ce4238779a9087") << "of 0.1.0: --resume goes by it";
+  trial = solve(7, 3);
+  trial.sampling = {3, 200, 0.02, 1, true, 1, 1, true};
+  trial.inner_repeats = 4;
+  trial.pinned = true;
+  trial.energy_seconds = 2;
+  EXPECT_EQ(trial_key(trial), "429f143ac26276e2094f96a1ff182683");
+  trial.round = 2;
+  EXPECT_EQ(trial_key(trial), "f5d19109247e579aa9c76c113804876f");
+}
+
+TEST(Trial, SaysThePinnedMemoryThatItHas) {
+  Trial trial = solve(1, 1);
   EXPECT_EQ(describe(trial).find("pinned"), std::string::npos);
   trial.pinned = true;
-  EXPECT_TRUE(trial_from_json(to_json(trial)).pinned);
+  EXPECT_TRUE(nlohmann::json(trial).get<Trial>().pinned);
   EXPECT_NE(describe(trial).find(" pinned"), std::string::npos);
 }
 

@@ -160,8 +160,8 @@ TEST(Identity, PinnedTrialsAreOthersThanPageableOnes) {
   EXPECT_EQ(task_identity(older), task_identity(pageable)) << "older files are pageable";
   EXPECT_NE(task_identity(pinned), task_identity(pageable));
   EXPECT_NE(trial_identity(pinned), trial_identity(pageable));
-  EXPECT_FALSE(Varying({&older, &pageable}).host_memory);
-  EXPECT_TRUE(Varying({&older, &pinned}).host_memory);
+  EXPECT_TRUE(Varying({&older, &pageable}).conditions.empty());
+  EXPECT_EQ(Varying({&older, &pinned}).conditions, std::set<std::string>{"host_memory"});
 }
 
 TEST(Identity, ColumnsThatDoNotVaryAreSpared) {

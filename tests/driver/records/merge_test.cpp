@@ -189,7 +189,8 @@ TEST_F(Loading, ResultsAreReadWhereTheyAreUpToDateElseTheJournal) {
 TEST_F(Loading, NotesAreNoRecords) {
   append(example_record("m", 1, {1}));
   write_results_of_journal();
-  io::JournalWriter(folder_ / "journal.jsonl").append_note({{"note", "end"}, {"exit_code", 0}, {"key", "x"}});
+  io::JournalWriter(folder_ / "journal.jsonl")
+      .append_note(io::note::Other{{{"note", "end"}, {"exit_code", 0}, {"key", "x"}}});
   EXPECT_FALSE(load(folder_, false).from_journal);
 }
 

@@ -20,10 +20,14 @@ namespace {
 
 using io::Record;
 
+io::Note note(const char* text) {
+  return io::read_note(nlohmann::json::parse(text));
+}
+
 io::JournalContents example_journal() {
   io::JournalContents journal;
   journal.notes = {
-      R"({"note":"run","run_id":"r","total":10,"plan_name":"night","started":"2026-03-01T00:00:00Z"})"};
+      note(R"({"note":"run","run_id":"r","total":10,"plan_name":"night","started":"2026-03-01T00:00:00Z"})")};
   for (int i = 0; i < 4; ++i) {
     journal.records.push_back(example_record("m", i + 1, {1}));
     journal.records.back().start_time = "2026-03-01T00:00:1" + std::to_string(i) + "Z";
@@ -70,7 +74,7 @@ TEST(SweepStatus, WhatIsLeftForNowIsCounted) {
 TEST(SweepStatus, OfAnEndedAndOfAKilledOne) {
   io::JournalContents journal = example_journal();
   EXPECT_EQ(status_json(status_of(journal, false, at(0), 10))["state"], "killed");
-  journal.notes.emplace_back(R"({"note":"end","exit_code":5,"reason":"time limit"})");
+  journal.notes.push_back(note(R"({"note":"end","exit_code":5,"reason":"time limit"})"));
   const SweepStatus status = status_of(journal, false, at(1e6), 10);
   EXPECT_TRUE(status.ended);
   EXPECT_EQ(status.exit_code, 5);
@@ -81,10 +85,10 @@ TEST(SweepStatus, OfAnEndedAndOfAKilledOne) {
 
 TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
   io::JournalContents journal = example_journal();
-  journal.notes.emplace_back(R"({"note":"end","exit_code":5,"reason":"signal"})");
-  journal.notes.emplace_back(R"({"note":"vanished","keys":["key-m-1"]})");
-  journal.notes.emplace_back(
-      R"({"note":"run","run_id":"r","total":9,"plan_name":"night","started":"2026-03-01T00:00:12Z"})");
+  journal.notes.push_back(note(R"({"note":"end","exit_code":5,"reason":"signal"})"));
+  journal.notes.push_back(note(R"({"note":"vanished","keys":["key-m-1"]})"));
+  journal.notes.push_back(
+      note(R"({"note":"run","run_id":"r","total":9,"plan_name":"night","started":"2026-03-01T00:00:12Z"})"));
   journal.notes_before[2] = journal.notes_before[3] = 4;  // made after it
   const SweepStatus status = status_of(journal, true, at(16), 10);
   EXPECT_EQ(status.starts, 2);
@@ -99,7 +103,7 @@ TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
 TEST(SweepStatus, AShardIsDoneWithItsOwnTrials) {
   io::JournalContents journal = example_journal();
   journal.notes[0] =
-      R"({"note":"run","total":3,"plan_name":"night","started":"2026-03-01T00:00:00Z","shard":"2/2"})";
+      note(R"({"note":"run","total":3,"plan_name":"night","started":"2026-03-01T00:00:00Z","shard":"2/2"})");
   const char* keys[] = {"0a2", "0a3", "0a5", "0a7"};  // the even one is the other shard's
   for (std::size_t i = 0; i < 4; ++i) journal.records[i].key = keys[i];
   const SweepStatus status = status_of(journal, true, at(20), 10);
@@ -112,8 +116,8 @@ TEST(SweepStatus, AShardIsDoneWithItsOwnTrials) {
 
 TEST(SweepStatus, TheRateIsThatOfAClockThatOnlyRuns) {
   io::JournalContents journal = example_journal();
-  journal.notes[0] =
-      R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z","clock":{"boot":"b","uptime":1000.0}})";
+  journal.notes[0] = note(
+      R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z","clock":{"boot":"b","uptime":1000.0}})");
   Moment now = at(-3600);  // set back by an hour, 40 s after the start
   now.boot = "b";
   now.uptime = 1040;
@@ -126,7 +130,7 @@ TEST(SweepStatus, TheRateIsThatOfAClockThatOnlyRuns) {
 
 TEST(SweepStatus, RecordsOfAnEarlierStartAreNotFreshWhateverTheClockSays) {
   io::JournalContents journal = example_journal();  // made from 00:00:10 on
-  journal.notes.emplace_back(R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z"})");
+  journal.notes.push_back(note(R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z"})"));
   const SweepStatus status = status_of(journal, true, at(20), 10);
   EXPECT_EQ(status.fresh, 0);
   EXPECT_TRUE(std::isnan(status.rate));
@@ -143,9 +147,9 @@ TEST(SweepStatus, RecordsOfTwoBuildsAreSaid) {
 TEST(SweepStatus, ShowsNoControlCharacters) {
   io::JournalContents journal = example_journal();
   journal.notes[0] =
-      R"({"note":"run","total":4,"plan_name":"\u001b[31m\u009bnight\u202e","started":"\u001b"})";
-  journal.notes.emplace_back(R"({"note":"end","exit_code":5,"reason":"\u001b[2J"})");
-  journal.notes.emplace_back(R"({"note":"retired","rank":1,"reason":"\u001b[2J"})");
+      note(R"({"note":"run","total":4,"plan_name":"\u001b[31m\u009bnight\u202e","started":"\u001b"})");
+  journal.notes.push_back(note(R"({"note":"end","exit_code":5,"reason":"\u001b[2J"})"));
+  journal.notes.push_back(note(R"({"note":"retired","rank":1,"reason":"\u001b[2J"})"));
   journal.records[1].message = "\x1b[2J\nline";
   const std::string text = status_text(status_of(journal, false, at(20), 10), any_width);
   for (const char* hidden : {"\x1b", "\xC2\x9B", "\u202e"})
@@ -197,7 +201,7 @@ TEST(SweepStatus, FailuresThatThePlanExpectsAreFindings) {
 
 TEST(SweepStatus, TheRateOfAnEndedRunGoesToTheEndOfItsLastTrial) {
   io::JournalContents journal = example_journal();
-  journal.notes.emplace_back(R"({"note":"end","exit_code":0})");
+  journal.notes.push_back(note(R"({"note":"end","exit_code":0})"));
   journal.records[3].end_time = "2026-03-01T00:00:16.500000Z";
   EXPECT_DOUBLE_EQ(status_of(journal, false, at(1e6), 10).rate, 4.0 / 16.5);
 }

@@ -173,6 +173,7 @@ TEST(Verify, ExpectationsGoByProblemMethodSizeAndKind) {
 // Whatever `run` takes for a method's name, verify takes for the same method.
 TEST(Verify, MethodsMayBeNamedByIdAndByAll) {
   const io::Plan plan = io::parse_plan(R"(
+matrix: {kind: cauchy}
 sweep:
   - {problem: gesv, method: gesv/gauss_*, n: 64, expect: {gesv/gauss_block: [failed]}}
   - {problem: trsv, method: all, n: 64, expect: {all: [suspect]}}

@@ -85,7 +85,7 @@ TEST(RankFacts, GoToTheFirstRankAsTheyAre) {
   RankFacts facts;
   facts.host = {"n1", "a CPU", "an OS", 8, 1 << 30, 4};
   facts.gpu = {"GPU-b", "GPU-b", 1, 90, "", {"ECC is off"}, "580"};
-  const RankFacts arrived = rank_facts_from_json(json::parse(to_json(facts).dump()));
+  const RankFacts arrived = json::parse(json(facts).dump()).get<RankFacts>();
   EXPECT_EQ(arrived.host.host, "n1");
   EXPECT_EQ(arrived.host.blas_threads, 4);
   EXPECT_EQ(arrived.gpu.uuid, "GPU-b");
@@ -93,20 +93,20 @@ TEST(RankFacts, GoToTheFirstRankAsTheyAre) {
   EXPECT_EQ(arrived.gpu.capability, 90);
   EXPECT_EQ(arrived.gpu.warnings, std::vector<std::string>{"ECC is off"});
   EXPECT_EQ(arrived.gpu.driver, "580");
-  EXPECT_FALSE(rank_facts_from_json(to_json(RankFacts{})).gpu.driver) << "nobody was asked";
-  EXPECT_THROW(rank_facts_from_json({{"host", to_json(facts).at("host")}}), std::exception);
+  EXPECT_FALSE(json(RankFacts{}).get<RankFacts>().gpu.driver) << "nobody was asked";
+  EXPECT_THROW(json({{"host", facts.host}}).get<RankFacts>(), std::exception);
 }
 
 TEST(Decision, GoesToTheOtherRanksAsItIs) {
-  const Decision told = decision_from_json(to_json(Decision{true, Backend::cuda, "runs/a", "id"}));
+  const Decision told = json(Decision{true, Backend::cuda, "runs/a", "id"}).get<Decision>();
   EXPECT_TRUE(told.goes_on);
   EXPECT_EQ(told.backend, Backend::cuda);
   EXPECT_EQ(told.directory, "runs/a");
   EXPECT_EQ(told.run_id, "id");
-  EXPECT_FALSE(decision_from_json(to_json(Decision{})).goes_on);
-  json other = to_json(Decision{});
+  EXPECT_FALSE(json(Decision{}).get<Decision>().goes_on);
+  json other = Decision{};
   other["backend"] = "gpu";
-  EXPECT_THROW(decision_from_json(other), std::runtime_error);
+  EXPECT_THROW(other.get<Decision>(), std::runtime_error);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST(BatchJob, TheRecordAndTheMessageCarryAllOfIt) {
                                   {"SLURM_JOB_GRES", "gpu:2"},
                                   {"SLURMD_NODENAME", "n7"}});
   io::Record record;
-  stamp(record, batch_job_from_json(to_json(sent)));
+  stamp(record, nlohmann::json(sent).get<BatchJob>());
   EXPECT_EQ(record.job_id, "12");
   EXPECT_EQ(record.partition, "night");
   EXPECT_EQ(record.gres, "gpu:2");

@@ -49,7 +49,7 @@ class InterruptedSync : public ::testing::Test {
 
 TEST_F(InterruptedSync, OfTheJournalIsTriedAgain) {
   JournalWriter journal(folder_ / "journal.jsonl");
-  journal.append_note({{"note", "first"}});
+  journal.append_note(note::End{});
   syncs = 0;
   interruptions = 2;
   EXPECT_NO_THROW(journal.sync());

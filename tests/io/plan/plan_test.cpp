@@ -67,11 +67,11 @@ sweep:
                                "p.yaml");
   EXPECT_EQ(plan.name, "cyclic-vs-vendor");
   EXPECT_THAT(texts(plan.precision), ElementsAre("double"));
-  EXPECT_EQ(plan.tolerance.at("gesv").text, "16");
-  ASSERT_EQ(plan.matrices.size(), 1u);
-  EXPECT_EQ(plan.matrices[0].values.at("high").text, "1000");
+  EXPECT_EQ(plan.settings.tolerances.at("gesv"), 16);
   ASSERT_EQ(plan.sweep.size(), 2u);
   const Entry& first = plan.sweep[0];
+  ASSERT_EQ(first.matrices.size(), 1u) << "the plan's";
+  EXPECT_EQ(first.matrices[0].values.at("high").text, "1000");
   EXPECT_THAT(texts(first.methods),
               ElementsAre("gauss_cyclic_halving", "gauss_cyclic_decrement", "cusolver"));
   EXPECT_THAT(texts(first.axes.at("n").values), ElementsAre("500", "1000", "1500", "2000", "2500", "3000",
@@ -91,13 +91,17 @@ TEST(Plan, WhatItLeavesOutHasDefaults) {
   const Plan plan = parse_plan(with("n: 4"), "some/dir/night.yaml");
   EXPECT_EQ(plan.name, "night");
   EXPECT_THAT(texts(plan.precision), ElementsAre("double"));
-  EXPECT_EQ(plan.repeats.at("").text, "5");
-  EXPECT_EQ(plan.warmup.text, "1");
-  EXPECT_EQ(plan.inner_repeats.text, "1");
-  EXPECT_EQ(plan.stages.text, "always");
-  EXPECT_EQ(parse_duration(plan.timeout, "timeout"), 600);
-  EXPECT_TRUE(plan.matrices.empty());
-  EXPECT_FALSE(plan.store.has_value());
+  const Settings& settings = plan.sweep.at(0).settings;
+  EXPECT_EQ(settings.sampling.least, 5);
+  EXPECT_EQ(settings.sampling.most, 5);
+  EXPECT_EQ(settings.sampling.warmup, 1);
+  EXPECT_EQ(settings.inner_repeats, 1);
+  EXPECT_EQ(settings.stages, Stages::always);
+  EXPECT_EQ(settings.timeout_seconds, 600);
+  EXPECT_TRUE(settings.tolerances.empty());
+  const MatrixBlock& matrix = plan.sweep[0].matrices.at(0);
+  EXPECT_EQ(matrix.values.at("kind").text, "uniform");
+  EXPECT_EQ(matrix.values.count("store"), 0u);
 }
 
 TEST(Plan, RangesAreInclusive) {
@@ -127,12 +131,13 @@ TEST(Plan, AnEntrysOwnNumbers) {
            "    expect: {gauss_*: failed}\n    matrix_b: {kind: ones}"),
       "p.yaml");
   const Entry& entry = plan.sweep[0];
-  EXPECT_EQ(entry.repeats.at("").text, "3");
-  EXPECT_EQ(entry.warmup->text, "0");
-  EXPECT_EQ(entry.stages->text, "never");
-  EXPECT_EQ(parse_integer(*entry.inner_repeats, 1, 2000, ""), 1024);
-  EXPECT_EQ(entry.timeout->text, "90s");
-  EXPECT_EQ(entry.tolerance.at("").text, "2");
+  EXPECT_EQ(entry.settings.sampling.least, 3);
+  EXPECT_EQ(entry.settings.sampling.most, 3);
+  EXPECT_EQ(entry.settings.sampling.warmup, 0);
+  EXPECT_EQ(entry.settings.stages, Stages::never);
+  EXPECT_EQ(entry.settings.inner_repeats, 1024);
+  EXPECT_EQ(entry.settings.timeout_seconds, 90);
+  EXPECT_EQ(entry.settings.tolerances.at(""), 2);
   ASSERT_EQ(entry.zips.size(), 1u);
   EXPECT_THAT(texts(entry.zips[0].at("blocks").values), ElementsAre("1", "2"));
   ASSERT_EQ(entry.excludes.size(), 2u);
@@ -153,14 +158,16 @@ TEST(Plan, ListsOfAMatrixMultiply) {
 }
 
 TEST(Plan, StoreNeverMayStandInThePlanOrInAMatrix) {
-  EXPECT_EQ(parse_plan("store: never\n" + with("n: 1"), "p.yaml").store->text, "never");
+  const Plan all = parse_plan("store: never\n" + with("matrix_b: {kind: ones, store: always}"), "p.yaml");
+  EXPECT_EQ(all.sweep[0].matrices.at(0).values.at("store").text, "never");
+  EXPECT_EQ(all.sweep[0].matrix_b->values.at("store").text, "always") << "its own";
   const Plan plan = parse_plan(with("matrix: {kind: ones, store: never}"), "p.yaml");
   EXPECT_EQ(plan.sweep[0].matrices[0].values.at("store").text, "never");
 }
 
 TEST(Plan, TheStoreMayHaveALimit) {
   EXPECT_FALSE(parse_plan(with("n: 1"), "p.yaml").store_limit);
-  EXPECT_EQ(parse_plan("store_limit: 50GiB\n" + with("n: 1"), "p.yaml").store_limit->text, "50GiB");
+  EXPECT_EQ(parse_plan("store_limit: 50GiB\n" + with("n: 1"), "p.yaml").store_limit, 50 * 0x1p30);
 }
 
 TEST(Plan, AliasesRepeatAValue) {

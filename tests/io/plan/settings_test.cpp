@@ -18,18 +18,17 @@ TEST(PlanSampling, HowSamplesAreTaken) {
   const Plan plan = plan_with(
       "repeats: {min: 3, max: 1k, noise: 0.5%, time: 250ms, throttled: again}\n    warmup: 1min\n"
       "    cache: cold\n    host_memory: pinned\n    energy: 1.5s\n    rounds: 3");
-  const Entry& entry = plan.sweep[0];
-  EXPECT_EQ(parse_share(entry.repeats.at("noise"), ""), 0.005);
-  EXPECT_EQ(parse_duration(entry.repeats.at("time"), ""), 0.25);
-  EXPECT_TRUE(is_duration(*entry.warmup));
+  const Settings& s = plan.sweep[0].settings;
+  EXPECT_EQ(std::pair(s.sampling.least, s.sampling.most), std::pair(std::int64_t{3}, std::int64_t{1024}));
+  EXPECT_EQ(std::pair(s.sampling.noise, s.sampling.seconds), std::pair(0.005, 0.25));
+  EXPECT_EQ(std::pair(s.sampling.warmup, s.sampling.warmup_seconds), std::pair(std::int64_t{1}, 60.0));
+  EXPECT_TRUE(s.sampling.throttled_again && s.sampling.cold && s.pinned);
+  EXPECT_EQ(s.energy_seconds, 1.5);
+  EXPECT_EQ(s.rounds, 3);
+  EXPECT_FALSE(plan.settings.sampling.cold || plan.settings.pinned);
+  EXPECT_EQ(plan.settings.energy_seconds, 0);
   EXPECT_FALSE(is_duration({"2", {}}));
   EXPECT_FALSE(is_duration({"1k", {}}));
-  EXPECT_EQ(entry.cache->text, "cold");
-  EXPECT_EQ(entry.rounds->text, "3");
-  EXPECT_EQ(entry.host_memory->text, "pinned");
-  EXPECT_EQ(plan.cache.text, "warm");
-  EXPECT_EQ(plan.host_memory.text, "pageable");
-  EXPECT_EQ(plan.energy.text, "never");
   for (const auto& [wrong, said] :
        {std::pair{"repeats: {least: 3}", "repeats has no 'least'; allowed: min, max,"},
         {"repeats: {min: 9, max: 3}", "repeats.max: '3'; allowed: a whole number from 9"},
@@ -51,6 +50,24 @@ TEST(PlanSampling, HowSamplesAreTaken) {
       EXPECT_THAT(error.what(), HasSubstr("p.yaml:"));
     }
   }
+}
+
+// Whatever the order in the file: an entry begins with what the plan says.
+TEST(Settings, AnEntryOverridesThePlan) {
+  const Plan plan = parse_plan(
+      "sweep:\n  - {problem: gesv, method: all, repeats: {time: 1s}, tolerance: {gesv: 4}}\n"
+      "  - {problem: gesv, method: all, warmup: 3, tolerance: 2}\n"
+      "repeats: 7\nwarmup: 1min\ncache: cold\ntolerance: {gesv: 16, trsv: 8}\n",
+      "p.yaml", {"gesv", "trsv"});
+  const Settings &first = plan.sweep[0].settings, &second = plan.sweep[1].settings;
+  EXPECT_EQ(first.sampling.least, 5) << "a rule replaces the number as a whole";
+  EXPECT_EQ(first.sampling.most, 200);
+  EXPECT_EQ(first.sampling.warmup_seconds, 60);
+  EXPECT_EQ(second.sampling.most, 7);
+  EXPECT_EQ(second.sampling.warmup_seconds, 0);
+  EXPECT_TRUE(first.sampling.cold && second.sampling.cold);
+  EXPECT_EQ(first.tolerances, (std::map<std::string, double>{{"gesv", 4}, {"trsv", 8}}));
+  EXPECT_EQ(second.tolerances, (std::map<std::string, double>{{"", 2}})) << "a factor for every default";
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+#pragma once
+/// Pieces of a JSON schema. For the .cpp files of `io/` only.
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace gaussweep::io::shape {
+
+using Schema = nlohmann::ordered_json;
+
+/// What plan_schema.cpp defines under this name.
+inline Schema ref(const std::string& definition) {
+  return {{"$ref", "#/definitions/" + definition}};
+}
+inline Schema words(const std::vector<std::string>& allowed) {
+  return {{"enum", allowed}};
+}
+inline Schema pattern(const char* regular) {
+  return {{"type", "string"}, {"pattern", regular}};
+}
+inline Schema any_of(std::initializer_list<Schema> choices) {
+  return {{"anyOf", Schema(std::vector<Schema>(choices))}};
+}
+inline Schema one_or_list(const Schema& one) {
+  return any_of({one, {{"type", "array"}, {"items", one}, {"minItems", 1}}});
+}
+/// A mapping with any keys, at least one.
+inline Schema mapping(const Schema& value) {
+  return {{"type", "object"}, {"additionalProperties", value}, {"minProperties", 1}};
+}
+inline Schema mapping(const std::vector<std::string>& keys, const Schema& value) {
+  Schema properties = Schema::object();
+  for (const std::string& key : keys) properties[key] = value;
+  return {
+      {"type", "object"}, {"properties", properties}, {"additionalProperties", false}, {"minProperties", 1}};
+}
+
+}  // namespace gaussweep::io::shape
