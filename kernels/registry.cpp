@@ -1,5 +1,9 @@
 #include "kernels/tables.hpp"
 
+#include <stdexcept>
+
+#include "kernels/core/problem_check.hpp"
+
 namespace gaussweep {
 
 // The list of problems, a line each here and below; there is no other.
@@ -15,6 +19,23 @@ ProblemTable poinv_table();
 std::vector<ProblemTable> builtin_tables() {
   return {gemm_table(),  trsv_table(),  gesv_table(),  getrf_table(),
           potrf_table(), trtri_table(), geinv_table(), poinv_table()};
+}
+
+const std::vector<Problem>& all_problems() {
+  static const std::vector<Problem> all = [] {
+    std::vector<Problem> listed;
+    for (const ProblemTable& table : problem_tables()) {
+      validate(table.problem.row());
+      for (const Problem other : listed) {
+        if (other->name == table.problem->name)
+          throw std::logic_error("the row of problem '" + other->name +
+                                 "': there already is a problem of this name");
+      }
+      listed.push_back(table.problem);
+    }
+    return listed;
+  }();
+  return all;
 }
 
 Registry builtin_registry() {

@@ -222,6 +222,54 @@ def one_type_a_name():
         check(len(files) == 1, f"{name} is defined in {', '.join(sorted(files))}: two types of one name")
 
 
+def knots(graph):
+    """The sets of two and more nodes of a graph of which each leads to each (Tarjan's algorithm)."""
+    number, lowest, stack, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = lowest[node] = len(number)
+        stack.append(node)
+        for other in graph.get(node, ()):
+            if other not in number:
+                visit(other)
+            if other in stack:
+                lowest[node] = min(lowest[node], lowest[other])
+        if lowest[node] == number[node]:
+            knot = stack[stack.index(node) :]
+            del stack[stack.index(node) :]
+            if len(knot) > 1:
+                found.append(sorted(knot))
+
+    for node in sorted(graph):
+        if node not in number:
+            visit(node)
+    return found
+
+
+def no_circles():
+    """No file leads back to itself by what it includes, a .cpp and its .hpp being one; no two folders include each
+    other, but those of problems, whose methods share steps."""
+    files, folders = collections.defaultdict(set), collections.defaultdict(set)
+    for room in ("kernels", "io", "driver"):
+        for path, text in sources(room):
+            for header in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M):
+                if not (SOURCE / header).is_file():
+                    continue
+                one, other = path.with_suffix(""), pathlib.Path(header).with_suffix("")
+                if one != other:
+                    files[str(one)].add(str(other))
+                if one.parent != other.parent:
+                    folders[str(one.parent)].add(str(other.parent))
+    check(len(files) > 200, f"only {len(files)} files include others")
+    for knot in knots(files):
+        check(False, f"these files include each other in a circle: {', '.join(knot)}")
+    of_problems = {f"kernels/{problem}" for problem in PROBLEMS}
+    for one in sorted(folders):
+        for other in sorted(folders[one]):
+            if one < other and one in folders.get(other, ()) and not {one, other} <= of_problems:
+                check(False, f"{one}/ and {other}/ include each other")
+
+
 def count_files():
     """Folders of code stay small enough to be read as a list."""
     for folder in sorted({p.parent for tree in ("driver", "io") for p in (SOURCE / tree).rglob("*.?pp")}):
@@ -242,6 +290,7 @@ def main():
         try_doors(build, folder)
     read_sources()
     one_type_a_name()
+    no_circles()
     count_files()
     for complaint in complaints:
         print("doors_test.py:", complaint)

@@ -12,7 +12,6 @@
 
 #include "io/files/errors.hpp"
 #include "io/files/open_file.hpp"
-#include "io/matrix/matrix_file.hpp"
 
 namespace gaussweep::io {
 namespace {

@@ -1,8 +1,9 @@
 #pragma once
-/// SHA-256 and CRC-32 of what comes piece by piece.
+/// SHA-256 and CRC-32, also of what comes piece by piece.
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,6 +26,11 @@ class Sha256 {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// SHA-256 of bytes or of a file as 64 hexadecimal digits.
+/// @throws InputError where the file cannot be read
+std::string sha256(const std::string& bytes);
+std::string sha256_file(const std::filesystem::path& path);
 
 /// CRC-32 (zlib, PNG) of bytes, going on from that of the bytes before.
 std::uint32_t crc32_of(std::string_view bytes, std::uint32_t before = 0);

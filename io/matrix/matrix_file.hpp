@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "io/files/digest.hpp"
 #include "io/files/open_file.hpp"
 
 namespace gaussweep::io {
@@ -104,11 +105,6 @@ void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matr
 /// Reads it back. @throws InputError where it is not whole, not the store's, or not of T
 template <class T>
 StoredMatrix<T> read_matrix(const std::filesystem::path& path);
-
-/// SHA-256 of bytes or of a file as 64 hexadecimal digits (piece by piece: io/files/digest.hpp).
-/// @throws InputError where the file cannot be read
-std::string sha256(const std::string& bytes);
-std::string sha256_file(const std::filesystem::path& path);
 
 /// DIR/matrices: holds each matrix once, even when several processes store it at the same moment (a lock that
 /// dies with its holder, a place in the file .store.lock; the others wait and find it there). Where a link

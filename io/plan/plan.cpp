@@ -116,6 +116,11 @@ Entry entry_of(const YamlNode& node, const Settings& common, const Problems& pro
       known->second.read(*value);
     } else {
       // Not a fixed word, so an axis. Whether the methods know it is decided where the methods are known.
+      if (value->kind == Kind::map && !has_backends(key.text)) {
+        fail_kind(*value, key.text,
+                  "a value or a list (only n, m and k may differ by backend)" +
+                      nearest_hint(key.text, names_of(keys)));
+      }
       entry.axes.emplace(key.text, axis_of(key, *value, budget));
     }
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/plan/plan_values.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::io {
@@ -13,10 +12,6 @@ using Kind = YamlNode::Kind;
 
 constexpr std::size_t most_matrices = 10000;  ///< that the lists of one `matrix` may stand for
 constexpr double largest_number = 1e300;
-
-bool has_backends(const std::string& axis) {
-  return axis == "n" || axis == "m" || axis == "k";
-}
 
 /// Sizes, uplo, precision and seeds mean the same for every method, so they are checked here already.
 void check_values(const std::string& name, const std::vector<Scalar>& values) {
@@ -135,6 +130,10 @@ Scalar always_or_never(const YamlNode& node, const std::string& what) {
   return scalar;
 }
 
+bool has_backends(const std::string& axis) {
+  return axis == "n" || axis == "m" || axis == "k";
+}
+
 Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
   Axis axis;
   axis.place = name.place;
@@ -142,11 +141,8 @@ Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
     axis.values = expanded(name.text, node, budget);
     return axis;
   }
-  if (!has_backends(name.text)) {
-    fail_kind(
-        node, name.text,
-        "a value or a list (only n, m and k may differ by backend)" + nearest_hint(name.text, entry_words()));
-  }
+  if (!has_backends(name.text))
+    fail_kind(node, name.text, "a value or a list (only n, m and k may differ by backend)");
   for (const auto& [backend, value] : node.entries) {
     require_word(backend, backend_words(), name.text + ": no backend");
     axis.by_backend[backend.text] = expanded(name.text, *value, budget);

@@ -15,14 +15,6 @@ struct RangeBudget {
   std::size_t left = max_plan_nodes;
 };
 
-/// A fixed word of a plan or of an entry, as the table of its reader has it.
-struct PlanKey {
-  std::string name;
-  std::string shape;  ///< of its value: a definition of the schema
-  std::string help;   ///< what it is for
-};
-std::vector<PlanKey> keys_of_plan();
-std::vector<PlanKey> keys_of_entry();
 /// The words of a matrix, of any kind; the backends that sizes may differ by.
 const std::vector<std::string>& matrix_words();
 const std::vector<std::string>& backend_words();
@@ -39,6 +31,8 @@ std::vector<Scalar> scalars_of(const YamlNode& node, const std::string& what);
 /// "always" or "never".
 Scalar always_or_never(const YamlNode& node, const std::string& what);
 
+/// Whether sizes on the axis may differ by backend.
+bool has_backends(const std::string& axis);
 /// The value, list, range, or (n, m, k) mapping by backend of the axis `name`.
 Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget);
 /// A mapping of axes of equal length, or a list of such mappings.

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "io/plan/plan.hpp"
 #include "io/plan/plan_parts.hpp"
 #include "io/plan/schema_shapes.hpp"
 #include "io/records/status.hpp"

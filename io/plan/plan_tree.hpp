@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/plan/plan.hpp"
+#include "io/plan/plan_values.hpp"
 
 namespace gaussweep::io {
 

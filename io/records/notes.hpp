@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/records/results.hpp"
+#include "io/records/rows.hpp"
 
 namespace gaussweep::io {
 

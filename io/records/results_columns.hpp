@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/files/hdf5_table.hpp"
-#include "io/records/results.hpp"
+#include "io/records/rows.hpp"
 
 namespace gaussweep::io {
 

@@ -8,8 +8,8 @@
 
 #include "kernels/check/gaps.hpp"
 #include "kernels/core/matrix.hpp"
+#include "kernels/core/parallel_rows.hpp"
 #include "kernels/core/problem.hpp"
-#include "kernels/matrix/parallel_rows.hpp"
 
 namespace gaussweep {
 

@@ -7,6 +7,8 @@
 
 namespace gaussweep {
 
+enum class Measure { sum, largest, squares };  ///< of the sizes of a column's elements
+
 /// Elements that do not count are not read and stand for 0.
 template <class T>
 struct Operand {

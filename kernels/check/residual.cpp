@@ -5,7 +5,7 @@
 #include "kernels/check/exact_sum.hpp"
 #include "kernels/check/tile.hpp"
 #include "kernels/check/tile_sums.hpp"
-#include "kernels/matrix/parallel_rows.hpp"
+#include "kernels/core/parallel_rows.hpp"
 
 namespace gaussweep {
 namespace {

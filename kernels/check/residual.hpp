@@ -29,8 +29,6 @@ struct Target {
   }
 };
 
-enum class Measure { sum, largest, squares };  ///< of the sizes of a column's elements
-
 struct ColumnResidual {
   Scaled value;
   Scaled bound;  ///< how far value may be off, at most

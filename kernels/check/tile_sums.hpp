@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "kernels/check/residual.hpp"
+#include "kernels/check/operand.hpp"
 
 namespace gaussweep::tiles {
 

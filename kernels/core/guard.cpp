@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/matrix/parallel_rows.hpp"
+#include "kernels/core/parallel_rows.hpp"
 
 namespace gaussweep {
 namespace {

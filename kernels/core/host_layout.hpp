@@ -9,7 +9,7 @@
 
 #include "kernels/core/device.hpp"
 #include "kernels/core/matrix.hpp"
-#include "kernels/matrix/parallel_rows.hpp"
+#include "kernels/core/parallel_rows.hpp"
 
 namespace gaussweep::host_layout {
 

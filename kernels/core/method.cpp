@@ -147,4 +147,10 @@ const Method* Registry::reference(Problem problem, Backend backend) const {
   return nullptr;
 }
 
+bool is_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
 }  // namespace gaussweep

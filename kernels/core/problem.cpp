@@ -3,52 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "kernels/core/problem_check.hpp"
-#include "kernels/tables.hpp"
-
 namespace gaussweep {
 namespace {
-
-[[noreturn]] void reject(const ProblemRow& row, const std::string& why) {
-  throw std::logic_error("the row of problem '" + row.name + "': " + why);
-}
-
-}  // namespace
-
-void validate(const ProblemRow& row) {
-  static const std::vector<std::string> known{"m", "n", "k", "nrhs", "uplo"};
-  if (!is_word(row.name)) reject(row, "the name is not of a-z, 0-9 and _");
-  for (const std::string& axis : row.axes) {
-    if (std::find(known.begin(), known.end(), axis) == known.end())
-      reject(row, "'" + axis + "' is no axis; there are m, n, k, nrhs, uplo");
-  }
-  if (!row.has_axis("n")) reject(row, "it has no axis n");
-  if (row.a == nullptr || row.x == nullptr) reject(row, "the shapes of A and of the answer are missing");
-  if ((row.second == SecondOperand::none) != (row.b == nullptr))
-    reject(row, "the shape of B is to be given where there is a B, and only there");
-  if ((row.second == SecondOperand::right_hand_sides) != row.has_axis("nrhs"))
-    reject(row, "nrhs is the axis of problems with right-hand sides, and only of those");
-  if ((row.second == SecondOperand::matrix) != (row.has_axis("m") && row.has_axis("k")))
-    reject(row, "m and k are the axes of problems whose B is a matrix of its own, and only of those");
-  if (row.flops == nullptr || row.elements == nullptr) reject(row, "flops or elements are missing");
-  if (row.judge.single == nullptr || row.judge.real == nullptr) reject(row, "the judge is missing");
-  if (!(row.tolerance > 0)) reject(row, "the tolerance is not positive");
-}
-
-namespace {
-
-std::vector<Problem> listed() {
-  std::vector<Problem> all;
-  for (const ProblemTable& table : problem_tables()) {
-    const ProblemRow& row = table.problem.row();
-    validate(row);
-    for (const Problem other : all) {
-      if (other->name == row.name) reject(row, "there already is a problem of this name");
-    }
-    all.push_back(table.problem);
-  }
-  return all;
-}
 
 const EnumNames<Problem>::Words& words() {
   static const EnumNames<Problem>::Words all = [] {
@@ -60,17 +16,6 @@ const EnumNames<Problem>::Words& words() {
 }
 
 }  // namespace
-
-bool is_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
-const std::vector<Problem>& all_problems() {
-  static const std::vector<Problem> all = listed();
-  return all;
-}
 
 Problem Problem::named(std::string_view name) {
   for (const Problem problem : all_problems()) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "kernels/matrix/parallel_rows.hpp"
+#include "kernels/core/parallel_rows.hpp"
 #include "kernels/matrix/shortest.hpp"
 
 namespace gaussweep {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "kernels/core/parallel_rows.hpp"
 #include "kernels/matrix/element.hpp"
-#include "kernels/matrix/parallel_rows.hpp"
 #include "kernels/matrix/shortest.hpp"
 
 namespace gaussweep {

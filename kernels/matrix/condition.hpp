@@ -1,7 +1,11 @@
 #pragma once
 /// Matrices of a chosen 2-norm condition number.
 
-#include "kernels/matrix/generate.hpp"
+#include <string>
+#include <vector>
+
+#include "kernels/core/matrix.hpp"
+#include "kernels/matrix/matrix_spec.hpp"
 
 namespace gaussweep {
 

@@ -3,7 +3,7 @@
 /// and / in double in a fixed order, without contraction and without library functions: the same bits
 /// everywhere.
 
-#include "kernels/matrix/generate.hpp"
+#include "kernels/matrix/matrix_spec.hpp"
 #include "kernels/matrix/philox.hpp"
 
 namespace gaussweep {

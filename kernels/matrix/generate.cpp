@@ -3,10 +3,10 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "kernels/core/parallel_rows.hpp"
 #include "kernels/matrix/condition.hpp"
 #include "kernels/matrix/element.hpp"
 #include "kernels/matrix/generate_kernel.hpp"
-#include "kernels/matrix/parallel_rows.hpp"
 #include "kernels/matrix/shortest.hpp"
 
 namespace gaussweep {

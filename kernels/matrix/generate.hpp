@@ -3,65 +3,12 @@
 /// every backend and for any number of threads.
 
 #include <cstdint>
-#include <string>
 
 #include "kernels/core/context.hpp"
 #include "kernels/core/matrix.hpp"
-#include "kernels/matrix/blur.hpp"
+#include "kernels/matrix/matrix_spec.hpp"
 
 namespace gaussweep {
-
-enum class MatrixKind {
-  uniform,
-  symmetric,
-  spd,
-  diagonally_dominant,
-  triangular,
-  condition,
-  identity,
-  hilbert,
-  cauchy,
-  ones,
-  wilkinson,
-  blur
-};
-template <>
-struct EnumNames<MatrixKind> {
-  static constexpr std::string_view what = "matrix kind";
-  static constexpr std::array<std::pair<MatrixKind, std::string_view>, 12> table{
-      {{MatrixKind::uniform, "uniform"},
-       {MatrixKind::symmetric, "symmetric"},
-       {MatrixKind::spd, "spd"},
-       {MatrixKind::diagonally_dominant, "diagonally_dominant"},
-       {MatrixKind::triangular, "triangular"},
-       {MatrixKind::condition, "condition"},
-       {MatrixKind::identity, "identity"},
-       {MatrixKind::hilbert, "hilbert"},
-       {MatrixKind::cauchy, "cauchy"},
-       {MatrixKind::ones, "ones"},
-       {MatrixKind::wilkinson, "wilkinson"},
-       {MatrixKind::blur, "blur"}}};
-};
-
-/// What decides a matrix whose elements can be had one by one. Kernels take it by value.
-struct ElementSpec {
-  MatrixKind kind = MatrixKind::uniform;
-  std::int64_t rows = 0, cols = 0;  ///< only uniform, ones, hilbert, cauchy may be rectangular
-  std::uint64_t seed = 1;
-  double low = 0, high = 1;  ///< uniform, symmetric: elements in (low, high), never 0
-  double condition = 1e4;    ///< condition: the 2-norm condition number
-  int mode = 3;              ///< condition: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
-  double value = 1;          ///< ones: every element
-  Uplo uplo = Uplo::lower;   ///< triangular
-};
-
-/// Everything that decides a generated matrix.
-struct MatrixSpec : ElementSpec {
-  BlurSpec blur;  ///< blur: rows = cols = width * height
-  /// Canonical text, the same for equal matrices: the source of the digest. Begins with the generator's
-  /// version.
-  std::string canonical(Precision precision) const;
-};
 
 /// The matrix on the host, made with `threads` threads (0: as many as the machine has).
 /// @throws std::invalid_argument where a kind must be square or a value is out of range, saying what is

@@ -3,7 +3,7 @@
 
 #include "kernels/core/context.hpp"
 #include "kernels/core/matrix.hpp"
-#include "kernels/matrix/generate.hpp"
+#include "kernels/matrix/matrix_spec.hpp"
 
 #define GAUSSWEEP_DECLARE_FILL(space)                                                   \
   namespace gaussweep::space {                                                          \

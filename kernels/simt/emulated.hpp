@@ -1,8 +1,8 @@
 #pragma once
 /// The launch layer on the CPU; see simt.hpp. Blocks run in order on the calling thread; the threads of a
 /// block are fibers, which change only where a thread waits (barrier, warp collective, spin). What a GPU
-/// would leave undefined is an error here wherever it can be seen: see emulated_block.cpp. Memory is plain,
-/// so the sanitizers see every access.
+/// would leave undefined is an error here wherever it can be seen: see emulated_scheduler.cpp. Memory is
+/// plain, so the sanitizers see every access.
 ///
 /// Static shared memory is a static array: it keeps the values of the block before, whereas dynamic shared
 /// memory is refilled with NaN (all bits set) for every block.

@@ -1,6 +1,6 @@
 #pragma once
 /// What the words of emulated kernels (emulated.hpp) ask of the runtime that runs a block's threads as fibers
-/// (emulated_block.cpp).
+/// (emulated_scheduler.cpp).
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-/// A thread of an emulated block, as the scheduler (emulated_block.cpp) and its diagnosis see it.
+/// A thread of an emulated block, as the scheduler (emulated_scheduler.cpp) and its diagnosis see it.
 
 #include <cstdint>
 #include <vector>

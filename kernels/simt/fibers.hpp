@@ -66,8 +66,8 @@ class Strand {
 #endif
 };
 
-// Inline, as are the steps towards it in emulated_block.cpp: a processor predicts wrongly every return from a
-// function that another strand had called, and these are most of what a switch costs.
+// Inline, as are the steps towards it in emulated_scheduler.cpp: a processor predicts wrongly every return
+// from a function that another strand had called, and these are most of what a switch costs.
 __attribute__((always_inline)) inline void Strand::hand_to(Strand& next) {
   left_ = this;
 #ifdef GAUSSWEEP_ASAN

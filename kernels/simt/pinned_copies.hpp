@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/core/parallel_rows.hpp"
 #include "kernels/core/usable_cpus.hpp"
-#include "kernels/matrix/parallel_rows.hpp"
 #include "kernels/simt/cuda_check.hpp"
 
 namespace gaussweep {

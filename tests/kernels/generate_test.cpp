@@ -12,9 +12,9 @@
 #include <set>
 #include <thread>
 
+#include "kernels/core/parallel_rows.hpp"
 #include "kernels/matrix/condition.hpp"
 #include "kernels/matrix/element.hpp"
-#include "kernels/matrix/parallel_rows.hpp"
 #include "tests/kernels/method_run.hpp"
 
 namespace gaussweep {

@@ -1,0 +1,37 @@
+#include "kernels/core/problem_check.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/core/method.hpp"
+
+namespace gaussweep {
+namespace {
+
+[[noreturn]] void reject(const ProblemRow& row, const std::string& why) {
+  throw std::logic_error("the row of problem '" + row.name + "': " + why);
+}
+
+}  // namespace
+
+void validate(const ProblemRow& row) {
+  static const std::vector<std::string> known{"m", "n", "k", "nrhs", "uplo"};
+  if (!is_word(row.name)) reject(row, "the name is not of a-z, 0-9 and _");
+  for (const std::string& axis : row.axes) {
+    if (std::find(known.begin(), known.end(), axis) == known.end())
+      reject(row, "'" + axis + "' is no axis; there are m, n, k, nrhs, uplo");
+  }
+  if (!row.has_axis("n")) reject(row, "it has no axis n");
+  if (row.a == nullptr || row.x == nullptr) reject(row, "the shapes of A and of the answer are missing");
+  if ((row.second == SecondOperand::none) != (row.b == nullptr))
+    reject(row, "the shape of B is to be given where there is a B, and only there");
+  if ((row.second == SecondOperand::right_hand_sides) != row.has_axis("nrhs"))
+    reject(row, "nrhs is the axis of problems with right-hand sides, and only of those");
+  if ((row.second == SecondOperand::matrix) != (row.has_axis("m") && row.has_axis("k")))
+    reject(row, "m and k are the axes of problems whose B is a matrix of its own, and only of those");
+  if (row.flops == nullptr || row.elements == nullptr) reject(row, "flops or elements are missing");
+  if (row.judge.single == nullptr || row.judge.real == nullptr) reject(row, "the judge is missing");
+  if (!(row.tolerance > 0)) reject(row, "the tolerance is not positive");
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,67 @@
+#pragma once
+/// What decides a generated matrix.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kernels/core/enums.hpp"
+#include "kernels/matrix/blur.hpp"
+
+namespace gaussweep {
+
+enum class MatrixKind {
+  uniform,
+  symmetric,
+  spd,
+  diagonally_dominant,
+  triangular,
+  condition,
+  identity,
+  hilbert,
+  cauchy,
+  ones,
+  wilkinson,
+  blur
+};
+template <>
+struct EnumNames<MatrixKind> {
+  static constexpr std::string_view what = "matrix kind";
+  static constexpr std::array<std::pair<MatrixKind, std::string_view>, 12> table{
+      {{MatrixKind::uniform, "uniform"},
+       {MatrixKind::symmetric, "symmetric"},
+       {MatrixKind::spd, "spd"},
+       {MatrixKind::diagonally_dominant, "diagonally_dominant"},
+       {MatrixKind::triangular, "triangular"},
+       {MatrixKind::condition, "condition"},
+       {MatrixKind::identity, "identity"},
+       {MatrixKind::hilbert, "hilbert"},
+       {MatrixKind::cauchy, "cauchy"},
+       {MatrixKind::ones, "ones"},
+       {MatrixKind::wilkinson, "wilkinson"},
+       {MatrixKind::blur, "blur"}}};
+};
+
+/// What decides a matrix whose elements can be had one by one. Kernels take it by value.
+struct ElementSpec {
+  MatrixKind kind = MatrixKind::uniform;
+  std::int64_t rows = 0, cols = 0;  ///< only uniform, ones, hilbert, cauchy may be rectangular
+  std::uint64_t seed = 1;
+  double low = 0, high = 1;  ///< uniform, symmetric: elements in (low, high), never 0
+  double condition = 1e4;    ///< condition: the 2-norm condition number
+  int mode = 3;              ///< condition: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
+  double value = 1;          ///< ones: every element
+  Uplo uplo = Uplo::lower;   ///< triangular
+};
+
+/// Everything that decides a generated matrix.
+struct MatrixSpec : ElementSpec {
+  BlurSpec blur;  ///< blur: rows = cols = width * height
+  /// Canonical text, the same for equal matrices: the source of the digest. Begins with the generator's
+  /// version.
+  std::string canonical(Precision precision) const;
+};
+
+}  // namespace gaussweep
