@@ -73,13 +73,13 @@ std::vector<VerdictGrid> verdict_grids(const std::vector<io::Record>& records,
                                        const std::string& baseline = {});
 
 /// How a grid is printed.
-struct Paper {
+struct RenderOptions {
   std::size_t width = 120;  ///< columns; sizes that do not fit stand in a further block
   bool colours = false;     ///< a colour a method, by ANSI's sequences
 };
 
 /// All grids for people, with a word on how to read them; empty without grids.
-std::string verdict_text(const std::vector<VerdictGrid>& grids, const Paper& paper);
+std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOptions& options);
 /// A sentence a race: "For X of A X = B in double on NVIDIA H200: gesv/recursive, 3.4 ms, …".
 std::string race_sentences(const std::vector<VerdictGrid>& grids);
 /// A row a race, with everything that is known of it: for CSV and JSON.

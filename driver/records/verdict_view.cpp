@@ -120,8 +120,9 @@ std::map<std::string, std::string> codes_of(const std::vector<VerdictGrid>& grid
 
 class Printer {
  public:
-  Printer(const VerdictGrid& grid, const Paper& paper, const std::map<std::string, std::string>& codes)
-      : grid_(grid), paper_(paper), codes_(codes) {
+  Printer(const VerdictGrid& grid, const RenderOptions& options,
+          const std::map<std::string, std::string>& codes)
+      : grid_(grid), options_(options), codes_(codes) {
     for (const VerdictRow& row : grid.rows) {
       for (const std::string& line : label_lines(row)) label_width_ = std::max(label_width_, width_of(line));
       for (const auto& [n, cell] : row.cells) {
@@ -138,7 +139,7 @@ class Printer {
       std::size_t width = label_width_;
       for (; column != widths_.end(); ++column) {
         const std::size_t wider = width + width_of(gap) + column->second;
-        if (!sizes.empty() && wider > paper_.width) break;
+        if (!sizes.empty() && wider > options_.width) break;
         width = wider;
         sizes.push_back(column->first);
       }
@@ -152,7 +153,7 @@ class Printer {
   void add_block(const std::vector<std::int64_t>& sizes) {
     Lines titles;
     for (const std::int64_t n : sizes) titles.push_back(std::to_string(n));
-    add_line("N", titles, sizes, std::vector<std::string>(sizes.size(), paper_.colours ? "1" : ""));
+    add_line("N", titles, sizes, std::vector<std::string>(sizes.size(), options_.colours ? "1" : ""));
     for (const VerdictRow& row : grid_.rows) {
       std::vector<Lines> cells;
       std::vector<std::string> codes;
@@ -173,7 +174,7 @@ class Printer {
     }
   }
   std::string code_of(const VerdictCell& cell) const {
-    if (!paper_.colours || cell.winner == nullptr) return {};
+    if (!options_.colours || cell.winner == nullptr) return {};
     const auto code = codes_.find(cell.winner->first.method);
     return code == codes_.end() ? "1" : code->second;
   }
@@ -193,7 +194,7 @@ class Printer {
   }
 
   const VerdictGrid& grid_;
-  const Paper& paper_;
+  const RenderOptions& options_;
   const std::map<std::string, std::string>& codes_;
   std::size_t label_width_ = 1;
   std::map<std::int64_t, std::size_t> widths_;  // by n
@@ -211,14 +212,14 @@ std::string title_of(const VerdictGrid& grid) {
 
 }  // namespace
 
-std::string verdict_text(const std::vector<VerdictGrid>& grids, const Paper& paper) {
+std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOptions& options) {
   const std::map<std::string, std::string> codes = codes_of(grids);
   std::string text;
   bool has_share = false, exceeds = false, has_baseline = false;
   for (const VerdictGrid& grid : grids) {
     if (!text.empty()) text += '\n';
-    text += painted(title_of(grid), paper.colours ? "1" : "") + '\n';
-    text += Printer(grid, paper, codes).text();
+    text += painted(title_of(grid), options.colours ? "1" : "") + '\n';
+    text += Printer(grid, options, codes).text();
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
         has_share = has_share || cell.share > 0;

@@ -61,20 +61,19 @@ CostModel learned(const Registry& registry, const io::JournalContents& journal) 
 }  // namespace
 
 Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& registry,
-                         std::vector<Trial> trials, std::size_t done, const std::vector<std::string>& hosts,
-                         RunLimits limits, double store_limit, Clock clock, StopSignals signals)
+                         Assignments assignments, Clock clock, StopSignals signals)
     : post_(post),
       directory_(directory),
-      trials_(std::move(trials)),
-      beside_(beside(hosts, trials_)),
+      trials_(std::move(assignments.trials)),
+      beside_(beside(assignments.hosts, trials_)),
       model_(learned(registry, directory.journal())),
       costs_(estimates(model_, trials_)),
       queue_(trials_, costs_, registry, post_.size()),
-      keeper_(io::MatrixStore(directory.path() / "matrices"), store_limit, trials_),
-      limits_(limits),
+      keeper_(io::MatrixStore(directory.path() / "matrices"), assignments.limits.store_bytes, trials_),
+      limits_(assignments.limits),
       clock_(std::move(clock)),
       signals_(std::move(signals)),
-      progress_(trials_.size() + done, done) {
+      progress_(trials_.size() + assignments.done, assignments.done) {
   for (std::size_t i = 0; i < trials_.size(); ++i) index_[trials_[i].key] = i;
 }
 

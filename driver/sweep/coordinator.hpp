@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,19 +26,23 @@ namespace gaussweep::driver {
 struct RunLimits {
   double deadline = 0;  ///< on the coordinator's clock; 0: none
   double grace = 20;    ///< seconds that running trials get after the first signal
+  double store_bytes = std::numeric_limits<double>::infinity();  ///< in the run directory's matrices
 };
 
 /// How many signals to stop have arrived, and the newest's number, as `stop_signals` says it.
 using StopSignals = std::function<int(int* last)>;
 
+/// What there is to do.
+struct Assignments {
+  std::vector<Trial> trials;       ///< now; nothing that is recorded already
+  std::size_t done = 0;            ///< so many trials of the plan are recorded already
+  std::vector<std::string> hosts;  ///< of the ranks, by their names
+  RunLimits limits;
+};
+
 class Coordinator {
  public:
-  /// @param trials what is to be done now, nothing that is recorded already
-  /// @param done how many trials of the plan are recorded already
-  /// @param hosts of the ranks, by their names
-  /// @param store_limit most bytes in the run directory's matrices
-  Coordinator(Post& post, RunDirectory& directory, const Registry& registry, std::vector<Trial> trials,
-              std::size_t done, const std::vector<std::string>& hosts, RunLimits limits, double store_limit,
+  Coordinator(Post& post, RunDirectory& directory, const Registry& registry, Assignments assignments,
               Clock clock = {}, StopSignals signals = stop_signals);
   /// Does what can be done now. @throws io::StorageError: the medium failed; what was synced is safe
   void step();

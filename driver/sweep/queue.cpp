@@ -134,8 +134,9 @@ bool Queue::is_elsewhere(std::size_t index, const std::string& held) const {
 
 /// The trial with the matrix that is held, or whose matrix no other rank is at, unless the longest is much
 /// longer and must not wait.
-std::optional<std::size_t> Queue::chosen_of(const Round& round, const Pools& pools, const Wish& wish) const {
-  const std::optional<std::size_t> longest_of_all = longest(pools, wish.most_seconds);
+std::optional<std::size_t> Queue::chosen_of(const Round& round, const Pools& pools,
+                                            const Request& request) const {
+  const std::optional<std::size_t> longest_of_all = longest(pools, request.most_seconds);
   if (!longest_of_all) return std::nullopt;
   const double longest_cost = costs_[*longest_of_all];
   const bool can_wait = ranks_ == 1 || round.seconds() > longest_can_wait * ranks_ * longest_cost;
@@ -146,7 +147,7 @@ std::optional<std::size_t> Queue::chosen_of(const Round& round, const Pools& poo
     for (const Pool* pool : pools) {
       const auto group = (pool->*groups).find(name);
       if (group == (pool->*groups).end()) continue;
-      const std::optional<std::size_t> found = longest(group->second, wish.most_seconds);
+      const std::optional<std::size_t> found = longest(group->second, request.most_seconds);
       if (found && is_worth(times, costs_[*found]) && (!most || costs_[*found] > costs_[*most])) most = found;
     }
     return most;
@@ -154,20 +155,20 @@ std::optional<std::size_t> Queue::chosen_of(const Round& round, const Pools& poo
   const auto longest_with = [&](const std::string& matrix) {
     return longest_in(&Pool::by_matrix, matrix, worth);
   };
-  if (wish.last && trials_[*wish.last].matrix.digest == wish.held) {
-    const auto& comparison = comparisons_[*wish.last];
+  if (request.last && trials_[*request.last].matrix.digest == request.held) {
+    const auto& comparison = comparisons_[*request.last];
     const auto mine =
         comparison ? longest_in(&Pool::compared, *comparison, worth_of_reference) : std::nullopt;
     if (mine) return mine;
   }
-  if (const auto mine = longest_with(wish.held)) return mine;
-  if (!is_elsewhere(*longest_of_all, wish.held)) return longest_of_all;
+  if (const auto mine = longest_with(request.held)) return mine;
+  if (!is_elsewhere(*longest_of_all, request.held)) return longest_of_all;
   std::optional<std::size_t> most;
   for (const Pool* pool : pools) {
     int looks = 0;
     for (const auto& [cost, index] : pool->heads) {
       if (!is_worth(worth, cost) || ++looks > most_looks || (most && cost <= costs_[*most])) break;
-      if (is_elsewhere(index, wish.held)) continue;
+      if (is_elsewhere(index, request.held)) continue;
       const auto free = longest_with(trials_[index].matrix.digest);
       if (free && (!most || costs_[*free] > costs_[*most])) most = free;
       if (free) break;
@@ -177,17 +178,17 @@ std::optional<std::size_t> Queue::chosen_of(const Round& round, const Pools& poo
 }
 
 /// Of a round, by what the CPU of the rank's host is.
-std::optional<std::size_t> Queue::chosen_of(const Round& round, const Wish& wish, HostCpu cpu) const {
-  const auto any = [&] { return chosen_of(round, {&round.on_cpu, &round.others}, wish); };
+std::optional<std::size_t> Queue::chosen_of(const Round& round, const Request& request, HostCpu cpu) const {
+  const auto any = [&] { return chosen_of(round, {&round.on_cpu, &round.others}, request); };
   if (cpu == HostCpu::own || round.on_cpu.by_cost.empty() || round.others.by_cost.empty()) return any();
   if (cpu == HostCpu::taken) {
-    const auto other = chosen_of(round, {&round.others}, wish);
+    const auto other = chosen_of(round, {&round.others}, request);
     return other ? other : any();
   }
   const auto has_held = [&](const auto& trial) {
-    return trial && trials_[*trial].matrix.digest == wish.held;
+    return trial && trials_[*trial].matrix.digest == request.held;
   };
-  const auto on_cpu = chosen_of(round, {&round.on_cpu}, wish);
+  const auto on_cpu = chosen_of(round, {&round.on_cpu}, request);
   if (has_held(on_cpu)) return on_cpu;
   const auto first = any();
   return on_cpu && !has_held(first) ? on_cpu : first;

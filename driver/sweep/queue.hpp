@@ -74,7 +74,7 @@ class Queue {
   /// Of a round: one of its pools, or both.
   using Pools = std::vector<const Pool*>;
   /// What a rank asks with.
-  struct Wish {
+  struct Request {
     const std::string& held;
     double most_seconds;
     std::optional<std::size_t> last;
@@ -87,8 +87,8 @@ class Queue {
   std::optional<std::size_t> longest(const Ordered& from, double most_seconds) const;
   std::optional<std::size_t> longest(const Pools& from, double most_seconds) const;
   bool is_elsewhere(std::size_t index, const std::string& held) const;
-  std::optional<std::size_t> chosen_of(const Round& round, const Pools& pools, const Wish& wish) const;
-  std::optional<std::size_t> chosen_of(const Round& round, const Wish& wish, HostCpu cpu) const;
+  std::optional<std::size_t> chosen_of(const Round& round, const Pools& pools, const Request& request) const;
+  std::optional<std::size_t> chosen_of(const Round& round, const Request& request, HostCpu cpu) const;
   void insert(std::size_t index);
   void remove(std::size_t index);
   const std::vector<Trial>& trials_;

@@ -309,9 +309,11 @@ SweepEnd coordinate(const Session& session, const Decision& decision, RunDirecto
   supervisor->step(0);  // its worker gets its device ready while the queue is made
   std::vector<std::string> hosts;
   for (const RankFacts& rank : session.ranks) hosts.push_back(rank.host.host);
-  Coordinator coordinator(session.world, directory, session.registry, work.todo,
-                          work.all.size() - work.todo.size(), hosts,
-                          {session.deadline, session.options.grace}, store_limit);
+  Coordinator coordinator(session.world, directory, session.registry,
+                          {work.todo,
+                           work.all.size() - work.todo.size(),
+                           hosts,
+                           {session.deadline, session.options.grace, store_limit}});
   try {
     while (!coordinator.finished() || !supervisor->finished()) {
       if (!coordinator.finished()) coordinator.step();

@@ -1,6 +1,8 @@
 #include "driver/sweep/supervisor.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,6 +37,26 @@ io::Record with_first_end(io::Record record, const std::string& cause) {
 }
 
 }  // namespace
+
+const Supervisor::Transition Supervisor::transitions[] = {
+    {State::waiting, State::starting},     // its time has come
+    {State::waiting, State::out_of_work},  // too many starts failed, or the medium did
+    {State::waiting, State::finished},     {State::starting, State::working},  // it said hello
+    {State::starting, State::waiting},                                         // it ended
+    {State::working, State::waiting},      {State::working, State::renewing},
+    {State::working, State::leaving},      {State::renewing, State::waiting},
+    {State::renewing, State::leaving},     {State::leaving, State::waiting},
+    {State::out_of_work, State::finished},
+};
+
+void Supervisor::enter(State next) {
+  const bool may = std::any_of(std::begin(transitions), std::end(transitions),
+                               [&](const Transition& t) { return t.from == state_ && t.to == next; });
+  if (!may)
+    throw std::logic_error(
+        fmt::format("no way from state {} to {}", static_cast<int>(state_), static_cast<int>(next)));
+  state_ = next;
+}
 
 Supervisor::Supervisor(Post& post, WorkerPlace place, const Registry& registry, StartWorker start,
                        Clock clock)
@@ -93,13 +115,13 @@ io::Record Supervisor::blank() const {
 
 void Supervisor::start_worker() {
   start_again_at_ = -1;
-  worker_ready_ = false;
   worker_round_ = 0;
   sent_ = 0;
   step_ = "start-up";
   step_started_ = clock_.now();
   try {
     worker_ = start_(place_);
+    enter(State::starting);
     worker_->send(message::Setup{place_.backend, place_.directory + "/matrices", place_.origin, device_});
   } catch (const ChannelClosed&) {
     // it ended at once: heard and counted by the next step
@@ -115,7 +137,7 @@ void Supervisor::end_worker() {
   const std::unique_ptr<WorkerProcess> ending = std::move(worker_);
   if (ending && !ending->end())
     spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", place_.origin.rank);
-  worker_ready_ = false;
+  if (ending) enter(State::waiting);
   sent_ = 0;
   if (ending && (in_the_middle || !writing_.empty()))
     io::remove_temporaries_of(ending->pid(), place_.directory + "/matrices");
@@ -127,8 +149,8 @@ void Supervisor::end_worker() {
   writing_.clear();
 }
 
-void Supervisor::close_worker(Closing then) {
-  closing_ = then;
+void Supervisor::close_worker(State then) {
+  enter(then);
   step_ = "store";
   step_started_ = clock_.now();
   try {
@@ -139,22 +161,21 @@ void Supervisor::close_worker(Closing then) {
 }
 
 void Supervisor::after_close() {
-  const Closing then = std::exchange(closing_, Closing::no);
-  if (then == Closing::to_leave) return leave();
+  if (state_ == State::leaving) return leave();
   end_worker();
   start_worker();
 }
 
 void Supervisor::leave() {
   end_worker();
-  finished_ = true;
+  enter(State::finished);
   post_.tell_coordinator(message::Bye{});
 }
 
 void Supervisor::retire(const std::string& reason) {
   end_worker();
   drop_trials();
-  out_of_work_ = true;
+  enter(State::out_of_work);
   post_.tell_coordinator(message::Retired{reason});
 }
 
@@ -212,12 +233,12 @@ void Supervisor::worker_is_gone(io::Status status, const std::string& cause) {
 
 void Supervisor::hear(const message::At& at) {
   step_ = at.step;
-  if (!worker_ready_ || closing_ != Closing::no) step_started_ = clock_.now();
-  if (closing_ == Closing::to_leave) post_.tell_coordinator(message::Storing{});
+  if (state_ != State::working) step_started_ = clock_.now();
+  if (state_ == State::leaving) post_.tell_coordinator(message::Storing{});
 }
 
 void Supervisor::hear(const message::Closed& /*closed*/) {
-  if (closing_ == Closing::no) throw BadMessage("the worker said goodbye and was not told to");
+  if (!is_closing()) throw BadMessage("the worker said goodbye and was not told to");
   writing_.clear();
   after_close();
 }
@@ -225,7 +246,7 @@ void Supervisor::hear(const message::Closed& /*closed*/) {
 void Supervisor::hear(const message::Hello& hello) {
   failed_starts_ = 0;
   busy_since_ = -1;
-  worker_ready_ = true;
+  enter(State::working);
   if (!device_) {
     device_ = hello.device;
     post_.tell_coordinator(message::DeviceSeen{hello.device});
@@ -234,7 +255,7 @@ void Supervisor::hear(const message::Hello& hello) {
 }
 
 void Supervisor::hear(const message::Unfit& unfit) {
-  if (closing_ != Closing::no) return after_close();
+  if (is_closing()) return after_close();
   // while a trial runs, it is the trial's failure; else there was no start
   if (sent_ > 0 || !unfit.busy) {
     worker_is_gone(io::Status::crashed, unfit.message);
@@ -264,7 +285,7 @@ void Supervisor::hear(message::Done done) {
 }
 
 void Supervisor::take(const message::Batch& batch) {
-  if (out_of_work_) return;  // said already: what was on its way here then is not lost
+  if (state_ == State::out_of_work) return;  // said already: what was on its way here then is not lost
   for (const Trial& trial : batch.trials) tasks_.push_back({trial, batch.trials.size() > 1});
   asked_ = false;
   // There is always a next one here; the coordinator holds it back where another rank would be sooner at it.
@@ -273,7 +294,7 @@ void Supervisor::take(const message::Batch& batch) {
 }
 
 void Supervisor::take(const message::Return& /*give_back*/) {
-  if (out_of_work_) return;
+  if (state_ == State::out_of_work) return;
   message::Returned returned;
   while (tasks_.size() > sent_) {
     if (sent_ == 0 && ends_ > 0 && tasks_.size() == 1) break;  // it has ended a worker: it stays here
@@ -286,7 +307,7 @@ void Supervisor::take(const message::Return& /*give_back*/) {
 
 void Supervisor::renew_worker() {
   held_.clear();
-  if (!writing_.empty()) return close_worker(Closing::to_renew);
+  if (!writing_.empty()) return close_worker(State::renewing);
   end_worker();
   start_worker();
 }
@@ -295,15 +316,15 @@ void Supervisor::take(const message::Abandon& /*abandon*/) {
   end_worker();
   drop_trials();
   asked_ = true;  // the coordinator takes the answer for that
-  closing_ = Closing::no;
   start_again_at_ = -1;
   post_.tell_coordinator(message::GivenBack{});
 }
 
 void Supervisor::take(const message::Finish& finish) {
-  const bool idle = worker_ && worker_ready_ && sent_ == 0;
+  if (state_ == State::leaving && !finish.at_once) return;
+  const bool idle = (state_ == State::working || state_ == State::renewing) && sent_ == 0;
   if (finish.at_once || !idle || writing_.empty()) return leave();
-  close_worker(Closing::to_leave);
+  close_worker(State::leaving);
 }
 
 void Supervisor::watch_time() {
@@ -314,13 +335,13 @@ void Supervisor::watch_time() {
     return;
   }
   const double limit = !device_ ? first_start_timeout : start_timeout;
-  if (closing_ != Closing::no && now - step_started_ > limit) return after_close();
-  if (!worker_ready_ && worker_ && now - step_started_ > limit)
+  if (is_closing() && now - step_started_ > limit) return after_close();
+  if (state_ == State::starting && now - step_started_ > limit)
     worker_is_gone(io::Status::crashed, fmt::format("no sign of life within {:g} s", limit));
 }
 
 void Supervisor::hear_the_end() {
-  if (closing_ != Closing::no) return after_close();
+  if (is_closing()) return after_close();
   // its last words are read; now wait for its end, which follows at once, or is brought about
   Ending how;
   const double deadline = clock_.now() + 1;
@@ -346,7 +367,7 @@ void Supervisor::listen(int wait_ms) {
   } catch (const io::StorageError&) {
     throw;
   } catch (const std::exception& e) {
-    if (closing_ != Closing::no) return after_close();
+    if (is_closing()) return after_close();
     return worker_is_gone(io::Status::crashed,
                           fmt::format("its messages cannot be understood any more ({})", e.what()));
   }
@@ -364,7 +385,7 @@ void Supervisor::do_step(int wait_ms) {
 }
 
 void Supervisor::send_trials() {
-  while (worker_ready_ && closing_ == Closing::no && sent_ < std::min(tasks_.size(), most_sent)) {
+  while (state_ == State::working && sent_ < std::min(tasks_.size(), most_sent)) {
     if (sent_ > 0 && !tasks_[sent_].is_short) return;
     const Trial& next = tasks_[sent_].trial;
     // What differs from process to process is to be in a trial's rounds: each has a worker of its own.
@@ -400,20 +421,21 @@ void Supervisor::step(int wait_ms) {
   forgive_standstill();
   while (const auto message = post_.next_for_supervisor()) {
     std::visit([&](const auto& each) { take(each); }, *message);
-    if (finished_) return;
+    if (finished()) return;
   }
   try {
-    if (out_of_work_) {
+    if (state_ == State::out_of_work) {
       clock_.wait(1e-3 * wait_ms);
     } else {
       do_step(wait_ms);
     }
   } catch (const io::StorageError& e) {
+    const bool was_leaving = state_ == State::leaving;
     end_worker();
     drop_trials();
-    out_of_work_ = true;
+    enter(State::out_of_work);
     post_.tell_coordinator(message::StorageFailed{e.what()});
-    if (closing_ == Closing::to_leave) leave();
+    if (was_leaving) leave();
   }
 }
 

@@ -34,7 +34,7 @@ class Supervisor {
   /// coordinator in words; only a broken link to it throws.
   void step(int wait_ms);
   /// True once the coordinator said that there is no more.
-  bool finished() const { return finished_; }
+  bool finished() const { return state_ == State::finished; }
 
  private:
   void do_step(int wait_ms);
@@ -70,10 +70,25 @@ class Supervisor {
   void drop_trials();
   void retire(const std::string& reason);
   void end_worker();
-  /// What follows the worker once it has stored what it had to.
-  enum class Closing { no, to_leave, to_renew };
-  /// Has the worker store the rest and end; nothing more is sent to it.
-  void close_worker(Closing then);
+  /// What there is of a worker, and what comes of it. `transitions` in supervisor.cpp says what may follow.
+  enum class State {
+    waiting,      ///< there is none; `start_again_at_` says when the next one starts, if any does
+    starting,     ///< its device is not known to work yet
+    working,      ///< it can be given trials
+    renewing,     ///< it stores what is left and ends; a fresh one follows
+    leaving,      ///< likewise, but the rank's last step follows
+    out_of_work,  ///< retired, or the medium failed: the rank waits for `finish`
+    finished
+  };
+  struct Transition {
+    State from, to;
+  };
+  static const Transition transitions[];
+  /// @throws std::logic_error where `transitions` does not have it
+  void enter(State next);
+  bool is_closing() const { return state_ == State::renewing || state_ == State::leaving; }
+  /// Has the worker store the rest and end (`renewing` or `leaving`); nothing more is sent to it.
+  void close_worker(State then);
   /// After that, or where it cannot be waited for any longer: this rank leaves, or a fresh worker starts.
   void after_close();
   /// The rank's last step: the worker ended, and goodbye.
@@ -87,14 +102,13 @@ class Supervisor {
   std::unique_ptr<WorkerProcess> worker_;
   /// As the first worker said it: the peaks in it are given to the later ones.
   std::optional<io::DeviceRow> device_;
-  bool worker_ready_ = false;
+  State state_ = State::waiting;
   std::int64_t worker_round_ = 0;  ///< of the trials that the worker was given; 0: none yet
   double step_started_ = 0;        ///< of the worker's start
   int failed_starts_ = 0;          ///< in a row
   double last_look_ = -1;          ///< at the clock; negative: there was none
   double busy_since_ = -1;         ///< since when starts found the device in use; negative: they did not
   double start_again_at_ = -1;     ///< after a failed start; negative: none is due
-  bool out_of_work_ = false;       ///< retired, or the medium failed: it waits for `finish`
   std::string step_;               ///< the last step that the worker named
   struct Task {
     Trial trial;
@@ -111,8 +125,6 @@ class Supervisor {
   io::Record last_end_;  ///< how it ended the last one: its record, once the device is known to work
   std::string held_;
   std::vector<std::string> writing_;  ///< what the worker has yet to store, by its last record
-  Closing closing_ = Closing::no;     ///< whether the worker was told to store that and end
-  bool finished_ = false;
 };
 
 }  // namespace gaussweep::driver

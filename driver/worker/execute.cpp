@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "driver/base/for_now.hpp"
+#include "driver/base/transient_failure.hpp"
 #include "driver/base/words.hpp"
 #include "driver/plan/shared_inputs.hpp"
 #include "driver/records/blank_record.hpp"
@@ -92,7 +92,7 @@ io::Record Executor::run(const Trial& trial) {
     throw std::runtime_error(describe(trial) + " cannot run in this build");
   }
   const Placement placement = placement_of(trial, *method);
-  if (placement.fit == Fit::not_now) throw ForNow(io::Status::oom, placement.reason);
+  if (placement.fit == Fit::not_now) throw TransientFailure(io::Status::oom, placement.reason);
   if (placement.fit == Fit::never) {
     io::Record record = blank(trial);
     record.status = word(io::Status::skipped);

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "driver/base/dense_view.hpp"
-#include "driver/base/for_now.hpp"
 #include "driver/base/rounded.hpp"
+#include "driver/base/transient_failure.hpp"
 #include "driver/plan/shared_inputs.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
@@ -29,8 +29,8 @@ HostMatrix<T> to_host(io::Dense<T> dense) {
   return result;
 }
 
-/// The matrix of a file as it was when the plan was read. @throws ForNow where the file has changed,
-/// io::StorageError where it cannot be read any more
+/// The matrix of a file as it was when the plan was read. @throws TransientFailure where the file has
+/// changed, io::StorageError where it cannot be read any more
 io::Dense<double> import_as_planned(const MatrixRequest& request) {
   std::string sha256;
   try {
@@ -45,7 +45,7 @@ io::Dense<double> import_as_planned(const MatrixRequest& request) {
     }
     if (sha256 == request.file_sha256) throw;
   }
-  throw ForNow(io::Status::error, request.file + ": the file has changed since the plan was read");
+  throw TransientFailure(io::Status::error, request.file + ": the file has changed since the plan was read");
 }
 
 std::uint64_t solution_seed(const MatrixRequest& request) {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/base/for_now.hpp"
+#include "driver/base/transient_failure.hpp"
 #include "driver/records/messages.hpp"
 #include "driver/records/phases.hpp"
 #include "driver/system/channel.hpp"
@@ -53,7 +53,7 @@ struct Failure {
 Failure failure_of(std::exception_ptr thrown) {
   try {
     std::rethrow_exception(thrown);
-  } catch (const ForNow& e) {
+  } catch (const TransientFailure& e) {
     return {e.status, e.what(), false, true};
   } catch (const OutOfMemory& e) {
     return {io::Status::oom, e.what(), false};

@@ -65,7 +65,7 @@ constexpr int exchangers = By == Senders::block ? 8 : 1;
 /// The dynamic shared memory of a block of factor_panel.
 template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
 struct PanelMemory {
-  detail::MailMemory<T, Columns, RowsPerThread, Threads, By> mail;
+  detail::ExchangeMemory<T, Columns, RowsPerThread, Threads, By> exchange;
   alignas(16) T upper[widest_panel * detail::upper_stride<T, Columns>];
   alignas(16) T scratch[Threads / 32][detail::panel_scratch<T>];
   T triangle[widest_panel * detail::panel_triangle_stride<T>];
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(Threads, 1)
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int warp = thread / 32;
-  const Mail<T, Columns, RowsPerThread, Threads, By> mail(memory.mail);
+  const Exchange<T, Columns, RowsPerThread, Threads, By> exchange(memory.exchange);
   const unsigned rank = simt::cluster_rank();
   const unsigned blocks = simt::cluster_blocks();
   simt::await_launches_before();
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(Threads, 1)
 
   int first_zero = nobody;
   int my_pivot = 0;  // of the panel's column that is this lane's number
-  factor_columns(v, position, cols, mail, first_zero, my_pivot);
+  factor_columns(v, position, cols, exchange, first_zero, my_pivot);
   if (rank == 0 && warp == 0 && lane < cols) pivots[lane] = first + my_pivot + 1;
 
   GAUSSWEEP_UNROLL

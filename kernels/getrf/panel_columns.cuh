@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/getrf/panel_mail.cuh"
+#include "kernels/getrf/panel_exchange.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu::detail {
 
@@ -57,22 +57,22 @@ __device__ __forceinline__ WarpCandidate<T> warp_candidate(const T (&v)[RowsPerT
 /// not their elements. `of_warp`: the candidate for its first column, which was sent. `goes_on`: whether
 /// there are columns right of it. `first_zero`: becomes the first column without a pivot; `my_pivot`: the
 /// pivot of the column that is the lane's number.
-template <class Mail, int Columns, int RowsPerThread, class T>
+template <class Exchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int (&position)[RowsPerThread],
-                                             unsigned part, int count, bool goes_on, const Mail& mail,
+                                             unsigned part, int count, bool goes_on, const Exchange& exchange,
                                              WarpCandidate<T>& of_warp, int& first_zero, int& my_pivot) {
-  constexpr int slice = Mail::slice;
+  constexpr int slice = Exchange::slice;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   GAUSSWEEP_ROLLED
   for (int i = 0; i < count; ++i) {
     const int j = static_cast<int>(part) * slice + i;
-    typename Mail::Told best;
-    const bool settled = mail.await(part, static_cast<unsigned>(i), best);
+    typename Exchange::Told best;
+    const bool settled = exchange.await(part, static_cast<unsigned>(i), best);
     T factor[RowsPerThread], entering[RowsPerThread];  // the factors with their signs changed
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) factor[s] = v[s][0] * best.row[0];
     if (!settled || !has_reciprocal(best.candidate, T())) {
-      mail.settle(static_cast<unsigned>(i), best);
+      exchange.settle(static_cast<unsigned>(i), best);
       const bool zero = is_zero(best.candidate);
       if (zero && first_zero == nobody) first_zero = j;
       const T divisor = zero ? T(1) : value_of(best.candidate, T());
@@ -105,49 +105,50 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) v[s][slice - 1] = entering[s];
     of_warp = warp_candidate(v, position, j + 1);
-    if (i + 1 < count) mail.send(static_cast<unsigned>(i) + 1, v, position, of_warp);
+    if (i + 1 < count) exchange.send(static_cast<unsigned>(i) + 1, v, position, of_warp);
     if (lane == j) my_pivot = pivot;
-    if (goes_on) mail.hand_row(part, static_cast<unsigned>(i), v, position);
+    if (goes_on) exchange.hand_row(part, static_cast<unsigned>(i), v, position);
   }
 }
 
 /// The product that slice `part` - 1 leaves to do in the columns right of slice `part`, as many as there are.
-template <int Group, class Mail, int Columns, int RowsPerThread, class T>
+template <int Group, class Exchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns], unsigned part, int left,
-                                                  const Mail& mail) {
-  constexpr int slice = Mail::slice;
+                                                  const Exchange& exchange) {
+  constexpr int slice = Exchange::slice;
   if constexpr (Group + 1 < Columns / slice) {
     if (Group * slice >= left) return;
-    mail.template subtract_product<Group>(part - 1, v);
-    subtract_products<Group + 1>(v, part, left, mail);
+    exchange.template subtract_product<Group>(part - 1, v);
+    subtract_products<Group + 1>(v, part, left, exchange);
   }
 }
 
 /// Factors a panel of `cols` columns. Arguments as factor_slice has them.
-template <class Mail, int Columns, int RowsPerThread, class T>
+template <class Exchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void factor_columns(T (&v)[RowsPerThread][Columns], int (&position)[RowsPerThread],
-                                               int cols, const Mail& mail, int& first_zero, int& my_pivot) {
-  constexpr int slice = Mail::slice;
+                                               int cols, const Exchange& exchange, int& first_zero,
+                                               int& my_pivot) {
+  constexpr int slice = Exchange::slice;
   GAUSSWEEP_ROLLED
   for (unsigned part = 0; part < Columns / slice; ++part) {
     const int begin = static_cast<int>(part) * slice;
     const int left = cols - begin;
     if (left > 0) {
       if constexpr (slice < Columns) {
-        if (part > 0) mail.template subtract_product<0>(part - 1, v);
+        if (part > 0) exchange.template subtract_product<0>(part - 1, v);
       }
       WarpCandidate<T> of_warp = warp_candidate(v, position, begin);
-      mail.send(0, v, position, of_warp);
+      exchange.send(0, v, position, of_warp);
       // Who waits for the candidate does not wait for this.
-      if (part > 0) subtract_products<1>(v, part, left, mail);
+      if (part > 0) subtract_products<1>(v, part, left, exchange);
       const int count = min(left, slice);
-      factor_slice(v, position, part, count, left > slice, mail, of_warp, first_zero, my_pivot);
+      factor_slice(v, position, part, count, left > slice, exchange, of_warp, first_zero, my_pivot);
       GAUSSWEEP_ROLLED
       for (int i = count; i < slice; ++i) rotate<slice, 1>(v);
       if constexpr (slice < Columns) {
         if (left > slice) {
-          mail.store_lower(part, v, position);
-          mail.solve(part);
+          exchange.store_lower(part, v, position);
+          exchange.solve(part);
         }
       }
     }

@@ -35,12 +35,12 @@ int polls = 0;
 class Scheduler;
 
 struct Worker {
-  explicit Worker(Scheduler& s) : scheduler(s), strand(stack, &Worker::work, this) {}
-  static Strand& work(void* self);
+  explicit Worker(Scheduler& s) : scheduler(s), fiber(stack, &Worker::work, this) {}
+  static Fiber& work(void* self);
 
   Scheduler& scheduler;
   Stack stack;
-  Strand strand;
+  Fiber fiber;
 };
 
 namespace {
@@ -114,7 +114,7 @@ class Scheduler {
  public:
   ~Scheduler() {
     ending_ = true;
-    for (auto& worker : workers_) host_.hand_to(worker->strand);
+    for (auto& worker : workers_) host_.hand_to(worker->fiber);
   }
 
   void run(const Grid& grid, void (*body)(void*), void* closure);
@@ -129,18 +129,18 @@ class Scheduler {
   unsigned blocks() const { return static_cast<unsigned>(blocks_.size()); }
   void arrive_at_cluster();
   void await_cluster(Site site);
-  Strand& work(Worker& self);
+  Fiber& work(Worker& self);
 
  private:
   void run_cluster();
   void run_thread(Worker& self, unsigned index);
   bool next_round();
-  Strand& successor();
+  Fiber& successor();
   void wait();
   void complete(unsigned warp, const Thread& asker);
   void unwind();
 
-  Strand host_;
+  Fiber host_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Worker*> idle_;
   bool ending_ = false;
@@ -240,7 +240,7 @@ void Scheduler::run_cluster() {
 /// Every thread that has begun ends with the exception Unwind.
 void Scheduler::unwind() {
   for (Thread& thread : threads_) {
-    if (thread.worker != nullptr) host_.hand_to(thread.worker->strand);
+    if (thread.worker != nullptr) host_.hand_to(thread.worker->fiber);
   }
 }
 
@@ -256,37 +256,37 @@ bool Scheduler::next_round() {
   return true;
 }
 
-/// Decides which thread goes on (`current_`), and says where. The host's strand where none can.
-Strand& Scheduler::successor() {
+/// Decides which thread goes on (`current_`), and says where. The host's fiber where none can.
+Fiber& Scheduler::successor() {
   if (failure_ || (position_ == round_.size() && !next_round())) return host_;
   current_ = round_[position_++];
-  if (threads_[current_].worker != nullptr) return threads_[current_].worker->strand;
+  if (threads_[current_].worker != nullptr) return threads_[current_].worker->fiber;
   if (idle_.empty()) {
     workers_.push_back(std::make_unique<Worker>(*this));
-    return workers_.back()->strand;
+    return workers_.back()->fiber;
   }
   Worker* const worker = idle_.back();
   idle_.pop_back();
-  return worker->strand;
+  return worker->fiber;
 }
 
-Strand& Worker::work(void* self) {
+Fiber& Worker::work(void* self) {
   Worker& worker = *static_cast<Worker*>(self);
   return worker.scheduler.work(worker);
 }
 
 /// The life of a worker: it is handed to whenever `current_` is a thread to begin.
-Strand& Scheduler::work(Worker& self) {
+Fiber& Scheduler::work(Worker& self) {
   while (!ending_) {
     run_thread(self, current_);
     idle_.push_back(&self);
-    Strand* next = &host_;
+    Fiber* next = &host_;
     try {
       next = &successor();
     } catch (...) {  // no memory for a further worker
       failure_ = std::current_exception();
     }
-    if (next != &self.strand) self.strand.hand_to(*next);
+    if (next != &self.fiber) self.fiber.hand_to(*next);
   }
   return host_;
 }
@@ -319,8 +319,8 @@ void Scheduler::run_thread(Worker& self, unsigned index) {
 /// The running thread lets others run; it has noted before what it waits for.
 __attribute__((always_inline)) inline void Scheduler::wait() {
   const unsigned index = current_;
-  Strand& own = threads_[index].worker->strand;
-  Strand& next = successor();
+  Fiber& own = threads_[index].worker->fiber;
+  Fiber& next = successor();
   if (&next != &own) own.hand_to(next);
   if (failure_) throw Unwind{};
   Thread& thread = threads_[index];

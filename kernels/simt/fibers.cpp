@@ -60,11 +60,11 @@ boost::context::stack_context Stack::context() const {
   return result;
 }
 
-Strand::Strand(const Stack& stack, Body body, void* argument)
+Fiber::Fiber(const Stack& stack, Body body, void* argument)
     : stack_bottom_(stack.bottom()), stack_bytes_(stack.bytes()) {
 #ifdef GAUSSWEEP_ASAN
   // Boost enters the new fiber for a moment. To the sanitizer this is a switch to where we are, or that first
-  // function's variables would go to the fake stack of this strand, which may end earlier than the fiber
+  // function's variables would go to the fake stack of this fiber, which may end earlier than the fiber
   // does.
   void* fake_stack = nullptr;
   const void* own_bottom = nullptr;
@@ -80,7 +80,7 @@ Strand::Strand(const Stack& stack, Body body, void* argument)
         __sanitizer_finish_switch_fiber(nullptr, &left_->stack_bottom_, &left_->stack_bytes_);
 #endif
         left_->fiber_ = std::move(left);
-        Strand& next = body(argument);
+        Fiber& next = body(argument);
         left_ = this;
 #ifdef GAUSSWEEP_ASAN
         __sanitizer_start_switch_fiber(nullptr, next.stack_bottom_, next.stack_bytes_);

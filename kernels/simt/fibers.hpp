@@ -38,25 +38,25 @@ class Stack {
 };
 
 /// The calling thread's own flow of control, or that of a fiber.
-class Strand {
+class Fiber {
  public:
-  /// What a fiber does when it is first handed to. Where it returns, the fiber ends and the strand returned
+  /// What a fiber does when it is first handed to. Where it returns, the fiber ends and the fiber returned
   /// goes on.
-  using Body = Strand& (*)(void* argument);
+  using Body = Fiber& (*)(void* argument);
 
   /// Of the caller.
-  Strand() = default;
+  Fiber() = default;
   /// Of a fiber on `stack`. It has to have ended before this is destroyed.
-  Strand(const Stack& stack, Body body, void* argument);
-  Strand(const Strand&) = delete;
-  Strand& operator=(const Strand&) = delete;
+  Fiber(const Stack& stack, Body body, void* argument);
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
 
-  /// Leaves this strand, which is the one that runs, and goes on with `next`; returns when somebody hands
+  /// Leaves this fiber, which is the one that runs, and goes on with `next`; returns when somebody hands
   /// back.
-  void hand_to(Strand& next);
+  void hand_to(Fiber& next);
 
  private:
-  inline static thread_local Strand* left_ = nullptr;  // the strand that was left last
+  inline static thread_local Fiber* left_ = nullptr;  // the fiber that was left last
 
   boost::context::fiber fiber_;         // how to go on; empty while it runs
   const void* stack_bottom_ = nullptr;  // of a thread's own stack: learnt when first left
@@ -67,8 +67,8 @@ class Strand {
 };
 
 // Inline, as are the steps towards it in emulated_scheduler.cpp: a processor predicts wrongly every return
-// from a function that another strand had called, and these are most of what a switch costs.
-__attribute__((always_inline)) inline void Strand::hand_to(Strand& next) {
+// from a function that another fiber had called, and these are most of what a switch costs.
+__attribute__((always_inline)) inline void Fiber::hand_to(Fiber& next) {
   left_ = this;
 #ifdef GAUSSWEEP_ASAN
   __sanitizer_start_switch_fiber(&fake_stack_, next.stack_bottom_, next.stack_bytes_);

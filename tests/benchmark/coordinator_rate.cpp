@@ -168,8 +168,11 @@ int measure(const std::string& folder, int ranks, std::size_t count, double seco
   RunDirectory directory(folder, false);
   PretendedRanks post(ranks, registry, seconds);
   const double setup = now_seconds();
-  Coordinator coordinator(post, directory, registry, small_trials(registry, count), 0,
-                          std::vector<std::string>(static_cast<std::size_t>(ranks), "a host"), {}, 1e15);
+  Coordinator coordinator(post, directory, registry,
+                          {small_trials(registry, count),
+                           0,
+                           std::vector<std::string>(static_cast<std::size_t>(ranks), "a host"),
+                           {}});
   const double start = now_seconds();
   double wall = 0, cpu = 0, longest = 0;
   while (!coordinator.finished()) {

@@ -164,13 +164,14 @@ bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_
   const int ranks = static_cast<int>(starts_.size());
   for (int rank = 0; rank < ranks; ++rank) posts_.push_back(std::make_unique<RankPost>(*this, rank, ranks));
   if (limits.deadline > 0) limits.deadline += now_;
+  limits.store_bytes = store_limit;
   if (hosts.empty()) hosts.assign(starts_.size(), "a host");
   const StopSignals arrived = [this](int* last) {
     *last = signal;
     return signals;
   };
-  coordinator_ = std::make_unique<Coordinator>(*posts_[0], *directory_, registry_, trials_, 0, hosts, limits,
-                                               store_limit, clock, arrived);
+  coordinator_ = std::make_unique<Coordinator>(*posts_[0], *directory_, registry_,
+                                               Assignments{trials_, 0, hosts, limits}, clock, arrived);
   for (int rank = 0; rank < ranks; ++rank) {
     WorkerPlace place;
     place.directory = directory_->path();

@@ -36,7 +36,7 @@ struct alignas(16) Message {
 
 /// Shared memory of a block for what it is told in a slice, and what it makes of it.
 template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
-struct MailMemory {
+struct ExchangeMemory {
   static constexpr int slice = slice_columns<Columns>;
   static constexpr int warps = Threads / 32;
   static constexpr int most_senders = By == Senders::block ? warps : By == Senders::warps ? 32 : most_blocks;
@@ -64,19 +64,19 @@ struct WarpCandidate {
   Choice choice;
 };
 
-/// Mail of a slice, whose columns have their numbers within it. A column's place is free again in the next
-/// slice, which nobody reaches before all have ended this. `part`: the slice's number.
+/// Exchange of a slice, whose columns have their numbers within it. A column's place is free again in the
+/// next slice, which nobody reaches before all have ended this. `part`: the slice's number.
 template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
-class Mail {
+class Exchange {
  public:
-  using Memory = MailMemory<T, Columns, RowsPerThread, Threads, By>;
+  using Memory = ExchangeMemory<T, Columns, RowsPerThread, Threads, By>;
   using Rows = T[RowsPerThread][Columns];
   using Positions = int[RowsPerThread];
   static constexpr int slice = Memory::slice;
   using Told = Message<T, slice>;
 
   /// Nothing may be sent before all blocks of the cluster have made theirs.
-  __device__ __forceinline__ explicit Mail(Memory& memory)
+  __device__ __forceinline__ explicit Exchange(Memory& memory)
       // By a shuffle, which the compiler does not make anew at each use.
       : base_(__shfl_sync(0xffffffffu, simt::shared_address(&memory), 0)),
         blocks_(simt::cluster_blocks()),

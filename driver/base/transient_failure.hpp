@@ -10,8 +10,8 @@ namespace gaussweep::driver {
 
 /// Thrown where it is the moment that is to blame, not the trial: others hold the memory, a file was being
 /// written. The trial is recorded with `status`, and `--resume` does it again.
-struct ForNow : std::runtime_error {
-  ForNow(io::Status end, const std::string& words)
+struct TransientFailure : std::runtime_error {
+  TransientFailure(io::Status end, const std::string& words)
       : std::runtime_error(words + "; --resume tries it again"), status(end) {}
   io::Status status;
 };
