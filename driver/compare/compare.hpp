@@ -44,7 +44,8 @@ struct RunNoise {
   /// 100 us on; 1 where less than 8 tell, or it does not.
   double raise_short = 1, raise_long = 1;
   double of_methods = 0;  ///< scatter of methods' medians; 0 of less than 5
-  double of_host = 0;     ///< ln r that most host-bound trials have in common; 0 of less than 4
+  double of_host =
+      0;  ///< ln r of the host's part that most host-bound trials have in common; 0 of less than 4
   double raise_host = 1;
 };
 

@@ -18,7 +18,8 @@ constexpr std::size_t least_of_method = 3;  // pairs whose median is a method's
 constexpr std::size_t least_for_noise = 8;
 constexpr std::size_t least_methods = 5;
 constexpr std::size_t least_host_bound = 4;
-constexpr double most_drift = 0.005;   // ln r that is a run's, not a change's
+constexpr double least_host_share = 0.3;  // of a time that tells of the host
+constexpr double most_drift = 0.005;      // ln r that is a run's, not a change's
 constexpr double unknown_drift = 0.1;  // of the host, where too few tell it: 3.1 to 4.6 us a launch are seen
 constexpr double short_seconds = 1e-4;
 
@@ -26,7 +27,8 @@ constexpr double short_seconds = 1e-4;
 struct Judged {
   Pair* pair = nullptr;
   bool by_gpu = false, by_host = false;
-  Estimate gpu, host;  ///< of what the GPU needs, or the whole run where it is not host-bound; of that run
+  Estimate gpu, host;     ///< of what the GPU needs, or the whole run where it is not host-bound; of that run
+  double host_share = 0;  ///< of that run's time
 };
 
 std::string method_of(const Pair& pair) {
@@ -67,7 +69,8 @@ Judged judged(Pair& pair, bool is_duet) {
     if (pair.has_replays()) {
       const double of_gpu =
           std::min(pair.base.gpu.median / pair.base.run.median, pair.now.gpu.median / pair.now.run.median);
-      scatter = {host_bound_scatter.share * std::max(0.0, 1 - of_gpu), host_bound_scatter.seconds};
+      result.host_share = std::max(0.0, 1 - of_gpu);
+      scatter = {host_bound_scatter.share * result.host_share, host_bound_scatter.seconds};
     }
     result.host = estimate_of(pair.base.run, pair.now.run, scatter);
   }
@@ -95,10 +98,13 @@ RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
   noise.backend = trials.front()->pair->identity.backend;
   noise.place = trials.front()->pair->new_place;
   std::map<std::string, std::vector<const Judged*>> methods;
-  std::vector<double> of_host, short_ones, long_ones, middles;
+  std::vector<double> of_host, of_runs, short_ones, long_ones, middles;
   for (const Judged* trial : trials) {
     if (trial->by_gpu) methods[method_of(*trial->pair)].push_back(trial);
-    if (trial->by_host && trial->pair->has_replays()) of_host.push_back(trial->host.log);
+    // ln of a time of which the host has a share moves by that share of what the host drifts.
+    if (trial->host_share < least_host_share) continue;
+    of_host.push_back(trial->host.log / trial->host_share);
+    of_runs.push_back(trial->host.log);
   }
   for (const auto& [method, its_trials] : methods) {
     if (its_trials.size() < least_of_method) continue;
@@ -126,9 +132,11 @@ RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
   std::vector<double> of_launches;
   for (const Judged* trial : trials) {
     if (trial->by_host && trial->pair->has_replays())
-      of_launches.push_back(std::fabs(trial->host.log - noise.of_host) / trial->host.error);
+      of_launches.push_back(std::fabs(trial->host.log - noise.of_host * trial->host_share) /
+                            trial->host.error);
   }
-  const bool is_drift_known = of_launches.size() >= least_host_bound;
+  const double of_usual_run = of_runs.empty() ? 0 : middle_of(std::move(of_runs));
+  const bool is_drift_known = of_host.size() >= least_host_bound;
   noise.raise_host = raise_of(std::move(of_launches));
   for (Judged* trial : trials) {
     trial->gpu.drift = noise.drift;
@@ -139,11 +147,11 @@ RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
     if (!is_drift_known) {
       trial->host.error = std::hypot(trial->host.error, unknown_drift);
     } else if (trial->pair->has_replays()) {
-      trial->host.drift = noise.of_host;
+      trial->host.drift = noise.of_host * trial->host_share;
     } else {
-      // How much of the time is launches is unknown: all of it, or nothing.
-      trial->host.drift = noise.of_host / 2;
-      trial->host.error = std::hypot(trial->host.error, noise.of_host / 2);
+      // How much of the time is launches is unknown: as much as of those whose share is known, or nothing.
+      trial->host.drift = of_usual_run / 2;
+      trial->host.error = std::hypot(trial->host.error, of_usual_run / 2);
     }
   }
   return noise;
@@ -210,6 +218,7 @@ void decide(const Judged& trial, const Decision& decision, double threshold) {
   const bool is_gpus = trial.by_gpu && (gpu == Verdict::slower || host == Verdict::same ||
                                         (gpu != Verdict::same && host != Verdict::slower));
   pair.change = is_gpus ? change_of(trial.gpu, gpu, clock) : change_of(trial.host, host, Timed::run);
+  if (pair.change.verdict == Verdict::slower) pair.reason = reason;
 }
 
 /// A method with the estimate of all its trials, where it has several.
@@ -217,7 +226,7 @@ struct JudgedMethod {
   MethodChange method;
   std::vector<const Judged*> trials;
   Estimate together;
-  bool is_known = false, by_gpu = false;
+  bool is_known = false, by_gpu = false, by_host = false;
 };
 
 std::vector<JudgedMethod> methods_of(const std::vector<Judged>& trials,
@@ -239,6 +248,7 @@ std::vector<JudgedMethod> methods_of(const std::vector<Judged>& trials,
     }
     one.by_gpu = by_gpu.size() >= least_of_method;
     const std::vector<Estimate>& chosen = one.by_gpu || by_host.empty() ? by_gpu : by_host;
+    one.by_host = !one.by_gpu && !by_host.empty();
     one.is_known = !chosen.empty();
     if (one.is_known) one.together = pooled(chosen);
     const auto of_place = noise.find({one.method.backend, one.method.new_place});
@@ -282,7 +292,7 @@ void judge_times(Comparison& comparison, const CompareRules& rules) {
     method.pairs = static_cast<std::int64_t>(one.trials.size());
     for (const Judged* trial : one.trials) ++method.counts[trial->pair->change.verdict];
     if (one.is_known) {
-      const Verdict otherwise = one.by_gpu ? Verdict::unclear : Verdict::host_bound;
+      const Verdict otherwise = one.by_host ? Verdict::host_bound : Verdict::unclear;
       const bool has_gpu =
           one.by_gpu && std::all_of(one.trials.begin(), one.trials.end(),
                                     [](const Judged* trial) { return trial->pair->has_replays(); });

@@ -66,6 +66,25 @@ TEST(Compare, WhereTheHostAloneDriftsItSaysHostBound) {
   EXPECT_EQ(verdict(launched(quick, 1), blind), (Answer{Verdict::slower, true})) << "no second clock";
 }
 
+// Half of most of these times is the host's, of one a tenth: what the host drifts by moves that one by a fifth
+// of it.
+TEST(Compare, TheHostsDriftMovesATimeByTheHostsShareOfIt) {
+  const auto set = [](double launch) {
+    std::vector<Record> records;
+    for (std::int64_t n : {64, 128, 256, 512, 1024}) {
+      const double host = n == 1024 ? 0.2 : 2;
+      const double run = 2 + host * launch;
+      Record r = launched({run, 1.001 * run, 1.002 * run}, 2);
+      r.n = r.m = r.k = n;
+      r.matrix_digest += std::to_string(n);
+      records.push_back(r);
+    }
+    return results_of(std::move(records));
+  };
+  EXPECT_THAT(compare(set(1), set(0.7), rules(0.02)).regressions, ::testing::IsEmpty());
+  EXPECT_THAT(compare(set(0.7), set(1), rules(0.02)).regressions, ::testing::IsEmpty());
+}
+
 TEST(Compare, WhatTheHostPacesIsJudgedByHowFarTheHostDrifted) {
   const auto set = [](double launch, double paced) {
     std::vector<Record> records;
