@@ -39,6 +39,7 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
       {"compare",
        "gaussweep compare runs/before runs/after\n"
        "gaussweep compare runs/before runs/after --only slower,worse --sort speedup --limit 20"},
+      {"trend", "gaussweep trend nights/*"},
       {"duet", "gaussweep duet ../before/build/gaussweep plan.yaml -o runs/duet"},
       {"verify", "gaussweep verify runs/first --tolerance gesv=8"},
       {"merge", "gaussweep merge runs/part-* -o all.h5"},

@@ -8,9 +8,6 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// How much the model weighs beside a trial's own scatter, in degrees of freedom. It is how heavy the tails
-/// of single pairs are, too.
-constexpr double model_degrees = 8;
 /// The share of the variance that all processes of a run have in common.
 constexpr double share_of_run = 0.3;
 /// The share of the variance that all trials of a method have in common.
@@ -19,16 +16,6 @@ constexpr double method_degrees = 30;
 
 double square(double x) {
   return x * x;
-}
-
-/// The t with P(T > t) = tail, by halving.
-double student_quantile(double tail, double degrees) {
-  double low = 0, high = 1e3;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (student_tail(middle, degrees) > tail ? low : high) = middle;
-  }
-  return high;
 }
 
 /// What one process's median scatters by where nothing changed, of ln.
@@ -64,6 +51,15 @@ Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs) {
   timing.median = summarise(std::move(medians)).median;
   timing.sigma = summarise(std::move(sigmas)).median;
   return timing;
+}
+
+double student_quantile(double tail, double degrees) {
+  double low = 0, high = 1e3;  // by halving
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (student_tail(middle, degrees) > tail ? low : high) = middle;
+  }
+  return high;
 }
 
 double Estimate::ratio() const {

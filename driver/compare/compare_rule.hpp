@@ -68,6 +68,13 @@ Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& sca
 /// @pre there are some
 Estimate pooled(const std::vector<Estimate>& trials);
 
+/// How much the model weighs beside a trial's own scatter, in degrees of freedom. It is how heavy the tails
+/// of single pairs are, too.
+constexpr double model_degrees = 8;
+
+/// The t with P(T > t) = tail.
+double student_quantile(double tail, double degrees);
+
 /// P(T > t) of Student's t. @pre degrees >= 1; only their whole part counts
 double student_tail(double t, double degrees);
 

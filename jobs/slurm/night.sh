@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A short text on a night, to be mailed: what is missing, what failed unexpectedly, what became slower or wrong since the
-# night before, how the fastest trials did night by night, and who wins.
+# A short text on a night, to be mailed: what is missing, what failed unexpectedly, what became slower or wrong against
+# the nights before, since when (`gaussweep trend`), how the fastest trials did night by night, and who wins.
 #
 #   jobs/slurm/night.sh NIGHT [BEFORE [EARLIER…]]
 #
@@ -26,14 +26,17 @@ count=$(tail -n 1 <<<"$failures")
 unexpected=$(sed -n '/^Not as expected:/,/^$/p' <<<"$failures")
 compared='' code=0
 if (($# > 1)); then
-  compared=$("$gaussweep" compare "$(results_of "$2")" "$night" --only slower,worse --sort speedup --limit "$most" 2>&1)
+  bases=()
+  for one in "${@:2}"; do bases+=("$(results_of "$one")"); done
+  compared=$("$gaussweep" compare "${bases[@]}" "$night" --only slower,worse --sort speedup --limit "$most" 2>&1)
   code=$?
-  if ((code != 0 && code != 4)); then compared="Not compared with $2: $compared" code=0; fi
+  if ((code != 0 && code != 4)); then compared="Not compared: $compared" code=0; fi
 fi
-trend=''
+trend='' changes=''
 if (($# > 2)); then
   nights=() chosen=()
   for one; do nights+=("$(results_of "$one")"); done
+  changes=$("$gaussweep" trend "${nights[@]}" --limit "$most" 2>&1) || changes="Not told: $changes"
   IFS=' ' read -r -a chosen <<<"${GAUSSWEEP_TREND:-}"
   trend=$("$root/analysis/report" --trend "${chosen[@]}" "${nights[@]}" 2>&1) || trend="Not told: $trend"
 fi
@@ -47,7 +50,8 @@ if ((code == 4)); then subject+=", slower or worse"; fi
 echo "$subject"
 if [[ -n $missing ]]; then printf '\n%s\n' "$missing"; fi
 if [[ -n $unexpected ]]; then printf '\n%s\n' "$(head -n "$most" <<<"$unexpected")"; fi
-if [[ -n $compared ]]; then printf '\nSince %s:\n%s\n' "$(basename "$2")" "$compared"; fi
+if [[ -n $compared ]]; then printf '\nAgainst %s:\n%s\n' "$(basename -a "${@:2}" | paste -sd' ')" "$compared"; fi
+if [[ -n $changes ]]; then printf '\nSince when:\n%s\n' "$changes"; fi
 if [[ -n $trend ]]; then printf '\nNight by night (medians):\n%s\n' "$trend"; fi
 printf '\n%s\n' "$(COLUMNS=${COLUMNS:-100} "$gaussweep" summary "$night" --best --by gpu | sed '/^First the fastest/,$d')"
 exit "$code"

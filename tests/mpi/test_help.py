@@ -150,7 +150,7 @@ class Data(SweepTest):
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.splitlines()[0], "gaussweep, run: 4 records: 4 pass, incomplete")
-        for words in ("3 of 9 trials are missing", "Since before:", "4 trials in both: 4 SAME", "gesv double"):
+        for words in ("3 of 9 trials are missing", "Against before:", "4 trials in both: 4 SAME", "gesv double"):
             self.assertIn(words, done.stdout)
 
     def test_three_nights_are_followed(self):
@@ -164,6 +164,7 @@ class Data(SweepTest):
             timeout=120,
         )
         self.assertIn(done.returncode, (0, 4), done.stderr)
+        self.assertRegex(done.stdout, r"Since when:\n3 nights, \d+ trials: no change\n")
         self.assertRegex(done.stdout, r"Night by night \(medians\):\ngesv/lapack double, n = \d+, CPU: [+-]\d+\.\d %\n")
 
     def test_filters_that_leave_nothing_together_are_said(self):

@@ -66,8 +66,8 @@ TEST(Compare, WhereTheHostAloneDriftsItSaysHostBound) {
   EXPECT_EQ(verdict(launched(quick, 1), blind), (Answer{Verdict::slower, true})) << "no second clock";
 }
 
-// Half of most of these times is the host's, of one a tenth: what the host drifts by moves that one by a fifth
-// of it.
+// Half of most of these times is the host's, of one a tenth: what the host drifts by moves that one by a
+// fifth of it.
 TEST(Compare, TheHostsDriftMovesATimeByTheHostsShareOfIt) {
   const auto set = [](double launch) {
     std::vector<Record> records;

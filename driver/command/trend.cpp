@@ -1,0 +1,127 @@
+/// `gaussweep trend`: nights of the same plans, and since when what takes longer.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <memory>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
+#include "driver/command/cli.hpp"
+#include "driver/command/option_checks.hpp"
+#include "driver/compare/trend.hpp"
+#include "driver/records/loading.hpp"
+#include "driver/system/console.hpp"
+#include "driver/system/terminal.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct TrendOptions {
+  std::vector<std::string> sets;
+  std::string threshold = "1", format = "table";
+  std::size_t limit = 0;
+};
+
+ordered_json json_of(const TrendSeries& series) {
+  const io::Record& r = series.identity;
+  ordered_json json{{"key", r.key},
+                    {"problem", r.problem},
+                    {"method", r.method},
+                    {"precision", r.precision},
+                    {"n", r.n},
+                    {"parameters", r.parameters},
+                    {"backend", r.backend},
+                    {"place", series.place},
+                    {"clock", to_string(series.clock)},
+                    {"nights", series.nights},
+                    {"seconds", series.seconds},
+                    {"steps", ordered_json::array()}};
+  for (const ChangePoint& step : series.change.steps) {
+    json["steps"].push_back({{"night", series.nights[step.at]},
+                             {"ratio", std::exp(step.log)},
+                             {"low", std::exp(step.low)},
+                             {"high", std::exp(step.high)},
+                             {"other_gpu", step.is_other_group}});
+  }
+  if (series.change.is_drift) {
+    json["drift"] = {{"ratio", std::exp(series.change.drift)},
+                     {"low", std::exp(series.change.drift_low)},
+                     {"high", std::exp(series.change.drift_high)}};
+  }
+  return json;
+}
+
+ordered_json json_of(const Trend& trend) {
+  ordered_json json{{"rate", trend.rate},
+                    {"changes", trend_sentences(trend)},
+                    {"nights", ordered_json::array()},
+                    {"series", ordered_json::array()}};
+  for (const Night& night : trend.nights) {
+    json["nights"].push_back({{"path", night.path},
+                              {"began", night.began},
+                              {"commits", night.commits},
+                              {"gpus", night.gpus},
+                              {"driver", night.driver}});
+  }
+  for (const TrendSeries& series : trend.series) json["series"].push_back(json_of(series));
+  return json;
+}
+
+void print(const Trend& trend, std::size_t limit) {
+  const std::size_t width = prose_width();
+  const std::vector<std::string> changes = trend_sentences(trend);
+  const std::size_t shown = limit > 0 ? std::min(limit, changes.size()) : changes.size();
+  for (std::size_t i = 0; i < shown; ++i) fmt::print("{}", paragraph(printable(changes[i]), width));
+  if (shown < changes.size()) fmt::print("… and {} more changes (--limit)\n", changes.size() - shown);
+  fmt::print("{}",
+             paragraph(fmt::format("{} nights, {} trials: {}", trend.nights.size(), trend.series.size(),
+                                   changes.empty() ? "no change" : fmt::format("{} changes", changes.size())),
+                       width));
+}
+
+void show_trend(const TrendOptions& options) {
+  const Format format = parse_format(options.format);
+  TrendRules rules;
+  rules.threshold = parse_percent("--threshold", options.threshold);
+  std::vector<std::pair<std::string, io::Results>> sets;
+  for (const std::string& asked : options.sets) {
+    for (const std::filesystem::path& path : runs_under(asked)) {
+      Loaded loaded = load(path, false);
+      for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
+      sets.emplace_back(path.string(), std::move(loaded.results));
+    }
+  }
+  const Trend trend = trend_of(sets, rules);
+  if (trend.series.empty())
+    throw UsageError("no trial has a time in two of these nights: give several runs of one plan");
+  if (format == Format::json) {
+    fmt::print("{}\n", json_text(json_of(trend)));
+  } else {
+    print(trend, options.limit);
+  }
+}
+
+}  // namespace
+
+void add_trend_command(CLI::App& app) {
+  auto options = std::make_shared<TrendOptions>();
+  CLI::App* sub = app.add_subcommand(
+      "trend", "Nights side by side: which trials became slower or faster, since when, by how much");
+  sub->add_option("runs", options->sets, "Run directories, folders of them, or results files: a night each")
+      ->required();
+  sub->add_option("--threshold", options->threshold, "Percent by which a time must change to count")
+      ->capture_default_str();
+  allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
+              {"table", "json"});
+  allow_whole(
+      *sub->add_option("--limit", options->limit, "Show so many changes; 0: all")->capture_default_str(), 0,
+      most_rows);
+  sub->callback([options] { show_trend(*options); });
+}
+
+}  // namespace gaussweep::driver

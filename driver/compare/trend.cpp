@@ -1,0 +1,199 @@
+#include "driver/compare/trend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "driver/base/words.hpp"
+#include "driver/records/identity.hpp"
+#include "io/records/status.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+/// What one night says of a trial.
+struct NightTimes {
+  std::vector<double> runs, replays, sigmas;
+  std::string gpu;
+  const Record* record = nullptr;
+};
+
+using Times = std::map<std::size_t, NightTimes>;  // by night
+
+Night night_of(const std::string& path, const io::Results& results) {
+  Night night;
+  night.path = path;
+  std::set<std::string> commits, gpus;
+  for (const Record& record : results.records) {
+    if (!record.start_time.empty() && (night.began.empty() || record.start_time < night.began))
+      night.began = record.start_time;
+    if (!record.commit.empty()) commits.insert(record.commit);
+    if (!record.gpu_uuid.empty()) gpus.insert(record.gpu_uuid);
+  }
+  night.commits.assign(commits.begin(), commits.end());
+  night.gpus.assign(gpus.begin(), gpus.end());
+  const auto driver = results.attributes.find("driver_version");
+  if (driver != results.attributes.end()) night.driver = driver->second;
+  return night;
+}
+
+double middle_of(std::vector<double> values) {
+  return summarise(std::move(values)).median;
+}
+
+/// @return false where no clock has a time in enough nights
+bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
+  const bool has_replays = std::all_of(times.begin(), times.end(),
+                                       [](const auto& night) { return !night.second.replays.empty(); });
+  series.clock = has_replays ? Timed::gpu : Timed::run;
+  std::map<std::string, int> groups;
+  std::vector<double> sigmas;
+  double queue = 0;
+  for (const auto& [night, each] : times) {
+    const double seconds = middle_of(has_replays ? each.replays : each.runs);
+    series.nights.push_back(night);
+    series.seconds.push_back(seconds);
+    series.identity = *each.record;
+    logs.logs.push_back(std::log(seconds));
+    logs.groups.push_back(groups.emplace(each.gpu, static_cast<int>(groups.size())).first->second);
+    sigmas.push_back(middle_of(each.sigmas));
+    queue = std::max(queue, each.record->queue_seconds / each.record->seconds_median);
+  }
+  constexpr double paced = 0.5;  // as Pair::is_host_paced
+  Scatter scatter = gpu_scatter;
+  if (series.identity.backend != "cuda") {
+    scatter = cpu_scatter;
+  } else if (!has_replays) {
+    scatter = queue >= paced ? host_paced_scatter : Scatter{gpu_scatter.share, host_paced_scatter.seconds};
+  }
+  const double seconds = middle_of(series.seconds);
+  const auto square = [](double x) { return x * x; };
+  const auto samples = static_cast<double>(std::max<std::int64_t>(1, series.identity.samples));
+  logs.model_variance = square(scatter.share) + square(scatter.seconds / seconds) +
+                        square(median_error * middle_of(std::move(sigmas))) / samples;
+  logs.group_variance = square(other_gpu_scatter.share) + square(other_gpu_scatter.seconds / seconds);
+  return series.nights.size() > 1;
+}
+
+std::string trial_words(const TrendSeries& series) {
+  const Record& r = series.identity;
+  return fmt::format("{}/{} {} n={}{}{}{}", r.problem, r.method, r.precision, r.n,
+                     r.backend == "cuda" ? "" : " " + r.backend, r.parameters == "{}" ? "" : " ",
+                     settings_text(r.parameters));
+}
+
+std::string percent_words(double log, double low, double high) {
+  const double sign = log > 0 ? 1 : -1;
+  const double ends[] = {100 * std::expm1(low) * sign, 100 * std::expm1(high) * sign};
+  return fmt::format("{:.1f} % {} ({:.1f} to {:.1f})", 100 * std::expm1(log) * sign,
+                     log > 0 ? "slower" : "faster", std::min(ends[0], ends[1]), std::max(ends[0], ends[1]));
+}
+
+std::string commit_words(const Night& before, const Night& after) {
+  if (before.commits.empty() || after.commits.empty()) return "commits unknown";
+  const std::string from = before.commits.back().substr(0, 8), to = after.commits.front().substr(0, 8);
+  return from == to ? "the same commit " + from : fmt::format("commits {}..{}", from, to);
+}
+
+/// What else is another than the night before.
+std::string beside(const Night& before, const Night& after, bool is_other_gpu) {
+  std::string words;
+  if (before.driver != after.driver && !before.driver.empty() && !after.driver.empty())
+    words += fmt::format(", driver {} -> {}", before.driver, after.driver);
+  if (is_other_gpu) words += ", another GPU";
+  return words;
+}
+
+/// Decides about all series at once, as about the trials of a pair.
+void judge(Trend& trend, const std::vector<TimeSeries>& logs, double threshold) {
+  std::vector<double> tails;
+  for (const TimeSeries& series : logs) tails.push_back(changes_of(series, trend.rate, threshold).tail);
+  const std::vector<bool> chosen = rejected(tails, trend.rate);
+  const auto count = std::count(chosen.begin(), chosen.end(), true);
+  const double level = trend.rate * static_cast<double>(count) / static_cast<double>(logs.size());
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    if (chosen[i]) trend.series[i].change = changes_of(logs[i], level, threshold);
+  }
+}
+
+}  // namespace
+
+Trend trend_of(const std::vector<std::pair<std::string, io::Results>>& sets, const TrendRules& rules) {
+  std::vector<std::pair<Night, const io::Results*>> nights;
+  for (const auto& [path, results] : sets) nights.emplace_back(night_of(path, results), &results);
+  std::stable_sort(nights.begin(), nights.end(),
+                   [](const auto& a, const auto& b) { return a.first.began < b.first.began; });
+  std::map<std::pair<std::string, std::string>, Times> trials;  // by trial and place
+  Trend trend;
+  for (const auto& [night, results] : nights) {
+    std::map<std::string, std::string> cpu_of_host;
+    for (const io::HostRow& row : results->hosts) cpu_of_host[row.host] = row.cpu;
+    for (const Record& record : results->records) {
+      const bool is_good = record.status == io::Status::pass || record.status == io::Status::suspect;
+      if (!is_good || !(record.seconds_median > 0)) continue;
+      const std::string place = record.backend == "cuda" ? record.gpu_name : cpu_of_host[record.host];
+      NightTimes& times = trials[{trial_identity(record), place}][trend.nights.size()];
+      times.runs.push_back(record.seconds_median);
+      const bool has_replays = record.replay_median > 0;
+      if (has_replays) times.replays.push_back(record.replay_median);
+      times.sigmas.push_back(
+          relative_sigma(has_replays ? record.replay_q1 : record.seconds_q1,
+                         has_replays ? record.replay_median : record.seconds_median,
+                         has_replays ? record.replay_q3 : record.seconds_q3,
+                         static_cast<std::size_t>(std::max<std::int64_t>(1, record.samples))));
+      times.gpu = record.gpu_uuid;
+      times.record = &record;
+    }
+    trend.nights.push_back(night);
+  }
+  std::vector<TimeSeries> logs;
+  for (const auto& [key, times] : trials) {
+    TrendSeries series;
+    series.place = key.second;
+    TimeSeries its_logs;
+    if (!measure(series, times, its_logs)) continue;
+    series.identity.sample_list.clear();
+    trend.series.push_back(std::move(series));
+    logs.push_back(std::move(its_logs));
+  }
+  trend.rate = rules.rate;
+  judge(trend, logs, std::log1p(rules.threshold));
+  return trend;
+}
+
+std::vector<std::string> trend_sentences(const Trend& trend) {
+  std::vector<std::tuple<std::size_t, double, std::string>> found;  // by night, size
+  for (const TrendSeries& series : trend.series) {
+    const SeriesChange& change = series.change;
+    for (const ChangePoint& step : change.steps) {
+      const Night &before = trend.nights[series.nights[step.at - 1]],
+                  &after = trend.nights[series.nights[step.at]];
+      found.emplace_back(
+          series.nights[step.at], std::fabs(step.log),
+          fmt::format("{}: {} since {}, {}{}", trial_words(series),
+                      percent_words(step.log, step.low, step.high), after.began.substr(0, 10),
+                      commit_words(before, after), beside(before, after, step.is_other_group)));
+    }
+    if (!change.is_drift) continue;
+    const Night &first = trend.nights[series.nights.front()], &last = trend.nights[series.nights.back()];
+    found.emplace_back(
+        series.nights.back(), std::fabs(change.drift),
+        fmt::format("{}: slowly {} from {} to {}, {}", trial_words(series),
+                    percent_words(change.drift, change.drift_low, change.drift_high),
+                    first.began.substr(0, 10), last.began.substr(0, 10), commit_words(first, last)));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return std::tie(std::get<0>(b), std::get<1>(b)) < std::tie(std::get<0>(a), std::get<1>(a));
+  });
+  std::vector<std::string> sentences;
+  for (auto& each : found) sentences.push_back(std::move(std::get<2>(each)));
+  return sentences;
+}
+
+}  // namespace gaussweep::driver

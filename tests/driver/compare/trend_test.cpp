@@ -1,0 +1,183 @@
+// Change points in nights that were drawn, with and without steps, drifts and other GPUs.
+
+#include "driver/compare/trend.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include "tests/driver/compare/identical_runs.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+TEST(ChangePoints, TheEnergyDistanceIsLargestAtTheStep) {
+  EXPECT_EQ(largest_distance({0, 1, 0, 1, 5, 6, 5, 6, 5}, 0, 9, 2), 4U);
+  EXPECT_EQ(largest_distance({9, 9, 0, 0, 0, 7, 7, 7, 7}, 2, 9, 2), 5U)
+      << "only what lies between begin and end";
+}
+
+/// Nights of many trials: of each the ln of some process's time about its own mean, as on GPU b it was
+/// measured.
+class Nights {
+ public:
+  explicit Nights(unsigned seed) : bits_(seed) {
+    std::map<std::string, std::vector<const Record*>> trials;
+    static const auto runs = identical_runs();
+    for (const auto& [name, run] : runs) {
+      for (const Record& r : run.records) {
+        if (name.front() != 'a') trials[r.method + r.precision + std::to_string(r.n)].push_back(&r);
+      }
+    }
+    for (auto& [name, records] : trials) pool_.push_back(std::move(records));
+  }
+  io::Results night(std::size_t count, std::size_t number) {
+    io::Results results;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& records = pool_[i % pool_.size()];
+      Record r = *records[bits_() % records.size()];
+      r.run_id = "night" + std::to_string(number);
+      r.start_time = "2026-" + std::to_string(1000 + number);
+      r.commit = r.run_id;
+      r.matrix_seed = static_cast<std::int64_t>(i / pool_.size());
+      results.records.push_back(std::move(r));
+    }
+    return results;
+  }
+
+ private:
+  std::mt19937_64 bits_;
+  std::vector<std::vector<const Record*>> pool_;
+};
+
+using Sets = std::vector<std::pair<std::string, io::Results>>;
+
+void slow_down(Record& r, double factor) {
+  for (double* seconds :
+       {&r.seconds_q1, &r.seconds_median, &r.seconds_q3, &r.replay_q1, &r.replay_median, &r.replay_q3})
+    *seconds *= factor;
+}
+
+std::size_t count_of_changes(const Trend& trend) {
+  return trend_sentences(trend).size();
+}
+
+TEST(Trend, TwoHundredNightsOfFiveHundredTrialsHaveNoFalseChange) {
+  Nights nights(3);
+  Sets sets;
+  for (std::size_t i = 0; i < 200; ++i) sets.emplace_back(std::to_string(i), nights.night(500, i));
+  const Trend trend = trend_of(sets, {});
+  EXPECT_EQ(trend.series.size(), 500U);
+  std::printf("%zu false changes\n", count_of_changes(trend));
+  EXPECT_LE(count_of_changes(trend), 2U);
+}
+
+TEST(Trend, AStepOfThreePercentIsFoundWithinThreeNights) {
+  Nights nights(5);
+  Sets sets;
+  for (std::size_t i = 0; i < 33; ++i) {
+    sets.emplace_back(std::to_string(i), nights.night(500, i));
+    for (Record& r : sets.back().second.records) {
+      if (i >= 30) slow_down(r, 1.03);
+    }
+  }
+  const Trend trend = trend_of(sets, {});
+  int found = 0, in_time = 0, all = 0, short_found = 0, short_all = 0;
+  for (const TrendSeries& series : trend.series) {
+    const bool is_found = !series.change.steps.empty() || series.change.is_drift;
+    const double seconds = series.seconds.front();
+    if (seconds < 1e-4 || (series.clock == Timed::run && series.identity.queue_seconds > 0.4 * seconds)) {
+      ++short_all;
+      short_found += is_found;
+      continue;
+    }
+    ++all;
+    found += is_found;
+    in_time += is_found && !series.change.steps.empty() && series.nights[series.change.steps.back().at] == 30;
+  }
+  std::printf("%d of %d found, %d at the night; of those below 100 us, or that the host may pace, %d of %d\n",
+              found, all, in_time, short_found, short_all);
+  EXPECT_GE(found, 0.95 * all);
+  EXPECT_GE(in_time, 0.9 * all) << "some a night off";
+}
+
+TimeSeries series_of(const std::vector<double>& logs) {
+  return {logs, std::vector<int>(logs.size(), 0), 1e-5, 6e-4};
+}
+
+TEST(ChangePoints, ASlowDriftIsNoStep) {
+  std::vector<double> logs;
+  for (int i = 0; i < 60; ++i) logs.push_back(0.001 * i + (i % 3 == 0 ? 0.003 : -0.002));
+  const SeriesChange change = changes_of(series_of(logs), 1e-4, 0.01);
+  EXPECT_TRUE(change.is_drift);
+  EXPECT_TRUE(change.steps.empty());
+  EXPECT_NEAR(change.drift, 0.059, 0.005);
+  EXPECT_LT(change.drift_low, 0.059);
+  EXPECT_GT(change.drift_high, 0.059);
+}
+
+TEST(ChangePoints, StepsUpAndDownAreTwo) {
+  std::vector<double> logs;
+  for (int i = 0; i < 30; ++i) logs.push_back((i >= 10 && i < 17 ? 0.05 : 0) + (i % 2 == 0 ? 0.002 : -0.002));
+  const SeriesChange change = changes_of(series_of(logs), 1e-4, 0.01);
+  ASSERT_EQ(change.steps.size(), 2U);
+  EXPECT_EQ(change.steps[0].at, 10U);
+  EXPECT_EQ(change.steps[1].at, 17U);
+  EXPECT_NEAR(change.steps[0].log, 0.05, 0.003);
+  EXPECT_NEAR(change.steps[1].log, -0.05, 0.003);
+  EXPECT_FALSE(change.is_drift);
+}
+
+TEST(ChangePoints, WhatOnlyAnotherGpuChangedIsNoStep) {
+  std::vector<double> logs;
+  TimeSeries series = series_of({});
+  for (int i = 0; i < 20; ++i) {
+    series.logs.push_back((i >= 10 ? 0.03 : 0) + (i % 2 == 0 ? 0.002 : -0.002));
+    series.groups.push_back(i >= 10 ? 1 : 0);
+  }
+  EXPECT_TRUE(changes_of(series, 1e-4, 0.01).steps.empty());
+  series.groups[15] = 0;  // the same GPU is on both sides
+  const SeriesChange change = changes_of(series, 1e-4, 0.01);
+  ASSERT_EQ(change.steps.size(), 1U);
+  EXPECT_FALSE(change.steps[0].is_other_group);
+}
+
+TEST(Trend, ASentenceSaysSinceWhenAndByHowMuchAndBetweenWhichCommits) {
+  Sets sets;
+  for (int i = 11; i >= 0; --i) {  // in any order
+    Record r;
+    r.problem = "gemm";
+    r.method = "shared";
+    r.backend = "cuda";
+    r.precision = "double";
+    r.m = r.n = r.k = 1024;
+    r.status = "pass";
+    r.gpu_name = "GPU";
+    r.gpu_uuid = "GPU-1";
+    r.parameters = "{}";
+    r.samples = 5;
+    r.run_id = std::to_string(i);
+    r.start_time = "2026-11-" + std::to_string(10 + i) + "T02:00:00Z";
+    r.commit = i < 7 ? "aaaaaaaaaaaa" : "bbbbbbbbbbbb";
+    const double seconds = (i < 7 ? 1e-3 : 1.04e-3) * (1 + 1e-4 * (i % 3));
+    for (double* each : {&r.seconds_q1, &r.seconds_median, &r.seconds_q3}) *each = seconds;
+    io::Results night;
+    night.records.push_back(r);
+    night.attributes["driver_version"] = i < 7 ? "570" : "580";
+    sets.emplace_back(std::to_string(i), std::move(night));
+  }
+  const std::vector<std::string> sentences = trend_sentences(trend_of(sets, {}));
+  ASSERT_EQ(sentences.size(), 1U);
+  EXPECT_EQ(sentences.front().rfind("gemm/shared double n=1024: 4.0 % slower (", 0), 0U) << sentences.front();
+  EXPECT_NE(sentences.front().find("since 2026-11-17, commits aaaaaaaa..bbbbbbbb, driver 570 -> 580"),
+            std::string::npos)
+      << sentences.front();
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
