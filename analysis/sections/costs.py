@@ -14,7 +14,7 @@ def costs(page, night):
     _launches(page, rows)
     _clocks(page, night.records)
     if page.mark() == mark:
-        page.nothing("Nothing ran on a GPU, so there are no launches or clocks to tell of.")
+        page.nothing("Nothing ran on a GPU: there are no launches or clocks.")
 
 
 def _launches(page, rows):
@@ -28,9 +28,9 @@ def _launches(page, rows):
         page.add(f"None of {len(known)} timed runs on a GPU waited for the host to queue its kernels.")
         return
     page.add(
-        f"{len(bound)} of {len(known)} timed runs on a GPU waited for the host to queue their kernels: the time is that"
-        " of the method's way, and differs with the CPU. The same run as a CUDA graph shows what the GPU alone needs."
-        " Methods: " + ", ".join(names) + "."
+        f"{len(bound)} of {len(known)} timed runs on a GPU waited for the host to queue their kernels. Their"
+        " times include the host's launches and vary with the CPU. The same run as a CUDA graph shows"
+        " what the GPU alone needs. Methods: " + ", ".join(names) + "."
     )
     bound = bound.assign(a_launch=bound["queue_seconds"] / bound["kernels"].where(bound["kernels"] > 0))
     bound = bound.assign(waiting=bound["seconds_median"] / bound["replay_median"])
@@ -86,9 +86,9 @@ def energy(page, night):
         if row["method"] != fastest.loc[key, "method"]
     ]
     page.once(
-        "Joules of one run, without what making its operands takes, and how uncertain they are. The sensors themselves"
-        " are good to about 5 %, alike for all methods on a GPU."
-        + ("" if other else " Everywhere the fastest method is the most frugal too, among those that were measured.")
+        "Joules of one run, without the copying of operands, and their uncertainty. The sensors are good to about 5 %,"
+        " the same for all methods on a GPU."
+        + ("" if other else " Of the methods measured, the fastest always takes the least energy too.")
     )
     if other:
         page.items(other[:12])

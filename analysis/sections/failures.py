@@ -123,9 +123,9 @@ def _wrong(page, records):
         page.nothing("Every answer that was judged passed.")
         return
     page.add(
-        "A method without pivoting, or made for one kind of matrix, may honestly fail on another. The table says what"
-        " it fails on, what it passes on, and whether anything else solved the very same systems: then it is the"
-        " method's doing, not the matrix's alone."
+        "A method without pivoting, or made for one kind of matrix, may fail on another. The table shows what it"
+        " fails on, what it passes on, and whether another method solved the same systems. If one did, the method is at"
+        " fault, not the matrix alone."
     )
     solved = judged[judged["status"] == "pass"].groupby(["problem", "matrix_digest"])["method"].agg(set)
     counted = judged.assign(
@@ -181,7 +181,7 @@ def _wrong(page, records):
             ("finding", "finding", None),
         ],
         limit=60,
-        caption="Methods whose answers were not accepted, by matrix; what the plan expected is a finding.",
+        caption="Methods whose answers were not accepted, by matrix; findings are expected failures.",
     )
 
 

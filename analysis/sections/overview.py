@@ -26,7 +26,7 @@ def overview(page, night):
     )
     if (records["backend"] == "emulated").any():
         page.add(
-            "Trials of the backend emulated ran the GPU's kernels on the CPU: they say what is right, and nothing of"
+            "Trials of the backend emulated ran the GPU's kernels on the CPU. They show which answers are correct, not"
             " how fast a GPU is."
         )
     _warnings(page, night)
@@ -107,9 +107,9 @@ def ranking(page, night):
         return
     leaders_table(page, winners(night.records, apart=()))
     page.add(
-        "Only accepted answers compete, each method with its fastest configuration, against the others on the same"
-        " device, matrix, right-hand sides, triangle and size: that is a race. The backend emulated competes only where"
-        " nothing else ran: it is for correctness, not speed."
+        "Only accepted answers compete, each method in its fastest configuration. They compete on the same"
+        " device, matrix, right-hand sides, triangle and size. The backend emulated competes only where"
+        " nothing else ran, for it tests correctness, not speed."
     )
     raced = rows.assign(
         won=(rows["place"] == 1) & (rows["of"] > 1),

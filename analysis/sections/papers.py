@@ -5,7 +5,7 @@ from ..papers.answers import claimed
 from ..papers.experiments import experiments, matching, of_plans, plans_of, run_of
 
 NOT_REPEATED = (
-    "Not repeated, for there is no measured number in them to lay ours beside: Fuhrmann's Tables 5.1 and 5.2 (his"
+    "Not repeated, for they have no measured numbers: Fuhrmann's Tables 5.1 and 5.2 (his"
     " machines), Čejka's Tables 1.2 to 1.6 (properties of GPUs, memories and his machine), all figures that illustrate."
     " Not drawn, for the records hold sums over the calls of a kernel and not single ones: Soriano's Figures 5.5 and"
     " 5.6. docs/papers.md has the whole list."

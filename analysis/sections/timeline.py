@@ -78,9 +78,8 @@ def timeline(page, night):
         page.nothing("No record says when its phases began: they are of an earlier version, or their workers ended.")
         return
     page.add(
-        "What each device did when, from the first trial of its run to the last. In colour: measurements; grey: all"
-        " else, waiting included, and methods of the CPU beside a GPU, which had nothing to do then; empty: nothing is"
-        " recorded."
+        "What each device did, from the first trial of its run to the last. In colour: measurements. Grey: all else,"
+        " including waiting, and methods of the CPU, when the GPU was idle. Empty: nothing is recorded."
     )
     table, drawn = [], {}
     for title, lane in lanes(rows):

@@ -114,7 +114,7 @@ class PapersTest(unittest.TestCase):
             scaled,
             {"global memory, as if on 16 multiprocessors": 0.107, "shared memory, as if on 16 multiprocessors": 0.041},
         )
-        self.assertIn("Not repeated, for there is no measured number in them", page.words("papers"))
+        self.assertIn("Not repeated, for they have no measured numbers", page.words("papers"))
         self.assertIn("Published: modified over traditional serial elimination 1.4 to 1.61 times", page.words("papers"))
 
     def test_a_profile_is_that_of_the_grid_that_the_paper_launches(self):
