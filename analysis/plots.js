@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const DASHES = [[], [7, 3], [2, 3], [8, 3, 2, 3], [12, 3], [2, 6]];
-  const PAPER = [350, 172]; // a third of A4 across
+  const PAPER = [265, 165]; // a quarter of A4 across
   const high = (wide, named) => Math.round(Math.min(340, Math.max(220, 0.56 * wide))) + (named ? 40 : 0);
   const TAU = 2 * Math.PI;
   // In a box of side 2 around 0.
@@ -107,7 +107,7 @@
           c.stroke();
         }
         c.setLineDash([]);
-        if (s.lo) {
+        if (s.lo && !s.band) {
           c.lineWidth = r;
           c.beginPath();
           for (const i of points) {

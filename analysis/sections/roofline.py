@@ -26,7 +26,8 @@ def roofline(page, night):
         " precision on the way, passed over zeros, or kept its operands in a cache; what ran on the CPU has a share"
         " only where the CPU's own peaks were measured."
     )
-    page.plots(_figures(night, largest[largest["backend"] == "cuda"]))
+    on_gpu = largest["backend"] == "cuda"
+    page.plots(_figures(night, largest[on_gpu] if on_gpu.any() else largest))
     columns = [
         "problem",
         "precision",
@@ -75,7 +76,8 @@ def _figures(night, rows):
     for (device, precision), part in rows.groupby(["device", "precision"]):
         part = part[np.isfinite(part["intensity"]) & (part["intensity"] > 0)]
         name = part["problem"] + "/" + part["method"]
-        own = night.devices[night.devices["gpu_name"] == device]
+        names = night.devices["gpu_name"].where(night.devices["capability"] > 0, "CPU")
+        own = night.devices[names == device]
         copy, rate = (own[column].median() for column in ("copy_bytes_per_second", f"gemm_flops_{precision}"))
 
         def points(column, part=part, name=name):

@@ -6,7 +6,7 @@ from ..frames import at_largest, many, panels, slug, stage_rows
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
 
-LEAST_SHARE = 0.01  # of a stage that is drawn; the table has all
+LEAST_SHARE = 0.03  # of a stage that is drawn; the table has all
 
 
 def telling_trials(night):
@@ -23,7 +23,7 @@ def stages(page, night):
         page.nothing("No stages are recorded: no method that names its stages came to an answer.")
         return
     page.once(
-        "Stages of 1 % and more, measured in a pass of their own. Each method at its largest size."
+        "Stages of 3 % and more, measured in a pass of their own. Each method at its largest size."
         " Occupancy is that of the launch: warps that fit on a multiprocessor over the most it can hold; unknown"
         " outside a GPU."
     )

@@ -51,7 +51,7 @@ def over_baseline(page, night, baseline=""):
     rows = rows.assign(gain=np.asarray(times, dtype=float) / rows["seconds_median"])
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
     more = {"ylog": True, "lines_at": [(1, name)], "note": HOLLOW}
-    page.plots(over(rows, slug("over", name), f"Speedup over {name}", f"times as fast as {name}", "gain", **more))
+    page.plots(over(rows, slug("over", name), f"Speedup over {name}", f"times {name}", "gain", **more))
 
 
 def vendor(rows):
