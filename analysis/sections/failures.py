@@ -34,7 +34,7 @@ def _doubted(page, records):
     rows = doubted(records)
     if not len(rows):
         return
-    page.heading("To be doubted, though within the tolerance")
+    page.heading("Doubtful, though within the tolerance")
     grouped = (
         rows.assign(too_fast=rows["timing"] == "suspect")
         .groupby(["problem", "method", "matrix_name"])

@@ -18,7 +18,7 @@ sweep:
     n: {cuda: 512:8k:*2, emulated: 16:64:*2, host: 512:2k:*2}   # start:stop, start:stop:step, start:stop:*factor
     # nrhs: [1, 4]                   # right-hand sides of gesv and trsv
     # blocks: [1, 4]                 # a parameter of some of the methods
-    # A method without row exchanges may honestly fail; where that is a finding, say so:
+    # A method without row exchanges may fail; expected failures:
     expect: {gauss_cyclic_*: [pass, suspect, failed], lu_fixed_point: [pass, suspect, failed, diverged]}
   - problem: potrf
     method: all

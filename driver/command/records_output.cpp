@@ -80,7 +80,7 @@ void print_failures(const std::vector<io::Record>& records, const char* between)
   if (!findings.rows.empty()) between = "\n";
   const Table doubts = doubt_table(records);
   if (!doubts.rows.empty())
-    fmt::print("{}To be doubted, though the answers are within the tolerance:\n{}", between,
+    fmt::print("{}Doubtful, though the answers are within the tolerance:\n{}", between,
                render_text(doubts, output_width()));
   fmt::print("\n{} record{}: {}\n", records.size(), records.size() == 1 ? "" : "s",
              status_counts_text(records));

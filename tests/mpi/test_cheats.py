@@ -50,7 +50,7 @@ class Cheats(SweepTest):
         doubts = {(row["method"], row["doubt"]) for row in json.loads(done.stdout)["doubts"]}
         self.assertEqual(doubts, {("gemm/cheat_keeps_both", "timing"), ("trsv/cheat_sloppy", "accuracy")})
         table = harness.run(["summary", directory]).stdout
-        self.assertIn("To be doubted", table)
+        self.assertIn("Doubtful", table)
 
     def honest(self, record):
         self.assertEqual(record["status"], "pass", record["message"])
