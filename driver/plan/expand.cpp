@@ -107,7 +107,7 @@ void warn_of_needs(const io::Entry& entry, const io::MatrixBlock& block, const M
   if (is_expected) return;
   for (const Need need : method.needs) {
     if (!lacks(*kind, method.problem, need)) continue;
-    say(fmt::format("{} needs {}, which a matrix of kind {} is not: it may fail (expect: allows that)",
+    say(fmt::format("{} needs {}, which a matrix of kind {} is not: it may fail (expect can allow it)",
                     method.id(), need_words(need), to_string(*kind)));
   }
 }
