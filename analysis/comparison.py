@@ -1,4 +1,4 @@
-"""What `gaussweep compare` says of this run and the one before: the report has no rule of its own."""
+"""What `gaussweep compare` and `gaussweep trend` say of the runs: the report has no rule of its own."""
 
 import json
 import os
@@ -23,14 +23,29 @@ def _program():
     raise Unjudged("no program gaussweep is here (GAUSSWEEP may name it)")
 
 
-def verdicts(base, new):
-    """(key, backend, GPU; None on the CPU) -> "SLOWER", …, of the trials that both results files have."""
-    command = [_program(), "compare", *map(str, base), str(new), "--format", "json", "--all"]
+def _said(*arguments):
+    """What the program says in JSON. @raises Unjudged"""
+    command = [_program(), *map(str, arguments), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode not in (0, REGRESSION):
-        raise Unjudged(done.stderr.strip() or f"gaussweep compare ended with {done.returncode}")
-    trials = json.loads(done.stdout)["trials"]
+        raise Unjudged(done.stderr.strip() or f"gaussweep {arguments[0]} ended with {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def verdicts(base, new):
+    """(key, backend, GPU; None on the CPU) -> "SLOWER", …, of the trials that both results files have."""
+    trials = _said("compare", *base, new, "--all")["trials"]
     return {(t["key"], t["backend"], t["new_place"] if t["backend"] == "cuda" else None): t["verdict"] for t in trials}
+
+
+def changes_over(night):
+    """What `gaussweep trend` says of each plan's runs: a sentence a change, the latest first. @raises Unjudged"""
+    sentences = []
+    for _, records in night.earlier.groupby("plan_name"):
+        again = night.records.loc[night.records["key"].isin(records["key"]), "file"]
+        files = sorted({*records["file"], *again})
+        sentences += _said("trend", *(night.files[i][0] for i in files))["changes"]
+    return sentences
 
 
 def verdicts_of(night):

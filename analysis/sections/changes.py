@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..comparison import Unjudged, verdicts_of
+from ..comparison import Unjudged, changes_over, verdicts_of
 from ..frames import answered, best, slug
 from ..loader import STATUSES
 from ..page import factor, seconds, whole
@@ -11,6 +11,7 @@ from ..plots import Plot, Series
 
 TRIAL = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
 LEAST_RUNS = 3  # from which on there is a trend
+MOST_CHANGES = 3  # on the first screen
 
 
 def changes(night):
@@ -53,6 +54,14 @@ def sentences(night):
     ]
     unjudged = f" Times were not compared: {rows.attrs['unjudged']}." if "unjudged" in rows.attrs else ""
     yield f"Since the last run of the same plan: of {len(rows)} trials {', '.join(words)}.{unjudged}", "changes"
+    try:
+        over = changes_over(night)
+    except Unjudged:  # said already
+        return
+    for sentence in over[:MOST_CHANGES]:
+        yield f"{sentence}.", "changes"
+    if len(over) > MOST_CHANGES:
+        yield f"So changed {len(over) - MOST_CHANGES} more trials (gaussweep trend names them).", "changes"
 
 
 def _farthest(rows):

@@ -13,6 +13,8 @@ from pages import report, report_here
 
 from analysis import comparison
 from analysis.cli import main
+from analysis.loader import load
+from analysis.sections.changes import changes
 
 GPU = "NVIDIA Test 100"
 
@@ -208,6 +210,50 @@ class TrendTest(unittest.TestCase):
         self.assertRegex(what, rf"^gesv/cusolver double, n = 512, {GPU}: \+(19|20)\d\.\d %$")
         self.assertRegex(medians, r"^  01-01 (1\.\d+ ms|9\d\d µs), 01-02 [12]\.\d+ ms, 01-03 [23]\.\d+ ms$")
         self.assertEqual(none, "No trial passed in three runs of its plan.")
+
+
+class SinceWhenTest(unittest.TestCase):
+    """What changed some runs ago is told as `gaussweep trend` tells it."""
+
+    def words(self, slow):
+        nights = [fixture.Night("nightly") for _ in range(10)]
+        for day, night in enumerate(nights):
+            same = dict(run_id=f"run-{day}", start_time=f"2026-01-{day + 10}T12:00:00Z", gpu=GPU)
+            factor = slow if day >= 7 else 1
+            night.trial("gemm", "shared", 1024, 4e-3 * factor, commit=f"{'b' if day >= 7 else 'a'}" * 12, **same)
+        return report_here(*nights).words("overview")
+
+    def test_a_step_stands_on_the_first_screen(self):
+        told = r"gemm/shared double n=1024\S*( \S+)?: \d+\.\d % slower \([\d.]+ to [\d.]+\) since 2026-01-17, commits a{8}\.\.b{8}"
+        self.assertRegex(self.words(1.2), told)
+
+    def test_nothing_stands_there_where_nothing_is(self):
+        self.assertNotIn(" since ", self.words(1))
+
+
+class OneRuleTest(unittest.TestCase):
+    """The report says of each trial what `gaussweep compare` says, whatever that is."""
+
+    def test_every_verdict_is_the_same(self):
+        base, new = fixture.Night("nightly"), fixture.Night("nightly")
+        for night, run, day, at in ((base, "run-1", "01", 0), (new, "run-2", "02", 1)):
+            same = dict(run_id=run, start_time=f"2026-01-{day}T00:00:00Z", gpu=GPU)
+            for method, factor in (("same", 1), ("slower", 1.5), ("faster", 0.6), ("unclear", 1.022)):
+                night.trial("gesv", method, 512, 4e-3 * (factor if at else 1), **same)
+            paced = dict(queue_seconds=4e-3 * (1.06 if at else 1), launch_bound=-1)
+            night.trial("gesv", "paced", 512, 4e-3 * (1.06 if at else 1), **paced, **same)
+        with tempfile.TemporaryDirectory() as folder:
+            files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate((base, new))]
+            night = load(files)
+            said = comparison.verdicts([files[0]], files[1])
+            rows = changes(night)
+        told = {row.method: row.change for row in rows.itertuples()}
+        of_key = dict(zip(night.records["key"], night.records["method"]))
+        by_method = {of_key[key]: verdict for (key, _, _), verdict in said.items()}
+        self.assertEqual(set(by_method.values()), {"SAME", "SLOWER", "FASTER", "UNCLEAR", "HOST-BOUND"})
+        for method, verdict in by_method.items():
+            loud = verdict.lower() if verdict in ("SLOWER", "FASTER") else "same"
+            self.assertEqual(told[method], loud, method)
 
 
 class GridTest(unittest.TestCase):
