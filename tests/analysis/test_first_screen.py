@@ -315,6 +315,18 @@ class GridTest(unittest.TestCase):
         self.assertAlmostEqual(float(row["limit"]), least)
         self.assertGreater(float(row["share"]), 0)
 
+    def test_the_winner_is_held_against_the_vendor_too_and_more_than_the_limit_has_its_footnote(self):
+        night = fixture.Night()
+        for method, seconds in (("recursive", 1e-3), ("gauss_block", 2e-3), ("cusolver", 5e-3)):
+            night.trial("gesv", method, 512, seconds, gpu=GPU, reference_method="cusolver", seconds_median=seconds)
+        night.trial("gemm", "cublas", 512, 1e-6, gpu=GPU, seconds_median=1e-6)
+        page = report_here(night)
+        cells = {row[0][0].split()[0]: row[1][0] for row in page.tables["grid-1"][1:]}
+        self.assertRegex(cells["gesv"], r"^recursive1\.00 ms, 2\.00×, 5\.00× cusolver")
+        self.assertIn("compute*", cells["gemm"])
+        self.assertNotIn("*", cells["gesv"])
+        self.assertIn("* More than 100 %", page.words("verdict"))
+
 
 class ClocksTest(unittest.TestCase):
     def test_machines_whose_clocks_differ_are_said(self):
