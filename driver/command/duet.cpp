@@ -15,7 +15,7 @@ namespace gaussweep::driver {
 
 void add_duet_command(CLI::App& app, Commands& commands) {
   CLI::App* duet = app.add_subcommand(
-      "duet", "Two builds take turns, trial by trial, on one GPU; then says what differs, as compare does");
+      "duet", "Two builds take turns, trial by trial, on one GPU; then reports as compare does");
   struct Words {
     DuetOptions options;
     std::string threshold, format = "table";
@@ -29,10 +29,9 @@ void add_duet_command(CLI::App& app, Commands& commands) {
                     ->required());
   allow_backends(*duet->add_option("--backend", o.backend, "auto: cuda where there is a GPU, else emulated")
                       ->capture_default_str());
-  allow_whole(
-      *duet->add_option("--rounds", o.rounds, "Processes of each build, of which every trial is done in each")
-           ->capture_default_str(),
-      1, io::most_rounds);
+  allow_whole(*duet->add_option("--rounds", o.rounds, "Processes of each build; each runs every trial")
+                   ->capture_default_str(),
+              1, io::most_rounds);
   duet->add_option("--threshold", words->threshold,
                    "Percent by which a median must change to count (default: 0.5)");
   allow_words(*duet->add_option("--format", words->format, "How to show it")->capture_default_str(),
