@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <regex>
 
 #include "io/plan/plan_values.hpp"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "io/files/apart.hpp"
+#include "io/records/results.hpp"
 #include "io/records/results_columns.hpp"
 
 namespace gaussweep::io {
