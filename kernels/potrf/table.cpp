@@ -1,9 +1,11 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/core/flops.hpp"
+#include "kernels/potrf/recursive_workspace.hpp"
 #include "kernels/tables.hpp"
 
 GAUSSWEEP_DECLARE_PORTABLE(potrf_blocked)
 GAUSSWEEP_DECLARE_PORTABLE(potrf_blocked_simultaneous)
+GAUSSWEEP_DECLARE_PORTABLE(potrf_recursive)
 GAUSSWEEP_DECLARE_IN(host, potrf_lapack)
 GAUSSWEEP_DECLARE_CUDA(potrf_cusolver)
 
@@ -52,6 +54,16 @@ Method blocked(std::string variant, std::string summary, PortableEntries entries
   return portable(std::move(method), entries);
 }
 
+Method recursive() {
+  Method method = potrf_method(
+      "recursive", "Cholesky, recursive in block columns; a launch's blocks wait for each other's tiles",
+      "gaussweep");
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return tiles::workspace_bytes(shape, element);
+  };
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_recursive), 90);
+}
+
 Method lapack() {
   return library(on_cpu(potrf_method("lapack", "Cholesky factorisation on the CPU (potrf)", "LAPACK"),
                         GAUSSWEEP_ENTRY(host, potrf_lapack)));
@@ -68,7 +80,7 @@ std::vector<Method> methods() {
                   GAUSSWEEP_ENTRIES(potrf_blocked)),
           blocked("blocked_simultaneous", "Cholesky by blocks of 16, all trailing blocks at once",
                   GAUSSWEEP_ENTRIES(potrf_blocked_simultaneous)),
-          lapack(), cusolver()};
+          recursive(), lapack(), cusolver()};
 }
 
 }  // namespace

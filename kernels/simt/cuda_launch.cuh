@@ -9,6 +9,7 @@
 
 #include "kernels/simt/cuda_check.hpp"
 #include "kernels/simt/cuda_cluster.cuh"
+#include "kernels/simt/cuda_copies.cuh"
 #include "kernels/simt/launch_shape.hpp"
 
 /// Before a loop whose trip count is a constant: all of it written out, so that arrays stay in registers.
@@ -60,6 +61,16 @@ __device__ __forceinline__ void store_volatile(T* p, std::common_type_t<T> value
 /// load_volatile, before all that follows: what was stored before the matching store_release is seen.
 template <class T>
 __device__ __forceinline__ T load_acquire(const T* p) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+  if constexpr (sizeof(T) == 4 && std::is_integral_v<T>) {  // cheaper than a fence
+    T value;
+    asm volatile("ld.acquire.gpu.global.b32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(__cvta_generic_to_global(p))
+                 : "memory");
+    return value;
+  }
+#endif
   const T value = load_volatile(p);
   __threadfence();
   return value;
@@ -67,6 +78,13 @@ __device__ __forceinline__ T load_acquire(const T* p) {
 /// Stores after all of this thread's earlier writes are visible on the whole device.
 template <class T>
 __device__ __forceinline__ void store_release(T* p, std::common_type_t<T> value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+  if constexpr (sizeof(T) == 4 && std::is_integral_v<T>) {
+    asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "r"(value)
+                 : "memory");
+    return;
+  }
+#endif
   __threadfence();
   store_volatile(p, value);
 }

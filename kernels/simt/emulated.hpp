@@ -10,6 +10,7 @@
 #include <math.h>  // fma, sqrt, fabs, abs, … of float and double in the global namespace, as nvcc has them
 
 #include <cmath>
+#include <cstring>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -67,6 +68,12 @@ template <class T>
 void store_release(T* p, std::common_type_t<T> value) {
   store_volatile(p, value);
 }
+inline void copy_pack(void* shared, const void* global) {
+  std::memcpy(shared, global, 16);
+}
+inline void end_copy_group() {}
+template <int Later>
+void await_copy_groups() {}
 inline void spin_pause(Site site = Site::here()) {
   detail::wait_for_others(site);
 }

@@ -1,0 +1,216 @@
+#pragma once
+/// Products of tiles of 64 rows as a thread block does them: pieces of 16 columns go through shared memory,
+/// some of them on their way while one is multiplied; doubles on tensor cores.
+///
+/// A block has 256 threads. A result of Rows x Columns lies in its warps' registers, a part of 16 Strips x 32
+/// each. Which rows and columns of it a lane has is the same in both precisions, g = lane / 4, t = lane % 4:
+/// of each 16 x 16 square, rows 2g and 2g + 1 and columns 4t to 4t + 3, so that loads of two elements from
+/// shared memory give what an instruction of the tensor cores wants, and global memory is met 16 bytes at a
+/// time.
+
+#include <cstdint>
+
+#include "kernels/getrf/triangle_tiles.cuh"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
+
+constexpr int order = 64;  ///< of a tile
+constexpr int threads = 256;
+constexpr int depth = 16;  ///< columns of a piece
+constexpr int pieces_of_a_tile = order / depth;
+
+/// Elements between two columns of a piece of so many rows: lanes of a load meet in no bank.
+constexpr int stride_of(int rows) {
+  return rows + 4;
+}
+
+/// Rows of one operand of a product: `given` of them are there; what would follow is read from 64 rows above.
+template <class T>
+struct Operand {
+  const T* data;
+  int given;
+};
+
+/// Whether columns of T that are `ld` apart can be copied 16 bytes at a time.
+template <class T>
+__host__ __device__ inline bool is_packed(const T* data, std::int64_t ld) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % (16 / static_cast<int>(sizeof(T))) == 0;
+}
+
+/// What may be read, where all of it is there.
+struct EverythingThere {
+  __device__ bool is_open(int) const { return true; }
+  /// Waits for a tile, with a barrier of the block.
+  __device__ void wait_for(int) {}
+  /// Before piece p is multiplied, with a barrier of the block: looks whether more may be read, if that is of
+  /// any use. All threads of the block know the same.
+  __device__ void look(int, bool) { __syncthreads(); }
+};
+
+/// C = A B^T for A of Rows rows and B of Columns rows.
+template <class T, int Rows, int Columns, int Strips>
+struct TileProduct {
+  static constexpr int warps_down = Rows / (16 * Strips);
+  static_assert(warps_down * (Columns / 32) * 32 == threads, "eight warps share the result");
+  static constexpr int stride_a = stride_of(Rows);
+  static constexpr int stride_b = stride_of(Columns);
+  static constexpr int piece = depth * (stride_a + stride_b);  ///< elements
+
+  T sum[Strips][2][2][4];  ///< [strip][square][column's parity][2 (row's parity) + column's half]
+
+  __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  __device__ static int warp_row() { return warp() % warps_down; }
+  __device__ static int warp_column() { return warp() / warps_down; }
+
+  /// Calls visit(row, column, sum of the row, of the next one) for all pairs that the lane has.
+  template <class Visit>
+  __device__ __forceinline__ void for_pairs(Visit visit) {
+    const int g = lane() / 4, t = lane() % 4;
+    GAUSSWEEP_UNROLL
+    for (int s = 0; s < Strips; ++s) {
+      GAUSSWEEP_UNROLL
+      for (int square = 0; square < 2; ++square) {
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < 4; ++c) {
+          visit((warp_row() * Strips + s) * 16 + 2 * g, warp_column() * 32 + square * 16 + 4 * t + c,
+                sum[s][square][c % 2][c / 2], sum[s][square][c % 2][2 + c / 2]);
+        }
+      }
+    }
+  }
+
+  /// Copies pieces of both operands to shared memory, one after another. A thread has the same rows of each
+  /// tile of 64.
+  class Copies {
+   public:
+    __device__ __forceinline__ Copies(const Operand<T>& a, const Operand<T>& b, std::int64_t ld, bool packed)
+        : a_(a.data + row() + column() * ld),
+          b_(b.data + row() + column() * ld),
+          ld_(ld),
+          a_high_(a.given > order ? order : 0),
+          b_high_(b.given > order ? order : 0),
+          packed_(packed) {}
+    /// Starts to copy the next piece.
+    __device__ __forceinline__ void start(T* to) {
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < depth; c += columns_at_once) {
+        T* const left = to + (column() + c) * stride_a + row();
+        T* const right = to + depth * stride_a + (column() + c) * stride_b + row();
+        copy(left, a_ + c * ld_);
+        if (Rows > order) copy(left + order, a_ + c * ld_ + a_high_);
+        copy(right, b_ + c * ld_);
+        if (Columns > order) copy(right + order, b_ + c * ld_ + b_high_);
+      }
+      simt::end_copy_group();
+      a_ += depth * ld_;
+      b_ += depth * ld_;
+    }
+
+   private:
+    static constexpr int pack = 16 / static_cast<int>(sizeof(T));
+    static constexpr int columns_at_once = threads / (order / pack);
+    __device__ static int row() { return static_cast<int>(threadIdx.x) % (order / pack) * pack; }
+    __device__ static int column() { return static_cast<int>(threadIdx.x) / (order / pack); }
+    __device__ __forceinline__ void copy(T* to, const T* from) const {
+      if (packed_) {
+        simt::copy_pack(to, from);
+      } else {
+        GAUSSWEEP_UNROLL
+        for (int e = 0; e < pack; ++e) to[e] = from[e];
+      }
+    }
+    const T* a_;
+    const T* b_;
+    std::int64_t ld_;
+    int a_high_, b_high_;
+    bool packed_;
+  };
+
+  /// Adds the product of `columns` columns in shared memory: rows of A and B as far apart as the strides say.
+  template <int StrideA, int StrideB>
+  __device__ __forceinline__ void add(const T* a, const T* b, int row, int column, int columns) {
+    const int g = lane() / 4, t = lane() % 4;
+    const T* const own_a = a + row + 2 * g;
+    if constexpr (sizeof(T) == sizeof(double)) {
+      const T* const own_b = b + column + 2 * g;
+      GAUSSWEEP_ROLLED
+      for (int k = 0; k < columns; k += 8) {
+        double left[Strips][4], right[2][2][2];
+        GAUSSWEEP_UNROLL
+        for (int half = 0; half < 2; ++half) {
+          GAUSSWEEP_UNROLL
+          for (int s = 0; s < Strips; ++s) {
+            lu::load_two(own_a + (k + 4 * half + t) * StrideA + s * 16, left[s][2 * half],
+                         left[s][2 * half + 1]);
+          }
+          GAUSSWEEP_UNROLL
+          for (int square = 0; square < 2; ++square) {
+            lu::load_two(own_b + (k + 4 * half + t) * StrideB + square * 16, right[square][0][half],
+                         right[square][1][half]);
+          }
+        }
+        GAUSSWEEP_UNROLL
+        for (int s = 0; s < Strips; ++s) {
+          GAUSSWEEP_UNROLL
+          for (int e = 0; e < 4; ++e) lu::multiply_16x8(sum[s][e / 2][e % 2], left[s], right[e / 2][e % 2]);
+        }
+      }
+    } else {
+      const T* const own_b = b + column + 4 * t;
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < columns; ++k) {
+        GAUSSWEEP_UNROLL
+        for (int s = 0; s < Strips; ++s) {
+          GAUSSWEEP_UNROLL
+          for (int e = 0; e < 16; ++e) {
+            const int c = e % 4, square = e / 4 % 2, r = e / 8;
+            T& value = sum[s][square][c % 2][2 * r + c / 2];
+            value = std::fma(own_a[k * StrideA + s * 16 + r], own_b[k * StrideB + square * 16 + c], value);
+          }
+        }
+      }
+    }
+  }
+
+  /// Adds the product of `tiles` tiles of columns. `memory`: `Pieces` pieces of shared memory. `gate`: which
+  /// tiles may be read by now (EverythingThere has what is asked of it). Ends with a barrier of the block.
+  template <int Pieces, class Gate>
+  __device__ __forceinline__ void add_tiles(T* memory, const Operand<T>& a, const Operand<T>& b,
+                                            std::int64_t ld, bool packed, int tiles, Gate& gate) {
+    const int count = tiles * pieces_of_a_tile;
+    int started = 0;
+    Copies copies(a, b, ld, packed);
+    const auto start_as_known = [&](int end) {
+      while (started < count && started < end && gate.is_open(started / pieces_of_a_tile)) {
+        copies.start(memory + started % Pieces * piece);
+        ++started;
+      }
+    };
+    start_as_known(Pieces - 1);
+    GAUSSWEEP_ROLLED
+    for (int p = 0; p < count; ++p) {
+      if (started == p) {
+        gate.wait_for(p / pieces_of_a_tile);
+        start_as_known(p + Pieces - 1);
+      }
+      const int later = started - p - 1;
+      if (later == 0) {
+        simt::await_copy_groups<0>();
+      } else if (later == 1) {
+        simt::await_copy_groups<1>();
+      } else {
+        simt::await_copy_groups<2>();
+      }
+      gate.look(p, started < count);  // and a barrier: all have the piece
+      start_as_known(p + Pieces);
+      const T* const from = memory + p % Pieces * piece;
+      add<stride_a, stride_b>(from, from + depth * stride_a, warp_row() * 16 * Strips, warp_column() * 32,
+                              depth);
+    }
+    __syncthreads();
+  }
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles

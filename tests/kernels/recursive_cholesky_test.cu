@@ -1,0 +1,162 @@
+/// The recursion and the tasks of potrf/recursive: kernels/potrf/recursive_cholesky.cuh, tile_chain.cuh.
+
+#include "kernels/potrf/recursive_cholesky.cuh"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <random>
+#include <vector>
+
+#include "tests/kernels/simt_testing.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+/// Does the tasks of a launch one after another, and looks whether each finds what it waits for.
+void expect_all_tasks(int rows, int columns) {
+  std::vector<unsigned> states(static_cast<std::size_t>(rows * columns), 0);
+  const auto state = [&](int i, int j) -> unsigned& {
+    return states[static_cast<std::size_t>(i + j * rows)];
+  };
+  const auto expect_sum = [&](const tiles::Task& task, int i, int j) {
+    ASSERT_LT(i, rows);
+    ASSERT_LT(j, columns);
+    ASSERT_LE(task.to - task.from, tiles::group);
+    for (int k = task.from; k < task.to; ++k) {
+      ASSERT_EQ(state(i, k), tiles::finished);
+      ASSERT_EQ(state(j, k), tiles::finished);
+    }
+    ASSERT_EQ(state(i, j), static_cast<unsigned>(task.from / tiles::group)) << i << ", " << j;
+  };
+  tiles::Schedule schedule(rows, columns);
+  int tasks = 0;
+  for (unsigned ticket = 0;; ++ticket, ++tasks) {
+    const tiles::Task task = schedule.task(ticket);
+    if (task.kind == tiles::Kind::none) break;
+    const int i = task.i, j = task.j;
+    SCOPED_TRACE(::testing::Message() << rows << " x " << columns << ", ticket " << ticket);
+    if (task.kind == tiles::Kind::diagonal) {
+      if (j > 0) {
+        expect_sum(task, j, j - 1);
+        ASSERT_EQ(state(j - 1, j - 1), tiles::finished);
+        state(j, j - 1) = tiles::finished;
+      }
+      expect_sum(task, j, j);
+      ASSERT_TRUE(j == 0 || task.to == j - 1);
+      state(j, j) = tiles::finished;
+      continue;
+    }
+    for (int row = i; row < std::min(i + 2, rows); ++row) {
+      expect_sum(task, row, j);
+      if (task.kind == tiles::Kind::panel) {
+        ASSERT_EQ(state(j, j), tiles::finished);
+        ASSERT_EQ(task.to, j);
+        state(row, j) = tiles::finished;
+      } else {
+        ASSERT_EQ(task.to - task.from, tiles::group);
+        state(row, j) = static_cast<unsigned>(task.to / tiles::group);
+      }
+    }
+  }
+  EXPECT_GE(tasks, columns);
+  for (int j = 0; j < columns; ++j) {
+    for (int i = j; i < rows; ++i) EXPECT_EQ(state(i, j), tiles::finished) << i << ", " << j;
+  }
+}
+
+TEST(CholeskySchedule, HasEveryTileOnceAfterWhatItNeeds) {
+  for (int rows = 1; rows <= 40; ++rows) {
+    for (int columns = 1; columns <= rows; ++columns) expect_all_tasks(rows, columns);
+  }
+  expect_all_tasks(256, 16);
+  expect_all_tasks(64, 64);
+}
+
+/// A positive definite matrix's triangle, lda apart; the rest of the room is NaN.
+template <class T>
+std::vector<T> definite(int n, int lda, bool upper) {
+  std::mt19937 engine(static_cast<unsigned>(n));
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<T> a(static_cast<std::size_t>(lda) * static_cast<std::size_t>(n), static_cast<T>(NAN));
+  for (int j = 0; j < n; ++j) {
+    for (int i = j; i < n; ++i) {
+      const double value = i == j ? n / 2.0 + uniform(engine) : uniform(engine);
+      a[static_cast<std::size_t>(upper ? j + i * lda : i + j * lda)] = static_cast<T>(value);
+    }
+  }
+  return a;
+}
+
+template <class T>
+struct Factored {
+  std::vector<T> a;
+  int info;
+};
+template <class T>
+Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, bool upper,
+                   const tiles::Widths& widths) {
+  Shape shape;
+  shape.n = n;
+  shape.uplo = upper ? Uplo::upper : Uplo::lower;
+  const std::size_t bytes = tiles::workspace_bytes(shape, sizeof(T));
+  DeviceArray<T> there(context.device, a);
+  DeviceArray<double> memory(context.device, std::vector<double>(bytes / sizeof(double), NAN));
+  DeviceArray<int> info(context.device, 1);
+  Workspace workspace(memory.data(), bytes);
+  tiles::RecursiveCholesky<T>(context, shape, there.data(), lda, info.data(), workspace, widths).factor();
+  return {there.values(), info.values()[0]};
+}
+
+/// LAPACK's, and untouched what is not the triangle.
+template <class T>
+void expect_factor(Context& context, int n, int lda, bool upper, const tiles::Widths& widths) {
+  const std::vector<T> a = definite<T>(n, lda, upper);
+  std::vector<T> wanted = a;
+  ASSERT_EQ(vendor::potrf(upper ? Uplo::upper : Uplo::lower, n, wanted.data(), lda), 0);
+  const Factored<T> seen = factor(context, a, n, lda, upper, widths);
+  EXPECT_EQ(seen.info, 0);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const int row = static_cast<int>(i) % lda, column = static_cast<int>(i) / lda;
+    if (row < n && (upper ? row <= column : row >= column)) {
+      ASSERT_NEAR(seen.a[i], wanted[i], (sizeof(T) == 8 ? 1e-13 : 1e-4) * std::sqrt(n))
+          << "n = " << n << ", " << row << ", " << column;
+    } else {
+      ASSERT_TRUE(std::isnan(seen.a[i])) << "n = " << n << ", " << row << ", " << column;
+    }
+  }
+}
+
+class RecursiveCholesky : public ShuffledTest {};
+INSTANTIATE_TEST_SUITE_P(Orders, RecursiveCholesky, ::testing::Values(0, 1));
+
+TEST_P(RecursiveCholesky, HasTheFactorOfOneLaunch) {
+  for (const int n : {1, 64, 65, 200}) {
+    expect_factor<double>(context, n, n + 3, false, {});
+    expect_factor<double>(context, n, n, true, {});
+  }
+  expect_factor<float>(context, 1300, 1300, false, {});
+}
+
+TEST_P(RecursiveCholesky, HasTheFactorOfSeveralLaunches) {
+  expect_factor<double>(context, 320, 320, false, {64, 128, 64});
+  expect_factor<float>(context, 833, 840, false, {64, 128, 256});
+  expect_factor<float>(context, 640, 641, false, {64, 64, 320});
+  expect_factor<float>(context, 577, 577, true, {64, 192, 192});
+}
+
+TEST_P(RecursiveCholesky, SaysWhichPivotIsNotPositive) {
+  for (const int bad : {0, 70, 190, 299}) {
+    std::vector<float> a = definite<float>(300, 300, false);
+    a[static_cast<std::size_t>(bad * 301)] = bad == 190 ? NAN : -1.0f;
+    EXPECT_EQ(factor(context, a, 300, 300, false, {}).info, bad + 1);
+    EXPECT_EQ(factor(context, a, 300, 300, false, {64, 128, 64}).info, bad + 1);
+  }
+  std::vector<double> a = definite<double>(130, 130, true);
+  a[129 * 131] = 0;
+  EXPECT_EQ(factor(context, a, 130, 130, true, {}).info, 130);
+}
+
+}  // namespace
+}  // namespace gaussweep::GAUSSWEEP_BACKEND
