@@ -12,13 +12,14 @@ ProblemTable trsv_table();
 ProblemTable gesv_table();
 ProblemTable getrf_table();
 ProblemTable potrf_table();
+ProblemTable posv_table();
 ProblemTable trtri_table();
 ProblemTable geinv_table();
 ProblemTable poinv_table();
 
 std::vector<ProblemTable> builtin_tables() {
-  return {gemm_table(),  trsv_table(),  gesv_table(),  getrf_table(),
-          potrf_table(), trtri_table(), geinv_table(), poinv_table()};
+  return {gemm_table(), trsv_table(),  gesv_table(),  getrf_table(), potrf_table(),
+          posv_table(), trtri_table(), geinv_table(), poinv_table()};
 }
 
 const std::vector<Problem>& all_problems() {

@@ -13,10 +13,10 @@ timeout: 10min                       # of a trial
 # tolerance: {gesv: 16}              # the judged ratio may be at most so much; these are the defaults
 matrix: {kind: diagonally_dominant, seed: 1}   # for entries without their own
 sweep:
-  - problem: gesv                    # gemm, trsv, gesv, getrf, potrf, trtri, geinv, poinv
+  - problem: gesv                    # gemm, trsv, gesv, getrf, potrf, posv, trtri, geinv, poinv
     method: all                      # names, globs, all: gaussweep methods lists them
     n: {cuda: 512:8k:*2, emulated: 16:64:*2, host: 512:2k:*2}   # start:stop, start:stop:step, start:stop:*factor
-    # nrhs: [1, 4]                   # right-hand sides of gesv and trsv
+    # nrhs: [1, 4]                   # right-hand sides of gesv, posv and trsv
     # blocks: [1, 4]                 # a parameter of some of the methods
     # A method without row exchanges may fail; expected failures:
     expect: {gauss_cyclic_*: [pass, suspect, failed], lu_fixed_point: [pass, suspect, failed, diverged]}

@@ -246,17 +246,18 @@ void add_try_command(CLI::App& app, Commands& commands) {
   sub->add_option("file", words->file, "Matrix Market, HDF5 or MATLAB v7.3")->required();
   sub->add_option("--dataset", wishes.dataset, "Path of the matrix in an HDF5 or MATLAB file");
   add_list("--problem", words->problems,
-           "Only these: trsv, gesv, getrf, potrf, trtri, geinv, poinv [those that suit the matrix]");
+           "Only these: trsv, gesv, getrf, potrf, posv, trtri, geinv, poinv [those that suit the matrix]");
   add_list("--method", wishes.methods,
            "Only these, whatever they need and however long they take, e.g. lapack, gesv/gauss_* [those that "
            "suit it]");
-  auto* nrhs = sub->add_option("--nrhs", wishes.nrhs, "Right-hand sides of gesv and trsv, one or a list [1]")
-                   ->delimiter(',')
-                   ->allow_extra_args(false);
+  auto* nrhs =
+      sub->add_option("--nrhs", wishes.nrhs, "Right-hand sides of gesv, posv and trsv, one or a list [1]")
+          ->delimiter(',')
+          ->allow_extra_args(false);
   allow_whole(*nrhs, 1, io::largest_size);
   add_list("--precision", words->precisions, "float, double, or both [double]");
   sub->add_option("--uplo", words->uplo,
-                  "Triangle of trsv, trtri and potrf: lower, upper [the matrix's own, else lower]");
+                  "Triangle of trsv, trtri, potrf and posv: lower, upper [the matrix's own, else lower]");
   allow_whole(*sub->add_option("--repeats", wishes.repeats, "Timed samples a trial")->capture_default_str(),
               1, io::largest_count);
   allow_backends(*sub->add_option("--backend", words->backend, "As for run")->capture_default_str());

@@ -30,7 +30,7 @@ struct Findings {
 };
 
 /// Judges an answer. The ratio, at most the tolerance where it is right:
-/// - gesv, trsv: max |b - A x| / (n u (||A||_inf (max |x| + v) + max |b|)), the largest of all right-hand
+/// - gesv, posv, trsv: max |b - A x| / (n u (||A||_inf (max |x| + v) + max |b|)), the largest of all right-hand
 /// sides;
 /// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
 /// - potrf: ||A - L L^T||_1 / (n u ||A||_1);

@@ -1,4 +1,4 @@
-// gesv and trsv: the residual of HPL, a right-hand side at a time.
+// gesv, posv and trsv: the residual of HPL, a right-hand side at a time.
 
 #include <algorithm>
 

@@ -9,8 +9,8 @@
 namespace gaussweep {
 
 /// Elements (i, j) of a matrix. `lower` and `upper` include the diagonal, `below` and `above` do not;
-/// `checkered`: those with i + j odd.
-enum class Region { none, all, checkered, lower, upper, below, above };
+/// `checkered`: those with i + j odd; `odd_rows`: those with i odd.
+enum class Region { none, all, checkered, odd_rows, lower, upper, below, above };
 
 /// Indices begin, begin + step, ... below end.
 struct IndexSpan {
@@ -31,6 +31,8 @@ GAUSSWEEP_SHARED_INLINE IndexSpan span_of(Region region, std::int64_t line, std:
       return from(0);
     case Region::checkered:
       return {1 - line % 2, count, 2};
+    case Region::odd_rows:
+      return along_row ? from(line % 2 != 0 ? 0 : count) : IndexSpan{1, count, 2};
     case Region::lower:
       return along_row ? up_to(line + 1) : from(line);
     case Region::upper:
@@ -51,6 +53,8 @@ GAUSSWEEP_SHARED_INLINE bool contains(Region region, std::int64_t i, std::int64_
       return true;
     case Region::checkered:
       return (i + j) % 2 != 0;
+    case Region::odd_rows:
+      return i % 2 != 0;
     case Region::lower:
       return i >= j;
     case Region::upper:

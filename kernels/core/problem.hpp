@@ -109,6 +109,8 @@ struct ProblemRow {
   /// Elements of A with another sign in every second run; those of the answer then, but for getrf, where it
   /// is the factor that holds the pivots. `checkered` leaves A positive definite.
   Region negated = Region::all;
+  /// Elements of B, and then of the answer, with another sign in these runs, where those of A are not all.
+  Region negated_of_b = Region::none;
   ZeroPivot zero_pivot = ZeroPivot::unfinished;
   double (*flops)(const Shape&) = nullptr;     ///< the usual operation count, all terms
   double (*elements)(const Shape&) = nullptr;  ///< least traffic: every operand read or written once

@@ -122,6 +122,7 @@ class Staging {
   Region hidden_region() const;
   Region negated_of_answer() const;
   Strided<T> guarded_a(int copy);
+  Strided<T> guarded_b(int copy);
   std::uint64_t input_digest(Context& context, int copy);
   Device& device_;
   const Method& method_;

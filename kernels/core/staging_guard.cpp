@@ -32,6 +32,7 @@ Region Staging<T>::hidden_region() const {
 template <class T>
 Region Staging<T>::negated_of_answer() const {
   const ProblemRow& problem = method_.problem.row();
+  if (problem.negated_of_b != Region::none) return problem.negated_of_b;
   if (!problem.has_pivots) return problem.negated;
   return method_.unit_diagonal == UnitDiagonal::lower ? Region::upper : Region::lower;
 }
@@ -44,13 +45,25 @@ Strided<T> Staging<T>::guarded_a(int copy) {
   return {a.data, a.ld, 1};
 }
 
+/// The same of B.
+template <class T>
+Strided<T> Staging<T>::guarded_b(int copy) {
+  const MatrixView<T> b = operands(copy).b;
+  if (method_.layout == Layout::column_major) return {b.data, 1, b.ld};
+  return {b.data, b.ld, 1};
+}
+
 template <class T>
 void Staging<T>::guard(Context& context, int copy, bool negated) {
   if (copy == 0) device_.fill(workspace_.data(), 0xFF, workspace_bytes_);
   const ProblemRow& problem = method_.problem.row();
   const OperandGuard guard{negated ? problem.negated : Region::none, hidden_region(), method_.vendor};
-  if (guard.negated == Region::none && guard.hidden == Region::none) return;
-  guard_operand(context, writable(guarded_a(copy)), problem.a(shape_), guard);
+  if (guard.negated != Region::none || guard.hidden != Region::none) {
+    guard_operand(context, writable(guarded_a(copy)), problem.a(shape_), guard);
+  }
+  if (!negated || problem.negated_of_b == Region::none) return;
+  guard_operand(context, writable(guarded_b(copy)), problem.b(shape_),
+                {problem.negated_of_b, Region::none, false});
 }
 
 template <class T>
@@ -79,11 +92,9 @@ std::uint64_t Staging<T>::input_digest(Context& context, int copy) {
   const ProblemRow& problem = method_.problem.row();
   std::uint64_t digest =
       digest_elements(context, guarded_a(copy), problem.a(shape_), Region::all, Region::none);
-  const Operands<T> op = operands(copy);
   if (problem.b == nullptr) return digest;
-  const Strided<T> b = method_.layout == Layout::column_major ? Strided<T>{op.b.data, 1, op.b.ld}
-                                                              : Strided<T>{op.b.data, op.b.ld, 1};
-  return digest ^ (31 * digest_elements(context, b, problem.b(shape_), Region::all, Region::none));
+  return digest ^
+         (31 * digest_elements(context, guarded_b(copy), problem.b(shape_), Region::all, Region::none));
 }
 
 template <class T>

@@ -88,21 +88,38 @@ void solve_triangle(Context& context, Uplo uplo, vendor::Diagonal diagonal, std:
   solve(context, work, nrhs, workspace);
 }
 
+namespace {
+
+/// Both triangles of `a`, the lower one first.
 template <class T>
-void solve_lu(Context& context, std::int64_t n, std::int64_t nrhs, const T* lu, std::int64_t ld,
-              const int* pivots, T* b, std::int64_t ldb, void* workspace, int* info) {
+void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t ld, bool unit,
+                const int* pivots, T* b, std::int64_t ldb, void* workspace, int* info) {
   Chain<T> work{};
   work.n = n;
   work.sweeps = 2;
-  work.a = lu;
+  work.a = a;
   work.ld = ld;
   work.b = b;
   work.ldb = ldb;
   work.pivots = pivots;
   work.info = info;
   work.sweep[0].lower = true;
-  work.sweep[0].unit = true;
+  work.sweep[0].unit = unit;
   solve(context, work, nrhs, workspace);
+}
+
+}  // namespace
+
+template <class T>
+void solve_lu(Context& context, std::int64_t n, std::int64_t nrhs, const T* lu, std::int64_t ld,
+              const int* pivots, T* b, std::int64_t ldb, void* workspace, int* info) {
+  solve_both(context, n, nrhs, lu, ld, true, pivots, b, ldb, workspace, info);
+}
+
+template <class T>
+void solve_cholesky(Context& context, std::int64_t n, std::int64_t nrhs, const T* l, std::int64_t ld, T* b,
+                    std::int64_t ldb, void* workspace, int* info) {
+  solve_both(context, n, nrhs, l, ld, false, static_cast<const int*>(nullptr), b, ldb, workspace, info);
 }
 
 template void solve_triangle<float>(Context&, Uplo, vendor::Diagonal, std::int64_t, std::int64_t,
@@ -113,5 +130,9 @@ template void solve_lu<float>(Context&, std::int64_t, std::int64_t, const float*
                               float*, std::int64_t, void*, int*);
 template void solve_lu<double>(Context&, std::int64_t, std::int64_t, const double*, std::int64_t, const int*,
                                double*, std::int64_t, void*, int*);
+template void solve_cholesky<float>(Context&, std::int64_t, std::int64_t, const float*, std::int64_t, float*,
+                                    std::int64_t, void*, int*);
+template void solve_cholesky<double>(Context&, std::int64_t, std::int64_t, const double*, std::int64_t,
+                                     double*, std::int64_t, void*, int*);
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -141,6 +141,17 @@ int potrf(Uplo uplo, std::int64_t n, double* a, std::int64_t lda) {
   return GAUSSWEEP_LAPACK(LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), a, to_int(lda)));
 }
 
+int potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const float* factor, std::int64_t lda, float* b,
+          std::int64_t ldb) {
+  return GAUSSWEEP_LAPACK(LAPACKE_spotrs_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), to_int(nrhs), factor,
+                                              to_int(lda), b, to_int(ldb)));
+}
+int potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const double* factor, std::int64_t lda, double* b,
+          std::int64_t ldb) {
+  return GAUSSWEEP_LAPACK(LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), to_int(nrhs), factor,
+                                              to_int(lda), b, to_int(ldb)));
+}
+
 int potri(Uplo uplo, std::int64_t n, float* a, std::int64_t lda) {
   return GAUSSWEEP_LAPACK(LAPACKE_spotri_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), a, to_int(lda)));
 }

@@ -60,6 +60,12 @@ int getri(std::int64_t n, double* a, std::int64_t lda, const int* pivots, double
 int potrf(Uplo uplo, std::int64_t n, float* a, std::int64_t lda);
 int potrf(Uplo uplo, std::int64_t n, double* a, std::int64_t lda);
 
+/// B = A^-1 B from potrf's factor.
+int potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const float* factor, std::int64_t lda, float* b,
+          std::int64_t ldb);
+int potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const double* factor, std::int64_t lda, double* b,
+          std::int64_t ldb);
+
 /// A^-1 in place of potrf's factor; the triangle `uplo` of it.
 int potri(Uplo uplo, std::int64_t n, float* a, std::int64_t lda);
 int potri(Uplo uplo, std::int64_t n, double* a, std::int64_t lda);

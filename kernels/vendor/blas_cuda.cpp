@@ -139,6 +139,17 @@ void potrf(VendorHandles& handles, Uplo uplo, std::int64_t n, double* a, std::in
       cusolverDnDpotrf(handles.solver(), cublas(uplo), to_int(n), a, to_int(lda), work, count, info));
 }
 
+void potrs(VendorHandles& handles, Uplo uplo, std::int64_t n, std::int64_t nrhs, const float* factor,
+           std::int64_t lda, float* b, std::int64_t ldb) {
+  GAUSSWEEP_CUSOLVER(cusolverDnSpotrs(handles.solver(), cublas(uplo), to_int(n), to_int(nrhs), factor,
+                                      to_int(lda), b, to_int(ldb), handles.spare_info()));
+}
+void potrs(VendorHandles& handles, Uplo uplo, std::int64_t n, std::int64_t nrhs, const double* factor,
+           std::int64_t lda, double* b, std::int64_t ldb) {
+  GAUSSWEEP_CUSOLVER(cusolverDnDpotrs(handles.solver(), cublas(uplo), to_int(n), to_int(nrhs), factor,
+                                      to_int(lda), b, to_int(ldb), handles.spare_info()));
+}
+
 void potri(VendorHandles& handles, Uplo uplo, std::int64_t n, float* a, std::int64_t lda) {
   int count = 0;
   GAUSSWEEP_CUSOLVER(

@@ -68,6 +68,12 @@ void getrs(VendorHandles& handles, Op op, std::int64_t n, std::int64_t nrhs, con
 void potrf(VendorHandles& handles, Uplo uplo, std::int64_t n, float* a, std::int64_t lda, int* info);
 void potrf(VendorHandles& handles, Uplo uplo, std::int64_t n, double* a, std::int64_t lda, int* info);
 
+/// B = A^-1 B from potrf's factor. Has no info of its own, so that potrf's is kept.
+void potrs(VendorHandles& handles, Uplo uplo, std::int64_t n, std::int64_t nrhs, const float* factor,
+           std::int64_t lda, float* b, std::int64_t ldb);
+void potrs(VendorHandles& handles, Uplo uplo, std::int64_t n, std::int64_t nrhs, const double* factor,
+           std::int64_t lda, double* b, std::int64_t ldb);
+
 /// A^-1 in place of potrf's factor; the triangle `uplo` of it. Has no info of its own, so that potrf's is
 /// kept.
 void potri(VendorHandles& handles, Uplo uplo, std::int64_t n, float* a, std::int64_t lda);

@@ -20,6 +20,7 @@
   X(cusolverDnDgetrf_bufferSize) X(cusolverDnDgetrf) X(cusolverDnDgetrs) \
   X(cusolverDnSpotrf_bufferSize) X(cusolverDnSpotrf)                     \
   X(cusolverDnDpotrf_bufferSize) X(cusolverDnDpotrf)                     \
+  X(cusolverDnSpotrs) X(cusolverDnDpotrs)                                \
   X(cusolverDnSpotri_bufferSize) X(cusolverDnSpotri)                     \
   X(cusolverDnDpotri_bufferSize) X(cusolverDnDpotri)                     \
   X(cusolverDnXtrtri_bufferSize) X(cusolverDnXtrtri)

@@ -31,9 +31,9 @@ bool is_large(const Case& c) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const Problem problem :
-       {Problem::named("gemm"), Problem::named("trsv"), Problem::named("gesv"), Problem::named("getrf"),
-        Problem::named("potrf"), Problem::named("trtri"), Problem::named("geinv"), Problem::named("poinv")}) {
+  for (const Problem problem : {Problem::named("gemm"), Problem::named("trsv"), Problem::named("gesv"),
+                                Problem::named("getrf"), Problem::named("potrf"), Problem::named("posv"),
+                                Problem::named("trtri"), Problem::named("geinv"), Problem::named("poinv")}) {
     for (const Precision precision : {Precision::float32, Precision::float64}) {
       for (const std::int64_t n : {100, 513, 2048, 8192}) {
         const Case c{problem, precision, n};

@@ -62,6 +62,12 @@ Answer<T> vendor_answer(Problem problem, const Inputs<T>& inputs) {
     EXPECT_EQ(gesv(n, nrhs, data, n, pivots.data(), answer.x.data.data(), n), 0);
     return answer;
   }
+  if (problem->name == "posv") {
+    answer.x = inputs.b;
+    EXPECT_EQ(potrf(uplo, n, data, n), 0);
+    EXPECT_EQ(potrs(uplo, n, nrhs, data, n, answer.x.data.data(), n), 0);
+    return answer;
+  }
   if (problem->name == "getrf") {
     EXPECT_EQ(getrf(n, n, data, n, pivots.data()), 0);
     for (int& pivot : pivots) --pivot;

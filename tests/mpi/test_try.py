@@ -21,7 +21,7 @@ class Try(SweepTest):
         directory = self.folder / "kept"
         done = run(["try", LAPLACIAN, "--nrhs", "1,3", "--repeats", "2", "-o", directory])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        for words in ("yes, positive definite", "gesv double", "potrf double", "poinv double", "nrhs 3"):
+        for words in ("yes, positive definite", "gesv double", "potrf double", "posv double", "poinv double", "nrhs 3"):
             self.assertIn(words, done.stdout)
         # The answer is a sentence, before any table; then a table a task, systems first.
         answer, tables = done.stdout.split("\ngesv double, nrhs 1: X of A X = B\n")
@@ -31,7 +31,7 @@ class Try(SweepTest):
         self.assertIn("OVER lapack", tables)
         self.assertIn("needs a matrix without zeros", done.stdout)
         records = self.records(directory)
-        self.assertEqual({r["problem"] for r in records}, {"gesv", "getrf", "potrf", "geinv", "poinv"})
+        self.assertEqual({r["problem"] for r in records}, {"gesv", "getrf", "potrf", "posv", "geinv", "poinv"})
         self.assertEqual({r["nrhs"] for r in records if r["problem"] == "gesv"}, {1, 3})
         self.assertTrue(all(r["status"] == "pass" for r in records))
         # The plan that was made is a plan.

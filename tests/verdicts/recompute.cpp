@@ -269,7 +269,7 @@ Truth recompute(const Method& method, const Inputs<T>& inputs, const Answer<T>& 
   const std::string& problem = method.problem->name;
   if (problem == "gemm") {
     product(inputs, answer, truth);
-  } else if (problem == "trsv" || problem == "gesv") {
+  } else if (problem == "trsv" || problem == "gesv" || problem == "posv") {
     solution(method, inputs, answer, truth);
   } else if (problem == "getrf") {
     lu_factors(method, inputs, answer, truth);

@@ -323,7 +323,7 @@ Shape draw_shape(Random& random, const Method& method) {
   if (method.problem == Problem::named("gemm")) {
     return {random.size(1, 100), n, random.chance(0.1) ? random.size(1, 3000) : random.size(1, 100), 1, uplo};
   }
-  const bool solves = method.problem == Problem::named("gesv") || method.problem == Problem::named("trsv");
+  const bool solves = method.problem->second == SecondOperand::right_hand_sides;
   const std::int64_t nrhs =
       solves && random.chance(0.3) ? random.integer(1, std::min<std::int64_t>(4, method.max_nrhs)) : 1;
   return {n, n, n, nrhs, uplo};
@@ -380,7 +380,8 @@ Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape) {
     drawn.inputs.b = at_any_scale<T>(random, b, 0, drawn.words);
     return drawn;
   }
-  const bool spd = method.problem == Problem::named("potrf") || method.problem == Problem::named("poinv");
+  const bool spd = method.problem == Problem::named("potrf") || method.problem == Problem::named("posv") ||
+                   method.problem == Problem::named("poinv");
   Raw raw = draw_square(random, shape.n, spd);
   const bool triangle = method.problem == Problem::named("trsv") || method.problem == Problem::named("trtri");
   if (triangle && random.chance(0.5)) {
@@ -401,7 +402,7 @@ Drawn<T> draw_inputs(Random& random, const Method& method, const Shape& shape) {
       }
     }
   }
-  if (method.problem == Problem::named("gesv") || method.problem == Problem::named("trsv")) {
+  if (method.problem->second == SecondOperand::right_hand_sides) {
     draw_right_hand_side(random, drawn.inputs, drawn.words);
   }
   return drawn;

@@ -42,8 +42,9 @@ TEST(Judge, NegativeInfoIsAnErrorWhateverTheAnswer) {
 }
 
 TEST(Judge, AZeroPivotIsAFailureWhateverTheRatioButNotOfFactors) {
-  for (const Problem problem : {Problem::named("trsv"), Problem::named("gesv"), Problem::named("potrf"),
-                                Problem::named("trtri"), Problem::named("geinv"), Problem::named("poinv")}) {
+  for (const Problem problem :
+       {Problem::named("trsv"), Problem::named("gesv"), Problem::named("potrf"), Problem::named("posv"),
+        Problem::named("trtri"), Problem::named("geinv"), Problem::named("poinv")}) {
     EXPECT_EQ(judge(evidence(0.1, 30, 2, Convergence::none, problem)), "failed") << to_string(problem);
     EXPECT_EQ(judge(evidence(20, 16, 2, Convergence::diverged, problem)), "failed") << to_string(problem);
   }

@@ -1,0 +1,26 @@
+/// posv/cusolver: Cholesky on the GPU, cuSOLVER's xpotrf and xpotrs.
+///
+/// Layout: column-major; the answer replaces b. Cost: 1/3 n^3 + 2 n^2 nrhs operations. Workspace: what xpotrf
+/// asks for is kept with the handles (VendorHandles): the first run of a size allocates it, which the warm-up
+/// does. Needs a symmetric positive definite matrix, of which the triangle `uplo` is read: a pivot that is
+/// not positive gives info > 0, and the answer is then of no use.
+
+#include "kernels/core/method.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/vendor/cuda_blas.hpp"
+
+namespace gaussweep::cuda {
+
+template <class T>
+void posv_cusolver(Context& context, Operands<T>& op, const Parameters&) {
+  VendorHandles& handles = vendor_handles(context);
+  const auto [m, n, k, nrhs, uplo] = op.shape;
+  context.stage("potrf");
+  vendor::potrf(handles, uplo, n, op.a.data, op.a.ld, op.info);
+  context.stage("potrs");
+  vendor::potrs(handles, uplo, n, nrhs, op.a.data, op.a.ld, op.b.data, op.b.ld);
+}
+
+GAUSSWEEP_INSTANTIATE(posv_cusolver)
+
+}  // namespace gaussweep::cuda

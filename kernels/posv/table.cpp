@@ -1,0 +1,83 @@
+#include "kernels/check/judges.hpp"
+#include "kernels/core/flops.hpp"
+#include "kernels/potrf/recursive_workspace.hpp"
+#include "kernels/tables.hpp"
+#include "kernels/trsv/block_chain_workspace.hpp"
+
+GAUSSWEEP_DECLARE_PORTABLE(posv_recursive)
+GAUSSWEEP_DECLARE_IN(host, posv_lapack)
+GAUSSWEEP_DECLARE_CUDA(posv_cusolver)
+
+namespace gaussweep {
+namespace {
+
+double operations(const Shape& shape) {
+  const auto n = static_cast<double>(shape.n);
+  return cholesky_flops(shape) + static_cast<double>(shape.nrhs) * (2.0 * n * n);
+}
+/// B is read, X written.
+double operands(const Shape& shape) {
+  return triangle_elements(shape) + 2.0 * columns_elements(shape);
+}
+
+ProblemRow problem_row() {
+  ProblemRow row;
+  row.name = "posv";
+  row.title = "X of A X = B, A symmetric positive definite";
+  row.axes = {"n", "nrhs", "uplo"};
+  row.needs = {Need::spd};
+  row.second = SecondOperand::right_hand_sides;
+  row.b = row.x = columns_extent;
+  row.negated = Region::checkered;
+  row.negated_of_b = Region::odd_rows;
+  row.flops = operations;
+  row.elements = operands;
+  row.judge = {judges::solution<float>, judges::solution<double>};
+  row.tolerance = 16;
+  return row;
+}
+
+Problem posv() {
+  static const ProblemRow the_row = problem_row();
+  return Problem(the_row);
+}
+
+/// What all rows of this problem have in common: the triangle of A that was asked for and B in columns, the
+/// answer in place of B.
+Method posv_method(std::string variant, std::string summary, std::string source) {
+  Method method = row(posv(), std::move(variant), std::move(summary), std::move(source));
+  method.answer = AnswerIn::b;
+  return method;
+}
+
+Method recursive() {
+  Method method =
+      posv_method("recursive", "Cholesky as potrf/recursive; both solves in one launch", "gaussweep");
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return tiles::workspace_bytes(shape, element) +
+           workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1);
+  };
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(posv_recursive), 90);
+}
+
+Method lapack() {
+  return library(on_cpu(posv_method("lapack", "Cholesky on the CPU (potrf, potrs)", "LAPACK"),
+                        GAUSSWEEP_ENTRY(host, posv_lapack)));
+}
+
+Method cusolver() {
+  return library(on_gpu(posv_method("cusolver", "Cholesky on the GPU (potrf, potrs)", "NVIDIA cuSOLVER"),
+                        GAUSSWEEP_CUDA_ENTRY(posv_cusolver)));
+}
+
+std::vector<Method> methods() {
+  return {recursive(), lapack(), cusolver()};
+}
+
+}  // namespace
+
+ProblemTable posv_table() {
+  return {posv(), methods};
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,60 @@
+// posv by hand, in both triangles, and what is no positive definite matrix.
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "tests/kernels/method_cases.hpp"
+#include "tests/kernels/try_method.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+const std::vector<std::string> variants{"recursive", "lapack"};
+
+template <class T>
+class Posv : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(Posv, Precisions);
+
+// (4 2; 2 2) (1 3; 2 -1) = (8 10; 6 4). What stands in the other triangle does not count.
+TYPED_TEST(Posv, ByHandFromOneTriangle) {
+  using T = TypeParam;
+  for (const std::string& variant : variants) {
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      Inputs<T> inputs = square<T>(2, {4, 2, 2, 2});
+      inputs.shape = {2, 2, 2, 2, uplo};
+      inputs.a(uplo == Uplo::lower ? 0 : 1, uplo == Uplo::lower ? 1 : 0) = 100;
+      inputs.b = HostMatrix<T>(2, 2);
+      inputs.b.data = {8, 6, 10, 4};
+      const Answer<T> answer = try_method(Problem::named("posv"), variant, inputs).answer;
+      ASSERT_EQ(answer.info, 0);
+      const std::vector<T> right{1, 2, 3, -1};
+      for (std::size_t k = 0; k < right.size(); ++k) {
+        EXPECT_NEAR(answer.x.data[k], right[k], 64 * std::numeric_limits<T>::epsilon())
+            << variant << ' ' << to_string(uplo);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Posv, SaysWhichPivotIsNotPositive) {
+  using T = TypeParam;
+  for (const std::int64_t n : {3, 64, 130}) {
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      Inputs<T> inputs = make_inputs<T>(Problem::named("posv"), {n, n, n, 1, uplo}, MatrixKind::spd, 3);
+      const std::int64_t bad = n - 2;
+      inputs.a(bad, bad) = -1;
+      for (const std::string& variant : variants) {
+        EXPECT_EQ(try_method(Problem::named("posv"), variant, inputs).answer.info, bad + 1)
+            << variant << ", n = " << n;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep
