@@ -18,7 +18,8 @@ struct TryWishes {
   std::vector<std::string> methods;  ///< variants, ids, globs; empty: those that the matrix suits
   std::vector<std::int64_t> nrhs{1};
   std::vector<Precision> precisions{Precision::float64};
-  std::optional<Uplo> uplo;  ///< of trsv, trtri, potrf and posv; nothing: the matrix's own triangle, else lower
+  std::optional<Uplo>
+      uplo;  ///< of trsv, trtri, potrf and posv; nothing: the matrix's own triangle, else lower
   std::int64_t repeats = 5;
   double seconds = 60;  ///< that all of it may take
 };

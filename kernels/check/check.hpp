@@ -30,8 +30,8 @@ struct Findings {
 };
 
 /// Judges an answer. The ratio, at most the tolerance where it is right:
-/// - gesv, posv, trsv: max |b - A x| / (n u (||A||_inf (max |x| + v) + max |b|)), the largest of all right-hand
-/// sides;
+/// - gesv, posv, trsv: max |b - A x| / (n u (||A||_inf (max |x| + v) + max |b|)), the largest of all
+/// right-hand sides;
 /// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
 /// - potrf: ||A - L L^T||_1 / (n u ||A||_1);
 /// - trtri, geinv, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v));

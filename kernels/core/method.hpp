@@ -45,9 +45,10 @@ template <class T>
 struct Operands {
   Shape shape;
   MatrixView<T> a;  ///< `augmented`: n x (n + nrhs), [A | B]
-  MatrixView<T> b;  ///< gesv, posv, trsv: right-hand sides; gemm: B. In `augmented`: the last nrhs columns of `a`
-  MatrixView<T> x;  ///< a third matrix for the answer, unset at the start; present where `answer` is x.
-                    ///< Column-major, except in `row_major`. gesv, posv, trsv: n x nrhs with ld = n
+  MatrixView<T>
+      b;  ///< gesv, posv, trsv: right-hand sides; gemm: B. In `augmented`: the last nrhs columns of `a`
+  MatrixView<T> x;        ///< a third matrix for the answer, unset at the start; present where `answer` is x.
+                          ///< Column-major, except in `row_major`. gesv, posv, trsv: n x nrhs with ld = n
   int* pivots = nullptr;  ///< getrf: n entries where the method runs, preset to "no exchange" (pivots[i] = i)
   int* info = nullptr;    ///< one int where the method runs, 0 at the start: LAPACK's info
   Workspace workspace;

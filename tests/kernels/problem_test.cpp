@@ -27,7 +27,8 @@ std::string fault_of(const std::function<void()>& act) {
 TEST(Problem, TheListIsThatOfTheTablesInTheirOrder) {
   std::vector<std::string> names;
   for (const Problem problem : all_problems()) names.push_back(problem->name);
-  EXPECT_THAT(names, ElementsAre("gemm", "trsv", "gesv", "getrf", "potrf", "posv", "trtri", "geinv", "poinv"));
+  EXPECT_THAT(names,
+              ElementsAre("gemm", "trsv", "gesv", "getrf", "potrf", "posv", "trtri", "geinv", "poinv"));
   EXPECT_EQ(allowed_names<Problem>(), "gemm, trsv, gesv, getrf, potrf, posv, trtri, geinv, poinv");
   const std::vector<ProblemTable> tables = problem_tables();
   ASSERT_EQ(tables.size(), names.size());
