@@ -30,6 +30,22 @@ __device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b)
 #endif
 }
 
+/// D += A B, 16 x 8, with 4 columns of A: A(g, t), A(g + 8, t); B(t, g); D as below.
+__device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[2], double b) {
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+      : "d"(a[0]), "d"(a[1]), "d"(b));
+#else
+  for (int half = 0; half < 2; ++half) {
+    double rows[2] = {d[2 * half], d[2 * half + 1]};
+    multiply_8x8(rows, a[half], b);
+    d[2 * half] = rows[0];
+    d[2 * half + 1] = rows[1];
+  }
+#endif
+}
+
 /// D += A B, 16 x 8, with 8 columns of A: rows g and g + 8 of A, in columns k = 2t, then in 2t + 1; rows 2t
 /// and 2t + 1 of B; D(g, 2t), D(g, 2t + 1), and the same of row g + 8.
 __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[4], const double (&b)[2]) {

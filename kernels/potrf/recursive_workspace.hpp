@@ -23,9 +23,13 @@ constexpr std::int64_t words(std::int64_t n) {
   return count * count + count + 1;
 }
 
+/// Elements that are handed on of a tile on the diagonal.
+constexpr std::int64_t handed_elements = tile_order * (tile_order + 8);
+
 /// Bytes of workspace of a factorisation.
 inline std::size_t workspace_bytes(const Shape& shape, std::size_t element) {
-  return workspace_piece(words(shape.n), sizeof(unsigned)) + workspace_piece(padded(shape.n) * 8, element) +
+  return workspace_piece(words(shape.n), sizeof(unsigned)) +
+         workspace_piece(padded(shape.n) / tile_order * handed_elements, element) +
          workspace_piece(is_copied(shape) ? padded(shape.n) * padded(shape.n) : 0, element);
 }
 

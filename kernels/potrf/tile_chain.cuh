@@ -8,9 +8,10 @@
 /// products that come as their operands do:
 ///
 ///   diagonal j  A(j, j - 1) and A(j, j) less what the columns of j - 1's group left of it have; L(j, j - 1)
-///               from the triangle before, its square from A(j, j), factored: the chain goes through these
+///               from the triangle before, as that one's columns come about; its square from A(j, j), which
+///               is factored: the chain goes through these
 ///   panel i, j  L of tiles i and i + 1 in column j, by substitution with inverses of 8 x 8 tiles
-///   update i, j tiles i and i + 1 of column j less the product of a whole group of columns
+///   update i, j tiles i and i + 1 of columns j and j + 1 less the product of a whole group of columns
 ///
 /// The updates of a group that the next group's columns need come before these, the others in eight parts
 /// beside them, so that the chain and the bulk of the operations run at the same time.
@@ -30,7 +31,7 @@ struct Chain {
   std::int64_t ld;
   bool packed;
   int rows, columns;
-  T* inverses;       ///< of triangles' 8 x 8 tiles, inverses_size a column
+  T* handed;         ///< of the diagonal's tiles, handed_size a column; all bits set at the start
   unsigned* states;  ///< column by column, `states_ld` apart; 0 at the start
   std::int64_t states_ld;
   unsigned* ticket;     ///< 0 at the start
@@ -50,12 +51,12 @@ struct Task {
   int from, to;  ///< columns of tiles whose product is subtracted
 };
 
-/// Pairs of tiles in a column of `count`, and in columns of 1, 2, …, count.
 __host__ __device__ constexpr int pairs(int count) {
   return (count + 1) / 2;
 }
-__host__ __device__ constexpr int pairs_up_to(int count) {
-  return (count + 1) * (count + 1) / 4;
+/// 1 + 2 + … + count.
+__host__ __device__ constexpr int sum_up_to(int count) {
+  return count * (count + 1) / 2;
 }
 
 /// Tasks in the order of tickets, step by step; step j has what comes about when diagonal j is in work.
@@ -89,6 +90,10 @@ class Schedule {
   __host__ __device__ static int max_of(int a, int b) { return a > b ? a : b; }
   /// Below column step - 1's diagonal; what the diagonal's own task does is left out.
   __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
+  /// Updates of the columns [begin, end).
+  __host__ __device__ int updates(int begin, int end) const {
+    return sum_up_to(pairs(rows_) - begin / 2) - sum_up_to(pairs(rows_) - pairs(end));
+  }
   __host__ __device__ void begin_step(int step) {
     step_ = step;
     diagonal_ = step < columns_ ? 1 : 0;
@@ -97,12 +102,9 @@ class Schedule {
     if (step < group || step >= columns_) return;
     const int own = step / group * group;
     const int next = own + group;
-    if (step == own) {
-      const int end = next < columns_ ? next : columns_;
-      urgent_ = pairs_up_to(rows_ - own - 1) - pairs_up_to(rows_ - end) + pairs(rows_ - own - 1);
-    }
+    if (step == own) urgent_ = updates(own, next < columns_ ? next : columns_);
     if (next >= columns_) return;
-    const int all = pairs_up_to(rows_ - next) - pairs_up_to(rows_ - columns_);
+    const int all = updates(next, columns_);
     first_other_ = all / group * (step - own) + all % group * (step - own) / group;
     others_ = all / group * (step - own + 1) + all % group * (step - own + 1) / group - first_other_;
   }
@@ -110,13 +112,11 @@ class Schedule {
     const int own = step_ / group * group;
     return in_columns(first_other_ + number, own + group, own - group);
   }
-  /// Update number `number` of the columns from `column` on by the group that begins at `from`. A tile on the
-  /// diagonal that follows a group is left to that diagonal's task.
+  /// Update number `number` of the columns from `column` on by the group that begins at `from`.
   __host__ __device__ Task in_columns(int number, int column, int from) const {
-    for (;; ++column) {
-      const int begin = column == from + group ? column + 1 : column;
-      const int count = pairs(rows_ - begin);
-      if (number < count) return {Kind::update, begin + 2 * number, column, from, from + group};
+    for (;; column += 2) {
+      const int count = pairs(rows_ - column);
+      if (number < count) return {Kind::update, column + 2 * number, column, from, from + group};
       number -= count;
     }
   }
@@ -127,13 +127,35 @@ class Schedule {
   int first_other_ = 0;  ///< of the step's part of the updates beyond the next group
 };
 
+/// The tiles that a task has: rows and columns of its operands, of its result those (row, column) that count.
+struct Tiles {
+  int row, next_row, column, next_column;
+  int after;  ///< the diagonal's tile after the group is left to that diagonal's task; -1: there is none
+
+  __host__ __device__ Tiles(const Task& task, int rows, int columns)
+      : row(task.i),
+        next_row(task.kind != Kind::diagonal && task.i + 1 < rows ? task.i + 1 : task.i),
+        column(task.kind == Kind::diagonal && task.j > 0 ? task.j - 1 : task.j),
+        next_column(task.kind == Kind::update && task.j + 1 < columns ? task.j + 1 : task.j),
+        after(task.kind == Kind::update ? task.to : -1) {}
+  /// Of the four: k % 2 the row, k / 2 the column.
+  __host__ __device__ int row_of(int k) const { return k % 2 == 0 ? row : next_row; }
+  __host__ __device__ int column_of(int k) const { return k / 2 == 0 ? column : next_column; }
+  /// Those that there are not, or only as one that was before, are none that count.
+  __host__ __device__ bool counts(int k) const {
+    const int i = row_of(k), j = column_of(k);
+    return i >= j && !(i == j && i == after) && (k % 2 == 0 || i != row) && (k / 2 == 0 || j != column);
+  }
+};
+
 template <class T>
 struct ChainMemory {
-  static constexpr int elements = order * stride_of(2 * order) + order * triangle_stride + inverses_in_shared;
-  static_assert(pieces * TileProduct<T, 128, 64, 2>::piece <= elements,
-                "pieces lie where the rest does later");
+  static constexpr int elements = pieces * TileProduct<T, 2 * order, 2 * order, 4>::piece;
+  static_assert(order * stride_of(2 * order) + order * triangle_stride + inverses_in_shared <= elements,
+                "after the products the rest lies where the pieces did");
   alignas(16) T room[elements];
   T reciprocals[order];
+  Schedule schedule;  ///< of the thread that takes tickets
   Task task;
   unsigned open[3];
 
@@ -150,42 +172,45 @@ class Worker {
   __device__ Worker(const Chain<T>& chain, ChainMemory<T>& memory) : chain_(chain), memory_(memory) {}
 
   __device__ void work() {
-    Schedule schedule(chain_.rows, chain_.columns);
+    if (thread() == 0) memory_.schedule = Schedule(chain_.rows, chain_.columns);
+    unsigned ticket = thread() == 0 ? atomicAdd(chain_.ticket, 1u) : 0u;
     for (;;) {
-      if (thread() == 0) memory_.task = schedule.task(atomicAdd(chain_.ticket, 1u));
+      if (warp() == 0) {
+        if (thread() == 0) {
+          memory_.task = memory_.schedule.task(ticket);
+          ticket = atomicAdd(chain_.ticket, 1u);  // the next one, by the time that it is wanted
+        }
+        __syncwarp();
+        if (memory_.task.kind != Kind::none) await_result(memory_.task);
+      }
       __syncthreads();
       const Task task = memory_.task;
       if (task.kind == Kind::none) return;
       if (task.kind == Kind::diagonal) {
         diagonal(task);
+      } else if (task.kind == Kind::panel) {
+        panel(task);
       } else {
-        below(task);
+        update(task);
       }
     }
   }
 
  private:
-  using Below = TileProduct<T, 2 * order, order, 2>;
-  using Diagonal = TileProduct<T, order, 2 * order, 2>;
-
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
   __device__ static int warp() { return thread() / 32; }
   __device__ static int lane() { return thread() % 32; }
 
-  /// Opens as the tiles of a sum's operands are finished.
+  /// Opens as the tiles of a sum's operands are finished; a lane looks after a row or a column of one of
+  /// them.
   class Gate {
    public:
-    /// Tiles of rows and columns of the operands; a lane looks after one of them and one column.
-    __device__ Gate(const Worker& worker, const Task& task, int row, int next_row, int column,
-                    int next_column)
-        : worker_(worker),
-          tile_(lane() % 4 == 0   ? row
-                : lane() % 4 == 1 ? next_row
-                : lane() % 4 == 2 ? column
-                                  : next_column),
-          inner_(task.from + lane() / 4),
-          needed_(inner_ < task.to) {
-      known_ = worker_.memory_.open[2];
+    __device__ Gate(const Worker& worker, const Task& task)
+        : worker_(worker), known_(worker.memory_.open[2]) {
+      const Tiles own(task, worker.chain_.rows, worker.chain_.columns);
+      const int inner = task.from + lane() / 4;
+      const int tile = lane() % 4 < 2 ? own.row_of(lane() % 2) : own.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
+      state_ = inner < task.to ? worker.chain_.state(tile, inner) : nullptr;
     }
     __device__ bool is_open(int tile) const { return (known_ >> 4 * tile & 15u) == 15u; }
     __device__ void wait_for(int tile) {
@@ -208,16 +233,15 @@ class Worker {
       __syncthreads();
       known_ = open;
     }
+    __device__ unsigned peek() {
+      const bool open = state_ == nullptr || simt::load_acquire(state_) == finished;
+      return known_ = __ballot_sync(0xffffffffu, open);
+    }
 
    private:
-    __device__ void peek() {
-      const bool open = !needed_ || simt::load_acquire(worker_.chain_.state(tile_, inner_)) == finished;
-      known_ = __ballot_sync(0xffffffffu, open);
-    }
     const Worker& worker_;
-    int tile_, inner_;
-    bool needed_;
-    unsigned known_ = 0;
+    const unsigned* state_;
+    unsigned known_;
   };
 
   /// Of a warp.
@@ -229,164 +253,186 @@ class Worker {
     }
     return polls % 1024 == 1023 && __any_sync(0xffffffffu, simt::load_volatile(chain_.abandoned) != 0) != 0;
   }
-  /// Waits, by the first warp, until the tiles (i, j) of the first two lanes have a state of at least
-  /// `least`; then a barrier of the block.
-  __device__ void await(int i, int j, unsigned least) const {
-    if (warp() == 0) {
-      for (int polls = 0;; ++polls) {
-        const bool there = lane() >= 2 || simt::load_acquire(chain_.state(i, j)) >= least;
-        if (__all_sync(0xffffffffu, there) || lose_patience(polls)) break;
+  /// Waits, by the first warp, until all that is to be subtracted from the result before was, and looks what
+  /// of the operands is there.
+  __device__ void await_result(const Task& task) const {
+    const Tiles own(task, chain_.rows, chain_.columns);
+    Gate gate(*this, task);
+    const unsigned least = static_cast<unsigned>(task.from / group);
+    const unsigned* const state =
+        lane() < 4 && own.counts(lane()) ? chain_.state(own.row_of(lane()), own.column_of(lane())) : nullptr;
+    for (int polls = 0;; ++polls) {
+      const bool there = state == nullptr || simt::load_acquire(state) >= least;
+      const unsigned open = gate.peek();
+      if (lane() == 0) memory_.open[2] = open;
+      if (__all_sync(0xffffffffu, there) != 0 || lose_patience(polls)) return;
+    }
+  }
+  /// Tells the state of a task's tiles for the block, after a barrier, by a warp that waits for nothing then.
+  __device__ void publish(const Task& task, unsigned state) const {
+    __syncthreads();
+    if (warp() != 3 || lane() >= 4) return;
+    const Tiles own(task, chain_.rows, chain_.columns);
+    if (own.counts(lane())) {
+      simt::store_release(chain_.state(own.row_of(lane()), own.column_of(lane())), state);
+    }
+  }
+
+  /// Of column j's triangle 8 `Blocks` columns from 8m on, and the inverses there, to shared memory, as soon
+  /// as they were handed on; a barrier of the block. What is on and above the diagonal is not needed.
+  template <int Blocks>
+  __device__ __forceinline__ void receive(int j, int m) {
+    const T* const handed = chain_.handed + j * static_cast<std::int64_t>(handed_size);
+    constexpr int step = threads / order, share = 8 * Blocks / step;
+    constexpr int inverse_share = (64 * Blocks + threads - 1) / threads;
+    const int row = thread() % order, first = 8 * m + thread() / order;
+    T value[share], inverse[inverse_share];
+    for (int polls = 0;; ++polls) {
+      bool missing = false;
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < share; ++k) {
+        const int column = first + k * step;
+        value[k] = row >= column / 8 * 8 + 8 ? simt::load_volatile(handed + column * order + row) : T(0);
       }
-      if (lane() == 0) memory_.open[2] = 0;
-    }
-    __syncthreads();
-  }
-  /// Tells, for the block, the state of (i, j) and, where it is another one, of (next_i, next_j).
-  __device__ void publish(int i, int j, int next_i, int next_j, unsigned state) const {
-    __syncthreads();
-    // A warp that has nothing else to do while a diagonal's tile is factored.
-    if (thread() == 96) simt::store_release(chain_.state(i, j), state);
-    if (thread() == 97 && (next_i != i || next_j != j)) {
-      simt::store_release(chain_.state(next_i, next_j), state);
-    }
-  }
-
-  /// The triangle of column j and its inverses to shared memory.
-  __device__ void load_triangle(int j) {
-    await(j, j, finished);
-    const T* const from = chain_.tile(j, j);
-    T* const triangle = memory_.triangle();
-    constexpr int share = order * order / threads;
-    T value[share];
-    GAUSSWEEP_UNROLL
-    for (int k = 0; k < share; ++k) {
-      const int row = thread() % order, column = thread() / order + k * (threads / order);
-      value[k] = row > column ? from[row + column * chain_.ld] : T(0);
-    }
-    T inverse[inverses_size / threads];
-    GAUSSWEEP_UNROLL
-    for (int k = 0; k < inverses_size / threads; ++k) {
-      inverse[k] = chain_.inverses[j * inverses_size + thread() + k * threads];
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < inverse_share; ++k) {
+        const int index = thread() + k * threads;
+        inverse[k] =
+            index < 64 * Blocks ? simt::load_volatile(handed + handed_inverses + 64 * m + index) : T(0);
+      }
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < share; ++k) missing = missing || chain::is_absent(value[k]);
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < inverse_share; ++k) missing = missing || chain::is_absent(inverse[k]);
+      if (__any_sync(0xffffffffu, missing) == 0 || lose_patience(polls)) break;
     }
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < share; ++k) {
-      triangle[(thread() / order + k * (threads / order)) * triangle_stride + thread() % order] = value[k];
-    }
+    for (int k = 0; k < share; ++k) memory_.triangle()[(first + k * step) * triangle_stride + row] = value[k];
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < inverses_size / threads; ++k) {
+    for (int k = 0; k < inverse_share; ++k) {
       const int index = thread() + k * threads;
-      memory_.inverses()[index / 8 * inverse_stride + index % 8] = inverse[k];
+      if (index < 64 * Blocks) {
+        memory_.inverses()[(8 * m + index / 8) * inverse_stride + index % 8] = inverse[k];
+      }
     }
     __syncthreads();
   }
 
-  __device__ static void load_pair(const T* from, bool packed, T& first, T& second) {
-    if (packed && sizeof(T) == sizeof(double)) {
-      load_two_of(from, first, second);
+  __device__ void load_pair(const T* from, T& first, T& second) const {
+    if (chain_.packed) {
+      load_two(from, first, second);
     } else {
       first = from[0];
       second = from[1];
     }
   }
-  __device__ static void load_two_of(const double* from, double& first, double& second) {
-    lu::load_two(from, first, second);
-  }
-  __device__ static void load_two_of(const float* from, float& first, float& second) {
-    first = from[0];
-    second = from[1];
+
+  /// A Rows x Columns part of the matrix, from tile (i, j) on, less its task's sum of products.
+  template <int Rows, int Columns, int Strips>
+  __device__ __forceinline__ void subtract(TileProduct<T, Rows, Columns, Strips>& product, const Task& task,
+                                           const Tiles& own) {
+    const int rows = own.next_row == own.row ? order : 2 * order;
+    const int columns = own.next_column == own.column ? order : 2 * order;
+    const T* const c = chain_.tile(own.row, own.column);
+    product.for_pairs([&](int row, int column, T& first, T& second) {
+      load_pair(
+          c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * chain_.ld,
+          first, second);
+    });
+    Gate gate(*this, task);
+    product.template add_tiles<pieces>(memory_.room, {chain_.tile(own.row, task.from), rows},
+                                       {chain_.tile(own.column, task.from), columns}, chain_.ld,
+                                       chain_.packed, task.to - task.from, gate);
   }
 
-  /// Tiles i and i + 1 of column j: an update, or L.
-  __device__ void below(const Task& task) {
-    const int i = task.i, j = task.j;
-    const bool panel = task.kind == Kind::panel;
-    const int next = i + 1 < chain_.rows ? i + 1 : i;
-    const int rows = (next - i + 1) * order;
-    await(lane() == 0 ? i : next, j, static_cast<unsigned>(task.from / group));
-    Gate gate(*this, task, i, next, j, j);
-    T* const c = chain_.tile(i, j);
-    Below product;
-    product.for_pairs([&](int row, int column, T& first, T& second) {
-      load_pair(c + (row < rows ? row : row - order) + column * chain_.ld, chain_.packed, first, second);
+  __device__ void update(const Task& task) {
+    const Tiles own(task, chain_.rows, chain_.columns);
+    TileProduct<T, 2 * order, 2 * order, 4> product;
+    subtract(product, task, own);
+    T* const c = chain_.tile(task.i, task.j);
+    const bool all = task.i > task.j && own.counts(3);
+    product.for_pairs([&](int row, int column, T first, T second) {
+      T* const place = c + row + column * chain_.ld;
+      const bool inside = all || own.counts(row / order + column / order * 2);
+      const int diagonal = task.i == task.j ? column : 0;  // what is above is not ours
+      if (inside && row >= diagonal) place[0] = -first;
+      if (inside && row + 1 >= diagonal) place[1] = -second;
     });
-    product.for_pairs([&](int, int, T& first, T& second) {
-      first = -first;
-      second = -second;
-    });
-    product.template add_tiles<pieces>(memory_.room, {chain_.tile(i, task.from), rows},
-                                       {chain_.tile(j, task.from), order}, chain_.ld, chain_.packed,
-                                       task.to - task.from, gate);
-    if (!panel) {
-      product.for_pairs([&](int row, int column, T first, T second) {
-        T* const place = c + row + column * chain_.ld;
-        const int diagonal = i == j ? column : 0;  // what is above is not ours
-        if (row < rows && row >= diagonal) place[0] = -first;
-        if (row < rows && row + 1 >= diagonal) place[1] = -second;
-      });
-      return publish(i, j, next, j, static_cast<unsigned>(task.to / group));
-    }
+    publish(task, static_cast<unsigned>(task.to / group));
+  }
+
+  __device__ void panel(const Task& task) {
+    const Tiles own(task, chain_.rows, chain_.columns);
+    TileProduct<T, 2 * order, order, 2> product;
+    subtract(product, task, own);
     constexpr int stride = stride_of(2 * order);
     product.for_pairs([&](int row, int column, T first, T second) {
       memory_.solved()[column * stride + row] = -first;
       memory_.solved()[column * stride + row + 1] = -second;
     });
-    load_triangle(j);
-    solve_rows<stride>(memory_.triangle(), memory_.inverses(), memory_.solved(), rows,
-                       [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
-    publish(i, j, next, j, finished);
+    receive<8>(task.j, 0);
+    const int rows = own.next_row == own.row ? order : 2 * order;
+    if (warp() * 16 < rows) {
+      T* const c = chain_.tile(task.i, task.j);
+      RowSolver<T, stride> solver(memory_.solved());
+      solver.load();
+      GAUSSWEEP_UNROLL
+      for (int m = 0; m < 8; ++m) {
+        solver.solve(m, memory_.triangle(), memory_.inverses(),
+                     [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
+      }
+    }
+    publish(task, finished);
   }
 
   __device__ void diagonal(const Task& task) {
     const int j = task.j;
-    const int before = j > 0 ? j - 1 : 0;
-    await(j, lane() == 0 ? before : j, static_cast<unsigned>(task.from / group));
-    Gate gate(*this, task, j, j, before, j);
-    // Columns from 64 on are those of the diagonal.
-    const bool of_diagonal = Diagonal::warp_column() >= 2;
-    T* const c = chain_.tile(j, j - 1);
-    Diagonal product;
-    product.for_pairs([&](int row, int column, T& first, T& second) {
-      first = second = 0;
-      if (of_diagonal || j > 0) load_pair(c + row + column * chain_.ld, chain_.packed, first, second);
-    });
-    product.for_pairs([&](int, int, T& first, T& second) {
-      first = -first;
-      second = -second;
-    });
-    product.template add_tiles<pieces>(memory_.room, {chain_.tile(j, task.from), order},
-                                       {chain_.tile(before, task.from), 2 * order}, chain_.ld, chain_.packed,
-                                       task.to - task.from, gate);
+    const Tiles own(task, chain_.rows, chain_.columns);
+    TileProduct<T, order, 2 * order, 2> product;
+    subtract(product, task, own);
+    // Columns from 64 on are those of the diagonal; where j is 0 both halves are.
+    const bool of_diagonal = product.warp_column() >= 2;
+    T* const triangle = memory_.triangle();
     if (j > 0) {
       constexpr int stride = stride_of(order);
       T* const solved = memory_.solved();
+      T* const c = chain_.tile(j, j - 1);
       if (!of_diagonal) {
         product.for_pairs([&](int row, int column, T first, T second) {
           solved[column * stride + row] = -first;
           solved[column * stride + row + 1] = -second;
         });
       }
-      load_triangle(j - 1);
-      solve_rows<stride>(memory_.triangle(), memory_.inverses(), solved, order,
-                         [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
-      publish(j, j - 1, j, j - 1, finished);
-      if (of_diagonal) {
-        GAUSSWEEP_ROLLED
-        for (int k = 0; k < order; k += depth) {
-          product.template add<stride, stride>(solved + k * stride, solved + k * stride,
-                                               Diagonal::warp_row() * 32,
-                                               Diagonal::warp_column() * 32 - order, depth);
+      __syncthreads();
+      RowSolver<T, stride> solver(solved);
+      if (!of_diagonal) solver.load();
+      GAUSSWEEP_UNROLL
+      for (int m = 0; m < 8; ++m) {
+        receive<1>(j - 1, m);
+        if (!of_diagonal) {
+          solver.solve(m, triangle, memory_.inverses(),
+                       [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
+        }
+        __syncthreads();
+        // Their square, by the warps that have the diagonal, while the next columns are on their way.
+        if (of_diagonal) {
+          const T* const columns = solved + 8 * m * stride;
+          product.template add<stride, stride, 8>(columns, columns, product.warp_row() * 32,
+                                                  product.warp_column() % 2 * 32);
         }
       }
     }
-    T* const triangle = memory_.triangle();
     if (of_diagonal) {
       product.for_pairs([&](int row, int column, T first, T second) {
-        triangle[(column - order) * triangle_stride + row] = -first;
-        triangle[(column - order) * triangle_stride + row + 1] = -second;
+        T* const place = triangle + (column - order) * triangle_stride + row;
+        place[0] = -first;
+        place[1] = -second;
       });
     }
     __syncthreads();
-    const int failed = factor_tile(triangle, memory_.reciprocals, chain_.inverses + j * inverses_size);
+    if (j > 0 && thread() == 96) simt::store_release(chain_.state(j, j - 1), finished);
+    const int failed = factor_tile(triangle, memory_.reciprocals,
+                                   chain_.handed + j * static_cast<std::int64_t>(handed_size));
     if (thread() == 0 && failed >= 0 && *chain_.info == 0) {
       *chain_.info = chain_.before + j * order + failed + 1;
     }
@@ -396,7 +442,7 @@ class Worker {
       const int row = thread() % order, column = thread() / order + k * (threads / order);
       if (row >= column) place[row + column * chain_.ld] = triangle[column * triangle_stride + row];
     }
-    publish(j, j, j, j, finished);
+    __syncthreads();  // the next task overwrites shared memory
   }
 
   const Chain<T>& chain_;
@@ -404,7 +450,7 @@ class Worker {
 };
 
 template <class T>
-__global__ void __launch_bounds__(threads, 2) factor_chain(Chain<T> chain) {
+__global__ void __launch_bounds__(threads, 1) factor_chain(Chain<T> chain) {
 #if GAUSSWEEP_CLUSTERS
   simt::await_launches_before();
   Worker<T>(chain, *simt::dynamic_shared<ChainMemory<T>>()).work();

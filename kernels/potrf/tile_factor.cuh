@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/potrf/tile_product.cuh"
+#include "kernels/trsv/block_chain_tiles.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
@@ -14,7 +15,22 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 constexpr int triangle_stride = order + 2;
 constexpr int inverse_stride = lu::inverse_stride;
 constexpr int inverses_in_shared = order * inverse_stride;
-constexpr int inverses_size = order * 8;
+/// What is handed on of a factored tile, outside of shared memory: its columns, then the inverses' columns
+/// of 8.
+constexpr int handed_inverses = order * order;
+constexpr int handed_size = handed_inverses + order * 8;
+
+/// Hands an element on without a flag: all bits of the place are set before, which no number has then.
+template <class T>
+__device__ __forceinline__ void hand_on(T* place, T value) {
+  simt::store_volatile(place, chain::presentable(value));
+}
+
+using lu::load_two;
+__device__ __forceinline__ void load_two(const float* from, float& first, float& second) {
+  first = from[0];
+  second = from[1];
+}
 
 template <class T>
 __device__ __forceinline__ T reciprocal_root(T x) {
@@ -70,7 +86,7 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
     const T* const column = triangle + (first + k) * triangle_stride;
     own[k] = column[row];
     GAUSSWEEP_UNROLL
-    for (int i = k; i < 8; ++i) tile[i][k] = column[first + i];
+    for (int i = k / 2 * 2; i < 8; i += 2) load_two(column + first + i, tile[i][k], tile[i + 1][k]);
   }
   // In the tile itself what is above the diagonal is no number of ours, and is not stored.
   GAUSSWEEP_UNROLL
@@ -95,10 +111,9 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
   }
 }
 
-/// The inverse of the 8 x 8 tile on the diagonal from `first` on, column by column to `inverses`, by one
-/// warp.
+/// The inverse of the 8 x 8 tile on the diagonal from `first` on, handed on by one warp.
 template <class T>
-__device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciprocals, int first, T* inverses) {
+__device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciprocals, int first, T* handed) {
   const int column = static_cast<int>(threadIdx.x) % 32;
   if (column >= 8) return;
   T y[8];
@@ -113,15 +128,15 @@ __device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciproca
     }
   }
   GAUSSWEEP_UNROLL
-  for (int i = 0; i < 8; ++i) inverses[(first + column) * 8 + i] = y[i];
+  for (int i = 0; i < 8; ++i) hand_on(handed + handed_inverses + (first + column) * 8 + i, y[i]);
 }
 
 /// The lower triangle of a 64 x 64 tile by its Cholesky factor, by a block of 8 warps: eight columns at a
 /// time by two of them, while the others do what the columns before left to do further on. `reciprocals`: 64
-/// in shared memory; `inverses`: inverses_size outside.
+/// in shared memory. What a solve with it needs is handed on to `handed` as it comes about.
 /// @return the first column whose pivot is not positive, or -1; known to the first warp
 template <class T>
-__device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* inverses) {
+__device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* handed) {
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / 32;
   int failed = -1;
@@ -131,7 +146,7 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* inver
     if (warp < 2) {
       factor_8_columns(triangle, 8 * s, reciprocals, failed, own);
     } else if (s > 0) {
-      if (warp == 7) invert_8x8(triangle, reciprocals, 8 * (s - 1), inverses);
+      if (warp == 7) invert_8x8(triangle, reciprocals, 8 * (s - 1), handed);
       int number = warp - 2;  // of the tiles right of the next column of tiles, column by column
       GAUSSWEEP_ROLLED
       for (int j = s + 1; j < 8; ++j) {
@@ -147,34 +162,41 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* inver
         if (thread % 8 >= k) triangle[(8 * s + k) * triangle_stride + thread] = own[k];
       }
     }
+    if (thread < order && thread >= 8 * s + 8) {
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < 8; ++k) hand_on(handed + (8 * s + k) * order + thread, own[k]);
+    }
     if (s + 1 + warp < 8) update_8x8(triangle, 8 * (s + 1 + warp), 8 * (s + 1), 8 * s);
     __syncthreads();
   }
-  if (warp == 7) invert_8x8(triangle, reciprocals, 56, inverses);
+  if (warp == 7) invert_8x8(triangle, reciprocals, 56, handed);
   return failed;
 }
 
-/// Rows X of X L^T = B, in place of B: `rows` of them, X[column * Stride + row], in shared memory; L and its
-/// inverses in shared memory, inverses inverse_stride apart. store(row, column, element) gets each element
-/// besides. By the first rows / 16 warps; others return at once.
-template <int Stride, class T, class Store>
-__device__ __forceinline__ void solve_rows(const T* triangle, const T* inverses, T* x, int rows,
-                                           Store store) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int first = static_cast<int>(threadIdx.x) / 32 * 16;
-  if (first >= rows) return;
-  if constexpr (sizeof(T) == sizeof(double)) {
-    const int g = lane / 4, t = lane % 4;
-    double rest[8][4];  // of each 16 x 8 tile (row g, column 2t), (g, 2t + 1), and the same of row g + 8
-    GAUSSWEEP_UNROLL
-    for (int j = 0; j < 8; ++j) {
+/// Rows X of X L^T = B, in place of B, eight columns after another: X[column * Stride + row] in shared
+/// memory, 16 rows a warp. L and its inverses in shared memory, inverses inverse_stride apart.
+template <class T, int Stride>
+class RowSolver {
+ public:
+  /// Rows of B. The warp's first one is in the block's warps' order.
+  __device__ __forceinline__ explicit RowSolver(T* x)
+      : x_(x), first_(static_cast<int>(threadIdx.x) / 32 * 16), lane_(static_cast<int>(threadIdx.x) % 32) {}
+  __device__ __forceinline__ void load() {
+    if constexpr (on_tensor_cores) {
       GAUSSWEEP_UNROLL
-      for (int e = 0; e < 4; ++e) rest[j][e] = x[(8 * j + 2 * t + e % 2) * Stride + first + g + e / 2 * 8];
+      for (int j = 0; j < 8; ++j) {
+        GAUSSWEEP_UNROLL
+        for (int e = 0; e < 4; ++e) rest_[j][e] = x_[column(j, e) * Stride + row(e)];
+      }
     }
-    GAUSSWEEP_UNROLL
-    for (int m = 0; m < 8; ++m) {
+  }
+  /// Columns 8m to 8m + 7, m the one after the last call's. store(row, column, element) gets each besides.
+  template <class Store>
+  __device__ __forceinline__ void solve(int m, const T* triangle, const T* inverses, Store store) {
+    if constexpr (on_tensor_cores) {
+      const int g = lane_ / 4, t = lane_ % 4;
       double solved[4] = {0, 0, 0, 0};
-      const double left[4] = {rest[m][0], rest[m][2], rest[m][1], rest[m][3]};
+      const double left[4] = {rest_[m][0], rest_[m][2], rest_[m][1], rest_[m][3]};
       const T* const inverse = inverses + (8 * m + 2 * t) * inverse_stride + g;
       const double right[2] = {inverse[0], inverse[inverse_stride]};
       lu::multiply_16x8(solved, left, right);
@@ -183,44 +205,48 @@ __device__ __forceinline__ void solve_rows(const T* triangle, const T* inverses,
       GAUSSWEEP_UNROLL
       for (int j = m + 1; j < 8; ++j) {
         const double l[2] = {below[8 * j], below[triangle_stride + 8 * j]};
-        lu::multiply_16x8(rest[j], factor, l);
+        lu::multiply_16x8(rest_[j], factor, l);
       }
       GAUSSWEEP_UNROLL
       for (int e = 0; e < 4; ++e) {
-        const int row = first + g + e / 2 * 8, column = 8 * m + 2 * t + e % 2;
-        x[column * Stride + row] = solved[e];
-        store(row, column, solved[e]);
+        x_[column(m, e) * Stride + row(e)] = solved[e];
+        store(row(e), column(m, e), solved[e]);
       }
-    }
-  } else {
-    if (lane >= 16) return;
-    const int row = first + lane;
-    GAUSSWEEP_ROLLED
-    for (int m = 0; m < order; m += 8) {
-      T rest[8], solved[8];
+    } else if (lane_ < 16) {
+      const int own = first_ + lane_;
+      T rest[8];
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < 8; ++i) rest[i] = x[(m + i) * Stride + row];
+      for (int i = 0; i < 8; ++i) rest[i] = x_[(8 * m + i) * Stride + own];
       GAUSSWEEP_ROLLED
-      for (int k = 0; k < m; ++k) {
-        const T own = -x[k * Stride + row];
+      for (int k = 0; k < 8 * m; ++k) {
+        const T factor = -x_[k * Stride + own];
         GAUSSWEEP_UNROLL
-        for (int i = 0; i < 8; ++i) rest[i] = std::fma(own, triangle[k * triangle_stride + m + i], rest[i]);
-      }
-      GAUSSWEEP_UNROLL
-      for (int i = 0; i < 8; ++i) {
-        solved[i] = 0;
-        GAUSSWEEP_UNROLL
-        for (int k = 0; k <= i; ++k) {
-          solved[i] = std::fma(rest[k], inverses[(m + k) * inverse_stride + i], solved[i]);
+        for (int i = 0; i < 8; ++i) {
+          rest[i] = std::fma(factor, triangle[k * triangle_stride + 8 * m + i], rest[i]);
         }
       }
       GAUSSWEEP_UNROLL
       for (int i = 0; i < 8; ++i) {
-        x[(m + i) * Stride + row] = solved[i];
-        store(row, m + i, solved[i]);
+        T solved = 0;
+        GAUSSWEEP_UNROLL
+        for (int k = 0; k <= i; ++k) {
+          solved = std::fma(rest[k], inverses[(8 * m + k) * inverse_stride + i], solved);
+        }
+        x_[(8 * m + i) * Stride + own] = solved;
+        store(own, 8 * m + i, solved);
       }
     }
   }
-}
+
+ private:
+  static constexpr bool on_tensor_cores = sizeof(T) == sizeof(double);
+  /// Of a 16 x 8 tile a lane has row g, columns 2t and 2t + 1, and the same of row g + 8.
+  __device__ __forceinline__ int row(int e) const { return first_ + lane_ / 4 + e / 2 * 8; }
+  __device__ __forceinline__ int column(int j, int e) const { return 8 * j + 2 * (lane_ % 4) + e % 2; }
+
+  T* x_;
+  int first_, lane_;
+  T rest_[8][4];
+};
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles

@@ -38,16 +38,6 @@ __host__ __device__ inline bool is_packed(const T* data, std::int64_t ld) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % (16 / static_cast<int>(sizeof(T))) == 0;
 }
 
-/// What may be read, where all of it is there.
-struct EverythingThere {
-  __device__ bool is_open(int) const { return true; }
-  /// Waits for a tile, with a barrier of the block.
-  __device__ void wait_for(int) {}
-  /// Before piece p is multiplied, with a barrier of the block: looks whether more may be read, if that is of
-  /// any use. All threads of the block know the same.
-  __device__ void look(int, bool) { __syncthreads(); }
-};
-
 /// C = A B^T for A of Rows rows and B of Columns rows.
 template <class T, int Rows, int Columns, int Strips>
 struct TileProduct {
@@ -128,39 +118,44 @@ struct TileProduct {
     bool packed_;
   };
 
-  /// Adds the product of `columns` columns in shared memory: rows of A and B as far apart as the strides say.
-  template <int StrideA, int StrideB>
-  __device__ __forceinline__ void add(const T* a, const T* b, int row, int column, int columns) {
+  /// Adds the product of `Depth` columns in shared memory: rows of A and B as far apart as the strides say.
+  template <int StrideA, int StrideB, int Depth = depth>
+  __device__ __forceinline__ void add(const T* a, const T* b, int row, int column) {
     const int g = lane() / 4, t = lane() % 4;
     const T* const own_a = a + row + 2 * g;
     if constexpr (sizeof(T) == sizeof(double)) {
-      const T* const own_b = b + column + 2 * g;
-      GAUSSWEEP_ROLLED
-      for (int k = 0; k < columns; k += 8) {
-        double left[Strips][4], right[2][2][2];
+      // The next four columns are on their way to registers while four are multiplied.
+      const T* const left = own_a + t * StrideA;
+      const T* const right = b + column + 2 * g + t * StrideB;
+      double left_of[2][Strips][2], right_of[2][2][2];
+      const auto load = [&](int k) {
         GAUSSWEEP_UNROLL
-        for (int half = 0; half < 2; ++half) {
-          GAUSSWEEP_UNROLL
-          for (int s = 0; s < Strips; ++s) {
-            lu::load_two(own_a + (k + 4 * half + t) * StrideA + s * 16, left[s][2 * half],
-                         left[s][2 * half + 1]);
-          }
-          GAUSSWEEP_UNROLL
-          for (int square = 0; square < 2; ++square) {
-            lu::load_two(own_b + (k + 4 * half + t) * StrideB + square * 16, right[square][0][half],
-                         right[square][1][half]);
-          }
+        for (int s = 0; s < Strips; ++s) {
+          double(&pair)[2] = left_of[k / 4 % 2][s];
+          lu::load_two(left + k * StrideA + s * 16, pair[0], pair[1]);
         }
+        GAUSSWEEP_UNROLL
+        for (int square = 0; square < 2; ++square) {
+          double(&pair)[2] = right_of[k / 4 % 2][square];
+          lu::load_two(right + k * StrideB + square * 16, pair[0], pair[1]);
+        }
+      };
+      load(0);
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < Depth; k += 4) {
+        if (k + 4 < Depth) load(k + 4);
         GAUSSWEEP_UNROLL
         for (int s = 0; s < Strips; ++s) {
           GAUSSWEEP_UNROLL
-          for (int e = 0; e < 4; ++e) lu::multiply_16x8(sum[s][e / 2][e % 2], left[s], right[e / 2][e % 2]);
+          for (int e = 0; e < 4; ++e) {
+            lu::multiply_16x8(sum[s][e / 2][e % 2], left_of[k / 4 % 2][s], right_of[k / 4 % 2][e / 2][e % 2]);
+          }
         }
       }
     } else {
       const T* const own_b = b + column + 4 * t;
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < columns; ++k) {
+      for (int k = 0; k < Depth; ++k) {
         GAUSSWEEP_UNROLL
         for (int s = 0; s < Strips; ++s) {
           GAUSSWEEP_UNROLL
@@ -174,8 +169,12 @@ struct TileProduct {
     }
   }
 
-  /// Adds the product of `tiles` tiles of columns. `memory`: `Pieces` pieces of shared memory. `gate`: which
-  /// tiles may be read by now (EverythingThere has what is asked of it). Ends with a barrier of the block.
+  /// The product of `tiles` tiles of columns less what the sums were. `memory`: `Pieces` pieces of shared
+  /// memory. `gate`: which tiles may be read by now. All threads of the block know the same of it:
+  ///   bool is_open(tile)      what is known
+  ///   void wait_for(tile)     until it is open; a barrier of the block
+  ///   void look(p, useful)    once for each piece p, whether more is open if that is of use; a barrier
+  /// Ends with a barrier of the block.
   template <int Pieces, class Gate>
   __device__ __forceinline__ void add_tiles(T* memory, const Operand<T>& a, const Operand<T>& b,
                                             std::int64_t ld, bool packed, int tiles, Gate& gate) {
@@ -189,6 +188,10 @@ struct TileProduct {
       }
     };
     start_as_known(Pieces - 1);
+    for_pairs([](int, int, T& first, T& second) {
+      first = -first;
+      second = -second;
+    });
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
       if (started == p) {
@@ -206,8 +209,7 @@ struct TileProduct {
       gate.look(p, started < count);  // and a barrier: all have the piece
       start_as_known(p + Pieces);
       const T* const from = memory + p % Pieces * piece;
-      add<stride_a, stride_b>(from, from + depth * stride_a, warp_row() * 16 * Strips, warp_column() * 32,
-                              depth);
+      add<stride_a, stride_b>(from, from + depth * stride_a, warp_row() * 16 * Strips, warp_column() * 32);
     }
     __syncthreads();
   }

@@ -65,6 +65,17 @@ void gemm(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, doub
               b, to_int(ldb), beta, c, to_int(ldc));
 }
 
+void syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, float alpha, const float* a, std::int64_t lda,
+          float beta, float* c, std::int64_t ldc) {
+  cblas_ssyrk(CblasColMajor, cblas(uplo), cblas(op), to_int(n), to_int(k), alpha, a, to_int(lda), beta, c,
+              to_int(ldc));
+}
+void syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const double* a, std::int64_t lda,
+          double beta, double* c, std::int64_t ldc) {
+  cblas_dsyrk(CblasColMajor, cblas(uplo), cblas(op), to_int(n), to_int(k), alpha, a, to_int(lda), beta, c,
+              to_int(ldc));
+}
+
 void trmm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, float alpha,
           const float* a, std::int64_t lda, float* b, std::int64_t ldb) {
   cblas_strmm(CblasColMajor, cblas(side), cblas(uplo), cblas(op), cblas(diagonal), to_int(m), to_int(n),

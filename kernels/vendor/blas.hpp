@@ -20,6 +20,12 @@ void gemm(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, floa
 void gemm(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const double* a,
           std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc);
 
+/// The triangle `uplo` of C (n x n) = alpha op(A) op(A)^T + beta C, with k the inner size.
+void syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, float alpha, const float* a, std::int64_t lda,
+          float beta, float* c, std::int64_t ldc);
+void syrk(Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha, const double* a, std::int64_t lda,
+          double beta, double* c, std::int64_t ldc);
+
 /// B (m x n) = alpha op(A) B (left) or alpha B op(A) (right), A triangular.
 void trmm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, float alpha,
           const float* a, std::int64_t lda, float* b, std::int64_t ldb);

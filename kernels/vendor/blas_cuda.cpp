@@ -70,6 +70,17 @@ void gemm_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std:
                                 CUDA_R_32F, to_int(ldc), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
 }
 
+void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, float alpha,
+          const float* a, std::int64_t lda, float beta, float* c, std::int64_t ldc) {
+  GAUSSWEEP_CUBLAS(cublasSsyrk(handles.blas(), cublas(uplo), cublas(op), to_int(n), to_int(k), &alpha, a,
+                               to_int(lda), &beta, c, to_int(ldc)));
+}
+void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha,
+          const double* a, std::int64_t lda, double beta, double* c, std::int64_t ldc) {
+  GAUSSWEEP_CUBLAS(cublasDsyrk(handles.blas(), cublas(uplo), cublas(op), to_int(n), to_int(k), &alpha, a,
+                               to_int(lda), &beta, c, to_int(ldc)));
+}
+
 void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a,
           std::int64_t lda, float* x) {
   GAUSSWEEP_CUBLAS(cublasStrsv(handles.blas(), cublas(uplo), cublas(op), cublas(diagonal), to_int(n), a,

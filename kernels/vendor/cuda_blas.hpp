@@ -40,6 +40,12 @@ void gemm_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std:
                     const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
                     std::int64_t ldc);
 
+/// The triangle `uplo` of C (n x n) = alpha op(A) op(A)^T + beta C, with k the inner size.
+void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, float alpha,
+          const float* a, std::int64_t lda, float beta, float* c, std::int64_t ldc);
+void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha,
+          const double* a, std::int64_t lda, double beta, double* c, std::int64_t ldc);
+
 /// x = op(A)^-1 x, A triangular. A zero on the diagonal is not looked for.
 void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a,
           std::int64_t lda, float* x);

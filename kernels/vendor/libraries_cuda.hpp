@@ -13,6 +13,7 @@
   X(cublasGetStatusName) X(cublasGetStatusString)     \
   X(cublasSgemm) X(cublasStrsv) X(cublasStrsm)        \
   X(cublasDgemm) X(cublasDtrsv) X(cublasDtrsm)                            \
+  X(cublasSsyrk) X(cublasDsyrk)                                           \
   X(cublasSgemmStridedBatched) X(cublasDgemmStridedBatched)
 #define GAUSSWEEP_CUSOLVER_FUNCTIONS(X)                                  \
   X(cusolverDnCreate) X(cusolverDnDestroy) X(cusolverDnSetStream)        \

@@ -1,0 +1,46 @@
+#pragma once
+/// Copies of the triangle of a matrix to where tiles are whole.
+
+#include <cstdint>
+
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
+
+/// The triangle of the matrix of order n at `matrix` (upper: of its transpose) to the lower one at `own`,
+/// whose order is the next multiple of 64, continued by an identity; or, `back`, from there. A block copies
+/// 32 x 32.
+template <class T>
+__global__ void __launch_bounds__(256)
+    copy_triangle(T* matrix, std::int64_t ld, int n, bool upper, T* own, std::int64_t ld_own, bool back) {
+  __shared__ T square[32][33];
+  if (blockIdx.y > blockIdx.x) return;
+  const int first_row = static_cast<int>(blockIdx.x) * 32, first_column = static_cast<int>(blockIdx.y) * 32;
+  const int x = static_cast<int>(threadIdx.x) % 32, y = static_cast<int>(threadIdx.x) / 32;
+  // x runs along the columns of what is read, then of what is written.
+  const auto each = [&](bool turned, auto visit) {
+    GAUSSWEEP_UNROLL
+    for (int k = 0; k < 4; ++k) turned ? visit(y + 8 * k, x) : visit(x, y + 8 * k);
+  };
+  const auto place = [&](int i, int j) { return matrix + (upper ? j + i * ld : i + j * ld); };
+  each(upper && !back, [&](int r, int c) {
+    const int i = first_row + r, j = first_column + c;
+    if (back) {
+      square[r][c] = own[i + j * ld_own];
+    } else {
+      square[r][c] = i == j ? T(1) : T(0);
+      if (i < n && j <= i) square[r][c] = *place(i, j);
+    }
+  });
+  __syncthreads();
+  each(upper && back, [&](int r, int c) {
+    const int i = first_row + r, j = first_column + c;
+    if (!back) {
+      own[i + j * ld_own] = square[r][c];
+    } else if (i < n && j <= i) {
+      *place(i, j) = square[r][c];
+    }
+  });
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles
