@@ -1,0 +1,96 @@
+// potrf/recursive and posv/recursive at sizes where their parts change: one launch and several, whole tiles
+// and copies, both triangles, groups of tile columns that are not whole.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "kernels/check/check.hpp"
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+class RecursiveCholesky : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
+    device = make_cuda_device(0);
+    const int needed = row_of(registry, "potrf/recursive").capability;
+    if (device->info().capability < needed) {
+      GTEST_SKIP() << "needs compute capability " << needed << ", this GPU has " << device->info().capability;
+    }
+  }
+  template <class T>
+  Answer<T> run(const std::string& id, const Inputs<T>& inputs) {
+    Context context(*device);
+    const Method& method = row_of(registry, id);
+    return run_method(context, method, inputs, defaults(method));
+  }
+  template <class T>
+  Inputs<T> spd(std::int64_t n, Uplo uplo, std::int64_t nrhs = 1) {
+    const Problem problem = Problem::named(nrhs == 0 ? "potrf" : "posv");
+    return make_inputs<T>(problem, {n, n, n, std::max<std::int64_t>(nrhs, 1), uplo}, MatrixKind::spd);
+  }
+  const Registry registry = builtin_registry();
+  std::unique_ptr<Device> device;
+};
+
+class RecursiveCholeskySizes : public RecursiveCholesky, public testing::WithParamInterface<std::int64_t> {};
+
+TEST_P(RecursiveCholeskySizes, FactorsAreTheVendors) {
+  if (std::getenv("GAUSSWEEP_SMALL") != nullptr && GetParam() > 700) GTEST_SKIP() << "small sizes only";
+  for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+    const Inputs<double> inputs = spd<double>(GetParam(), uplo, 0);
+    const Answer<double> ours = run("potrf/recursive", inputs);
+    EXPECT_EQ(ours.info, 0);
+    EXPECT_LT(difference(Problem::named("potrf"), inputs.shape, ours, run("potrf/cusolver", inputs)).largest,
+              1e-9)
+        << to_string(uplo);
+  }
+}
+
+// 64, 576, 1152: one group of tile columns, one tile and two groups more. 4160, 8192, 8256: above 8192 there
+// are several launches.
+INSTANTIATE_TEST_SUITE_P(All, RecursiveCholeskySizes,
+                         testing::Values(1, 63, 64, 65, 127, 290, 576, 1101, 1152, 4101, 4160, 8192, 8256,
+                                         10001));
+
+template <class T>
+class RecursiveCholeskyOf : public RecursiveCholesky {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(RecursiveCholeskyOf, Precisions);
+
+TYPED_TEST(RecursiveCholeskyOf, HasRightAnswersAtAHundredOddOrders) {
+  using T = TypeParam;
+  if (std::getenv("GAUSSWEEP_SMALL") != nullptr) GTEST_SKIP() << "small sizes only";
+  std::mt19937 engine(35);
+  std::uniform_int_distribution<std::int64_t> half(60, 1500);
+  for (int k = 0; k < 100; ++k) {
+    const std::int64_t n = 2 * half(engine) + 1;
+    const Inputs<T> inputs = this->template spd<T>(n, k % 2 == 0 ? Uplo::lower : Uplo::upper, 1 + k % 3);
+    const Answer<T> ours = this->template run<T>("posv/recursive", inputs);
+    ASSERT_TRUE(is_right(row_of(this->registry, "posv/recursive"), inputs, ours))
+        << "n = " << n << ": info " << ours.info;
+  }
+}
+
+TYPED_TEST(RecursiveCholeskyOf, SaysWhichPivotIsNotPositive) {
+  using T = TypeParam;
+  for (const std::int64_t n : {65, 640, 2112}) {
+    for (const std::int64_t bad : {std::int64_t{0}, n / 2, n - 1}) {
+      for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+        Inputs<T> inputs = this->template spd<T>(n, uplo, 0);
+        inputs.a(bad, bad) = -1;
+        EXPECT_EQ(this->template run<T>("potrf/recursive", inputs).info, bad + 1) << "n = " << n;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep
