@@ -327,22 +327,27 @@ class Worker {
     }
   }
 
-  /// A Rows x Columns part of the matrix, from tile (i, j) on, less its task's sum of products.
+  /// A task's sum of products less a Rows x Columns part of the matrix. That is subtracted at last, so that
+  /// terms are not rounded to its size one by one: it may be far larger.
   template <int Rows, int Columns, int Strips>
   __device__ __forceinline__ void subtract(TileProduct<T, Rows, Columns, Strips>& product, const Task& task,
                                            const Tiles& own) {
     const int rows = own.next_row == own.row ? order : 2 * order;
     const int columns = own.next_column == own.column ? order : 2 * order;
-    const T* const c = chain_.tile(own.row, own.column);
-    product.for_pairs([&](int row, int column, T& first, T& second) {
-      load_pair(
-          c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * chain_.ld,
-          first, second);
-    });
+    product.clear();
     Gate gate(*this, task);
     product.template add_tiles<pieces>(memory_.room, {chain_.tile(own.row, task.from), rows},
                                        {chain_.tile(own.column, task.from), columns}, chain_.ld,
                                        chain_.packed, task.to - task.from, gate);
+    const T* const c = chain_.tile(own.row, own.column);
+    product.for_pairs([&](int row, int column, T& first, T& second) {
+      T pair[2];
+      load_pair(
+          c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * chain_.ld,
+          pair[0], pair[1]);
+      first -= pair[0];
+      second -= pair[1];
+    });
   }
 
   __device__ void update(const Task& task) {

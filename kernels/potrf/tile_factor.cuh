@@ -72,6 +72,17 @@ __device__ __forceinline__ void update_8x8(T* triangle, int row, int column, int
   place[triangle_stride] = c[1];
 }
 
+/// The root of x from its reciprocal, nearly as exact as sqrt: the diagonal decides what is left of A.
+template <class T>
+__device__ __forceinline__ T root_from(T x, T reciprocal) {
+  const T root = x * reciprocal;
+  return std::fma(std::fma(-root, root, x), T(0.5) * reciprocal, root);
+}
+
+/// Determinants of two columns beyond this, or its reciprocal, are not trusted.
+template <class T>
+constexpr T least_determinant = sizeof(T) == sizeof(double) ? T(0x1p-960) : T(0x1p-100f);
+
 /// Eight columns of the factor, from `first` on: a thread a row of 64. All hold the 8 x 8 tile on the
 /// diagonal and eliminate in it, so that none waits for another. The diagonal's reciprocals go to
 /// `reciprocals`. The first column whose pivot is not positive, if `failed` is none yet, becomes it. Rows of
@@ -88,21 +99,40 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
     GAUSSWEEP_UNROLL
     for (int i = k / 2 * 2; i < 8; i += 2) load_two(column + first + i, tile[i][k], tile[i + 1][k]);
   }
-  // In the tile itself what is above the diagonal is no number of ours, and is not stored.
+  // In the tile itself what is above the diagonal is no number of ours, and is not stored. Two columns at a
+  // time, so that both roots are on their way together: the second pivot is det / a.
   GAUSSWEEP_UNROLL
-  for (int k = 0; k < 8; ++k) {
-    const T pivot = tile[k][k];
-    if (!(pivot > T(0)) && failed < 0) failed = first + k;  // NaN too
-    const T reciprocal = reciprocal_root(pivot);
-    if (row == first + k) reciprocals[first + k] = reciprocal;
-    own[k] *= reciprocal;
+  for (int k = 0; k < 8; k += 2) {
+    const T a = tile[k][k], b = tile[k + 1][k];
+    const T root = reciprocal_root(a);
+    const T below = b * root;
+    const T next = std::fma(-below, below, tile[k + 1][k + 1]);
+    const T det = std::fma(a, tile[k + 1][k + 1], -(b * b));
+    const bool in_range = det >= least_determinant<T> && det <= 1 / least_determinant<T>;
+    T next_root = a * root * reciprocal_root(det);
+    if (!in_range) next_root = reciprocal_root(next);
+    next_root = std::fma(std::fma(-next * next_root, next_root, T(1)), T(0.5) * next_root, next_root);
+    if (!(a > T(0)) && failed < 0) failed = first + k;  // NaN too
+    if (!((in_range ? det : next) > T(0)) && failed < 0) failed = first + k + 1;
+    if (row == first + k) reciprocals[first + k] = root;
+    if (row == first + k + 1) reciprocals[first + k + 1] = next_root;
+    own[k] = row == first + k ? root_from(a, root) : own[k] * root;
+    own[k + 1] =
+        row == first + k + 1 ? root_from(next, next_root) : std::fma(-own[k], below, own[k + 1]) * next_root;
     GAUSSWEEP_UNROLL
-    for (int i = k + 1; i < 8; ++i) tile[i][k] *= reciprocal;
+    for (int i = k + 2; i < 8; ++i) {
+      tile[i][k] *= root;
+      tile[i][k + 1] = std::fma(-tile[i][k], below, tile[i][k + 1]) * next_root;
+    }
     GAUSSWEEP_UNROLL
-    for (int j = k + 1; j < 8; ++j) {
+    for (int j = k + 2; j < 8; ++j) {
       GAUSSWEEP_UNROLL
-      for (int i = j; i < 8; ++i) tile[i][j] = std::fma(-tile[i][k], tile[j][k], tile[i][j]);
+      for (int i = j; i < 8; ++i) {
+        tile[i][j] = std::fma(-tile[i][k], tile[j][k], tile[i][j]);
+        tile[i][j] = std::fma(-tile[i][k + 1], tile[j][k + 1], tile[i][j]);
+      }
       own[j] = std::fma(-own[k], tile[j][k], own[j]);
+      own[j] = std::fma(-own[k + 1], tile[j][k + 1], own[j]);
     }
   }
   GAUSSWEEP_UNROLL

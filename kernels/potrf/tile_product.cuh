@@ -54,6 +54,9 @@ struct TileProduct {
   __device__ static int warp_row() { return warp() % warps_down; }
   __device__ static int warp_column() { return warp() / warps_down; }
 
+  __device__ __forceinline__ void clear() {
+    for_pairs([](int, int, T& first, T& second) { first = second = 0; });
+  }
   /// Calls visit(row, column, sum of the row, of the next one) for all pairs that the lane has.
   template <class Visit>
   __device__ __forceinline__ void for_pairs(Visit visit) {
@@ -169,7 +172,7 @@ struct TileProduct {
     }
   }
 
-  /// The product of `tiles` tiles of columns less what the sums were. `memory`: `Pieces` pieces of shared
+  /// Adds the product of `tiles` tiles of columns. `memory`: `Pieces` pieces of shared
   /// memory. `gate`: which tiles may be read by now. All threads of the block know the same of it:
   ///   bool is_open(tile)      what is known
   ///   void wait_for(tile)     until it is open; a barrier of the block
@@ -188,10 +191,6 @@ struct TileProduct {
       }
     };
     start_as_known(Pieces - 1);
-    for_pairs([](int, int, T& first, T& second) {
-      first = -first;
-      second = -second;
-    });
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
       if (started == p) {
