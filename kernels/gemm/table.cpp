@@ -1,10 +1,12 @@
 #include "kernels/check/judges.hpp"
+#include "kernels/gemm/residue_memory.hpp"
 #include "kernels/tables.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, gemm_serial)
 GAUSSWEEP_DECLARE_PORTABLE(gemm_direct)
 GAUSSWEEP_DECLARE_PORTABLE(gemm_global)
 GAUSSWEEP_DECLARE_PORTABLE(gemm_shared)
+GAUSSWEEP_DECLARE_PORTABLE(gemm_residues)
 GAUSSWEEP_DECLARE_IN(host, gemm_openblas)
 GAUSSWEEP_DECLARE_CUDA(gemm_cublas)
 
@@ -82,6 +84,20 @@ Method direct() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gemm_direct));
 }
 
+Method by_residues() {
+  Method method = gemm_method("residues", "residues modulo coprime numbers, products on INT8 tensor cores",
+                              "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
+  method.mixed_precision = true;
+  method.parameters = {integer_parameter("moduli", 0, 0, residues::most_moduli,
+                                         "moduli, from 2 on; 0: as many as full precision takes")};
+  method.accepts = [](const Shape&, const Parameters& p) { return p.integer("moduli") != 1; };
+  method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t) {
+    const auto moduli = static_cast<int>(parameters.integer("moduli"));
+    return residues::memory_bytes(s.m, s.n, s.k, moduli == 0 ? residues::most_chosen : moduli);
+  };
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(gemm_residues), 80);
+}
+
 Method openblas() {
   return library(on_cpu(gemm_method("openblas", "BLAS gemm on the CPU", "OpenBLAS"),
                         GAUSSWEEP_ENTRY(host, gemm_openblas)));
@@ -100,6 +116,7 @@ std::vector<Method> methods() {
           one_element_a_thread("shared", "a thread an element of C, by tiles in shared memory",
                                "a block is tile x tile threads and has tiles of that size in shared memory",
                                GAUSSWEEP_ENTRIES(gemm_shared)),
+          by_residues(),
           openblas(),
           cublas()};
 }

@@ -46,6 +46,12 @@ void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t
 void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha,
           const double* a, std::int64_t lda, double beta, double* c, std::int64_t ldc);
 
+/// `count` products A^T B of bytes, k x m and k x n, one after the other: `a_step` and `b_step` apart, their
+/// columns without gaps, summed up exactly in ints, `c_step` apart. @pre all sizes are multiples of 16
+void gemm_of_bytes(VendorHandles& handles, int count, std::int64_t m, std::int64_t n, std::int64_t k,
+                   const signed char* a, std::int64_t a_step, const signed char* b, std::int64_t b_step, int* c,
+                   std::int64_t c_step);
+
 /// x = op(A)^-1 x, A triangular. A zero on the diagonal is not looked for.
 void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a,
           std::int64_t lda, float* x);

@@ -44,6 +44,7 @@ Cublas load_cublas() {
 #define GAUSSWEEP_FIND(name) library.find(found.name, GAUSSWEEP_TEXT(name));
   GAUSSWEEP_CUBLAS_FUNCTIONS(GAUSSWEEP_FIND)
   library.find(found.cublasGemmEx, "cublasGemmEx");
+  library.find(found.cublasGemmStridedBatchedEx, "cublasGemmStridedBatchedEx");
   return found;
 }
 

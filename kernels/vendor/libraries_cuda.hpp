@@ -33,11 +33,16 @@ namespace gaussweep::vendor {
 
 struct Cublas {
   GAUSSWEEP_CUBLAS_FUNCTIONS(GAUSSWEEP_FUNCTION)
-  /// Spelt out, for the header gives its name to two.
+  /// Spelt out, for the header gives each of these names to two.
   cublasStatus_t (*cublasGemmEx)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
                                  const void*, const void*, cudaDataType, int, const void*, cudaDataType, int,
                                  const void*, void*, cudaDataType, int, cublasComputeType_t,
                                  cublasGemmAlgo_t) = nullptr;
+  cublasStatus_t (*cublasGemmStridedBatchedEx)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
+                                               int, const void*, const void*, cudaDataType, int, long long,
+                                               const void*, cudaDataType, int, long long, const void*, void*,
+                                               cudaDataType, int, long long, int, cublasComputeType_t,
+                                               cublasGemmAlgo_t) = nullptr;
 };
 
 struct Cusolver {

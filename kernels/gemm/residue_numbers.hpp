@@ -1,0 +1,91 @@
+#pragma once
+/// Numbers of the products by residues: moduli, how many a product needs, weights of the reconstruction.
+///
+/// Integers x with |x| < P / 2, P the product of coprime moduli p_l, are known by their residues c_l:
+/// x / P = sum over l of c_l w_l, but for an integer, where w_l = ((P / p_l)^-1 mod p_l) / p_l.
+
+#include <cmath>
+#include <cstdint>
+
+namespace gaussweep::residues {
+
+constexpr int most_moduli = 20;
+constexpr int most_chosen = 18;  ///< beyond, a product in double is as fast
+constexpr int moduli[most_moduli] = {256, 255, 253, 251, 247, 241, 239, 233, 229, 227,
+                                     223, 217, 211, 199, 197, 193, 191, 181, 179, 173};
+constexpr std::int64_t most_inner = 65536;  ///< sums of k products of bytes stay below 2^30
+constexpr int most_exponent = 400;          ///< of what is scaled: nothing over- or underflows on the way
+constexpr int magnitude_bits = 7;           ///< of the elements' sizes in the look ahead
+constexpr int most_bits = 116;      ///< of two elements: residues are made of up to 58 bits
+
+constexpr int limbs = 4;
+constexpr int limb_bits = 28;  ///< 20 products with sums below 2^30 add up in 63 bits
+
+/// What the kernels are handed.
+struct Numbers {
+  int count = 0;
+  double modulus[most_moduli] = {}, reciprocal[most_moduli] = {};
+  int weight[most_moduli][limbs] = {};  ///< w_l in limbs of 28 bits, the highest first
+  double product = 0, product_rest = 0;  ///< P as the sum of two doubles
+};
+
+inline Numbers numbers(int count) {
+  Numbers found;
+  found.count = count;
+  found.product = 1;
+  for (int l = 0; l < count; ++l) {
+    const int p = moduli[l];
+    found.modulus[l] = p;
+    found.reciprocal[l] = 1.0 / p;
+    const double high = found.product * p;
+    found.product_rest = std::fma(found.product, p, -high) + found.product_rest * p;
+    found.product = high;
+    int others = 1;  // P / p_l mod p_l
+    for (int i = 0; i < count; ++i) others = i == l ? others : others * moduli[i] % p;
+    std::int64_t rest = 1;  // its inverse
+    while (rest * others % p != 1 % p) ++rest;
+    for (int i = 0; i < limbs; ++i) {
+      rest <<= limb_bits;
+      found.weight[l][i] = static_cast<int>(rest / p);
+      rest %= p;
+    }
+    if (2 * rest >= p) ++found.weight[l][limbs - 1];
+  }
+  const double sum = found.product + found.product_rest;
+  found.product_rest += found.product - sum;
+  found.product = sum;
+  return found;
+}
+
+/// Bits of an element of A and one of B together, that sums of k products stay below P / 2.
+inline int bits_of(int count, std::int64_t k) {
+  double bits = -1 - std::log2(static_cast<double>(k)) - 1e-6;
+  for (int l = 0; l < count; ++l) bits += std::log2(moduli[l]);
+  return static_cast<int>(std::floor(bits));
+}
+
+/// Fewest moduli that leave `bits` of every element; 0: more than most_chosen.
+inline int moduli_for(double bits, std::int64_t k) {
+  for (int count = 2; count <= most_chosen; ++count) {
+    if (bits_of(count, k) >= 2 * bits) return count;
+  }
+  return 0;
+}
+
+/// Bits, below the power of two above the largest of its row or column, that an element must keep.
+///
+/// Every sum shall be as right as a product in the precision of `digits` can promise: the smallest sum of
+/// sizes |A| |B| is at least least 2^-14 of the product of both largest, and rounding the elements takes
+/// k 2^-bits of that product, where (k + 2) 2^-digits of |A| |B| is allowed. And all errors together, of
+/// either sign, shall be of the size of those that rounding partial sums causes: for elements in [-1, 1] that
+/// are equally likely digits + 0.7 - log2(k) / 2 bits; where most are smaller than the largest, more.
+/// `sampled`: terms of the sums that `least` is the smallest of.
+inline double bits_needed(int digits, std::int64_t k, std::int64_t sampled, int least) {
+  const double promised = digits - 1 + 2 * magnitude_bits + 1 - std::log2(static_cast<double>(least));
+  const double even = static_cast<double>(sampled) * 0x1p12;
+  const double usual = digits + 0.7 - std::log2(static_cast<double>(k)) / 2 +
+                       std::log2(std::fmax(even / least, 1.0)) / 2;
+  return std::fmax(promised, usual);
+}
+
+}  // namespace gaussweep::residues

@@ -1,0 +1,193 @@
+#pragma once
+/// Products of floats or doubles by residues: Ozaki's scheme II on 8-bit integer tensor cores.
+///
+/// A and B, scaled by rows and columns to integers, are reduced modulo N coprime numbers up to 256; the N
+/// products of bytes are exact in 32 bits; the Chinese remainder theorem gives the product of the integers. (K.
+/// Ozaki, Y. Uchino, T. Imamura, Ozaki Scheme II, arXiv:2504.08009; Y. Uchino, K. Ozaki, T. Imamura, SC '25
+/// workshops, arXiv:2508.03984.) Elements are rounded once, when they are scaled; nothing else is lost.
+
+#include <algorithm>
+
+#include "kernels/core/method.hpp"
+#include "kernels/gemm/residue_memory.hpp"
+#include "kernels/gemm/residue_steps.cuh"
+#ifdef __CUDACC__
+#include "kernels/vendor/cuda_blas.hpp"
+#endif
+
+namespace gaussweep::GAUSSWEEP_BACKEND::residues {
+
+/// C = A B, or C -= A B.
+enum class Output { product, subtracted };
+
+template <class T>
+class ResidueProducts {
+ public:
+  /// `memory`: memory_bytes(m, n, k, moduli) for products of at most that size.
+  ResidueProducts(Context& context, std::int64_t m, std::int64_t n, std::int64_t k, int moduli,
+                  Workspace& memory)
+      : context_(context),
+        most_(moduli),
+        left_bytes_(left_bytes(m, k, moduli)),
+        right_bytes_(right_bytes(n, k, moduli)),
+        sums_count_(sums_count(m, n, moduli)),
+        left_(memory.take<signed char>(left_bytes_)),
+        right_(memory.take<signed char>(right_bytes_)),
+        sums_(memory.take<int>(sums_count_)),
+        exponents_(memory.take<int>(m + n)),
+        facts_(memory.take<Facts>(1)) {}
+
+  /// The product by `count` moduli; 0: by as many as make it as right as one in T. Waits for what tells.
+  /// Returns how many; 0: C was left alone, for elements are not finite, out of range, too different in size
+  /// or the inner size is too large. @pre count is at most what memory was taken for; column-major
+  int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output) {
+    if (a.cols > most_inner || a.cols == 0 || c.rows == 0 || c.cols == 0) return 0;
+    int bits = 0;
+    count = count_for(count, a, b, c, bits);
+    if (count == 0) return 0;
+    const Numbers found = numbers(count);
+    const std::int64_t m = padded(c.rows), k = padded(a.cols);
+    const std::int64_t left_plane = m * k;
+    const int left_bits = (bits + 1) / 2, right_bits = bits / 2;
+    convert<true>(rows_of(a), left_bits, m, left_plane, left_, found);
+    const std::int64_t width = block_columns(c.cols, right_bytes_ / (count * k), sums_count_ / (count * m));
+    for (std::int64_t j = 0; j < c.cols; j += width) {
+      const std::int64_t columns = std::min(width, c.cols - j);
+      const std::int64_t n = padded(columns);
+      Vectors<T> part = columns_of(b, j, columns);
+      convert<false>(part, right_bits, n, n * k, right_, found);
+      multiply_bytes(count, m, n, k, left_plane);
+      context_.stage("reconstruct");
+      const MatrixView<T> to{c.data + j * c.ld, c.rows, columns, c.ld};
+      const unsigned blocks = blocks_of(m / 4 * columns, threads);
+      const auto kernel = output == Output::product ? reconstruct<T, false> : reconstruct<T, true>;
+      simt::launch(context_, kernel, dim3(blocks), dim3(threads), 0, sums_, m * n, static_cast<int>(m), to,
+                   bits, exponents_, part.exponents, found);
+    }
+    return count;
+  }
+
+ private:
+  static unsigned blocks_of(std::int64_t count, std::int64_t each) {
+    return static_cast<unsigned>((count + each - 1) / each);
+  }
+  const int* column_exponents() const { return exponents_ + rows_; }
+  Vectors<T> rows_of(MatrixView<T> a) const {
+    return {a.data, 1, a.ld, static_cast<int>(a.rows), static_cast<int>(a.cols), exponents_};
+  }
+  Vectors<T> columns_of(MatrixView<T> b, std::int64_t first, std::int64_t count) const {
+    return {b.data + first * b.ld, b.ld, 1, static_cast<int>(count), static_cast<int>(b.rows),
+            column_exponents() + first};
+  }
+
+  /// Measures the operands and says how many moduli there are to be, and the bits that they leave.
+  int count_for(int wanted, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, int& bits) {
+    rows_ = a.rows;
+    context_.stage("measure");
+    context_.device.fill(exponents_, 0x80, static_cast<std::size_t>(a.rows + b.cols) * sizeof(int));
+    context_.device.fill(facts_, 0, sizeof(Facts));
+    constexpr int each = 128;
+    const std::int64_t slice = std::max<std::int64_t>(each, (a.cols + 65534) / 65535);
+    simt::launch(context_, measure_rows<T>, dim3(blocks_of(a.rows, threads), blocks_of(a.cols, slice)),
+                 dim3(threads), 0, a, static_cast<int>(slice), exponents_);
+    simt::launch(context_, measure_columns<T>, dim3(static_cast<unsigned>(b.cols)), dim3(threads), 0, b,
+                 exponents_ + rows_);
+    simt::launch(context_, find_outside, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads), 0,
+                 exponents_, static_cast<int>(a.rows + b.cols), facts_);
+    if (wanted != 0) {
+      bits = std::min(bits_of(wanted, a.cols), most_bits);
+      return facts().outside == 0 && bits > 1 ? wanted : 0;
+    }
+    // A part of the terms tells enough where elements are of like sizes.
+    for (const int stride : {8, 1}) {
+      if (stride > 1 && a.cols < 4096) continue;
+      const std::int64_t sampled = (a.cols + stride - 1) / stride;
+      sum_sizes(stride, sampled, a, b, c);
+      const Facts found = facts();
+      if (found.outside != 0) return 0;
+      const double needed = bits_needed(sizeof(T) == 4 ? 24 : 53, a.cols, sampled, found.least);
+      const int count = needed <= most_bits / 2 ? moduli_for(needed, a.cols) : 0;
+      if (count != 0 && count <= most_) {
+        bits = std::min(bits_of(count, a.cols), most_bits);
+        return count;
+      }
+    }
+    return 0;
+  }
+
+  Facts facts() {
+    Facts found{};
+    context_.device.to_host(&found, facts_, sizeof found);
+    return found;
+  }
+
+  /// The least sum of sizes, of every `stride`th term.
+  void sum_sizes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
+    context_.stage("look_ahead");
+    const std::int64_t m = padded(c.rows), k = padded(sampled);
+    const auto chunks = static_cast<int>(k / chunk);
+    context_.device.fill(&facts_->least, 0x7f, sizeof(int));
+    simt::launch(context_, make_sizes<T, true>, dim3(row_blocks(m, chunks)), dim3(threads), 0, rows_of(a),
+                 stride, static_cast<int>(m), chunks, left_);
+    const std::int64_t width = block_columns(c.cols, right_bytes_ / k, sums_count_ / m);
+    for (std::int64_t j = 0; j < c.cols; j += width) {
+      const std::int64_t columns = std::min(width, c.cols - j);
+      const std::int64_t n = padded(columns);
+      const Vectors<T> part = columns_of(b, j, columns);
+      simt::launch(context_, make_sizes<T, false>, dim3(blocks_of(n * chunks, threads)), dim3(threads), 0,
+                   part, stride, static_cast<int>(n), chunks, right_);
+      multiply_bytes(1, m, n, k, m * k);
+      const unsigned blocks = std::min(blocks_of(m / 4 * columns, threads), 2048u);
+      simt::launch(context_, least_sum, dim3(blocks), dim3(threads), 0, sums_, static_cast<int>(m),
+                   static_cast<int>(c.rows), static_cast<int>(columns), exponents_, part.exponents, facts_);
+    }
+  }
+
+  static unsigned row_blocks(std::int64_t m, int chunks) {
+    return blocks_of(m, 32) * blocks_of(chunks, threads / 32);
+  }
+  template <bool of_rows>
+  void convert(const Vectors<T>& from, int bits, std::int64_t padded_count, std::int64_t plane,
+               signed char* to, const Numbers& found) {
+    context_.stage("residues");
+    const auto chunks = static_cast<int>(padded(from.inner) / chunk);
+    const unsigned blocks =
+        of_rows ? row_blocks(padded_count, chunks) : blocks_of(padded_count * chunks, threads);
+    const auto kernel = bits > 51 ? make_residues<T, of_rows, true> : make_residues<T, of_rows, false>;
+    simt::launch(context_, kernel, dim3(blocks), dim3(threads), 0, from, bits, static_cast<int>(padded_count),
+                 chunks, to, plane, found);
+  }
+
+  /// Sums of `count` products of bytes, m x n each, one after the other.
+  void multiply_bytes(int count, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t left_plane) {
+    context_.stage("products");
+#ifdef __CUDACC__
+    vendor::gemm_of_bytes(vendor_handles(context_), count, m, n, k, left_, left_plane, right_, n * k, sums_,
+                          m * n);
+#else
+    for (std::int64_t l = 0; l < count; ++l) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        for (std::int64_t i = 0; i < m; ++i) {
+          const signed char* const row = left_ + l * left_plane + i * k;
+          const signed char* const column = right_ + (l * n + j) * k;
+          int sum = 0;
+          for (std::int64_t h = 0; h < k; ++h) sum += row[h] * column[h];
+          sums_[i + (l * n + j) * m] = sum;
+        }
+      }
+    }
+#endif
+  }
+
+  Context& context_;
+  int most_;
+  std::int64_t left_bytes_, right_bytes_, sums_count_;
+  signed char* left_;
+  signed char* right_;
+  int* sums_;
+  int* exponents_;  // of the rows of A, then of the columns of B
+  Facts* facts_;
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::residues

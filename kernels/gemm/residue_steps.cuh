@@ -1,0 +1,261 @@
+#pragma once
+/// The steps of a product by residues beside the products of bytes: scaling, residues, reconstruction.
+///
+/// Row i of A is scaled by 2^(bits - e), e the least with |a| <= 2^e, and rounded to integers, columns of B
+/// likewise. Both lie with the inner index running fastest, padded with zeros to multiples of 16: that is how
+/// products of bytes are fastest, and what they ask for.
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/matrix.hpp"
+#include "kernels/gemm/residue_numbers.hpp"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::residues {
+
+using namespace gaussweep::residues;
+
+constexpr int unset = static_cast<int>(0x80808080u);  ///< exponent of zeros: what a fill with 0x80 leaves
+constexpr int threads = 256;
+constexpr int chunk = 16;  ///< bytes that a thread stores at once
+constexpr double to_integer = 0x1.8p52;
+
+/// What the host reads before it decides.
+struct Facts {
+  int outside;  ///< 1: an exponent is beyond most_exponent, or an element is not finite
+  int least;    ///< of the sums of sizes
+};
+
+/// A as its rows, or B as its columns: `count` vectors of `inner` elements.
+template <class T>
+struct Vectors {
+  const T* data;
+  std::int64_t step, inner_step;  ///< between vectors, between their elements
+  int count, inner;
+  const int* exponents;
+};
+
+__device__ __forceinline__ int exponent_above(double value) {
+  const long long bits = __double_as_longlong(value) & 0x7fffffffffffffffLL;
+  return bits == 0 ? unset : static_cast<int>((bits + 0xfffffffffffffLL) >> 52) - 1023;
+}
+__device__ __forceinline__ double power_of_two(int exponent) {
+  return __longlong_as_double(static_cast<long long>(exponent + 1023) << 52);
+}
+
+/// The exponents of A's rows: a thread a row, in a slice of `each` columns.
+template <class T>
+__global__ void __launch_bounds__(threads) measure_rows(MatrixView<T> a, int each, int* exponents) {
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (row >= a.rows) return;
+  const int begin = static_cast<int>(blockIdx.y) * each;
+  const int end = static_cast<int>(a.cols) - begin < each ? static_cast<int>(a.cols) : begin + each;
+  const T* from = a.data + row + begin * a.ld;
+  int most = unset;
+#if defined(__CUDACC__)
+#pragma unroll 8
+#endif
+  for (int j = begin; j < end; ++j, from += a.ld) {
+    const int exponent = exponent_above(static_cast<double>(*from));
+    most = exponent > most ? exponent : most;
+  }
+  atomicMax(exponents + row, most);
+}
+
+/// Those of B's columns: a block a column.
+template <class T>
+__global__ void __launch_bounds__(threads) measure_columns(MatrixView<T> b, int* exponents) {
+  const T* const column = b.data + blockIdx.x * b.ld;
+  int most = unset;
+#if defined(__CUDACC__)
+#pragma unroll 4
+#endif
+  for (int i = static_cast<int>(threadIdx.x); i < b.rows; i += threads) {
+    const int exponent = exponent_above(static_cast<double>(column[i]));
+    most = exponent > most ? exponent : most;
+  }
+  for (int d = 16; d > 0; d /= 2) {
+    const int other = __shfl_xor_sync(0xffffffffu, most, d);
+    most = other > most ? other : most;
+  }
+  if (threadIdx.x % 32 == 0) atomicMax(exponents + blockIdx.x, most);
+}
+
+__global__ void __launch_bounds__(threads) find_outside(const int* exponents, int count, Facts* facts) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= count || exponents[i] == unset) return;
+  if (exponents[i] > most_exponent || exponents[i] < -most_exponent) atomicMax(&facts->outside, 1);
+}
+
+struct alignas(16) Chunk {
+  unsigned word[4];
+};
+
+/// Which vector and which 16 of its elements a thread has. Neighbouring lanes read neighbours: of A's columns
+/// the same element of 32 rows, of B's columns the next elements.
+template <bool of_rows>
+__device__ __forceinline__ void place(int chunks, int& vector, int& which) {
+  const int thread = static_cast<int>(threadIdx.x);
+  if (of_rows) {
+    const int across = (chunks + threads / 32 - 1) / (threads / 32);
+    vector = static_cast<int>(blockIdx.x) / across * 32 + thread % 32;
+    which = static_cast<int>(blockIdx.x) % across * (threads / 32) + thread / 32;
+  } else {
+    const std::int64_t all = static_cast<std::int64_t>(blockIdx.x) * threads + thread;
+    vector = static_cast<int>(all / chunks);
+    which = static_cast<int>(all % chunks);
+  }
+}
+
+template <class T>
+__device__ __forceinline__ void load(const Vectors<T>& from, int vector, int first, int stride, int bits,
+                                     double (&value)[chunk]) {
+  const bool exists = vector < from.count;
+  const int exponent = exists ? from.exponents[vector] : unset;
+  const double scale = power_of_two(exponent == unset ? 0 : bits - exponent);
+  const T* const data = from.data + vector * from.step;
+  GAUSSWEEP_UNROLL
+  for (int t = 0; t < chunk; ++t) {
+    const std::int64_t h = static_cast<std::int64_t>(first + t) * stride;
+    value[t] = exists && h < from.inner ? static_cast<double>(data[h * from.inner_step]) * scale : 0.0;
+  }
+}
+
+/// Residues of the scaled elements, modulus by modulus: one read of the elements, a plane of bytes each.
+/// @tparam wide bits may be more than 51: quotients are then off by more than half. @pre bits <= 58
+template <class T, bool of_rows, bool wide>
+__global__ void __launch_bounds__(threads)
+    make_residues(Vectors<T> from, int bits, int padded_count, int chunks, signed char* to,
+                  std::int64_t plane, Numbers numbers) {
+  int vector, which;
+  place<of_rows>(chunks, vector, which);
+  if (vector >= padded_count || which >= chunks) return;
+  double value[chunk];
+  load(from, vector, which * chunk, 1, bits, value);
+  GAUSSWEEP_UNROLL
+  for (int t = 0; t < chunk; ++t) value[t] = rint(value[t]);
+  to += (static_cast<std::int64_t>(vector) * chunks + which) * chunk;
+  for (int l = 0; l < numbers.count; ++l, to += plane) {
+    const double modulus = numbers.modulus[l], reciprocal = numbers.reciprocal[l];
+    Chunk bytes = {};
+    GAUSSWEEP_UNROLL
+    for (int t = 0; t < chunk; ++t) {
+      double rest = fma(-(fma(value[t], reciprocal, to_integer) - to_integer), modulus, value[t]);
+      if (wide) rest = fma(-(fma(rest, reciprocal, to_integer) - to_integer), modulus, rest);
+      const auto byte = static_cast<unsigned>(__double2loint(rest + to_integer)) & 0xffu;
+      bytes.word[t / 4] |= byte << (t % 4 * 8);
+    }
+    *reinterpret_cast<Chunk*>(to) = bytes;
+  }
+}
+
+/// Of every `stride`th element its size in 7 bits, rounded down.
+template <class T, bool of_rows>
+__global__ void __launch_bounds__(threads)
+    make_sizes(Vectors<T> from, int stride, int padded_count, int chunks, signed char* to) {
+  int vector, which;
+  place<of_rows>(chunks, vector, which);
+  if (vector >= padded_count || which >= chunks) return;
+  double value[chunk];
+  load(from, vector, which * chunk, stride, magnitude_bits, value);
+  Chunk bytes = {};
+  GAUSSWEEP_UNROLL
+  for (int t = 0; t < chunk; ++t) {
+    const double size = fmin(fabs(value[t]), 127.0);
+    bytes.word[t / 4] |= static_cast<unsigned>(size) << (t % 4 * 8);
+  }
+  *reinterpret_cast<Chunk*>(to + (static_cast<std::int64_t>(vector) * chunks + which) * chunk) = bytes;
+}
+
+struct alignas(16) FourSums {
+  int of_row[4];
+};
+
+/// The least sum of sizes, without rows and columns of zeros.
+__global__ void __launch_bounds__(threads)
+    least_sum(const int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
+              const int* column_exponents, Facts* facts) {
+  const std::int64_t fours = padded_rows / 4;
+  int least = 0x7fffffff;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; i < fours * cols;
+       i += static_cast<std::int64_t>(gridDim.x) * threads) {
+    const int column = static_cast<int>(i / fours);
+    const FourSums four = reinterpret_cast<const FourSums*>(sums)[i];
+    if (column_exponents[column] == unset) continue;
+    GAUSSWEEP_UNROLL
+    for (int t = 0; t < 4; ++t) {
+      const int row = static_cast<int>(i % fours) * 4 + t;
+      if (four.of_row[t] < least && row < rows && row_exponents[row] != unset) least = four.of_row[t];
+    }
+  }
+  for (int d = 16; d > 0; d /= 2) {
+    const int other = __shfl_xor_sync(0xffffffffu, least, d);
+    least = other < least ? other : least;
+  }
+  if (threadIdx.x % 32 == 0) atomicMin(&facts->least, least);
+}
+
+/// x / P of a sum over l of c_l w_l in limbs, the highest first, as 2^-56 (high + low), x = that times P.
+__device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Numbers& numbers) {
+  constexpr long long mask = (1LL << limb_bits) - 1;
+  GAUSSWEEP_UNROLL
+  for (int i = limbs - 1; i > 0; --i) {
+    sum[i - 1] += sum[i] >> limb_bits;
+    sum[i] &= mask;
+  }
+  // Modulo 1, from -1/2 on.
+  const long long top = static_cast<long long>(static_cast<unsigned long long>(sum[0]) << 36) >> 36;
+  const long long high = top * (1LL << limb_bits) + sum[1];
+  const long long low = (sum[2] << limb_bits) + sum[3];
+  // Weights are rounded: what is less than the sum of these errors is a sum of 0.
+  constexpr long long noise = 1LL << 35;
+  if ((high == 0 && low < noise) || (high == -1 && low > (1LL << 56) - noise)) return 0;
+  const auto first = static_cast<double>(high);
+  const double second =
+      static_cast<double>(high - static_cast<long long>(first)) + static_cast<double>(low) * 0x1p-56;
+  const double product = first * numbers.product;
+  double rest = fma(first, numbers.product, -product);
+  rest = fma(first, numbers.product_rest, rest);
+  rest = fma(second, numbers.product, rest);
+  return product + rest;
+}
+
+/// C, or C less it, from the residues' sums: a thread four rows. `bits`: of A and of B together.
+template <class T, bool subtract>
+__global__ void __launch_bounds__(threads)
+    reconstruct(const int* sums, std::int64_t plane, int padded_rows, MatrixView<T> c, int bits,
+                const int* row_exponents, const int* column_exponents, Numbers numbers) {
+  const int fours = padded_rows / 4;
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+  if (i >= fours * c.cols) return;
+  const std::int64_t column = i / fours;
+  const int row = static_cast<int>(i % fours) * 4;
+  long long sum[4][limbs] = {};
+  const int* from = sums + i * 4;
+#if defined(__CUDACC__)
+#pragma unroll 4
+#endif
+  for (int l = 0; l < numbers.count; ++l, from += plane) {
+    const FourSums four = *reinterpret_cast<const FourSums*>(from);
+    GAUSSWEEP_UNROLL
+    for (int t = 0; t < 4; ++t) {
+      GAUSSWEEP_UNROLL
+      for (int w = 0; w < limbs; ++w)
+        sum[t][w] += static_cast<long long>(four.of_row[t]) * numbers.weight[l][w];
+    }
+  }
+  const int column_exponent = column_exponents[column];
+  T* const to = c.data + row + column * c.ld;
+  GAUSSWEEP_UNROLL
+  for (int t = 0; t < 4; ++t) {
+    if (row + t >= c.rows) return;
+    const int row_exponent = row_exponents[row + t];
+    const double integer = integer_of(sum[t], numbers);
+    const bool zero = integer == 0 || row_exponent == unset || column_exponent == unset;
+    const double value = zero ? 0.0 : integer * power_of_two(row_exponent + column_exponent - bits - 56);
+    to[t] = subtract ? static_cast<T>(static_cast<double>(to[t]) - value) : static_cast<T>(value);
+  }
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::residues
