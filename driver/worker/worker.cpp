@@ -59,6 +59,8 @@ Failure failure_of(std::exception_ptr thrown) {
     return {io::Status::oom, e.what(), false};
   } catch (const std::bad_alloc&) {
     return {io::Status::oom, "host memory ran out", false};
+  } catch (const NotOffered& e) {
+    return {io::Status::skipped, e.what(), false};
   } catch (const DeviceError& e) {
     return {e.sticky ? io::Status::crashed : io::Status::error, fmt::format("{}: {}", e.name, e.what()),
             e.sticky};

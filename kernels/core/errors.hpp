@@ -16,6 +16,11 @@ struct NoPinnedMemory : OutOfMemory {
   using OutOfMemory::OutOfMemory;
 };
 
+/// A library lacks what a method asks of it, on this device: the trial's status is `skipped`.
+struct NotOffered : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// A CUDA, cuBLAS, cuSOLVER or emulated-kernel error. `sticky` errors leave the process unusable (the worker
 /// is replaced), `name` is the library's own name of the error, e.g. "cudaErrorIllegalAddress".
 struct DeviceError : std::runtime_error {

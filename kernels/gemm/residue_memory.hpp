@@ -9,29 +9,32 @@
 
 namespace gaussweep::residues {
 
-constexpr std::int64_t block_width = 2048;  ///< columns of C whose sums are held at once
-
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + 15) / 16 * 16;
 }
-constexpr std::int64_t left_bytes(std::int64_t m, std::int64_t k, int moduli) {
-  return moduli * padded(m) * padded(k);
+/// Room for a product, or for one of several.
+struct Room {
+  std::int64_t left = 0;       ///< bytes of A's residues
+  std::int64_t right = 0;      ///< of those of a block of B's columns
+  std::int64_t sums = 0;       ///< ints
+  std::int64_t exponents = 0;  ///< rows of A and columns of B
+};
+/// Of products m x n x k by at most `moduli` moduli.
+constexpr Room room_for(std::int64_t m, std::int64_t n, std::int64_t k, int moduli) {
+  // 2^25 sums of a modulus at once, or 2048 columns: fewer take longer, more gain nothing.
+  const std::int64_t most = std::max<std::int64_t>(2048, (1 << 25) / padded(m));
+  const std::int64_t width = padded(std::min(n, most));
+  return {moduli * padded(m) * padded(k), moduli * width * padded(k), moduli * width * padded(m), m + n};
 }
-constexpr std::int64_t right_bytes(std::int64_t n, std::int64_t k, int moduli) {
-  return moduli * padded(std::min(n, block_width)) * padded(k);
+inline std::size_t bytes_of(const Room& room) {
+  return workspace_piece(room.left, 1) + workspace_piece(room.right, 1) +
+         workspace_piece(room.sums, sizeof(int)) + workspace_piece(room.exponents + 2, sizeof(int));
 }
-constexpr std::int64_t sums_count(std::int64_t m, std::int64_t n, int moduli) {
-  return moduli * padded(m) * padded(std::min(n, block_width));
-}
-/// Columns of a block: all, or a multiple of 16 of which both bytes and sums have room.
-constexpr std::int64_t block_columns(std::int64_t n, std::int64_t bytes_for, std::int64_t sums_for) {
-  return std::min(n, std::min(bytes_for, sums_for) / 16 * 16);
-}
-/// Of a ResidueProducts for products m x n x k by at most `moduli` moduli.
-inline std::size_t memory_bytes(std::int64_t m, std::int64_t n, std::int64_t k, int moduli) {
-  return workspace_piece(left_bytes(m, k, moduli), 1) + workspace_piece(right_bytes(n, k, moduli), 1) +
-         workspace_piece(sums_count(m, n, moduli), sizeof(int)) + workspace_piece(m + n, sizeof(int)) +
-         workspace_piece(2, sizeof(int));
+/// Columns of a block: all, or a multiple of 16 of which both residues and sums of m rows, each of `count`
+/// planes, have room.
+constexpr std::int64_t block_columns(const Room& room, int count, std::int64_t m, std::int64_t n,
+                                     std::int64_t k) {
+  return std::min(n, std::min(room.right / (count * k), room.sums / (count * m)) / 16 * 16);
 }
 
 }  // namespace gaussweep::residues

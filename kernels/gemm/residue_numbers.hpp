@@ -16,7 +16,7 @@ constexpr int moduli[most_moduli] = {256, 255, 253, 251, 247, 241, 239, 233, 229
 constexpr std::int64_t most_inner = 65536;  ///< sums of k products of bytes stay below 2^30
 constexpr int most_exponent = 400;          ///< of what is scaled: nothing over- or underflows on the way
 constexpr int magnitude_bits = 7;           ///< of the elements' sizes in the look ahead
-constexpr int most_bits = 116;      ///< of two elements: residues are made of up to 58 bits
+constexpr int most_bits = 116;              ///< of two elements: residues are made of up to 58 bits
 
 constexpr int limbs = 4;
 constexpr int limb_bits = 28;  ///< 20 products with sums below 2^30 add up in 63 bits
@@ -25,7 +25,7 @@ constexpr int limb_bits = 28;  ///< 20 products with sums below 2^30 add up in 6
 struct Numbers {
   int count = 0;
   double modulus[most_moduli] = {}, reciprocal[most_moduli] = {};
-  int weight[most_moduli][limbs] = {};  ///< w_l in limbs of 28 bits, the highest first
+  int weight[most_moduli][limbs] = {};   ///< w_l in limbs of 28 bits, the highest first
   double product = 0, product_rest = 0;  ///< P as the sum of two doubles
 };
 
@@ -83,8 +83,8 @@ inline int moduli_for(double bits, std::int64_t k) {
 inline double bits_needed(int digits, std::int64_t k, std::int64_t sampled, int least) {
   const double promised = digits - 1 + 2 * magnitude_bits + 1 - std::log2(static_cast<double>(least));
   const double even = static_cast<double>(sampled) * 0x1p12;
-  const double usual = digits + 0.7 - std::log2(static_cast<double>(k)) / 2 +
-                       std::log2(std::fmax(even / least, 1.0)) / 2;
+  const double usual =
+      digits + 0.7 - std::log2(static_cast<double>(k)) / 2 + std::log2(std::fmax(even / least, 1.0)) / 2;
   return std::fmax(promised, usual);
 }
 

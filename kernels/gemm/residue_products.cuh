@@ -2,9 +2,9 @@
 /// Products of floats or doubles by residues: Ozaki's scheme II on 8-bit integer tensor cores.
 ///
 /// A and B, scaled by rows and columns to integers, are reduced modulo N coprime numbers up to 256; the N
-/// products of bytes are exact in 32 bits; the Chinese remainder theorem gives the product of the integers. (K.
-/// Ozaki, Y. Uchino, T. Imamura, Ozaki Scheme II, arXiv:2504.08009; Y. Uchino, K. Ozaki, T. Imamura, SC '25
-/// workshops, arXiv:2508.03984.) Elements are rounded once, when they are scaled; nothing else is lost.
+/// products of bytes are exact in 32 bits; the Chinese remainder theorem gives the product of the integers.
+/// (K. Ozaki, Y. Uchino, T. Imamura, Ozaki Scheme II, arXiv:2504.08009; Y. Uchino, K. Ozaki, T. Imamura, SC
+/// '25 workshops, arXiv:2508.03984.) Elements are rounded once, when they are scaled; nothing else is lost.
 
 #include <algorithm>
 
@@ -23,19 +23,15 @@ enum class Output { product, subtracted };
 template <class T>
 class ResidueProducts {
  public:
-  /// `memory`: memory_bytes(m, n, k, moduli) for products of at most that size.
-  ResidueProducts(Context& context, std::int64_t m, std::int64_t n, std::int64_t k, int moduli,
-                  Workspace& memory)
+  /// `memory`: bytes_of(room). Products take at most the moduli, rows, columns and inner size that have room.
+  ResidueProducts(Context& context, const Room& room, Workspace& memory)
       : context_(context),
-        most_(moduli),
-        left_bytes_(left_bytes(m, k, moduli)),
-        right_bytes_(right_bytes(n, k, moduli)),
-        sums_count_(sums_count(m, n, moduli)),
-        left_(memory.take<signed char>(left_bytes_)),
-        right_(memory.take<signed char>(right_bytes_)),
-        sums_(memory.take<int>(sums_count_)),
-        exponents_(memory.take<int>(m + n)),
-        facts_(memory.take<Facts>(1)) {}
+        room_(room),
+        left_(memory.take<signed char>(room.left)),
+        right_(memory.take<signed char>(room.right)),
+        sums_(memory.take<int>(room.sums)),
+        exponents_(memory.take<int>(room.exponents + 2)),
+        facts_(reinterpret_cast<Facts*>(exponents_ + room.exponents)) {}
 
   /// The product by `count` moduli; 0: by as many as make it as right as one in T. Waits for what tells.
   /// Returns how many; 0: C was left alone, for elements are not finite, out of range, too different in size
@@ -47,16 +43,15 @@ class ResidueProducts {
     if (count == 0) return 0;
     const Numbers found = numbers(count);
     const std::int64_t m = padded(c.rows), k = padded(a.cols);
-    const std::int64_t left_plane = m * k;
     const int left_bits = (bits + 1) / 2, right_bits = bits / 2;
-    convert<true>(rows_of(a), left_bits, m, left_plane, left_, found);
-    const std::int64_t width = block_columns(c.cols, right_bytes_ / (count * k), sums_count_ / (count * m));
+    convert<true>(rows_of(a), left_bits, m, m * k, left_, found);
+    const std::int64_t width = block_columns(room_, count, m, c.cols, k);
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t columns = std::min(width, c.cols - j);
       const std::int64_t n = padded(columns);
       Vectors<T> part = columns_of(b, j, columns);
       convert<false>(part, right_bits, n, n * k, right_, found);
-      multiply_bytes(count, m, n, k, left_plane);
+      multiply_bytes(count, m, n, k);
       context_.stage("reconstruct");
       const MatrixView<T> to{c.data + j * c.ld, c.rows, columns, c.ld};
       const unsigned blocks = blocks_of(m / 4 * columns, threads);
@@ -76,7 +71,7 @@ class ResidueProducts {
     return {a.data, 1, a.ld, static_cast<int>(a.rows), static_cast<int>(a.cols), exponents_};
   }
   Vectors<T> columns_of(MatrixView<T> b, std::int64_t first, std::int64_t count) const {
-    return {b.data + first * b.ld, b.ld, 1, static_cast<int>(count), static_cast<int>(b.rows),
+    return {b.data + first * b.ld,     b.ld, 1, static_cast<int>(count), static_cast<int>(b.rows),
             column_exponents() + first};
   }
 
@@ -92,7 +87,7 @@ class ResidueProducts {
                  dim3(threads), 0, a, static_cast<int>(slice), exponents_);
     simt::launch(context_, measure_columns<T>, dim3(static_cast<unsigned>(b.cols)), dim3(threads), 0, b,
                  exponents_ + rows_);
-    simt::launch(context_, find_outside, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads), 0,
+    simt::launch(context_, find_outside<int>, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads), 0,
                  exponents_, static_cast<int>(a.rows + b.cols), facts_);
     if (wanted != 0) {
       bits = std::min(bits_of(wanted, a.cols), most_bits);
@@ -107,7 +102,7 @@ class ResidueProducts {
       if (found.outside != 0) return 0;
       const double needed = bits_needed(sizeof(T) == 4 ? 24 : 53, a.cols, sampled, found.least);
       const int count = needed <= most_bits / 2 ? moduli_for(needed, a.cols) : 0;
-      if (count != 0 && count <= most_) {
+      if (count != 0) {
         bits = std::min(bits_of(count, a.cols), most_bits);
         return count;
       }
@@ -129,22 +124,22 @@ class ResidueProducts {
     context_.device.fill(&facts_->least, 0x7f, sizeof(int));
     simt::launch(context_, make_sizes<T, true>, dim3(row_blocks(m, chunks)), dim3(threads), 0, rows_of(a),
                  stride, static_cast<int>(m), chunks, left_);
-    const std::int64_t width = block_columns(c.cols, right_bytes_ / k, sums_count_ / m);
+    const std::int64_t width = block_columns(room_, 1, m, c.cols, k);
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t columns = std::min(width, c.cols - j);
       const std::int64_t n = padded(columns);
       const Vectors<T> part = columns_of(b, j, columns);
       simt::launch(context_, make_sizes<T, false>, dim3(blocks_of(n * chunks, threads)), dim3(threads), 0,
                    part, stride, static_cast<int>(n), chunks, right_);
-      multiply_bytes(1, m, n, k, m * k);
+      multiply_bytes(1, m, n, k);
       const unsigned blocks = std::min(blocks_of(m / 4 * columns, threads), 2048u);
-      simt::launch(context_, least_sum, dim3(blocks), dim3(threads), 0, sums_, static_cast<int>(m),
+      simt::launch(context_, least_sum<int>, dim3(blocks), dim3(threads), 0, sums_, static_cast<int>(m),
                    static_cast<int>(c.rows), static_cast<int>(columns), exponents_, part.exponents, facts_);
     }
   }
 
   static unsigned row_blocks(std::int64_t m, int chunks) {
-    return blocks_of(m, 32) * blocks_of(chunks, threads / 32);
+    return blocks_of(m, threads / 8) * blocks_of(chunks, 8);
   }
   template <bool of_rows>
   void convert(const Vectors<T>& from, int bits, std::int64_t padded_count, std::int64_t plane,
@@ -158,30 +153,28 @@ class ResidueProducts {
                  chunks, to, plane, found);
   }
 
-  /// Sums of `count` products of bytes, m x n each, one after the other.
-  void multiply_bytes(int count, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t left_plane) {
+  /// Sums of `count` products of bytes, m x n each, one after the other. (One batch of them takes cuBLAS a
+  /// third longer.)
+  void multiply_bytes(int count, std::int64_t m, std::int64_t n, std::int64_t k) {
     context_.stage("products");
+    for (int l = 0; l < count; ++l) {
+      const signed char* const left = left_ + l * m * k;
+      const signed char* const right = right_ + l * n * k;
+      int* const sums = sums_ + l * m * n;
 #ifdef __CUDACC__
-    vendor::gemm_of_bytes(vendor_handles(context_), count, m, n, k, left_, left_plane, right_, n * k, sums_,
-                          m * n);
+      vendor::gemm_of_bytes(vendor_handles(context_), m, n, k, left, right, sums);
 #else
-    for (std::int64_t l = 0; l < count; ++l) {
-      for (std::int64_t j = 0; j < n; ++j) {
-        for (std::int64_t i = 0; i < m; ++i) {
-          const signed char* const row = left_ + l * left_plane + i * k;
-          const signed char* const column = right_ + (l * n + j) * k;
-          int sum = 0;
-          for (std::int64_t h = 0; h < k; ++h) sum += row[h] * column[h];
-          sums_[i + (l * n + j) * m] = sum;
-        }
+      for (std::int64_t i = 0; i < m * n; ++i) {
+        int sum = 0;
+        for (std::int64_t h = 0; h < k; ++h) sum += left[i % m * k + h] * right[i / m * k + h];
+        sums[i] = sum;
       }
-    }
 #endif
+    }
   }
 
   Context& context_;
-  int most_;
-  std::int64_t left_bytes_, right_bytes_, sums_count_;
+  Room room_;
   signed char* left_;
   signed char* right_;
   int* sums_;

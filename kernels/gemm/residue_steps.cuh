@@ -82,7 +82,8 @@ __global__ void __launch_bounds__(threads) measure_columns(MatrixView<T> b, int*
   if (threadIdx.x % 32 == 0) atomicMax(exponents + blockIdx.x, most);
 }
 
-__global__ void __launch_bounds__(threads) find_outside(const int* exponents, int count, Facts* facts) {
+template <class Int>
+__global__ void __launch_bounds__(threads) find_outside(const Int* exponents, int count, Facts* facts) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= count || exponents[i] == unset) return;
   if (exponents[i] > most_exponent || exponents[i] < -most_exponent) atomicMax(&facts->outside, 1);
@@ -92,15 +93,15 @@ struct alignas(16) Chunk {
   unsigned word[4];
 };
 
-/// Which vector and which 16 of its elements a thread has. Neighbouring lanes read neighbours: of A's columns
-/// the same element of 32 rows, of B's columns the next elements.
+/// Which vector and which 16 of its elements a thread has. Of A's rows eight lanes have 128 bytes to store,
+/// and four neighbours read 32; of B's columns all lanes have neighbours.
 template <bool of_rows>
 __device__ __forceinline__ void place(int chunks, int& vector, int& which) {
   const int thread = static_cast<int>(threadIdx.x);
   if (of_rows) {
-    const int across = (chunks + threads / 32 - 1) / (threads / 32);
-    vector = static_cast<int>(blockIdx.x) / across * 32 + thread % 32;
-    which = static_cast<int>(blockIdx.x) % across * (threads / 32) + thread / 32;
+    const int across = (chunks + 7) / 8;
+    vector = static_cast<int>(blockIdx.x) / across * (threads / 8) + thread / 8;
+    which = static_cast<int>(blockIdx.x) % across * 8 + thread % 8;
   } else {
     const std::int64_t all = static_cast<std::int64_t>(blockIdx.x) * threads + thread;
     vector = static_cast<int>(all / chunks);
@@ -173,8 +174,9 @@ struct alignas(16) FourSums {
 };
 
 /// The least sum of sizes, without rows and columns of zeros.
+template <class Int>
 __global__ void __launch_bounds__(threads)
-    least_sum(const int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
+    least_sum(const Int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
               const int* column_exponents, Facts* facts) {
   const std::int64_t fours = padded_rows / 4;
   int least = 0x7fffffff;

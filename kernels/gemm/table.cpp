@@ -9,6 +9,7 @@ GAUSSWEEP_DECLARE_PORTABLE(gemm_shared)
 GAUSSWEEP_DECLARE_PORTABLE(gemm_residues)
 GAUSSWEEP_DECLARE_IN(host, gemm_openblas)
 GAUSSWEEP_DECLARE_CUDA(gemm_cublas)
+GAUSSWEEP_DECLARE_CUDA(gemm_cublas_emulated)
 
 namespace gaussweep {
 namespace {
@@ -93,7 +94,8 @@ Method by_residues() {
   method.accepts = [](const Shape&, const Parameters& p) { return p.integer("moduli") != 1; };
   method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t) {
     const auto moduli = static_cast<int>(parameters.integer("moduli"));
-    return residues::memory_bytes(s.m, s.n, s.k, moduli == 0 ? residues::most_chosen : moduli);
+    return residues::bytes_of(
+        residues::room_for(s.m, s.n, s.k, moduli == 0 ? residues::most_chosen : moduli));
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gemm_residues), 80);
 }
@@ -108,6 +110,16 @@ Method cublas() {
                         GAUSSWEEP_CUDA_ENTRY(gemm_cublas)));
 }
 
+Method cublas_emulated() {
+  Method method = gemm_method("cublas_emulated",
+                              "cuBLAS's emulation: doubles in fixed point, floats as bfloat16 (BF16x9)",
+                              "NVIDIA cuBLAS 13");
+  method.mixed_precision = true;
+  method.parameters = {
+      integer_parameter("mantissa_bits", 0, 0, 120, "of doubles; 0: as many as cuBLAS finds are needed")};
+  return tuned(std::move(method), 80, GAUSSWEEP_CUDA_ENTRY(gemm_cublas_emulated));
+}
+
 std::vector<Method> methods() {
   return {serial(),
           direct(),
@@ -118,7 +130,8 @@ std::vector<Method> methods() {
                                GAUSSWEEP_ENTRIES(gemm_shared)),
           by_residues(),
           openblas(),
-          cublas()};
+          cublas(),
+          cublas_emulated()};
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "kernels/gesv/cyclic_options.hpp"
 #include "kernels/gesv/mixed_workspace.hpp"
 #include "kernels/getrf/fixed_point_parameters.hpp"
-#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/residue_lu_parameters.hpp"
 #include "kernels/trsv/block_chain_workspace.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, gesv_gauss_serial)
@@ -22,6 +22,7 @@ GAUSSWEEP_DECLARE_PORTABLE(gesv_lu_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, gesv_lapack)
 GAUSSWEEP_DECLARE_CUDA(gesv_cusolver)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_recursive)
+GAUSSWEEP_DECLARE_PORTABLE(gesv_residues)
 GAUSSWEEP_DECLARE_CUDA(gesv_mixed_gmres)
 
 namespace gaussweep {
@@ -207,6 +208,20 @@ Method recursive() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_recursive), 90);
 }
 
+Method by_residues() {
+  Method method = in_place("residues", "as recursive, large products by residues where that is faster",
+                           "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
+  method.mixed_precision = true;
+  method.parameters = lu::residue_parameters();
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
+    return workspace_piece(shape.n, sizeof(int)) +
+           workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1) +
+           lu::residue_bytes(shape, parameters, element);
+  };
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_residues), 90);
+}
+
 Method mixed_gmres() {
   Method method = in_place(
       "mixed_gmres", "LU in float with tensor-core products, GMRES to full precision; else as recursive",
@@ -251,6 +266,7 @@ std::vector<Method> methods() {
           crout(),
           lu_fixed_point(),
           recursive(),
+          by_residues(),
           mixed_gmres(),
           lapack(),
           cusolver()};

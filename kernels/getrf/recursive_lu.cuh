@@ -23,19 +23,21 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 using namespace gaussweep::lu;
 
 /// All products by the vendor's GEMM.
-struct NoProducts {};
+struct NoProducts {
+  static constexpr bool preconditions = false;
+};
 
 /// One factorisation, P A = L U in place.
-/// @tparam Products what makes its large products, where that is not the vendor's GEMM: for factors that are
-/// to precondition, in float (split_products.cuh)
+/// @tparam Products what makes its large products, where that is not the vendor's GEMM: as right as that
+/// (residue_lu.cuh), or for factors that are to precondition, in float (split_products.cuh)
 template <class T, class Products = NoProducts>
 class RecursiveLu {
-  static constexpr bool preconditions = !std::is_same_v<Products, NoProducts>;
+  static constexpr bool preconditions = Products::preconditions;
 
  public:
   /// `a`: n x n on the device; `pivots`: n, LAPACK's, from 1; `info`: 0 at the start, becomes the first zero
-  /// pivot, from 1. With Products the columns are leading_dimension(n) apart, and what lies between them is
-  /// written to. @pre 1 <= n <= most_rows
+  /// pivot, from 1. Where Products precondition the columns are leading_dimension(n) apart, and what lies
+  /// between them is written to. @pre 1 <= n <= most_rows
   RecursiveLu(Context& context, T* a, std::int64_t lda, std::int64_t n, int* pivots, int* info,
               Workspace& workspace)
       : RecursiveLu(context, a, lda, n, pivots, info, workspace, !preconditions && is_copied(n, sizeof(T))) {}
@@ -69,14 +71,18 @@ class RecursiveLu {
     factor(0, n_);
     if (a_ != given_) copy_matrix(context_, a_, lda_, given_, ld_given_, n_, n_, n_);
   }
-  /// The same with Products: pivots from a window of rows. It is asked now and then, after some eighths of
-  /// the columns, whether it is worth while to go on: what is done by then of U's diagonal is final. False
-  /// where it was not.
-  bool factor(Products& products, std::function<bool(int)> go_on) {
+  /// The same with Products.
+  void factor(Products& products) {
     products_ = &products;
+    factor();
+  }
+  /// The same where they precondition: pivots from a window of rows. It is asked now and then, after some
+  /// eighths of the columns, whether it is worth while to go on: what is done by then of U's diagonal is
+  /// final. False where it was not.
+  bool factor(Products& products, std::function<bool(int)> go_on) {
     go_on_ = std::move(go_on);
     next_question_ = n_ / 8;
-    factor();
+    factor(products);
     return !given_up_;
   }
 
@@ -216,8 +222,8 @@ class RecursiveLu {
   /// C -= A B, C m x n.
   void product(int m, int n, int k, const T* a, const T* b, T* c) {
     if (m <= 0 || n <= 0) return;
-    if constexpr (preconditions) {
-      if (Products::worthwhile(k)) return products_->subtract(m, n, k, a, lda_, b, lda_, c, lda_);
+    if constexpr (!std::is_same_v<Products, NoProducts>) {
+      if (products_->subtract(m, n, k, a, lda_, b, lda_, c, lda_)) return;
     }
     context_.stage("product");
     gemm_here(context_, vendor::Op::none, vendor::Op::none, m, n, k, T(-1), a, lda_, b, lda_, T(1), c, lda_);

@@ -106,12 +106,13 @@ class SplitProducts {
         inverses_(memory.take<__half>(n / solve_rows * inverse_elements)),
         known_(static_cast<std::size_t>(n / solve_rows)) {}
 
-  /// Whether an inner size is large enough, and what the halves need.
-  static bool worthwhile(int k) { return k >= gaussweep::lu::least_split && k % 8 == 0; }
+  static constexpr bool preconditions = true;
 
-  /// C -= L U, C m x n. Six times as fast where m is a multiple of 8. @pre worthwhile(k)
-  void subtract(int m, int n, int k, const float* l, std::int64_t ldl, const float* u, std::int64_t ldu,
+  /// C -= L U, C m x n; false: not, the inner size is too small or not what the halves need. Six times as
+  /// fast where m is a multiple of 8.
+  bool subtract(int m, int n, int k, const float* l, std::int64_t ldl, const float* u, std::int64_t ldu,
                 float* c, std::int64_t ldc) {
+    if (k < gaussweep::lu::least_split || k % 8 != 0) return false;
     const std::int64_t ld_left = (m + 7) / 8 * 8;
     for (int done = 0; done < k; done += gaussweep::lu::most_inner) {
       const int inner = std::min(k - done, gaussweep::lu::most_inner);
@@ -120,6 +121,7 @@ class SplitProducts {
       vendor::gemm_of_halves(handles_, m, n, 3 * inner, -product_scale, left_, ld_left, right_, 3 * inner,
                              1.0f, c, ldc);
     }
+    return true;
   }
 
   /// B = L^-1 B, B solve_rows x columns; `block`: which of the diagonal blocks of solve_rows rows L is. Of

@@ -3,13 +3,14 @@
 #include "kernels/tables.hpp"
 
 #include "kernels/getrf/fixed_point_parameters.hpp"
-#include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/getrf/residue_lu_parameters.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, getrf_crout_serial)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, getrf_lapack)
 GAUSSWEEP_DECLARE_CUDA(getrf_cusolver)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_recursive)
+GAUSSWEEP_DECLARE_PORTABLE(getrf_residues)
 
 namespace gaussweep {
 namespace {
@@ -81,6 +82,17 @@ Method recursive() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_recursive), 90);
 }
 
+Method by_residues() {
+  Method method = getrf_method(
+      "residues", "as recursive, large products by residues on INT8 tensor cores where that is faster",
+      "gaussweep, after K. Ozaki, Y. Uchino, T. Imamura, arXiv:2504.08009");
+  method.mixed_precision = true;
+  method.parameters = lu::residue_parameters();
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.workspace_bytes = lu::residue_bytes;
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_residues), 90);
+}
+
 Method lapack() {
   return library(on_cpu(getrf_method("lapack", "LU with partial pivoting on the CPU", "LAPACK"),
                         GAUSSWEEP_ENTRY(host, getrf_lapack)));
@@ -92,7 +104,7 @@ Method cusolver() {
 }
 
 std::vector<Method> methods() {
-  return {crout_serial(), fixed_point(), recursive(), lapack(), cusolver()};
+  return {crout_serial(), fixed_point(), recursive(), by_residues(), lapack(), cusolver()};
 }
 
 }  // namespace

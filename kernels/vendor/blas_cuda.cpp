@@ -81,14 +81,12 @@ void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t
                                to_int(lda), &beta, c, to_int(ldc)));
 }
 
-void gemm_of_bytes(VendorHandles& handles, int count, std::int64_t m, std::int64_t n, std::int64_t k,
-                   const signed char* a, std::int64_t a_step, const signed char* b, std::int64_t b_step, int* c,
-                   std::int64_t c_step) {
+void gemm_of_bytes(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k,
+                   const signed char* a, const signed char* b, int* c) {
   const int one = 1, zero = 0;
-  GAUSSWEEP_CUBLAS(cublasGemmStridedBatchedEx(
-      handles.blas(), CUBLAS_OP_T, CUBLAS_OP_N, to_int(m), to_int(n), to_int(k), &one, a, CUDA_R_8I, to_int(k),
-      a_step, b, CUDA_R_8I, to_int(k), b_step, &zero, c, CUDA_R_32I, to_int(m), c_step, count,
-      CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT));
+  GAUSSWEEP_CUBLAS(cublasGemmEx(handles.blas(), CUBLAS_OP_T, CUBLAS_OP_N, to_int(m), to_int(n), to_int(k),
+                                &one, a, CUDA_R_8I, to_int(k), b, CUDA_R_8I, to_int(k), &zero, c, CUDA_R_32I,
+                                to_int(m), CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT));
 }
 
 void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a,

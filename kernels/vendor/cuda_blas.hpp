@@ -46,11 +46,20 @@ void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t
 void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha,
           const double* a, std::int64_t lda, double beta, double* c, std::int64_t ldc);
 
-/// `count` products A^T B of bytes, k x m and k x n, one after the other: `a_step` and `b_step` apart, their
-/// columns without gaps, summed up exactly in ints, `c_step` apart. @pre all sizes are multiples of 16
-void gemm_of_bytes(VendorHandles& handles, int count, std::int64_t m, std::int64_t n, std::int64_t k,
-                   const signed char* a, std::int64_t a_step, const signed char* b, std::int64_t b_step, int* c,
-                   std::int64_t c_step);
+/// C = A B by the library's own emulation in lower precisions, whether or not that is faster: of floats by
+/// nine products of bfloat16, of doubles in fixed point of `mantissa_bits` bits, 0: of as many as the library
+/// finds are needed. @throws NotOffered where the library has none, or none for this GPU
+void gemm_emulated(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, int mantissa_bits,
+                   const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float* c,
+                   std::int64_t ldc);
+void gemm_emulated(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, int mantissa_bits,
+                   const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double* c,
+                   std::int64_t ldc);
+
+/// C (m x n) = A^T B of bytes, A k x m and B k x n, all without gaps between columns, summed up exactly in
+/// ints on tensor cores. @pre all sizes are multiples of 16
+void gemm_of_bytes(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k,
+                   const signed char* a, const signed char* b, int* c);
 
 /// x = op(A)^-1 x, A triangular. A zero on the diagonal is not looked for.
 void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a,

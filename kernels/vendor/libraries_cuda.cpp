@@ -26,8 +26,12 @@ class Library {
     }
   }
   template <class Function>
-  void find(Function*& function, const char* name) const {
+  void find_if_there(Function*& function, const char* name) const {
     function = reinterpret_cast<Function*>(dlsym(handle_, name));
+  }
+  template <class Function>
+  void find(Function*& function, const char* name) const {
+    find_if_there(function, name);
     if (function == nullptr) fail(std::string("lacks ") + name + " (" + dlerror() + ")");
   }
 
@@ -44,7 +48,12 @@ Cublas load_cublas() {
 #define GAUSSWEEP_FIND(name) library.find(found.name, GAUSSWEEP_TEXT(name));
   GAUSSWEEP_CUBLAS_FUNCTIONS(GAUSSWEEP_FIND)
   library.find(found.cublasGemmEx, "cublasGemmEx");
-  library.find(found.cublasGemmStridedBatchedEx, "cublasGemmStridedBatchedEx");
+#if CUBLAS_VERSION >= 130100
+  library.find_if_there(found.cublasSetEmulationStrategy, "cublasSetEmulationStrategy");
+#endif
+#define GAUSSWEEP_FIND_IF_THERE(name) library.find_if_there(found.name, GAUSSWEEP_TEXT(name));
+  GAUSSWEEP_CUBLAS_EMULATION(GAUSSWEEP_FIND_IF_THERE)
+#undef GAUSSWEEP_FIND_IF_THERE
   return found;
 }
 

@@ -25,6 +25,13 @@
   X(cusolverDnSpotri_bufferSize) X(cusolverDnSpotri)                     \
   X(cusolverDnDpotri_bufferSize) X(cusolverDnDpotri)                     \
   X(cusolverDnXtrtri_bufferSize) X(cusolverDnXtrtri)
+#if CUBLAS_VERSION >= 130100
+#define GAUSSWEEP_CUBLAS_EMULATION(X)                       \
+  X(cublasSetFixedPointEmulationMantissaControl)            \
+  X(cublasSetFixedPointEmulationMaxMantissaBitCount)
+#else
+#define GAUSSWEEP_CUBLAS_EMULATION(X)
+#endif
 // clang-format on
 
 namespace gaussweep::vendor {
@@ -38,11 +45,10 @@ struct Cublas {
                                  const void*, const void*, cudaDataType, int, const void*, cudaDataType, int,
                                  const void*, void*, cudaDataType, int, cublasComputeType_t,
                                  cublasGemmAlgo_t) = nullptr;
-  cublasStatus_t (*cublasGemmStridedBatchedEx)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
-                                               int, const void*, const void*, cudaDataType, int, long long,
-                                               const void*, cudaDataType, int, long long, const void*, void*,
-                                               cudaDataType, int, long long, int, cublasComputeType_t,
-                                               cublasGemmAlgo_t) = nullptr;
+#if CUBLAS_VERSION >= 130100
+  cublasStatus_t (*cublasSetEmulationStrategy)(cublasHandle_t, cublasEmulationStrategy_t) = nullptr;
+#endif
+  GAUSSWEEP_CUBLAS_EMULATION(GAUSSWEEP_FUNCTION)  // null where this cuBLAS has no emulation
 };
 
 struct Cusolver {

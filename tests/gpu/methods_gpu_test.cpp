@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <stdexcept>
 
 #include "tests/kernels/guarded_runs.hpp"
@@ -64,11 +65,19 @@ class GpuMethods : public Gpu, public testing::WithParamInterface<std::string> {
   }
   const Method& method() const { return row_of(registry, GetParam()); }
 
+  /// What a library does not offer on this GPU is not tested.
   template <class Body>
   void everywhere(Body body) {
     Context context(*device);
-    if (method().cuda.single != nullptr) body(context, float());
-    if (method().cuda.real != nullptr) body(context, double());
+    const auto try_it = [&](auto tag) {
+      try {
+        body(context, tag);
+      } catch (const NotOffered& e) {
+        std::cout << method().id() << ": " << e.what() << '\n';
+      }
+    };
+    if (method().cuda.single != nullptr) try_it(float());
+    if (method().cuda.real != nullptr) try_it(double());
   }
 };
 
@@ -152,7 +161,9 @@ TEST_P(GpuAgainstEmulated, SameBits) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({1, 2, 5, 32, 33, 97})) {
-      for_each_case(method(), n, {1, 2, 3, 14, 200}, [&](const Shape& shape, const Parameters& parameters) {
+      for_each_case(method(), n, {1, 2, 3, 14, 200}, [&](const Shape& shape, Parameters parameters) {
+        // By itself it may leave a product to the vendors, who do not agree to the bit.
+        if (has_parameter(method(), "moduli")) parameters.set("moduli", std::int64_t{15});
         // Where any square matrix may be given, one on which rounding errors grow: it shows every difference.
         const bool any_square = method().problem == Problem::named("gesv") && !needs(method(), Need::spd);
         const MatrixKind kind = any_square ? MatrixKind::uniform : fit_kinds(method(), parameters).front();

@@ -1,0 +1,25 @@
+/// gesv/residues: getrf/residues, then both triangular solves in one launch.
+///
+/// As gesv/recursive, with the factorisation, its parameters, report and workspace of getrf/residues.
+
+#include "kernels/getrf/residue_lu.cuh"
+#include "kernels/tables.hpp"
+#include "kernels/trsv/block_chain.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+template <class T>
+void gesv_residues(Context& context, Operands<T>& op, const Parameters& parameters) {
+  const std::int64_t n = op.shape.n;
+  const std::int64_t nrhs = op.shape.nrhs;
+  int* const pivots = op.workspace.template take<int>(n);
+  auto* const solving = op.workspace.template take<std::byte>(
+      static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, sizeof(T))));
+  lu::factor_by_residues(context, op.a, pivots, op.info, parameters, op.workspace);
+  context.stage("getrs");
+  solve_lu(context, n, nrhs, op.a.data, op.a.ld, pivots, op.b.data, op.b.ld, solving, op.info);
+}
+
+GAUSSWEEP_INSTANTIATE(gesv_residues)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

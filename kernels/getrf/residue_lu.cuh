@@ -1,0 +1,53 @@
+#pragma once
+/// Products of the LU by residues (gemm/residue_products.cuh), where they are the faster ones.
+
+#include "kernels/gemm/residue_products.cuh"
+#include "kernels/getrf/recursive_lu.cuh"
+#include "kernels/getrf/residue_lu_parameters.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::lu {
+
+/// The products of a factorisation of order n. A product that cannot be made by residues is the vendor's.
+template <class T>
+class ResidueUpdates {
+ public:
+  static constexpr bool preconditions = false;
+
+  ResidueUpdates(Context& context, std::int64_t n, const Parameters& parameters, Workspace& memory)
+      : moduli_(static_cast<int>(parameters.integer("moduli"))),
+        least_inner_(parameters.integer("least_inner")),
+        products_(context, residue_room(n, moduli_), memory) {}
+
+  /// C -= L U, C m x n; false: not, the vendor's product is faster, or is what can be had.
+  bool subtract(int m, int n, int k, const T* l, std::int64_t ldl, const T* u, std::int64_t ldu, T* c,
+                std::int64_t ldc) {
+    const bool wanted =
+        least_inner_ == 0 ? residues_are_faster(m, n, k, moduli_, sizeof(T)) : k >= least_inner_;
+    if (!wanted) return false;
+    const int moduli =
+        products_.multiply(moduli_, {const_cast<T*>(l), m, k, ldl}, {const_cast<T*>(u), k, n, ldu},
+                           {c, m, n, ldc}, residues::Output::subtracted);
+    made_ += moduli != 0;
+    return moduli != 0;
+  }
+  /// How many products were made by residues.
+  int made() const { return made_; }
+
+ private:
+  int moduli_;
+  std::int64_t least_inner_;
+  residues::ResidueProducts<T> products_;
+  int made_ = 0;
+};
+
+/// P A = L U in place; the report's iterations are the products that were made by residues.
+template <class T>
+void factor_by_residues(Context& context, MatrixView<T> a, int* pivots, int* info,
+                        const Parameters& parameters, Workspace& memory) {
+  context.report = {};
+  ResidueUpdates<T> products(context, a.rows, parameters, memory);
+  RecursiveLu<T, ResidueUpdates<T>>(context, a.data, a.ld, a.rows, pivots, info, memory).factor(products);
+  context.report.iterations = products.made();
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

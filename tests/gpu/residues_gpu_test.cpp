@@ -1,0 +1,85 @@
+// Products by residues on tensor cores: a thousand hard products beside exact sums, large ones in blocks
+// beside the vendor's, and an LU that makes some.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "kernels/check/check.hpp"
+#include "tests/kernels/hard_products.hpp"
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+class ResiduesOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
+    device = make_cuda_device(0);
+    if (device->info().capability < 90) GTEST_SKIP() << "needs compute capability 9.0";
+    if (std::getenv("GAUSSWEEP_SMALL") != nullptr) count = 10;
+  }
+  template <class T>
+  Answer<T> run(Context& context, const char* id, const Inputs<T>& inputs) {
+    const Method& method = row_of(registry, id);
+    return run_method(context, method, inputs, defaults(method));
+  }
+  const Registry registry = builtin_registry();
+  std::unique_ptr<Device> device;
+  unsigned count = 1000;
+};
+
+TEST_F(ResiduesOnGpu, AreAsRightAsDoubleOnHardProducts) {
+  Context context(*device);
+  std::int64_t by_residues = 0;
+  for (unsigned seed = 0; seed < count; ++seed) {
+    const HardProduct hard = hard_product(seed);
+    const auto answer = run(context, "gemm/residues", hard.inputs);
+    const std::int64_t moduli = context.report.iterations;
+    const auto vendor = run(context, "gemm/cublas", hard.inputs);
+    EXPECT_EQ(wrong_elements(hard.inputs, answer.x, vendor.x), 0) << hard.name << ", seed " << seed;
+    if (hard.must_be_vendors) {
+      EXPECT_EQ(moduli, 0) << hard.name;
+    }
+    by_residues += moduli != 0;
+  }
+  EXPECT_GE(by_residues, count / 5);
+  std::cout << by_residues << " of " << count << " by residues\n";
+}
+
+TEST_F(ResiduesOnGpu, MakeLargeProductsInBlocks) {
+  if (count < 1000) GTEST_SKIP() << "small sizes only";
+  Context context(*device);
+  for (const Shape& shape :
+       {Shape{5000, 7001, 4500, 1, Uplo::lower}, Shape{17001, 2100, 700, 1, Uplo::lower}}) {
+    const auto inputs = make_inputs<double>(Problem::named("gemm"), shape, MatrixKind::uniform);
+    const auto answer = run(context, "gemm/residues", inputs);
+    EXPECT_GE(context.report.iterations, 13);
+    EXPECT_LE(context.report.iterations, 15);
+    const auto vendor = run(context, "gemm/cublas", inputs);
+    EXPECT_LT(difference(Problem::named("gemm"), shape, answer, vendor).largest, 1e-11);
+  }
+}
+
+TEST_F(ResiduesOnGpu, MakeTheProductsOfAnLu) {
+  if (count < 1000) GTEST_SKIP() << "small sizes only";
+  Context context(*device);
+  const Shape shape{8200, 8200, 8200, 1, Uplo::lower};
+  const auto inputs = make_inputs<double>(Problem::named("getrf"), shape, MatrixKind::uniform);
+  const Method& method = row_of(registry, "getrf/residues");
+  Parameters parameters = defaults(method);
+  parameters.set("least_inner", std::int64_t{512});
+  const auto ours = run_method(context, method, inputs, parameters);
+  EXPECT_GE(context.report.iterations, 16);
+  const auto reference = run(context, "getrf/recursive", inputs);
+  EXPECT_EQ(ours.info, 0);
+  EXPECT_EQ(ours.pivots, reference.pivots);
+  EXPECT_LT(difference(Problem::named("getrf"), shape, ours, reference).largest, 1e-9);
+}
+
+}  // namespace
+}  // namespace gaussweep

@@ -1,0 +1,159 @@
+/// gemm/residues and the products of getrf/residues: exact where integers are, as right as a product in
+/// double on what is hard to scale, in blocks, and where they are to leave the product to others.
+
+#include <gtest/gtest.h>
+
+#include "kernels/check/check.hpp"
+#include "kernels/getrf/residue_lu.cuh"
+#include "tests/kernels/hard_products.hpp"
+#include "tests/kernels/method_cases.hpp"
+#include "tests/kernels/simt_testing.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+using namespace testing_help;
+
+template <class T>
+Answer<T> multiply(const char* variant, const Inputs<T>& inputs, std::int64_t moduli,
+                   IterationReport* report) {
+  const Registry registry = builtin_registry();
+  const Method& method = *registry.find(Problem::named("gemm"), variant);
+  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
+  Context context(*device);
+  context.emulation.shuffle_seed = 5;
+  Parameters parameters = defaults(method);
+  if (has_parameter(method, "moduli")) parameters.set("moduli", moduli);
+  Answer<T> answer = run_method(context, method, inputs, parameters);
+  if (report != nullptr) *report = context.report;
+  return answer;
+}
+
+template <class T>
+class GemmResidues : public testing::Test {};
+using Precisions = testing::Types<float, double>;
+TYPED_TEST_SUITE(GemmResidues, Precisions);
+
+TYPED_TEST(GemmResidues, AreExactForIntegers) {
+  for (const Shape& shape : {Shape{1, 1, 1, 1, Uplo::lower}, Shape{17, 5, 33, 1, Uplo::lower},
+                             Shape{3, 40, 129, 1, Uplo::lower}}) {
+    auto inputs = make_inputs<TypeParam>(Problem::named("gemm"), shape, MatrixKind::uniform);
+    for (auto* matrix : {&inputs.a, &inputs.b}) {
+      for (TypeParam& value : matrix->data) value = std::round(value * 100);
+    }
+    const auto wanted = multiply("serial", inputs, 0, nullptr);
+    IterationReport report;
+    for (const std::int64_t moduli : {12, 15, 20}) {
+      EXPECT_EQ(multiply("residues", inputs, moduli, &report).x.data, wanted.x.data) << moduli;
+      EXPECT_EQ(report.iterations, moduli);
+    }
+  }
+}
+
+TEST(GemmResidues, ChooseAsManyAsFullPrecisionTakes) {
+  const Shape shape{37, 29, 150, 1, Uplo::lower};
+  const auto inputs = make_inputs<double>(Problem::named("gemm"), shape, MatrixKind::uniform);
+  IterationReport report;
+  const auto answer = multiply("residues", inputs, 0, &report);
+  EXPECT_EQ(report.convergence, Convergence::converged);
+  EXPECT_GE(report.iterations, 14);
+  EXPECT_LE(report.iterations, 16);
+  const auto vendor = multiply("openblas", inputs, 0, nullptr);
+  EXPECT_EQ(wrong_elements(inputs, answer.x, vendor.x), 0);
+  // Fewer: less right, and by what is expected of 8 bits less a modulus.
+  const auto coarse = multiply("residues", inputs, 8, &report);
+  double most = 0;
+  for (std::size_t i = 0; i < coarse.x.data.size(); ++i)
+    most = std::max(most, std::fabs(coarse.x.data[i] - vendor.x.data[i]));
+  EXPECT_GT(most, 1e-9);
+  EXPECT_LT(most, 1e-5);
+}
+
+TEST(GemmResidues, AreAsRightAsDoubleOnHardProducts) {
+  std::int64_t by_residues = 0;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const HardProduct hard = hard_product(seed);
+    IterationReport report;
+    const auto answer = multiply("residues", hard.inputs, 0, &report);
+    const auto vendor = multiply("openblas", hard.inputs, 0, nullptr);
+    EXPECT_EQ(wrong_elements(hard.inputs, answer.x, vendor.x), 0) << hard.name << ", seed " << seed;
+    if (hard.must_be_vendors) {
+      EXPECT_EQ(report.iterations, 0) << hard.name;
+    }
+    by_residues += report.iterations != 0;
+  }
+  EXPECT_GE(by_residues, 12);
+}
+
+// Products of doubles that are too large for int sums.
+TEST(GemmResidues, LeaveLargeInnerSizesToOthers) {
+  const Shape shape{2, 2, residues::most_inner + 1, 1, Uplo::lower};
+  const auto inputs = make_inputs<double>(Problem::named("gemm"), shape, MatrixKind::uniform);
+  IterationReport report;
+  report.iterations = 1;
+  multiply("residues", inputs, 15, &report);
+  EXPECT_EQ(report.iterations, 0);
+}
+
+class ResidueBlocks : public ShuffledTest {};
+INSTANTIATE_TEST_SUITE_P(Orders, ResidueBlocks, ::testing::Values(0, 1));
+
+// Room for 16 columns at a time, leading dimensions that are larger, and what lies between left alone.
+TEST_P(ResidueBlocks, SubtractWhatAWholeProductIs) {
+  constexpr int m = 21, n = 50, k = 37, lda = 24, ldb = 41, ldc = 23, moduli = 15;
+  std::mt19937 engine(3);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  const auto random = [&](int count) {
+    std::vector<double> values(static_cast<std::size_t>(count));
+    for (double& value : values) value = uniform(engine);
+    return values;
+  };
+  const std::vector<double> a = random(lda * k), b = random(ldb * n), c = random(ldc * n);
+  residues::Room room = residues::room_for(m, 16, k, moduli);
+  room.exponents = m + n;
+  const std::size_t bytes = residues::bytes_of(room);
+  DeviceArray<double> there_a(context.device, a), there_b(context.device, b), there_c(context.device, c);
+  DeviceArray<unsigned char> memory(context.device, std::vector<unsigned char>(bytes + 256, 0xff));
+  Workspace workspace(memory.data(), bytes + 256);
+  residues::ResidueProducts<double> products(context, room, workspace);
+  ASSERT_EQ(products.multiply(moduli, {there_a.data(), m, k, lda}, {there_b.data(), k, n, ldb},
+                              {there_c.data(), m, n, ldc}, residues::Output::subtracted),
+            moduli);
+  const std::vector<double> seen = there_c.values();
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < ldc; ++i) {
+      const auto at = static_cast<std::size_t>(i + j * ldc);
+      double wanted = c[at];
+      for (int h = 0; i < m && h < k; ++h)
+        wanted -= a[static_cast<std::size_t>(i + h * lda)] * b[static_cast<std::size_t>(h + j * ldb)];
+      if (i < m) {
+        ASSERT_NEAR(seen[at], wanted, 2e-14) << i << ", " << j;
+      } else {
+        ASSERT_EQ(seen[at], wanted) << i << ", " << j;
+      }
+    }
+  }
+}
+
+// What predicts the faster product says neither everything nor nothing.
+TEST(ResidueLu, TakesResiduesForLargeProductsAlone) {
+  EXPECT_TRUE(gaussweep::lu::residues_are_faster(16384, 16384, 16384, 15, sizeof(double)));
+  EXPECT_TRUE(gaussweep::lu::residues_are_faster(24576, 8192, 8192, 15, sizeof(double)));
+  EXPECT_FALSE(gaussweep::lu::residues_are_faster(16384, 16384, 1024, 15, sizeof(double)));
+  EXPECT_FALSE(gaussweep::lu::residues_are_faster(2048, 2048, 2048, 15, sizeof(double)));
+}
+
+TEST(ResidueLu, RoomIsEnoughForEveryProduct) {
+  for (const std::int64_t n : {33, 1000, 2100, 33000, 65536}) {
+    const residues::Room room = gaussweep::lu::residue_room(n, 15);
+    for (std::int64_t k = 32; k < n; k *= 2) {
+      const std::int64_t m = residues::padded(n - k), padded_k = residues::padded(k);
+      EXPECT_LE(15 * m * padded_k, room.left) << n << ", " << k;
+      EXPECT_GE(residues::block_columns(room, 15, m, n, padded_k), std::min<std::int64_t>(n, 16))
+          << n << ", " << k;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,128 @@
+#pragma once
+/// Products that are hard to scale, and whether an answer is as right as a sum in full precision can promise.
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep::testing_help {
+
+struct HardProduct {
+  std::string name;
+  Inputs<double> inputs;
+  bool must_be_vendors = false;  ///< cannot be scaled, whatever else
+};
+
+/// Number `seed` of an endless list: ten kinds, by turns, of sizes that no block has.
+inline HardProduct hard_product(unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  const auto size = [&] { return static_cast<std::int64_t>(20 + engine() % 100); };
+  HardProduct hard;
+  Inputs<double>& in = hard.inputs;
+  in.shape = {size(), size(), size(), 1, Uplo::lower};
+  const auto [m, n, k] = std::tuple(in.shape.m, in.shape.n, in.shape.k);
+  in.a = HostMatrix<double>(m, k);
+  in.b = HostMatrix<double>(k, n);
+  for (double& value : in.a.data) value = uniform(engine);
+  for (double& value : in.b.data) value = uniform(engine);
+  const auto grade = [](std::int64_t i, std::int64_t count) {
+    return std::pow(10.0, -12.0 * static_cast<double>(i) / static_cast<double>(count));
+  };
+  const auto place = [&](std::int64_t count) {
+    return static_cast<std::int64_t>(engine() % static_cast<unsigned>(count));
+  };
+  const auto each = [&](HostMatrix<double>& matrix, auto factor) {
+    for (std::int64_t j = 0; j < matrix.cols; ++j) {
+      for (std::int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) *= factor(i, j);
+    }
+  };
+  switch (seed % 10) {
+    case 0:
+      hard.name = "rows of A and columns of B graded over 12 decades";
+      each(in.a, [&](auto i, auto) { return grade(i, m); });
+      each(in.b, [&](auto, auto j) { return grade(j, n); });
+      break;
+    case 1:
+      hard.name = "columns of A graded over 12 decades";
+      each(in.a, [&](auto, auto j) { return grade(j, k); });
+      break;
+    case 2:
+      hard.name = "columns of A graded down, rows of B up";
+      each(in.a, [&](auto, auto j) { return grade(j, k); });
+      each(in.b, [&](auto i, auto) { return 1 / grade(i, k); });
+      break;
+    case 3:
+      hard.name = "every element graded at random";
+      each(in.a, [&](auto, auto) { return grade(place(100), 100); });
+      each(in.b, [&](auto, auto) { return grade(place(100), 100); });
+      break;
+    case 4:
+      hard.name = "one huge element";
+      in.a(place(m), place(k)) = 1e12;
+      break;
+    case 5:
+      hard.name = "cancellation to nothing, or nearly";
+      for (std::int64_t h = 0; h + 1 < k; h += 2) {
+        for (std::int64_t i = 0; i < m; ++i) in.a(i, h + 1) = in.a(i, h);
+        for (std::int64_t j = 0; j < n; ++j) in.b(h + 1, j) = -in.b(h, j);
+      }
+      in.b(0, 0) *= 1 + 0x1p-50;
+      break;
+    case 6:
+      hard.name = "denormals";
+      each(in.a, [&](auto i, auto) { return i % 3 == 0 ? 0x1p-1030 : 1.0; });
+      hard.must_be_vendors = true;
+      break;
+    case 7:
+      hard.name = "NaN and infinities";
+      in.a(place(m), place(k)) = std::numeric_limits<double>::quiet_NaN();
+      in.a(place(m), place(k)) = std::numeric_limits<double>::infinity();
+      in.b(place(k), place(n)) = -std::numeric_limits<double>::infinity();
+      hard.must_be_vendors = true;
+      break;
+    case 8:
+      hard.name = "products beyond the range";
+      each(in.a, [&](auto i, auto) { return i % 2 == 0 ? 1e200 : 1.0; });
+      each(in.b, [&](auto, auto j) { return j % 2 == 0 ? 1e200 : 1.0; });
+      hard.must_be_vendors = true;
+      break;
+    default:
+      hard.name = "zeros in rows, columns and elsewhere";
+      each(in.a, [&](auto i, auto) { return i == 3 ? 0.0 : 1.0; });
+      each(in.b, [&](auto i, auto j) { return j == 5 || (i + j) % 7 == 0 ? 0.0 : 1.0; });
+  }
+  return hard;
+}
+
+/// Elements that are further from the exact sum than a sum of k terms in double may be, in whatever order; of
+/// those that are no numbers the ones that are not what `vendor`, a product in double, says.
+inline std::int64_t wrong_elements(const Inputs<double>& in, const HostMatrix<double>& c,
+                                   const HostMatrix<double>& vendor) {
+  const auto terms = static_cast<long double>(in.shape.k + 2);
+  std::int64_t wrong = 0;
+  for (std::int64_t j = 0; j < c.cols; ++j) {
+    for (std::int64_t i = 0; i < c.rows; ++i) {
+      if (!std::isfinite(vendor(i, j))) {
+        const bool same = std::isnan(vendor(i, j)) ? std::isnan(c(i, j)) : c(i, j) == vendor(i, j);
+        wrong += !same;
+        continue;
+      }
+      long double sum = 0, size = 0;
+      for (std::int64_t h = 0; h < in.shape.k; ++h) {
+        const long double term = static_cast<long double>(in.a(i, h)) * in.b(h, j);
+        sum += term;
+        size += std::fabs(term);
+      }
+      const long double allowed =
+          terms * (0x1p-53L * size + static_cast<long double>(std::numeric_limits<double>::denorm_min()));
+      wrong += !(std::fabs(c(i, j) - sum) <= allowed);
+    }
+  }
+  return wrong;
+}
+
+}  // namespace gaussweep::testing_help
