@@ -10,6 +10,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "kernels/core/errors.hpp"
 #include "tests/kernels/guarded_runs.hpp"
 #include "tests/kernels/method_cases.hpp"
 
