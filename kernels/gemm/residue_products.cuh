@@ -96,7 +96,7 @@ class ResidueProducts {
     // A part of the terms tells enough where elements are of like sizes.
     for (const int stride : {8, 1}) {
       if (stride > 1 && a.cols < 4096) continue;
-      const std::int64_t sampled = (a.cols + stride - 1) / stride;
+      const std::int64_t sampled = (padded(a.cols) / chunk + stride - 1) / stride * chunk;
       sum_sizes(stride, sampled, a, b, c);
       const Facts found = facts();
       if (found.outside != 0) return 0;
@@ -116,7 +116,7 @@ class ResidueProducts {
     return found;
   }
 
-  /// The least sum of sizes, of every `stride`th term.
+  /// The least sum of sizes, of every `stride`th 16 terms.
   void sum_sizes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
     context_.stage("look_ahead");
     const std::int64_t m = padded(c.rows), k = padded(sampled);

@@ -110,7 +110,7 @@ __device__ __forceinline__ void place(int chunks, int& vector, int& which) {
 }
 
 template <class T>
-__device__ __forceinline__ void load(const Vectors<T>& from, int vector, int first, int stride, int bits,
+__device__ __forceinline__ void load(const Vectors<T>& from, int vector, int first, int bits,
                                      double (&value)[chunk]) {
   const bool exists = vector < from.count;
   const int exponent = exists ? from.exponents[vector] : unset;
@@ -118,7 +118,7 @@ __device__ __forceinline__ void load(const Vectors<T>& from, int vector, int fir
   const T* const data = from.data + vector * from.step;
   GAUSSWEEP_UNROLL
   for (int t = 0; t < chunk; ++t) {
-    const std::int64_t h = static_cast<std::int64_t>(first + t) * stride;
+    const std::int64_t h = first + t;
     value[t] = exists && h < from.inner ? static_cast<double>(data[h * from.inner_step]) * scale : 0.0;
   }
 }
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(threads)
   place<of_rows>(chunks, vector, which);
   if (vector >= padded_count || which >= chunks) return;
   double value[chunk];
-  load(from, vector, which * chunk, 1, bits, value);
+  load(from, vector, which * chunk, bits, value);
   GAUSSWEEP_UNROLL
   for (int t = 0; t < chunk; ++t) value[t] = rint(value[t]);
   to += (static_cast<std::int64_t>(vector) * chunks + which) * chunk;
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Of every `stride`th element its size in 7 bits, rounded down.
+/// Of every `stride`th 16 elements their sizes in 7 bits, rounded down.
 template <class T, bool of_rows>
 __global__ void __launch_bounds__(threads)
     make_sizes(Vectors<T> from, int stride, int padded_count, int chunks, signed char* to) {
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(threads)
   place<of_rows>(chunks, vector, which);
   if (vector >= padded_count || which >= chunks) return;
   double value[chunk];
-  load(from, vector, which * chunk, stride, magnitude_bits, value);
+  load(from, vector, which * chunk * stride, magnitude_bits, value);
   Chunk bytes = {};
   GAUSSWEEP_UNROLL
   for (int t = 0; t < chunk; ++t) {

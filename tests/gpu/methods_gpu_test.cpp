@@ -71,11 +71,19 @@ class GpuMethods : public Gpu, public testing::WithParamInterface<std::string> {
   void everywhere(Body body) {
     Context context(*device);
     const auto try_it = [&](auto tag) {
+      using T = decltype(tag);
+      const Parameters parameters = defaults(method());
+      const Shape shape = shapes(method(), 33).front();
       try {
-        body(context, tag);
+        if (method().accepts == nullptr || method().accepts(shape, parameters)) {
+          const MatrixKind kind = fit_kinds(method(), parameters).front();
+          run_method(context, method(), make_inputs<T>(method().problem, shape, kind), parameters);
+        }
       } catch (const NotOffered& e) {
         std::cout << method().id() << ": " << e.what() << '\n';
+        return;
       }
+      body(context, tag);
     };
     if (method().cuda.single != nullptr) try_it(float());
     if (method().cuda.real != nullptr) try_it(double());
