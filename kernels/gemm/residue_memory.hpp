@@ -12,6 +12,11 @@ namespace gaussweep::residues {
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + 15) / 16 * 16;
 }
+/// Columns whose sums are held at once: 2^25 sums of a modulus, or 2048 columns. Fewer take longer, more, or
+/// what is no multiple of the tiles of a product, gain nothing.
+constexpr std::int64_t block_width(std::int64_t m) {
+  return std::max<std::int64_t>(2048, (1 << 25) / padded(m) / 256 * 256);
+}
 /// Room for a product, or for one of several.
 struct Room {
   std::int64_t left = 0;       ///< bytes of A's residues
@@ -21,20 +26,19 @@ struct Room {
 };
 /// Of products m x n x k by at most `moduli` moduli.
 constexpr Room room_for(std::int64_t m, std::int64_t n, std::int64_t k, int moduli) {
-  // 2^25 sums of a modulus at once, or 2048 columns: fewer take longer, more gain nothing.
-  const std::int64_t most = std::max<std::int64_t>(2048, (1 << 25) / padded(m));
-  const std::int64_t width = padded(std::min(n, most));
+  const std::int64_t width = padded(std::min(n, block_width(m)));
   return {moduli * padded(m) * padded(k), moduli * width * padded(k), moduli * width * padded(m), m + n};
 }
 inline std::size_t bytes_of(const Room& room) {
   return workspace_piece(room.left, 1) + workspace_piece(room.right, 1) +
          workspace_piece(room.sums, sizeof(int)) + workspace_piece(room.exponents + 2, sizeof(int));
 }
-/// Columns of a block: all, or a multiple of 16 of which both residues and sums of m rows, each of `count`
-/// planes, have room.
+/// Columns of a block: all, or as many as are held at once, or a multiple of 16 of which both residues and
+/// sums of m rows, each of `count` planes, have room.
 constexpr std::int64_t block_columns(const Room& room, int count, std::int64_t m, std::int64_t n,
                                      std::int64_t k) {
-  return std::min(n, std::min(room.right / (count * k), room.sums / (count * m)) / 16 * 16);
+  const std::int64_t most = std::min(room.right / (count * k), room.sums / (count * m)) / 16 * 16;
+  return std::min({n, block_width(m), most});
 }
 
 }  // namespace gaussweep::residues

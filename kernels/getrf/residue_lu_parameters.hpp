@@ -15,6 +15,7 @@ inline std::vector<Parameter> residue_parameters() {
 /// Of every product in a factorisation of order n: rows and inner size together are at most n.
 inline residues::Room residue_room(std::int64_t n, int moduli) {
   residues::Room room = residues::room_for(n / 2 + 16, n, n / 2 + 16, moduli);
+  room.sums = moduli * residues::padded(n) * residues::padded(std::min<std::int64_t>(n, 2048));
   room.exponents = 2 * n;
   return room;
 }

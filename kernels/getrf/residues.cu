@@ -3,7 +3,7 @@
 /// The recursion is recursive_lu.cuh's, the products gemm/residue_products.cuh's where these are faster, the
 /// vendor's elsewhere: the parameter `least_inner` says from which inner size on, by itself what rates
 /// measured on an H100 predict. Workspace: that of getrf/recursive, and for each of `moduli` n^2 / 4 bytes
-/// and 2048 columns of 5 n / 2 bytes. A product of elements that are not finite, or of rows or columns beyond
+/// and 2048 columns of 9 n / 2 bytes. A product of elements that are not finite, or of rows or columns beyond
 /// 2^400 or below 2^-400, is the vendor's. The report's iterations are the products by residues. Otherwise as
 /// getrf/recursive.
 
