@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <sstream>
 #include <system_error>
 
@@ -92,18 +94,21 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   add_compare_command(app, commands);
   add_trend_command(app);
   add_duet_command(app, commands);
+  add_report_command(app, commands);
   add_verify_command(app, commands);
   add_merge_command(app, commands);
   add_matrix_command(app, commands);
   add_restore_command(app, commands);
   add_export_command(app);
   add_worker_command(app, commands);
-  add_help_command(app);
+  add_help_command(app, registry);
   add_examples(app);
   std::string lost;
   const int code = run_command(app, commands, lost);
   if (lost.empty()) lost = lost_output();
   if (lost.empty()) return code;
+  // Who reads no further, as `head`, has what it wants: the code is that of a process which SIGPIPE ended.
+  if (lost == std::strerror(EPIPE)) return code == exit_ok || code == exit_broken ? 128 + SIGPIPE : code;
   // What did not reach its reader is a failure, where there is no other one already.
   return fail(code == exit_ok ? int{exit_broken} : code, "standard output cannot be written: " + lost);
 }

@@ -46,6 +46,7 @@ int show_comparison(const std::string& base, const std::string& now, const std::
                     const std::string& format);
 void add_trend_command(CLI::App& app);
 void add_duet_command(CLI::App& app, Commands& commands);
+void add_report_command(CLI::App& app, Commands& commands);
 void add_verify_command(CLI::App& app, Commands& commands);
 void add_merge_command(CLI::App& app, Commands& commands);
 void add_matrix_command(CLI::App& app, Commands& commands);

@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "driver/base/errors.hpp"
 #include "driver/command/option_checks.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "driver/records/summary.hpp"
 #include "io/plan/plan.hpp"
+#include "io/records/status.hpp"
+#include "kernels/matrix/generate.hpp"
 #include "version.hpp"
 
 namespace gaussweep::driver {
@@ -29,13 +34,16 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
        "gaussweep plan --schema > plan.schema.json\n"
        "gaussweep plan plan.yaml\n"
        "gaussweep plan plan.yaml --explain"},
-      {"methods", "gaussweep methods --problem gesv\ngaussweep methods --format json"},
+      {"methods",
+       "gaussweep methods --problem gesv\ngaussweep methods gesv/recursive potrf\ngaussweep methods --format "
+       "json"},
       {"devices", "gaussweep devices"},
       {"status", "gaussweep status runs/first\ngaussweep status runs/sharded --watch"},
       {"summary",
        "gaussweep summary runs/first --best --by gpu\n"
        "gaussweep summary runs/* --problem gesv -n '>=1k' --baseline cusolver --sort median\n"
        "gaussweep summary runs/first --failures"},
+      {"report", "gaussweep report runs/first -o report"},
       {"compare",
        "gaussweep compare runs/before runs/after\n"
        "gaussweep compare runs/before runs/after --only slower,worse --sort speedup --limit 20"},
@@ -97,17 +105,55 @@ void describe_command(const CLI::App& command, const std::string& path, std::str
     describe_command(*sub, path + " " + sub->get_name(), text);
 }
 
-/// "case" branches of a command's options, its own commands after them.
-void complete_command(const CLI::App& command, const std::string& path, std::string& text) {
-  std::string words;
+using Choices = std::map<std::string, std::vector<std::string>>;
+
+/// What an option may be given: what its own list says, else what is known by its name.
+std::vector<std::string> choices_of(const CLI::Option& option, const std::string& name,
+                                    const Choices& known) {
+  const std::string type = option.get_type_name();  // "TEXT:{table,csv,json}"
+  const std::size_t begin = type.find('{'), end = type.rfind('}');
+  if (begin != std::string::npos && end != std::string::npos)
+    return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
+  const auto found = known.find(name);
+  return found == known.end() ? std::vector<std::string>() : found->second;
+}
+
+/// "case" branches: a command's options, its own commands after them, and what its options may be given.
+struct Branches {
+  std::string words, values;
+};
+
+void complete_command(const CLI::App& command, const std::string& path, const Choices& known,
+                      Branches& branches) {
+  std::vector<std::string> words;
   for (const CLI::Option* option : options_for_people(command)) {
-    for (const std::string& name : option->get_lnames()) words += " --" + name;
+    for (const std::string& name : option->get_lnames()) {
+      words.push_back("--" + name);
+      const std::vector<std::string> choices = choices_of(*option, name, known);
+      if (!choices.empty())
+        branches.values +=
+            fmt::format("    '{} --{}') values='{}' ;;\n", path, name, fmt::join(choices, " "));
+    }
   }
-  for (const CLI::App* sub : commands_for_people(command)) words += " " + sub->get_name();
-  if (!path.empty())
-    text += fmt::format("    '{}') words='{}' ;;\n", path, words.empty() ? "" : words.substr(1));
-  for (const CLI::App* sub : commands_for_people(command))
-    complete_command(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), text);
+  for (const CLI::App* sub : commands_for_people(command)) {
+    words.push_back(sub->get_name());
+    complete_command(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), known, branches);
+  }
+  if (path == "methods") words.insert(words.end(), known.at("method").begin(), known.at("method").end());
+  if (!path.empty()) branches.words += fmt::format("    '{}') words='{}' ;;\n", path, fmt::join(words, " "));
+}
+
+/// What the options that name such things may be given.
+Choices choices_of(const Registry& registry) {
+  Choices known{{"problem", enum_names<Problem>()}, {"precision", enum_names<Precision>()},
+                {"backend", enum_names<Backend>()}, {"status", io::status_words()},
+                {"kind", enum_names<MatrixKind>()}, {"uplo", enum_names<Uplo>()},
+                {"sort", summary_columns()}};
+  for (const Method& method : registry.all()) {
+    known["method"].push_back(method.id());
+    known["baseline"].push_back(method.id());
+  }
+  return known;
 }
 
 void print_help(CLI::App& app, const std::string& name) {
@@ -123,8 +169,8 @@ void print_help(CLI::App& app, const std::string& name) {
     }
     names.push_back(sub->get_name());
   }
-  throw UsageError(fmt::format("help: no command '{}'; allowed: {}{}", name, fmt::join(names, ", "),
-                               io::nearest_hint(name, names)));
+  throw UsageError(fmt::format("help: no command '{}'; {}allowed: {}", name, io::nearest_hint(name, names),
+                               fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -146,14 +192,15 @@ std::string manual_page(const CLI::App& app) {
          "run \\-\\-resume.\n";
 }
 
-std::string bash_completion(const CLI::App& app) {
-  std::string names, branches;
+std::string bash_completion(const CLI::App& app, const Registry& registry) {
+  std::string names;
+  Branches branches;
   for (const CLI::App* sub : commands_for_people(app)) names += (names.empty() ? "" : " ") + sub->get_name();
-  complete_command(app, "", branches);
+  complete_command(app, "", choices_of(registry), branches);
   return fmt::format(
       R"(# bash completion of gaussweep, made by: gaussweep help --bash
 _gaussweep() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" command="${{COMP_WORDS[1]}}" words=''
+  local current="${{COMP_WORDS[COMP_CWORD]}}" command="${{COMP_WORDS[1]}}" words='' values=''
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     mapfile -t COMPREPLY < <(compgen -W '{} --help --version' -- "$current")
@@ -162,16 +209,22 @@ _gaussweep() {{
   if [ "$command" = matrix ] && [ "$COMP_CWORD" -gt 2 ]; then command="matrix ${{COMP_WORDS[2]}}"; fi
   case "$command" in
 {}  esac
+  case "$command ${{COMP_WORDS[COMP_CWORD - 1]}}" in
+{}  esac
+  if [ -n "$values" ]; then
+    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$current")
+    return
+  fi
   case "$current" in
     -*) mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current") ;;
     *)
-      if [ "$command" = matrix ] || [ "$command" = help ]; then mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+      if [ "$command" = matrix ] || [ "$command" = help ] || [ "$command" = methods ]; then mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
       else mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi ;;
   esac
 }}
 complete -o filenames -F _gaussweep gaussweep
 )",
-      names, branches);
+      names, branches.words, branches.values);
 }
 
 void add_examples(CLI::App& app) {
@@ -183,7 +236,7 @@ void add_examples(CLI::App& app) {
   }
 }
 
-void add_help_command(CLI::App& app) {
+void add_help_command(CLI::App& app, const Registry& registry) {
   struct Options {
     std::string name;
     bool man = false, bash = false;
@@ -193,11 +246,11 @@ void add_help_command(CLI::App& app) {
   sub->add_option("command", options->name, "The command [all of them]");
   sub->add_flag("--man", options->man, "The whole manual page, for man -l -");
   sub->add_flag("--bash", options->bash, "Completion for bash");
-  sub->callback([options, &app] {
+  sub->callback([options, &app, &registry] {
     if (options->man) {
       fmt::print("{}", manual_page(app));
     } else if (options->bash) {
-      fmt::print("{}", bash_completion(app));
+      fmt::print("{}", bash_completion(app, registry));
     } else {
       print_help(app, options->name);
     }

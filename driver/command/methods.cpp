@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "driver/base/table.hpp"
 #include "driver/command/cli.hpp"
@@ -17,6 +20,7 @@ namespace gaussweep::driver {
 void add_methods_command(CLI::App& app, Commands& commands) {
   struct Options {
     std::string format = "table", problem;
+    std::vector<std::string> words;
   };
   auto options = std::make_shared<Options>();
   CLI::App* sub =
@@ -24,12 +28,32 @@ void add_methods_command(CLI::App& app, Commands& commands) {
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "json"});
   sub->add_option("--problem", options->problem, "Only methods of this problem, e.g. gesv");
+  sub->add_option("methods", options->words, "Only these: gesv/recursive, lapack, gauss_*, or a problem");
   sub->callback([options, &commands] {
     const Format format = parse_format(options->format);
     std::vector<Method> chosen;
     if (!options->problem.empty()) parse_option<Problem>("--problem", options->problem);
+    const auto means = [](const std::string& word, const Method& method) {
+      return word == to_string(method.problem) || matches(word, method);
+    };
+    std::vector<std::string> names = enum_names<Problem>();
     for (const Method& method : commands.registry.all()) {
-      if (options->problem.empty() || to_string(method.problem) == options->problem) chosen.push_back(method);
+      names.push_back(method.variant);
+      names.push_back(method.id());
+    }
+    for (const std::string& word : options->words) {
+      const auto& all = commands.registry.all();
+      if (std::any_of(all.begin(), all.end(), [&](const Method& method) { return means(word, method); }))
+        continue;
+      throw UsageError(fmt::format("methods: '{}' is no method and no problem; {}gaussweep methods lists all",
+                                   word, io::nearest_hint(word, names)));
+    }
+    for (const Method& method : commands.registry.all()) {
+      const bool is_named =
+          options->words.empty() || std::any_of(options->words.begin(), options->words.end(),
+                                                [&](const std::string& word) { return means(word, method); });
+      if (is_named && (options->problem.empty() || to_string(method.problem) == options->problem))
+        chosen.push_back(method);
     }
     if (format == Format::json) {
       fmt::print("{}\n", json_text(methods_json(chosen)));

@@ -36,14 +36,14 @@ std::string unknown_word(const CLI::App& app, const std::string& command, const 
   if (word.size() > 1 && word.front() == '-') {
     const std::string name = word.substr(0, word.find('='));
     const std::vector<std::string> names = options_of(app);
-    return fmt::format("{}: no option '{}'; allowed: {}{}", command, name, fmt::join(names, ", "),
-                       io::nearest_hint(name, names));
+    return fmt::format("{}: no option '{}'; {}allowed: {}", command, name, io::nearest_hint(name, names),
+                       fmt::join(names, ", "));
   }
   const std::vector<std::string> names = commands_of(app);
   if (names.empty())
     return fmt::format("{}: '{}' is one word too many; see {} --help", command, word, command);
-  return fmt::format("{}: no command '{}'; allowed: {}{}", command, word, fmt::join(names, ", "),
-                     io::nearest_hint(word, names));
+  return fmt::format("{}: no command '{}'; {}allowed: {}", command, word, io::nearest_hint(word, names),
+                     fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ std::string unknown_word(const CLI::App& app, const std::string& command, const 
 void allow_words(CLI::Option& option, const std::vector<std::string>& words) {
   const auto check = [words](const std::string& text) -> std::string {
     if (std::find(words.begin(), words.end(), text) != words.end()) return {};
-    return fmt::format("'{}'; allowed: {}{}", text, fmt::join(words, ", "), io::nearest_hint(text, words));
+    return fmt::format("'{}'; {}allowed: {}", text, io::nearest_hint(text, words), fmt::join(words, ", "));
   };
   option.check(check, fmt::format("{{{}}}", fmt::join(words, ",")));
 }

@@ -16,8 +16,8 @@ namespace gaussweep::driver {
 template <class E>
 E parse_option(const char* option, const std::string& text) {
   if (const auto value = from_string<E>(text)) return *value;
-  throw UsageError(fmt::format("{} {}: unknown {}; allowed are {}{}", option, text, EnumNames<E>::what,
-                               allowed_names<E>(), io::nearest_hint(text, enum_names<E>())));
+  throw UsageError(fmt::format("{} {}: unknown {}; {}allowed are {}", option, text, EnumNames<E>::what,
+                               io::nearest_hint(text, enum_names<E>()), allowed_names<E>()));
 }
 
 /// Checks what -o names before any work is done.

@@ -185,12 +185,14 @@ Table explanation(const Expansion& expansion, const Registry& registry, Reader r
 void add_plan_command(CLI::App& app, Commands& commands) {
   CLI::App* plan = app.add_subcommand("plan", "Check a plan: its trials, memory, disk and time");
   struct Options {
-    std::string path, backend = "auto", format = "table";
+    std::string path, backend = "auto", format = "table", gpu;
     bool wants_template = false, wants_schema = false, explains = false;
   };
   auto options = std::make_shared<Options>();
   plan->add_option("plan", options->path, "The plan (YAML)");
   allow_backends(*plan->add_option("--backend", options->backend, "As for run")->capture_default_str());
+  refuse_empty(
+      *plan->add_option("--gpu", options->gpu, "The GPU model that sizes are for [the one here], e.g. H200"));
   plan->add_flag("--template", options->wants_template, "Print a plan to begin with, with comments");
   plan->add_flag("--schema", options->wants_schema, "Print a JSON schema of plans, for editors");
   plan->add_flag("--explain", options->explains, "Every trial, with all defaults filled in");
@@ -209,12 +211,19 @@ void add_plan_command(CLI::App& app, Commands& commands) {
     if (options->path.empty()) throw UsageError("plan: a plan's file is missing; plan --template prints one");
     const std::string& backend = options->backend;
     int capability = 0;
+    std::vector<std::string> gpus;
     Backend chosen = from_string<Backend>(backend).value_or(Backend::emulated);
     if (backend == "auto") chosen = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
-    if (chosen == Backend::cuda && cuda_device_count() > 0)
-      capability = make_cuda_device(0)->info().capability;
-    const Expansion expansion = expand_plan(io::read_plan(options->path, enum_names<Problem>()),
-                                            options->path, commands.registry, chosen, capability);
+    if (!options->gpu.empty()) {
+      gpus = {options->gpu};
+    } else if (chosen == Backend::cuda && cuda_device_count() > 0) {
+      const auto info = make_cuda_device(0)->info();
+      capability = info.capability;
+      gpus = {info.name};
+    }
+    const Expansion expansion =
+        expand_plan(for_gpus(io::read_plan(options->path, enum_names<Problem>()), gpus), options->path,
+                    commands.registry, chosen, capability);
     const Format format = parse_format(options->format);
     if (options->explains && format != Format::table) {
       const Table table = explanation(expansion, commands.registry, Reader::program);

@@ -42,8 +42,8 @@ NoiseSpec parse_noise(const std::string& text) {
   const auto kind = from_string<NoiseKind>(name);
   if (!kind || (*kind == NoiseKind::none) != (colon == std::string::npos)) {
     throw UsageError(
-        fmt::format("--noise {}: allowed are none, gaussian:SIGMA (grey levels) and "
-                    "salt_pepper:PROBABILITY{}",
+        fmt::format("--noise {}: {}allowed are none, gaussian:SIGMA (grey levels) and "
+                    "salt_pepper:PROBABILITY",
                     text, kind ? "" : io::nearest_hint(name, enum_names<NoiseKind>())));
   }
   NoiseSpec noise{*kind, 0};

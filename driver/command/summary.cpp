@@ -29,17 +29,6 @@ struct SummaryOptions {
   std::optional<std::size_t> limit;
 };
 
-/// Each word of the filters names something, but together they may leave nothing. @throws UsageError
-void refuse_nothing(const std::vector<io::Record>& left, std::size_t before,
-                    const std::vector<std::string>& paths) {
-  if (!left.empty() || before == 0) return;
-  throw UsageError(
-      fmt::format("none of the {} records is of all that is asked for: each word names some, together they "
-                  "name none; gaussweep "
-                  "summary {} shows what there is",
-                  before, fmt::join(paths, " ")));
-}
-
 /// `--best --by gpu`.
 void print_verdict(const SummaryOptions& options, Format format) {
   if (!options.best) throw UsageError("--by gpu: is for --best only");
@@ -54,17 +43,15 @@ void print_verdict(const SummaryOptions& options, Format format) {
   Filter gpus;
   gpus.gpus = std::move(filter.gpus);
   filter.gpus.clear();
-  const std::size_t before = all.records.size();
-  std::vector<io::Record> records = filter_records(std::move(all.records), filter);
+  std::vector<io::Record> records = filter_records(std::move(all.records), filter, Empty::is_refused);
   if (!gpus.gpus.empty()) {
     std::vector<io::Record> others;
     for (const io::Record& r : records) {
       if (r.backend != "cuda") others.push_back(r);
     }
-    records = filter_records(std::move(records), gpus);
+    records = filter_records(std::move(records), gpus, Empty::is_refused);
     records.insert(records.end(), others.begin(), others.end());
   }
-  refuse_nothing(records, before, options.paths);
   if (!options.baseline.empty()) require_method(group_records(records), options.baseline);
   print_races(records, all, format, options.baseline);
 }
@@ -101,9 +88,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
   std::vector<io::Record> records = load_all(options.paths).records;
   // A baseline is looked for before the filters, so that `--method mine --baseline cusolver` works.
   const std::vector<io::Record> all = options.baseline.empty() ? std::vector<io::Record>() : records;
-  const std::size_t before = records.size();
-  records = filter_records(std::move(records), options.filter);
-  refuse_nothing(records, before, options.paths);
+  records = filter_records(std::move(records), options.filter, Empty::is_refused);
   std::vector<Group> groups = group_records(records);
   set_speedups(groups, options.baseline.empty() ? groups : group_records(all), options.baseline);
   if (options.best) groups = best_groups(groups);

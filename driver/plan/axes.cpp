@@ -1,9 +1,13 @@
 #include "driver/plan/axes.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "driver/base/errors.hpp"
 #include "driver/plan/plan_words.hpp"
 
 namespace gaussweep::driver {
@@ -25,8 +29,8 @@ ParameterValue read_value(const std::string& name, const io::Scalar& scalar, con
     return io::parse_real(scalar, parameter.low, parameter.high, parameter.name);
   if (std::find(parameter.choices.begin(), parameter.choices.end(), scalar.text) == parameter.choices.end()) {
     io::fail_at(scalar.place,
-                fmt::format("'{}' is no value of {}; allowed: {}{}", scalar.text, parameter.name,
-                            joined(parameter.choices), io::nearest_hint(scalar.text, parameter.choices)));
+                fmt::format("'{}' is no value of {}; {}allowed: {}", scalar.text, parameter.name,
+                            io::nearest_hint(scalar.text, parameter.choices), joined(parameter.choices)));
   }
   return scalar.text;
 }
@@ -91,6 +95,38 @@ std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entr
   }
   dimensions.insert(dimensions.begin(), axes.begin(), axes.end());
   return dimensions;
+}
+
+const std::vector<io::Scalar>* values_on_gpu(const io::Axis& axis, const std::string& gpu_name) {
+  const std::vector<std::string> backends = enum_names<Backend>();
+  for (const auto& [word, values] : axis.by_backend) {
+    const bool is_model = std::find(backends.begin(), backends.end(), word) == backends.end();
+    if (is_model && ::strcasestr(gpu_name.c_str(), word.c_str()) != nullptr) return &values;
+  }
+  const auto any = axis.by_backend.find(std::string(to_string(Backend::cuda)));
+  return any == axis.by_backend.end() ? nullptr : &any->second;
+}
+
+io::Plan for_gpus(io::Plan plan, const std::vector<std::string>& gpu_names) {
+  for (io::Entry& entry : plan.sweep) {
+    for (auto& [name, axis] : entry.axes) {
+      const std::vector<io::Scalar>* chosen = nullptr;
+      for (const std::string& gpu : gpu_names) {
+        const std::vector<io::Scalar>* own = values_on_gpu(axis, gpu);
+        if (&gpu != &gpu_names.front() && own != chosen) {
+          throw UsageError(fmt::format(
+              "{}:{}: {} differs by GPU model, and the ranks have {}: give each model a run of its own",
+              axis.place.file, axis.place.line, name, joined(gpu_names)));
+        }
+        chosen = own;
+      }
+      if (chosen != nullptr) {
+        const std::vector<io::Scalar> values = *chosen;
+        axis.by_backend[std::string(to_string(Backend::cuda))] = values;
+      }
+    }
+  }
+  return plan;
 }
 
 std::size_t count_combinations(const std::vector<Dimension>& dimensions, std::size_t most) {

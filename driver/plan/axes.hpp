@@ -26,6 +26,14 @@ using Dimension = std::vector<Assignment>;
 std::vector<Dimension> dimensions_of(const io::Plan& plan, const io::Entry& entry, const Method& method,
                                      Backend backend, Backend requested);
 
+/// What an axis by backend gives a GPU of that name: the model's own values, else those of `cuda`; null:
+/// none.
+const std::vector<io::Scalar>* values_on_gpu(const io::Axis& axis, const std::string& gpu_name);
+
+/// The plan for these GPUs: where sizes differ by GPU model, those of theirs are those of the backend `cuda`.
+/// @throws UsageError where the plan says different sizes of them
+io::Plan for_gpus(io::Plan plan, const std::vector<std::string>& gpu_names);
+
 /// How many combinations there are, at most `most` + 1.
 std::size_t count_combinations(const std::vector<Dimension>& dimensions, std::size_t most);
 

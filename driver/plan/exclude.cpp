@@ -105,8 +105,8 @@ void check_condition(const std::string& name, const io::Scalar& condition, Probl
     return fnmatch(condition.text.c_str(), word.c_str(), 0) == 0;
   });
   if (!known) {
-    io::fail_at(condition.place, fmt::format("exclude: {} is never '{}'; allowed: {}{}", name, condition.text,
-                                             joined(words), io::nearest_hint(condition.text, words)));
+    io::fail_at(condition.place, fmt::format("exclude: {} is never '{}'; {}allowed: {}", name, condition.text,
+                                             io::nearest_hint(condition.text, words), joined(words)));
   }
 }
 
@@ -124,8 +124,8 @@ void check_excludes(const io::Entry& entry, Problem problem, const std::vector<c
     for (const auto& [name, values] : exclude.conditions) {
       if (known.count(name) == 0) {
         io::fail_at(values.empty() ? exclude.place : values.front().place,
-                    fmt::format("exclude knows no '{}'; allowed: {}{}", name, joined(names),
-                                io::nearest_hint(name, names)));
+                    fmt::format("exclude knows no '{}'; {}allowed: {}", name, io::nearest_hint(name, names),
+                                joined(names)));
       }
       for (const io::Scalar& condition : values) check_condition(name, condition, problem, methods, registry);
     }

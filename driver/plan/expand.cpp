@@ -1,5 +1,6 @@
 #include "driver/plan/expand.hpp"
 
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -7,6 +8,7 @@
 #include "driver/plan/needs.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/trial_maker.hpp"
+#include "io/plan/mistakes.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {
@@ -67,8 +69,8 @@ void check_axis(const std::string& name, const io::Place& place, Problem problem
   const std::vector<std::string> names(known.begin(), known.end());
   fail_at(
       place,
-      fmt::format("'{}' is neither a key, an axis nor a parameter of a selected method; allowed here: {}{}",
-                  name, joined(names), io::nearest_hint(name, names)));
+      fmt::format("'{}' is neither a key, an axis nor a parameter of a selected method; {}allowed here: {}",
+                  name, io::nearest_hint(name, names), joined(names)));
 }
 
 void check_expect(const io::Entry& entry, Problem problem, const Registry& registry) {
@@ -78,9 +80,24 @@ void check_expect(const io::Entry& entry, Problem problem, const Registry& regis
   }
 }
 
-/// Says once for every method which axes it ignores. @throws io::InputError where no method knows an axis
+/// Which methods ignore an axis, by its name.
+using Ignored = std::map<std::string, std::set<std::string>>;
+
+/// "Parameters of some methods only, ignored for the others: blocks for gesv/lapack; tile for 17 methods".
+std::string ignored_words(const Ignored& ignored) {
+  constexpr std::size_t most_named = 3;
+  std::string text;
+  for (const auto& [name, methods] : ignored) {
+    text += fmt::format("{}{} for {}", text.empty() ? "" : "; ", name,
+                        methods.size() > most_named ? fmt::format("{} methods", methods.size())
+                                                    : fmt::format("{}", fmt::join(methods, ", ")));
+  }
+  return "parameters of some methods, ignored where a method has none of that name: " + text;
+}
+
+/// Notes which methods ignore which axes. @throws io::InputError where no method knows an axis
 void check_axes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
-                const std::function<void(const std::string&)>& say) {
+                Ignored& ignored) {
   std::vector<std::pair<std::string, io::Place>> named;
   for (const auto& [name, axis] : entry.axes) named.emplace_back(name, axis.place);
   for (const auto& zip : entry.zips) {
@@ -90,7 +107,7 @@ void check_axes(const io::Entry& entry, Problem problem, const std::vector<const
     check_axis(name, place, problem, methods);
     for (const Method* method : methods) {
       if (fixed_axes().count(name) > 0 || has_parameter(*method, name)) continue;
-      say(fmt::format("{} is no parameter of {}: ignored for it", name, method->id()));
+      ignored[name].insert(method->id());
     }
   }
 }
@@ -153,7 +170,8 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
   const auto say_once = [&](const std::string& words) {
     if (said.insert(words).second) result.notes.push_back(words);
   };
-  for (const io::Entry& entry : plan.sweep) {
+  Ignored ignored;
+  const auto expand_entry = [&](const io::Entry& entry) {
     const Problem problem = parse_enum<Problem>(entry.problem);
     const std::vector<const Method*> methods = select_methods(entry, problem, registry);
     check_expect(entry, problem, registry);
@@ -162,7 +180,7 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
       fail_at(entry.matrix_b->place,
               fmt::format("matrix_b is for {} only, not for {}", problems_with("k"), problem->name));
     }
-    check_axes(entry, problem, methods, say_once);
+    check_axes(entry, problem, methods, ignored);
     for (const io::MatrixBlock& block : entry.matrices) {
       const RequestedMatrices matrices = request_matrices(entry, block, lookup);
       for (const Method* method : methods) {
@@ -195,7 +213,11 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
         });
       }
     }
-  }
+  };
+  io::Mistakes mistakes;
+  for (const io::Entry& entry : plan.sweep) mistakes.attempt([&] { expand_entry(entry); });
+  mistakes.refuse();
+  if (!ignored.empty()) result.notes.push_back(ignored_words(ignored));
   if (result.trials.empty())
     throw io::InputError(plan.file + ": the plan has no trials: everything is excluded");
   return result;

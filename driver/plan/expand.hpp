@@ -14,7 +14,7 @@ namespace gaussweep::driver {
 /// A plan written out.
 struct Expansion {
   std::vector<Trial> trials;  ///< in the plan's order, keys unique (an exact repetition is dropped)
-  /// Said once, e.g. "blocks is no parameter of gesv/cusolver: ignored for it".
+  /// Said once, e.g. that gesv/cusolver ignores blocks.
   std::vector<std::string> notes;
 };
 

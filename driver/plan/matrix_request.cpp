@@ -33,8 +33,8 @@ const std::vector<std::string>& keys_of(MatrixKind kind) {
 void check_keys(const io::MatrixBlock& block, const std::string& of, std::vector<std::string> allowed) {
   for (const auto& [name, value] : block.values) {
     if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
-    fail_at(value.place, fmt::format("a matrix of {} has no '{}'; allowed: {}{}", of, name,
-                                     fmt::join(allowed, ", "), io::nearest_hint(name, allowed)));
+    fail_at(value.place, fmt::format("a matrix of {} has no '{}'; {}allowed: {}", of, name,
+                                     io::nearest_hint(name, allowed), fmt::join(allowed, ", ")));
   }
 }
 
@@ -69,9 +69,9 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
     fail_at(kind_given->second.place, "a matrix of kind file needs the file: {file: a.mtx}");
   const auto kind = from_string<MatrixKind>(name);
   if (!kind) {
-    fail_at(kind_given->second.place, fmt::format("'{}' is no matrix kind; allowed: {}{}", name,
-                                                  fmt::join(enum_names<MatrixKind>(), ", "),
-                                                  io::nearest_hint(name, enum_names<MatrixKind>())));
+    fail_at(kind_given->second.place, fmt::format("'{}' is no matrix kind; {}allowed: {}", name,
+                                                  io::nearest_hint(name, enum_names<MatrixKind>()),
+                                                  fmt::join(enum_names<MatrixKind>(), ", ")));
   }
   std::vector<std::string> allowed = {"kind", "seed", "store"};
   allowed.insert(allowed.end(), keys_of(*kind).begin(), keys_of(*kind).end());

@@ -76,11 +76,11 @@ template <class E>
 E parse_enum(const io::Scalar& scalar) {
   const auto value = from_string<E>(scalar.text);
   if (value) return *value;
-  io::fail_at(scalar.place, fmt::format("'{}' is no {}; allowed: {}{}", scalar.text, EnumNames<E>::what,
-                                        allowed_names<E>(), io::nearest_hint(scalar.text, enum_names<E>())));
+  io::fail_at(scalar.place, fmt::format("'{}' is no {}; {}allowed: {}", scalar.text, EnumNames<E>::what,
+                                        io::nearest_hint(scalar.text, enum_names<E>()), allowed_names<E>()));
 }
 
-/// "<what>gesv has no method 'x'; it has: … (nearest: …)" at `place`.
+/// "<what>gesv has no method 'x'; nearest: …; it has: …" at `place`.
 [[noreturn]] inline void fail_no_method(const io::Place& place, const std::string& what,
                                         const std::string& pattern, Problem problem,
                                         const Registry& registry) {
@@ -90,8 +90,8 @@ E parse_enum(const io::Scalar& scalar) {
   }
   if (names.empty())
     io::fail_at(place, fmt::format("{}this build has no method for {}", what, to_string(problem)));
-  io::fail_at(place, fmt::format("{}{} has no method '{}'; it has: {}{}", what, to_string(problem), pattern,
-                                 joined(names), io::nearest_hint(pattern, names)));
+  io::fail_at(place, fmt::format("{}{} has no method '{}'; {}it has: {}", what, to_string(problem), pattern,
+                                 io::nearest_hint(pattern, names), joined(names)));
 }
 
 /// Whether a word for methods means any of this problem's. `expect` and `exclude` may name more than `method`

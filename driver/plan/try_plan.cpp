@@ -62,8 +62,8 @@ void refuse_unknown_methods(const TryWishes& wishes, const std::vector<Problem>&
     const bool any = std::any_of(problems.begin(), problems.end(),
                                  [&](Problem problem) { return means_any(word, problem, registry); });
     if (!any)
-      throw UsageError(fmt::format("--method {}: there is none here; allowed: {}{}", word, joined(names),
-                                   io::nearest_hint(word, names)));
+      throw UsageError(fmt::format("--method {}: there is none here; {}allowed: {}", word,
+                                   io::nearest_hint(word, names), joined(names)));
   }
 }
 

@@ -39,9 +39,12 @@ struct Filter {
   std::vector<std::string> matrices;  ///< kinds, or files' names
   std::vector<std::string> sizes;     ///< "512", "256:1024" (inclusive), ">=1k", "<64"
 };
+/// Whether that no record passes, of some that there are, is an answer, or is refused with what there is.
+enum class Empty { is_answer, is_refused };
 /// The records that pass. @throws UsageError where a size cannot be read, or a word can match nothing that
 /// exists
-std::vector<io::Record> filter_records(std::vector<io::Record> records, const Filter& filter);
+std::vector<io::Record> filter_records(std::vector<io::Record> records, const Filter& filter,
+                                       Empty empty = Empty::is_answer);
 
 /// Leaves the fastest group that passed of each task (task_identity).
 std::vector<Group> best_groups(const std::vector<Group>& groups);
@@ -60,6 +63,9 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
 /// problem, precision, size, method, parameters; ties keep their order, groups without the value come last.
 /// @throws UsageError with the allowed names
 void sort_groups(std::vector<Group>& groups, const std::string& column);
+
+/// The names of columns by which groups are sorted.
+std::vector<std::string> summary_columns();
 
 /// @param full all statistics (CSV, JSON); otherwise those that fit a terminal
 Table summary_table(const std::vector<Group>& groups, bool full);

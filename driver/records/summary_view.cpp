@@ -179,8 +179,8 @@ void check_words(const char* option, const std::vector<std::string>& patterns,
     std::vector<std::string> words(present.begin(), present.end());
     words.erase(std::remove(words.begin(), words.end(), ""), words.end());  // records without a GPU
     if (words.empty()) throw UsageError(fmt::format("{} {}: no record names any", option, pattern));
-    throw UsageError(fmt::format("{} {}: no record matches; present are {}{}", option, pattern,
-                                 fmt::join(words, ", "), io::nearest_hint(pattern, words)));
+    throw UsageError(fmt::format("{} {}: no record matches; {}present are {}", option, pattern,
+                                 io::nearest_hint(pattern, words), fmt::join(words, ", ")));
   }
 }
 
@@ -189,14 +189,44 @@ void check_statuses(const std::vector<std::string>& patterns) {
   const std::vector<std::string>& words = io::status_words();
   for (const std::string& pattern : patterns) {
     if (fits_any(pattern, words)) continue;
-    throw UsageError(fmt::format("--status {}: no such status; allowed are {}{}", pattern,
-                                 fmt::join(words, ", "), io::nearest_hint(pattern, words)));
+    throw UsageError(fmt::format("--status {}: no such status; {}allowed are {}", pattern,
+                                 io::nearest_hint(pattern, words), fmt::join(words, ", ")));
   }
+}
+
+/// "sizes 64, 128 for --method lapack": of what each word asks for alone, what the other columns hold.
+std::string present_words(const std::vector<Record>& records, const Filter& filter) {
+  constexpr std::size_t most_named = 12;
+  const auto listed = [](const auto& values) {
+    std::vector<std::string> words;
+    for (const auto& value : values) words.push_back(fmt::format("{}", value));
+    const std::size_t more = words.size() > most_named ? words.size() - most_named : 0;
+    words.resize(words.size() - more);
+    return fmt::format("{}{}", fmt::join(words, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  };
+  std::set<std::string> methods, precisions, backends, matrices, gpus;
+  std::set<std::int64_t> sizes;
+  for (const Record& record : records) {
+    if (!matches_any(filter.problems, record.problem)) continue;
+    if (!matches_any(filter.methods, record.method) &&
+        !matches_any(filter.methods, record.problem + "/" + record.method))
+      continue;
+    methods.insert(record.problem + "/" + record.method);
+    precisions.insert(record.precision);
+    backends.insert(record.backend);
+    matrices.insert(matrix_label(record));
+    if (!record.gpu_name.empty()) gpus.insert(record.gpu_name);
+    sizes.insert(record.n);
+  }
+  if (methods.empty()) return present_words(records, Filter());
+  std::string text = fmt::format("{} in {} on {}", listed(methods), listed(precisions), listed(backends));
+  if (!gpus.empty()) text += fmt::format(" ({})", listed(gpus));
+  return text + fmt::format(", n {}, matrices {}", listed(sizes), listed(matrices));
 }
 
 }  // namespace
 
-std::vector<Record> filter_records(std::vector<Record> records, const Filter& filter) {
+std::vector<Record> filter_records(std::vector<Record> records, const Filter& filter, Empty empty) {
   struct Choice {
     const char* option;
     const std::vector<std::string>* patterns;
@@ -235,8 +265,17 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
       return range.low <= record.n && record.n <= range.high;
     });
   };
+  if (empty == Empty::is_refused && !records.empty() && std::all_of(records.begin(), records.end(), is_out))
+    throw UsageError(fmt::format("none of the {} records is of all that is asked for; there are {}",
+                                 records.size(), present_words(records, filter)));
   records.erase(std::remove_if(records.begin(), records.end(), is_out), records.end());
   return records;
+}
+
+std::vector<std::string> summary_columns() {
+  std::vector<std::string> names;
+  for (const View& view : views()) names.push_back(view.column.name);
+  return names;
 }
 
 void sort_groups(std::vector<Group>& groups, const std::string& column) {
@@ -255,10 +294,9 @@ void sort_groups(std::vector<Group>& groups, const std::string& column) {
   const auto view =
       std::find_if(views().begin(), views().end(), [&](const View& v) { return v.column.name == name; });
   if (view == views().end()) {
-    std::vector<std::string> names;
-    for (const View& v : views()) names.push_back(v.column.name);
-    throw UsageError(fmt::format("--sort {}: unknown column; allowed are {}, and each with a - before it{}",
-                                 name, fmt::join(names, ", "), io::nearest_hint(name, names)));
+    const std::vector<std::string> names = summary_columns();
+    throw UsageError(fmt::format("--sort {}: unknown column; {}allowed are {}, and each with a - before it",
+                                 name, io::nearest_hint(name, names), fmt::join(names, ", ")));
   }
   std::vector<Cell> cells;
   for (const Group& group : groups) cells.push_back(view->cell(group));

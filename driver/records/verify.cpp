@@ -10,6 +10,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
+#include "driver/plan/axes.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/records/judge.hpp"
 #include "driver/system/clock.hpp"
@@ -50,7 +51,11 @@ bool agrees(const std::string& axis, const io::Scalar& value, const Record& reco
 
 bool is_on_axis(const std::string& name, const io::Axis& axis, const Record& record) {
   const auto own = axis.by_backend.find(record.backend);
-  const std::vector<io::Scalar>& values = own != axis.by_backend.end() ? own->second : axis.values;
+  const std::vector<io::Scalar>* of_gpu =
+      record.backend == to_string(Backend::cuda) ? values_on_gpu(axis, record.gpu_name) : nullptr;
+  const std::vector<io::Scalar>& values = of_gpu != nullptr              ? *of_gpu
+                                          : own != axis.by_backend.end() ? own->second
+                                                                         : axis.values;
   if (values.empty()) return true;  // by backend, and not for this one: nothing can be said
   return std::any_of(values.begin(), values.end(),
                      [&](const io::Scalar& value) { return agrees(name, value, record); });
@@ -102,9 +107,9 @@ Tolerances parse_tolerances(const std::vector<std::string>& texts) {
     }
     const std::string problem = text.substr(0, equals);
     if (!from_string<Problem>(problem)) {
-      throw UsageError(fmt::format("--tolerance {}: unknown problem '{}'; allowed are {}{}", text, problem,
-                                   allowed_names<Problem>(),
-                                   io::nearest_hint(problem, enum_names<Problem>())));
+      throw UsageError(fmt::format("--tolerance {}: unknown problem '{}'; {}allowed are {}", text, problem,
+                                   io::nearest_hint(problem, enum_names<Problem>()),
+                                   allowed_names<Problem>()));
     }
     tolerances.of_problem[problem] = parse_positive(text.substr(equals + 1), text);
   }

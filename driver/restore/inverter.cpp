@@ -49,8 +49,8 @@ const Method* find_method(const Registry& registry, const std::vector<Problem>& 
   }
   if (method == nullptr) method = registry.find(problems.front(), word);
   if (method == nullptr) {
-    throw UsageError(fmt::format("{} {}: there is no such method; {}{}", option, word, allowed,
-                                 io::nearest_hint(word, ids_of(registry, problems))));
+    throw UsageError(fmt::format("{} {}: there is no such method; {}{}", option, word,
+                                 io::nearest_hint(word, ids_of(registry, problems)), allowed));
   }
   return method;
 }

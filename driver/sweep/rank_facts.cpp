@@ -105,6 +105,7 @@ RankGpu gpu_of_rank(const json& devices, int local_rank, int local_size, const s
   gpu.uuid = part.empty() ? said.at("uuid").get<std::string>() : part;
   gpu.visible = part.empty() && said.value("part", false) ? "" : gpu.uuid;
   gpu.index = said.at("index");
+  gpu.name = said.value("name", "");
   gpu.capability = said.at("capability");
   gpu.warnings = said.value("warnings", std::vector<std::string>());
   gpu.driver = devices.value("driver", "");

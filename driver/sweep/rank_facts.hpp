@@ -24,6 +24,7 @@ struct RankGpu {
   std::string why;  ///< why there is none
   std::vector<std::string> warnings;
   std::optional<std::string> driver;  ///< the driver's version, where there is a GPU
+  std::string name{};                 ///< the model's
 
   bool is_there() const { return !uuid.empty(); }
 };
@@ -33,7 +34,7 @@ struct RankFacts {
   io::HostRow host;
   RankGpu gpu;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankGpu, uuid, visible, index, capability, why, warnings, driver)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankGpu, uuid, visible, index, capability, why, warnings, driver, name)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, host, gpu)
 
 /// What the first rank tells the others before a sweep.

@@ -15,6 +15,7 @@
 
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
+#include "driver/plan/axes.hpp"
 #include "driver/plan/matrix_request.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
@@ -422,6 +423,11 @@ int lead(Session& session, const std::vector<json>& gathered) {
     }
     planned.plan =
         options.made_plan ? *options.made_plan : io::read_plan(options.plan, enum_names<Problem>());
+    std::vector<std::string> gpus;
+    for (const RankFacts& rank : session.ranks) {
+      if (rank.gpu.is_there()) gpus.push_back(rank.gpu.name);
+    }
+    planned.plan = for_gpus(std::move(planned.plan), gpus);
     planned.expansion = expand_plan(planned.plan, options.plan, session.registry, planned.backend,
                                     least_capability(planned.backend, session.ranks));
     for (const std::string& note : planned.expansion.notes) spdlog::info("{}", note);

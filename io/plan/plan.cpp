@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "io/plan/mistakes.hpp"
 #include "io/plan/plan_parts.hpp"
 
 namespace gaussweep::io {
@@ -103,27 +104,30 @@ std::string miswritten(const Entry& entry, const std::string& word) {
   return {};
 }
 
-Entry entry_of(const YamlNode& node, const Settings& common, const Problems& problems, RangeBudget& budget) {
+Entry entry_of(const YamlNode& node, const Settings& common, const Problems& problems, RangeBudget& budget,
+               Mistakes& mistakes) {
   if (node.kind != Kind::map)
     fail_kind(node, "an entry of sweep", "a mapping with problem, method and sizes");
   Entry entry;
   entry.place = node.place;
   entry.settings = common;
   const Keys keys = entry_keys(entry, problems, budget);
+  bool is_read = true;
   for (const auto& [key, value] : node.entries) {
     const auto known = keys.find(key.text);
-    if (known != keys.end()) {
-      known->second.read(*value);
-    } else {
+    const auto read = [&, &name = key, &node_of = value] {
+      if (known != keys.end()) return known->second.read(*node_of);
       // Not a fixed word, so an axis. Whether the methods know it is decided where the methods are known.
-      if (value->kind == Kind::map && !has_backends(key.text)) {
-        fail_kind(*value, key.text,
-                  "a value or a list (only n, m and k may differ by backend)" +
-                      nearest_hint(key.text, names_of(keys)));
+      if (node_of->kind == Kind::map && !has_backends(name.text)) {
+        fail_at(node_of->place, name.text + " is " + kind_words(*node_of) + "; " +
+                                    nearest_hint(name.text, names_of(keys)) +
+                                    "allowed: a value or a list (only n, m and k may differ by backend or GPU)");
       }
-      entry.axes.emplace(key.text, axis_of(key, *value, budget));
-    }
+      entry.axes.emplace(name.text, axis_of(name, *node_of, budget));
+    };
+    is_read = mistakes.attempt(read) && is_read;
   }
+  if (!is_read) return entry;
   if (entry.problem.text.empty()) {
     fail_at(node.place, "problem is missing in this entry of sweep; allowed: " + listed(problems) +
                             miswritten(entry, "problem"));
@@ -143,7 +147,10 @@ std::vector<Entry> sweep_of(const YamlNode& node, const Settings& common, const 
   if (node.items.empty())
     fail_at(node.place, "sweep is empty; allowed: at least one entry with problem and method");
   std::vector<Entry> sweep;
-  for (const YamlPointer& item : node.items) sweep.push_back(entry_of(*item, common, problems, budget));
+  Mistakes mistakes;
+  for (const YamlPointer& item : node.items)
+    mistakes.attempt([&] { sweep.push_back(entry_of(*item, common, problems, budget, mistakes)); });
+  mistakes.refuse();
   return sweep;
 }
 
@@ -230,13 +237,18 @@ Plan parse_plan(const std::string& text, const std::string& file, const Problems
   RangeBudget budget;
   CommonMatrices common;
   const Keys keys = plan_keys(plan, common, problems, budget);
+  Mistakes mistakes;
   // The entries last: they begin with what the plan says.
   for (const bool of_sweep : {false, true}) {
     for (const auto& [key, value] : root->entries) {
-      require_word(key, names_of(keys), "a plan has no");
-      if ((key.text == "sweep") == of_sweep) keys.at(key.text).read(*value);
+      if ((key.text == "sweep") != of_sweep) continue;
+      mistakes.attempt([&, &word = key, &node = value] {
+        require_word(word, names_of(keys), "a plan has no");
+        keys.at(word.text).read(*node);
+      });
     }
   }
+  mistakes.refuse();
   for (Entry& entry : plan.sweep) common.complete(entry);
   if (plan.sweep.empty())
     fail_at(root->place, "sweep is missing; allowed: a list of entries with problem and method");

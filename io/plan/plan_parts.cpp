@@ -106,7 +106,8 @@ void require_word(const Scalar& word, const std::vector<std::string>& allowed, c
   if (std::find(allowed.begin(), allowed.end(), word.text) != allowed.end()) return;
   std::string list;
   for (const std::string& one : allowed) list += (list.empty() ? "" : ", ") + one;
-  fail_at(word.place, what + " '" + word.text + "'; allowed: " + list + nearest_hint(word.text, allowed));
+  fail_at(word.place,
+          what + " '" + word.text + "'; " + nearest_hint(word.text, allowed) + "allowed: " + list);
 }
 
 Scalar scalar_of(const YamlNode& node, const std::string& what) {
@@ -142,12 +143,15 @@ Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
     return axis;
   }
   if (!has_backends(name.text))
-    fail_kind(node, name.text, "a value or a list (only n, m and k may differ by backend)");
+    fail_kind(node, name.text, "a value or a list (only n, m and k may differ by backend or GPU)");
   for (const auto& [backend, value] : node.entries) {
-    require_word(backend, backend_words(), name.text + ": no backend");
+    // A GPU model has a digit in its name, a backend has none.
+    if (backend.text.find_first_of("0123456789") == std::string::npos)
+      require_word(backend, backend_words(), name.text + ": no backend, nor a GPU model,");
     axis.by_backend[backend.text] = expanded(name.text, *value, budget);
   }
-  if (axis.by_backend.empty()) fail_at(node.place, name.text + " is empty; allowed: sizes by backend");
+  if (axis.by_backend.empty())
+    fail_at(node.place, name.text + " is empty; allowed: sizes by backend or GPU model");
   return axis;
 }
 

@@ -21,7 +21,7 @@ const std::vector<std::string>& backend_words();
 
 /// "<what> is <what stands there>; allowed: <wanted>".
 [[noreturn]] void fail_kind(const YamlNode& node, const std::string& what, const std::string& wanted);
-/// Unless `word` is one of `allowed`: "<what> '<word>'; allowed: … (nearest: …)" at the word's place.
+/// Unless `word` is one of `allowed`: "<what> '<word>'; nearest: …; allowed: …" at the word's place.
 void require_word(const Scalar& word, const std::vector<std::string>& allowed, const std::string& what);
 
 /// One value.

@@ -121,9 +121,28 @@ class TreeBuilder : public YAML::EventHandler {
     open_.push_back({std::move(node), {}, nullptr});
   }
   void end() {
-    const YamlPointer node = open_.back().node;
+    const std::shared_ptr<YamlNode> node = open_.back().node;
     open_.pop_back();
+    if (node->kind == YamlNode::Kind::map) merge(*node);
     add(node);
+  }
+  /// "<<: *base", "<<: [*base, *other]": their keys, but for those that the mapping or an earlier one gives.
+  static void merge(YamlNode& map) {
+    const auto is_merge = [](const auto& entry) { return entry.first.text == "<<"; };
+    const auto found = std::find_if(map.entries.begin(), map.entries.end(), is_merge);
+    if (found == map.entries.end()) return;
+    const YamlPointer value = found->second;
+    map.entries.erase(found);
+    const std::vector<YamlPointer> bases =
+        value->kind == YamlNode::Kind::sequence ? value->items : std::vector<YamlPointer>{value};
+    for (const YamlPointer& base : bases) {
+      if (base->kind != YamlNode::Kind::map)
+        fail_at(value->place, "<< is " + kind_words(*base) + "; allowed: a mapping, or a list of mappings");
+      for (const auto& entry : base->entries) {
+        const auto is_same = [&](const auto& own) { return own.first.text == entry.first.text; };
+        if (std::none_of(map.entries.begin(), map.entries.end(), is_same)) map.entries.push_back(entry);
+      }
+    }
   }
   void add_key_check(const YamlNode& node) const {
     if (open_.empty() || open_.back().node->kind != YamlNode::Kind::map || open_.back().key != nullptr)

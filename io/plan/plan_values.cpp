@@ -70,7 +70,7 @@ std::string nearest_hint(const std::string& word, const std::vector<std::string>
       nearest = candidate;
     }
   }
-  return nearest.empty() ? "" : " (nearest: " + nearest + ")";
+  return nearest.empty() ? "" : "nearest: " + nearest + "; ";
 }
 
 std::int64_t parse_integer(const Scalar& scalar, std::int64_t low, std::int64_t high,

@@ -24,7 +24,7 @@ struct Place {
 
 /// "file:line:column: message" as an InputError.
 [[noreturn]] void fail_at(const Place& place, const std::string& message);
-/// " (nearest: …)" or "" — the candidate nearest to `word` by edit distance, for messages.
+/// "nearest: …; " or "" — the candidate nearest to `word` by edit distance, for messages.
 std::string nearest_hint(const std::string& word, const std::vector<std::string>& candidates);
 
 /// A scalar as text with its place.
@@ -37,7 +37,8 @@ struct Scalar {
 /// 1k) are expanded where the axis is a number.
 struct Axis {
   std::vector<Scalar> values;
-  /// Only for `n`, `m`, `k` given as a map by backend ("cuda", "emulated", "host"); then `values` is empty.
+  /// Only for `n`, `m`, `k` given as a map by backend ("cuda", "emulated", "host") or by a part of a GPU
+  /// model's name ("H200"); then `values` is empty.
   std::map<std::string, std::vector<Scalar>> by_backend;
   Place place;
 };

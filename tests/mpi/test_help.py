@@ -21,7 +21,7 @@ sweep:
 class Help(SweepTest):
     def commands(self):
         said = run(["summry"]).stderr
-        return said.partition("allowed: ")[2].partition(" (")[0].split(", ")
+        return said.strip().partition("allowed: ")[2].split(", ")
 
     def test_every_command_has_help_with_examples(self):
         names = self.commands()
@@ -32,6 +32,8 @@ class Help(SweepTest):
             self.assertIn(
                 f"Examples:\n  gaussweep {name}" if name != "run" else "Examples:\n  gaussweep run", done.stdout
             )
+            if name == "report":  # a program of its own, which has its own --help
+                continue
             self.assertEqual(run([name, "--help"]).stdout.splitlines()[-1], done.stdout.splitlines()[-1])
         wrong = run(["help", "summry"])
         self.assertEqual(wrong.returncode, 2)
@@ -67,6 +69,37 @@ class Help(SweepTest):
         self.assertEqual(self.complete("gaussweep", "run", "--ret"), ["--retry-failed"])
         self.assertEqual(self.complete("gaussweep", "matrix", "ex"), ["export"])
         self.assertEqual(self.complete("gaussweep", "matrix", "info", "--data"), ["--dataset"])
+
+    def test_bash_completes_what_options_take(self):
+        self.assertEqual(
+            self.complete("gaussweep", "summary", "--method", "gesv/gauss_pi"), ["gesv/gauss_pivot_serial"]
+        )
+        self.assertEqual(self.complete("gaussweep", "try", "a.mtx", "--problem", "ges"), ["gesv"])
+        self.assertEqual(self.complete("gaussweep", "run", "--backend", "em"), ["emulated"])
+        self.assertEqual(self.complete("gaussweep", "summary", "--status", "cr"), ["crashed"])
+        self.assertEqual(self.complete("gaussweep", "summary", "--sort", "gf"), ["gflops", "gflops_per_watt"])
+        self.assertEqual(self.complete("gaussweep", "matrix", "generate", "--kind", "wil"), ["wilkinson"])
+        self.assertEqual(
+            self.complete("gaussweep", "methods", "potrf/bl"), ["potrf/blocked", "potrf/blocked_simultaneous"]
+        )
+
+    def test_methods_may_be_named(self):
+        said = run(["methods", "gesv/recursive", "potrf"]).stdout
+        self.assertIn("gesv/recursive", said)
+        self.assertIn("potrf/blocked", said)
+        self.assertNotIn("gesv/lapack", said)
+        wrong = run(["methods", "lapak"])
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("'lapak' is no method and no problem; nearest: lapack; ", wrong.stderr)
+
+    def test_who_reads_no_further_is_told_nothing(self):
+        plan = self.plan("sweep: [{problem: gesv, method: all, n: '1:400'}]")
+        words = " ".join(repr(str(w)) for w in (GAUSSWEEP, "run", "--dry-run", plan, "-o", self.folder / "run"))
+        done = subprocess.run(
+            ["bash", "-c", f"{words} | head -1; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, timeout=120
+        )
+        self.assertEqual(done.stdout.splitlines()[1:], ["141"])
+        self.assertNotIn("written", done.stderr)
 
     def test_the_template_is_a_plan(self):
         plan = self.plan(run(["plan", "--template"]).stdout)

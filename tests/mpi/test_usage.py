@@ -40,7 +40,7 @@ class Usage(SweepTest):
         for value in ("nan", "inf", "-1", "soon"):
             self.refuse([*run_it, "--grace", value], f"--grace: '{value}'", "a number from 0 to")
         for command in (["methods"], ["devices"], ["status", "."], ["matrix", "info", "x.h5"]):
-            self.refuse([*command, "--format", "csv"], "--format: 'csv'; allowed: table, json;")
+            self.refuse([*command, "--format", "csv"], "--format: 'csv'; allowed: table, json")
         self.refuse(["summary", "x", "--format", "jsn"], "allowed: table, csv, json", "nearest: json")
 
     def test_an_empty_word_is_no_option_left_out(self):

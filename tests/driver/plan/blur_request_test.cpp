@@ -136,7 +136,7 @@ TEST(BlurRequest, ReadsWeightsFromAFile) {
 
 TEST(BlurRequest, RefusesWordsAndValues) {
   EXPECT_THAT(failure(", psf: gausian", ", n: 4"), HasSubstr("'gausian' is no point-spread function"));
-  EXPECT_THAT(failure(", psf: gausian", ", n: 4"), HasSubstr("(nearest: gaussian)"));
+  EXPECT_THAT(failure(", psf: gausian", ", n: 4"), HasSubstr("nearest: gaussian;"));
   EXPECT_THAT(failure(", psf: box, sigma: 1", ", n: 4"), HasSubstr("psf box has no 'sigma'; it has: radius"));
   EXPECT_THAT(failure(", lambda: -1", ", n: 4"),
               StartsWith("p.yaml:2:34: lambda: '-1'; allowed: a number from 0"));

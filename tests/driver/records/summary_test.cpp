@@ -115,6 +115,17 @@ TEST(Summary, WithoutAWordTheBaselineIsTheVendorsOnTheSameDevice) {
   EXPECT_TRUE(std::isnan(groups[3].speedup));
 }
 
+TEST(Summary, WordsThatTogetherLeaveNothingAreToldWhatThereIs) {
+  const std::vector<Record> records = {example_record("gauss_a", 64, {1}),
+                                       example_record("lapack", 2048, {1})};
+  Filter filter;
+  filter.methods = {"lapack"};
+  filter.sizes = {"<1k"};
+  EXPECT_TRUE(filter_records(records, filter).empty());
+  const std::string said = message_of([&] { filter_records(records, filter, Empty::is_refused); });
+  EXPECT_THAT(said, testing::HasSubstr("there are gesv/lapack in double on cuda (NVIDIA H200), n 2048,"));
+}
+
 TEST(Summary, Filters) {
   std::vector<Record> records = {example_record("gauss_a", 64, {1}), example_record("gauss_b", 1024, {1}),
                                  example_record("lapack", 2048, {1})};

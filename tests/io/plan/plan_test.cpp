@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -121,6 +122,8 @@ TEST(Plan, NMayDifferByBackend) {
   EXPECT_TRUE(n.values.empty());
   EXPECT_THAT(texts(n.by_backend.at("cuda")), ElementsAre("4k"));
   EXPECT_THAT(texts(n.by_backend.at("emulated")), ElementsAre("8", "16"));
+  const Plan by_gpu = parse_plan(with("n: {H200: 16k, K20Xm: 4k, emulated: 8}"), "p.yaml");
+  EXPECT_THAT(texts(by_gpu.sweep[0].axes.at("n").by_backend.at("K20Xm")), ElementsAre("4k"));
 }
 
 TEST(Plan, AnEntrysOwnNumbers) {
@@ -196,22 +199,47 @@ void expect_failures(const std::vector<Bad>& cases) {
 
 TEST(PlanErrors, UnknownKeysNameTheNearest) {
   expect_failures({
-      {"nmae: x\nsweep: []\n", "1:1",
-       "'nmae'; allowed: cache, energy, host_memory, inner_repeats, matrix, name"},
-      {"nmae: x\nsweep: []\n", "1:1", "(nearest: name)"},
-      {"name: x\nrepeat: 3\n", "2:1", "(nearest: repeats)"},
-      {"matrix: {kind: ones, vlaue: 3}\n", "1:22", "(nearest: value)"},
-      {"matrix:\n  - kind: ones\n    sede: 3\n", "3:5", "(nearest: seed)"},
-      {"tolerance: {gesv: 1, gestf: 2}\n", "1:22", "'gestf'; allowed: gemm, trsv, gesv (nearest: gesv)"},
+      {"nmae: x\nsweep: [{problem: gesv, method: all}]\n", "1:1",
+       "'nmae'; nearest: name; allowed: cache, energy, host_memory, inner_repeats, matrix, name"},
+      {"name: x\nrepeat: 3\n", "2:1", "nearest: repeats;"},
+      {"matrix: {kind: ones, vlaue: 3}\n", "1:22", "nearest: value;"},
+      {"matrix:\n  - kind: ones\n    sede: 3\n", "3:5", "nearest: seed;"},
+      {"tolerance: {gesv: 1, gestf: 2}\n", "1:22", "'gestf'; nearest: gesv; allowed: gemm, trsv, gesv"},
       {"stages: no\n", "1:9", "stages: 'no'; allowed: always, never, calls"},
-      {"store: nevr\n", "1:8", "allowed: always, never (nearest: never)"},
-      {"precision: [double, flaot]\n", "1:21", "allowed: float, double (nearest: float)"},
+      {"store: nevr\n", "1:8", "nearest: never; allowed: always, never"},
+      {"precision: [double, flaot]\n", "1:21", "nearest: float; allowed: float, double"},
       {"sweep:\n  - problem: gesv\n    method: all\n    n: {cuda: 1, emulatd: 2}\n", "4:18",
-       "(nearest: emulated)"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    uplo: uper\n", "4:11", "(nearest: upper)"},
+       "nearest: emulated;"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    uplo: uper\n", "4:11", "nearest: upper;"},
       {"sweep:\n  - problem: gesv\n    method: all\n    expect: {lapack: [pass, fialed]}\n", "4:29",
-       "(nearest: failed)"},
+       "nearest: failed;"},
   });
+}
+
+TEST(PlanErrors, AllMistakesAreToldAtOnceButNoThousandOfThem) {
+  const std::string said = failure(
+      "nmae: x\nsweep:\n  - problem: gesv\n    method: all\n    uplo: uper\n    n: 0\n"
+      "  - method: all\n    repeats: none\n  - problem: gesv\n");
+  for (const char* place : {"p.yaml:1:1: ", "p.yaml:5:11: ", "p.yaml:6:8: ", "p.yaml:8:14: ", "p.yaml:9:5: "})
+    EXPECT_THAT("\n" + said, HasSubstr("\n" + std::string(place)));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 4) << said;
+  std::string many = "sweep:\n";
+  for (int i = 0; i < 1000; ++i) many += "  - {problem: gesv, method: all, n: 0}\n";
+  EXPECT_THAT(failure(many), testing::EndsWith("\nand 980 more"));
+}
+
+TEST(Plan, MergeKeysBringWhatTheMappingDoesNotSay) {
+  const Plan plan = parse_plan(
+      "sweep:\n  - &base {problem: gesv, method: all, n: 64, blocks: 1}\n"
+      "  - &more {<<: *base, n: 128}\n  - {n: 256, <<: [*more, {blocks: 9, threads: 3}]}\n",
+      "p.yaml");
+  ASSERT_EQ(plan.sweep.size(), 3U);
+  EXPECT_THAT(texts(plan.sweep[1].axes.at("n").values), ElementsAre("128"));
+  EXPECT_THAT(texts(plan.sweep[1].axes.at("blocks").values), ElementsAre("1"));
+  EXPECT_THAT(texts(plan.sweep[2].axes.at("n").values), ElementsAre("256"));
+  EXPECT_THAT(texts(plan.sweep[2].axes.at("blocks").values), ElementsAre("1")) << "the earlier one counts";
+  EXPECT_THAT(texts(plan.sweep[2].axes.at("threads").values), ElementsAre("3"));
+  expect_failures({{"sweep:\n  - {<<: 3, problem: gesv}\n", "2:10", "<< is a value; allowed: a mapping"}});
 }
 
 TEST(PlanErrors, KeysTwice) {
@@ -242,7 +270,7 @@ TEST(PlanErrors, WrongTypes) {
       {"sweep:\n  - problem: gesv\n    method: {a: b}\n", "3:13", "method is a mapping"},
       {"sweep:\n  - problem: gesv\n    method: all\n    blocks: {cuda: 1}\n", "4:13", "only n, m and k"},
       {"sweep:\n  - problem: gesv\n    method: all\n    n: [[1]]\n", "4:9", "an entry of n is a list"},
-      {"sweep:\n  - problem: gesv\n    method: all\n    expects: {a: pass}\n", "4:14", "(nearest: expect)"},
+      {"sweep:\n  - problem: gesv\n    method: all\n    expects: {a: pass}\n", "4:14", "nearest: expect;"},
       {"sweep:\n  - problem: gesv\n    method: all\n    zip: [[{n: 1}]]\n", "4:11",
        "an entry of zip is a list"},
       {"sweep:\n  - problem: gesv\n    method: all\n    exclude: {n: 1}\n", "4:14", "exclude is a mapping"},

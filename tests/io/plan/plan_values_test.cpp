@@ -53,8 +53,8 @@ TEST(PlanNumbers, IntegersRealsAndDurations) {
 }
 
 TEST(PlanNumbers, TheNearestWord) {
-  EXPECT_EQ(nearest_hint("repeat", {"warmup", "repeats"}), " (nearest: repeats)");
-  EXPECT_EQ(nearest_hint("gauss_blok", {"gauss_serial", "gauss_block"}), " (nearest: gauss_block)");
+  EXPECT_EQ(nearest_hint("repeat", {"warmup", "repeats"}), "nearest: repeats; ");
+  EXPECT_EQ(nearest_hint("gauss_blok", {"gauss_serial", "gauss_block"}), "nearest: gauss_block; ");
   EXPECT_EQ(nearest_hint("zzzzzzzz", {"warmup", "repeats"}), "");
   EXPECT_EQ(nearest_hint("x", {}), "");
 }

@@ -38,9 +38,9 @@ TEST(PlanSampling, HowSamplesAreTaken) {
         {"repeats: {}", "repeats is empty"},
         {"warmup: 2 s", "warmup: '2 s'"},
         {"energy: 5", "allowed: never, or for how long"},
-        {"energy: nevr", "(nearest: never)"},
+        {"energy: nevr", "nearest: never;"},
         {"cache: hot", "cache: 'hot'; allowed: warm, cold"},
-        {"host_memory: pined", "host_memory: 'pined'; allowed: pageable, pinned (nearest: pinned)"},
+        {"host_memory: pined", "host_memory: 'pined'; nearest: pinned; allowed: pageable, pinned"},
         {"rounds: 0", "rounds: '0'; allowed: a whole number from 1 to 1000"}}) {
     try {
       plan_with(wrong);
