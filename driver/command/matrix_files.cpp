@@ -15,6 +15,7 @@
 #include "driver/base/words.hpp"
 #include "driver/command/option_words.hpp"
 #include "driver/system/machine.hpp"
+#include "io/matrix/npy.hpp"
 #include "io/plan/plan.hpp"
 #include "kernels/matrix/system.hpp"
 
@@ -126,9 +127,10 @@ void import_to_file(const std::filesystem::path& input, const std::string& datas
 
 void export_to_file(const std::filesystem::path& input, const std::string& dataset,
                     const std::filesystem::path& output) {
+  if (output.extension() == ".npy") return io::export_npy(output, io::import_matrix_apart(input, dataset));
   if (matrix_format(output) != MatrixFormat::matrix_market) {
     throw UsageError(
-        fmt::format("-o {}: export writes .mtx; to write .h5, use matrix import", output.string()));
+        fmt::format("-o {}: export writes .mtx and .npy; to write .h5, use matrix import", output.string()));
   }
   io::export_matrix_market(output, io::import_matrix_apart(input, dataset));
 }

@@ -14,6 +14,7 @@
 #include "io/matrix/matrix_file.hpp"
 #include "io/matrix/matrix_limits.hpp"
 #include "io/matrix/matrix_market.hpp"
+#include "io/matrix/npy.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -35,7 +36,7 @@ Descriptor require_file(const std::filesystem::path& path) {
   if (opened) return std::move(opened.file);
   if (opened.error == ENOENT) fail(path, "there is no such file");
   if (opened.error != 0) fail(path, "cannot be read: " + opened.why);
-  fail(path, "is no file (" + opened.why + "); give a Matrix Market, HDF5 or MATLAB v7.3 file");
+  fail(path, "is no file (" + opened.why + "); give a Matrix Market, NumPy, HDF5 or MATLAB v7.3 file");
 }
 
 /// A MATLAB v7.3 file is an HDF5 file behind a block of 512 bytes that begins with this text.
@@ -296,21 +297,50 @@ void require_whole(const std::filesystem::path& path, const Descriptor& opened) 
                    "; a matrix that was changed since belongs into another file");
 }
 
+/// The beginning of a text's first line; empty where the file begins with bytes that are no text.
+std::string first_line(const Descriptor& file) {
+  char start[60];
+  const ssize_t count = ::pread(file.fd(), start, sizeof start, 0);
+  std::string line(start, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  line.resize(std::min(line.find_first_of("\r\n"), line.size()));
+  const auto is_text = [](unsigned char c) { return c >= 0x20 && c < 0x7f; };
+  return std::all_of(line.begin(), line.end(), is_text) ? line : std::string();
+}
+
 h5::File open_hdf5(const std::filesystem::path& path, const Descriptor& opened) {
   if (H5Fis_hdf5(opened.path().c_str()) <= 0) {
     H5Eclear2(H5E_DEFAULT);
+    // Whoever wrote "%MatrixMarket" or "%%matrixmarket" meant Matrix Market.
+    const std::string line = first_line(opened);
+    if (!line.empty() && (line.front() == '%' || path.extension() == ".mtx")) {
+      fail(path.string() + ":1",
+           "'" + line +
+               "' is no first line of Matrix Market; allowed: %%MatrixMarket matrix "
+               "coordinate|array real|integer|pattern general|symmetric|skew-symmetric");
+    }
     fail(path,
-         "is neither Matrix Market nor HDF5 nor MATLAB v7.3 (older MATLAB files: save again with -v7.3)");
+         "is neither Matrix Market nor NumPy's .npy nor HDF5 nor MATLAB v7.3 (older MATLAB files: save again "
+         "with "
+         "-v7.3)");
   }
   h5::File file = h5::open_read_only(opened.path(), path);
   require_whole(path, opened);
   return file;
 }
 
+Dense<double> import_npy(const std::filesystem::path& path, const Descriptor& file,
+                         const std::string& dataset, std::string* sha256, bool keep, MatrixInfo& info) {
+  if (!dataset.empty()) fail(path, "a .npy file has no datasets; leave dataset out");
+  Dense<double> matrix = read_npy(path, file, keep, info);
+  if (sha256 != nullptr) *sha256 = sha256_file(file.path());
+  return matrix;
+}
+
 }  // namespace
 
 bool left_to_hdf5(const std::filesystem::path& path) {
-  return !is_matrix_market(require_file(path).path());
+  const Descriptor file = require_file(path);
+  return !is_matrix_market(file.path()) && !is_npy(file);
 }
 
 Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset,
@@ -320,6 +350,8 @@ Dense<double> import_matrix(const std::filesystem::path& path, const std::string
     if (!dataset.empty()) fail(path, "a Matrix Market file has no datasets; leave dataset out");
     return read_matrix_market(path, sha256);
   }
+  MatrixInfo info;
+  if (is_npy(opened)) return import_npy(path, opened, dataset, sha256, true, info);
   const h5::Quiet quiet;
   try {
     const h5::File file = open_hdf5(path, opened);
@@ -335,6 +367,11 @@ MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dat
   if (is_matrix_market(opened.path())) {
     if (!dataset.empty()) fail(path, "a Matrix Market file has no datasets; leave dataset out");
     return matrix_market_info(path, sha256);
+  }
+  MatrixInfo of_npy;
+  if (is_npy(opened)) {
+    import_npy(path, opened, dataset, sha256, false, of_npy);
+    return of_npy;
   }
   const h5::Quiet quiet;
   try {

@@ -24,7 +24,7 @@ constexpr const char* banner = "%%MatrixMarket";
 constexpr std::size_t longest_line = 1 << 16;  // the format says 1024; comments are written by hand
 
 struct Header {
-  bool coordinate = false, integer = false;
+  bool coordinate = false, integer = false, pattern = false;  ///< pattern: every entry is a 1
   enum class Symmetry { general, symmetric, skew } symmetry = Symmetry::general;
   std::int64_t rows = 0, cols = 0, entries = 0;
 };
@@ -179,7 +179,7 @@ Header read_header(Lines& lines) {
   words >> mark >> object >> format >> field >> symmetry;
   if (mark != banner || lower(object) != "matrix" || symmetry.empty() || words >> more) {
     lines.fail(in_quotes(line) + " is no header; allowed: " + banner +
-               " matrix coordinate|array real|integer general|symmetric|skew-symmetric");
+               " matrix coordinate|array real|integer|pattern general|symmetric|skew-symmetric");
   }
   Header header;
   format = lower(format);
@@ -187,10 +187,13 @@ Header read_header(Lines& lines) {
   symmetry = lower(symmetry);
   if (format != "coordinate" && format != "array")
     lines.fail("format " + in_quotes(format) + "; allowed: coordinate, array");
-  if (field != "real" && field != "integer")
-    lines.fail("field " + in_quotes(field) + " is not read; allowed: real, integer");
+  if (field != "real" && field != "integer" && field != "pattern")
+    lines.fail("field " + in_quotes(field) + " is not read; allowed: real, integer, pattern");
+  if (field == "pattern" && format == "array")
+    lines.fail("an array of a pattern says nothing; allowed: coordinate");
   header.coordinate = format == "coordinate";
-  header.integer = field == "integer";
+  header.pattern = field == "pattern";
+  header.integer = field == "integer" || header.pattern;
   if (symmetry == "symmetric") {
     header.symmetry = Header::Symmetry::symmetric;
   } else if (symmetry == "skew-symmetric") {
@@ -218,8 +221,9 @@ Header read_header(Lines& lines) {
     header.entries = header.rows * (header.rows + (skew ? -1 : 1)) / 2;
   }
   sizes.end();
-  // Before memory is taken: "1 1 1" and "1", each with the end of its line, are the shortest entries.
-  if (header.entries > lines.bytes() / (header.coordinate ? 6 : 2) + 1) {
+  // Before memory is taken: "1 1 1", of a pattern "1 1", and "1", each with the end of its line, are the
+  // shortest entries.
+  if (header.entries > lines.bytes() / (header.pattern ? 4 : header.coordinate ? 6 : 2) + 1) {
     lines.fail("the file is too short for the " + std::to_string(header.entries) + " entries announced");
   }
   return header;
@@ -277,7 +281,7 @@ Dense<double> read_entries(Lines& lines, const Header& header, bool keep) {
                    std::to_string(header.rows) + " x " + std::to_string(header.cols) +
                    " matrix; indices begin at 1");
       }
-      target.add(i - 1, j - 1, words.real(header.integer));
+      target.add(i - 1, j - 1, header.pattern ? 1 : words.real(header.integer));
     } else {
       target.add(row, col, words.real(header.integer));
       if (++row == header.rows) {
@@ -323,7 +327,7 @@ MatrixInfo matrix_market_info(const std::filesystem::path& path, std::string* sh
   info.rows = header.rows;
   info.cols = header.cols;
   info.stored_entries = header.entries;
-  info.field = header.integer ? "integer" : "real";
+  info.field = header.pattern ? "pattern" : header.integer ? "integer" : "real";
   switch (header.symmetry) {
     case Header::Symmetry::general:
       info.symmetry = "general";

@@ -1,5 +1,6 @@
 #pragma once
-/// The Matrix Market format: coordinate and array; real and integer; general, symmetric, skew-symmetric.
+/// The Matrix Market format: coordinate and array; real, integer, pattern (ones); general, symmetric,
+/// skew-symmetric.
 
 #include "io/matrix/matrix_file.hpp"
 

@@ -119,9 +119,9 @@ Entry entry_of(const YamlNode& node, const Settings& common, const Problems& pro
       if (known != keys.end()) return known->second.read(*node_of);
       // Not a fixed word, so an axis. Whether the methods know it is decided where the methods are known.
       if (node_of->kind == Kind::map && !has_backends(name.text)) {
-        fail_at(node_of->place, name.text + " is " + kind_words(*node_of) + "; " +
-                                    nearest_hint(name.text, names_of(keys)) +
-                                    "allowed: a value or a list (only n, m and k may differ by backend or GPU)");
+        fail_at(node_of->place,
+                name.text + " is " + kind_words(*node_of) + "; " + nearest_hint(name.text, names_of(keys)) +
+                    "allowed: a value or a list (only n, m and k may differ by backend or GPU)");
       }
       entry.axes.emplace(name.text, axis_of(name, *node_of, budget));
     };

@@ -96,9 +96,8 @@ void read_energy(const YamlNode& node, Settings& settings, const Problems& /*pro
   settings.energy_seconds = 0;
   if (scalar.text == "never") return;
   if (!is_duration(scalar)) {
-    fail_at(scalar.place, "energy: '" + scalar.text +
-                              "'; allowed: never, or for how long it is measured, as 1s" +
-                              nearest_hint(scalar.text, {"never"}));
+    fail_at(scalar.place, "energy: '" + scalar.text + "'; " + nearest_hint(scalar.text, {"never"}) +
+                              "allowed: never, or for how long it is measured, as 1s");
   }
   settings.energy_seconds = parse_duration(scalar, "energy");
 }

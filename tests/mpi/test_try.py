@@ -76,7 +76,7 @@ class Try(SweepTest):
         tall = self.write("t.mtx", [[4], [2]])
         for words, said in (
             ([tall], "is 2 x 1"),
-            ([square, "--problem", "gesvv"], "--problem gesvv: unknown problem; allowed are"),
+            ([square, "--problem", "gesvv"], "--problem gesvv: unknown problem; nearest: gesv; allowed are"),
             ([square, "--problem", "gemm"], "takes two matrices"),
             ([square, "--problem", "gesv", "--method", "lapak"], "--method lapak: there is none here"),
             ([square, "--problem", "potrf"], "no method is left to try"),

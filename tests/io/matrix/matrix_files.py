@@ -169,6 +169,36 @@ def files_with_data_elsewhere(folder):
         file.create_dataset("A", data=np.array([[file["M"].ref]]), dtype=h5py.ref_dtype)
 
 
+def npy_files(folder):
+    for name, data in (
+        ("rows", A),
+        ("columns", np.asfortranarray(A)),
+        ("float", A.astype("f4")),
+        ("big_endian", A.astype(">f8")),
+        ("bytes", A.astype("u1")),
+        ("long", np.asfortranarray(A.astype(">i8"))),
+        ("vector", np.array([1.0, -2.0, 3.0])),
+        ("bool", np.array([[True, False], [False, True]])),
+        ("complex", A * 1j),
+        ("half", A.astype("f2")),
+        ("text", np.array([["a"]])),
+        ("records", np.zeros((2, 2), dtype=[("a", "f8")])),
+        ("cube", np.zeros((2, 3, 4))),
+        ("scalar", np.array(3.0)),
+        ("empty", np.zeros((0, 3))),
+        ("nan", np.where(A == 6, np.nan, A)),
+        ("beyond", np.array([[1, 2**53 + 1]])),
+    ):
+        np.save(f"{folder}/{name}.npy", data)
+    whole = open(f"{folder}/rows.npy", "rb").read()
+    open(f"{folder}/cut.npy", "wb").write(whole[:-1])
+    open(f"{folder}/cut_header.npy", "wb").write(whole[:40])
+
+
+def check_npy(path):
+    assert np.array_equal(np.load(path), A), np.load(path)
+
+
 def check(path):
     with h5py.File(path, "r") as file:
         assert file.attrs["gaussweep"] == "matrix", dict(file.attrs)
@@ -182,9 +212,12 @@ def check(path):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "check":
+    if sys.argv[1] == "check_npy":
+        check_npy(sys.argv[2])
+    elif sys.argv[1] == "check":
         check(sys.argv[2])
     else:
         plain_files(sys.argv[1])
+        npy_files(sys.argv[1])
         matlab_files(sys.argv[1])
         files_with_data_elsewhere(sys.argv[1])

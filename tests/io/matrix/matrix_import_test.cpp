@@ -9,6 +9,7 @@
 #include <random>
 
 #include "io/matrix/matrix_file.hpp"
+#include "io/matrix/npy.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
 
 namespace gaussweep::io {
@@ -53,6 +54,58 @@ class MatrixImport : public MatrixFolder {
 TEST_F(MatrixImport, Hdf5IsRowByRowUnlessItSaysOtherwise) {
   for (const char* name : {"rows.h5", "not_columns.h5", "columns.h5", "bool_columns.h5"}) expect_matrix(name);
   EXPECT_THAT(failure("bad_flag.h5"), HasSubstr("column_major is no single integer; allowed: 0 or 1"));
+}
+
+TEST_F(MatrixImport, NumpysFilesInEitherOrderAndOfAnyRealType) {
+  for (const char* name : {"rows", "columns", "float", "big_endian", "bytes", "long"})
+    expect_matrix(std::string(name) + ".npy");
+  const Dense<double> vector = import_matrix(folder() / "vector.npy");
+  EXPECT_EQ(vector.cols, 1);
+  EXPECT_THAT(vector.data, ElementsAre(1, -2, 3));
+  EXPECT_THAT(import_matrix(folder() / "bool.npy").data, ElementsAre(1, 0, 0, 1));
+  EXPECT_EQ(matrix_info(folder() / "long.npy").field, "integer");
+  EXPECT_EQ(matrix_info(folder() / "rows.npy").format, "npy");
+  std::string sha256;
+  import_matrix(folder() / "rows.npy", "", &sha256);
+  EXPECT_EQ(sha256, sha256_file(folder() / "rows.npy"));
+}
+
+TEST_F(MatrixImport, NumpysFilesThatAreNoRealMatrix) {
+  for (const auto& [name, said] : std::vector<std::pair<std::string, std::string>>{
+           {"complex", "holds '<c16'; allowed: float32"},
+           {"half", "holds '<f2'; allowed: float32"},
+           {"text", "holds '<U1'; allowed: float32"},
+           {"records", "holds records or objects"},
+           {"cube", "has the shape (2, 3, 4); allowed: 1 or 2 dimensions"},
+           {"scalar", "has the shape (); allowed"},
+           {"empty", "is empty"},
+           {"nan", "element (2, 3) is no finite number"},
+           {"beyond", "element (1, 2) is no finite number, or an integer beyond 2^53"},
+           {"cut", "the file ends before its elements do"},
+           {"cut_header", "the file ends before"}}) {
+    EXPECT_THAT(failure(name + ".npy"), HasSubstr(said)) << name;
+  }
+  EXPECT_THAT(failure("rows.npy", "/A"), HasSubstr("has no datasets"));
+}
+
+TEST_F(MatrixImport, NumpyReadsWhatIsWritten) {
+  export_npy(folder() / "out.npy", import_matrix(folder() / "rows.npy"));
+  expect_matrix("out.npy");
+  const std::string root = GAUSSWEEP_SOURCE_DIR;
+  const std::string check = "'" + root + "/tests/run_python.sh' '" + root +
+                            "/tests/io/matrix/matrix_files.py' check_npy '" +
+                            (folder() / "out.npy").string() + "'";
+  EXPECT_EQ(std::system(check.c_str()), 0);
+}
+
+TEST_F(MatrixImport, AMistakeInTheFirstLineOfMatrixMarketIsNamed) {
+  for (const char* line :
+       {"%MatrixMarket matrix coordinate real general", "%%matrixmarket matrix array real general"}) {
+    const std::string said =
+        failure_of([&] { import_matrix(put("first.mtx", std::string(line) + "\n1 1\n1\n")); });
+    EXPECT_THAT(said, HasSubstr("first.mtx:1: '" + std::string(line).substr(0, 40)));
+    EXPECT_THAT(said, HasSubstr("is no first line of Matrix Market; allowed: %%MatrixMarket matrix"));
+  }
 }
 
 // One digest would name two matrices, and whoever made the file would choose what of ours is read.
@@ -182,8 +235,9 @@ TEST_F(MatrixImport, MatlabThatIsNoFullRealMatrix) {
 TEST_F(MatrixImport, FilesOfOtherKinds) {
   put("old.mat", "MATLAB 5.0 MAT-file, Platform: GLNXA64" + std::string(600, 'x'));
   EXPECT_THAT(failure("old.mat"), HasSubstr("save again with -v7.3"));
+  put("x.txt", "1 2 3\n");
+  EXPECT_THAT(failure("x.txt"), HasSubstr("neither Matrix Market nor NumPy's .npy nor HDF5 nor MATLAB v7.3"));
   put("x.mtx", "1 2 3\n");
-  EXPECT_THAT(failure("x.mtx"), HasSubstr("neither Matrix Market nor HDF5 nor MATLAB v7.3"));
   std::string digest = "not taken";
   EXPECT_THROW(import_matrix(folder() / "x.mtx", "", &digest), InputError);
   EXPECT_THROW(matrix_info(folder() / "x.mtx", "", &digest), InputError);

@@ -105,13 +105,22 @@ TEST_F(MatrixMarket, ToldApartByContent) {
   EXPECT_EQ(info.symmetry, "skew-symmetric");
 }
 
+TEST_F(MatrixMarket, APatternsEntriesAreOnes) {
+  const auto path =
+      put("p.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n3 1\n3 2\n");
+  EXPECT_THAT(import_matrix(path).data, testing::ElementsAre(1, 0, 1, 0, 0, 1, 1, 1, 0));
+  EXPECT_EQ(matrix_info(path).field, "pattern");
+}
+
 TEST_F(MatrixMarket, HeadersThatAreNotRead) {
   const auto with = [&](const std::string& words) {
     return failure("%%MatrixMarket " + words + "\n2 2 1\n1 1 1\n");
   };
   EXPECT_THAT(with("matrix coordinate complex general"),
               StartsWith("1: field 'complex' is not read; allowed: real"));
-  EXPECT_THAT(with("matrix coordinate pattern general"), StartsWith("1: field 'pattern' is not read"));
+  EXPECT_THAT(with("matrix array pattern general"), StartsWith("1: an array of a pattern says nothing"));
+  EXPECT_THAT(with("matrix coordinate pattern general"),
+              StartsWith("3: '1' is more than a line should hold"));
   EXPECT_THAT(with("matrix coordinate real hermitian"), StartsWith("1: symmetry 'hermitian' is not read"));
   EXPECT_THAT(with("matrix dense real general"), StartsWith("1: format 'dense'; allowed: coordinate, array"));
   EXPECT_THAT(with("vector coordinate real general"),
