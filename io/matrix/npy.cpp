@@ -38,7 +38,7 @@ void read_at(const std::filesystem::path& path, const Descriptor& file, void* da
 }
 
 /// What stands before the elements.
-struct Header {
+struct NpyHeader {
   char kind = 'f';  ///< f, i, u or b, as NumPy says it
   std::size_t size = 8;
   bool swapped = false, fortran = false;
@@ -46,7 +46,7 @@ struct Header {
   off_t begin = 0;
 };
 
-Header header_of(const std::filesystem::path& path, const Descriptor& file) {
+NpyHeader header_of(const std::filesystem::path& path, const Descriptor& file) {
   unsigned char start[12] = {};
   read_at(path, file, start, sizeof start, 0);
   const int version = start[6];
@@ -58,7 +58,7 @@ Header header_of(const std::filesystem::path& path, const Descriptor& file) {
   if (length > most_header) fail(path, "its header is no .npy header");
   std::string text(length, '\0');
   read_at(path, file, text.data(), length, static_cast<off_t>(before));
-  Header header;
+  NpyHeader header;
   header.begin = static_cast<off_t>(before + length);
   std::smatch type, order, shape;
   static const std::regex of_type("'descr': *'([<>|=])([a-zA-Z])([0-9]{1,3})'"),
@@ -99,7 +99,7 @@ double value_of(const char* from, bool swapped) {
 
 using Reader = double (*)(const char*, bool);
 
-Reader reader_of(const Header& header) {
+Reader reader_of(const NpyHeader& header) {
   if (header.kind == 'f') return header.size == 4 ? value_of<float> : value_of<double>;
   const bool is_signed = header.kind == 'i';
   switch (header.size) {
@@ -124,7 +124,7 @@ bool is_npy(const Descriptor& file) {
 
 Dense<double> read_npy(const std::filesystem::path& path, const Descriptor& file, bool keep,
                        MatrixInfo& info) {
-  const Header header = header_of(path, file);
+  const NpyHeader header = header_of(path, file);
   const std::string why = too_large(header.rows, header.cols);
   if (!why.empty()) fail(path, why);
   info.format = "npy";
