@@ -239,7 +239,6 @@ std::string stored_text(const Source& source, hsize_t row, hsize_t col) {
 /// 2^53. `value` is what HDF5 made of the element. (It makes 2^53 of 2^53 + 1: such an element is looked at
 /// twice.)
 void require_held(const Source& source, hsize_t row, hsize_t col, double value) {
-  constexpr double largest_exact = 9007199254740992;  // 2^53
   if (source.integers ? std::abs(value) < largest_exact : std::isfinite(value)) return;
   const std::string text = stored_text(source, row, col);
   if (text == "9007199254740992" || text == "-9007199254740992") return;

@@ -6,6 +6,9 @@
 
 namespace gaussweep::io {
 
+/// 2^53: a double holds all integers up to it.
+constexpr double largest_exact = 9007199254740992;
+
 /// Bytes that this process can take now (io/files/memory.hpp); INT64_MAX where nothing limits them.
 std::int64_t available_bytes();
 

@@ -111,8 +111,6 @@ class Lines {
   std::int64_t number_ = 0, bytes_ = 0;
 };
 
-constexpr double largest_exact = 9007199254740992;  // 2^53: a double holds all integers up to it
-
 /// Whether the text of a number that rounds to 2^53 is that number, in digits and without a point.
 bool is_largest_exact(const char* begin, const char* end) {
   std::int64_t value = 0;

@@ -17,7 +17,6 @@ namespace {
 
 constexpr char magic[] = "\x93NUMPY";
 constexpr std::size_t magic_bytes = 6, most_header = 1 << 16;
-constexpr double largest_exact = 9007199254740992;  // 2^53
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& message) {
   throw InputError(path.string() + ": " + message);

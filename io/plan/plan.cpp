@@ -13,12 +13,12 @@ namespace gaussweep::io {
 namespace {
 
 using Kind = YamlNode::Kind;
-using Reader = std::function<void(const YamlNode&)>;
+using KeyReader = std::function<void(const YamlNode&)>;
 
 /// What stands at a key: how it is read, what it looks like (a definition of plan_schema.cpp), what it is
 /// for.
 struct Key {
-  Reader read;
+  KeyReader read;
   const char* shape;
   const char* help;
 };
