@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cerrno>
 #include <csignal>
@@ -65,7 +66,9 @@ int run_command(CLI::App& app, const Commands& commands, std::string& lost) {
 std::string command_line(const Commands& commands) {
   std::string line;
   for (int i = 0; i < commands.argc; ++i) line += (i > 0 ? " " : "") + std::string(commands.argv[i]);
-  return line;
+  // Names need not be UTF-8, texts in HDF5 and JSON must.
+  using Json = nlohmann::json;
+  return Json::parse(Json(line).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
 
 int run_command_line(int argc, char** argv, const Registry& registry, const DeviceMaker& make_device) {

@@ -35,7 +35,7 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
        "gaussweep plan plan.yaml\n"
        "gaussweep plan plan.yaml --explain"},
       {"methods",
-       "gaussweep methods --problem gesv\ngaussweep methods gesv/recursive potrf\ngaussweep methods --format "
+       "gaussweep methods --problem gesv\ngaussweep methods potrf posv\ngaussweep methods --format "
        "json"},
       {"devices", "gaussweep devices"},
       {"status", "gaussweep status runs/first\ngaussweep status runs/sharded --watch"},

@@ -28,7 +28,7 @@ void add_methods_command(CLI::App& app, Commands& commands) {
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "json"});
   sub->add_option("--problem", options->problem, "Only methods of this problem, e.g. gesv");
-  sub->add_option("methods", options->words, "Only these: gesv/recursive, lapack, gauss_*, or a problem");
+  sub->add_option("methods", options->words, "Only these: problems, variants, problem/variant, or globs");
   sub->callback([options, &commands] {
     const Format format = parse_format(options->format);
     std::vector<Method> chosen;

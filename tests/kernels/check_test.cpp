@@ -419,7 +419,7 @@ TEST(Norms, ByHand) {
 }
 
 TEST(Tolerance, Defaults) {
-  const double expected[] = {3, 16, 16, 30, 30, 30, 30, 30};
+  const double expected[] = {3, 16, 16, 30, 30, 16, 30, 30, 30};
   for (std::size_t i = 0; i < all_problems().size(); ++i) {
     EXPECT_EQ(default_tolerance(all_problems()[i]), expected[i]) << to_string(all_problems()[i]);
   }

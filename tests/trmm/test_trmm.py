@@ -93,7 +93,7 @@ class Trmm(SweepTest):
             self.assertIn(said, self.gaussweep("plan", plan, code=2).stderr)
         plan = self.plan("sweep:\n  - {problem: gesv, method: lapack, n: 4, uplo: lower}\n")
         self.assertIn(
-            "uplo is an axis of trsv, potrf, trtri and trmm only", self.gaussweep("plan", plan, code=2).stderr
+            "uplo is an axis of trsv, potrf, posv, trtri and trmm only", self.gaussweep("plan", plan, code=2).stderr
         )
 
     def test_the_program_itself_does_not_have_it(self):
