@@ -419,9 +419,9 @@ TEST(ExpandErrors, PointAtTheirPlaceAndNameTheNearest) {
   EXPECT_THAT(gesv("blocks: 1"), StartsWith("p.yaml:2:5: n is missing"));
   EXPECT_THAT(gesv("n: 4\n    m: 4"), StartsWith("p.yaml:5:5: m is an axis of gemm only"));
   EXPECT_THAT(gesv("n: 4\n    uplo: lower"),
-              StartsWith("p.yaml:5:5: uplo is an axis of trsv, potrf and trtri only"));
+              StartsWith("p.yaml:5:5: uplo is an axis of trsv, potrf, posv and trtri only"));
   EXPECT_THAT(failure(sweep("potrf", "plain", "n: 4\n    nrhs: 2")),
-              StartsWith("p.yaml:5:5: nrhs is an axis of trsv and gesv"));
+              StartsWith("p.yaml:5:5: nrhs is an axis of trsv, gesv and posv"));
   EXPECT_THAT(gesv("n: 4\n    expect: {cylic_a: failed}"),
               StartsWith("p.yaml:5:14: expect: gesv has no method 'cylic_a'"));
   EXPECT_THAT(gesv("n: 4\n    exclude: [{blocs: 3}]"), HasSubstr("nearest: blocks;"));
