@@ -6,6 +6,7 @@
 #include <set>
 
 #include "driver/compare/compare_rule.hpp"
+#include "driver/records/statistics.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -13,17 +14,13 @@ namespace {
 constexpr std::size_t least_nights = 3;  // on either side of a step
 constexpr std::size_t least_of_drift = 10;
 
-double square(double x) {
-  return x * x;
-}
-
 /// Mean of [begin, end), and the squares about it.
 struct Segment {
   double count = 0, mean = 0, squares = 0;
   Segment(const std::vector<double>& values, std::size_t begin, std::size_t end)
       : count(static_cast<double>(end - begin)) {
     for (std::size_t i = begin; i < end; ++i) mean += values[i] / count;
-    for (std::size_t i = begin; i < end; ++i) squares += square(values[i] - mean);
+    for (std::size_t i = begin; i < end; ++i) squares += squared(values[i] - mean);
   }
 };
 
@@ -42,7 +39,7 @@ struct Line {
     }
     slope = xy / xx;
     for (std::size_t i = 0; i < y.size(); ++i)
-      squares += square(y[i] - mean - slope * (static_cast<double>(i) - middle));
+      squares += squared(y[i] - mean - slope * (static_cast<double>(i) - middle));
     error = std::sqrt((model_degrees * series.model_variance + squares) / (model_degrees + n - 2) / xx);
   }
 };

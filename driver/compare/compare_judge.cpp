@@ -77,15 +77,10 @@ Judged judged(Pair& pair, bool is_duet) {
   return result;
 }
 
-double middle_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return quantile(values, 0.5);
-}
-
 /// Of distances from where they are expected, as a sigma, which is at least 1.
 double raise_of(std::vector<double> distances) {
   if (distances.size() < least_for_noise) return 1;
-  return std::max(1.0, normal_mad * middle_of(std::move(distances)));
+  return std::max(1.0, normal_mad * median_of(std::move(distances)));
 }
 
 bool is_short(const Pair& pair) {
@@ -111,7 +106,7 @@ RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
     std::vector<double> logs;
     for (const Judged* trial : its_trials) logs.push_back(trial->gpu.log);
     const double count = static_cast<double>(logs.size());
-    const double middle = middle_of(std::move(logs));
+    const double middle = median_of(std::move(logs));
     middles.push_back(middle);
     for (const Judged* trial : its_trials) {
       const double distance =
@@ -123,19 +118,19 @@ RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
   noise.raise_short = raise_of(std::move(short_ones));
   noise.raise_long = raise_of(std::move(long_ones));
   if (middles.size() >= least_methods) {
-    const double middle = middle_of(middles);
+    const double middle = median_of(middles);
     if (!is_duet) noise.drift = std::clamp(middle, -most_drift, most_drift);
     for (double& each : middles) each = std::fabs(each - middle);
-    noise.of_methods = normal_mad * middle_of(std::move(middles));
+    noise.of_methods = normal_mad * median_of(std::move(middles));
   }
-  if (of_host.size() >= least_host_bound && !is_duet) noise.of_host = middle_of(of_host);
+  if (of_host.size() >= least_host_bound && !is_duet) noise.of_host = median_of(of_host);
   std::vector<double> of_launches;
   for (const Judged* trial : trials) {
     if (trial->by_host && trial->pair->has_replays())
       of_launches.push_back(std::fabs(trial->host.log - noise.of_host * trial->host_share) /
                             trial->host.error);
   }
-  const double of_usual_run = of_runs.empty() ? 0 : middle_of(std::move(of_runs));
+  const double of_usual_run = of_runs.empty() ? 0 : median_of(std::move(of_runs));
   const bool is_drift_known = of_host.size() >= least_host_bound;
   noise.raise_host = raise_of(std::move(of_launches));
   for (Judged* trial : trials) {

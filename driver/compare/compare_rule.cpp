@@ -14,18 +14,14 @@ constexpr double share_of_run = 0.3;
 constexpr double share_of_method = 0.25;
 constexpr double method_degrees = 30;
 
-double square(double x) {
-  return x * x;
-}
-
 /// What one process's median scatters by where nothing changed, of ln.
 double variance_of_model(const Timing& base, const Timing& now, const Scatter& scatter) {
   const double seconds = std::sqrt(base.median * now.median);
   // Quartiles of five samples are narrow by luck now and then, seldom on both sides.
   const double per_process =
       static_cast<double>(base.samples + now.samples) / static_cast<double>(base.processes + now.processes);
-  const double of_samples = square(median_error * std::max(base.sigma, now.sigma)) / per_process;
-  return square(scatter.share) + square(scatter.seconds / seconds) + of_samples;
+  const double of_samples = squared(median_error * std::max(base.sigma, now.sigma)) / per_process;
+  return squared(scatter.share) + squared(scatter.seconds / seconds) + of_samples;
 }
 
 /// P that lies beyond the interval at each end.
@@ -47,7 +43,7 @@ Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs) {
   timing.processes = static_cast<std::int64_t>(medians.size());
   timing.runs = std::clamp<std::int64_t>(runs, 1, timing.processes);
   const Statistics spread = summarise(std::move(logs));
-  if (spread.count > 1) timing.variance = square(spread.stdev);
+  if (spread.count > 1) timing.variance = squared(spread.stdev);
   timing.median = summarise(std::move(medians)).median;
   timing.sigma = summarise(std::move(sigmas)).median;
   return timing;
@@ -85,7 +81,7 @@ Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& sca
   const Statistics differences = summarise(std::move(logs));
   const double degrees = model_degrees + count - 1;
   const double variance =
-      (model_degrees * 2 * variance_of_model(base, now, scatter) + (count - 1) * square(differences.stdev)) /
+      (model_degrees * 2 * variance_of_model(base, now, scatter) + (count - 1) * squared(differences.stdev)) /
       degrees;
   return {differences.mean, std::sqrt(variance / count), degrees, 0};
 }
@@ -100,7 +96,7 @@ Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter,
   double sum =
       variance * ((1 - share_of_run) * (1 / processes + 1 / others) +
                   share_of_run * (1 / static_cast<double>(base.runs) + 1 / static_cast<double>(now.runs)));
-  if (is_other_gpu) sum += square(other_gpu_scatter.share) + square(other_gpu_scatter.seconds / seconds);
+  if (is_other_gpu) sum += squared(other_gpu_scatter.share) + squared(other_gpu_scatter.seconds / seconds);
   return {std::log(now.median / base.median), std::sqrt(sum), model_degrees + own_degrees, 0};
 }
 
@@ -108,14 +104,14 @@ Estimate pooled(const std::vector<Estimate>& trials) {
   double weights = 0, squares = 0, degrees = 0;
   Estimate together{0, 0, 0, 0};
   for (const Estimate& trial : trials) {
-    const double weight = 1 / square(trial.error);
+    const double weight = 1 / squared(trial.error);
     weights += weight;
-    squares += square(weight);
+    squares += squared(weight);
     degrees += trial.degrees;
     together.log += weight * trial.log;
     together.drift += weight * trial.drift;
   }
-  const double count = square(weights) / squares;
+  const double count = squared(weights) / squares;
   together.log /= weights;
   together.drift /= weights;
   together.error = std::sqrt((1 + share_of_method * (count - 1)) / weights);
@@ -131,7 +127,7 @@ double student_tail(double t, double degrees) {
   const bool is_odd = whole % 2 == 1;
   double term = is_odd ? cosine : 1, sum = whole == 1 ? 0 : term;
   for (int k = is_odd ? 3 : 2; k < whole; k += 2) {
-    term *= square(cosine) * (k - 1) / k;
+    term *= squared(cosine) * (k - 1) / k;
     sum += term;
   }
   constexpr double two_over_pi = 0.63661977236758134;

@@ -43,10 +43,6 @@ Night night_of(const std::string& path, const io::Results& results) {
   return night;
 }
 
-double middle_of(std::vector<double> values) {
-  return summarise(std::move(values)).median;
-}
-
 /// @return false where no clock has a time in enough nights
 bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   const bool has_replays = std::all_of(times.begin(), times.end(),
@@ -56,13 +52,13 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   std::vector<double> sigmas;
   double queue = 0;
   for (const auto& [night, each] : times) {
-    const double seconds = middle_of(has_replays ? each.replays : each.runs);
+    const double seconds = median_of(has_replays ? each.replays : each.runs);
     series.nights.push_back(night);
     series.seconds.push_back(seconds);
     series.identity = *each.record;
     logs.logs.push_back(std::log(seconds));
     logs.groups.push_back(groups.emplace(each.gpu, static_cast<int>(groups.size())).first->second);
-    sigmas.push_back(middle_of(each.sigmas));
+    sigmas.push_back(median_of(each.sigmas));
     queue = std::max(queue, each.record->queue_seconds / each.record->seconds_median);
   }
   constexpr double paced = 0.5;  // as Pair::is_host_paced
@@ -72,12 +68,11 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   } else if (!has_replays) {
     scatter = queue >= paced ? host_paced_scatter : Scatter{gpu_scatter.share, host_paced_scatter.seconds};
   }
-  const double seconds = middle_of(series.seconds);
-  const auto square = [](double x) { return x * x; };
+  const double seconds = median_of(series.seconds);
   const auto samples = static_cast<double>(std::max<std::int64_t>(1, series.identity.samples));
-  logs.model_variance = square(scatter.share) + square(scatter.seconds / seconds) +
-                        square(median_error * middle_of(std::move(sigmas))) / samples;
-  logs.group_variance = square(other_gpu_scatter.share) + square(other_gpu_scatter.seconds / seconds);
+  logs.model_variance = squared(scatter.share) + squared(scatter.seconds / seconds) +
+                        squared(median_error * median_of(std::move(sigmas))) / samples;
+  logs.group_variance = squared(other_gpu_scatter.share) + squared(other_gpu_scatter.seconds / seconds);
   return series.nights.size() > 1;
 }
 

@@ -16,6 +16,11 @@ double quantile(const std::vector<double>& ascending, double share) {
   return fraction == 0 ? low : low + fraction * (high - low);
 }
 
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
+
 double relative_sigma(double q1, double median, double q3, std::size_t count) {
   constexpr double assumed = 0.2;       // of one or two samples
   constexpr double normal_iqr = 1.349;  // quartile range of a normal distribution over its sigma

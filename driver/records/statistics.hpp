@@ -18,6 +18,13 @@ struct Statistics {
 /// @pre 0 <= share <= 1
 double quantile(const std::vector<double>& ascending, double share);
 
+/// Median of values in any order, none of them NaN. NaN where there are none.
+double median_of(std::vector<double> values);
+
+constexpr double squared(double x) {
+  return x * x;
+}
+
 /// Standard deviation of a normal distribution with such quartiles, over the median, corrected for few
 /// samples: (q3 - q1) / median / (1.349 (1 - 1/count)). One or two samples say nothing of their spread: 20 %
 /// are assumed.

@@ -29,13 +29,12 @@ std::string group_key(const Record& r) {
   return fmt::format("{}\n{} {}", trial_identity(r), r.gpu_name, r.capability);
 }
 
-double median_of(const std::vector<const Record*>& records, double Record::*member) {
+double known_median(const std::vector<const Record*>& records, double Record::*member) {
   std::vector<double> values;
   for (const Record* record : records) {
     if (!std::isnan(record->*member)) values.push_back(record->*member);
   }
-  std::sort(values.begin(), values.end());
-  return quantile(values, 0.5);
+  return median_of(std::move(values));
 }
 
 // The largest value; NaN only where no record knows it.
@@ -55,9 +54,9 @@ void summarise_group(Group& group) {
       group.status = record->status;
     }
   }
-  group.q1 = median_of(group.records, &Record::seconds_q1);
-  group.median = median_of(group.records, &Record::seconds_median);
-  group.q3 = median_of(group.records, &Record::seconds_q3);
+  group.q1 = known_median(group.records, &Record::seconds_q1);
+  group.median = known_median(group.records, &Record::seconds_median);
+  group.q3 = known_median(group.records, &Record::seconds_q3);
   const bool has_rounds = std::any_of(group.records.begin(), group.records.end(),
                                       [](const Record* record) { return record->round > 1; });
   for (const Record* record : group.records) {
@@ -65,10 +64,10 @@ void summarise_group(Group& group) {
     group.q1 = std::fmin(group.q1, record->seconds_q1);
     group.q3 = std::fmax(group.q3, record->seconds_q3);
   }
-  group.replay = median_of(group.records, &Record::replay_median);
-  group.joules = median_of(group.records, &Record::energy_joules);
-  group.gflops = median_of(group.records, &Record::gflops);
-  group.peak_share = median_of(group.records, &Record::peak_share);
+  group.replay = known_median(group.records, &Record::replay_median);
+  group.joules = known_median(group.records, &Record::energy_joules);
+  group.gflops = known_median(group.records, &Record::gflops);
+  group.peak_share = known_median(group.records, &Record::peak_share);
   group.ratio = largest_of(group.records, &Record::residual_ratio);
   group.forward_error = largest_of(group.records, &Record::forward_error);
 }

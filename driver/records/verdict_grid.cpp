@@ -70,8 +70,7 @@ double median_rate(const std::vector<io::DeviceRow>& devices, const Device& devi
                                                    : unnamed_cpu;
     if (Device(name, row.capability) == device && row.*rate > 0) rates.push_back(row.*rate);
   }
-  std::sort(rates.begin(), rates.end());
-  return quantile(rates, 0.5);
+  return median_of(std::move(rates));
 }
 
 /// What a row must share, and its place among the rows.

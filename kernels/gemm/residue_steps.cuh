@@ -37,8 +37,9 @@ struct Vectors {
 };
 
 __device__ __forceinline__ int exponent_above(double value) {
-  const long long bits = __double_as_longlong(value) & 0x7fffffffffffffffLL;
-  return bits == 0 ? unset : static_cast<int>((bits + 0xfffffffffffffLL) >> 52) - 1023;
+  // A NaN's bits overflow a signed sum.
+  const auto bits = static_cast<unsigned long long>(__double_as_longlong(value)) & 0x7fffffffffffffffULL;
+  return bits == 0 ? unset : static_cast<int>((bits + 0xfffffffffffffULL) >> 52) - 1023;
 }
 __device__ __forceinline__ double power_of_two(int exponent) {
   return __longlong_as_double(static_cast<long long>(exponent + 1023) << 52);

@@ -9,11 +9,11 @@ namespace gaussweep::vendor {
 namespace {
 
 /// A product by a compute type that only emulation has.
+#if CUBLAS_VERSION >= 130100
 template <class T>
 void multiply(VendorHandles& handles, int compute, int mantissa_bits, std::int64_t m, std::int64_t n,
               std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb, T* c,
               std::int64_t ldc) {
-#if CUBLAS_VERSION >= 130100
   const Cublas& library = cublas_library();
   if (library.cublasSetEmulationStrategy == nullptr ||
       library.cublasSetFixedPointEmulationMantissaControl == nullptr ||
@@ -37,11 +37,14 @@ void multiply(VendorHandles& handles, int compute, int mantissa_bits, std::int64
                      std::string(library.cublasGetStatusName(status)) + ")");
   }
   if (status != CUBLAS_STATUS_SUCCESS) throw_cublas(status, "cublasGemmEx", __FILE__, __LINE__);
+}
 #else
+template <class... Any>
+void multiply(const Any&...) {
   throw NotOffered("built with cuBLAS " + std::to_string(CUBLAS_VERSION) +
                    ", which emulates no products; version 13.1 (130100) and later do");
-#endif
 }
+#endif
 
 }  // namespace
 

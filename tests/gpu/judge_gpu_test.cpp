@@ -13,30 +13,30 @@ namespace {
 
 using namespace testing_help;
 
-struct Case {
+struct JudgeCase {
   Problem problem;
   Precision precision;
   std::int64_t n;
 };
 
-std::string name_of(const testing::TestParamInfo<Case>& info) {
+std::string judge_name_of(const testing::TestParamInfo<JudgeCase>& info) {
   return std::string(to_string(info.param.problem)) + "_" + std::string(to_string(info.param.precision)) +
          "_" + std::to_string(info.param.n);
 }
 
 /// The judge on the CPU takes 2 n^3 products' time: beyond these sizes seconds on any machine.
-bool is_large(const Case& c) {
+bool is_large(const JudgeCase& c) {
   return c.n > 2048 && !has_right_hand_sides(c.problem);
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<JudgeCase> judge_cases() {
+  std::vector<JudgeCase> all;
   for (const Problem problem : {Problem::named("gemm"), Problem::named("trsv"), Problem::named("gesv"),
                                 Problem::named("getrf"), Problem::named("potrf"), Problem::named("posv"),
                                 Problem::named("trtri"), Problem::named("geinv"), Problem::named("poinv")}) {
     for (const Precision precision : {Precision::float32, Precision::float64}) {
       for (const std::int64_t n : {100, 513, 2048, 8192}) {
-        const Case c{problem, precision, n};
+        const JudgeCase c{problem, precision, n};
         const bool cheap = problem == Problem::named("getrf") || problem == Problem::named("trtri");
         if (!is_large(c) || cheap) all.push_back(c);
       }
@@ -45,7 +45,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-class JudgeOnGpu : public testing::TestWithParam<Case> {
+class JudgeOnGpu : public testing::TestWithParam<JudgeCase> {
  protected:
   void SetUp() override {
     std::string why;
@@ -102,7 +102,7 @@ TEST_P(JudgeOnGpu, SaysWhatTheCpuSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, JudgeOnGpu, testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, JudgeOnGpu, testing::ValuesIn(judge_cases()), judge_name_of);
 
 }  // namespace
 }  // namespace gaussweep
