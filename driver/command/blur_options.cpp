@@ -28,7 +28,7 @@ void add_blur_options(CLI::App& app, BlurOptions& options) {
   add_word(app, options, "angle", "psf motion: degrees, counter-clockwise from the right [0]");
   add_word(app, options, "amount", "psf sharpen: share of the Laplacian that is taken away [1]");
   add_word(app, options, "psf-file",
-           "psf file: its weights, a small matrix (Matrix Market, HDF5, MATLAB v7.3)");
+           "psf file: its weights, a small matrix (Matrix Market, .npy, MATLAB, HDF5)");
   add_word(app, options, "dataset", "psf file: path of the weights in an HDF5 or MATLAB file");
   add_word(app, options, "lambda", "What is added to the diagonal of H H^T [0.01]");
 }

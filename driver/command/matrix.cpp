@@ -102,7 +102,7 @@ struct Transfer {
 
 CLI::App* add_transfer(CLI::App& parent, const char* name, const char* help, Transfer& transfer) {
   CLI::App* sub = parent.add_subcommand(name, help);
-  sub->add_option("file", transfer.input, "Matrix Market, NumPy (.npy), HDF5 or MATLAB v7.3")->required();
+  sub->add_option("file", transfer.input, "Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
   sub->add_option("--dataset", transfer.dataset, "Path of the matrix in an HDF5 or MATLAB file");
   refuse_empty(*sub->add_option("-o,--output", transfer.output, "The file to write")->required());
   sub->add_flag("--force", transfer.force, "Replace the file where it exists");
@@ -143,7 +143,7 @@ void add_info(CLI::App& parent, Commands& commands) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* sub = parent.add_subcommand("info", "Say what a matrix file holds, and what the matrix is");
-  sub->add_option("file", options->file, "Matrix Market, NumPy (.npy), HDF5 or MATLAB v7.3")->required();
+  sub->add_option("file", options->file, "Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
   sub->add_option("--dataset", options->dataset, "Path of the matrix in an HDF5 or MATLAB file");
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "json"});

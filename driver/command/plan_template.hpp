@@ -24,7 +24,7 @@ sweep:
     method: all
     n: {cuda: 512:8k:*2, emulated: 64, host: 512:2k:*2}
     matrix: {kind: spd, seed: 1}
-#  - problem: gesv                   # a matrix of your own: Matrix Market, HDF5 or MATLAB v7.3
+#  - problem: gesv                   # a matrix of your own: Matrix Market, .npy, MATLAB or HDF5
 #    method: [lapack, cusolver]
 #    matrix: {file: A.mtx}
 )";

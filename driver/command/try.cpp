@@ -243,7 +243,7 @@ void add_try_command(CLI::App& app, Commands& commands) {
   const auto add_list = [sub](const char* name, std::vector<std::string>& list, const char* help) {
     refuse_empty(*sub->add_option(name, list, help)->delimiter(',')->allow_extra_args(false));
   };
-  sub->add_option("file", words->file, "Matrix Market, NumPy (.npy), HDF5 or MATLAB v7.3")->required();
+  sub->add_option("file", words->file, "Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
   sub->add_option("--dataset", wishes.dataset, "Path of the matrix in an HDF5 or MATLAB file");
   add_list("--problem", words->problems,
            "Only these: trsv, gesv, getrf, potrf, posv, trtri, geinv, poinv [those that suit the matrix]");

@@ -42,7 +42,7 @@ void refuse_words_of_others(const io::MatrixBlock& block, PointSpread psf) {
 HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& lookup) {
   const Scalar* file = word(block, "psf_file");
   if (file == nullptr) {
-    fail_at(block.place, "psf file needs psf_file: a small matrix as Matrix Market, HDF5 or MATLAB v7.3");
+    fail_at(block.place, "psf file needs psf_file: a small matrix as Matrix Market, .npy, MATLAB or HDF5");
   }
   const Scalar* dataset = word(block, "dataset");
   FileFacts facts;

@@ -27,7 +27,7 @@ FileFacts facts_here(const std::filesystem::path& path, const std::string& datas
 }  // namespace
 
 FileFacts facts_of_file(const std::filesystem::path& path, const std::string& dataset) {
-  if (!io::left_to_hdf5(path)) return facts_here(path, dataset);
+  if (!io::left_to_library(path)) return facts_here(path, dataset);
   // A word of a command line would end there.
   if (dataset.find('\0') != std::string::npos)
     throw io::InputError(path.string() + ": a NUL byte in the name of the dataset");

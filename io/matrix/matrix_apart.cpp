@@ -1,4 +1,4 @@
-/// Matrices in HDF5 files read in a child process: what the child read comes through a pipe.
+/// Matrices in files of HDF5 and MATLAB read in a child process: what the child read comes through a pipe.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -93,7 +93,7 @@ Dense<double> get_matrix(Child& in) {
 
 MatrixInfo matrix_info_apart(const std::filesystem::path& path, const std::string& dataset,
                              std::string* sha256, double patience) {
-  if (!left_to_hdf5(path)) return matrix_info(path, dataset, sha256);
+  if (!left_to_library(path)) return matrix_info(path, dataset, sha256);
   Description what = read_apart(
       patience + seconds_a_mib * mib_of(path), path.string() + ": ", "",
       [&] {
@@ -108,7 +108,7 @@ MatrixInfo matrix_info_apart(const std::filesystem::path& path, const std::strin
 
 Dense<double> import_matrix_apart(const std::filesystem::path& path, const std::string& dataset,
                                   double patience) {
-  if (!left_to_hdf5(path)) return import_matrix(path, dataset);
+  if (!left_to_library(path)) return import_matrix(path, dataset);
   // A file of a few bytes may hold a large matrix: its elements take their time too.
   const MatrixInfo info = matrix_info_apart(path, dataset, nullptr, patience);
   const double mib = static_cast<double>(info.stored_entries) * sizeof(double) / 0x1p20;

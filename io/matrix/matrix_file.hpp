@@ -1,6 +1,6 @@
 #pragma once
-/// Matrices in files: the run directory's store (one HDF5 file a digest), Matrix Market, HDF5 datasets and
-/// MATLAB v7.3. Elements are read as double, column-major; the store keeps the trial's own precision.
+/// Matrices in files: the run directory's store (one HDF5 file a digest), Matrix Market, NumPy, MATLAB
+/// and HDF5. Elements are read as double, column-major; the store keeps the trial's own precision.
 
 #include <cstdint>
 #include <filesystem>
@@ -59,26 +59,26 @@ using BetweenWrites = std::function<void(WriteStep)>;
 
 /// What `matrix info` says of any readable file.
 struct MatrixInfo {
-  std::string format;   ///< "gaussweep", "hdf5", "matlab", "matrix market"
+  std::string format;   ///< "gaussweep", "hdf5", "matlab", "matrix market", "npy"
   std::string dataset;  ///< the HDF5 path that would be read
   std::int64_t rows = 0, cols = 0, stored_entries = 0;
   std::string field, symmetry;  ///< "real", "integer" / "general", "symmetric", "skew-symmetric"
   std::map<std::string, std::string> attributes;
 };
 
-/// Reads A from a Matrix Market, HDF5 or MATLAB v7.3 file, told apart by content, not by name.
+/// Reads A from a Matrix Market, NumPy, MATLAB or HDF5 file, told apart by content, not by name.
 /// @param dataset the path in an HDF5 or MATLAB file; empty: /A, or the only 2-D dataset of numbers there is
 /// @param sha256 where given, becomes the file's (of a text file without reading it twice)
-/// @throws InputError: unreadable, malformed (file:line for Matrix Market), complex, sparse MATLAB, empty,
-/// too large
+/// @throws InputError: unreadable, malformed (file:line for Matrix Market), complex, sparse MATLAB v7.3,
+/// empty, too large
 Dense<double> import_matrix(const std::filesystem::path& path, const std::string& dataset = {},
                             std::string* sha256 = nullptr);
 /// The same without the elements, which of a Matrix Market file are read and checked all the same.
 MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset = {},
                        std::string* sha256 = nullptr);
 
-/// The same two in a child process where the HDF5 library would read the file, which crashes on some damaged
-/// ones and never comes to an end on others: for files that others may have made.
+/// The same two in a child process where a library would read the file, which crashes on some damaged ones
+/// and never comes to an end on others: for files that others may have made.
 /// @pre this process is no rank of MPI, for a child of one must not be forked
 /// @param patience seconds that each may take besides those that the file's size and the matrix's explain
 /// @throws InputError as above, and where the child crashed or lost all patience
@@ -86,9 +86,9 @@ Dense<double> import_matrix_apart(const std::filesystem::path& path, const std::
                                   double patience = 60);
 MatrixInfo matrix_info_apart(const std::filesystem::path& path, const std::string& dataset = {},
                              std::string* sha256 = nullptr, double patience = 60);
-/// Whether it is the HDF5 library that would read the file: it is not Matrix Market.
+/// Whether a library (HDF5, libmatio) would read the file: it is neither Matrix Market nor NumPy's.
 /// @throws InputError where there is no such file, or none that could be read
-bool left_to_hdf5(const std::filesystem::path& path);
+bool left_to_library(const std::filesystem::path& path);
 
 /// Writes Matrix Market array format (%.17g: exact), atomically.
 /// @throws InputError: a holds NaN or Inf; StorageError

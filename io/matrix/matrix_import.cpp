@@ -5,12 +5,15 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "io/files/errors.hpp"
 #include "io/files/hdf5_handles.hpp"
 #include "io/files/hdf5_inside.hpp"
 #include "io/files/open_file.hpp"
 #include "io/matrix/file_seal.hpp"
+#include "io/matrix/mat.hpp"
+#include "io/matrix/mat_layout.hpp"
 #include "io/matrix/matrix_file.hpp"
 #include "io/matrix/matrix_limits.hpp"
 #include "io/matrix/matrix_market.hpp"
@@ -36,7 +39,7 @@ Descriptor require_file(const std::filesystem::path& path) {
   if (opened) return std::move(opened.file);
   if (opened.error == ENOENT) fail(path, "there is no such file");
   if (opened.error != 0) fail(path, "cannot be read: " + opened.why);
-  fail(path, "is no file (" + opened.why + "); give a Matrix Market, NumPy, HDF5 or MATLAB v7.3 file");
+  fail(path, "is no file (" + opened.why + "); give a Matrix Market, NumPy, MATLAB or HDF5 file");
 }
 
 /// A MATLAB v7.3 file is an HDF5 file behind a block of 512 bytes that begins with this text.
@@ -317,27 +320,34 @@ h5::File open_hdf5(const std::filesystem::path& path, const Descriptor& opened) 
                "' is no first line of Matrix Market; allowed: %%MatrixMarket matrix "
                "coordinate|array real|integer|pattern general|symmetric|skew-symmetric");
     }
-    fail(path,
-         "is neither Matrix Market nor NumPy's .npy nor HDF5 nor MATLAB v7.3 (older MATLAB files: save again "
-         "with "
-         "-v7.3)");
+    char start[2] = "";
+    if (::pread(opened.fd(), start, sizeof start, 0) == 2 && start[0] == '\x1f' && start[1] == '\x8b') {
+      const bool archive = path.extension() == ".tgz" || path.stem().extension() == ".tar";
+      fail(path, std::string("is compressed; unpack it first (") + (archive ? "tar -xzf" : "gunzip -k") +
+                     ") and give the " + (archive ? ".mtx file in it" : "file that is left"));
+    }
+    fail(path, "is neither Matrix Market nor NumPy's .npy nor MATLAB's nor HDF5");
   }
   h5::File file = h5::open_read_only(opened.path(), path);
   require_whole(path, opened);
   return file;
 }
 
-Dense<double> import_npy(const std::filesystem::path& path, const Descriptor& file,
-                         const std::string& dataset, std::string* sha256, bool keep, MatrixInfo& info) {
-  if (!dataset.empty()) fail(path, "a .npy file has no datasets; leave dataset out");
-  Dense<double> matrix = read_npy(path, file, keep, info);
+/// What a file holds that is NumPy's or an older one of MATLAB's; nothing where it is neither.
+std::optional<Dense<double>> import_array(const std::filesystem::path& path, const Descriptor& file,
+                                          const std::string& dataset, std::string* sha256, bool keep,
+                                          MatrixInfo& info) {
+  const bool npy = is_npy(file);
+  if (!npy && !is_mat(file)) return {};
+  if (npy && !dataset.empty()) fail(path, "a .npy file has no datasets; leave dataset out");
+  Dense<double> matrix = npy ? read_npy(path, file, keep, info) : read_mat(path, file, dataset, keep, info);
   if (sha256 != nullptr) *sha256 = sha256_file(file.path());
   return matrix;
 }
 
 }  // namespace
 
-bool left_to_hdf5(const std::filesystem::path& path) {
+bool left_to_library(const std::filesystem::path& path) {
   const Descriptor file = require_file(path);
   return !is_matrix_market(file.path()) && !is_npy(file);
 }
@@ -349,8 +359,8 @@ Dense<double> import_matrix(const std::filesystem::path& path, const std::string
     if (!dataset.empty()) fail(path, "a Matrix Market file has no datasets; leave dataset out");
     return read_matrix_market(path, sha256);
   }
-  MatrixInfo info;
-  if (is_npy(opened)) return import_npy(path, opened, dataset, sha256, true, info);
+  MatrixInfo of_array;
+  if (auto matrix = import_array(path, opened, dataset, sha256, true, of_array)) return std::move(*matrix);
   const h5::Quiet quiet;
   try {
     const h5::File file = open_hdf5(path, opened);
@@ -367,11 +377,8 @@ MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dat
     if (!dataset.empty()) fail(path, "a Matrix Market file has no datasets; leave dataset out");
     return matrix_market_info(path, sha256);
   }
-  MatrixInfo of_npy;
-  if (is_npy(opened)) {
-    import_npy(path, opened, dataset, sha256, false, of_npy);
-    return of_npy;
-  }
+  MatrixInfo of_array;
+  if (import_array(path, opened, dataset, sha256, false, of_array)) return of_array;
   const h5::Quiet quiet;
   try {
     const h5::File file = open_hdf5(path, opened);

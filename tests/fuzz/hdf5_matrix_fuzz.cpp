@@ -1,7 +1,7 @@
-/// The readers of HDF5 matrices on damaged files: as a foreign file, and, behind a seal that fits, as one of
-/// the store's. Once as the program reads files from elsewhere: a crash or a hang of HDF5 is an InputError,
-/// and nothing else is. And once all in a child, as a worker reads them, where HDF5 may crash, but no id
-/// stays open.
+/// The readers of matrices in HDF5 and MATLAB files on damaged ones: as a foreign file, and, behind a seal
+/// that fits, as one of the store's. Once as the program reads files from elsewhere: a crash or a hang of
+/// HDF5 is an InputError, and nothing else is. And once all in a child, as a worker reads them, where HDF5
+/// may crash, but no id stays open.
 
 #include <hdf5.h>
 

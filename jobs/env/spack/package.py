@@ -29,6 +29,8 @@ class Gaussweep(CMakePackage, CudaPackage):
     depends_on("openssl")
     depends_on("libpng")
     depends_on("netpbm")
+    depends_on("matio")
+    depends_on("sqlite")
     depends_on("zlib-api")
     with when("+report"):
         depends_on("python@3.9:", type="run")

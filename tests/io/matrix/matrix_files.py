@@ -1,6 +1,7 @@
-"""Writes the HDF5 and MATLAB v7.3 files that matrix_import_test.cpp reads: matrix_files.py FOLDER; or, with
+"""Writes the HDF5, NumPy and MATLAB files that matrix_import_test.cpp reads: matrix_files.py FOLDER; or, with
 `check FILE`, reads a file of the matrix store as SCHEMA.md says it is read."""
 
+import struct
 import sys
 import zlib
 
@@ -115,6 +116,120 @@ def matlab_files(folder):
         matlab(f"{folder}/{name}.mat", fill)
 
 
+def element(kind, data, order="<", small=False):
+    """An element of a MATLAB file of version 5: its type, its bytes, filled up to a multiple of eight."""
+    if small:
+        return struct.pack(
+            order + "HH" if order == ">" else "<HH", *((len(data), kind) if order == ">" else (kind, len(data)))
+        ) + data.ljust(4, b"\0")
+    return struct.pack(order + "II", kind, len(data)) + data + b"\0" * (-len(data) % 8)
+
+
+# NumPy's types as the format numbers them: types of elements, classes of arrays.
+KINDS = {"i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "f4": 7, "f8": 9, "i8": 12, "u8": 13}
+CLASSES = {"f8": 6, "f4": 7, "i1": 8, "u1": 9, "i2": 10, "u2": 11, "i4": 12, "u4": 13, "i8": 14, "u8": 15}
+
+
+def array(name, number, dims, parts, order="<", flags=0):
+    """An array of class `number`: header, then its parts, elements already."""
+    head = element(6, struct.pack(order + "II", number | flags, 8), order)
+    head += element(5, struct.pack(order + f"{len(dims)}i", *dims), order)
+    return element(14, head + element(1, name.encode(), order, 0 < len(name) <= 4) + b"".join(parts), order)
+
+
+def full(name, data, order="<", stored=None, dims=None, flags=0):
+    """A full matrix, its numbers kept as the type `stored`, as MATLAB does with whole numbers."""
+    kind = data.dtype.str[1:]
+    numbers = data.T.astype(order + (stored or kind)).tobytes()
+    return array(
+        name, CLASSES[kind], dims or data.shape, [element(KINDS[stored or kind], numbers, order)], order, flags
+    )
+
+
+def sparse_array(name, rows, starts, values, dims, order="<"):
+    parts = [np.array(rows, order + "i4"), np.array(starts, order + "i4"), np.array(values, order + "f8")]
+    return array(name, 5, dims, [element(k, p.tobytes(), order) for k, p in zip((5, 5, 9), parts)], order)
+
+
+def problem(*fields):
+    """The struct of SuiteSparse's collection."""
+    names = b"".join(name.encode().ljust(32, b"\0") for name, _ in fields)
+    parts = [element(5, struct.pack("<i", 32), small=True), element(1, names), *(data for _, data in fields)]
+    return array("Problem", 2, (1, 1), parts)
+
+
+def mat5(*arrays, order="<"):
+    mark = b"\x00\x01IM" if order == "<" else b"\x01\x00MI"
+    return b"MATLAB 5.0 MAT-file".ljust(124, b" ") + mark + b"".join(arrays)
+
+
+def mat4(name, data, order="<", kind=0):
+    """A matrix of version 4: byte order, type and class are the digits of a number."""
+    head = struct.pack(order + "5i", (1000 if order == ">" else 0) + kind, *data.shape, 0, len(name) + 1)
+    types = {0: "f8", 1: "f4", 2: "i4", 3: "i2", 4: "u2", 5: "u1"}
+    return head + name.encode() + b"\0" + data.T.astype(order + types[kind // 10]).tobytes()
+
+
+def older_matlab_files(folder):
+    def make(name, data):
+        with open(f"{folder}/{name}.mat", "wb") as file:
+            file.write(data)
+
+    def packed(data):
+        return struct.pack("<II", 15, len(zlib.compress(data))) + zlib.compress(data)
+
+    # [1 0 3; 4 5 0] as MATLAB keeps sparse matrices: rows column by column, where columns begin, values.
+    s = ([0, 1, 1, 0], [0, 2, 3, 4], [1, 4, 5, 3], (2, 3))
+    table = np.array([[1, 1, 1.0], [2, 1, 4], [2, 2, 5], [1, 3, 3], [2, 3, 0]])
+    hb = problem(
+        ("name", array("", 4, (1, 2), [element(4, b"H\0B\0")])), ("A", sparse_array("", *s)), ("b", full("", A))
+    )
+    for name, data in (
+        ("v5", mat5(full("A", A))),
+        ("v5_bytes", mat5(full("A", A, stored="u1"))),
+        ("v5_single", mat5(full("A", A.astype("f4")))),
+        ("v5_int16", mat5(full("A", A.astype("i2")))),
+        ("v5_big_endian", mat5(full("A", A, ">"), order=">")),
+        ("v5_packed", mat5(packed(full("A", A)))),
+        ("v5_beside", mat5(full("B", 2 * A), full("A", A))),
+        ("v5_only", mat5(full("H", A), array("t", 4, (1, 2), [element(4, b"H\0B\0")]))),
+        ("v4", mat4("A", A)),
+        ("v4_single", mat4("A", A, kind=10)),
+        ("v4_int32", mat4("A", A, kind=20)),
+        ("v4_big_endian", mat4("A", A, ">")),
+        ("v5_sparse", mat5(sparse_array("A", *s))),
+        ("v5_sparse_packed", mat5(packed(sparse_array("A", *s)))),
+        ("v4_sparse", mat4("A", table, kind=2)),
+        ("v4_sparse_big_endian", mat4("A", table, ">", kind=2)),
+        ("problem", mat5(hb)),
+        ("problem_packed", mat5(packed(hb))),
+        ("v5_two", mat5(full("X", A), full("Y", A))),
+        ("v5_complex", mat5(array("A", 6, (1, 1), [element(9, bytes(8))] * 2, flags=0x800))),
+        ("v5_char", mat5(array("A", 4, (1, 2), [element(4, b"H\0B\0")]))),
+        ("v5_cell", mat5(array("A", 1, (1, 1), [full("", A)]))),
+        ("v5_cube", mat5(full("A", A, dims=(1, 2, 3)))),
+        ("v5_empty", mat5(full("A", A[:0]))),
+        ("v5_nan", mat5(full("A", np.where(A == 6, np.nan, A)))),
+        ("v5_beyond", mat5(full("A", np.array([[1, 2**53 + 1]])))),
+        ("v5_nothing", mat5()),
+        ("v5_huge", mat5(full("A", A, dims=(2**31 - 1, 2**31 - 1)))),
+        ("v5_more", mat5(full("A", A, dims=(4, 3)))),
+        ("v5_fewer", mat5(full("A", A, dims=(1, 3)))),
+        ("v5_negative", mat5(full("A", A, dims=(-2, -3)))),
+        ("v5_row_outside", mat5(sparse_array("A", [0, 1, 2, 0], *s[1:]))),
+        ("v5_row_twice", mat5(sparse_array("A", [1, 1, 1, 0], *s[1:]))),
+        ("v5_falling", mat5(sparse_array("A", s[0], [0, 3, 2, 4], *s[2:]))),
+        ("v5_starts_beyond", mat5(sparse_array("A", s[0], [0, 2, 3, 2**31 - 1], *s[2:]))),
+        ("v5_wide_sparse", mat5(sparse_array("A", [], [0], [], (2**31 - 1, 2**31 - 1)))),
+        ("v5_damaged", mat5(packed(full("A", A))[:-1] + b"!")),
+        ("v4_huge", mat4("A", A)[:4] + struct.pack("<2i", 2**31 - 1, 2**31 - 1) + mat4("A", A)[12:]),
+        ("v4_unsorted", mat4("A", table[[2, 0, 1, 3, 4]], kind=2)),
+        ("v4_outside", mat4("A", table[[0, 1, 2, 3, 0]], kind=2)),
+        ("v4_text", mat4("A", A, kind=1)),
+    ):
+        make(name, data)
+
+
 def seal(path):
     """Puts the seal of the matrix store on a file that left 512 bytes for it."""
     with open(path, "r+b") as file:
@@ -220,4 +335,5 @@ if __name__ == "__main__":
         plain_files(sys.argv[1])
         npy_files(sys.argv[1])
         matlab_files(sys.argv[1])
+        older_matlab_files(sys.argv[1])
         files_with_data_elsewhere(sys.argv[1])
