@@ -5,7 +5,7 @@ import pandas as pd
 
 from ..page import percent, seconds, text, whole
 
-# In the order of a trial; as driver/records/phases.cpp has them. True: the device was at work for a measurement.
+# In the order of a trial; as driver/protocol/phases.cpp has them. True: the device was at work for a measurement.
 PHASES = {
     "wait": False,
     "prepare": False,

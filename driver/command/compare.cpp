@@ -19,7 +19,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/compare/compare.hpp"
-#include "driver/records/loading.hpp"
+#include "driver/results/loading.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
 

@@ -11,7 +11,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/plan/plan_words.hpp"
-#include "driver/records/summary.hpp"
+#include "driver/summary/summary.hpp"
 #include "io/plan/plan.hpp"
 #include "io/records/status.hpp"
 #include "kernels/matrix/generate.hpp"

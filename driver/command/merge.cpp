@@ -9,7 +9,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
-#include "driver/records/merge.hpp"
+#include "driver/results/merge.hpp"
 #include "driver/system/console.hpp"
 #include "io/files/errors.hpp"
 

@@ -19,7 +19,7 @@
 #include "driver/plan/demand.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
-#include "driver/records/identity.hpp"
+#include "driver/summary/trial_columns.hpp"
 #include "driver/system/terminal.hpp"
 #include "io/plan/plan.hpp"
 #include "io/plan/plan_schema.hpp"

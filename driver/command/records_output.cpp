@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "driver/base/words.hpp"
-#include "driver/records/doubts.hpp"
-#include "driver/records/host_names.hpp"
-#include "driver/records/loading.hpp"
-#include "driver/records/verdict_grid.hpp"
+#include "driver/results/host_names.hpp"
+#include "driver/results/loading.hpp"
+#include "driver/summary/doubts.hpp"
+#include "driver/summary/verdict_grid.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
 

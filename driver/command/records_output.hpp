@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "driver/base/table.hpp"
-#include "driver/records/summary.hpp"
+#include "driver/summary/summary.hpp"
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {

@@ -10,9 +10,9 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/records_output.hpp"
-#include "driver/records/doubts.hpp"
-#include "driver/records/phases.hpp"
-#include "driver/records/summary.hpp"
+#include "driver/summary/device_use.hpp"
+#include "driver/summary/doubts.hpp"
+#include "driver/summary/summary.hpp"
 #include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {

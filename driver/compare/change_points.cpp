@@ -5,8 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "driver/base/statistics.hpp"
 #include "driver/compare/compare_rule.hpp"
-#include "driver/records/statistics.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -9,7 +9,8 @@
 #include <tuple>
 
 #include "driver/base/words.hpp"
-#include "driver/records/summary.hpp"
+#include "driver/results/identity.hpp"
+#include "driver/summary/summary.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {

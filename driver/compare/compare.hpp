@@ -13,7 +13,7 @@
 
 #include "driver/base/table.hpp"
 #include "driver/compare/compare_rule.hpp"
-#include "driver/records/identity.hpp"
+#include "driver/summary/trial_columns.hpp"
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {

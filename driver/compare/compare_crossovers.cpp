@@ -8,7 +8,8 @@
 
 #include "driver/base/words.hpp"
 #include "driver/compare/compare.hpp"
-#include "driver/records/summary.hpp"
+#include "driver/summary/summary.hpp"
+#include "driver/summary/trial_columns.hpp"
 
 namespace gaussweep::driver {
 

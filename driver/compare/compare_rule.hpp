@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "driver/records/statistics.hpp"
+#include "driver/base/statistics.hpp"
 #include "io/records/record.hpp"
 
 namespace gaussweep::driver {

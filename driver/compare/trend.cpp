@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "driver/base/words.hpp"
-#include "driver/records/identity.hpp"
+#include "driver/results/identity.hpp"
 #include "io/records/status.hpp"
 
 namespace gaussweep::driver {

@@ -11,8 +11,8 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/words.hpp"
+#include "driver/judge/judge.hpp"
 #include "driver/plan/trial.hpp"
-#include "driver/records/judge.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/timed.hpp"

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "driver/records/messages.hpp"
+#include "driver/protocol/messages.hpp"
 
 namespace gaussweep::driver {
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "driver/base/words.hpp"
-#include "driver/records/judge.hpp"
+#include "driver/judge/judge.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/console.hpp"
 

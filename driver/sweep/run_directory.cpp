@@ -17,7 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/base/errors.hpp"
-#include "driver/records/journal_results.hpp"
+#include "driver/results/journal_results.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"

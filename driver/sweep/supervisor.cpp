@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "driver/records/blank_record.hpp"
+#include "driver/protocol/blank_record.hpp"
 #include "driver/system/clock.hpp"
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"

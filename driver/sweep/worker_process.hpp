@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "driver/records/messages.hpp"
+#include "driver/protocol/messages.hpp"
 #include "driver/system/process.hpp"
 
 namespace gaussweep::driver {

@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/base/statistics.hpp"
 #include "driver/base/transient_failure.hpp"
 #include "driver/base/words.hpp"
+#include "driver/judge/judge.hpp"
 #include "driver/plan/shared_inputs.hpp"
-#include "driver/records/blank_record.hpp"
-#include "driver/records/judge.hpp"
-#include "driver/records/statistics.hpp"
+#include "driver/protocol/blank_record.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/nvml.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/records/judge.hpp"
+#include "driver/judge/judge.hpp"
 #include "driver/worker/placed.hpp"
 #include "driver/worker/verdict.hpp"
 

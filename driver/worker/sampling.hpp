@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include "driver/base/statistics.hpp"
 #include "driver/plan/trial.hpp"
-#include "driver/records/statistics.hpp"
 #include "io/records/record.hpp"
 
 namespace gaussweep::driver {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/records/judge.hpp"
+#include "driver/judge/judge.hpp"
 #include "kernels/check/device_reductions.hpp"
 #include "kernels/core/errors.hpp"
 

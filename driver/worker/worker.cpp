@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "driver/base/transient_failure.hpp"
-#include "driver/records/messages.hpp"
-#include "driver/records/phases.hpp"
+#include "driver/protocol/messages.hpp"
+#include "driver/protocol/phases.hpp"
 #include "driver/system/channel.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/step_note.hpp"

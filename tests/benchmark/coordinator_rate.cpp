@@ -19,7 +19,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "driver/records/blank_record.hpp"
+#include "driver/protocol/blank_record.hpp"
 #include "driver/sweep/coordinator.hpp"
 #include "driver/system/clock.hpp"
 

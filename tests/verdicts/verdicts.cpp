@@ -14,7 +14,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "driver/records/judge.hpp"
+#include "driver/judge/judge.hpp"
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_run.hpp"
 #include "tests/verdicts/recompute.hpp"

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "driver/base/errors.hpp"
-#include "driver/records/statistics.hpp"
-#include "tests/driver/records/example_records.hpp"
+#include "driver/base/statistics.hpp"
+#include "tests/driver/summary/example_records.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "driver/records/messages.hpp"
+#include "driver/protocol/messages.hpp"
 #include "driver/system/channel.hpp"
 #include "driver/system/clock.hpp"
 #include "kernels/core/errors.hpp"

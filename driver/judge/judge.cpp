@@ -1,0 +1,78 @@
+#include "driver/judge/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+namespace gaussweep::driver {
+
+std::optional<Evidence> evidence_of(const io::Record& record) {
+  const auto problem = from_string<Problem>(record.problem);
+  if (!problem) return std::nullopt;
+  Evidence evidence;
+  evidence.problem = *problem;
+  evidence.ratio = record.residual_ratio;
+  evidence.tolerance = record.tolerance;
+  evidence.info = record.info;
+  evidence.convergence = from_string<Convergence>(record.convergence).value_or(Convergence::none);
+  return evidence;
+}
+
+bool is_unfinished(Problem problem, std::int64_t info) {
+  return info > 0 && problem->zero_pivot == ZeroPivot::unfinished;
+}
+
+io::Status judge(const Evidence& evidence) {
+  if (!(evidence.tolerance > 0) || std::isinf(evidence.tolerance)) {
+    throw std::invalid_argument("the tolerance is " + std::to_string(evidence.tolerance) +
+                                "; a tolerance is a positive number");
+  }
+  if (evidence.info < 0) return io::Status::error;
+  if (is_unfinished(evidence.problem, evidence.info)) return io::Status::failed;
+  if (evidence.convergence == Convergence::diverged) return io::Status::diverged;
+  if (evidence.ratio <= evidence.tolerance) return io::Status::pass;
+  // Written so that NaN, for which every comparison is false, falls through to failed.
+  if (std::isfinite(evidence.ratio) && evidence.ratio <= suspect_factor * evidence.tolerance)
+    return io::Status::suspect;
+  return io::Status::failed;
+}
+
+std::string finding_words(const Evidence& evidence) {
+  if (evidence.info < 0) return fmt::format("the method gave up (info {})", evidence.info);
+  if (judge(evidence) == io::Status::pass) {
+    if (evidence.info == 0) return {};
+    return fmt::format("zero pivot {}: the factors exist, the matrix is singular", evidence.info);
+  }
+  std::string words;
+  if (is_unfinished(evidence.problem, evidence.info)) {
+    words = fmt::format("zero or non-positive pivot {}: the method did not finish; ", evidence.info);
+  } else if (evidence.info > 0) {
+    words = fmt::format("zero pivot {}; ", evidence.info);
+  }
+  if (evidence.convergence == Convergence::diverged) words += "the iteration diverged; ";
+  if (!evidence.flaw.empty()) return words + evidence.flaw;
+  if (!std::isfinite(evidence.ratio)) return words + "the answer or its operands hold NaN or Inf";
+  return words + fmt::format("residual ratio {:.3g}, tolerance {:g}", evidence.ratio, evidence.tolerance);
+}
+
+bool is_judged(const std::string& status) {
+  return status == io::Status::pass || status == io::Status::suspect || status == io::Status::failed ||
+         status == io::Status::diverged;
+}
+
+bool is_broken(const std::string& status) {
+  return status == io::Status::crashed || status == io::Status::timeout || status == io::Status::oom ||
+         status == io::Status::error;
+}
+
+bool is_finding(const io::Record& record) {
+  return record.expected == 1 && record.status != io::Status::pass && record.status != io::Status::skipped;
+}
+
+bool is_unexpected(const io::Record& record) {
+  if (record.expected < 0) return record.status != io::Status::pass && record.status != io::Status::skipped;
+  return record.expected == 0;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,181 @@
+#include "driver/judge/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/words.hpp"
+#include "driver/judge/judge.hpp"
+#include "driver/plan/axes.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "driver/system/clock.hpp"
+#include "io/records/status.hpp"
+#include "kernels/check/check.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+using io::Record;
+
+double parse_positive(const std::string& text, const std::string& whole) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value > 0) || std::isinf(value)) {
+    throw UsageError(
+        fmt::format("--tolerance {}: allowed are a positive factor for every default, e.g. 2.0, or "
+                    "PROBLEM=TOLERANCE, e.g. gesv=32",
+                    whole));
+  }
+  return value;
+}
+
+/// Whether a value of an axis is the record's. What a record does not tell of its axes is taken as agreed.
+bool agrees(const std::string& axis, const io::Scalar& value, const Record& record) {
+  static const std::map<std::string, std::int64_t Record::*> sizes = {
+      {"m", &Record::m}, {"n", &Record::n}, {"k", &Record::k}, {"nrhs", &Record::nrhs}};
+  const auto size = sizes.find(axis);
+  if (size != sizes.end()) {
+    return io::parse_integer(value, 0, std::numeric_limits<std::int64_t>::max(), axis) ==
+           record.*size->second;
+  }
+  if (axis == "precision") return value.text == record.precision;
+  if (axis == "uplo") return value.text == record.uplo;
+  return true;
+}
+
+bool is_on_axis(const std::string& name, const io::Axis& axis, const Record& record) {
+  const auto own = axis.by_backend.find(record.backend);
+  const std::vector<io::Scalar>* of_gpu =
+      record.backend == to_string(Backend::cuda) ? values_on_gpu(axis, record.gpu_name) : nullptr;
+  const std::vector<io::Scalar>& values = of_gpu != nullptr              ? *of_gpu
+                                          : own != axis.by_backend.end() ? own->second
+                                                                         : axis.values;
+  if (values.empty()) return true;  // by backend, and not for this one: nothing can be said
+  return std::any_of(values.begin(), values.end(),
+                     [&](const io::Scalar& value) { return agrees(name, value, record); });
+}
+
+bool is_in_zip(const std::map<std::string, io::Axis>& zip, const Record& record) {
+  for (std::size_t i = 0; i < zip.begin()->second.values.size(); ++i) {
+    const auto fits = [&](const auto& axis) { return agrees(axis.first, axis.second.values[i], record); };
+    if (std::all_of(zip.begin(), zip.end(), fits)) return true;
+  }
+  return false;
+}
+
+bool is_of_entry(const io::Entry& entry, const Record& record) {
+  if (entry.problem.text != record.problem) return false;
+  const auto names_it = [&](const io::Scalar& word) {
+    return matches(word.text, record.problem, record.method);
+  };
+  if (std::none_of(entry.methods.begin(), entry.methods.end(), names_it)) return false;
+  const auto is_on = [&](const auto& axis) { return is_on_axis(axis.first, axis.second, record); };
+  if (!std::all_of(entry.axes.begin(), entry.axes.end(), is_on)) return false;
+  const auto has_it = [&](const auto& zip) { return is_in_zip(zip, record); };
+  if (!std::all_of(entry.zips.begin(), entry.zips.end(), has_it)) return false;
+  const auto kind_fits = [&](const io::MatrixBlock& block) {
+    if (block.values.count("file") != 0) return record.matrix_kind == "file";
+    const auto kind = block.values.find("kind");
+    return kind == block.values.end() || kind->second.text == record.matrix_kind;
+  };
+  return std::any_of(entry.matrices.begin(), entry.matrices.end(), kind_fits);
+}
+
+}  // namespace
+
+double Tolerances::of(const Record& record) const {
+  const auto own = of_problem.find(record.problem);
+  if (own != of_problem.end()) return own->second;
+  if (!factor) return record.tolerance;
+  const auto problem = from_string<Problem>(record.problem);
+  return problem ? *factor * default_tolerance(*problem) : record.tolerance;
+}
+
+Tolerances parse_tolerances(const std::vector<std::string>& texts) {
+  Tolerances tolerances;
+  for (const std::string& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos) {
+      tolerances.factor = parse_positive(text, text);
+      continue;
+    }
+    const std::string problem = text.substr(0, equals);
+    if (!from_string<Problem>(problem)) {
+      throw UsageError(fmt::format("--tolerance {}: unknown problem '{}'; {}allowed are {}", text, problem,
+                                   io::nearest_hint(problem, enum_names<Problem>()),
+                                   allowed_names<Problem>()));
+    }
+    tolerances.of_problem[problem] = parse_positive(text.substr(equals + 1), text);
+  }
+  return tolerances;
+}
+
+std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const Record& record) {
+  std::optional<std::vector<std::string>> expected;
+  for (const io::Entry& entry : plan.sweep) {
+    if (!is_of_entry(entry, record)) continue;
+    if (!expected) expected.emplace();
+    bool has_own = false;
+    for (const auto& [method, statuses] : entry.expect) {
+      if (!matches(method, record.problem, record.method)) continue;
+      has_own = true;
+      for (const io::Scalar& status : statuses.second) expected->push_back(status.text);
+    }
+    if (!has_own) expected->push_back(word(io::Status::pass));
+  }
+  return expected;
+}
+
+bool judge_again(Record& record, double tolerance) {
+  const bool is_known = !std::isnan(record.residual_ratio) || record.status == io::Status::failed;
+  std::optional<Evidence> evidence = evidence_of(record);
+  if (!is_judged(record.status) || !is_known || !evidence || !(tolerance > 0)) return false;
+  evidence->tolerance = tolerance;
+  const std::string status = word(judge(*evidence));
+  const bool has_changed = status != record.status;
+  record.status = status;
+  record.tolerance = tolerance;
+  record.judged_time = fine_time_stamp();
+  if (has_changed) record.message = finding_words(*evidence);
+  return true;
+}
+
+Verification verify(std::vector<Record> records, const Tolerances& tolerances, const io::Plan* plan) {
+  Verification result;
+  bool is_broken_somewhere = false, is_wrong_somewhere = false;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    Record& record = records[i];
+    result.old_statuses.push_back(record.status);
+    if (judge_again(record, tolerances.of(record))) {
+      if (record.status != result.old_statuses.back()) result.changed.push_back(i);
+    } else if (is_judged(record.status)) {
+      ++result.not_judged;
+    }
+    if (record.status != result.old_statuses.back()) record.expected = -1;
+    std::vector<std::string> expected = {word(io::Status::pass)};
+    if (plan != nullptr) {
+      const auto found = expected_of(*plan, record);
+      if (!found) continue;  // an edited plan no longer has it: `run` does not count it either
+      expected = *found;
+    }
+    bool is_expected = record.expected == 1;
+    if (record.expected < 0) {  // else the run knew it exactly
+      is_expected = record.status == io::Status::skipped ||
+                    std::find(expected.begin(), expected.end(), record.status) != expected.end();
+      if (plan != nullptr) record.expected = is_expected ? 1 : 0;
+    }
+    if (is_expected) continue;
+    (is_broken(record.status) ? is_broken_somewhere : is_wrong_somewhere) = true;
+  }
+  result.exit_code = is_broken_somewhere ? exit_broken : is_wrong_somewhere ? exit_wrong : exit_ok;
+  result.records = std::move(records);
+  return result;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,49 @@
+#include "driver/protocol/blank_record.hpp"
+
+#include "driver/plan/demand.hpp"
+#include "driver/plan/matrix_words.hpp"
+#include "driver/system/clock.hpp"
+
+namespace gaussweep::driver {
+
+io::Record blank_record(const Trial& trial, const Method* method, const Origin& origin) {
+  io::Record r;
+  r.key = trial.key;
+  r.run_id = origin.run_id;
+  r.problem = to_string(trial.problem);
+  r.method = trial.method;
+  r.backend = to_string(trial.backend);
+  r.precision = to_string(trial.precision);
+  r.m = trial.shape.m;
+  r.n = trial.shape.n;
+  r.k = trial.shape.k;
+  r.nrhs = trial.shape.nrhs;
+  r.uplo = to_string(trial.shape.uplo);
+  r.parameters = parameters_text(trial.parameters);
+  r.matrix = matrix_label(trial.matrix);
+  r.matrix_parameters = matrix_parameters_text(trial.matrix, trial.matrix_b);
+  r.matrix_kind = trial.matrix.kind;
+  r.matrix_digest = trial.matrix.digest;
+  r.matrix_seed = static_cast<std::int64_t>(trial.matrix.spec.seed);
+  r.tolerance = trial.tolerance;
+  for (const io::Setting& setting : io::all_settings()) {
+    if (setting.record != nullptr) setting.record(trial, r);
+    if (setting.condition) r.*setting.condition->column = setting.condition->word(trial);
+  }
+  r.round = trial.round;
+  r.problem_title = trial.problem->title;
+  r.problem_flops = problem_flops(trial.problem, trial.shape);
+  r.problem_bytes = problem_bytes(trial.problem, trial.shape, element_bytes(trial.precision));
+  if (method != nullptr) {
+    r.flops = trial_flops(*method, trial.shape, trial.parameters);
+    r.bytes = trial_bytes(*method, trial.shape, trial.parameters, trial.precision);
+  }
+  r.host = origin.host;
+  stamp(r, origin.job);
+  r.commit = origin.commit;
+  r.rank = origin.rank;
+  r.start_time = time_stamp();
+  return r;
+}
+
+}  // namespace gaussweep::driver

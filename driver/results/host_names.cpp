@@ -1,0 +1,24 @@
+#include "driver/results/host_names.hpp"
+
+#include <fmt/format.h>
+
+namespace gaussweep::driver {
+
+void HostNames::tell_apart(io::Results& results) {
+  std::map<std::string, std::string> called;  // where that is not its name
+  for (io::HostRow& row : results.hosts) {
+    if (row.cpu.empty() || cpu_of_.try_emplace(row.host, row.cpu).first->second == row.cpu) continue;
+    const std::string& name = called[row.host] = fmt::format("{} ({})", row.host, row.cpu);
+    row.host = name;
+    cpu_of_.try_emplace(name, row.cpu);
+  }
+  if (called.empty()) return;
+  const auto rename = [&called](std::string& host) {
+    const auto found = called.find(host);
+    if (found != called.end()) host = found->second;
+  };
+  for (io::Record& record : results.records) rename(record.host);
+  for (io::DeviceRow& row : results.devices) rename(row.host);
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,38 @@
+#include "driver/results/identity.hpp"
+
+#include <fmt/format.h>
+
+#include "driver/plan/plan_words.hpp"
+#include "io/plan/settings.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+/// A's digest covers all that decides it, x_true and b; B is told of in the parameters only.
+std::string matrices(const Record& r) {
+  const bool says_b = has_axis(r.problem, "k") && r.matrix_parameters.find("\"b\":") != std::string::npos;
+  if (r.matrix_digest.empty())
+    return fmt::format("{} {} {} {}", r.matrix_kind, matrix_label(r), r.matrix_parameters, r.matrix_seed);
+  return fmt::format("{} {} {}", r.matrix_digest, r.matrix_seed, says_b ? r.matrix_parameters : "");
+}
+
+}  // namespace
+
+std::string task_identity(const Record& r) {
+  std::string text = fmt::format("{} {} {} {} {} {} {} {}", r.problem, r.precision, r.m, r.n, r.k, r.nrhs,
+                                 r.uplo, matrices(r));
+  for (const io::Setting& setting : io::conditions()) text += " " + io::condition_of(r, *setting.condition);
+  return text;
+}
+
+std::string trial_identity(const Record& r) {
+  return fmt::format("{}\n{} {} {}", task_identity(r), r.method, r.backend, r.parameters);
+}
+
+const std::string& matrix_label(const Record& record) {
+  return record.matrix.empty() ? record.matrix_kind : record.matrix;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,34 @@
+#include "driver/results/journal_results.hpp"
+
+#include <set>
+#include <unordered_set>
+
+namespace gaussweep::driver {
+
+io::Results results_of(const io::JournalContents& journal) {
+  io::Results results;
+  results.records = journal.records;
+  std::set<std::string> known_devices, known_hosts;
+  std::unordered_set<std::string> vanished;
+  for (const io::Note& each : journal.notes) {
+    if (const auto* device = std::get_if<io::note::Device>(&each)) {
+      const io::DeviceRow& row = device->row;
+      if (known_devices.insert(row.host + " " + row.gpu_uuid + " " + row.gpu_name).second)
+        results.devices.push_back(row);
+    } else if (const auto* host = std::get_if<io::note::Host>(&each)) {
+      if (known_hosts.insert(host->row.host).second) results.hosts.push_back(host->row);
+    } else if (const auto* gone = std::get_if<io::note::Vanished>(&each)) {
+      vanished = {gone->keys.begin(), gone->keys.end()};
+    } else if (const auto* run = std::get_if<io::note::Run>(&each)) {
+      for (auto& [name, value] : run->attributes()) results.attributes[name] = value;
+    }
+  }
+  results.attributes["record_count"] = std::to_string(results.records.size());
+  for (io::Record& record : results.records) {
+    if (vanished.count(record.key) == 0) continue;
+    record.message += record.message.empty() ? "no longer in the plan" : "; no longer in the plan";
+  }
+  return results;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,254 @@
+#include "driver/results/loading.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
+#include "driver/results/builds.hpp"
+#include "driver/results/journal_results.hpp"
+#include "io/files/errors.hpp"
+#include "io/files/open_file.hpp"
+#include "io/records/journal.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_shards = 100'000;
+
+// The text of a string member of a line of the journal. Within JSON's strings quotation marks are escaped, so
+// the pattern can match at a member only.
+std::string_view member(std::string_view line, std::string_view opening) {
+  const auto start = line.find(opening);
+  if (start == std::string_view::npos) return {};
+  const auto first = start + opening.size();
+  const auto end = line.find('"', first);
+  return end == std::string_view::npos ? std::string_view{} : line.substr(first, end - first);
+}
+
+// And that of a whole number; `otherwise` where the line does not have it.
+std::string_view number_member(std::string_view line, std::string_view opening, std::string_view otherwise) {
+  const auto start = line.find(opening);
+  if (start == std::string_view::npos) return otherwise;
+  const auto first = start + opening.size();
+  return line.substr(first, line.find_first_of(",}", first) - first);
+}
+
+// What tells one record of a trial from another.
+std::string fingerprint(std::string_view status, std::string_view start, std::string_view run,
+                        std::string_view expected) {
+  return fmt::format("{} {} {} {}", status, start, run, expected);
+}
+
+bool is_hdf5(const fs::path& path) {
+  const io::Opened opened = io::open_regular(path);
+  if (!opened) throw io::InputError(fmt::format("{}: cannot be read: {}", path.string(), opened.why));
+  std::array<char, 8> head{};
+  return ::pread(opened.file.fd(), head.data(), head.size(), 0) == 8 &&
+         std::string_view(head.data(), 8) == std::string_view("\x89HDF\r\n\x1a\n", 8);
+}
+
+void take_journal(Loaded& loaded, const fs::path& path) {
+  io::JournalContents contents = io::read_journal(path);
+  loaded.from_journal = true;
+  loaded.results = results_of(contents);
+  loaded.has_notes = !contents.notes.empty();
+  if (contents.torn) {
+    loaded.remarks.push_back(
+        fmt::format("{}: the last line is incomplete (a writer was killed or is writing) and was left out",
+                    path.string()));
+  }
+  if (contents.damaged > 0) {
+    loaded.remarks.push_back(fmt::format("{}: {} damaged line{} left out ({}{})", path.string(),
+                                         contents.damaged, contents.damaged == 1 ? " was" : "s were",
+                                         contents.damaged == 1 ? "" : "the first is ",
+                                         io::first_damage(contents)));
+  }
+}
+
+// A results.h5 of wherever: in a process of its own, for HDF5 stumbles over some damaged ones.
+io::Results read_file(const fs::path& path, bool with_details, std::vector<std::string>& remarks) {
+  io::Results results = io::read_results_apart(path, with_details);
+  if (!results.checked) {
+    remarks.push_back(
+        fmt::format("{}: has no checksums (an older gaussweep or another program wrote it); whether it is "
+                    "undamaged was not checked",
+                    path.string()));
+  }
+  return results;
+}
+
+// What cannot be looked at may be there: who reads it says why not.
+bool may_be_there(const fs::path& path) {
+  std::error_code error;
+  return fs::status(path, error).type() != fs::file_type::not_found;
+}
+
+// "shard-10-of-12" after "shard-9-of-12": digits by their value.
+bool comes_before(const std::string& a, const std::string& b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+      continue;
+    }
+    const auto number = [&](const std::string& text, std::size_t& at) {
+      const std::size_t start = std::min(text.find_first_not_of('0', at), text.size());
+      for (at = start; at < text.size() && is_digit(text[at]);) ++at;
+      return text.substr(start, at - start);
+    };
+    const std::string x = number(a, i), y = number(b, j);
+    if (x != y) return std::pair(x.size(), x) < std::pair(y.size(), y);
+  }
+  return std::pair(a.size() - i, a) < std::pair(b.size() - j, b);
+}
+
+void find_runs(const fs::path& directory, int levels, std::vector<fs::path>& found) {
+  if (may_be_there(directory / "journal.jsonl") || may_be_there(directory / "results.h5")) {
+    found.push_back(directory);
+    return;
+  }
+  if (levels == 0) return;
+  std::vector<fs::path> inside;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code unknown;
+    if (entry->is_directory(unknown)) inside.push_back(entry->path());
+  }
+  std::sort(inside.begin(), inside.end(), [](const fs::path& a, const fs::path& b) {
+    return comes_before(a.filename().string(), b.filename().string());
+  });
+  for (const fs::path& each : inside) find_runs(each, levels - 1, found);
+}
+
+Loaded load_directory(const fs::path& directory, bool with_details) {
+  Loaded loaded;
+  const fs::path results = directory / "results.h5", journal = directory / "journal.jsonl";
+  const bool has_results = may_be_there(results), has_journal = may_be_there(journal);
+  if (!has_results && !has_journal) {
+    throw io::InputError(
+        fmt::format("{}: neither journal.jsonl nor results.h5 is there; expected a run directory, "
+                    "as `gaussweep run PLAN -o DIR` makes it",
+                    directory.string()));
+  }
+  if (has_results) {
+    try {
+      loaded.results = read_file(results, with_details, loaded.remarks);
+      if (!has_journal || is_up_to_date(loaded.results.records, journal)) return loaded;
+      loaded.remarks.assign(
+          1, fmt::format("{} is not what the journal says; the journal was read", results.string()));
+    } catch (const io::InputError& e) {
+      if (!has_journal) throw;
+      loaded.results = {};
+      loaded.remarks.push_back(fmt::format(
+          "{} cannot be read; the journal was read instead ({}) (`gaussweep merge {} -o {} --force` "
+          "makes it anew)",
+          results.string(), e.what(), shell_word(journal.string()), shell_word(results.string())));
+    }
+  }
+  take_journal(loaded, journal);
+  return loaded;
+}
+
+}  // namespace
+
+std::vector<fs::path> runs_under(const fs::path& path) {
+  constexpr int most_levels = 3;  // an architecture's nights' shards
+  std::vector<fs::path> found;
+  std::error_code error;
+  if (fs::is_directory(path, error)) find_runs(path, most_levels, found);
+  if (found.empty()) found.push_back(path);
+  return found;
+}
+
+std::vector<std::string> missing_shards(const std::vector<fs::path>& directories,
+                                        const std::vector<std::string>& asked) {
+  std::map<std::pair<std::string, int>, std::set<int>> seen;  // folder, number of parts → parts
+  for (const fs::path& directory : directories) {
+    if (std::find(asked.begin(), asked.end(), directory) != asked.end()) continue;
+    int part = 0, parts = 0, end = 0;
+    const std::string name = directory.filename().string();
+    if (std::sscanf(name.c_str(), "shard-%d-of-%d%n", &part, &parts, &end) == 2 &&
+        static_cast<std::size_t>(end) == name.size())
+      seen[{directory.parent_path().string(), parts}].insert(part);
+  }
+  std::vector<std::string> missing;
+  for (const auto& [sweep, found] : seen) {
+    for (int part = 1; part <= sweep.second && part <= most_shards; ++part) {
+      if (found.count(part) == 0)
+        missing.push_back(
+            printable(fmt::format("{}/shard-{}-of-{} is not there", sweep.first, part, sweep.second)));
+    }
+  }
+  return missing;
+}
+
+bool is_up_to_date(const std::vector<io::Record>& results, const fs::path& journal) {
+  std::unordered_map<std::string, std::string> expected;
+  expected.reserve(results.size());
+  for (const io::Record& record : results) {
+    expected[record.key] =
+        fingerprint(record.status, record.start_time, record.run_id, std::to_string(record.expected));
+  }
+  std::unordered_map<std::string, std::string> found;
+  found.reserve(results.size());
+  bool readable = true;
+  io::for_lines(journal, [&](const std::vector<std::string_view>& lines) {
+    for (const std::string_view text : lines) {
+      // A record's first member in alphabetical order spares most lines the search for a note.
+      constexpr std::string_view first_member = "{\"allocate_seconds\":";
+      const bool is_record = text.compare(0, first_member.size(), first_member) == 0;
+      if (!is_record && text.find("\"note\":") != std::string_view::npos) continue;
+      const std::string_view key = member(text, "\"key\":\"");
+      readable = readable && !key.empty();  // else damaged, or not written by us: let the reader say
+      found[std::string(key)] =
+          fingerprint(member(text, "\"status\":\""), member(text, "\"start_time\":\""),
+                      member(text, "\"run_id\":\""), number_member(text, "\"expected\":", "-1"));
+    }
+  });
+  return readable && found == expected;
+}
+
+Loaded load(const fs::path& path, bool with_details) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) {
+    throw io::InputError(fmt::format("{}: cannot be looked at: {}", path.string(), error.message()));
+  }
+  if (!fs::exists(status)) {
+    throw io::InputError(fmt::format("{}: no such file or directory", path.string()));
+  }
+  Loaded loaded;
+  if (fs::is_directory(status)) {
+    loaded = load_directory(path, with_details);
+  } else if (is_hdf5(path)) {
+    loaded.results = read_file(path, with_details, loaded.remarks);
+  } else {
+    take_journal(loaded, path);
+    if (loaded.results.records.empty() && !loaded.has_notes) {
+      throw io::InputError(fmt::format("{}: neither a results.h5 nor a journal of gaussweep", path.string()));
+    }
+  }
+  loaded.path = path;
+  const std::string builds = mixed_builds(loaded.results.records);
+  if (!builds.empty()) loaded.remarks.push_back(fmt::format("{}: {}", path.string(), builds));
+  for (std::string& remark : loaded.remarks) remark = printable_lines(remark);
+  return loaded;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,173 @@
+#include "driver/results/merge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "driver/results/host_names.hpp"
+#include "io/files/errors.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+using io::Record;
+
+std::string identity(const Record& r) {
+  // None of these holds a newline.
+  return fmt::format("{}\n{}\n{}\n{}\n{}", r.key, r.run_id, r.gpu_name, r.capability, r.commit);
+}
+
+/// Whether two records of one identity come from one execution; end_time has microseconds.
+bool is_same_execution(const Record& a, const Record& b) {
+  return a.start_time == b.start_time && a.end_time == b.end_time;
+}
+
+/// Whether a record counts rather than another of its identity: the later execution, of one the later
+/// judgement. Times are in UTC and of fixed form, so that text compares as time does.
+bool is_later(const Record& a, const Record& b) {
+  return std::tie(a.start_time, a.end_time, a.judged_time) >
+         std::tie(b.start_time, b.end_time, b.judged_time);
+}
+
+bool same_verdict(const Record& a, const Record& b) {
+  return a.status == b.status &&
+         (a.tolerance == b.tolerance || (std::isnan(a.tolerance) && std::isnan(b.tolerance)));
+}
+
+constexpr std::size_t most_conflicts = 10;  // are named
+
+/// What two judgements of one execution say.
+std::string conflict(const Record& old, const std::string& old_path, const Record& kept,
+                     const std::string& kept_path) {
+  return fmt::format(
+      "{}/{} n={} is {} by tolerance {:g} in {}, and {} by {:g} in {}, which is later and counts",
+      kept.problem, kept.method, kept.n, old.status, old.tolerance, old_path, kept.status, kept.tolerance,
+      kept_path);
+}
+
+std::string attribute(const io::Results& results, const std::string& name) {
+  const auto found = results.attributes.find(name);
+  return found == results.attributes.end() ? std::string() : found->second;
+}
+
+void check_plans(const std::vector<Loaded>& inputs) {
+  const Loaded* named = nullptr;
+  for (const Loaded& input : inputs) {
+    const std::string name = attribute(input.results, "plan_name");
+    if (name.empty()) continue;
+    if (named == nullptr) named = &input;
+    const std::string first = attribute(named->results, "plan_name");
+    if (name == first) continue;
+    throw io::InputError(
+        fmt::format("{} is of the plan '{}', but {} of the plan '{}': they do not belong together; --force "
+                    "joins them all the same",
+                    named->path.string(), first, input.path.string(), name));
+  }
+}
+
+std::map<std::string, std::string> join_attributes(const std::vector<Loaded>& inputs) {
+  std::map<std::string, std::vector<std::string>> values;
+  for (const Loaded& input : inputs) {
+    for (const auto& [name, value] : input.results.attributes) {
+      auto& known = values[name];
+      if (std::find(known.begin(), known.end(), value) == known.end()) known.push_back(value);
+    }
+  }
+  std::map<std::string, std::string> joined;
+  for (const auto& [name, known] : values) {
+    joined[name] = name == "plan" ? known.front() : fmt::format("{}", fmt::join(known, ", "));
+  }
+  // Of the parts, and wrong for the whole where the parts differ.
+  const auto total = values.find("total");
+  if (total != values.end() && inputs.size() > 1) joined.erase("total");
+  return joined;
+}
+
+std::int64_t expected_records(const io::Results& results) {
+  const std::string text = attribute(results, "total");
+  const bool is_number =
+      !text.empty() && text.size() < 15 && text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::stoll(text) : -1;
+}
+
+}  // namespace
+
+Merged merge(std::vector<Loaded> inputs, bool force) {
+  if (inputs.empty()) throw io::InputError("nothing to merge: no input could be read");
+  if (!force) check_plans(inputs);
+  Merged merged;
+  merged.results.attributes = join_attributes(inputs);
+  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> place;  // identity → record, its input
+  std::set<std::pair<std::string, std::string>> devices;
+  std::set<std::string> hosts, plans;
+  HostNames names;
+  std::size_t conflicts = 0;
+  nlohmann::json sources = nlohmann::json::array();
+  for (Loaded& input : inputs) {
+    names.tell_apart(input.results);
+    const std::size_t number = merged.inputs.size();
+    MergeInput& report = merged.inputs.emplace_back();
+    report.path = input.path.string();
+    report.records = static_cast<std::int64_t>(input.results.records.size());
+    report.expected = expected_records(input.results);
+    plans.insert(attribute(input.results, "plan"));
+    sources.push_back({{"path", report.path},
+                       {"records", report.records},
+                       {"run_id", attribute(input.results, "run_id")},
+                       {"commit", attribute(input.results, "commit")},
+                       {"shard", attribute(input.results, "shard")}});
+    for (Record& record : input.results.records) {
+      const auto [known, is_new] = place.try_emplace(identity(record), merged.results.records.size(), number);
+      if (is_new) {
+        merged.results.records.push_back(std::move(record));
+        continue;
+      }
+      Record& kept = merged.results.records[known->second.first];
+      const bool judged_again = is_same_execution(record, kept) && !same_verdict(record, kept);
+      // Where nothing says which judgement is later, that of the later input is.
+      const bool counts = is_later(record, kept) || (judged_again && !is_later(kept, record));
+      if (judged_again && ++conflicts <= most_conflicts) {
+        const std::string& other = merged.inputs[known->second.second].path;
+        merged.remarks.push_back(counts ? conflict(kept, other, record, report.path)
+                                        : conflict(record, report.path, kept, other));
+      }
+      if (counts) {
+        kept = std::move(record);
+        ++merged.inputs[known->second.second].dropped;
+        known->second.second = number;
+      } else {
+        ++report.dropped;
+      }
+    }
+    for (io::DeviceRow& row : input.results.devices) {
+      const std::string name = row.gpu_uuid.empty() ? row.gpu_name : row.gpu_uuid;
+      if (devices.emplace(row.host, name).second) merged.results.devices.push_back(std::move(row));
+    }
+    for (io::HostRow& row : input.results.hosts) {
+      if (hosts.insert(row.host).second) merged.results.hosts.push_back(std::move(row));
+    }
+    for (const std::string& remark : input.remarks) merged.remarks.push_back(remark);
+  }
+  if (conflicts > most_conflicts)
+    merged.remarks.push_back(
+        fmt::format("and {} more records were judged again", conflicts - most_conflicts));
+  plans.erase("");
+  if (plans.size() > 1) {
+    merged.remarks.push_back(
+        fmt::format("the inputs carry {} different texts of the plan; the first one is kept", plans.size()));
+  }
+  merged.results.attributes["record_count"] = std::to_string(merged.results.records.size());
+  if (inputs.size() > 1)
+    merged.results.attributes["merged_from"] =
+        sources.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return merged;
+}
+
+}  // namespace gaussweep::driver

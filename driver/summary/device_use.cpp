@@ -1,0 +1,127 @@
+#include "driver/summary/device_use.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "driver/system/clock.hpp"
+
+namespace gaussweep::driver {
+
+std::vector<Interval> intervals_of(const io::Record& record) {
+  std::vector<Interval> found;
+  const double end = parse_time(record.end_time);
+  for (const Phase& phase : phases()) {
+    const double began = record.*phase.began;
+    if (!std::isnan(began)) found.push_back({&phase, began, end});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Interval& a, const Interval& b) { return a.began < b.began; });
+  for (std::size_t i = 0; i + 1 < found.size(); ++i) found[i].ended = found[i + 1].began;
+  constexpr double rounding = 1e-5;  // of the time's text
+  if (!found.empty() && !(end >= found.back().began - rounding)) found.clear();
+  if (!found.empty()) found.back().ended = std::max(end, found.back().began);
+  return found;
+}
+
+double DeviceUse::busy() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < seconds.size(); ++i) sum += phases()[i].busy ? seconds[i] : 0;
+  return span > 0 ? sum / span : io::Record::unknown;
+}
+
+std::string DeviceUse::otherwise() const {
+  constexpr double least = 0.005;  // of the span, to be worth a word
+  std::vector<std::pair<double, std::string>> idle;
+  double known = cpu_methods;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    known += seconds[i];
+    if (!phases()[i].busy) idle.emplace_back(seconds[i], phases()[i].name);
+  }
+  idle.emplace_back(cpu_methods, "methods of the CPU");
+  idle.emplace_back(span - known, "not recorded");
+  std::sort(idle.begin(), idle.end(), std::greater<>());
+  std::string words;
+  for (const auto& [time, name] : idle) {
+    if (time >= least * span)
+      words += fmt::format("{}{} {:.0f}%", words.empty() ? "" : ", ", name, 100 * time / span);
+  }
+  return words;
+}
+
+std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& records) {
+  using Key = std::tuple<std::string, std::string, std::int64_t>;
+  const auto key_of = [](const io::Record& r) { return Key{r.run_id, r.host, r.rank}; };
+  std::map<Key, std::string> gpus;
+  for (const io::Record* record : records) {
+    if (!record->gpu_name.empty()) gpus[key_of(*record)] = record->gpu_name;
+  }
+  struct Found {
+    DeviceUse use;
+    double first = HUGE_VAL, last = -HUGE_VAL;
+  };
+  std::vector<Found> all;
+  std::map<Key, std::size_t> place_of;
+  for (const io::Record* record : records) {
+    const std::vector<Interval> intervals = intervals_of(*record);
+    if (intervals.empty()) continue;
+    const auto gpu = gpus.find(key_of(*record));
+    const auto [place, is_new] = place_of.try_emplace(key_of(*record), all.size());
+    if (is_new) {
+      all.emplace_back();
+      DeviceUse& use = all.back().use;
+      use.device = gpu != gpus.end() ? gpu->second : "CPU";
+      use.host = record->host;
+      use.rank = record->rank;
+      use.seconds.assign(phases().size(), 0);
+    }
+    Found& found = all[place->second];
+    const bool beside_gpu = gpu != gpus.end() && record->gpu_name.empty();
+    ++found.use.trials;
+    for (const Interval& each : intervals) {
+      const auto phase = static_cast<std::size_t>(each.phase - phases().data());
+      (beside_gpu && each.phase->busy ? found.use.cpu_methods : found.use.seconds[phase]) +=
+          each.ended - each.began;
+      found.first = std::min(found.first, each.began);
+      found.last = std::max(found.last, each.ended);
+    }
+    found.use.span = found.last - found.first;
+  }
+  std::vector<DeviceUse> uses;
+  for (Found& found : all) uses.push_back(std::move(found.use));
+  return uses;
+}
+
+Table device_use_table(const std::vector<DeviceUse>& uses) {
+  Table table;
+  table.columns = {{"device", "DEVICE"},
+                   {"host", "HOST"},
+                   {"rank", "RANK"},
+                   {"trials", "TRIALS"},
+                   {"seconds", "SPAN", Style::seconds},
+                   {"busy_share", "BUSY", Style::percent}};
+  for (const Phase& phase : phases()) {
+    std::string title(phase.name);
+    std::transform(title.begin(), title.end(), title.begin(),
+                   [](unsigned char c) { return std::toupper(c); });
+    if (phase.busy) table.columns.push_back({std::string(phase.name), title, Style::percent});
+  }
+  table.columns.push_back({"otherwise", "OTHERWISE"});
+  for (const DeviceUse& use : uses) {
+    std::vector<Cell> row = {use.device, use.host, use.rank, use.trials, use.span, use.busy()};
+    for (std::size_t i = 0; i < phases().size(); ++i) {
+      if (phases()[i].busy) row.emplace_back(use.seconds[i] / use.span);
+    }
+    row.emplace_back(use.otherwise());
+    table.rows.push_back(std::move(row));
+  }
+  table.spare = {"reference", "stages", "warm-up", "rank", "seconds"};
+  return table;
+}
+
+}  // namespace gaussweep::driver

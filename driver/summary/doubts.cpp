@@ -1,0 +1,58 @@
+#include "driver/summary/doubts.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/records/status.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+struct DoubtEntry {
+  std::int64_t trials = 0, smallest_n = std::numeric_limits<std::int64_t>::max(), largest_n = 0;
+  double worst = 0;
+  std::string reference;
+};
+
+}  // namespace
+
+Table doubt_table(const std::vector<io::Record>& records) {
+  std::map<std::pair<std::string, std::string>, DoubtEntry> entries;
+  const auto doubt = [&](const io::Record& r, const char* what, double figure) {
+    DoubtEntry& entry = entries[{r.problem + "/" + r.method, what}];
+    ++entry.trials;
+    entry.smallest_n = std::min(entry.smallest_n, r.n);
+    entry.largest_n = std::max(entry.largest_n, r.n);
+    if (figure >= entry.worst) {
+      entry.worst = figure;
+      entry.reference = r.reference_method;
+    }
+  };
+  for (const io::Record& r : records) {
+    if (r.status != io::Status::pass && r.status != io::Status::suspect) continue;
+    if (r.timing == "suspect") doubt(r, "timing", r.peak_share);
+    if (r.digits_lost >= doubted_digits) doubt(r, "accuracy", r.digits_lost);
+  }
+  Table table;
+  table.columns = {
+      {"method", "METHOD"}, {"doubt", "DOUBT"}, {"trials", "TRIALS"}, {"n", "N"}, {"cause", "CAUSE"}};
+  for (const auto& [key, entry] : entries) {
+    const std::string sizes = entry.smallest_n == entry.largest_n
+                                  ? fmt::to_string(entry.largest_n)
+                                  : fmt::format("{} to {}", entry.smallest_n, entry.largest_n);
+    const std::string cause =
+        key.second == "timing"
+            ? fmt::format("{:.3g} times as fast as the device's measured peaks allow", entry.worst)
+            : fmt::format("up to {:.1f} decimal digits less accurate than {}", entry.worst, entry.reference);
+    table.rows.push_back({key.first, key.second, entry.trials, sizes, cause});
+  }
+  table.naming = 2;
+  return table;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,362 @@
+/// The summary's filters, order and columns.
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/words.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "driver/plan/trial.hpp"
+#include "driver/results/identity.hpp"
+#include "driver/summary/summary.hpp"
+#include "driver/summary/trial_columns.hpp"
+#include "io/plan/plan.hpp"
+#include "io/plan/settings.hpp"
+#include "io/records/status.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+using io::Record;
+
+enum class Where { terminal, data, both };
+
+// One column, where it is shown, and how to get its cell.
+struct View {
+  Column column;
+  Where where;
+  std::function<Cell(const Group&)> cell;
+};
+
+/// Those, and before the GPU's the settings that make measurements different ones.
+std::vector<View> with_conditions(std::vector<View> views) {
+  auto place =
+      std::find_if(views.begin(), views.end(), [](const View& v) { return v.column.name == "gpu_name"; });
+  for (const io::Setting& setting : io::conditions()) {
+    const auto cell = [column = setting.condition->column](const Group& g) -> Cell {
+      return g.first.*column;
+    };
+    place = views.insert(place, {{setting.name, setting.condition->heading}, Where::both, cell}) + 1;
+  }
+  return views;
+}
+
+const std::vector<View>& views() {
+  using G = const Group&;
+  static const std::vector<View> all = with_conditions(
+      {{{"problem", "PROBLEM"}, Where::data, [](G g) -> Cell { return g.first.problem; }},
+       {{"method", "METHOD"}, Where::data, [](G g) -> Cell { return g.first.method; }},
+       {{"id", "METHOD"},
+        Where::terminal,
+        [](G g) -> Cell { return g.first.problem + "/" + g.first.method; }},
+       {{"backend", "BACKEND"}, Where::both, [](G g) -> Cell { return g.first.backend; }},
+       {{"precision", "PRECISION"}, Where::both, [](G g) -> Cell { return g.first.precision; }},
+       {{"m", "M"}, Where::data, [](G g) -> Cell { return g.first.m; }},
+       {{"n", "N"}, Where::both, [](G g) -> Cell { return g.first.n; }},
+       {{"k", "K"}, Where::data, [](G g) -> Cell { return g.first.k; }},
+       // Shown where they say more than n does.
+       {{"shape", "M x K"},
+        Where::terminal,
+        [](G g) -> Cell {
+          return has_axis(g.first.problem, "k") ? fmt::format("{} x {}", g.first.m, g.first.k)
+                                                : std::string();
+        }},
+       {{"nrhs", "NRHS"}, Where::both, [](G g) -> Cell { return g.first.nrhs; }},
+       {{"uplo", "UPLO"}, Where::both, [](G g) -> Cell { return g.first.uplo; }},
+       {{"parameters", "PARAMETERS"}, Where::data, [](G g) -> Cell { return g.first.parameters; }},
+       {{"settings", "PARAMETERS"},
+        Where::terminal,
+        [](G g) -> Cell { return settings_text(g.first.parameters); }},
+       {{"matrix", "MATRIX"}, Where::data, [](G g) -> Cell { return matrix_label(g.first); }},
+       {{"matrix_name", "MATRIX"}, Where::terminal, [](G g) -> Cell { return g.matrix; }},
+       {{"matrix_parameters", "OF THE MATRIX"},
+        Where::data,
+        [](G g) -> Cell { return g.first.matrix_parameters; }},
+       {{"matrix_kind", "KIND"}, Where::data, [](G g) -> Cell { return g.first.matrix_kind; }},
+       {{"matrix_seed", "SEED"}, Where::both, [](G g) -> Cell { return g.first.matrix_seed; }},
+       {{"gpu_name", "GPU"}, Where::both, [](G g) -> Cell { return g.first.gpu_name; }},
+       {{"capability", "CAPABILITY"}, Where::data, [](G g) -> Cell { return g.first.capability; }},
+       {{"trials", "TRIALS"},
+        Where::both,
+        [](G g) -> Cell { return static_cast<std::int64_t>(g.records.size()); }},
+       {{"status", "STATUS"}, Where::both, [](G g) -> Cell { return g.status; }},
+       {{"min", "MIN", Style::seconds}, Where::data, [](G g) -> Cell { return g.min; }},
+       {{"q1", "Q1", Style::seconds}, Where::data, [](G g) -> Cell { return g.q1; }},
+       {{"median", "MEDIAN", Style::seconds}, Where::both, [](G g) -> Cell { return g.median; }},
+       {{"q3", "Q3", Style::seconds}, Where::data, [](G g) -> Cell { return g.q3; }},
+       {{"max", "MAX", Style::seconds}, Where::data, [](G g) -> Cell { return g.max; }},
+       {{"spread", "SPREAD", Style::percent},
+        Where::both,
+        [](G g) -> Cell { return (g.q3 - g.q1) / g.median; }},
+       {{"gflops", "GFLOP/S"}, Where::both, [](G g) -> Cell { return g.gflops; }},
+       {{"peak_share", "OF PEAK", Style::percent}, Where::both, [](G g) -> Cell { return g.peak_share; }},
+       {{"replay", "GPU ALONE", Style::seconds}, Where::both, [](G g) -> Cell { return g.replay; }},
+       {{"launch_bound", "LAUNCH-BOUND"}, Where::data, [](G g) -> Cell { return g.first.launch_bound; }},
+       {{"kernels", "KERNELS"}, Where::data, [](G g) -> Cell { return g.first.kernels; }},
+       {{"joules", "J/RUN"}, Where::both, [](G g) -> Cell { return g.joules; }},
+       {{"gflops_per_watt", "GFLOP/S/W"},
+        Where::both,
+        [](G g) -> Cell { return g.first.flops / g.joules * 1e-9; }},
+       {{"ratio", "RATIO", Style::scientific}, Where::both, [](G g) -> Cell { return g.ratio; }},
+       {{"forward_error", "ERROR", Style::scientific},
+        Where::both,
+        [](G g) -> Cell { return g.forward_error; }},
+       {{"speedup", "SPEEDUP", Style::factor}, Where::both, [](G g) -> Cell { return g.speedup; }},
+       {{"speedup_over", "OVER"}, Where::data, [](G g) -> Cell { return g.speedup_over; }},
+       {{"throttled", "THROTTLED"}, Where::data, [](G g) -> Cell { return g.throttled; }},
+       {{"key", "KEY"}, Where::data, [](G g) -> Cell { return g.first.key; }}});
+  return all;
+}
+
+bool matches_any(const std::vector<std::string>& patterns, const std::string& word) {
+  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+           return fnmatch(pattern.c_str(), word.c_str(), 0) == 0;
+         });
+}
+
+template <class Words>
+bool fits_any(const std::string& pattern, const Words& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return fnmatch(pattern.c_str(), word.c_str(), 0) == 0; });
+}
+
+struct Range {
+  std::int64_t low = 0, high = std::numeric_limits<std::int64_t>::max();
+};
+
+std::int64_t parse_size(const std::string& text, const std::string& whole) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && rest + 1 == end && *rest == 'k' && value < (std::int64_t{1} << 40)) {
+    value *= 1024;
+    ++rest;
+  }
+  if (error != std::errc() || rest != end || text.empty() || value < 0) {
+    throw UsageError(fmt::format(
+        "--n {}: not a size; allowed are a number (512, 1k), a range (256:1024), or a bound (>=512, <64)",
+        whole));
+  }
+  return value;
+}
+
+Range parse_range(const std::string& text) {
+  const auto colon = text.find(':');
+  if (colon != std::string::npos) {
+    const Range range{parse_size(text.substr(0, colon), text), parse_size(text.substr(colon + 1), text)};
+    if (range.low <= range.high) return range;
+    throw UsageError(fmt::format("--n {}: the range ends before it starts; allowed: low:high", text));
+  }
+  const auto begins = [&](const char* prefix) { return text.rfind(prefix, 0) == 0; };
+  Range range;
+  if (begins(">=")) {
+    range.low = parse_size(text.substr(2), text);
+  } else if (begins("<=")) {
+    range.high = parse_size(text.substr(2), text);
+  } else if (begins(">")) {
+    range.low = parse_size(text.substr(1), text) + 1;
+  } else if (begins("<")) {
+    range.high = parse_size(text.substr(1), text) - 1;
+  } else {
+    range.low = range.high = parse_size(text, text);
+  }
+  return range;
+}
+
+// A word that matches no record at all is most likely mistyped: say so instead of showing nothing.
+void check_words(const char* option, const std::vector<std::string>& patterns,
+                 const std::set<std::string>& present) {
+  for (const std::string& pattern : patterns) {
+    if (fits_any(pattern, present)) continue;
+    std::vector<std::string> words(present.begin(), present.end());
+    words.erase(std::remove(words.begin(), words.end(), ""), words.end());  // records without a GPU
+    if (words.empty()) throw UsageError(fmt::format("{} {}: no record names any", option, pattern));
+    throw UsageError(fmt::format("{} {}: no record matches; {}present are {}", option, pattern,
+                                 io::nearest_hint(pattern, words), fmt::join(words, ", ")));
+  }
+}
+
+/// A status that does not occur is an answer, one that does not exist a mistake.
+void check_statuses(const std::vector<std::string>& patterns) {
+  const std::vector<std::string>& words = io::status_words();
+  for (const std::string& pattern : patterns) {
+    if (fits_any(pattern, words)) continue;
+    throw UsageError(fmt::format("--status {}: no such status; {}allowed are {}", pattern,
+                                 io::nearest_hint(pattern, words), fmt::join(words, ", ")));
+  }
+}
+
+/// "sizes 64, 128 for --method lapack": of what each word asks for alone, what the other columns hold.
+std::string present_words(const std::vector<Record>& records, const Filter& filter) {
+  constexpr std::size_t most_named = 12;
+  const auto listed = [](const auto& values) {
+    std::vector<std::string> words;
+    for (const auto& value : values) words.push_back(fmt::format("{}", value));
+    const std::size_t more = words.size() > most_named ? words.size() - most_named : 0;
+    words.resize(words.size() - more);
+    return fmt::format("{}{}", fmt::join(words, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  };
+  std::set<std::string> methods, precisions, backends, matrices, gpus;
+  std::set<std::int64_t> sizes;
+  for (const Record& record : records) {
+    if (!matches_any(filter.problems, record.problem)) continue;
+    if (!matches_any(filter.methods, record.method) &&
+        !matches_any(filter.methods, record.problem + "/" + record.method))
+      continue;
+    methods.insert(record.problem + "/" + record.method);
+    precisions.insert(record.precision);
+    backends.insert(record.backend);
+    matrices.insert(matrix_label(record));
+    if (!record.gpu_name.empty()) gpus.insert(record.gpu_name);
+    sizes.insert(record.n);
+  }
+  if (methods.empty()) return present_words(records, Filter());
+  std::string text = fmt::format("{} in {} on {}", listed(methods), listed(precisions), listed(backends));
+  if (!gpus.empty()) text += fmt::format(" ({})", listed(gpus));
+  return text + fmt::format(", n {}, matrices {}", listed(sizes), listed(matrices));
+}
+
+}  // namespace
+
+std::vector<Record> filter_records(std::vector<Record> records, const Filter& filter, Empty empty) {
+  struct Choice {
+    const char* option;
+    const std::vector<std::string>* patterns;
+    std::string Record::*member;
+  };
+  const Choice choices[] = {{"--problem", &filter.problems, &Record::problem},
+                            {"--method", &filter.methods, &Record::method},
+                            {"--precision", &filter.precisions, &Record::precision},
+                            {"--backend", &filter.backends, &Record::backend},
+                            {"--status", &filter.statuses, &Record::status},
+                            {"--gpu", &filter.gpus, &Record::gpu_name},
+                            {"--matrix", &filter.matrices, &Record::matrix_kind}};
+  std::vector<Range> ranges;
+  for (const std::string& text : filter.sizes) ranges.push_back(parse_range(text));
+  check_statuses(filter.statuses);
+  for (const Choice& choice : choices) {
+    if (choice.patterns->empty() || records.empty()) continue;
+    std::set<std::string> present;
+    for (const Record& record : records) {
+      present.insert(record.*choice.member);
+      if (choice.member == &Record::method) present.insert(record.problem + "/" + record.method);
+      if (choice.member == &Record::matrix_kind) present.insert(matrix_label(record));
+    }
+    if (choice.member != &Record::status) check_words(choice.option, *choice.patterns, present);
+  }
+  const auto is_out = [&](const Record& record) {
+    for (const Choice& choice : choices) {
+      const bool fits =
+          matches_any(*choice.patterns, record.*choice.member) ||
+          (choice.member == &Record::method &&
+           matches_any(*choice.patterns, record.problem + "/" + record.method)) ||
+          (choice.member == &Record::matrix_kind && matches_any(*choice.patterns, matrix_label(record)));
+      if (!fits) return true;
+    }
+    return !ranges.empty() && std::none_of(ranges.begin(), ranges.end(), [&](const Range& range) {
+      return range.low <= record.n && record.n <= range.high;
+    });
+  };
+  if (empty == Empty::is_refused && !records.empty() && std::all_of(records.begin(), records.end(), is_out))
+    throw UsageError(fmt::format("none of the {} records is of all that is asked for; there are {}",
+                                 records.size(), present_words(records, filter)));
+  records.erase(std::remove_if(records.begin(), records.end(), is_out), records.end());
+  return records;
+}
+
+std::vector<std::string> summary_columns() {
+  std::vector<std::string> names;
+  for (const View& view : views()) names.push_back(view.column.name);
+  return names;
+}
+
+void sort_groups(std::vector<Group>& groups, const std::string& column) {
+  if (column.empty()) {
+    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+      const Record &x = a.first, &y = b.first;
+      return std::tie(x.problem, x.precision, x.n, x.m, x.k, x.nrhs, x.uplo, x.method, x.parameters,
+                      matrix_label(x), x.matrix_parameters, x.matrix_seed) <
+             std::tie(y.problem, y.precision, y.n, y.m, y.k, y.nrhs, y.uplo, y.method, y.parameters,
+                      matrix_label(y), y.matrix_parameters, y.matrix_seed);
+    });
+    return;
+  }
+  const bool down = !column.empty() && column.front() == '-';
+  const std::string name = down ? column.substr(1) : column;
+  const auto view =
+      std::find_if(views().begin(), views().end(), [&](const View& v) { return v.column.name == name; });
+  if (view == views().end()) {
+    const std::vector<std::string> names = summary_columns();
+    throw UsageError(fmt::format("--sort {}: unknown column; {}allowed are {}, and each with a - before it",
+                                 name, io::nearest_hint(name, names), fmt::join(names, ", ")));
+  }
+  std::vector<Cell> cells;
+  for (const Group& group : groups) cells.push_back(view->cell(group));
+  const auto is_unknown = [](const Cell& cell) {
+    const auto* number = std::get_if<double>(&cell);
+    return number != nullptr && std::isnan(*number);
+  };
+  std::vector<std::size_t> order(groups.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (is_unknown(cells[a]) || is_unknown(cells[b])) return !is_unknown(cells[a]) && is_unknown(cells[b]);
+    return down ? cells[b] < cells[a] : cells[a] < cells[b];
+  });
+  std::vector<Group> sorted;
+  sorted.reserve(groups.size());
+  for (const std::size_t place : order) sorted.push_back(std::move(groups[place]));
+  groups = std::move(sorted);
+}
+
+Table summary_table(const std::vector<Group>& groups, bool full) {
+  Table table;
+  std::vector<const View*> chosen;
+  // On a terminal, what is the same for all and usual is left out.
+  std::vector<const Record*> records;
+  for (const Group& group : groups) records.push_back(&group.first);
+  const Varying varying(records);
+  const ParameterNames settings(records);
+  const auto is_condition = [](const std::string& name) {
+    const auto& all = io::conditions();
+    return std::any_of(all.begin(), all.end(), [&](const io::Setting& each) { return each.name == name; });
+  };
+  const auto is_usual = [&](const std::string& name) {
+    return (name == "nrhs" && !varying.nrhs) || (name == "uplo" && varying.uplo.empty()) ||
+           (name == "matrix_seed" && !varying.seed) ||
+           (is_condition(name) && varying.conditions.count(name) == 0);
+  };
+  const bool repeated =
+      std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.records.size() > 1; });
+  for (const View& view : views()) {
+    const std::string& name = view.column.name;
+    if (view.where == (full ? Where::terminal : Where::data)) continue;
+    if (!full && (is_usual(name) || (name == "trials" && !repeated))) continue;
+    chosen.push_back(&view);
+    table.columns.push_back(view.column);
+  }
+  for (const Group& group : groups) {
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (const View* view : chosen)
+      row.push_back(view->column.name == "settings" ? Cell(settings.of(group.first.parameters))
+                                                    : view->cell(group));
+  }
+  const auto naming = std::find_if(chosen.begin(), chosen.end(),
+                                   [](const View* view) { return view->column.name == "status"; }) -
+                      chosen.begin();
+  if (!full) table.common = settings.common();
+  table.naming = static_cast<std::size_t>(naming);
+  table.spare = {"gflops_per_watt", "joules", "replay",     "forward_error",
+                 "gflops",          "spread", "peak_share", "trials"};
+  return table;
+}
+
+}  // namespace gaussweep::driver

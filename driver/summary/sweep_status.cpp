@@ -1,0 +1,393 @@
+#include "driver/summary/sweep_status.hpp"
+
+#include <fmt/format.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <set>
+
+#include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
+#include "driver/judge/judge.hpp"
+#include "driver/plan/shard.hpp"
+#include "driver/results/builds.hpp"
+#include "driver/results/identity.hpp"
+#include "driver/summary/summary.hpp"
+#include "driver/system/clock.hpp"
+#include "io/files/open_file.hpp"
+#include "io/records/status.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+constexpr double most_skew = 5;  // seconds between the clocks of two machines, at most
+
+/// "3 pass, 1 crashed": in the order of the contract.
+std::string counts_text(const std::map<std::string, std::int64_t>& counts) {
+  std::vector<std::pair<std::string, std::int64_t>> sorted(counts.begin(), counts.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto& a, const auto& b) { return status_rank(a.first) < status_rank(b.first); });
+  std::string words;
+  for (const auto& [name, count] : sorted)
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, printable(name));
+  return words;
+}
+
+/// What only the reckoning needs.
+struct LastStart {
+  std::size_t note = 0;  ///< its place among the notes
+  Shard shard;
+  Moment moment;
+  std::set<std::string> vanished;
+};
+
+// What the notes tell; a later start supersedes an earlier one.
+LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
+  LastStart start;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (const auto* run = std::get_if<io::note::Run>(&notes[i])) {
+      ++status.starts;
+      status.plan_name = run->plan_name;
+      status.run_id = run->run_id;
+      status.started = run->started;
+      status.total = run->total;
+      status.ended = false;
+      status.exit_code = -1;
+      status.reason.clear();
+      start.note = i;
+      start.shard = read_shard(run->shard).value_or(Shard{});
+      start.moment = {parse_time(run->started), run->clock.boot, run->clock.uptime};
+    } else if (const auto* end = std::get_if<io::note::End>(&notes[i])) {
+      status.ended = true;
+      status.exit_code = static_cast<int>(end->exit_code);
+      status.reason = end->reason;
+    } else if (const auto* gone = std::get_if<io::note::Vanished>(&notes[i])) {
+      start.vanished = {gone->keys.begin(), gone->keys.end()};
+    } else if (const auto* retired = std::get_if<io::note::Retired>(&notes[i])) {
+      status.remarks.push_back(fmt::format("rank {} was retired: {}", retired->rank, retired->reason));
+    }
+  }
+  return start;
+}
+
+/// When the records of the last start were made, by the clock that people set.
+struct Span {
+  double first = io::Record::unknown, last = io::Record::unknown;
+};
+
+/// When a record's trial had ended, or, where an older one does not say, begun.
+double last_known(const io::Record& record) {
+  return std::fmax(parse_time(record.start_time), parse_time(record.end_time));
+}
+
+void estimate(SweepStatus& status, const Moment& start, const Span& span, const Moment& now) {
+  if (std::isnan(start.seconds) || status.fresh == 0) return;
+  // An ended or killed run: up to its last trial.
+  double taken = (status.running ? now.seconds : span.last) - start.seconds;
+  if (status.running && !start.boot.empty() && start.boot == now.boot) {
+    taken = now.uptime - start.uptime;
+  } else if (span.first < start.seconds - most_skew || span.last > start.seconds + taken + most_skew) {
+    status.remarks.emplace_back("the clock was set back during the run: its rate is not known");
+    return;
+  }
+  // The start is recorded in whole seconds.
+  if (taken < 1) return;
+  status.rate = static_cast<double>(status.fresh) / taken;
+  if (status.running && status.total > status.done) {
+    status.seconds_left = static_cast<double>(status.total - status.done) / status.rate;
+  }
+}
+
+}  // namespace
+
+bool is_locked(const std::filesystem::path& lock) {
+  const io::Opened opened = io::open_regular(lock);
+  if (!opened) return false;
+  // Shared and given back at once: a run that starts at this very moment tries again for some seconds.
+  return flock(opened.file.fd(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+SweepStatus status_of(const io::JournalContents& journal, bool running, const Moment& now,
+                      std::size_t most_failures) {
+  SweepStatus status;
+  status.running = running;
+  const LastStart start = read_notes(status, journal.notes);
+  Span span;
+  std::vector<const io::Record*> all, recent;
+  for (std::size_t i = 0; i < journal.records.size(); ++i) {
+    const io::Record& record = journal.records[i];
+    if (start.vanished.count(record.key) != 0) {
+      ++status.vanished;
+      continue;
+    }
+    all.push_back(&record);
+    ++(in_shard(record.key, start.shard) ? status.done : status.elsewhere);
+    if (record.for_now && in_shard(record.key, start.shard)) ++status.for_now;
+    ++status.counts[record.status];
+    if (journal.notes_before[i] > start.note && record.status != io::Status::skipped) {
+      ++status.fresh;
+      recent.push_back(&record);
+      span = {std::fmin(span.first, parse_time(record.start_time)), std::fmax(span.last, last_known(record))};
+    }
+    if (is_finding(record)) ++status.findings[record.status];
+    if (is_unexpected(record)) {
+      ++status.unexpected;
+      status.failures.push_back(record);
+      // Trimmed now and then: a night may fail a hundred thousand times.
+      if (status.failures.size() > 2 * most_failures + 64) {
+        status.failures.erase(status.failures.begin(),
+                              status.failures.end() - static_cast<std::ptrdiff_t>(most_failures));
+      }
+    }
+  }
+  if (status.failures.size() > most_failures) {
+    status.failures.erase(status.failures.begin(),
+                          status.failures.end() - static_cast<std::ptrdiff_t>(most_failures));
+  }
+  status.devices = use_of_devices(recent);
+  if (!status.failures.empty()) status.names = TrialColumns(all, Reader::person);
+  estimate(status, start.moment, span, now);
+  const std::string builds = mixed_builds(journal.records);
+  if (!builds.empty()) status.remarks.push_back(builds);
+  // While a run writes, its last line may be half there: nothing to worry about.
+  if (journal.torn && !running)
+    status.remarks.emplace_back("the journal's last line is incomplete and does not count");
+  if (journal.damaged > 0) {
+    const std::string first = io::first_damage(journal);
+    status.remarks.push_back(fmt::format("{} damaged lines of the journal do not count{}", journal.damaged,
+                                         first.empty() ? "" : " (" + first + ")"));
+  }
+  return status;
+}
+
+namespace {
+
+const char* state_of(const SweepStatus& status) {
+  if (status.running) return "running";
+  if (status.ended) return "ended";
+  return status.starts == 0 ? "not started" : "killed";
+}
+
+std::string progress_words(std::int64_t done, std::int64_t total) {
+  if (total <= 0) return fmt::to_string(done);
+  return fmt::format("{} of {} ({:.1f}%)", done, total,
+                     100.0 * static_cast<double>(done) / static_cast<double>(total));
+}
+
+/// Of all together. A total is unknown where one is; what is left is what the slowest leaves.
+SweepStatus sum_of(const std::vector<NamedStatus>& all) {
+  SweepStatus sum;
+  sum.total = 0;
+  for (const auto& [directory, status] : all) {
+    sum.running = sum.running || status.running;
+    sum.total = sum.total < 0 || status.total < 0 ? -1 : sum.total + status.total;
+    sum.done += status.done;
+    sum.unexpected += status.unexpected;
+    for (const auto& [word, count] : status.counts) sum.counts[word] += count;
+    for (const auto& [word, count] : status.findings) sum.findings[word] += count;
+    sum.seconds_left = std::fmax(sum.seconds_left, status.seconds_left);
+  }
+  return sum;
+}
+
+/// The last failures of all, newest last.
+Table failures_of(const std::vector<NamedStatus>& all) {
+  std::vector<const io::Record*> records;
+  for (const auto& [directory, status] : all) {
+    for (const io::Record& record : status.failures) records.push_back(&record);
+  }
+  const TrialColumns names(records, Reader::person);
+  Table table;
+  table.columns = {{"directory", "DIRECTORY"}};
+  for (const Column& column : names.columns()) table.columns.push_back(column);
+  table.naming = table.columns.size();
+  table.common = names.common();
+  table.columns.push_back({"status", "STATUS"});
+  table.columns.push_back({"message", "CAUSE"});
+  for (const auto& [directory, status] : all) {
+    for (const io::Record& r : status.failures) {
+      std::vector<Cell>& row = table.rows.emplace_back(std::vector<Cell>{directory});
+      for (Cell& cell : names.cells(r)) row.push_back(std::move(cell));
+      row.emplace_back(r.status);
+      row.emplace_back(r.message);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+bool Statuses::any_running() const {
+  return std::any_of(all.begin(), all.end(), [](const NamedStatus& each) { return each.status.running; });
+}
+
+std::string statuses_text(const Statuses& statuses, std::size_t width) {
+  const std::vector<NamedStatus>& all = statuses.all;
+  Table table;
+  table.columns = {{"directory", "DIRECTORY"}, {"plan", "PLAN"}, {"state", "STATE"},
+                   {"done", "DONE"},           {"left", "LEFT"}, {"unexpected", "NOT AS EXPECTED"},
+                   {"status", "STATUS"}};
+  for (const auto& [directory, status] : all) {
+    std::string state = state_of(status);
+    if (status.ended && status.exit_code != 0) state += fmt::format(" with exit code {}", status.exit_code);
+    table.rows.push_back(
+        {directory, status.plan_name, state, progress_words(status.done, status.total),
+         std::isnan(status.seconds_left) ? std::string() : duration_words(status.seconds_left),
+         status.unexpected, counts_text(status.counts)});
+  }
+  table.spare = {"status"};
+  const SweepStatus sum = sum_of(all);
+  std::string text = render_text(table, width);
+  text += fmt::format("\nAll:     {}\n", statuses_line(statuses));
+  if (!sum.counts.empty()) text += fmt::format("Status:  {}\n", counts_text(sum.counts));
+  if (!sum.findings.empty())
+    text += fmt::format("Findings: {}, as the plan expects\n", counts_text(sum.findings));
+  for (const auto& [directory, status] : all) {
+    for (const std::string& remark : status.remarks)
+      text += fmt::format("Note:    {}: {}\n", printable(directory), printable(remark));
+  }
+  for (const std::string& what : statuses.missing) text += fmt::format("Note:    {}\n", what);
+  if (sum.unexpected > 0)
+    text += fmt::format("\nNot as expected ({}):\n", sum.unexpected) + render_text(failures_of(all), width);
+  return text;
+}
+
+nlohmann::ordered_json statuses_json(const Statuses& statuses) {
+  const SweepStatus sum = sum_of(statuses.all);
+  nlohmann::ordered_json out;
+  out["running"] = sum.running;
+  out["total"] = sum.total < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(sum.total);
+  out["done"] = sum.done;
+  out["unexpected"] = sum.unexpected;
+  out["directories"] = nlohmann::ordered_json::array();
+  for (const auto& [directory, status] : statuses.all) {
+    nlohmann::ordered_json one;
+    one["directory"] = directory;
+    one.update(status_json(status));
+    out["directories"].push_back(std::move(one));
+  }
+  out["missing"] = statuses.missing;
+  return out;
+}
+
+std::string statuses_line(const Statuses& statuses) {
+  const std::vector<NamedStatus>& all = statuses.all;
+  const SweepStatus sum = sum_of(all);
+  std::string text = progress_words(sum.done, sum.total);
+  const auto running =
+      std::count_if(all.begin(), all.end(), [](const NamedStatus& n) { return n.status.running; });
+  text += statuses.is_one() ? fmt::format(", {}", state_of(all.front().status))
+                            : fmt::format(", {} of {} running", running, all.size());
+  if (sum.unexpected > 0) text += fmt::format(", {} not as expected", sum.unexpected);
+  if (!std::isnan(sum.seconds_left)) text += fmt::format(", {} left", duration_words(sum.seconds_left));
+  return text;
+}
+
+nlohmann::ordered_json status_json(const SweepStatus& status) {
+  nlohmann::ordered_json out;
+  out["plan_name"] = status.plan_name;
+  out["run_id"] = status.run_id;
+  out["state"] = state_of(status);
+  out["running"] = status.running;
+  out["starts"] = status.starts;
+  out["started"] = status.started;
+  out["total"] = status.total < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(status.total);
+  out["done"] = status.done;
+  out["for_now"] = status.for_now;
+  out["vanished"] = status.vanished;
+  out["elsewhere"] = status.elsewhere;
+  out["counts"] = nlohmann::ordered_json::object();
+  for (const auto& [name, count] : status.counts) out["counts"][name] = count;
+  out["exit_code"] =
+      status.exit_code < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(status.exit_code);
+  out["reason"] = status.reason;
+  out["trials_per_second"] = number_json(status.rate);
+  out["seconds_left"] = number_json(status.seconds_left);
+  out["unexpected"] = status.unexpected;
+  out["findings"] = nlohmann::ordered_json::object();
+  for (const auto& [name, count] : status.findings) out["findings"][name] = count;
+  out["failures"] = nlohmann::ordered_json::array();
+  for (const io::Record& r : status.failures) {
+    out["failures"].push_back({{"key", r.key},
+                               {"problem", r.problem},
+                               {"method", r.method},
+                               {"backend", r.backend},
+                               {"precision", r.precision},
+                               {"m", r.m},
+                               {"n", r.n},
+                               {"k", r.k},
+                               {"nrhs", r.nrhs},
+                               {"uplo", r.uplo},
+                               {"parameters", r.parameters},
+                               {"matrix", matrix_label(r)},
+                               {"matrix_parameters", r.matrix_parameters},
+                               {"matrix_seed", r.matrix_seed},
+                               {"status", r.status},
+                               {"expected", r.expected},
+                               {"message", r.message}});
+  }
+  out["devices"] = render_json(device_use_table(status.devices));
+  out["remarks"] = status.remarks;
+  return out;
+}
+
+std::string status_text(const SweepStatus& status, std::size_t width) {
+  std::string text =
+      fmt::format("Plan:    {}\n", status.plan_name.empty() ? "unknown" : printable(status.plan_name));
+  std::string state;
+  if (status.running) {
+    state = "running";
+  } else if (status.ended) {
+    state = fmt::format("ended with exit code {}", status.exit_code);
+    if (!status.reason.empty()) state += fmt::format(" ({})", printable(status.reason));
+  } else {
+    state = status.starts == 0 ? "not started"
+                               : "killed before its end; go on with `gaussweep run PLAN -o DIR --resume`";
+  }
+  text += fmt::format("State:   {}\n", state);
+  if (!status.started.empty()) {
+    text += fmt::format("Started: {}{}\n", printable(status.started),
+                        status.starts > 1 ? fmt::format(" (start number {})", status.starts) : "");
+  }
+  text += fmt::format("Done:    {}", progress_words(status.done, status.total));
+  if (status.elsewhere > 0) text += fmt::format(", and {} of other shards", status.elsewhere);
+  if (status.vanished > 0) text += fmt::format(", and {} no longer in the plan", status.vanished);
+  text += "\n";
+  if (!std::isnan(status.rate)) {
+    text += fmt::format("Rate:    {:.3g} trials a second", status.rate);
+    if (!std::isnan(status.seconds_left))
+      text += fmt::format(", {} left", duration_words(status.seconds_left));
+    text += "\n";
+  }
+  const std::string words = counts_text(status.counts), findings = counts_text(status.findings);
+  if (!words.empty()) text += fmt::format("Status:  {}\n", words);
+  if (!findings.empty()) text += fmt::format("Findings: {}, as the plan expects\n", findings);
+  if (!status.devices.empty()) text += "\n" + render_text(device_use_table(status.devices), width) + "\n";
+  for (const std::string& remark : status.remarks) text += fmt::format("Note:    {}\n", printable(remark));
+  if (!status.failures.empty()) {
+    Table table;
+    table.columns = status.names.columns();
+    table.columns.push_back({"status", "STATUS"});
+    table.columns.push_back({"message", "CAUSE"});
+    for (const io::Record& r : status.failures) {
+      table.rows.push_back(status.names.cells(r));
+      table.rows.back().emplace_back(r.status);
+      table.rows.back().emplace_back(r.message);
+    }
+    table.naming = status.names.columns().size();
+    table.common = status.names.common();
+    text += fmt::format("\nNot as expected ({}{}):\n", status.unexpected,
+                        status.failures.size() < static_cast<std::size_t>(status.unexpected)
+                            ? fmt::format(", the last {}", status.failures.size())
+                            : "") +
+            render_text(table, width);
+  }
+  return text;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,184 @@
+#include "driver/summary/trial_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "driver/base/words.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "driver/results/identity.hpp"
+#include "io/plan/settings.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+using nlohmann::ordered_json;
+
+constexpr std::size_t digits_of_a_digest = 8;
+
+/// Of a version whose records have no matrix label.
+bool is_older(const Record& r) {
+  return r.matrix.empty();
+}
+
+std::string all_but_the_digest(const Record& r) {
+  return fmt::format("{} {} {} {} {} {} {} {}", r.matrix_kind, r.precision, r.m, r.n, r.k, r.nrhs, r.uplo,
+                     r.matrix_seed);
+}
+
+std::string shape(const Record& r) {
+  return has_axis(r.problem, "k") ? fmt::format("{} x {}", r.m, r.k) : std::string();
+}
+
+}  // namespace
+
+MatrixNames::MatrixNames(const std::vector<const Record*>& records) {
+  for (const Record* r : records) {
+    names_[{matrix_label(*r), r->matrix_parameters}];
+    if (is_older(*r)) digests_[all_but_the_digest(*r)].insert(r->matrix_digest);
+  }
+  // Label → parameter → its values, with "" where a matrix does not have it.
+  std::map<std::string, std::vector<ordered_json>> of_label;
+  for (const auto& [key, name] : names_)
+    of_label[key.first].push_back(ordered_json::parse(key.second, nullptr, false));
+  const auto differs = [](const std::vector<ordered_json>& all, const std::string& parameter) {
+    const auto value = [&](const ordered_json& one) {
+      return one.is_object() ? one.value(parameter, ordered_json()) : ordered_json();
+    };
+    return std::any_of(all.begin(), all.end(),
+                       [&](const ordered_json& one) { return value(one) != value(all.front()); });
+  };
+  for (auto& [key, name] : names_) {
+    name = key.first;
+    const ordered_json parameters = ordered_json::parse(key.second, nullptr, false);
+    if (!parameters.is_object()) continue;
+    ordered_json told = ordered_json::object();
+    for (const auto& [parameter, value] : parameters.items()) {
+      if (differs(of_label[key.first], parameter)) told[parameter] = value;
+    }
+    if (!told.empty()) name += " " + settings_text(told.dump());
+  }
+}
+
+std::string MatrixNames::of(const Record& record) const {
+  const auto name = names_.find({matrix_label(record), record.matrix_parameters});
+  std::string text = name == names_.end() ? matrix_label(record) : name->second;
+  if (!is_older(record)) return text;
+  const auto digests = digests_.find(all_but_the_digest(record));
+  if (digests == digests_.end() || digests->second.size() < 2) return text;
+  return fmt::format("{} digest={}", text, record.matrix_digest.substr(0, digits_of_a_digest));
+}
+
+ParameterNames::ParameterNames(const std::vector<const Record*>& records)
+    : ParameterNames([&] {
+        std::vector<std::string> parameters;
+        for (const Record* record : records) parameters.push_back(record->parameters);
+        return parameters;
+      }()) {}
+
+ParameterNames::ParameterNames(const std::vector<std::string>& parameters) {
+  std::map<std::string, ordered_json> parsed;
+  for (const std::string& text : parameters) {
+    if (parsed.count(text) == 0) parsed[text] = ordered_json::parse(text, nullptr, false);
+  }
+  std::map<std::string, std::set<std::string>> values;  // of each parameter
+  for (const auto& [text, json] : parsed) {
+    if (!json.is_object()) continue;
+    for (const auto& [parameter, value] : json.items()) values[parameter].insert(value.dump());
+  }
+  ordered_json agreed = ordered_json::object();
+  for (const auto& [text, json] : parsed) {
+    names_[text] = text;
+    if (!json.is_object()) continue;
+    ordered_json told = ordered_json::object();
+    for (const auto& [parameter, value] : json.items())
+      (parameters.size() > 1 && values[parameter].size() == 1 ? agreed : told)[parameter] = value;
+    names_[text] = settings_text(told.dump());
+  }
+  common_ = settings_text(agreed.dump());
+}
+
+std::string ParameterNames::of(const std::string& parameters) const {
+  const auto name = names_.find(parameters);
+  return name == names_.end() ? settings_text(parameters) : name->second;
+}
+
+Varying::Varying(const std::vector<const Record*>& records) {
+  std::map<std::string, std::string> first_uplo;
+  for (const Record* r : records) {
+    nrhs = nrhs || r->nrhs > 1;
+    seed = seed || r->matrix_seed != records.front()->matrix_seed;
+    for (const io::Setting& setting : io::conditions()) {
+      const io::Condition& condition = *setting.condition;
+      if (io::condition_of(*r, condition) != io::condition_of(*records.front(), condition))
+        conditions.insert(setting.name);
+    }
+    round = round || r->round > 1;
+    if (first_uplo.emplace(r->problem, r->uplo).first->second != r->uplo) uplo.insert(r->problem);
+  }
+}
+
+TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader reader) {
+  using R = const Record&;
+  const bool person = reader == Reader::person;
+  const auto add_conditions = [&](const auto& is_told) {
+    for (const io::Setting& setting : io::conditions()) {
+      if (!is_told(setting.name)) continue;
+      parts_.push_back({{setting.name, setting.condition->heading},
+                        [column = setting.condition->column](R r) -> Cell { return r.*column; }});
+    }
+  };
+  parts_.push_back(
+      {{"method", "METHOD"}, [](R r) -> Cell { return fmt::format("{}/{}", r.problem, r.method); }});
+  parts_.push_back({{"backend", "BACKEND"}, [](R r) -> Cell { return r.backend; }});
+  parts_.push_back({{"precision", "PRECISION"}, [](R r) -> Cell { return r.precision; }});
+  if (!person) parts_.push_back({{"m", "M"}, [](R r) -> Cell { return r.m; }});
+  parts_.push_back({{"n", "N"}, [](R r) -> Cell { return r.n; }});
+  if (person) {
+    const Varying varying(records);
+    const auto names = std::make_shared<const MatrixNames>(records);
+    const auto settings = std::make_shared<const ParameterNames>(records);
+    parts_.push_back({{"shape", "M x K"}, [](R r) -> Cell { return shape(r); }});
+    if (varying.nrhs) parts_.push_back({{"nrhs", "NRHS"}, [](R r) -> Cell { return r.nrhs; }});
+    parts_.push_back({{"uplo", "UPLO"}, [uplo = varying.uplo](R r) -> Cell {
+                        return uplo.count(r.problem) > 0 ? r.uplo : std::string();
+                      }});
+    parts_.push_back(
+        {{"parameters", "PARAMETERS"}, [settings](R r) -> Cell { return settings->of(r.parameters); }});
+    common_ = settings->common();
+    parts_.push_back({{"matrix", "MATRIX"}, [names](R r) -> Cell { return names->of(r); }});
+    if (varying.seed) parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
+    add_conditions([&](const char* name) { return varying.conditions.count(name) > 0; });
+    if (varying.round) parts_.push_back({{"round", "ROUND"}, [](R r) -> Cell { return r.round; }});
+    return;
+  }
+  parts_.push_back({{"k", "K"}, [](R r) -> Cell { return r.k; }});
+  parts_.push_back({{"nrhs", "NRHS"}, [](R r) -> Cell { return r.nrhs; }});
+  parts_.push_back({{"uplo", "UPLO"}, [](R r) -> Cell { return r.uplo; }});
+  parts_.push_back({{"parameters", "PARAMETERS"}, [](R r) -> Cell { return r.parameters; }});
+  parts_.push_back({{"matrix", "MATRIX"}, [](R r) -> Cell { return matrix_label(r); }});
+  parts_.push_back({{"matrix_parameters", "OF THE MATRIX"}, [](R r) -> Cell { return r.matrix_parameters; }});
+  parts_.push_back({{"matrix_kind", "KIND"}, [](R r) -> Cell { return r.matrix_kind; }});
+  parts_.push_back({{"matrix_seed", "SEED"}, [](R r) -> Cell { return r.matrix_seed; }});
+  add_conditions([](const char*) { return true; });
+  parts_.push_back({{"round", "ROUND"}, [](R r) -> Cell { return r.round; }});
+  parts_.push_back({{"key", "KEY"}, [](R r) -> Cell { return r.key; }});
+}
+
+std::vector<Column> TrialColumns::columns() const {
+  std::vector<Column> columns;
+  columns.reserve(parts_.size());
+  for (const Part& part : parts_) columns.push_back(part.column);
+  return columns;
+}
+
+std::vector<Cell> TrialColumns::cells(const Record& record) const {
+  std::vector<Cell> cells;
+  cells.reserve(parts_.size());
+  for (const Part& part : parts_) cells.push_back(part.cell(record));
+  return cells;
+}
+
+}  // namespace gaussweep::driver

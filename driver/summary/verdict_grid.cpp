@@ -1,0 +1,254 @@
+#include "driver/summary/verdict_grid.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "driver/base/statistics.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "driver/results/identity.hpp"
+#include "driver/summary/trial_columns.hpp"
+#include "io/records/status.hpp"
+#include "kernels/core/method.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+const std::string unnamed_gpu = "unnamed GPU", unnamed_cpu = "CPU";
+
+const std::string& gpu_of(const Record& r) {
+  return r.gpu_name.empty() ? unnamed_gpu : r.gpu_name;
+}
+
+/// A GPU model, or a CPU (capability 0).
+using Device = std::pair<std::string, std::int64_t>;
+
+/// The devices of records, by the machines that they were made on.
+class Machines {
+ public:
+  Machines(const std::vector<Record>& records, const std::vector<io::HostRow>& hosts) {
+    for (const io::HostRow& row : hosts) {
+      if (!row.cpu.empty()) cpus_[row.host] = row.cpu;
+    }
+    for (const Record& r : records) {
+      if (r.backend == "cuda")
+        hosts_[{gpu_of(r), r.capability}].insert(r.host);
+      else if (r.backend == "host")
+        has_host_methods_.insert(r.host);
+    }
+  }
+  const std::string& cpu_of(const std::string& host) const {
+    const auto found = cpus_.find(host);
+    return found == cpus_.end() ? unnamed_cpu : found->second;
+  }
+  const std::map<Device, std::set<std::string>>& gpus() const { return hosts_; }
+  /// The machines whose CPU methods race beside a GPU: those that hold it; where none ran there, all others.
+  std::set<std::string> beside(const Device& gpu) const {
+    std::set<std::string> near;
+    for (const std::string& host : hosts_.at(gpu)) {
+      if (has_host_methods_.count(host) > 0) near.insert(host);
+    }
+    return near.empty() ? has_host_methods_ : near;
+  }
+
+ private:
+  std::map<std::string, std::string> cpus_;        // by host
+  std::map<Device, std::set<std::string>> hosts_;  // of GPUs
+  std::set<std::string> has_host_methods_;
+};
+
+double median_rate(const std::vector<io::DeviceRow>& devices, const Device& device,
+                   double io::DeviceRow::*rate) {
+  std::vector<double> rates;
+  for (const io::DeviceRow& row : devices) {
+    const std::string name = !row.gpu_name.empty() ? row.gpu_name
+                             : row.capability > 0  ? unnamed_gpu
+                                                   : unnamed_cpu;
+    if (Device(name, row.capability) == device && row.*rate > 0) rates.push_back(row.*rate);
+  }
+  return median_of(std::move(rates));
+}
+
+/// What a row must share, and its place among the rows.
+using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, std::string,
+                          std::int64_t, std::int64_t, std::int64_t, std::string>;
+
+RowKey row_key(const Group& group, const std::string& beyond) {
+  const Record& r = group.first;
+  const bool is_square = !has_axis(r.problem, "k") || (r.m == r.n && r.k == r.n);
+  return {r.problem, r.precision,         group.matrix,        r.matrix_parameters, r.nrhs,
+          r.uplo,    is_square ? 0 : r.m, is_square ? 0 : r.k, r.matrix_seed,       beyond};
+}
+
+std::string details_of(const Record& r, const Varying& varying) {
+  std::vector<std::string> parts;
+  if (has_axis(r.problem, "k") && (r.m != r.n || r.k != r.n))
+    parts.push_back(fmt::format("m {}, k {}", r.m, r.k));
+  if (varying.nrhs && has_axis(r.problem, "nrhs")) parts.push_back(fmt::format("nrhs {}", r.nrhs));
+  if (varying.uplo.count(r.problem) > 0) parts.push_back(r.uplo);
+  if (varying.seed) parts.push_back(fmt::format("seed {}", r.matrix_seed));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+bool is_same_method(const Group& a, const Group& b) {
+  return a.first.method == b.first.method && a.first.backend == b.first.backend;
+}
+
+bool is_named(const Record& r, const std::string& method) {
+  return method == r.method || method == r.problem + "/" + r.method;
+}
+
+/// What the device's own records name as their reference; a CPU's where none ran there. Empty: nothing.
+std::string vendor_of(const std::vector<const Group*>& race) {
+  std::string vendor;
+  for (const Group* group : race) {
+    const Record& r = group->first;
+    if (r.reference_method.empty()) continue;
+    if (r.backend == "cuda") return r.reference_method;
+    vendor = r.reference_method;
+  }
+  return vendor;
+}
+
+VerdictCell judge_race(const std::vector<const Group*>& race, const Rates& rates,
+                       const std::string& asked_baseline) {
+  VerdictCell cell;
+  cell.first = race.front();
+  std::set<std::pair<std::string, std::string>> methods;
+  std::vector<const Group*> passed;
+  for (const Group* group : race) {
+    if (group->status != io::Status::skipped) methods.insert({group->first.method, group->first.backend});
+    if (group->status == io::Status::pass && group->median > 0) passed.push_back(group);
+  }
+  cell.methods = static_cast<std::int64_t>(methods.size());
+  cell.limit = limit_of(race.front()->first, rates);
+  std::stable_sort(passed.begin(), passed.end(),
+                   [](const Group* a, const Group* b) { return a->median < b->median; });
+  if (passed.empty()) return cell;
+  cell.winner = passed.front();
+  cell.share = cell.limit.seconds / cell.winner->median;
+  const std::string baseline = asked_baseline.empty() ? vendor_of(race) : asked_baseline;
+  const auto compared = std::find_if(passed.begin(), passed.end(),
+                                     [&](const Group* group) { return is_named(group->first, baseline); });
+  if (compared != passed.end()) {
+    cell.baseline = *compared;
+    cell.speedup = cell.baseline->median / cell.winner->median;
+  }
+  const auto second = std::find_if(passed.begin(), passed.end(),
+                                   [&](const Group* group) { return !is_same_method(*group, *cell.winner); });
+  if (second == passed.end()) return cell;
+  cell.runner_up = *second;
+  cell.lead = cell.runner_up->median / cell.winner->median;
+  cell.tie = cell.runner_up->q1 < cell.winner->q3;
+  return cell;
+}
+
+VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& records, const Rates& rates,
+                      const std::string& baseline) {
+  VerdictGrid grid;
+  std::tie(grid.device, grid.capability) = device;
+  grid.groups = group_records(records);
+  std::map<std::string, std::vector<const Record*>> of_problem;
+  for (const Group& group : grid.groups) of_problem[group.first.problem].push_back(&group.first);
+  std::map<std::string, Varying> varying;
+  for (const auto& [problem, all] : of_problem) varying.emplace(problem, all);
+
+  // Task → its race. What has one row and one n but another task (another build's matrix, say) gets a row of
+  // its own: no two tasks share a race.
+  std::map<std::string, std::vector<const Group*>> races;
+  std::vector<std::string> order;
+  for (const Group& group : grid.groups) {
+    std::vector<const Group*>& race = races[task_identity(group.first)];
+    if (race.empty()) order.push_back(task_identity(group.first));
+    race.push_back(&group);
+  }
+  std::map<RowKey, VerdictRow> rows;
+  for (const std::string& task : order) {
+    const std::vector<const Group*>& race = races.at(task);
+    const VerdictCell cell = judge_race(race, rates, baseline);
+    if (cell.methods == 0) continue;  // all were skipped
+    const Group& first = *race.front();
+    std::string details = details_of(first.first, varying.at(first.first.problem)), beyond;
+    const auto is_taken = [&] {
+      const auto row = rows.find(row_key(first, beyond));
+      return row != rows.end() && row->second.cells.count(first.first.n) > 0;
+    };
+    if (is_taken()) {
+      beyond = first.first.matrix_digest;
+      details += fmt::format("{}digest {}", details.empty() ? "" : ", ", beyond.substr(0, 8));
+    }
+    VerdictRow& row = rows[row_key(first, beyond)];
+    row.problem = first.first.problem;
+    row.precision = first.first.precision;
+    row.matrix = first.matrix;
+    row.details = details;
+    row.cells.emplace(first.first.n, cell);
+  }
+  for (auto& [key, row] : rows) grid.rows.push_back(std::move(row));
+  return grid;
+}
+
+}  // namespace
+
+Limit limit_of(const Record& r, const Rates& rates) {
+  const auto precision = from_string<Precision>(r.precision);
+  if (!precision) return {};
+  double flops = r.problem_flops, bytes = r.problem_bytes;
+  const auto problem = from_string<Problem>(r.problem);
+  if (std::isnan(flops) && problem) {  // an older record
+    Shape shape;
+    shape.m = r.m;
+    shape.n = r.n;
+    shape.k = r.k;
+    shape.nrhs = r.nrhs;
+    flops = problem_flops(*problem, shape);
+    bytes = problem_bytes(*problem, shape, element_bytes(*precision));
+  }
+  const bool is_float = *precision == Precision::float32;
+  const double compute = flops / (is_float ? rates.flops_float : rates.flops_double);
+  const double memory = bytes / rates.copy;
+  if (std::isnan(compute) || std::isnan(memory)) return {};
+  return {std::max(compute, memory), memory > compute ? Bound::memory : Bound::compute};
+}
+
+std::vector<VerdictGrid> verdict_grids(const std::vector<Record>& records,
+                                       const std::vector<io::DeviceRow>& devices,
+                                       const std::vector<io::HostRow>& hosts, const std::string& baseline) {
+  const Machines machines(records, hosts);
+  const auto rates_of = [&](const Device& device) {
+    return Rates{median_rate(devices, device, &io::DeviceRow::gemm_flops_float),
+                 median_rate(devices, device, &io::DeviceRow::gemm_flops_double),
+                 median_rate(devices, device, &io::DeviceRow::copy_bytes_per_second)};
+  };
+  std::vector<VerdictGrid> grids;
+  std::set<std::string> placed;  // machines whose CPUs have raced
+  for (const auto& [gpu, its_hosts] : machines.gpus()) {
+    const std::set<std::string> beside = machines.beside(gpu);
+    placed.insert(beside.begin(), beside.end());
+    placed.insert(its_hosts.begin(), its_hosts.end());
+    std::vector<const Record*> own;
+    for (const Record& r : records) {
+      if (r.backend == "cuda" ? gpu_of(r) == gpu.first && r.capability == gpu.second
+                              : r.backend == "host" && beside.count(r.host) > 0)
+        own.push_back(&r);
+    }
+    grids.push_back(make_grid(gpu, own, rates_of(gpu), baseline));
+    std::set<std::string> cpus;
+    for (const std::string& host : beside) cpus.insert(machines.cpu_of(host));
+    grids.back().cpus.assign(cpus.begin(), cpus.end());
+  }
+  std::map<std::string, std::vector<const Record*>> alone;  // by CPU
+  for (const Record& r : records) {
+    if (r.backend != "cuda" && placed.count(r.host) == 0) alone[machines.cpu_of(r.host)].push_back(&r);
+  }
+  for (const auto& [cpu, own] : alone)
+    grids.push_back(make_grid({cpu, 0}, own, rates_of({cpu, 0}), baseline));
+  return grids;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,334 @@
+/// The verdict grids as text and as a table.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
+#include "driver/summary/verdict_grid.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+constexpr std::size_t lines_of_a_cell = 4;
+constexpr const char* gap = "   ";
+/// ANSI's colours of methods, those that win most first; red is for errors.
+constexpr int colours[] = {32, 36, 33, 35, 34};
+
+std::string painted(const std::string& text, const std::string& code) {
+  return code.empty() || text.empty() ? text : fmt::format("\033[{}m{}\033[0m", code, text);
+}
+
+std::string backend_words(const VerdictGrid& grid, const Record& r) {
+  if (r.backend == "emulated") return " (emulated)";
+  return r.backend == "host" && grid.capability > 0 ? " (CPU)" : "";
+}
+
+std::string bound_words(Bound bound) {
+  return bound == Bound::memory ? "memory" : "compute";
+}
+
+/// Whether there is a baseline to name: it is not the winner itself.
+bool has_other_baseline(const VerdictCell& cell) {
+  return cell.baseline != nullptr && cell.baseline->first.method != cell.winner->first.method;
+}
+
+/// "2.70x cusolver"
+std::string baseline_words(const VerdictCell& cell) {
+  return fmt::format("{} {}", to_text(Cell(cell.speedup), Style::factor),
+                     printable(cell.baseline->first.method));
+}
+
+using Lines = std::vector<std::string>;  // lines_of_a_cell of them
+
+Lines cell_lines(const VerdictGrid& grid, const VerdictCell& cell) {
+  if (cell.winner == nullptr) {
+    return {"none passed", fmt::format("of {} method{}", cell.methods, cell.methods == 1 ? "" : "s"), "", ""};
+  }
+  const Record& r = cell.winner->first;
+  std::string lead = "uncontested";
+  if (cell.tie) {
+    lead = "tie";
+  } else if (cell.runner_up != nullptr) {
+    lead = to_text(Cell(cell.lead), Style::factor);
+  }
+  const std::string share = to_text(Cell(cell.share), Style::percent);
+  return {printable(r.method) + backend_words(grid, r),
+          fmt::format("{}  {}", seconds_text(cell.winner->median), lead),
+          share.empty()
+              ? ""
+              : fmt::format("{}{} {}", share, cell.share > 1 ? "*" : "", bound_words(cell.limit.bound)),
+          has_other_baseline(cell) ? baseline_words(cell) : ""};
+}
+
+/// "For X of A X = B", "For the inverse of a matrix".
+std::string task_words(const Record& r) {
+  return fmt::format("For {} in {}", printable(r.problem_title.empty() ? r.problem : r.problem_title),
+                     printable(r.precision));
+}
+
+std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell) {
+  const Record& any = cell.first->first;
+  std::string text = fmt::format("{}{}{} on {}: ", task_words(any), row.details.empty() ? "" : ", ",
+                                 printable(row.details), printable(grid.device));
+  if (cell.winner == nullptr)
+    return text + fmt::format("none of {} method{} passed.", cell.methods, cell.methods == 1 ? "" : "s");
+  const Record& r = cell.winner->first;
+  text += fmt::format("{}/{}{}, {}", printable(r.problem), printable(r.method), backend_words(grid, r),
+                      seconds_text(cell.winner->median));
+  if (has_other_baseline(cell)) {
+    text += fmt::format(", {:.2g} times as fast as {}", cell.speedup, printable(cell.baseline->first.method));
+  } else if (cell.runner_up != nullptr) {
+    text += cell.tie ? fmt::format(", level with {}", printable(cell.runner_up->first.method))
+                     : fmt::format(", {:.2g} times as fast as the next, {}", cell.lead,
+                                   printable(cell.runner_up->first.method));
+  }
+  const double digits = std::floor(-std::log10(r.forward_error));
+  if (digits >= 0 && std::isfinite(digits)) text += fmt::format(", about {:.0f} correct digits", digits);
+  return text + ".";
+}
+
+Lines label_lines(const VerdictRow& row) {
+  return {fmt::format("{} {}", printable(row.problem), printable(row.precision)), printable(row.matrix),
+          printable(row.details), ""};
+}
+
+/// A method's colour, by how often it wins.
+std::map<std::string, std::string> codes_of(const std::vector<VerdictGrid>& grids) {
+  std::map<std::string, int> wins;
+  for (const VerdictGrid& grid : grids) {
+    for (const VerdictRow& row : grid.rows) {
+      for (const auto& [n, cell] : row.cells) {
+        if (cell.winner != nullptr) ++wins[cell.winner->first.method];
+      }
+    }
+  }
+  std::vector<std::pair<int, std::string>> order;
+  for (const auto& [method, count] : wins) order.emplace_back(-count, method);
+  std::sort(order.begin(), order.end());
+  std::map<std::string, std::string> codes;
+  for (std::size_t i = 0; i < order.size() && i < std::size(colours); ++i)
+    codes[order[i].second] = fmt::format("1;{}", colours[i]);
+  return codes;
+}
+
+class Printer {
+ public:
+  Printer(const VerdictGrid& grid, const RenderOptions& options,
+          const std::map<std::string, std::string>& codes)
+      : grid_(grid), options_(options), codes_(codes) {
+    for (const VerdictRow& row : grid.rows) {
+      for (const std::string& line : label_lines(row)) label_width_ = std::max(label_width_, width_of(line));
+      for (const auto& [n, cell] : row.cells) {
+        std::size_t& width = widths_[n];
+        width = std::max(width, std::to_string(n).size());
+        for (const std::string& line : cell_lines(grid, cell)) width = std::max(width, width_of(line));
+      }
+    }
+  }
+  std::string text() {
+    auto column = widths_.begin();
+    while (column != widths_.end()) {
+      std::vector<std::int64_t> sizes;
+      std::size_t width = label_width_;
+      for (; column != widths_.end(); ++column) {
+        const std::size_t wider = width + width_of(gap) + column->second;
+        if (!sizes.empty() && wider > options_.width) break;
+        width = wider;
+        sizes.push_back(column->first);
+      }
+      if (!text_.empty()) text_ += '\n';
+      add_block(sizes);
+    }
+    return text_;
+  }
+
+ private:
+  void add_block(const std::vector<std::int64_t>& sizes) {
+    Lines titles;
+    for (const std::int64_t n : sizes) titles.push_back(std::to_string(n));
+    add_line("N", titles, sizes, std::vector<std::string>(sizes.size(), options_.colours ? "1" : ""));
+    for (const VerdictRow& row : grid_.rows) {
+      std::vector<Lines> cells;
+      std::vector<std::string> codes;
+      bool is_empty = true;
+      for (const std::int64_t n : sizes) {
+        const auto cell = row.cells.find(n);
+        cells.push_back(cell == row.cells.end() ? Lines(lines_of_a_cell) : cell_lines(grid_, cell->second));
+        codes.push_back(cell == row.cells.end() ? "" : code_of(cell->second));
+        is_empty = is_empty && cell == row.cells.end();
+      }
+      if (is_empty) continue;
+      const Lines label = label_lines(row);
+      for (std::size_t i = 0; i < lines_of_a_cell; ++i) {
+        Lines line;
+        for (const Lines& cell : cells) line.push_back(cell[i]);
+        add_line(label[i], line, sizes, i == 0 ? codes : std::vector<std::string>(sizes.size()));
+      }
+    }
+  }
+  std::string code_of(const VerdictCell& cell) const {
+    if (!options_.colours || cell.winner == nullptr) return {};
+    const auto code = codes_.find(cell.winner->first.method);
+    return code == codes_.end() ? "1" : code->second;
+  }
+  /// Nothing where the label and all cells are empty.
+  void add_line(const std::string& label, const Lines& cells, const std::vector<std::int64_t>& sizes,
+                const std::vector<std::string>& codes) {
+    std::string line = label;
+    std::size_t width = width_of(label), wanted = label_width_;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (!cells[i].empty()) {
+        line += std::string(wanted - width, ' ') + gap + painted(cells[i], codes[i]);
+        width = wanted + width_of(gap) + width_of(cells[i]);
+      }
+      wanted += width_of(gap) + widths_.at(sizes[i]);
+    }
+    if (!line.empty()) text_ += line + '\n';
+  }
+
+  const VerdictGrid& grid_;
+  const RenderOptions& options_;
+  const std::map<std::string, std::string>& codes_;
+  std::size_t label_width_ = 1;
+  std::map<std::int64_t, std::size_t> widths_;  // by n
+  std::string text_;
+};
+
+std::string title_of(const VerdictGrid& grid) {
+  std::string title = printable(grid.device);
+  if (grid.capability > 0) title += fmt::format(" ({})", capability_text(static_cast<int>(grid.capability)));
+  if (!grid.cpus.empty())
+    title +=
+        fmt::format(", beside it methods of {}", printable(fmt::format("{}", fmt::join(grid.cpus, ", "))));
+  return title;
+}
+
+}  // namespace
+
+std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOptions& options) {
+  const std::map<std::string, std::string> codes = codes_of(grids);
+  std::string text;
+  bool has_share = false, exceeds = false, has_baseline = false;
+  for (const VerdictGrid& grid : grids) {
+    if (!text.empty()) text += '\n';
+    text += painted(title_of(grid), options.colours ? "1" : "") + '\n';
+    text += Printer(grid, options, codes).text();
+    for (const VerdictRow& row : grid.rows) {
+      for (const auto& [n, cell] : row.cells) {
+        has_share = has_share || cell.share > 0;
+        exceeds = exceeds || cell.share > 1;
+        has_baseline = has_baseline || (cell.winner != nullptr && has_other_baseline(cell));
+      }
+    }
+  }
+  if (text.empty()) return text;
+  text +=
+      "\nFirst the fastest method that passed; then its median time and its lead over\n"
+      "the next method (tie: their times overlap from first to third quartile)";
+  if (has_share) {
+    text +=
+        "; then\nthe share of the problem's limit on the device, whatever the method: its\n"
+        "operations at the measured GEMM rate (compute), or its operands once at the\n"
+        "measured copy rate (memory)";
+  }
+  if (has_baseline) text += "; then how many times as fast it is\nas the method named beside it";
+  if (exceeds) text += ".\n* more than the limit: lower precision on the way, or zeros passed over";
+  return text + ".\n";
+}
+
+std::string race_sentences(const std::vector<VerdictGrid>& grids) {
+  std::string text;
+  for (const VerdictGrid& grid : grids) {
+    for (const VerdictRow& row : grid.rows) {
+      for (const auto& [n, cell] : row.cells) text += sentence(grid, row, cell) + "\n";
+    }
+  }
+  return text;
+}
+
+Table verdict_table(const std::vector<VerdictGrid>& grids) {
+  Table table;
+  for (const auto& [name, style] :
+       std::vector<std::pair<const char*, Style>>{{"device", Style::plain},
+                                                  {"capability", Style::plain},
+                                                  {"problem", Style::plain},
+                                                  {"precision", Style::plain},
+                                                  {"m", Style::plain},
+                                                  {"n", Style::plain},
+                                                  {"k", Style::plain},
+                                                  {"nrhs", Style::plain},
+                                                  {"uplo", Style::plain},
+                                                  {"matrix", Style::plain},
+                                                  {"matrix_seed", Style::plain},
+                                                  {"matrix_digest", Style::plain},
+                                                  {"methods", Style::plain},
+                                                  {"winner", Style::plain},
+                                                  {"backend", Style::plain},
+                                                  {"parameters", Style::plain},
+                                                  {"median", Style::seconds},
+                                                  {"runner_up", Style::plain},
+                                                  {"runner_up_backend", Style::plain},
+                                                  {"runner_up_median", Style::seconds},
+                                                  {"lead", Style::factor},
+                                                  {"tie", Style::plain},
+                                                  {"limit", Style::seconds},
+                                                  {"bound", Style::plain},
+                                                  {"share", Style::percent},
+                                                  {"baseline", Style::plain},
+                                                  {"baseline_median", Style::seconds},
+                                                  {"speedup", Style::factor}}) {
+    table.columns.push_back({name, name, style});
+  }
+  for (const VerdictGrid& grid : grids) {
+    for (const VerdictRow& row : grid.rows) {
+      for (const auto& [n, cell] : row.cells) {
+        const Record& r = cell.first->first;
+        const Group *winner = cell.winner, *next = cell.runner_up;
+        const auto text = [](const Group* group, std::string Record::*member) {
+          return group == nullptr ? Cell() : Cell(group->first.*member);
+        };
+        const auto median = [](const Group* group) {
+          return group == nullptr ? Cell() : Cell(group->median);
+        };
+        table.rows.push_back({grid.device,
+                              grid.capability,
+                              row.problem,
+                              row.precision,
+                              r.m,
+                              n,
+                              r.k,
+                              r.nrhs,
+                              r.uplo,
+                              row.matrix,
+                              r.matrix_seed,
+                              r.matrix_digest,
+                              cell.methods,
+                              text(winner, &Record::method),
+                              text(winner, &Record::backend),
+                              text(winner, &Record::parameters),
+                              median(winner),
+                              text(next, &Record::method),
+                              text(next, &Record::backend),
+                              median(next),
+                              cell.lead,
+                              next == nullptr ? Cell() : Cell(std::int64_t{cell.tie}),
+                              cell.limit.seconds,
+                              std::isnan(cell.limit.seconds) ? Cell() : Cell(bound_words(cell.limit.bound)),
+                              cell.share,
+                              text(cell.baseline, &Record::method),
+                              median(cell.baseline),
+                              cell.speedup});
+      }
+    }
+  }
+  return table;
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,71 @@
+#include "driver/base/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace gaussweep::driver {
+namespace {
+
+TEST(Statistics, EqualsWhatNumpySays) {
+  // numpy.quantile([3, 1, 4, 1.5, 9, 2.6], [.25, .5, .75]) = [1.775, 2.8, 3.75]; std(ddof=1)
+  // = 2.8916546589568171
+  const Statistics s = summarise({3, 1, 4, 1.5, 9, 2.6});
+  EXPECT_DOUBLE_EQ(s.min, 1);
+  EXPECT_DOUBLE_EQ(s.q1, 1.775);
+  EXPECT_DOUBLE_EQ(s.median, 2.8);
+  EXPECT_DOUBLE_EQ(s.q3, 3.75);
+  EXPECT_DOUBLE_EQ(s.max, 9);
+  EXPECT_DOUBLE_EQ(s.mean, 21.1 / 6);
+  EXPECT_NEAR(s.stdev, 2.8916546589568171, 1e-14);
+  EXPECT_EQ(s.count, 6U);
+}
+
+TEST(Statistics, FiveSamplesHaveQuartilesAmongThem) {
+  const Statistics s = summarise({5, 4, 3, 2, 1});
+  EXPECT_EQ(s.q1, 2);
+  EXPECT_EQ(s.median, 3);
+  EXPECT_EQ(s.q3, 4);
+}
+
+TEST(Statistics, OneSampleHasNoSpreadToTell) {
+  const Statistics s = summarise({0.5});
+  EXPECT_EQ(s.min, 0.5);
+  EXPECT_EQ(s.q1, 0.5);
+  EXPECT_EQ(s.median, 0.5);
+  EXPECT_EQ(s.q3, 0.5);
+  EXPECT_EQ(s.mean, 0.5);
+  EXPECT_TRUE(std::isnan(s.stdev));
+}
+
+TEST(Statistics, NothingIsUnknown) {
+  const Statistics s = summarise({});
+  EXPECT_TRUE(std::isnan(s.min));
+  EXPECT_TRUE(std::isnan(s.median));
+  EXPECT_TRUE(std::isnan(s.mean));
+  EXPECT_EQ(s.count, 0U);
+}
+
+TEST(Statistics, NaNIsNotHidden) {
+  const Statistics s = summarise({1, std::numeric_limits<double>::quiet_NaN(), 2});
+  EXPECT_TRUE(std::isnan(s.median));
+  EXPECT_TRUE(std::isnan(s.max));
+  EXPECT_EQ(s.count, 3U);
+}
+
+TEST(Statistics, SamplesThatDifferInTheirLastDigits) {
+  // The squares' difference would cancel away; two passes keep it.
+  const Statistics s = summarise({1e6 + 1e-3, 1e6, 1e6 - 1e-3});
+  EXPECT_NEAR(s.stdev, 1e-3, 1e-9);
+}
+
+TEST(Quantile, AtTheEndsAndBetween) {
+  EXPECT_EQ(quantile({1, 2, 10}, 0), 1);
+  EXPECT_EQ(quantile({1, 2, 10}, 1), 10);
+  EXPECT_DOUBLE_EQ(quantile({1, 2, 10}, 0.75), 6);
+  EXPECT_TRUE(std::isnan(quantile({}, 0.5)));
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

@@ -1,0 +1,213 @@
+#include "driver/judge/verify.hpp"
+#include "driver/summary/change_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include "driver/base/errors.hpp"
+#include "driver/plan/plan_words.hpp"
+#include "kernels/check/check.hpp"
+#include "tests/driver/summary/example_records.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+Record judged(const std::string& status, double ratio) {
+  Record r = example_record("gauss_block", 64, {1});
+  r.status = status;
+  r.residual_ratio = ratio;
+  return r;
+}
+
+std::vector<std::string> statuses(const Verification& verification) {
+  std::vector<std::string> all;
+  for (const Record& record : verification.records) all.push_back(record.status);
+  return all;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(Verify, WithoutAToleranceTheStoredOneJudges) {
+  const auto result = verify({judged("pass", 1), judged("suspect", 20), judged("failed", 1e6)}, {}, nullptr);
+  EXPECT_EQ(statuses(result), (Words{"pass", "suspect", "failed"}));
+  EXPECT_TRUE(result.changed.empty());
+  EXPECT_EQ(result.exit_code, exit_wrong);
+}
+
+TEST(Verify, AnotherToleranceChangesStatusToleranceAndMessage) {
+  const auto result = verify({judged("pass", 10), judged("suspect", 20), judged("failed", 1e6)},
+                             parse_tolerances({"gesv=32"}), nullptr);
+  EXPECT_EQ(statuses(result), (Words{"pass", "pass", "failed"}));
+  EXPECT_EQ(result.changed, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(result.records[1].tolerance, 32);
+  EXPECT_EQ(result.records[1].message, "");
+  const auto strict = verify({judged("pass", 10)}, parse_tolerances({"gesv=2"}), nullptr);
+  EXPECT_EQ(strict.records[0].status, "suspect");
+  EXPECT_EQ(strict.records[0].message, "residual ratio 10, tolerance 2");
+  const auto json = render_json(change_table(strict, Reader::program));
+  EXPECT_EQ(json[0]["old_status"], "pass");
+  EXPECT_EQ(json[0]["status"], "suspect");
+}
+
+TEST(Verify, ABareNumberMultipliesDefaultsAndAProblemsOwnWins) {
+  Record r = judged("pass", 1);
+  EXPECT_DOUBLE_EQ(parse_tolerances({"2.0"}).of(r), 2 * default_tolerance(Problem::named("gesv")));
+  EXPECT_DOUBLE_EQ(parse_tolerances({"2.0", "gesv=5"}).of(r), 5);
+  EXPECT_DOUBLE_EQ(parse_tolerances({"getrf=5"}).of(r), 16) << "not asked for: what it was judged by";
+  for (const char* text : {"", "0", "-1", "x", "gesv=", "gesv=x", "nope=3", "=3", "inf", "nan"}) {
+    EXPECT_THROW(parse_tolerances({text}), UsageError) << text;
+  }
+}
+
+TEST(Verify, WhatWasNeverJudgedStaysAsItIs) {
+  std::vector<Record> records;
+  for (const char* status : {"crashed", "timeout", "oom", "error", "skipped"}) {
+    records.push_back(judged(status, Record::unknown));
+  }
+  const auto result = verify(records, parse_tolerances({"1000"}), nullptr);
+  EXPECT_EQ(statuses(result), (Words{"crashed", "timeout", "oom", "error", "skipped"}));
+  EXPECT_EQ(result.exit_code, exit_broken);
+}
+
+TEST(Verify, APassWhoseResidualWasNotStoredKeepsItsStatus) {
+  const auto result = verify({judged("pass", Record::unknown)}, parse_tolerances({"2"}), nullptr);
+  EXPECT_EQ(result.records[0].status, "pass");
+  EXPECT_EQ(result.not_judged, 1);
+  EXPECT_EQ(result.exit_code, exit_ok);
+}
+
+TEST(Verify, AnIterativeMethodThatDivergedNeverPasses) {
+  Record r = judged("diverged", 100);
+  r.convergence = "diverged";
+  EXPECT_EQ(verify({r}, parse_tolerances({"gesv=10"}), nullptr).records[0].status, "diverged");
+  EXPECT_EQ(verify({r}, parse_tolerances({"gesv=200"}), nullptr).records[0].status, "diverged");
+}
+
+// As older versions stored it: a zero pivot, a small residual, and no word of it.
+TEST(Verify, APassOfAMethodThatDidNotFinishFails) {
+  Record r = judged("pass", 0.5);
+  r.info = 6;
+  const auto result = verify({r}, {}, nullptr);
+  EXPECT_EQ(result.records[0].status, "failed");
+  EXPECT_EQ(result.records[0].message,
+            "zero or non-positive pivot 6: the method did not finish; residual ratio 0.5, tolerance 16");
+  EXPECT_EQ(result.exit_code, exit_wrong);
+  r.problem = "getrf";
+  EXPECT_EQ(verify({r}, {}, nullptr).records[0].status, "pass");
+}
+
+TEST(Verify, AProblemOfANewerBuildStaysAsItIs) {
+  Record r = judged("pass", 100);
+  r.problem = "gels";
+  const auto result = verify({r}, {}, nullptr);
+  EXPECT_EQ(result.records[0].status, "pass");
+  EXPECT_EQ(result.not_judged, 1);
+}
+
+io::Plan plan_with_expectations() {
+  return io::parse_plan(R"(
+name: p
+sweep:
+  - problem: gesv
+    method: [gauss_*, lapack]
+    n: [64, 128]
+    matrix: {kind: cauchy}
+    expect: {gauss_block: [pass, failed]}
+)",
+                        "plan.yaml", enum_names<Problem>());
+}
+
+TEST(Verify, TheExitCodeIsTheOneOfRun) {
+  const io::Plan plan = plan_with_expectations();
+  EXPECT_EQ(verify({judged("failed", 1e6)}, {}, &plan).exit_code, exit_ok) << "expected";
+  EXPECT_EQ(verify({judged("suspect", 20)}, {}, &plan).exit_code, exit_wrong) << "not among the expected";
+  Record other = judged("failed", 1e6);
+  other.method = "lapack";
+  EXPECT_EQ(verify({other}, {}, &plan).exit_code, exit_wrong);
+  other.n = 100;
+  EXPECT_EQ(verify({other}, {}, &plan).exit_code, exit_ok) << "not in the plan any more";
+}
+
+TEST(Verify, AChangeIsNamedAmongAllRecords) {
+  std::vector<Record> records(2, judged("pass", 1));
+  for (Record& r : records) r.matrix = "condition";
+  records[0].matrix_parameters = R"({"condition":10.0})";
+  records[1].matrix_parameters = R"({"condition":1e12})";
+  records[1].residual_ratio = 20;
+  const std::string text = render_text(change_table(verify(records, {}, nullptr), Reader::person), any_width);
+  EXPECT_NE(text.find("condition condition=1e+12"), std::string::npos) << text;
+}
+
+TEST(Verify, RecordsKeepWhatTheirRunKnewOfExpectationsAndOthersGetWhatThePlanSays) {
+  const io::Plan plan = plan_with_expectations();
+  const auto expected = [](const Verification& result) { return result.records[0].expected; };
+  Record known = judged("suspect", 20);
+  known.expected = 1;
+  EXPECT_EQ(verify({known}, {}, nullptr).exit_code, exit_ok);
+  EXPECT_EQ(verify({known}, {}, &plan).exit_code, exit_ok) << "the run knew it exactly";
+  EXPECT_EQ(expected(verify({judged("failed", 1e6)}, {}, &plan)), 1);
+  EXPECT_EQ(expected(verify({judged("suspect", 20)}, {}, &plan)), 0);
+  EXPECT_EQ(expected(verify({judged("failed", 1e6)}, {}, nullptr)), -1);
+  // Another status: what was said of the old one says nothing of it.
+  const Tolerances strict = parse_tolerances({"gesv=0.1"});
+  EXPECT_EQ(expected(verify({known}, strict, nullptr)), -1);
+  EXPECT_EQ(expected(verify({known}, strict, &plan)), 1);
+  EXPECT_EQ(verify({known}, strict, nullptr).exit_code, exit_wrong);
+}
+
+TEST(Verify, ExpectationsGoByProblemMethodSizeAndKind) {
+  const io::Plan plan = plan_with_expectations();
+  const Record r = judged("pass", 1);
+  EXPECT_EQ(expected_of(plan, r), (Words{"pass", "failed"}));
+  Record other = r;
+  other.method = "gauss_serial";
+  EXPECT_EQ(expected_of(plan, other), (Words{"pass"}));
+  other = r;
+  other.problem = "trsv";
+  EXPECT_EQ(expected_of(plan, other), std::nullopt);
+  other = r;
+  other.matrix_kind = "uniform";
+  EXPECT_EQ(expected_of(plan, other), std::nullopt);
+}
+
+// Whatever `run` takes for a method's name, verify takes for the same method.
+TEST(Verify, MethodsMayBeNamedByIdAndByAll) {
+  const io::Plan plan = io::parse_plan(R"(
+matrix: {kind: cauchy}
+sweep:
+  - {problem: gesv, method: gesv/gauss_*, n: 64, expect: {gesv/gauss_block: [failed]}}
+  - {problem: trsv, method: all, n: 64, expect: {all: [suspect]}}
+)",
+                                       "plan.yaml", enum_names<Problem>());
+  const Record r = judged("failed", 1e6);
+  EXPECT_EQ(expected_of(plan, r), (Words{"failed"}));
+  Record other = r;
+  other.method = "gauss_serial";
+  EXPECT_EQ(expected_of(plan, other), (Words{"pass"}));
+  other.problem = "trsv";
+  EXPECT_EQ(expected_of(plan, other), (Words{"suspect"}));
+}
+
+TEST(Verify, EntriesAreToldApartByZipsUploAndThePlansMatrix) {
+  const io::Plan plan = io::parse_plan(R"(
+matrix: {kind: cauchy}
+sweep:
+  - {problem: trsv, method: serial, zip: {n: [64, 128], nrhs: [1, 2]}, uplo: lower, expect: {serial: failed}}
+  - {problem: trsv, method: serial, n: [64, 128], uplo: upper, expect: {serial: suspect}}
+)",
+                                       "plan.yaml", enum_names<Problem>());
+  Record r = example_record("serial", 64, {1});
+  r.problem = "trsv";
+  r.uplo = "lower";
+  EXPECT_EQ(expected_of(plan, r), (Words{"failed"}));
+  r.nrhs = 2;
+  EXPECT_EQ(expected_of(plan, r), std::nullopt) << "128 goes with 2";
+  r.uplo = "upper";
+  EXPECT_EQ(expected_of(plan, r), (Words{"suspect"}));
+  r.matrix_kind = "uniform";
+  EXPECT_EQ(expected_of(plan, r), std::nullopt);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

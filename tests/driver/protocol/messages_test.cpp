@@ -1,0 +1,84 @@
+#include "driver/protocol/messages.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gaussweep::driver {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Every alternative of a variant.
+template <class Message, std::size_t... i>
+std::vector<Message> all_of(std::index_sequence<i...> /*indices*/) {
+  return {Message{std::in_place_index<i>}...};
+}
+
+template <class Message>
+class Messages : public ::testing::Test {
+ protected:
+  std::vector<Message> all_ = all_of<Message>(std::make_index_sequence<std::variant_size_v<Message>>());
+};
+
+using Ways = ::testing::Types<ToWorker, FromWorker, ToSupervisor, ToCoordinator>;
+TYPED_TEST_SUITE(Messages, Ways);
+
+/// A record or a trial that can be read back.
+template <class Message>
+void fill(Message& message) {
+  std::visit(
+      [](auto& each) {
+        using Each = std::decay_t<decltype(each)>;
+        if constexpr (std::is_same_v<Each, message::Done> || std::is_same_v<Each, message::Recorded>) {
+          each.record.key = "k";
+          each.record.problem = "gesv";
+          each.record.method = "m";
+          each.record.status = "pass";
+        }
+        if constexpr (std::is_same_v<Each, message::Work>) each.trial.problem = Problem::named("gesv");
+        if constexpr (std::is_same_v<Each, message::Batch>) {
+          each.trials.resize(2);
+          for (Trial& trial : each.trials) trial.problem = Problem::named("gesv");
+        }
+      },
+      message);
+}
+
+TYPED_TEST(Messages, ComeBackAsTheyWere) {
+  for (TypeParam& message : this->all_) {
+    fill(message);
+    const nlohmann::json sent = message_json(message);
+    const TypeParam back = read_message<TypeParam>(sent);
+    EXPECT_EQ(back.index(), message.index()) << sent;
+    EXPECT_EQ(message_json(back), sent);
+  }
+}
+
+TYPED_TEST(Messages, WithoutAMemberAreNamed) {
+  for (TypeParam& message : this->all_) {
+    fill(message);
+    const nlohmann::json sent = message_json(message);
+    for (const auto& [member, value] : sent.items()) {
+      if (member == "type") continue;
+      for (const bool erased : {true, false}) {
+        nlohmann::json damaged = sent;
+        if (erased) damaged.erase(member);
+        if (!erased) damaged[member] = nlohmann::json::array({nlohmann::json::object()});  // of another type
+        try {
+          read_message<TypeParam>(damaged);
+          FAIL() << damaged;
+        } catch (const BadMessage& error) {
+          EXPECT_THAT(error.what(), HasSubstr("'" + sent.at("type").get<std::string>() + "' is malformed"));
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Messages, OfAnotherKindAreRefused) {
+  for (const char* text : {"{}", "[]", "null", "7", R"({"type": 7})", R"({"type": "nonsense"})"}) {
+    EXPECT_THROW(read_message<TypeParam>(nlohmann::json::parse(text)), BadMessage) << text;
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

@@ -1,0 +1,28 @@
+#include "driver/results/builds.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/driver/summary/example_records.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+TEST(Builds, AreSaidWhereThereAreTwo) {
+  std::vector<io::Record> records = {example_record("a", 1, {1}), example_record("b", 2, {1})};
+  EXPECT_EQ(mixed_builds(records), "");
+  EXPECT_EQ(mixed_builds(records, "abc"), "");
+  EXPECT_EQ(mixed_builds({}, "abc"), "");
+  EXPECT_EQ(mixed_builds(records, "def"),
+            "records of 2 builds stand side by side: commit abc (2), commit def (this one)");
+  records[1].commit = "def";
+  EXPECT_EQ(mixed_builds(records, "def"),
+            "records of 2 builds stand side by side: commit abc (1), commit def (1)");
+  records[1].status = "skipped";
+  EXPECT_EQ(mixed_builds(records), "") << "nothing was done by that build";
+  records[1].commit = "";
+  records[1].status = "pass";
+  EXPECT_EQ(mixed_builds(records), "") << "not known is no other";
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

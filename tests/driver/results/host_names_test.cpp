@@ -1,0 +1,59 @@
+#include "driver/results/host_names.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/driver/summary/example_records.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+io::Results file_of(const std::string& host, const std::string& cpu, std::int64_t cores = 8) {
+  io::Results results;
+  results.records = {example_record("m", 1, {1}), example_record("m", 2, {1})};
+  results.records[0].host = host;
+  results.records[1].host = "elsewhere";
+  results.devices.resize(1);
+  results.devices[0].host = host;
+  results.hosts.resize(1);
+  results.hosts[0].host = host;
+  results.hosts[0].cpu = cpu;
+  results.hosts[0].cores = cores;
+  return results;
+}
+
+TEST(HostNames, OneMachineKeepsItsName) {
+  HostNames names;
+  for (int file = 0; file < 2; ++file) {
+    io::Results results = file_of("vm", "EPYC");
+    names.tell_apart(results);
+    EXPECT_EQ(results.hosts[0].host, "vm");
+    EXPECT_EQ(results.records[0].host, "vm");
+  }
+}
+
+TEST(HostNames, AnotherCpuIsAnotherMachine) {
+  HostNames names;
+  io::Results first = file_of("vm", "EPYC"), unknown = file_of("vm", "");
+  names.tell_apart(first);
+  names.tell_apart(unknown);
+  EXPECT_EQ(unknown.records[0].host, "vm");
+  for (int file = 0; file < 2; ++file) {
+    io::Results other = file_of("vm", "Xeon");
+    names.tell_apart(other);
+    EXPECT_EQ(other.records[0].host, "vm (Xeon)");
+    EXPECT_EQ(other.records[1].host, "elsewhere");
+    EXPECT_EQ(other.devices[0].host, "vm (Xeon)");
+    EXPECT_EQ(other.hosts[0].host, "vm (Xeon)");
+  }
+}
+
+TEST(HostNames, AnotherShareOfTheCoresIsTheSameMachine) {
+  HostNames names;
+  io::Results first = file_of("node1", "Xeon", 64), other = file_of("node1", "Xeon", 2);
+  names.tell_apart(first);
+  names.tell_apart(other);
+  EXPECT_EQ(other.records[0].host, "node1");
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

@@ -1,0 +1,44 @@
+#include "driver/results/loading.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/scratch.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using Paths = std::vector<std::filesystem::path>;
+
+TEST(RunsUnder, ADirectoryStandsForTheRunDirectoriesUnderIt) {
+  const testing_help::Scratch scratch;
+  const std::filesystem::path night = scratch / "night";
+  for (const char* name : {"shard-10-of-12", "shard-9-of-12", "shard-1-of-12"}) {
+    std::filesystem::create_directories(night / name / "logs");
+    std::ofstream(night / name / "journal.jsonl");
+  }
+  std::filesystem::create_directories(night / "empty");
+  std::filesystem::create_directories(night / "h200" / "monday" / "matrices");
+  std::ofstream(night / "h200" / "monday" / "results.h5");
+  const Paths shards{night / "shard-1-of-12", night / "shard-9-of-12", night / "shard-10-of-12"};
+  EXPECT_EQ(runs_under(night), (Paths{night / "h200" / "monday", shards[0], shards[1], shards[2]}));
+  EXPECT_EQ(runs_under(shards[0]), Paths{shards[0]});
+  EXPECT_EQ(runs_under(night / "empty"), Paths{night / "empty"}) << "its reader says what is wrong";
+  EXPECT_EQ(runs_under(night / "none"), Paths{night / "none"});
+  const std::filesystem::path file = night / "h200" / "monday" / "results.h5";
+  EXPECT_EQ(runs_under(file), Paths{file});
+}
+
+TEST(RunsUnder, ShardsThatAreNotThereAreNamed) {
+  EXPECT_EQ(
+      missing_shards({"a/shard-1-of-3", "a/shard-3-of-3", "b/shard-1-of-1", "a/monday", "a/shard-2-of-3.old"},
+                     {"a", "b"}),
+      std::vector<std::string>{"a/shard-2-of-3 is not there"});
+  EXPECT_TRUE(missing_shards({"monday", "tuesday"}, {"."}).empty());
+  EXPECT_TRUE(missing_shards({"a/shard-3-of-4"}, {"a/shard-3-of-4"}).empty()) << "the only one asked for";
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

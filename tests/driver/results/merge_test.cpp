@@ -1,0 +1,258 @@
+#include "driver/results/merge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+#include "io/files/errors.hpp"
+#include "io/records/journal.hpp"
+#include "tests/driver/summary/example_records.hpp"
+#include "tests/scratch.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+namespace fs = std::filesystem;
+using io::Record;
+
+Loaded input(const std::string& path, std::vector<Record> records, const std::string& plan_name = "p") {
+  Loaded loaded;
+  loaded.path = path;
+  loaded.results.records = std::move(records);
+  loaded.results.attributes = {{"plan_name", plan_name}, {"run_id", "id of " + path}, {"total", "3"}};
+  return loaded;
+}
+
+TEST(Merge, DifferentTrialsAreJoinedInOrder) {
+  const Merged merged =
+      merge({input("a", {example_record("m", 1, {1})}), input("b", {example_record("m", 2, {1, 2})})}, false);
+  ASSERT_EQ(merged.results.records.size(), 2U);
+  EXPECT_EQ(merged.results.records[0].n, 1);
+  EXPECT_EQ(merged.results.records[1].sample_list.size(), 2U);
+  EXPECT_EQ(merged.inputs[0].expected, 3);
+  EXPECT_EQ(merged.results.attributes.at("record_count"), "2");
+  EXPECT_EQ(merged.results.attributes.at("run_id"), "id of a, id of b");
+  EXPECT_EQ(merged.results.attributes.at("plan_name"), "p");
+  EXPECT_EQ(nlohmann::json::parse(merged.results.attributes.at("merged_from")).size(), 2U);
+}
+
+TEST(Merge, TheSameRecordTwiceIsOne) {
+  const Record r = example_record("m", 1, {1});
+  const Merged merged = merge({input("a", {r}), input("b", {r})}, false);
+  EXPECT_EQ(merged.results.records.size(), 1U);
+  EXPECT_EQ(merged.inputs[0].dropped, 0);
+  EXPECT_EQ(merged.inputs[1].dropped, 1);
+}
+
+TEST(Merge, OfTwoThatAreTheSameTheLaterOneIsKept) {
+  Record first = example_record("m", 1, {1}), retried = first;
+  first.status = "crashed";
+  retried.start_time = "2026-03-01T00:05:00Z";
+  for (const bool swapped : {false, true}) {
+    const Merged merged = swapped ? merge({input("a", {retried}), input("b", {first})}, false)
+                                  : merge({input("a", {first}), input("b", {retried})}, false);
+    ASSERT_EQ(merged.results.records.size(), 1U);
+    EXPECT_EQ(merged.results.records[0].status, "pass");
+    EXPECT_EQ(merged.inputs[swapped ? 1 : 0].dropped, 1);
+  }
+}
+
+TEST(Merge, OfTwoJudgementsTheLaterOneIsKeptAndNamed) {
+  Record first = example_record("m", 1, {1});
+  first.judged_time = first.end_time = "2026-03-01T00:00:01.000001Z";
+  Record again = first;
+  again.status = "failed";
+  again.tolerance = 1;
+  again.judged_time = "2026-03-02T00:00:00.000000Z";
+  for (const bool swapped : {false, true}) {
+    const Merged merged = swapped ? merge({input("a", {again}), input("b", {first})}, false)
+                                  : merge({input("a", {first}), input("b", {again})}, false);
+    ASSERT_EQ(merged.results.records.size(), 1U);
+    EXPECT_EQ(merged.results.records[0].status, "failed");
+    ASSERT_EQ(merged.remarks.size(), 1U);
+    for (const char* word : {"n=1", "pass", "failed", "by 1 in", "in a", "in b"})
+      EXPECT_NE(merged.remarks[0].find(word), std::string::npos) << merged.remarks[0];
+  }
+}
+
+TEST(Merge, OfTwoExecutionsInOneSecondTheLaterOneIsKept) {
+  Record first = example_record("m", 1, {1}), retried = first;
+  first.end_time = "2026-03-01T00:00:01.200000Z";
+  retried.end_time = "2026-03-01T00:00:01.700000Z";
+  first.status = "crashed";
+  const Merged merged = merge({input("a", {first}), input("b", {retried})}, false);
+  EXPECT_EQ(merged.results.records[0].status, "pass");
+  EXPECT_TRUE(merged.remarks.empty());
+}
+
+TEST(Merge, RunGpuCapabilityAndCommitKeepRecordsApart) {
+  const Record r = example_record("m", 1, {1});
+  std::vector<Record> others(4, r);
+  others[0].run_id = "run-2";
+  others[1].gpu_name = "Tesla K40c";
+  others[2].capability = 35;
+  others[3].commit = "def";
+  const Merged merged = merge({input("a", {r}), input("b", others)}, false);
+  EXPECT_EQ(merged.results.records.size(), 5U) << "two architectures never swallow each other";
+  EXPECT_EQ(merged.inputs[1].dropped, 0);
+}
+
+TEST(Merge, DifferentPlansAreRefusedUnlessForced) {
+  const auto both = [] {
+    return std::vector<Loaded>{input("a.h5", {example_record("m", 1, {1})}, "night"),
+                               input("b.h5", {example_record("m", 2, {1})}, "day")};
+  };
+  try {
+    merge(both(), false);
+    FAIL() << "different plans do not belong together";
+  } catch (const io::InputError& e) {
+    const std::string message = e.what();
+    for (const char* word : {"a.h5", "b.h5", "night", "day", "--force"}) {
+      EXPECT_NE(message.find(word), std::string::npos) << word << " in: " << message;
+    }
+  }
+  EXPECT_EQ(merge(both(), true).results.records.size(), 2U);
+}
+
+TEST(Merge, DevicesAndHostsAreListedOnce) {
+  Loaded a = input("a", {}), b = input("b", {});
+  io::DeviceRow device;
+  device.host = "node1";
+  device.gpu_uuid = "GPU-1";
+  a.results.devices = b.results.devices = {device};
+  device.gpu_uuid = "GPU-2";
+  b.results.devices.push_back(device);
+  io::HostRow host;
+  host.host = "node1";
+  a.results.hosts = b.results.hosts = {host};
+  const Merged merged = merge({a, b}, false);
+  EXPECT_EQ(merged.results.devices.size(), 2U);
+  EXPECT_EQ(merged.results.hosts.size(), 1U);
+}
+
+class Loading : public ::testing::Test {
+ protected:
+  void append(const Record& record) {
+    io::JournalWriter writer(folder_ / "journal.jsonl");
+    writer.append(record);
+    writer.sync();
+  }
+  void write_results_of_journal() {
+    io::write_results(folder_ / "results.h5", load(folder_ / "journal.jsonl", true).results);
+  }
+  testing_help::Scratch scratch_;
+  const fs::path& folder_ = scratch_.folder();
+};
+
+TEST_F(Loading, AJournalAloneRebuildsTheResults) {
+  append(example_record("m", 1, {1, 2, 3}));
+  append(example_record("m", 2, {4}));
+  const Merged merged = merge({load(folder_, true)}, false);
+  io::write_results(folder_ / "results.h5", merged.results);
+  const io::Results back = io::read_results(folder_ / "results.h5");
+  ASSERT_EQ(back.records.size(), 2U);
+  EXPECT_EQ(back.records[0].sample_list.size(), 3U);
+  EXPECT_EQ(back.records[1].key, "key-m-2");
+}
+
+TEST_F(Loading, ResultsAreReadWhereTheyAreUpToDateElseTheJournal) {
+  append(example_record("m", 1, {1}));
+  write_results_of_journal();
+  EXPECT_FALSE(load(folder_, false).from_journal);
+  append(example_record("m", 2, {1}));
+  Loaded loaded = load(folder_, false);
+  EXPECT_TRUE(loaded.from_journal);
+  EXPECT_EQ(loaded.results.records.size(), 2U);
+  write_results_of_journal();
+  EXPECT_FALSE(load(folder_, false).from_journal);
+  // A retried trial: as many records as before, but another one.
+  Record retried = example_record("m", 2, {1});
+  retried.status = "failed";
+  append(retried);
+  loaded = load(folder_, false);
+  EXPECT_TRUE(loaded.from_journal);
+  EXPECT_EQ(loaded.results.records[1].status, "failed");
+  write_results_of_journal();
+  EXPECT_FALSE(load(folder_, false).from_journal);
+  // A resume whose plan expects something else.
+  retried.expected = 1;
+  append(retried);
+  loaded = load(folder_, false);
+  EXPECT_TRUE(loaded.from_journal);
+  EXPECT_EQ(loaded.results.records[1].expected, 1);
+}
+
+TEST_F(Loading, NotesAreNoRecords) {
+  append(example_record("m", 1, {1}));
+  write_results_of_journal();
+  io::JournalWriter(folder_ / "journal.jsonl")
+      .append_note(io::note::Other{{{"note", "end"}, {"exit_code", 0}, {"key", "x"}}});
+  EXPECT_FALSE(load(folder_, false).from_journal);
+}
+
+TEST_F(Loading, ADamagedResultsFileIsReadFromTheJournal) {
+  append(example_record("m", 1, {1}));
+  FILE* file = std::fopen((folder_ / "results.h5").c_str(), "w");
+  std::fputs("not HDF5 at all", file);
+  std::fclose(file);
+  const Loaded loaded = load(folder_, true);
+  EXPECT_TRUE(loaded.from_journal);
+  EXPECT_EQ(loaded.results.records.size(), 1U);
+  ASSERT_EQ(loaded.remarks.size(), 1U);
+  EXPECT_NE(loaded.remarks[0].find("results.h5 cannot be read"), std::string::npos);
+}
+
+TEST_F(Loading, AFigureThatChangedOnDiskIsReadFromTheJournalAndOfAMergedFileNotAtAll) {
+  append(example_record("m", 1, {1}));
+  write_results_of_journal();
+  EXPECT_TRUE(load(folder_, true).remarks.empty());
+  const fs::path results = folder_ / "results.h5";
+  std::fstream file(results, std::ios::binary | std::ios::in | std::ios::out);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  // The name of a column, as the table's type has it: to HDF5 the column is merely absent.
+  const std::size_t place = whole.find(std::string("residual_ratio\0", 15));
+  ASSERT_NE(place, std::string::npos);
+  file.seekp(static_cast<std::streamoff>(place));
+  file.put('R');
+  file.close();
+  const Loaded loaded = load(folder_, true);
+  EXPECT_TRUE(loaded.from_journal);
+  ASSERT_EQ(loaded.results.records.size(), 1U);
+  ASSERT_EQ(loaded.remarks.size(), 1U);
+  for (const char* word :
+       {"it is damaged", "'residual_ratio' of /records", "the journal was read instead", "merge"})
+    EXPECT_NE(loaded.remarks[0].find(word), std::string::npos) << loaded.remarks[0];
+  try {
+    load(results, true);
+    ADD_FAILURE() << "a file without a journal beside it was believed";
+  } catch (const io::InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("it is damaged"), std::string::npos);
+  }
+}
+
+TEST_F(Loading, ATornLineIsLeftOutAndSaid) {
+  append(example_record("m", 1, {1}));
+  FILE* file = std::fopen((folder_ / "journal.jsonl").c_str(), "a");
+  std::fputs("{\"allocate_seconds\":null,\"key\":\"half", file);
+  std::fclose(file);
+  const Loaded loaded = load(folder_, true);
+  EXPECT_EQ(loaded.results.records.size(), 1U);
+  ASSERT_EQ(loaded.remarks.size(), 1U);
+  EXPECT_NE(loaded.remarks[0].find("incomplete"), std::string::npos);
+}
+
+TEST_F(Loading, WhatIsNotOursIsRefused) {
+  EXPECT_THROW(load(folder_ / "absent", false), io::InputError);
+  EXPECT_THROW(load(folder_, false), io::InputError) << "an empty folder";
+  FILE* file = std::fopen((folder_ / "notes.txt").c_str(), "w");
+  std::fputs("hello\nworld\n", file);
+  std::fclose(file);
+  EXPECT_THROW(load(folder_ / "notes.txt", false), io::InputError);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

@@ -1,0 +1,92 @@
+// What a trial's time went into, by when its phases began.
+
+#include "driver/summary/device_use.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "driver/system/clock.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr const char* start = "2026-03-01T12:00:00Z";
+
+/// Waited 1 s, made its inputs for 2 s, was timed for 3 s and judged for 4 s.
+io::Record measured(double later = 0, const char* gpu = "a GPU") {
+  const double began = parse_time(start) + later;
+  io::Record record;
+  record.run_id = "run";
+  record.host = "host";
+  record.gpu_name = gpu;
+  begin_phase(record, "wait", began);
+  begin_phase(record, "inputs", began + 1);
+  begin_phase(record, "samples", began + 3);
+  begin_phase(record, "verify", began + 6);
+  const int end = static_cast<int>(later) + 10;
+  record.end_time = "2026-03-01T12:00:" + std::to_string(end) + ".000000Z";
+  return record;
+}
+
+TEST(Phases, EndWhereTheNextOneBegins) {
+  const auto intervals = intervals_of(measured());
+  ASSERT_EQ(intervals.size(), 4u);
+  const char* names[] = {"wait", "inputs", "timed", "verify"};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(intervals[i].phase->name, names[i]);
+    EXPECT_NEAR(intervals[i].ended - intervals[i].began, static_cast<double>(i) + 1, 1e-5);
+  }
+}
+
+TEST(Phases, AreNotedOnceAndOnlyWhereAStepBeginsOne) {
+  io::Record record;
+  begin_phase(record, "no step", 5);
+  EXPECT_TRUE(intervals_of(record).empty());
+  begin_phase(record, "store", 6);
+  begin_phase(record, "store", 7);
+  EXPECT_EQ(record.store_began, 6);
+}
+
+TEST(Phases, OfAnOlderRecordOrAClockThatWasSetAreUnknown) {
+  io::Record record = measured();
+  record.end_time = "";
+  EXPECT_TRUE(intervals_of(record).empty());
+  record.end_time = "2026-03-01T11:59:00.000000Z";
+  EXPECT_TRUE(intervals_of(record).empty());
+  record = io::Record();
+  record.end_time = start;
+  EXPECT_TRUE(intervals_of(record).empty());
+  EXPECT_TRUE(use_of_devices({&record}).empty());
+}
+
+TEST(DeviceUse, IsBusyWhileItMeasures) {
+  const io::Record first = measured(), second = measured(20), on_cpu = measured(40, "");
+  const auto uses = use_of_devices({&first, &second, &on_cpu});
+  ASSERT_EQ(uses.size(), 1u) << "one rank";
+  const DeviceUse& use = uses[0];
+  EXPECT_EQ(use.device, "a GPU");
+  EXPECT_EQ(use.trials, 3);
+  EXPECT_NEAR(use.span, 50, 1e-5);
+  EXPECT_NEAR(use.busy(), 14.0 / 50, 1e-6) << "timed and judged, twice";
+  EXPECT_NEAR(use.cpu_methods, 7, 1e-5);
+  EXPECT_EQ(use.otherwise(), "not recorded 40%, methods of the CPU 14%, inputs 12%, wait 6%");
+  const Table table = device_use_table(uses);
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].size(), table.columns.size());
+}
+
+TEST(DeviceUse, RanksHostsAndRunsAreApart) {
+  io::Record first = measured(0, ""), rank = first, host = first, run = first;
+  rank.rank = 1;
+  host.host = "another";
+  run.run_id = "another";
+  const auto uses = use_of_devices({&first, &rank, &host, &run, &first});
+  ASSERT_EQ(uses.size(), 4u);
+  EXPECT_EQ(uses[0].trials, 2);
+  EXPECT_EQ(uses[0].device, "CPU");
+  EXPECT_NEAR(uses[1].busy(), 0.7, 1e-6);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

@@ -1,0 +1,50 @@
+#pragma once
+/// Records made by hand, for the tests of what reads them.
+
+#include <string>
+#include <vector>
+
+#include "driver/base/statistics.hpp"
+#include "io/records/record.hpp"
+
+namespace gaussweep::driver {
+
+/// A record of gesv that passed on an H200, with the given samples.
+inline io::Record example_record(const std::string& method, std::int64_t n,
+                                 const std::vector<double>& seconds) {
+  io::Record r;
+  r.key = "key-" + method + "-" + std::to_string(n);
+  r.run_id = "run-1";
+  r.problem = "gesv";
+  r.method = method;
+  r.backend = "cuda";
+  r.precision = "double";
+  r.m = r.n = r.k = n;
+  r.nrhs = 1;
+  r.matrix_kind = "cauchy";
+  r.matrix_digest = "digest-" + std::to_string(n);
+  r.matrix_seed = 1;
+  r.status = "pass";
+  r.residual_ratio = 0.5;
+  r.tolerance = 16;
+  r.gpu_name = "NVIDIA H200";
+  r.capability = 90;
+  r.host = "node1";
+  r.commit = "abc";
+  r.start_time = "2026-03-01T00:00:00Z";
+  for (const double s : seconds) r.sample_list.push_back({s, 1980, false});
+  const Statistics s = summarise(seconds);
+  r.seconds_min = s.min;
+  r.seconds_q1 = s.q1;
+  r.seconds_median = s.median;
+  r.seconds_mean = s.mean;
+  r.seconds_q3 = s.q3;
+  r.seconds_max = s.max;
+  r.seconds_stdev = s.stdev;
+  r.samples = static_cast<std::int64_t>(s.count);
+  r.flops = 2.0 / 3 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+  if (s.count > 0) r.gflops = r.flops / s.median * 1e-9;
+  return r;
+}
+
+}  // namespace gaussweep::driver

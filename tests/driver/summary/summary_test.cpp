@@ -1,0 +1,284 @@
+#include "driver/summary/summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "driver/base/errors.hpp"
+#include "tests/driver/summary/example_records.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Summary, RunsOfOneTrialAreOneGroupWithTheWorstStatus) {
+  std::vector<Record> records;
+  for (int run = 1; run <= 3; ++run) {
+    Record r = example_record("gauss_block", 64, {0.001 * run, 0.002 * run, 0.003 * run});
+    r.run_id = "run-" + std::to_string(run);
+    r.residual_ratio = run;
+    records.push_back(r);
+  }
+  records[1].status = "failed";
+  records[1].residual_ratio = 1e9;
+  records.push_back(example_record("gauss_block", 128, {0.5}));
+  const auto groups = group_records(records);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].records.size(), 3U);
+  EXPECT_EQ(groups[0].status, "failed");
+  EXPECT_DOUBLE_EQ(groups[0].median, 0.004);
+  EXPECT_DOUBLE_EQ(groups[0].min, 0.001);
+  EXPECT_DOUBLE_EQ(groups[0].max, 0.009);
+  EXPECT_DOUBLE_EQ(groups[0].ratio, 1e9);
+  EXPECT_EQ(groups[1].status, "pass");
+}
+
+TEST(Summary, ParametersPrecisionBackendAndGpuSeparate) {
+  std::vector<Record> records(5, example_record("a", 64, {1}));
+  records[1].parameters = R"({"blocks":2})";
+  records[2].precision = "float";
+  records[3].backend = "emulated";
+  records[4].gpu_name = "NVIDIA A100";
+  EXPECT_EQ(group_records(records).size(), 5U);
+}
+
+TEST(Summary, AGroupWithoutTimesSaysNothing) {
+  std::vector<Record> records = {example_record("a", 64, {})};
+  records[0].status = "crashed";
+  const auto groups = group_records(records);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_TRUE(std::isnan(groups[0].median));
+  EXPECT_TRUE(std::isnan(groups[0].min));
+  EXPECT_EQ(groups[0].status, "crashed");
+}
+
+TEST(Summary, BestIsTheFastestThatPassed) {
+  std::vector<Record> records = {example_record("slow", 64, {3}), example_record("wrong", 64, {1}),
+                                 example_record("good", 64, {2}), example_record("slow", 128, {5})};
+  records[1].status = "suspect";
+  const auto groups = group_records(records);
+  const auto best = best_groups(groups);
+  ASSERT_EQ(best.size(), 2U);
+  EXPECT_EQ(best[0].first.method, "good");
+  EXPECT_EQ(best[1].first.method, "slow");
+  EXPECT_EQ(best[1].first.n, 128);
+}
+
+TEST(Summary, SpeedupOverTheBaselineNearby) {
+  std::vector<Record> records = {example_record("mine", 64, {2}), example_record("cusolver", 64, {1}),
+                                 example_record("cusolver", 64, {8}), example_record("mine", 64, {4}),
+                                 example_record("mine", 128, {1})};
+  records[2].gpu_name = records[3].gpu_name = "Tesla K40c";
+  auto groups = group_records(records);
+  set_speedups(groups, groups, "cusolver");
+  EXPECT_DOUBLE_EQ(groups[0].speedup, 0.5);
+  EXPECT_DOUBLE_EQ(groups[1].speedup, 1);
+  EXPECT_DOUBLE_EQ(groups[3].speedup, 2);
+  EXPECT_TRUE(std::isnan(groups[4].speedup)) << "no baseline of this size";
+  EXPECT_NE(message_of([&] { set_speedups(groups, groups, "magma"); }).find("gesv/cusolver"),
+            std::string::npos);
+}
+
+TEST(Summary, ABaselineElsewhereServesWhereThereIsNoneNearby) {
+  std::vector<Record> records = {example_record("mine", 64, {2}), example_record("lapack", 64, {6})};
+  records[1].backend = "host";
+  auto groups = group_records(records);
+  set_speedups(groups, groups, "gesv/lapack");
+  EXPECT_DOUBLE_EQ(groups[0].speedup, 3);
+}
+
+TEST(Summary, WithoutAWordTheBaselineIsTheVendorsOnTheSameDevice) {
+  std::vector<Record> records = {example_record("mine", 64, {2}), example_record("cusolver", 64, {1}),
+                                 example_record("mine", 64, {4}), example_record("lapack", 64, {6})};
+  for (Record& r : records) r.reference_method = "cusolver";
+  records[2].gpu_name = "Tesla K40c";
+  records[3].backend = "host";
+  auto groups = group_records(records);
+  set_speedups(groups, groups, "");
+  EXPECT_DOUBLE_EQ(groups[0].speedup, 0.5);
+  EXPECT_TRUE(std::isnan(groups[2].speedup)) << "it did not run on that GPU";
+  EXPECT_TRUE(std::isnan(groups[3].speedup));
+}
+
+TEST(Summary, WordsThatTogetherLeaveNothingAreToldWhatThereIs) {
+  const std::vector<Record> records = {example_record("gauss_a", 64, {1}),
+                                       example_record("lapack", 2048, {1})};
+  Filter filter;
+  filter.methods = {"lapack"};
+  filter.sizes = {"<1k"};
+  EXPECT_TRUE(filter_records(records, filter).empty());
+  const std::string said = message_of([&] { filter_records(records, filter, Empty::is_refused); });
+  EXPECT_THAT(said, testing::HasSubstr("there are gesv/lapack in double on cuda (NVIDIA H200), n 2048,"));
+}
+
+TEST(Summary, Filters) {
+  std::vector<Record> records = {example_record("gauss_a", 64, {1}), example_record("gauss_b", 1024, {1}),
+                                 example_record("lapack", 2048, {1})};
+  const auto count = [&](const Filter& filter) { return filter_records(records, filter).size(); };
+  Filter filter;
+  EXPECT_EQ(count(filter), 3U);
+  filter.methods = {"gauss_*"};
+  EXPECT_EQ(count(filter), 2U);
+  filter.methods = {"gesv/lapack"};
+  EXPECT_EQ(count(filter), 1U);
+  filter.methods.clear();
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::size_t>>{
+           {"64", 1}, {"1k", 1}, {"65:2k", 2}, {">=1024", 2}, {">1024", 1}, {"<64", 0}, {"<=64", 1}}) {
+    filter.sizes = {text};
+    EXPECT_EQ(count(filter), expected) << text;
+  }
+  filter.sizes = {"64", "2048"};
+  EXPECT_EQ(count(filter), 2U);
+}
+
+TEST(Summary, AFilterThatCanMatchNothingIsAnError) {
+  const std::vector<Record> records = {example_record("cusolver", 64, {1})};
+  Filter filter;
+  filter.methods = {"cusolverr"};
+  const std::string message = message_of([&] { filter_records(records, filter); });
+  EXPECT_NE(message.find("--method cusolverr"), std::string::npos) << message;
+  EXPECT_NE(message.find("cusolver"), std::string::npos);
+  filter.methods.clear();
+  filter.statuses = {"failed"};
+  EXPECT_TRUE(filter_records(records, filter).empty()) << "that nothing failed is an answer";
+  filter.statuses = {"fail"};
+  EXPECT_NE(message_of([&] { filter_records(records, filter); }).find("allowed are pass, suspect, failed"),
+            std::string::npos);
+  filter.statuses.clear();
+  filter.sizes = {"64:32"};
+  EXPECT_EQ(message_of([&] { filter_records(records, filter); }),
+            "--n 64:32: the range ends before it starts; allowed: low:high");
+  filter.sizes.clear();
+  Record on_cpu = records.front();
+  on_cpu.gpu_name.clear();
+  filter.gpus = {"*H200*"};
+  EXPECT_EQ(message_of([&] { filter_records({on_cpu}, filter); }), "--gpu *H200*: no record names any");
+  filter.gpus.clear();
+  filter.statuses.clear();
+  for (const std::string text : {"", "x", "-3", "1:2:3", "5kk", "99999999999999999999"}) {
+    filter.sizes = {text};
+    EXPECT_NE(message_of([&] { filter_records(records, filter); }).find("--n"), std::string::npos) << text;
+  }
+}
+
+TEST(Summary, SortsByAnyColumnBothWays) {
+  std::vector<Record> records = {example_record("b", 64, {2}), example_record("a", 64, {}),
+                                 example_record("c", 64, {1})};
+  auto groups = group_records(records);
+  const auto order = [&](const std::string& column) {
+    sort_groups(groups, column);
+    return groups[0].first.method + groups[1].first.method + groups[2].first.method;
+  };
+  EXPECT_EQ(order("method"), "abc");
+  EXPECT_EQ(order("-method"), "cba");
+  EXPECT_EQ(order("median"), "cba") << "the one without a time comes last";
+  EXPECT_EQ(order("-median"), "bca");
+  EXPECT_NE(message_of([&] { sort_groups(groups, "medain"); }).find("median"), std::string::npos);
+}
+
+TEST(Summary, FailuresAreToldWithTheirCauses) {
+  std::vector<Record> records(8, example_record("gauss", 64, {1}));
+  records[0].status = "failed";
+  records[0].residual_ratio = 1e4;
+  records[1].status = "failed";
+  records[1].residual_ratio = 1e6;
+  records[1].n = 512;
+  records[2].status = "failed";
+  records[2].residual_ratio = std::numeric_limits<double>::infinity();
+  records[3].status = records[4].status = "crashed";
+  records[3].message = records[4].message = "signal 11 in stage eliminate";
+  records[5].status = "skipped";
+  records[5].message = "needs CUDA";
+  records[7].status = "failed";
+  records[7].info = 3;
+  records[7].residual_ratio = 0.5;
+  const Table table = failure_table(records, Failures::all);
+  ASSERT_EQ(table.rows.size(), 3U);
+  const auto text = [&](std::size_t row, std::size_t column) {
+    return to_text(table.rows[row][column], Style::plain);
+  };
+  EXPECT_EQ(text(0, 1), "cauchy");
+  EXPECT_EQ(text(0, 2), "crashed");
+  EXPECT_EQ(text(0, 3), "2");
+  EXPECT_EQ(text(0, 5), "signal 11 in stage eliminate");
+  EXPECT_EQ(text(1, 2), "failed");
+  EXPECT_EQ(text(1, 4), "64 to 512");
+  EXPECT_EQ(text(1, 5),
+            "residual ratio 0.5 to 1e+06, tolerance 16; NaN or Inf in 1 answer; zero or non-positive "
+            "pivot in 1 trial");
+  EXPECT_EQ(text(2, 2), "skipped") << "comes last";
+  EXPECT_EQ(status_counts_text(records), "1 pass, 4 failed, 1 skipped, 2 crashed");
+}
+
+TEST(Summary, FailuresThatThePlanExpectsAreFindings) {
+  std::vector<Record> records(5, example_record("gauss", 64, {1}));
+  for (Record& record : records) record.expected = 1;
+  records[0].status = records[1].status = "failed";
+  records[1].matrix_kind = "uniform";
+  records[1].expected = 0;
+  records[2].expected = 0;  // a pass: `expect: [failed]`
+  records[3].status = "skipped";
+  const auto of = [&](Failures which) {
+    const Table table = failure_table(records, which);
+    std::string text;
+    for (const auto& row : table.rows)
+      text += to_text(row[1], Style::plain) + " " + to_text(row[2], Style::plain) + "; ";
+    return text;
+  };
+  EXPECT_EQ(of(Failures::unexpected), "cauchy pass; uniform failed; ");
+  EXPECT_EQ(of(Failures::findings), "cauchy failed;  skipped; ");
+  EXPECT_EQ(of(Failures::all), "cauchy pass; uniform failed; cauchy failed;  skipped; ");
+  EXPECT_THAT(to_text(failure_table(records, Failures::unexpected).rows[0][5], Style::plain),
+              testing::HasSubstr("the plan does not expect it to pass"));
+  records[1].matrix = records[4].matrix = "condition";
+  records[1].matrix_parameters = R"({"condition":10.0})";
+  records[4].matrix_parameters = R"({"condition":1e12})";
+  EXPECT_EQ(of(Failures::unexpected), "cauchy pass; condition condition=10 failed; ")
+      << "not the one that passed";
+  const auto json = render_json(failure_table(records, Failures::all));
+  EXPECT_EQ(json[1]["expected"], 0);
+  EXPECT_EQ(json[2]["expected"], 1);
+}
+
+TEST(Summary, TheTerminalsTableIsShortAndTheFullOneIsWhole) {
+  const std::vector<Record> records = {example_record("gauss", 64, {1, 2, 3})};
+  const auto groups = group_records(records);
+  const std::string text = render_text(summary_table(groups, false), any_width);
+  EXPECT_NE(text.find("gesv/gauss"), std::string::npos);
+  EXPECT_EQ(text.find("NRHS"), std::string::npos);
+  EXPECT_EQ(text.find("SPEEDUP"), std::string::npos) << "no baseline was asked for";
+  const auto json = render_json(summary_table(groups, true));
+  for (const char* name : {"problem", "method", "backend", "precision", "m", "n", "k", "nrhs", "status",
+                           "min", "q1", "median", "q3", "max", "gflops", "ratio", "speedup", "trials"}) {
+    EXPECT_TRUE(json[0].contains(name)) << name;
+  }
+  EXPECT_EQ(json[0]["median"], 2.0);
+}
+
+TEST(Summary, AHundredThousandRecordsEachHaveTheirRow) {
+  std::vector<Record> records;
+  for (int i = 0; i < 100000; ++i)
+    records.push_back(example_record("m" + std::to_string(i % 10), i / 10 + 1, {1e-3}));
+  const auto groups = group_records(records);
+  const std::string text = render_text(summary_table(groups, false), any_width);
+  EXPECT_EQ(groups.size(), 100000U);
+  EXPECT_GT(std::count(text.begin(), text.end(), '\n'), 100000);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

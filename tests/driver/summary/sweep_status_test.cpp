@@ -1,0 +1,255 @@
+#include <nlohmann/json.hpp>
+
+#include "driver/summary/sweep_status.hpp"
+#include "driver/system/clock.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "tests/driver/summary/example_records.hpp"
+#include "tests/scratch.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+
+io::Note note(const char* text) {
+  return io::read_note(nlohmann::json::parse(text));
+}
+
+io::JournalContents example_journal() {
+  io::JournalContents journal;
+  journal.notes = {
+      note(R"({"note":"run","run_id":"r","total":10,"plan_name":"night","started":"2026-03-01T00:00:00Z"})")};
+  for (int i = 0; i < 4; ++i) {
+    journal.records.push_back(example_record("m", i + 1, {1}));
+    journal.records.back().start_time = "2026-03-01T00:00:1" + std::to_string(i) + "Z";
+    journal.notes_before.push_back(1);
+  }
+  journal.records[1].status = "crashed";
+  journal.records[1].message = "signal 11";
+  return journal;
+}
+
+constexpr double midnight = 1772323200;  // 2026-03-01T00:00:00Z
+
+/// So many seconds later, by the clock that people set.
+Moment at(double seconds) {
+  Moment moment;
+  moment.seconds = midnight + seconds;
+  return moment;
+}
+
+TEST(SweepStatus, OfARunningSweep) {
+  const SweepStatus status = status_of(example_journal(), true, at(20), 10);
+  EXPECT_EQ(status.plan_name, "night");
+  EXPECT_EQ(status.total, 10);
+  EXPECT_EQ(status.done, 4);
+  EXPECT_EQ(status.counts.at("pass"), 3);
+  EXPECT_EQ(status.counts.at("crashed"), 1);
+  EXPECT_DOUBLE_EQ(status.rate, 0.2);
+  EXPECT_DOUBLE_EQ(status.seconds_left, 30);
+  ASSERT_EQ(status.failures.size(), 1U);
+  EXPECT_EQ(status.failures[0].message, "signal 11");
+  const std::string text = status_text(status, any_width);
+  for (const char* word : {"running", "4 of 10 (40.0%)", "30 s left", "3 pass, 1 crashed", "signal 11"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << word << " in:\n" << text;
+  }
+  EXPECT_EQ(status_json(status)["state"], "running");
+}
+
+TEST(SweepStatus, WhatIsLeftForNowIsCounted) {
+  io::JournalContents journal = example_journal();
+  journal.records[1].for_now = true;
+  EXPECT_EQ(status_json(status_of(journal, false, at(20), 10))["for_now"], 1);
+}
+
+TEST(SweepStatus, OfAnEndedAndOfAKilledOne) {
+  io::JournalContents journal = example_journal();
+  EXPECT_EQ(status_json(status_of(journal, false, at(0), 10))["state"], "killed");
+  journal.notes.push_back(note(R"({"note":"end","exit_code":5,"reason":"time limit"})"));
+  const SweepStatus status = status_of(journal, false, at(1e6), 10);
+  EXPECT_TRUE(status.ended);
+  EXPECT_EQ(status.exit_code, 5);
+  EXPECT_TRUE(std::isnan(status.seconds_left));
+  EXPECT_DOUBLE_EQ(status.rate, 4.0 / 13) << "not thinned by the time since";
+  EXPECT_NE(status_text(status, any_width).find("ended with exit code 5 (time limit)"), std::string::npos);
+}
+
+TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
+  io::JournalContents journal = example_journal();
+  journal.notes.push_back(note(R"({"note":"end","exit_code":5,"reason":"signal"})"));
+  journal.notes.push_back(note(R"({"note":"vanished","keys":["key-m-1"]})"));
+  journal.notes.push_back(
+      note(R"({"note":"run","run_id":"r","total":9,"plan_name":"night","started":"2026-03-01T00:00:12Z"})"));
+  journal.notes_before[2] = journal.notes_before[3] = 4;  // made after it
+  const SweepStatus status = status_of(journal, true, at(16), 10);
+  EXPECT_EQ(status.starts, 2);
+  EXPECT_FALSE(status.ended);
+  EXPECT_EQ(status.vanished, 1);
+  EXPECT_EQ(status.done, 3);
+  EXPECT_EQ(status.fresh, 2);
+  EXPECT_DOUBLE_EQ(status.rate, 0.5);
+  EXPECT_DOUBLE_EQ(status.seconds_left, 12);
+}
+
+TEST(SweepStatus, AShardIsDoneWithItsOwnTrials) {
+  io::JournalContents journal = example_journal();
+  journal.notes[0] =
+      note(R"({"note":"run","total":3,"plan_name":"night","started":"2026-03-01T00:00:00Z","shard":"2/2"})");
+  const char* keys[] = {"0a2", "0a3", "0a5", "0a7"};  // the even one is the other shard's
+  for (std::size_t i = 0; i < 4; ++i) journal.records[i].key = keys[i];
+  const SweepStatus status = status_of(journal, true, at(20), 10);
+  EXPECT_EQ(status.done, 3);
+  EXPECT_EQ(status.elsewhere, 1);
+  EXPECT_EQ(status.counts.at("pass"), 3) << "the status of all that is there";
+  EXPECT_NE(status_text(status, any_width).find("3 of 3 (100.0%), and 1 of other shards"), std::string::npos);
+  EXPECT_TRUE(std::isnan(status.seconds_left)) << "nothing is left of this shard";
+}
+
+TEST(SweepStatus, TheRateIsThatOfAClockThatOnlyRuns) {
+  io::JournalContents journal = example_journal();
+  journal.notes[0] = note(
+      R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z","clock":{"boot":"b","uptime":1000.0}})");
+  Moment now = at(-3600);  // set back by an hour, 40 s after the start
+  now.boot = "b";
+  now.uptime = 1040;
+  EXPECT_DOUBLE_EQ(status_of(journal, true, now, 10).rate, 0.1);
+  now.boot = "another machine, or another start of it";
+  const SweepStatus unknown = status_of(journal, true, now, 10);
+  EXPECT_TRUE(std::isnan(unknown.rate));
+  EXPECT_NE(status_text(unknown, any_width).find("the clock was set back"), std::string::npos);
+}
+
+TEST(SweepStatus, RecordsOfAnEarlierStartAreNotFreshWhateverTheClockSays) {
+  io::JournalContents journal = example_journal();  // made from 00:00:10 on
+  journal.notes.push_back(note(R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z"})"));
+  const SweepStatus status = status_of(journal, true, at(20), 10);
+  EXPECT_EQ(status.fresh, 0);
+  EXPECT_TRUE(std::isnan(status.rate));
+}
+
+TEST(SweepStatus, RecordsOfTwoBuildsAreSaid) {
+  io::JournalContents journal = example_journal();
+  EXPECT_TRUE(status_of(journal, false, at(20), 10).remarks.empty());
+  journal.records[3].commit = "def";
+  EXPECT_THAT(status_of(journal, false, at(20), 10).remarks,
+              testing::ElementsAre("records of 2 builds stand side by side: commit abc (3), commit def (1)"));
+}
+
+TEST(SweepStatus, ShowsNoControlCharacters) {
+  io::JournalContents journal = example_journal();
+  journal.notes[0] =
+      note(R"({"note":"run","total":4,"plan_name":"\u001b[31m\u009bnight\u202e","started":"\u001b"})");
+  journal.notes.push_back(note(R"({"note":"end","exit_code":5,"reason":"\u001b[2J"})"));
+  journal.notes.push_back(note(R"({"note":"retired","rank":1,"reason":"\u001b[2J"})"));
+  journal.records[1].message = "\x1b[2J\nline";
+  const std::string text = status_text(status_of(journal, false, at(20), 10), any_width);
+  for (const char* hidden : {"\x1b", "\xC2\x9B", "\u202e"})
+    EXPECT_EQ(text.find(hidden), std::string::npos) << text;
+  EXPECT_NE(text.find("\uFFFD[31m\uFFFDnight\uFFFD"), std::string::npos) << text;
+}
+
+TEST(SweepStatus, TheNewestFailuresAreKept) {
+  io::JournalContents journal;
+  for (int i = 0; i < 1000; ++i) {
+    journal.records.push_back(example_record("m", i, {}));
+    journal.records.back().status = "failed";
+    journal.notes_before.push_back(0);
+  }
+  const SweepStatus status = status_of(journal, false, at(0), 3);
+  ASSERT_EQ(status.failures.size(), 3U);
+  EXPECT_EQ(status.failures[0].n, 997);
+  EXPECT_EQ(status.failures[2].n, 999);
+  EXPECT_EQ(status.counts.at("failed"), 1000);
+  EXPECT_THAT(status_text(status, any_width), testing::HasSubstr("Not as expected (1000, the last 3):"));
+  EXPECT_TRUE(status_of(journal, false, at(0), 0).failures.empty());
+}
+
+TEST(SweepStatus, FailuresThatThePlanExpectsAreFindings) {
+  io::JournalContents journal = example_journal();
+  for (Record& record : journal.records) record.expected = 1;
+  journal.records[2].status = "failed";
+  journal.records[3].expected = 0;  // a pass that nobody expected
+  const SweepStatus status = status_of(journal, false, at(20), 10);
+  EXPECT_EQ(status.unexpected, 1);
+  ASSERT_EQ(status.failures.size(), 1U);
+  EXPECT_EQ(status.failures[0].n, 4);
+  EXPECT_EQ(status.findings.at("failed"), 1);
+  EXPECT_EQ(status.findings.at("crashed"), 1);
+  const std::string text = status_text(status, any_width);
+  EXPECT_THAT(text, testing::HasSubstr("Findings: 1 failed, 1 crashed, as the plan expects"));
+  EXPECT_THAT(text, testing::HasSubstr("Not as expected (1):"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("signal 11")));
+  EXPECT_EQ(status_json(status)["findings"]["failed"], 1);
+
+  for (Record& record : journal.records) record.matrix = "condition";
+  journal.records[0].matrix_parameters = R"({"condition":10.0})";
+  for (const std::size_t other : {1, 2, 3})
+    journal.records[other].matrix_parameters = R"({"condition":1e12})";
+  EXPECT_THAT(status_text(status_of(journal, false, at(20), 10), any_width),
+              testing::HasSubstr("condition=1e+12"))
+      << "not the one that passed as expected";
+}
+
+TEST(SweepStatus, TheRateOfAnEndedRunGoesToTheEndOfItsLastTrial) {
+  io::JournalContents journal = example_journal();
+  journal.notes.push_back(note(R"({"note":"end","exit_code":0})"));
+  journal.records[3].end_time = "2026-03-01T00:00:16.500000Z";
+  EXPECT_DOUBLE_EQ(status_of(journal, false, at(1e6), 10).rate, 4.0 / 16.5);
+}
+
+TEST(SweepStatus, OfAnEmptyJournal) {
+  const SweepStatus status = status_of({}, false, at(0), 10);
+  EXPECT_EQ(status.done, 0);
+  EXPECT_EQ(status_json(status)["state"], "not started");
+  EXPECT_TRUE(status_json(status)["total"].is_null());
+}
+
+TEST(SweepStatus, ALockIsSeenAndNotTaken) {
+  const testing_help::Scratch scratch;
+  const std::filesystem::path path = scratch / "lock";
+  EXPECT_FALSE(is_locked(path)) << "absent";
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_GE(fd, 0);
+  EXPECT_FALSE(is_locked(path));
+  ASSERT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0) << "looking must not have kept it";
+  EXPECT_TRUE(is_locked(path));
+  close(fd);
+  EXPECT_FALSE(is_locked(path)) << "dies with its holder";
+}
+
+TEST(Status, SeveralShardsStandInRowsWithTheirSum) {
+  io::JournalContents other = example_journal();
+  other.records[1].status = "pass";
+  other.records[1].message.clear();
+  const Statuses both{{{"night/shard-1-of-3", status_of(example_journal(), true, at(20), 10)},
+                       {"night/shard-3-of-3", status_of(other, false, at(20), 10)}},
+                      {"night/shard-2-of-3 is not there"}};
+  EXPECT_TRUE(both.any_running());
+  const std::string text = statuses_text(both, any_width);
+  for (const char* words :
+       {"All rows: PLAN night, DONE 4 of 10 (40.0%)", "night/shard-1-of-3  running  30 s",
+        "night/shard-3-of-3  killed ", "All:     8 of 20 (40.0%), 1 of 2 running, 1 not as expected, ",
+        "Status:  7 pass, 1 crashed", "Note:    night/shard-2-of-3 is not there", "signal 11"})
+    EXPECT_THAT(text, testing::HasSubstr(words));
+  const auto json = statuses_json(both);
+  EXPECT_EQ(json["total"], 20);
+  EXPECT_EQ(json["done"], 8);
+  EXPECT_EQ(json["directories"][1]["directory"], "night/shard-3-of-3");
+  EXPECT_EQ(json["directories"][1]["state"], "killed");
+  EXPECT_EQ(json["missing"].size(), 1U);
+  const Statuses one{{both.all[1]}, {}};
+  EXPECT_EQ(statuses_line(one), "4 of 10 (40.0%), killed");
+  EXPECT_FALSE(one.any_running());
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

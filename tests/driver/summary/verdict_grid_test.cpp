@@ -1,0 +1,286 @@
+#include "driver/summary/verdict_grid.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "tests/driver/summary/example_records.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using io::Record;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+io::DeviceRow h200() {
+  io::DeviceRow row;
+  row.gpu_name = "NVIDIA H200";
+  row.capability = 90;
+  row.host = "node1";
+  row.copy_bytes_per_second = 4e12;
+  row.gemm_flops_float = 50e12;
+  row.gemm_flops_double = 60e12;
+  return row;
+}
+
+io::HostRow machine(const std::string& host, const std::string& cpu) {
+  io::HostRow row;
+  row.host = host;
+  row.cpu = cpu;
+  return row;
+}
+
+Record on_cpu(Record r, const std::string& host = "node1") {
+  r.backend = "host";
+  r.gpu_name.clear();
+  r.capability = 0;
+  r.host = host;
+  return r;
+}
+
+const VerdictCell& only_cell(const std::vector<VerdictGrid>& grids) {
+  EXPECT_EQ(grids.size(), 1U);
+  EXPECT_EQ(grids.at(0).rows.size(), 1U);
+  return grids[0].rows.at(0).cells.begin()->second;
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, line.size());
+  return widest;
+}
+
+TEST(VerdictGrid, TheFastestThatPassedWinsAndTheNextMethodIsItsRunnerUp) {
+  std::vector<Record> records = {example_record("slow", 64, {4}), example_record("good", 64, {2}),
+                                 example_record("good", 64, {2.5}), example_record("wrong", 64, {1}),
+                                 on_cpu(example_record("lapack", 64, {3}))};
+  records[2].parameters = R"({"blocks":4})";  // the winner's other configuration is no runner-up
+  records[3].status = "suspect";
+  const auto grids = verdict_grids(records, {h200()}, {machine("node1", "Xeon")});
+  const VerdictCell& cell = only_cell(grids);
+  EXPECT_EQ(cell.winner->first.method, "good");
+  EXPECT_EQ(cell.winner->first.parameters, "{}");
+  EXPECT_EQ(cell.runner_up->first.method, "lapack");
+  EXPECT_DOUBLE_EQ(cell.lead, 1.5);
+  EXPECT_FALSE(cell.tie);
+  EXPECT_EQ(cell.methods, 4);
+  EXPECT_EQ(grids[0].device, "NVIDIA H200");
+  EXPECT_THAT(grids[0].cpus, ElementsAre("Xeon"));
+}
+
+TEST(VerdictGrid, OverlappingQuartilesAreATie) {
+  const std::vector<Record> records = {example_record("a", 64, {1, 2, 3}),
+                                       example_record("b", 64, {1.1, 2.1, 3.1})};
+  const auto grids = verdict_grids(records, {}, {});
+  const VerdictCell& cell = only_cell(grids);
+  EXPECT_TRUE(cell.tie);
+  EXPECT_THAT(verdict_text(grids, {}), HasSubstr("2 s  tie\n"));
+  EXPECT_TRUE(std::isnan(cell.share)) << "nothing is known of the device";
+  EXPECT_THAT(verdict_text(grids, {}), Not(HasSubstr("compute")));
+}
+
+TEST(VerdictGrid, WithoutARivalAWinIsUncontestedAndWhereNothingPassedNobodyWins) {
+  std::vector<Record> records = {example_record("a", 64, {1}), example_record("b", 64, {1}),
+                                 example_record("a", 128, {1}), example_record("c", 128, {1}),
+                                 example_record("d", 256, {})};
+  records[1].status = records[2].status = records[3].status = "failed";
+  records[4].status = "skipped";
+  const auto grids = verdict_grids(records, {h200()}, {});
+  ASSERT_EQ(grids.at(0).rows.size(), 1U);
+  EXPECT_EQ(grids[0].rows[0].cells.size(), 2U) << "what was skipped was no race";
+  const std::string text = verdict_text(grids, {});
+  EXPECT_THAT(text, HasSubstr("uncontested"));
+  EXPECT_THAT(text, HasSubstr("none passed"));
+  EXPECT_THAT(text, HasSubstr("of 2 methods"));
+}
+
+TEST(VerdictGrid, TheLimitIsTheProblemsWhateverTheMethodCounts) {
+  Record r = example_record("own", 1000, {1e-3});
+  r.flops = 1e18;  // what the method counts as its work
+  r.bytes = 1e18;
+  const Rates rates{50e12, 60e12, 4e12};
+  const Limit gesv = limit_of(r, rates);
+  const double flops = 2.0 / 3 * 1e9 - 0.5e6 + 5.0 / 6 * 1e3 + 2e6 - 1e3;
+  EXPECT_DOUBLE_EQ(gesv.seconds, flops / 60e12);
+  EXPECT_EQ(gesv.bound, Bound::compute);
+  r.problem = "trsv";
+  r.precision = "float";
+  const Limit trsv = limit_of(r, rates);
+  EXPECT_DOUBLE_EQ(trsv.seconds, 4 * (500.0 * 1001 + 2000) / 4e12);
+  EXPECT_EQ(trsv.bound, Bound::memory);
+  EXPECT_TRUE(std::isnan(limit_of(r, {}).seconds));
+  r.problem = "of a later version";
+  EXPECT_TRUE(std::isnan(limit_of(r, rates).seconds));
+}
+
+TEST(VerdictGrid, EachGpuHasItsGridWithTheCpuOfItsMachine) {
+  std::vector<Record> records = {example_record("cusolver", 64, {2}),
+                                 example_record("cusolver", 64, {1}),
+                                 on_cpu(example_record("lapack", 64, {3}), "node1"),
+                                 on_cpu(example_record("lapack", 64, {0.5}), "node2"),
+                                 on_cpu(example_record("lapack", 64, {0.1}), "node3"),
+                                 on_cpu(example_record("mine", 64, {0.01}), "node1")};
+  records[1].gpu_name = "Tesla K40c";
+  records[1].capability = 35;
+  records[1].host = "node2";
+  records[5].backend = "emulated";
+  const auto grids = verdict_grids(
+      records, {h200()}, {machine("node1", "Xeon"), machine("node2", "Opteron"), machine("node3", "EPYC")});
+  ASSERT_EQ(grids.size(), 3U);
+  const auto told = [&](std::size_t i) {
+    const VerdictCell& cell = grids[i].rows.at(0).cells.at(64);
+    return fmt::format("{}: {} by {:g}", grids[i].device, cell.winner->first.method, cell.lead);
+  };
+  EXPECT_EQ(told(0), "NVIDIA H200: cusolver by 1.5") << "an emulated kernel is no rival of a GPU";
+  EXPECT_EQ(told(1), "Tesla K40c: lapack by 2");
+  EXPECT_EQ(told(2), "EPYC: lapack by nan");
+  EXPECT_GT(grids[0].rows[0].cells.at(64).share, 0);
+  EXPECT_TRUE(std::isnan(grids[1].rows[0].cells.at(64).share)) << "not measured";
+  EXPECT_THAT(verdict_text(grids, {}), HasSubstr("lapack (CPU)"));
+  EXPECT_THAT(verdict_text(grids, {}), HasSubstr("NVIDIA H200 (9.0), beside it methods of Xeon\n"));
+}
+
+TEST(VerdictGrid, WhereTheGpusMachineRanNoCpuMethodThoseOfOthersRace) {
+  const std::vector<Record> records = {example_record("cusolver", 64, {2}),
+                                       on_cpu(example_record("lapack", 64, {1}), "node3")};
+  const auto grids = verdict_grids(records, {}, {machine("node3", "EPYC")});
+  EXPECT_EQ(only_cell(grids).winner->first.method, "lapack");
+  EXPECT_THAT(grids[0].cpus, ElementsAre("EPYC"));
+}
+
+TEST(VerdictGrid, NoTwoTasksShareARace) {
+  std::vector<Record> records;
+  for (const char* parameters : {R"({"condition":10.0})", R"({"condition":1000000000000.0})"}) {
+    for (const std::int64_t nrhs : {1, 3}) {
+      for (const std::string uplo : {"lower", "upper"}) {
+        for (const std::int64_t seed : {1, 2}) {
+          for (const std::string method : {"a", "b"}) {
+            Record r = example_record(method, 64, {1});
+            r.problem = "trsv";
+            r.matrix = r.matrix_kind = "condition";
+            r.matrix_parameters = parameters;
+            r.matrix_digest = fmt::format("{}{}{}", parameters, nrhs, seed);
+            r.nrhs = nrhs;
+            r.uplo = uplo;
+            r.matrix_seed = seed;
+            records.push_back(r);
+          }
+        }
+      }
+    }
+  }
+  Record rebuilt = records[0];  // another matrix of that name, of another build
+  rebuilt.matrix_digest = "0123456789abcdef";
+  records.push_back(rebuilt);
+  const auto grids = verdict_grids(records, {}, {});
+  ASSERT_EQ(grids.size(), 1U);
+  EXPECT_EQ(grids[0].rows.size(), 17U);
+  std::set<std::string> labels;
+  for (const VerdictRow& row : grids[0].rows) {
+    EXPECT_EQ(row.cells.size(), 1U);
+    labels.insert(row.matrix + ": " + row.details);
+  }
+  EXPECT_EQ(labels.size(), 17U);
+  EXPECT_EQ(labels.count("condition condition=10: nrhs 1, lower, seed 1, digest 01234567"), 1U);
+  EXPECT_EQ(labels.count("condition condition=1e+12: nrhs 3, upper, seed 2"), 1U);
+}
+
+TEST(VerdictGrid, SizesThatDoNotFitStandInAFurtherBlockAndNothingIsCut) {
+  std::vector<Record> records;
+  for (std::int64_t n = 64; n <= 16384; n *= 2) {
+    records.push_back(example_record("gauss_cyclic_decrement", n, {1.234e-3, 1.235e-3}));
+    records.push_back(example_record("cusolver", n, {2e-3}));
+  }
+  const auto grids = verdict_grids(records, {h200()}, {});
+  std::size_t lines = 0;
+  for (const std::size_t width : {200, 120, 80}) {
+    const std::string text = verdict_text(grids, {width, false});
+    EXPECT_LE(widest_line(text), width) << text;
+    for (std::int64_t n = 64; n <= 16384; n *= 2)
+      EXPECT_THAT(text, HasSubstr(fmt::format(" {}", n))) << "at " << width;
+    std::size_t wins = 0;
+    for (std::size_t at = 0; (at = text.find("gauss_cyclic_decrement", at)) != std::string::npos; ++at)
+      ++wins;
+    EXPECT_EQ(wins, 9U);
+    const auto now = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    EXPECT_GT(now, lines) << "narrower paper has more blocks";
+    lines = now;
+  }
+  EXPECT_EQ(verdict_text(grids, {10, false}), verdict_text(grids, {1, false})) << "a column a block at least";
+}
+
+TEST(VerdictGrid, ColoursTellMethodsApartAndOnlyWhereTheyAreWanted) {
+  const std::vector<Record> records = {example_record("a", 64, {1}), example_record("b", 64, {2}),
+                                       example_record("a", 128, {2}), example_record("b", 128, {1}),
+                                       example_record("a", 256, {1})};
+  const auto grids = verdict_grids(records, {h200()}, {});
+  EXPECT_THAT(verdict_text(grids, {120, false}), Not(HasSubstr("\033")));
+  const std::string text = verdict_text(grids, {120, true});
+  EXPECT_THAT(text, HasSubstr("\033[1;32ma\033[0m")) << "wins most";
+  EXPECT_THAT(text, HasSubstr("\033[1;36mb\033[0m"));
+}
+
+TEST(VerdictGrid, NamesOfFilesDoNotReachTheTerminalAsTheyAre) {
+  Record r = example_record("a\033[2J", 64, {1});
+  r.matrix = "b\n.mtx";
+  r.gpu_name = "c\033c";
+  const std::string text = verdict_text(verdict_grids({r}, {}, {}), {120, false});
+  EXPECT_THAT(text, Not(HasSubstr("\033")));
+  EXPECT_THAT(text, Not(HasSubstr("b\n")));
+}
+
+TEST(VerdictGrid, TheBaselineIsTheVendorsUnlessAnotherIsAskedFor) {
+  std::vector<Record> records = {example_record("fast", 64, {1}), example_record("next", 64, {2}),
+                                 example_record("vendor", 64, {3}),
+                                 on_cpu(example_record("lapack", 64, {4}))};
+  for (Record& r : records) r.reference_method = r.backend == "host" ? "lapack" : "vendor";
+  records[0].forward_error = 3e-14;
+  const auto grids = verdict_grids(records, {}, {});
+  EXPECT_EQ(only_cell(grids).lead, 2);
+  EXPECT_EQ(only_cell(grids).speedup, 3);
+  EXPECT_THAT(verdict_text(grids, {120, false}), HasSubstr("3.00x vendor"));
+  EXPECT_THAT(race_sentences(grids),
+              HasSubstr("/fast, 1 s, 3 times as fast as vendor, about 13 correct digits.\n"));
+  const auto others = verdict_grids(records, {}, {}, "lapack");
+  EXPECT_EQ(only_cell(others).speedup, 4);
+  EXPECT_EQ(render_json(verdict_table(others))[0]["baseline"], "lapack");
+  // The vendor that wins leads the next; nothing is said over itself.
+  records.erase(records.begin(), records.begin() + 2);
+  EXPECT_THAT(race_sentences(verdict_grids(records, {}, {})),
+              HasSubstr("1.3 times as fast as the next, lapack."));
+}
+
+TEST(VerdictGrid, MoreThanTheLimitHasItsFootnote) {
+  Record r = example_record("mixed", 64, {1e-12});
+  EXPECT_THAT(verdict_text(verdict_grids({r}, {h200()}, {}), {120, false}),
+              HasSubstr("* more than the limit"));
+  r = example_record("mixed", 64, {1});
+  EXPECT_THAT(verdict_text(verdict_grids({r}, {h200()}, {}), {120, false}), Not(HasSubstr("*")));
+}
+
+TEST(VerdictGrid, ThePaperForProgramsHasARowARaceAndWholeNumbers) {
+  std::vector<Record> records = {example_record("a", 64, {1e-3}), example_record("b", 64, {3e-3}),
+                                 example_record("c", 128, {1})};
+  records[2].status = "failed";
+  const auto json = render_json(verdict_table(verdict_grids(records, {h200()}, {})));
+  ASSERT_EQ(json.size(), 2U);
+  EXPECT_EQ(json[0]["device"], "NVIDIA H200");
+  EXPECT_EQ(json[0]["winner"], "a");
+  EXPECT_EQ(json[0]["runner_up"], "b");
+  EXPECT_EQ(json[0]["lead"], 3e-3 / 1e-3);
+  EXPECT_EQ(json[0]["tie"], 0);
+  EXPECT_EQ(json[0]["median"], 1e-3);
+  EXPECT_EQ(json[0]["bound"], "memory");
+  EXPECT_EQ(json[0]["share"].get<double>(), json[0]["limit"].get<double>() / 1e-3);
+  EXPECT_EQ(json[1]["winner"], nullptr);
+  EXPECT_EQ(json[1]["methods"], 1);
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
