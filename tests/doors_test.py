@@ -21,7 +21,8 @@ PROBLEMS = sorted(p.parent.name for p in (SOURCE / "kernels").glob("*/table.cpp"
 CUDA = ["cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "cublas_v2.h", "cusolverDn.h"]
 PRINTING = ["spdlog/spdlog.h", "fmt/core.h", "fmt/format.h"]
 
-# The layers of driver/: which others each stands on, a header of it, and libraries that only it may use.
+# The layers of driver/, and what stands on them in apps/: which others each stands on, a header of it, and libraries
+# that only it may use.
 DRIVER = {
     "base": ([], "driver/base/errors.hpp", []),
     "system": (["base"], "driver/system/clock.hpp", []),
@@ -32,11 +33,16 @@ DRIVER = {
     "summary": (["protocol", "judge", "results"], "driver/summary/summary.hpp", []),
     "worker": (["protocol", "judge"], "driver/worker/probe.hpp", []),
     "sweep": (["summary"], "driver/sweep/queue.hpp", ["mpi.h"]),
-    "restore": (["judge"], "driver/restore/restoration.hpp", []),
+    "restore": (["judge"], "apps/restore/restoration.hpp", []),
     "compare": (["summary"], "driver/compare/compare_rule.hpp", []),
     "duet": (["sweep"], "driver/duet/duet.hpp", []),
     "command": (["duet", "worker", "restore", "compare"], "driver/command/option_checks.hpp", ["CLI/CLI.hpp"]),
 }  # fmt: skip
+
+
+def folder_of(layer):
+    """The folder of a layer: where the header named above lies."""
+    return str(pathlib.PurePosixPath(DRIVER[layer][1]).parent)
 
 
 def below(layer):
@@ -61,7 +67,7 @@ ROOMS = {
         forbidden=["kernels/core/enums.hpp", "kernels/core/method.hpp", "driver/plan/trial.hpp", "mpi.h", "CLI/CLI.hpp"]
         + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|nvml|mpi|CLI/|spdlog/|fmt/"),
-    **{f"driver/{layer}": dict(
+    **{folder_of(layer): dict(
         targets=[f"gaussweep_driver_{layer}"],
         allowed=["kernels/core/method.hpp", "io/records/record.hpp", DRIVER[layer][1]] + DRIVER[layer][2] + PRINTING,
         forbidden=["hdf5.h", "yaml-cpp/yaml.h", "png.h", "netpbm/pgm.h", "matio.h", "sqlite3.h"] + CUDA
@@ -69,18 +75,19 @@ ROOMS = {
         + [DRIVER[other][1] for other in DRIVER if other != layer and other not in below(layer)],
         libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|png|netpbm|matio|sqlite")
        for layer in DRIVER},
-    # A driver of its own, in the process of MATLAB or Octave: the registry and nothing else.
-    "driver/mex": dict(
+    # A program of its own, in the process of MATLAB or Octave: the registry and nothing else.
+    "apps/mex": dict(
         targets=["gaussweep_mex_octave", "gaussweep_mex_matlab"],
-        allowed=["kernels/core/method.hpp", "driver/mex/choice.hpp", "mex.h"],
+        allowed=["kernels/core/method.hpp", "apps/mex/choice.hpp", "mex.h"],
         forbidden=["io/records/record.hpp", "io/plan/plan.hpp", "driver/plan/trial.hpp", "hdf5.h", "H5Cpp.h",
                    "yaml-cpp/yaml.h", "nlohmann/json.hpp", "mpi.h", "CLI/CLI.hpp", "iostream"] + CUDA + PRINTING,
         libraries=r"cuda|cublas|cusolver|hdf5|H5|yaml-cpp/|nlohmann/|mpi|CLI/|spdlog/|fmt/|iostream"),
 }  # fmt: skip
-MAY_QUOTE = {"kernels": ("kernels/",), "io": ("io/",), "driver/mex": ("driver/mex/", "kernels/")}
+MAY_QUOTE = {"kernels": ("kernels/",), "io": ("io/",), "apps/mex": ("apps/mex/", "kernels/")}
 for each in DRIVER:
-    layers = tuple(f"driver/{layer}/" for layer in {each} | below(each))
-    MAY_QUOTE[f"driver/{each}"] = layers + ("kernels/", "io/", "version.hpp")
+    layers = tuple(folder_of(layer) + "/" for layer in {each} | below(each))
+    MAY_QUOTE[folder_of(each)] = layers + ("kernels/", "io/", "version.hpp")
+TREES = ("kernels", "io", "driver", "apps")
 MOST_FILES = 40  # in a folder
 # Built where nvcc, Octave or MATLAB is.
 OPTIONAL = ("gaussweep_kernels_cuda", "gaussweep_mex_octave", "gaussweep_mex_matlab")
@@ -181,7 +188,7 @@ def read_sources():
             if room == "kernels":
                 found = TELLS_TIME_OR_PRINTS.search(text)
                 check(not found, f"{path}: {found and found.group(0)!r}: kernels/ has no clock and does not print")
-            if room.startswith("driver"):
+            if room.startswith(("driver", "apps")):
                 for literal in re.findall(r'"((?:\\.|[^"\\\n])*)"', text):
                     named = {s for s in stems if literal == s or re.search(rf"(^|[^\w]){s}($|[^\w])", literal)
                              and ("_" in s or f"/{s}" in literal)}  # fmt: skip
@@ -216,7 +223,7 @@ def types_defined(text):
 def one_type_a_name():
     """Two types of one name in one namespace break the one-definition rule, whether or not a file includes both."""
     where = collections.defaultdict(set)
-    for room in ("kernels", "io", "driver"):
+    for room in TREES:
         for path, text in sources(room):
             for name in types_defined(text):
                 where[name].add(str(path))
@@ -253,7 +260,7 @@ def no_circles():
     """No file leads back to itself by what it includes, a .cpp and its .hpp being one; no two folders include each
     other, but those of problems, whose methods share steps."""
     files, folders = collections.defaultdict(set), collections.defaultdict(set)
-    for room in ("kernels", "io", "driver"):
+    for room in TREES:
         for path, text in sources(room):
             for header in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M):
                 if not (SOURCE / header).is_file():
@@ -275,14 +282,14 @@ def no_circles():
 
 def count_files():
     """Folders of code stay small enough to be read as a list."""
-    for folder in sorted({p.parent for tree in ("driver", "io") for p in (SOURCE / tree).rglob("*.?pp")}):
+    for folder in sorted({p.parent for tree in ("driver", "apps", "io") for p in (SOURCE / tree).rglob("*.?pp")}):
         count = sum(1 for p in folder.iterdir() if p.suffix in (".cpp", ".hpp"))
         check(
             count <= MOST_FILES,
             f"{folder.relative_to(SOURCE)}/: {count} files; at most {MOST_FILES} belong into a folder",
         )
-    stray = sorted(p.name for tree in ("driver", "io") for p in (SOURCE / tree).glob("*.?pp"))
-    check(not stray, f"outside of the folders of driver/ and io/: {', '.join(stray)}")
+    stray = sorted(p.name for tree in ("driver", "apps", "io") for p in (SOURCE / tree).glob("*.?pp"))
+    check(not stray, f"outside of the folders of driver/, apps/ and io/: {', '.join(stray)}")
 
 
 def main():

@@ -28,7 +28,7 @@ if(NOT GAUSSWEEP_SANITIZE)
     set_tests_properties(docs.${name} PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "GAUSSWEEP_BUILD=${CMAKE_BINARY_DIR}")
   endforeach()
   # The gateway to MATLAB and Octave, in Octave.
-  add_test(NAME mex.octave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/mex/run.sh ${CMAKE_BINARY_DIR})
+  add_test(NAME mex.octave COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/apps/mex/run.sh ${CMAKE_BINARY_DIR})
   set_tests_properties(mex.octave PROPERTIES LABELS unit TIMEOUT 300 COST 110 SKIP_RETURN_CODE 77)
   if(NOT TEST slurm.limits)
     include(slurm/slurm.cmake)

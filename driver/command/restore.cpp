@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "apps/restore/restore_output.hpp"
 #include "driver/base/errors.hpp"
 #include "driver/base/table.hpp"
 #include "driver/command/blur_options.hpp"
@@ -15,7 +16,6 @@
 #include "driver/command/matrix_files.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
-#include "driver/restore/restore_output.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/terminal.hpp"
 #include "driver/worker/probe.hpp"

@@ -26,9 +26,9 @@
 #include "driver/worker/stage_timer.hpp"
 #include "driver/worker/warm_up.hpp"
 #include "io/records/status.hpp"
-#include "kernels/check/device_reductions.hpp"
 #include "kernels/core/cache_flush.hpp"
 #include "kernels/core/errors.hpp"
+#include "kernels/residual_device/device_reductions.hpp"
 
 namespace gaussweep::driver {
 

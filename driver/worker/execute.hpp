@@ -16,8 +16,8 @@
 #include "driver/worker/verdict.hpp"
 #include "io/records/record.hpp"
 #include "kernels/check/check.hpp"
-#include "kernels/check/peaks.hpp"
 #include "kernels/core/method_run.hpp"
+#include "kernels/vendor/peaks.hpp"
 
 namespace gaussweep::driver {
 

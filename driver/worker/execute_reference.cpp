@@ -10,7 +10,7 @@
 #include "driver/worker/execute.hpp"
 #include "driver/worker/held.hpp"
 #include "driver/worker/warm_up.hpp"
-#include "kernels/check/device_reductions.hpp"
+#include "kernels/residual_device/device_reductions.hpp"
 
 namespace gaussweep::driver {
 

@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/check/device_reductions.hpp"
 #include "kernels/core/errors.hpp"
 #include "kernels/core/place.hpp"
+#include "kernels/residual_device/device_reductions.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "driver/judge/judge.hpp"
-#include "kernels/check/device_reductions.hpp"
 #include "kernels/core/errors.hpp"
+#include "kernels/residual_device/device_reductions.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/check/norms.hpp"
+#include "kernels/residual/norms.hpp"
 #include "kernels/vendor/blas.hpp"
 
 namespace gaussweep {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernels/check/check.hpp"
-#include "kernels/check/peaks.hpp"
 #include "kernels/tables.hpp"
+#include "kernels/vendor/peaks.hpp"
 #include "tests/kernels/method_run.hpp"
 
 namespace gaussweep {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/check/norms.hpp"
-#include "kernels/check/peaks.hpp"
+#include "kernels/residual/norms.hpp"
 #include "kernels/vendor/blas.hpp"
+#include "kernels/vendor/peaks.hpp"
 #include "tests/kernels/method_run.hpp"
 
 namespace gaussweep {

@@ -1,6 +1,6 @@
 // The judge's kernels on the backend emulated: every number has the bits of the CPU's.
 
-#include "kernels/check/device_reductions.hpp"
+#include "kernels/residual_device/device_reductions.hpp"
 
 #include <cmath>
 #include <random>

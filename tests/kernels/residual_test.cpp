@@ -1,6 +1,6 @@
 // The judge's own product, beside sums without rounding.
 
-#include "kernels/check/residual.hpp"
+#include "kernels/residual/residual.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <memory>
 #include <random>
 
-#include "kernels/check/tile.hpp"
+#include "kernels/residual/tile.hpp"
 
 namespace gaussweep {
 namespace {

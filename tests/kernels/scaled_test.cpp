@@ -1,12 +1,12 @@
 // Numbers with an exponent of their own, and sums without rounding.
 
-#include "kernels/check/scaled.hpp"
+#include "kernels/residual/scaled.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "kernels/check/exact_sum.hpp"
+#include "kernels/residual/exact_sum.hpp"
 
 namespace gaussweep {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/check/device_reductions.hpp"
+#include "kernels/residual_device/device_reductions.hpp"
 #include "tests/kernels/method_run.hpp"
 #include "tests/kernels/short_of_memory.hpp"
 

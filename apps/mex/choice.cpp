@@ -1,0 +1,147 @@
+#include "apps/mex/choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "apps/mex/refusal.hpp"
+
+namespace gaussweep::mex {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
+bool runs_here(const Method& method) {
+  return method.runs_on(Backend::cuda) || method.runs_on(Backend::emulated) || method.runs_on(Backend::host);
+}
+
+const Method* vendor_row(const Registry& registry, Problem problem, const Gpu& gpu) {
+  const Method* on_gpu = gpu.there ? registry.reference(problem, Backend::cuda) : nullptr;
+  if (on_gpu != nullptr && on_gpu->capability <= gpu.capability) return on_gpu;
+  return registry.reference(problem, Backend::host);
+}
+
+const Method* look_up(const Registry& registry, const std::vector<Problem>& problems, const std::string& name,
+                      const Gpu& gpu) {
+  if (name.empty()) return vendor_row(registry, problems.front(), gpu);
+  const std::size_t slash = name.find('/');
+  for (const Problem problem : problems) {
+    const std::string_view word = to_string(problem);
+    if (name == word) return vendor_row(registry, problem, gpu);
+    const bool bare = slash == std::string::npos;
+    if (!bare && name.compare(0, slash, word) != 0) continue;
+    const Method* method = registry.find(problem, bare ? name : name.substr(slash + 1));
+    if (method != nullptr && runs_here(*method)) return method;
+  }
+  return nullptr;
+}
+
+std::string capability_text(int capability) {
+  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
+
+bool fits(const Method& method, const Gpu& gpu) {
+  return gpu.there && method.runs_on(Backend::cuda) && method.capability <= gpu.capability;
+}
+
+std::string number(double value) {
+  std::ostringstream text;
+  text.precision(12);  // all digits of the largest integer that is allowed
+  text << value;
+  return text.str();
+}
+
+std::string allowed_range(const Parameter& parameter) {
+  return parameter.name + " must be " +
+         (std::holds_alternative<std::int64_t>(parameter.fallback) ? "an integer" : "a real number") +
+         " from " + number(parameter.low) + " to " + number(parameter.high);
+}
+
+ParameterValue checked(const Parameter& parameter, const Option& option) {
+  if (std::holds_alternative<std::string>(parameter.fallback)) {
+    // A choice of digits ("16") may be given as a number.
+    const auto* text = std::get_if<std::string>(&option.second);
+    std::string word = text != nullptr ? *text : number(std::get<double>(option.second));
+    const auto& choices = parameter.choices;
+    if (std::find(choices.begin(), choices.end(), word) != choices.end()) return word;
+    throw Refusal("gaussweep:usage",
+                  "'" + word + "' is no value of " + parameter.name + "; allowed: " + joined(choices));
+  }
+  const auto* value = std::get_if<double>(&option.second);
+  const bool whole = std::holds_alternative<std::int64_t>(parameter.fallback);
+  if (value == nullptr || !(parameter.low <= *value && *value <= parameter.high) ||
+      (whole && *value != std::floor(*value))) {
+    throw Refusal("gaussweep:usage", allowed_range(parameter));
+  }
+  if (whole) return static_cast<std::int64_t>(*value);
+  return *value;
+}
+
+}  // namespace
+
+const Method& choose_method(const Registry& registry, const std::vector<Problem>& problems,
+                            const std::string& name, const Gpu& gpu) {
+  const Method* method = look_up(registry, problems, name, gpu);
+  if (method != nullptr) return *method;
+  std::vector<std::string> allowed;
+  for (const Problem problem : problems) {
+    for (const Method& row : registry.all()) {
+      if (row.problem == problem && runs_here(row)) allowed.push_back(row.id());
+    }
+  }
+  throw Refusal("gaussweep:unknownMethod",
+                (name.empty() ? std::string("this build has no library for this call")
+                              : "'" + name + "' is no method of this call") +
+                    "; allowed: " + joined(allowed));
+}
+
+Backend choose_backend(const Method& method, const std::string& wanted, const Gpu& gpu) {
+  const auto backend = from_string<Backend>(wanted);
+  if (!backend && wanted != "auto") {
+    throw Refusal("gaussweep:usage",
+                  "'" + wanted + "' is no backend; allowed: auto, " + allowed_names<Backend>());
+  }
+  const bool on_gpu = backend ? *backend == Backend::cuda : fits(method, gpu);
+  if (!on_gpu) {
+    for (const Backend place : {Backend::emulated, Backend::host}) {
+      if ((!backend || *backend == place) && method.runs_on(place)) return place;
+    }
+    if (backend) {
+      throw Refusal("gaussweep:device", method.id() + " does not run on the backend " + wanted);
+    }
+  }
+  if (fits(method, gpu)) return Backend::cuda;
+  if (!method.runs_on(Backend::cuda)) {
+    throw Refusal("gaussweep:device", method.id() + " does not run on the backend cuda of this build");
+  }
+  throw Refusal("gaussweep:device", gpu.there ? method.id() + " needs compute capability " +
+                                                    capability_text(method.capability) + ", the GPU has " +
+                                                    capability_text(gpu.capability)
+                                              : method.id() + " needs a GPU: " + gpu.why_not);
+}
+
+Parameters choose_parameters(const Method& method, const std::vector<Option>& options) {
+  Parameters parameters;
+  std::vector<std::string> names;
+  for (const Parameter& parameter : method.parameters) {
+    parameters.set(parameter.name, parameter.fallback);
+    names.push_back(parameter.name);
+  }
+  for (const Option& option : options) {
+    const auto declared = std::find_if(method.parameters.begin(), method.parameters.end(),
+                                       [&](const Parameter& p) { return p.name == option.first; });
+    if (declared == method.parameters.end()) {
+      throw Refusal("gaussweep:usage",
+                    method.id() + " has no parameter '" + option.first + "'; " +
+                        (names.empty() ? std::string("it has none") : "it has: " + joined(names)));
+    }
+    parameters.set(option.first, checked(*declared, option));
+  }
+  return parameters;
+}
+
+}  // namespace gaussweep::mex

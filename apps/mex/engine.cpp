@@ -1,0 +1,66 @@
+#include "apps/mex/engine.hpp"
+
+#include "kernels/core/errors.hpp"
+#include "kernels/core/method_run.hpp"
+
+namespace gaussweep::mex {
+
+struct Engine::Place {
+  explicit Place(std::unique_ptr<Device> d) : device(std::move(d)), context(*device) {}
+  std::unique_ptr<Device> device;
+  Context context;  // its handles end before their device
+};
+
+Engine::Engine() = default;
+Engine::~Engine() = default;
+
+std::unique_ptr<Engine::Place>& Engine::place(Backend backend) {
+  return places_[static_cast<std::size_t>(backend)];
+}
+
+Context& Engine::context(Backend backend) {
+  auto& here = place(backend);
+  if (!here) {
+    // No method asks for the time, so the CPU needs no clock.
+    here = std::make_unique<Place>(backend == Backend::cuda ? make_cuda_device(0)
+                                                            : make_host_device(backend, nullptr));
+  }
+  return here->context;
+}
+
+const Gpu& Engine::gpu() {
+  if (!gpu_) {
+    Gpu found;
+    found.there = cuda_device_count(&found.why_not) > 0;
+    if (found.there) found.capability = context(Backend::cuda).device.info().capability;
+    gpu_ = std::make_unique<Gpu>(std::move(found));
+  }
+  return *gpu_;
+}
+
+template <class T>
+Outcome Engine::run(const Task<T>& task) {
+  Context& here = context(task.backend);
+  const std::size_t needed = staging_bytes(task.method, task.shape, task.parameters, sizeof(T), 0);
+  const std::size_t available = here.device.info().free_bytes;
+  // Linux grants more than it has, and ends the process later.
+  if (needed > available) {
+    throw OutOfMemory(task.method.id() + " needs " + std::to_string(needed) + " bytes, " +
+                      std::to_string(available) + " are free");
+  }
+  try {
+    MethodRun<T> run(here, task.method, task.backend, task.parameters, task.shape, 1, Pristine::on_host);
+    run.upload(task.inputs);
+    run.run();
+    here.device.synchronize();
+    return {run.download_to(task.answer), run.report().convergence, run.report().iterations};
+  } catch (const DeviceError&) {
+    place(task.backend).reset();
+    throw;
+  }
+}
+
+template Outcome Engine::run<float>(const Task<float>&);
+template Outcome Engine::run<double>(const Task<double>&);
+
+}  // namespace gaussweep::mex

@@ -1,0 +1,303 @@
+// The gateway: gaussweep_mex(call, operands…, method, name, value, …), as gaussweep_inv.m, gaussweep_solve.m
+// and gaussweep_mtimes.m call it.
+//
+// MATLAB's functions leave by longjmp where they fail (out of memory) and where they are told to
+// (mexErrMsgIdAndTxt), past every destructor. So mexFunction itself owns nothing, and everything that owns
+// something lives in a `guarded` body, which throws no exception and calls no MATLAB function that could
+// fail.
+
+#include <mex.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/mex/choice.hpp"
+#include "apps/mex/engine.hpp"
+#include "apps/mex/operands.hpp"
+#include "apps/mex/refusal.hpp"
+#include "kernels/core/errors.hpp"
+
+namespace gaussweep::mex {
+namespace {
+
+/// One of the three functions. A method is looked for in `problems`, in order.
+struct Call {
+  std::string word;
+  std::string function;
+  std::vector<const char*> operands;
+  std::vector<Problem> problems;
+};
+
+const std::vector<Call>& calls() {
+  static const std::vector<Call> all{
+      {"inv", "gaussweep_inv", {"A"}, {Problem::named("geinv"), Problem::named("poinv")}},
+      {"solve", "gaussweep_solve", {"A", "b"}, {Problem::named("gesv"), Problem::named("trsv")}},
+      {"mtimes", "gaussweep_mtimes", {"A", "B"}, {Problem::named("gemm")}}};
+  return all;
+}
+
+const Registry& registry() {
+  static const Registry rows = builtin_registry();
+  return rows;
+}
+
+std::unique_ptr<Engine>& kept_engine() {
+  static std::unique_ptr<Engine> engine;
+  return engine;
+}
+
+Engine& engine() {
+  if (!kept_engine()) kept_engine() = std::make_unique<Engine>();
+  return *kept_engine();
+}
+
+/// Before this file is unloaded, and before MATLAB ends.
+void release() {
+  kept_engine().reset();
+}
+
+/// A call, understood and checked.
+struct Request {
+  const Call* call = nullptr;
+  std::vector<Operand> operands;
+  mxClassID type = mxDOUBLE_CLASS;
+  Shape shape;
+  const Method* method = nullptr;
+  Backend backend = Backend::host;
+  Parameters parameters;
+};
+
+const Call& find_call(int nrhs, const mxArray* prhs[]) {
+  const auto word = nrhs > 0 ? text_of(prhs[0]) : std::nullopt;
+  for (const Call& call : calls()) {
+    if (word == call.word) return call;
+  }
+  throw Refusal("gaussweep:usage", "call gaussweep_inv, gaussweep_solve or gaussweep_mtimes");
+}
+
+std::string usage(const Call& call) {
+  std::string names;
+  for (const char* name : call.operands) names += std::string(name) + ", ";
+  return "usage: " + call.function + "(" + names + "method, name, value, ...), all after " +
+         call.operands.back() + " optional";
+}
+
+/// Sizes as the problem wants them. Nothing is said of the contents.
+Shape shape_of(const Call& call, const std::vector<Operand>& operands) {
+  const Operand& a = operands.front();
+  const Operand& b = operands.back();
+  if (call.problems.front()->second == SecondOperand::matrix) {
+    if (a.cols != b.rows) {
+      throw Refusal("gaussweep:size", "A is " + size_text(a) + " and B is " + size_text(b) +
+                                          ": A must have as many columns as B has rows");
+    }
+    return {a.rows, b.cols, a.cols, 1, Uplo::lower};
+  }
+  if (a.rows != a.cols) {
+    throw Refusal("gaussweep:nonSquare", "A is " + size_text(a) + ", but must be square");
+  }
+  if (operands.size() == 1) return {a.rows, a.rows, a.rows, 1, Uplo::lower};
+  if (b.rows != a.rows) {
+    throw Refusal("gaussweep:size",
+                  "A is " + size_text(a) + " and b is " + size_text(b) + ": they must have as many rows");
+  }
+  return {a.rows, a.rows, a.rows, b.cols, Uplo::lower};
+}
+
+std::string require_text(const mxArray* array, const char* what) {
+  auto text = text_of(array);
+  if (!text)
+    throw Refusal("gaussweep:usage", std::string(what) + " must be a character array, as 'this' is one");
+  return *std::move(text);
+}
+
+/// The method, and the names and values after it.
+void understand_method(Request& request, int nrhs, const mxArray* prhs[]) {
+  const int first = 1 + static_cast<int>(request.operands.size());
+  const std::string name = nrhs > first ? require_text(prhs[first], "the method") : "";
+  std::string backend = "auto";
+  std::vector<Option> options;
+  for (int i = first + 1; i < nrhs; i += 2) {
+    const std::string option = require_text(prhs[i], "a parameter's name");
+    if (i + 1 == nrhs) throw Refusal("gaussweep:usage", "the parameter " + option + " has no value");
+    if (option == "backend") {
+      backend = require_text(prhs[i + 1], "backend");
+    } else {
+      options.emplace_back(option, option_value(prhs[i + 1], option));
+    }
+  }
+  const Gpu& gpu = engine().gpu();
+  request.method = &choose_method(registry(), request.call->problems, name, gpu);
+  request.backend = choose_backend(*request.method, backend, gpu);
+  request.parameters = choose_parameters(*request.method, options);
+}
+
+Request understand(int nlhs, int nrhs, const mxArray* prhs[]) {
+  Request request;
+  request.call = &find_call(nrhs, prhs);
+  const Call& call = *request.call;
+  if (nlhs > 1 || nrhs < 1 + static_cast<int>(call.operands.size()))
+    throw Refusal("gaussweep:usage", usage(call));
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    request.operands.push_back(checked_operand(prhs[1 + i], call.operands[i]));
+    // As MATLAB's own operators do it: one operand in single precision makes the answer single.
+    if (mxIsSingle(prhs[1 + i])) request.type = mxSINGLE_CLASS;
+  }
+  request.shape = shape_of(call, request.operands);
+  understand_method(request, nrhs, prhs);
+  const Method& method = *request.method;
+  if (request.shape.nrhs > method.max_nrhs) {
+    throw Refusal("gaussweep:size",
+                  method.id() + " takes at most " + std::to_string(method.max_nrhs) + " right-hand sides");
+  }
+  if (method.accepts != nullptr && !method.accepts(request.shape, request.parameters)) {
+    throw Refusal("gaussweep:size", method.id() + " does not take this size with these parameters");
+  }
+  const Precision precision = request.type == mxSINGLE_CLASS ? Precision::float32 : Precision::float64;
+  if (!method.has(precision)) {
+    throw Refusal("gaussweep:type",
+                  method.id() + " has no " + std::string(to_string(precision)) + " version");
+  }
+  return request;
+}
+
+bool has_need(const std::vector<Need>& needs, Need need) {
+  return std::find(needs.begin(), needs.end(), need) != needs.end();
+}
+
+/// What is asked of the contents of A, where a wrong answer would look like a right one.
+template <class T>
+void check_contents(Request& request, const MatrixView<const T>& a) {
+  const Method& method = *request.method;
+  if (method.problem->counts_of_a == Counts::triangle) {
+    const auto triangle = triangle_of(a);
+    if (!triangle)
+      throw Refusal("gaussweep:notTriangular", "A is not triangular, " + method.id() + " needs that");
+    request.shape.uplo = *triangle;
+  }
+  const bool spd = has_need(method.needs, Need::spd) || has_need(method.problem->needs, Need::spd);
+  if (spd && !is_symmetric(a))
+    throw Refusal("gaussweep:notSymmetric", "A is not symmetric, " + method.id() + " needs that");
+}
+
+/// A method that exchanges no rows meets a pivot of 0 in regular matrices too: what else A may be then.
+std::string or_unfit(const Method& method) {
+  std::string needs;
+  for (const Need need : method.needs) {
+    if (need == Need::strongly_regular || need == Need::nonzero_elements) {
+      needs += (needs.empty() ? "" : " and ") + std::string(to_string(need));
+    }
+  }
+  return needs.empty() ? needs : ", or not " + needs + ", which " + method.id() + " needs";
+}
+
+[[noreturn]] void refuse_outcome(const Method& method, const Outcome& outcome) {
+  const std::string place = method.id() + ", pivot " + std::to_string(outcome.info);
+  if (outcome.info < 0) {
+    throw Refusal("gaussweep:device", method.id() + " gave up (info " + std::to_string(outcome.info) + ")");
+  }
+  if (outcome.info > 0 && has_need(method.problem->needs, Need::spd)) {
+    throw Refusal("gaussweep:notPositiveDefinite", "A is not positive definite (" + place + ")");
+  }
+  if (outcome.info > 0) {
+    throw Refusal("gaussweep:singular", "A is singular" + or_unfit(method) + " (" + place + " is 0)");
+  }
+  throw Refusal("gaussweep:diverged",
+                method.id() + " diverged on A (" + std::to_string(outcome.iterations) + " iterations)");
+}
+
+/// Returns what to warn of; empty: nothing.
+template <class T>
+std::string compute(Request& request, T* answer) {
+  Converted<T> store[2];
+  InputViews<T> inputs{};
+  inputs.a = view_of<T>(request.operands.front(), store[0]);
+  if (request.operands.size() > 1) inputs.b = view_of<T>(request.operands.back(), store[1]);
+  check_contents(request, inputs.a);
+  const Method& method = *request.method;
+  const Outcome outcome =
+      engine().run(Task<T>{method, request.backend, request.parameters, request.shape, inputs, answer});
+  if (outcome.info != 0 || outcome.convergence == Convergence::diverged) refuse_outcome(method, outcome);
+  if (outcome.convergence == Convergence::none || outcome.convergence == Convergence::converged) return {};
+  return method.id() + " did not converge (" + std::string(to_string(outcome.convergence)) + " after " +
+         std::to_string(outcome.iterations) + " iterations)";
+}
+
+/// Text that survives a longjmp.
+struct Message {
+  char identifier[64];
+  char text[4096];
+  void set(const std::string& id, const std::string& words) {
+    identifier[id.copy(identifier, sizeof(identifier) - 1)] = '\0';
+    text[words.copy(text, sizeof(text) - 1)] = '\0';
+  }
+};
+
+/// Runs `body`; false, and what to say, where it throws.
+template <class Body>
+bool guarded(Message& failure, Body body) noexcept {
+  try {
+    body();
+    return true;
+  } catch (const Refusal& e) {
+    failure.set(e.identifier, e.what());
+  } catch (const OutOfMemory& e) {
+    failure.set("gaussweep:outOfMemory", e.what());
+  } catch (const std::bad_alloc&) {
+    failure.set("gaussweep:outOfMemory", "out of memory");
+  } catch (const DeviceError& e) {
+    failure.set("gaussweep:device",
+                std::string(e.what()) + (e.sticky ? "; the GPU is lost to this process: restart it" : ""));
+  } catch (const std::exception& e) {
+    failure.set("gaussweep:internal", e.what());
+  } catch (...) {
+    failure.set("gaussweep:internal", "an unknown exception");
+  }
+  return false;
+}
+
+/// The answer as MATLAB makes it.
+struct Form {
+  mwSize rows;
+  mwSize cols;
+  mxClassID type;
+};
+
+}  // namespace
+}  // namespace gaussweep::mex
+
+extern "C" __attribute__((visibility("default"))) void mexFunction(int nlhs, mxArray* plhs[], int nrhs,
+                                                                   const mxArray* prhs[]) {
+  using namespace gaussweep::mex;
+  mexAtExit(release);
+  Message message{};
+  Form form{};
+  bool good = guarded(message, [&] {
+    const Request request = understand(nlhs, nrhs, prhs);
+    const bool square = request.operands.size() == 1;
+    form.rows = static_cast<mwSize>(request.operands.front().rows);
+    form.cols = static_cast<mwSize>(square ? request.shape.n : request.operands.back().cols);
+    form.type = request.type;
+  });
+  if (good) {
+    mxArray* answer = mxCreateUninitNumericMatrix(form.rows, form.cols, form.type, mxREAL);
+    good = guarded(message, [&] {
+      Request request = understand(nlhs, nrhs, prhs);
+      void* data = mxGetData(answer);
+      const std::string warning = form.type == mxSINGLE_CLASS ? compute(request, static_cast<float*>(data))
+                                                              : compute(request, static_cast<double*>(data));
+      message.set("gaussweep:notConverged", warning);
+    });
+    if (good) {
+      plhs[0] = answer;
+      if (message.text[0] != '\0') mexWarnMsgIdAndTxt(message.identifier, "%s", message.text);
+      return;
+    }
+    mxDestroyArray(answer);
+  }
+  mexErrMsgIdAndTxt(message.identifier, "%s", message.text);
+}

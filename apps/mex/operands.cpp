@@ -1,0 +1,98 @@
+#include "apps/mex/operands.hpp"
+
+#include "apps/mex/refusal.hpp"
+
+namespace gaussweep::mex {
+
+Operand checked_operand(const mxArray* array, const char* name) {
+  const auto refuse = [name](const char* identifier, const std::string& what) -> Refusal {
+    return {identifier,
+            std::string(name) + " " + what + ": full, real single or double matrices are allowed"};
+  };
+  if (mxIsSparse(array)) throw refuse("gaussweep:sparse", "is sparse");
+  if (!mxIsDouble(array) && !mxIsSingle(array)) {
+    throw refuse("gaussweep:type", std::string("is of class ") + mxGetClassName(array));
+  }
+  if (mxIsComplex(array)) throw refuse("gaussweep:complex", "is complex");
+  if (mxGetNumberOfDimensions(array) != 2) {
+    throw refuse("gaussweep:size", "has " + std::to_string(mxGetNumberOfDimensions(array)) + " dimensions");
+  }
+  const Operand operand{array, static_cast<std::int64_t>(mxGetM(array)),
+                        static_cast<std::int64_t>(mxGetN(array))};
+  if (mxIsEmpty(array)) throw refuse("gaussweep:empty", "is empty (" + size_text(operand) + ")");
+  return operand;
+}
+
+std::string size_text(const Operand& operand) {
+  return std::to_string(operand.rows) + " x " + std::to_string(operand.cols);
+}
+
+std::optional<std::string> text_of(const mxArray* array) {
+  if (!mxIsChar(array) || (!mxIsEmpty(array) && mxGetM(array) != 1)) return std::nullopt;
+  if (mxIsEmpty(array)) return std::string();
+  std::vector<char> text(4 * mxGetNumberOfElements(array) + 1, '\0');  // bytes of a character outside ASCII
+  if (mxGetString(array, text.data(), static_cast<mwSize>(text.size())) != 0) return std::nullopt;
+  return std::string(text.data());
+}
+
+std::variant<double, std::string> option_value(const mxArray* array, const std::string& name) {
+  if (auto text = text_of(array)) return *std::move(text);
+  if (mxIsNumeric(array) && !mxIsComplex(array) && !mxIsSparse(array) && mxGetNumberOfElements(array) == 1) {
+    return mxGetScalar(array);
+  }
+  throw Refusal("gaussweep:usage", "the value of " + name + " must be a number or a character array");
+}
+
+template <class T>
+MatrixView<const T> view_of(const Operand& operand, Converted<T>& store) {
+  const bool single = mxIsSingle(operand.array);
+  MatrixView<const T> view{nullptr, operand.rows, operand.cols, operand.rows};
+  const void* data = mxGetData(operand.array);
+  if (single == (sizeof(T) == sizeof(float))) {
+    view.data = static_cast<const T*>(data);
+    return view;
+  }
+  const auto count = static_cast<std::size_t>(operand.rows * operand.cols);
+  if (single) {
+    store.assign(static_cast<const float*>(data), static_cast<const float*>(data) + count);
+  } else {
+    store.resize(count);
+    for (std::size_t i = 0; i < count; ++i) store[i] = static_cast<T>(static_cast<const double*>(data)[i]);
+  }
+  view.data = store.data();
+  return view;
+}
+
+template <class T>
+std::optional<Uplo> triangle_of(const MatrixView<const T>& a) {
+  bool lower = true, upper = true;
+  for (std::int64_t j = 0; j < a.cols && (lower || upper); ++j) {
+    const T* column = a.data + j * a.ld;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      if (i == j || column[i] == T(0)) continue;
+      (i < j ? lower : upper) = false;
+    }
+  }
+  if (lower) return Uplo::lower;
+  if (upper) return Uplo::upper;
+  return std::nullopt;
+}
+
+template <class T>
+bool is_symmetric(const MatrixView<const T>& a) {
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    for (std::int64_t i = 0; i < j; ++i) {
+      if (!(a.data[i + j * a.ld] == a.data[j + i * a.ld])) return false;
+    }
+  }
+  return true;
+}
+
+template MatrixView<const float> view_of<float>(const Operand&, Converted<float>&);
+template MatrixView<const double> view_of<double>(const Operand&, Converted<double>&);
+template std::optional<Uplo> triangle_of<float>(const MatrixView<const float>&);
+template std::optional<Uplo> triangle_of<double>(const MatrixView<const double>&);
+template bool is_symmetric<float>(const MatrixView<const float>&);
+template bool is_symmetric<double>(const MatrixView<const double>&);
+
+}  // namespace gaussweep::mex

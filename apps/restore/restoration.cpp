@@ -1,0 +1,230 @@
+#include "apps/restore/restoration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "driver/base/errors.hpp"
+#include "driver/base/words.hpp"
+#include "driver/judge/judge.hpp"
+#include "driver/plan/trial.hpp"
+#include "driver/system/clock.hpp"
+#include "driver/system/machine.hpp"
+#include "driver/system/timed.hpp"
+#include "kernels/core/method_run.hpp"
+#include "kernels/matrix/generate.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// @throws UsageError where inverting or judging would take more memory than there is
+void check_fit(const RestoreJob& job, const Shape& shape, const Parameters& parameters,
+               const Device& device) {
+  const std::size_t element = element_bytes(job.precision);
+  const double matrix = static_cast<double>(shape.n) * static_cast<double>(shape.n);
+  const auto staged_by = [&](const Inverter& by, const Parameters& its) {
+    return static_cast<double>(staging_bytes(*by.method, shape, its, element, 1));
+  };
+  double staged = staged_by(job.inverter, parameters);
+  bool on_gpu = job.inverter.backend == Backend::cuda;
+  if (job.products == Products::gemm && job.multiplier.backend == Backend::cuda) {
+    const double product = staged_by(job.multiplier, defaults_of(*job.multiplier.method));
+    staged = on_gpu ? std::max(staged, product) : product;
+    on_gpu = true;
+  }
+  const std::string image =
+      fmt::format("an image of {} x {} pixels makes matrices of order {} ({} each)", job.blur.width,
+                  job.blur.height, shape.n, bytes_text(matrix * static_cast<double>(element)));
+  const auto gpu_free = static_cast<double>(device.info().free_bytes);
+  if (on_gpu && staged > gpu_free) {
+    throw UsageError(fmt::format("{}; restoring it needs {} of GPU memory, {} are free", image,
+                                 bytes_text(staged), bytes_text(gpu_free)));
+  }
+  // The matrix and its inverse; then either the method's own, or what judging takes: a product in double and,
+  // for float, copies of both in double.
+  // By gemm H and its transposed stand beside them.
+  const double both = (job.products == Products::gemm ? 4 : 2) * matrix * static_cast<double>(element);
+  const double judging = matrix * sizeof(double) * (job.precision == Precision::float32 ? 3 : 1);
+  const double host = both + std::max(judging, on_gpu ? 0 : staged);
+  if (host > available_memory_bytes()) {
+    throw UsageError(
+        fmt::format("{}; restoring it needs {} of memory, {} are available; take a smaller image", image,
+                    bytes_text(host), bytes_text(available_memory_bytes())));
+  }
+}
+
+/// X v, each sum from left to right in double.
+template <class T>
+std::vector<double> product(const HostMatrix<T>& x, const std::vector<double>& v) {
+  std::vector<double> result(v.size(), 0.0);
+  for (std::int64_t j = 0; j < x.cols; ++j) {
+    const double factor = v[static_cast<std::size_t>(j)];
+    for (std::int64_t i = 0; i < x.rows; ++i) {
+      result[static_cast<std::size_t>(i)] += static_cast<double>(x(i, j)) * factor;
+    }
+  }
+  return result;
+}
+
+template <class T>
+Answer<T> invert(const RestoreJob& job, const Inputs<T>& inputs, const Parameters& parameters, Device& device,
+                 Restored& result) {
+  const Method& method = *job.inverter.method;
+  Context context(device);
+  std::optional<MethodRun<T>> run;
+  result.allocate_seconds =
+      timed(device, [&] { run.emplace(context, method, job.inverter.backend, parameters, inputs.shape); });
+  result.h2d_seconds = timed(device, [&] { run->upload(inputs); });
+  if (device.backend() == Backend::cuda) run->warm_up();  // libraries and kernels are loaded by a first run
+  result.invert_seconds = run->timed_run();
+  result.convergence = run->report().convergence;
+  result.iterations = run->report().iterations;
+  Answer<T> answer;
+  result.d2h_seconds = timed(device, [&] { answer = run->download(); });
+  return answer;
+}
+
+template <class T>
+HostMatrix<T> transposed(const HostMatrix<T>& a) {
+  HostMatrix<T> t = HostMatrix<T>::unset(a.cols, a.rows);
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    for (std::int64_t i = 0; i < a.rows; ++i) t(j, i) = a(i, j);
+  }
+  return t;
+}
+
+/// A B by the method of gemm: the time of its run, and the verdict where it is the first that is no pass. A
+/// and B are the same afterwards.
+template <class T>
+HostMatrix<T> multiply(const RestoreJob& job, HostMatrix<T>& a, HostMatrix<T>& b, Device& device,
+                       Restored& result) {
+  const Method& method = *job.multiplier.method;
+  Context context(device);
+  Inputs<T> inputs;
+  inputs.shape = {a.rows, b.cols, a.cols, 1, Uplo::lower};
+  inputs.a = std::move(a);  // lent, for they are large
+  inputs.b = std::move(b);
+  MethodRun<T> run(context, method, job.multiplier.backend, defaults_of(method), inputs.shape);
+  run.upload(inputs);
+  run.warm_up();
+  result.product_seconds += run.timed_run();
+  Answer<T> answer = run.download();
+  const double tolerance = default_tolerance(Problem::named("gemm"));
+  const Findings found = check(method, inputs, answer, tolerance);
+  if (!(found.ratio <= result.product_ratio)) result.product_ratio = found.ratio;
+  const Evidence evidence{Problem::named("gemm"), found.ratio, tolerance, answer.info,
+                          Convergence::none,      found.flaw};
+  const io::Status status = judge(evidence);
+  if (status != io::Status::pass && result.product_status == io::Status::pass) {
+    result.product_status = status;
+    result.product_message = method.id() + ": " + finding_words(evidence);
+  }
+  a = std::move(inputs.a);
+  b = std::move(inputs.b);
+  return std::move(answer.x);
+}
+
+template <class T>
+void restore_typed(const RestoreJob& job, Device& device, Device& multiplier, Restored& result) {
+  const Method& method = *job.inverter.method;
+  const Parameters parameters = defaults_of(method);
+  Inputs<T> inputs;
+  const std::int64_t n = job.blur.width * job.blur.height;
+  inputs.shape = {n, n, n, 1, Uplo::lower};
+  check_fit(job, inputs.shape, parameters, device);
+
+  MatrixSpec spec;
+  spec.kind = MatrixKind::blur;
+  spec.rows = spec.cols = n;
+  spec.blur = job.blur;
+  const bool by_gemm = job.products == Products::gemm;
+  spec.blur.what = job.formula == Formula::inverse || by_gemm ? BlurMatrix::h : BlurMatrix::system;
+  double start = now_seconds();
+  inputs.a = generate<T>(spec);
+  result.generate_seconds = now_seconds() - start;
+  HostMatrix<T> h_transposed;
+  if (by_gemm) {
+    h_transposed = transposed(inputs.a);
+    inputs.a = multiply(job, inputs.a, h_transposed, multiplier, result);
+    for (std::int64_t i = 0; i < n; ++i) inputs.a(i, i) += static_cast<T>(job.blur.lambda);
+  }
+
+  Answer<T> answer = invert(job, inputs, parameters, device, result);
+  start = now_seconds();
+  result.tolerance = default_tolerance(method.problem);
+  result.findings = check(method, inputs, answer, result.tolerance);
+  result.verify_seconds = now_seconds() - start;
+  result.info = answer.info;
+  const Evidence evidence{method.problem, result.findings.ratio, result.tolerance,
+                          result.info,    result.convergence,    result.findings.flaw};
+  result.status = judge(evidence);
+  result.message = finding_words(evidence);
+
+  if (by_gemm) {
+    const bool paper = job.formula == Formula::paper;
+    const HostMatrix<T> all = paper ? multiply(job, answer.x, h_transposed, multiplier, result)
+                                    : multiply(job, h_transposed, answer.x, multiplier, result);
+    start = now_seconds();
+    result.restored = product(all, result.degraded);
+    result.apply_seconds = now_seconds() - start;
+    if (result.product_status != io::Status::pass) {  // what is made of it is no wonder
+      result.status = result.product_status;
+      result.message = result.product_message;
+    }
+    return;
+  }
+  start = now_seconds();
+  switch (job.formula) {
+    case Formula::regularised:
+      result.restored = apply_blur(job.blur, product(answer.x, result.degraded), true);
+      break;
+    case Formula::paper:
+      result.restored = product(answer.x, apply_blur(job.blur, result.degraded, true));
+      break;
+    case Formula::inverse:
+      result.restored = product(answer.x, result.degraded);
+      break;
+  }
+  result.apply_seconds = now_seconds() - start;
+}
+
+}  // namespace
+
+std::vector<double> degrade(const RestoreJob& job, const std::vector<double>& f) {
+  std::vector<double> g = apply_blur(job.blur, f, false);
+  add_noise(g, job.noise, job.seed);
+  return g;
+}
+
+Restored restore(const RestoreJob& job, const std::vector<double>& original, Device& device,
+                 Device* multiplier) {
+  if (job.products == Products::gemm && job.formula == Formula::inverse)
+    throw UsageError("--products gemm: the formula inverse has no products; take regularised or paper");
+  Device& multiplying = multiplier != nullptr ? *multiplier : device;
+  Restored result;
+  result.device = device.info();
+  result.degraded = degrade(job, original);
+  if (job.precision == Precision::float32) {
+    restore_typed<float>(job, device, multiplying, result);
+  } else {
+    restore_typed<double>(job, device, multiplying, result);
+  }
+  return result;
+}
+
+double mean_square_error(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t p = 0; p < a.size(); ++p) sum += (a[p] - b[p]) * (a[p] - b[p]);
+  return sum / static_cast<double>(a.size());
+}
+
+double peak_signal_to_noise(double mse) {
+  return mse == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(255.0 * 255.0 / mse);
+}
+
+}  // namespace gaussweep::driver

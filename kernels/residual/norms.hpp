@@ -1,0 +1,220 @@
+#pragma once
+/// Norms of host matrices, accumulated in double in a fixed order; none overflows or vanishes.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/core/matrix.hpp"
+#include "kernels/core/parallel_rows.hpp"
+#include "kernels/core/problem.hpp"
+#include "kernels/residual/gaps.hpp"
+
+namespace gaussweep {
+
+/// Which elements of a matrix count: all, or one triangle with its diagonal (the others are taken as 0).
+enum class Part { all, lower, upper };
+
+inline Part part_of(Uplo uplo) {
+  return uplo == Uplo::lower ? Part::lower : Part::upper;
+}
+inline Part part_of(Counts counts, Uplo uplo) {
+  return counts == Counts::all ? Part::all : part_of(uplo);
+}
+
+/// The rows [begin, end) of column j that count.
+struct RowRange {
+  std::int64_t begin, end;
+};
+inline RowRange rows_of(Part part, std::int64_t rows, std::int64_t j) {
+  if (part == Part::lower) return {j < rows ? j : rows, rows};
+  if (part == Part::upper) return {0, j < rows ? j + 1 : rows};
+  return {0, rows};
+}
+
+/// How many elements count.
+inline std::int64_t count_of(Part part, std::int64_t rows, std::int64_t cols) {
+  std::int64_t count = 0;
+  for (std::int64_t j = 0; j < cols; ++j) {
+    const RowRange range = rows_of(part, rows, j);
+    count += range.end - range.begin;
+  }
+  return count;
+}
+
+/// The largest of all of_column(j), taken on several threads; NaN where there is one.
+template <class OfColumn>
+double largest_of_columns(std::int64_t rows, std::int64_t cols, OfColumn&& of_column) {
+  std::vector<double> found(static_cast<std::size_t>(cols), 0.0);
+  const double cost = static_cast<double>(rows) * static_cast<double>(cols);
+  for_row_ranges(cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t j = begin; j < end; ++j) found[static_cast<std::size_t>(j)] = of_column(j);
+  });
+  double largest = 0;
+  for (const double value : found) {
+    if (std::isnan(value)) return value;
+    largest = std::max(largest, value);
+  }
+  return largest;
+}
+
+/// max |a_ij|; NaN where there is one.
+template <class T>
+double max_norm(const HostMatrix<T>& a, Part part = Part::all) {
+  return largest_of_columns(a.rows, a.cols, [&](std::int64_t j) {
+    const RowRange range = rows_of(part, a.rows, j);
+    T largest = 0;
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const T value = std::fabs(a(i, j));
+      if (!(value <= largest)) largest = value;
+      if (std::isnan(largest)) break;
+    }
+    return static_cast<double>(largest);
+  });
+}
+
+/// Sums of |a_ij| in [0, 1): a matrix divided by a power of two that no element reaches.
+template <class T>
+class Reduced {
+ public:
+  /// @pre largest: max |a_ij|
+  explicit Reduced(double largest) : exponent_(exponent_of(largest)) {}
+  double operator()(T value) const { return times_power(std::fabs(static_cast<double>(value)), -exponent_); }
+  Scaled restored(double sum) const { return Scaled(sum, exponent_); }
+
+ private:
+  int exponent_;
+};
+
+/// Largest column sum of absolute values; NaN where there is one.
+template <class T>
+Scaled one_norm(const HostMatrix<T>& a, Part part = Part::all) {
+  const double most = max_norm(a, part);
+  if (!std::isfinite(most)) return Scaled(most);
+  const Reduced<T> reduced(most);
+  return reduced.restored(largest_of_columns(a.rows, a.cols, [&](std::int64_t j) {
+    const RowRange range = rows_of(part, a.rows, j);
+    double sum = 0;
+    for (std::int64_t i = range.begin; i < range.end; ++i) sum += reduced(a(i, j));
+    return sum;
+  }));
+}
+
+/// Sums of absolute values of every row; with `mirrored` those of the symmetric matrix whose triangle `part`
+/// is.
+template <class T>
+Scaled largest_row_sum(const HostMatrix<T>& a, Part part, bool mirrored) {
+  const double most = max_norm(a, part);
+  if (!std::isfinite(most)) return Scaled(most);
+  const Reduced<T> reduced(most);
+  std::vector<double> sums(static_cast<std::size_t>(a.rows), 0.0);
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    const RowRange range = rows_of(part, a.rows, j);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const double size = reduced(a(i, j));
+      sums[static_cast<std::size_t>(i)] += size;
+      if (mirrored && i != j) sums[static_cast<std::size_t>(j)] += size;
+    }
+  }
+  return reduced.restored(sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()));
+}
+
+/// Largest row sum of absolute values; NaN where there is one.
+template <class T>
+Scaled infinity_norm(const HostMatrix<T>& a, Part part = Part::all) {
+  return largest_row_sum(a, part, false);
+}
+
+/// The 1-norm of a symmetric matrix of which one triangle is known.
+template <class T>
+Scaled symmetric_norm(const HostMatrix<T>& a, Part part) {
+  return largest_row_sum(a, part, true);
+}
+
+/// sqrt(sum of squares), a column after the other; NaN where there is one.
+template <class T>
+Scaled frobenius_norm(const HostMatrix<T>& a) {
+  const double most = max_norm(a);
+  if (!std::isfinite(most)) return Scaled(most);
+  const Reduced<T> reduced(most);
+  double sum = 0;
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    double column = 0;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      const double small = reduced(a(i, j));
+      column += small * small;
+    }
+    sum += column;
+  }
+  return reduced.restored(std::sqrt(sum));
+}
+
+/// max |x - y| / max |y| over the elements that count, as a verdict: 0 / 0 is 0.
+/// @pre the same shapes; all that counts is finite
+template <class T>
+double largest_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part = Part::all) {
+  const double y_norm = max_norm(y, part);
+  const std::int64_t unit = exponent_of(std::max(max_norm(x, part), y_norm)) + 1;
+  const double largest = largest_of_columns(y.rows, y.cols, [&](std::int64_t j) {
+    const RowRange range = rows_of(part, y.rows, j);
+    double most = 0;
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const double apart = times_power(x(i, j), -unit) - times_power(y(i, j), -unit);
+      most = std::max(most, std::fabs(apart));
+    }
+    return most;
+  });
+  return (Scaled(largest, unit) / Scaled(y_norm)).value();
+}
+
+/// Over the elements that count. Quotients are of those where y is not 0; NaN where it is 0 throughout.
+struct ElementDifference {
+  double largest;           ///< as `largest_difference` has it
+  double largest_relative;  ///< max |x - y| / |y|
+  double mean_relative;     ///< mean of |x - y| / |y|
+  double mean_absolute;     ///< mean of |x - y|
+};
+
+/// Columns taken together in their order. None overflows: the largest double stands for what is beyond it.
+/// @param elements how many count in all @param unit as `gap_between` had it
+inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::int64_t elements,
+                                  std::int64_t unit, double y_norm) {
+  ColumnGaps all;
+  for (const ColumnGaps& column : columns) {
+    all.largest = std::max(all.largest, column.largest);
+    all.largest_relative = std::max(all.largest_relative, column.largest_relative);
+    all.relative += column.relative;
+    all.absolute += column.absolute;
+    all.quotients += column.quotients;
+  }
+  constexpr double most = std::numeric_limits<double>::max(), nan = std::numeric_limits<double>::quiet_NaN();
+  const bool any = all.quotients > 0;
+  return {(Scaled(all.largest, unit) / Scaled(y_norm)).value(),
+          any ? std::min(all.largest_relative, most) : nan,
+          any ? std::min(all.relative / static_cast<double>(all.quotients), most) : nan,
+          Scaled(all.absolute / static_cast<double>(elements), unit).value()};
+}
+
+/// Summed a column after the other, the same with any number of threads. Each matrix is read once, for they
+/// may be larger than any cache.
+/// @param x_norm, y_norm their max_norm over `part` @pre both finite; the same shapes, not empty
+template <class T>
+ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part, double x_norm,
+                                     double y_norm) {
+  const std::int64_t unit = unit_of_gaps(x_norm, y_norm);
+  std::vector<ColumnGaps> columns(static_cast<std::size_t>(y.cols));
+  const double cost = static_cast<double>(y.rows) * static_cast<double>(y.cols);
+  for_row_ranges(y.cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t j = begin; j < end; ++j) {
+      const RowRange range = rows_of(part, y.rows, j);
+      ColumnGaps gaps;
+      for (std::int64_t i = range.begin; i < range.end; ++i)
+        gaps.include(gap_between(x(i, j), y(i, j), unit));
+      columns[static_cast<std::size_t>(j)] = gaps;
+    }
+  });
+  return combined(columns, count_of(part, y.rows, y.cols), unit, y_norm);
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,55 @@
+#include "kernels/residual/reductions.hpp"
+
+#include <stdexcept>
+
+namespace gaussweep {
+
+template <class T>
+const HostMatrix<T>& require_on_host(const HostMatrix<T>& a) {
+  if (lies_on_host(a)) return a;
+  throw std::invalid_argument("check: of a matrix of " + std::to_string(a.rows) + " x " +
+                              std::to_string(a.cols) + " the host has " + std::to_string(a.data.size()) +
+                              " elements");
+}
+
+template <class T>
+void require_on_host(const Factors<T>& factors, const Target<T>& target) {
+  require_on_host(*factors.left.matrix);
+  require_on_host(*factors.right.matrix);
+  if (target.matrix != nullptr) require_on_host(*target.matrix);
+}
+
+template <class T>
+std::optional<Place> HostReductions<T>::first_not_finite(const HostMatrix<T>& a, Part part) {
+  require_on_host(a);
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    const RowRange range = rows_of(part, a.rows, j);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      if (!std::isfinite(a(i, j))) return Place{i, j};
+    }
+  }
+  return std::nullopt;
+}
+
+template <class T>
+std::vector<double> HostReductions<T>::column_maxima(const HostMatrix<T>& a) {
+  require_on_host(a);
+  std::vector<double> maxima;
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    double largest = 0;
+    for (std::int64_t i = 0; i < a.rows; ++i) {
+      largest = std::max(largest, std::fabs(static_cast<double>(a(i, j))));
+    }
+    maxima.push_back(largest);
+  }
+  return maxima;
+}
+
+template const HostMatrix<float>& require_on_host(const HostMatrix<float>&);
+template const HostMatrix<double>& require_on_host(const HostMatrix<double>&);
+template void require_on_host(const Factors<float>&, const Target<float>&);
+template void require_on_host(const Factors<double>&, const Target<double>&);
+template class HostReductions<float>;
+template class HostReductions<double>;
+
+}  // namespace gaussweep

@@ -1,0 +1,304 @@
+#include "kernels/residual/residual.hpp"
+
+#include <memory>
+
+#include "kernels/core/parallel_rows.hpp"
+#include "kernels/residual/exact_sum.hpp"
+#include "kernels/residual/tile.hpp"
+#include "kernels/residual/tile_sums.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace tiles;
+
+/// The exponents by which rows or columns are divided.
+class Exponents {
+ public:
+  explicit Exponents(std::int64_t count)
+      : largest_(static_cast<std::size_t>(count), 0.0),
+        exponents_(static_cast<std::size_t>(count), 0),
+        divisors_(static_cast<std::size_t>(count)) {}
+  void see(std::int64_t i, double value) {
+    double& largest = largest_[static_cast<std::size_t>(i)];
+    largest = std::max(largest, std::fabs(value));
+  }
+  /// Once all elements were seen.
+  void settle() {
+    for (std::size_t i = 0; i < largest_.size(); ++i) {
+      exponents_[i] = exponent_of(largest_[i]);
+      divisors_[i] = divisor_of(exponents_[i]);
+    }
+  }
+  int of(std::int64_t i) const { return exponents_[static_cast<std::size_t>(i)]; }
+  const std::vector<double>& largest() const { return largest_; }
+  Divisor divisor(std::int64_t i) const { return divisors_[static_cast<std::size_t>(i)]; }
+
+ private:
+  std::vector<double> largest_;
+  std::vector<int> exponents_;
+  std::vector<Divisor> divisors_;
+};
+
+/// Packed operands and sums of the tile that a thread works at.
+template <class T>
+struct Desk {
+  static constexpr int left_parts = splits<T> ? 2 : 1;
+  static constexpr int right_parts = splits<T> ? 3 : 1;
+  std::vector<double> left = std::vector<double>(static_cast<std::size_t>(edge * depth * left_parts));
+  std::vector<double> right = std::vector<double>(static_cast<std::size_t>(edge * depth * right_parts));
+  std::vector<double> column = std::vector<double>(static_cast<std::size_t>(edge));
+  Tile tile;
+};
+
+template <class T>
+class Multiplier {
+ public:
+  explicit Multiplier(const Factors<T>& factors)
+      : factors_(factors), row_exponents_(factors.rows()), col_exponents_(factors.cols()) {
+    const double cost = 2.0 * static_cast<double>(factors.rows()) * static_cast<double>(factors.terms());
+    for_row_ranges(factors.rows(), 0, cost, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<double> column(static_cast<std::size_t>(end - begin));
+      for (std::int64_t k = 0; k < factors.terms(); ++k) {
+        factors_.left.column(begin, end - begin, k, column.data());
+        for (std::int64_t i = begin; i < end; ++i) {
+          row_exponents_.see(i, column[static_cast<std::size_t>(i - begin)]);
+        }
+      }
+    });
+    std::vector<double> column(static_cast<std::size_t>(factors.terms()));
+    for (std::int64_t j = 0; j < factors.cols(); ++j) {
+      factors_.right.column(0, factors.terms(), j, column.data());
+      for (const double value : column) col_exponents_.see(j, value);
+    }
+    row_exponents_.settle();
+    col_exponents_.settle();
+  }
+
+  const Exponents& row_exponents() const { return row_exponents_; }
+  const Exponents& col_exponents() const { return col_exponents_; }
+
+  /// The tile from (i, j) on, in units of its rows' and columns' powers.
+  void multiply(std::int64_t i, std::int64_t j, Desk<T>& desk) const {
+    const auto rows = std::min<std::int64_t>(edge, factors_.rows() - i);
+    const auto cols = std::min<std::int64_t>(edge, factors_.cols() - j);
+    const int row_groups = static_cast<int>((rows + group_rows - 1) / group_rows);
+    const int col_groups = static_cast<int>((cols + group_cols - 1) / group_cols);
+    desk.tile = {};
+    const RowRange inner = factors_.inner(i, i + rows, j, j + cols);
+    static const AddProducts add = splits<T> ? split_products() : plain_products();
+    for (std::int64_t k = inner.begin / depth * depth; k < inner.end; k += depth) {
+      pack_left(i, row_groups, k, desk);
+      pack_right(k, j, col_groups, desk);
+      add(desk.left.data(), desk.right.data(), row_groups, col_groups, desk.tile);
+    }
+  }
+
+ private:
+  void pack_left(std::int64_t i, int groups, std::int64_t k, Desk<T>& desk) const {
+    const int rows = groups * group_rows;
+    double first[edge], second[edge];
+    for (int r = 0; r < rows; ++r) {
+      const auto divisor = i + r < factors_.rows() ? row_exponents_.divisor(i + r) : divisor_of(0);
+      first[r] = divisor.first;
+      second[r] = divisor.second;
+    }
+    double* column = desk.column.data();
+    for (int d = 0; d < depth; ++d) {
+      if (k + d < factors_.terms()) {
+        factors_.left.column(i, rows, k + d, column);
+      } else {
+        std::fill_n(column, rows, 0.0);
+      }
+      for (int p = 0; p < groups; ++p) {
+        double* out = desk.left.data() + (p * depth + d) * group_rows * Desk<T>::left_parts;
+        for (int r = 0; r < group_rows; ++r) {
+          const int at = p * group_rows + r;
+          const double x = column[at] * first[at] * second[at];
+          if constexpr (splits<T>) {
+            out[r] = high_part(x);
+            out[r + group_rows] = x - out[r];
+          } else {
+            out[r] = x;
+          }
+        }
+      }
+    }
+  }
+  void pack_right(std::int64_t k, std::int64_t j, int groups, Desk<T>& desk) const {
+    const int count = static_cast<int>(std::min<std::int64_t>(depth, factors_.terms() - k));
+    constexpr int step = group_cols * Desk<T>::right_parts;
+    double* column = desk.column.data();
+    std::fill_n(column, depth, 0.0);
+    for (int c = 0; c < groups * group_cols; ++c) {
+      const bool inside = j + c < factors_.cols();
+      const auto divisor = inside ? col_exponents_.divisor(j + c) : divisor_of(0);
+      if (inside) {
+        factors_.right.column(k, count, j + c, column);
+      } else {
+        std::fill_n(column, depth, 0.0);
+      }
+      double* out = desk.right.data() + c / group_cols * depth * step + c % group_cols * Desk<T>::right_parts;
+      for (int d = 0; d < depth; ++d, out += step) {
+        const double x = column[d] * divisor.first * divisor.second;
+        if constexpr (splits<T>) {
+          out[0] = high_part(x);
+          out[1] = x - out[0];
+          out[2] = x;
+        } else {
+          out[0] = x;
+        }
+      }
+    }
+  }
+
+  Factors<T> factors_;
+  Exponents row_exponents_, col_exponents_;
+};
+
+/// |c - 2^exponent (element `at` of the tile)|
+Scaled tile_residual(double c, const Tile& tile, int at, std::int64_t exponent) {
+  return residual_of(c, tile.high[at], tile.low[at] + tile.lowest[at], exponent);
+}
+
+/// Calls work(i, j, desk, t) for every tile, t counting them, on several threads.
+template <class T, class Work>
+void for_tiles(const Multiplier<T>& multiplier, const Factors<T>& factors, Work&& work) {
+  const std::int64_t down = (factors.rows() + edge - 1) / edge;
+  const std::int64_t across = (factors.cols() + edge - 1) / edge;
+  const double cost = 2.0 * static_cast<double>(factors.rows()) * static_cast<double>(factors.cols()) *
+                      static_cast<double>(factors.terms());
+  for_row_ranges(down * across, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    const auto desk = std::make_unique<Desk<T>>();
+    for (std::int64_t turn = begin; turn < end; ++turn) {
+      // From both ends in turn: of triangles the last tiles have most to do.
+      const std::int64_t t = turn % 2 == 0 ? turn / 2 : down * across - 1 - turn / 2;
+      const std::int64_t i = t % down * edge, j = t / down * edge;
+      multiplier.multiply(i, j, *desk);
+      work(i, j, *desk, t);
+    }
+  });
+}
+
+}  // namespace
+
+template <class T>
+Scaled exact_element(const Factors<T>& factors, double c, std::int64_t i, std::int64_t j) {
+  ExactSum sum;
+  const RowRange inner = factors.inner(i, i + 1, j, j + 1);
+  sum.add(c, 1);
+  for (std::int64_t k = inner.begin; k < inner.end; ++k) {
+    sum.add(-factors.left.at(i, k), factors.right.at(k, j));
+  }
+  return sum.size();
+}
+
+template <class T>
+std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
+                                             Measure measure) {
+  const Multiplier<T> multiplier(factors);
+  const std::int64_t down = (factors.rows() + edge - 1) / edge;
+  const std::int64_t across = (factors.cols() + edge - 1) / edge;
+  std::vector<Scaled> parts(static_cast<std::size_t>(down * across * edge));  // a tile's columns
+  for_tiles(multiplier, factors, [&](std::int64_t i, std::int64_t j, const Desk<T>& desk, std::int64_t t) {
+    const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
+    const std::int64_t cols = std::min<std::int64_t>(edge, factors.cols() - j);
+    for (std::int64_t c = 0; c < cols; ++c) {
+      Scaled& part = parts[static_cast<std::size_t>(t * edge + c)];
+      const int col_exponent = multiplier.col_exponents().of(j + c);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const std::int64_t exponent = multiplier.row_exponents().of(i + r) + col_exponent;
+        include(part,
+                tile_residual(target(i + r, j + c), desk.tile, static_cast<int>(c * edge + r), exponent),
+                measure);
+      }
+    }
+  });
+  std::vector<ColumnResidual> columns(static_cast<std::size_t>(factors.cols()));
+  for (std::int64_t j = 0; j < factors.cols(); ++j) {
+    ColumnResidual& column = columns[static_cast<std::size_t>(j)];
+    for (std::int64_t d = 0; d < down; ++d) {
+      const Scaled& part = parts[static_cast<std::size_t>((j / edge * down + d) * edge + j % edge)];
+      column.value = measure == Measure::largest ? std::max(column.value, part) : column.value + part;
+    }
+  }
+  set_bounds<T>(multiplier.row_exponents().largest(), multiplier.col_exponents().largest(), factors.terms(),
+                measure, columns);
+  return columns;
+}
+
+template <class T>
+void set_bounds(const std::vector<double>& largest_of_rows, const std::vector<double>& largest_of_cols,
+                std::int64_t terms, Measure measure, std::vector<ColumnResidual>& columns) {
+  Scaled row_sizes;
+  for (const double largest : largest_of_rows) {
+    if (largest != 0) include(row_sizes, Scaled(1, exponent_of(largest)), measure);
+  }
+  const Scaled unit(error_of_term<T> * static_cast<double>(terms));
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    if (largest_of_cols[j] == 0) continue;
+    const Scaled factor = unit * Scaled(1, exponent_of(largest_of_cols[j]));
+    columns[j].bound = row_sizes * (measure == Measure::squares ? factor * factor : factor);
+  }
+}
+
+template <class T>
+Scaled exact_column(const Factors<T>& factors, const Target<T>& target, Measure measure, std::int64_t j) {
+  std::vector<Scaled> sizes(static_cast<std::size_t>(factors.rows()));
+  const double cost = 16.0 * static_cast<double>(factors.rows()) * static_cast<double>(factors.terms());
+  for_row_ranges(factors.rows(), 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      sizes[static_cast<std::size_t>(i)] = exact_element(factors, target(i, j), i, j);
+    }
+  });
+  Scaled all;
+  for (const Scaled& size : sizes) include(all, size, measure);
+  return all;
+}
+
+template <class T>
+double largest_share(const Factors<T>& factors, const Target<T>& target, double slope, const Scaled& floor) {
+  Factors<T> sizes = factors;
+  sizes.left.absolute = sizes.right.absolute = true;
+  const Multiplier<T> multiplier(factors), of_sizes(sizes);
+  const Scaled unit(error_of_term<T> * static_cast<double>(factors.terms()));
+  const std::int64_t tile_count = (factors.rows() + edge - 1) / edge * ((factors.cols() + edge - 1) / edge);
+  std::vector<double> largest(static_cast<std::size_t>(tile_count), 0.0);
+  for_tiles(multiplier, factors, [&](std::int64_t i, std::int64_t j, const Desk<T>& desk, std::int64_t t) {
+    const auto other = std::make_unique<Desk<T>>();
+    of_sizes.multiply(i, j, *other);
+    const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
+    const std::int64_t cols = std::min<std::int64_t>(edge, factors.cols() - j);
+    for (std::int64_t c = 0; c < cols; ++c) {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const int at = static_cast<int>(c * edge + r);
+        const std::int64_t exponent =
+            multiplier.row_exponents().of(i + r) + multiplier.col_exponents().of(j + c);
+        const double element = target(i + r, j + c);
+        const Scaled size(other->tile.high[at] + other->tile.low[at], exponent);
+        const Scaled allowed = Scaled(slope) * size + floor;
+        Scaled apart = tile_residual(element, desk.tile, at, exponent);
+        // Where the check's own error shows beside what is allowed, without any.
+        if (!(unit * Scaled(1, exponent) < Scaled(negligible) * allowed)) {
+          apart = exact_element(factors, element, i + r, j + c);
+        }
+        double& most = largest[static_cast<std::size_t>(t)];
+        most = std::max(most, (apart / allowed).value());
+      }
+    }
+  });
+  return *std::max_element(largest.begin(), largest.end());
+}
+
+#define GAUSSWEEP_RESIDUAL(T)                                                                                \
+  template std::vector<ColumnResidual> residual_columns<T>(const Factors<T>&, const Target<T>&, Measure);    \
+  template Scaled exact_element<T>(const Factors<T>&, double, std::int64_t, std::int64_t);                   \
+  template Scaled exact_column<T>(const Factors<T>&, const Target<T>&, Measure, std::int64_t);               \
+  template void set_bounds<T>(const std::vector<double>&, const std::vector<double>&, std::int64_t, Measure, \
+                              std::vector<ColumnResidual>&);                                                 \
+  template double largest_share<T>(const Factors<T>&, const Target<T>&, double, const Scaled&);
+GAUSSWEEP_RESIDUAL(float)
+GAUSSWEEP_RESIDUAL(double)
+#undef GAUSSWEEP_RESIDUAL
+
+}  // namespace gaussweep

@@ -1,0 +1,60 @@
+#pragma once
+/// C - L R, multiplied out by the judge itself: the sums do not hang on any BLAS, on the number of threads or
+/// on the processor.
+///
+/// Rows of L and columns of R are divided by powers of two (`Scaled`), so that their elements are at most 1.
+/// In double each is split into 24 leading bits, whose products add up exactly over blocks of 32, and a rest;
+/// blocks are added in double-double. A sum of k terms is then right to k 2^-71 of its row's times its
+/// column's largest element (float: products are exact, sums right to k 2^-48). Where that leaves open what
+/// the verdict is, `exact_column` adds the same products without any rounding.
+
+#include <utility>
+#include <vector>
+
+#include "kernels/residual/operand.hpp"
+
+namespace gaussweep {
+
+/// What C is: the identity, a matrix, one whose rows were exchanged, or a symmetric one.
+template <class T>
+struct Target {
+  const HostMatrix<T>* matrix = nullptr;             ///< null: the identity
+  Part known = Part::all;                            ///< the other triangle mirrors this one
+  const std::vector<std::int64_t>* order = nullptr;  ///< row i is row order[i] of the matrix; null: row i
+
+  double operator()(std::int64_t i, std::int64_t j) const {
+    if (matrix == nullptr) return i == j ? 1 : 0;
+    if ((known == Part::lower && i < j) || (known == Part::upper && i > j)) std::swap(i, j);
+    return static_cast<double>((*matrix)(order == nullptr ? i : (*order)[static_cast<std::size_t>(i)], j));
+  }
+};
+
+struct ColumnResidual {
+  Scaled value;
+  Scaled bound;  ///< how far value may be off, at most
+};
+
+/// Measures every column of C - L R. @pre all elements that count are finite
+template <class T>
+std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
+                                             Measure measure);
+
+/// One column of the same, right to some 2^-50 of itself.
+template <class T>
+Scaled exact_column(const Factors<T>& factors, const Target<T>& target, Measure measure, std::int64_t j);
+
+/// |C - L R| in element (i, j), c that of C, likewise exact.
+template <class T>
+Scaled exact_element(const Factors<T>& factors, double c, std::int64_t i, std::int64_t j);
+
+/// Sets the bounds of all columns. `largest_of_rows`: the largest size in every row of L, `largest_of_cols`
+/// in every column of R; `terms`: the columns of L.
+template <class T>
+void set_bounds(const std::vector<double>& largest_of_rows, const std::vector<double>& largest_of_cols,
+                std::int64_t terms, Measure measure, std::vector<ColumnResidual>& columns);
+
+/// The largest |C - L R| / (slope |L| |R| + floor) of all elements; `factors` as above.
+template <class T>
+double largest_share(const Factors<T>& factors, const Target<T>& target, double slope, const Scaled& floor);
+
+}  // namespace gaussweep

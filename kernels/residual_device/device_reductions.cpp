@@ -1,0 +1,92 @@
+#include "kernels/residual_device/device_reductions.hpp"
+
+#include <utility>
+
+namespace gaussweep {
+namespace {
+
+template <class T>
+class LittleOnHost final : public Reductions<T> {
+ public:
+  LittleOnHost(std::unique_ptr<Reductions<T>> device, std::size_t most)
+      : device_(std::move(device)), most_(most) {}
+  std::optional<Place> first_not_finite(const HostMatrix<T>& a, Part part) override {
+    return of(a).first_not_finite(a, part);
+  }
+  double max_norm(const HostMatrix<T>& a, Part part) override { return of(a).max_norm(a, part); }
+  Scaled one_norm(const HostMatrix<T>& a, Part part) override { return of(a).one_norm(a, part); }
+  Scaled infinity_norm(const HostMatrix<T>& a, Part part) override { return of(a).infinity_norm(a, part); }
+  Scaled symmetric_norm(const HostMatrix<T>& a, Part part) override { return of(a).symmetric_norm(a, part); }
+  Scaled frobenius_norm(const HostMatrix<T>& a) override { return of(a).frobenius_norm(a); }
+  std::vector<double> column_maxima(const HostMatrix<T>& a) override { return of(a).column_maxima(a); }
+  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+                                       double x_norm, double y_norm) override {
+    Reductions<T>& own = is_little(x) ? of(y) : *device_;
+    return own.element_difference(x, y, part, x_norm, y_norm);
+  }
+  std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Target<T>& target,
+                                               Measure measure) override {
+    return device_->residual_columns(factors, target, measure);
+  }
+  double largest_share(const Factors<T>& factors, const Target<T>& target, double slope,
+                       const Scaled& floor) override {
+    return device_->largest_share(factors, target, slope, floor);
+  }
+
+ private:
+  bool is_little(const HostMatrix<T>& a) const {
+    return static_cast<std::size_t>(a.rows * a.cols) <= most_ && lies_on_host(a);
+  }
+  Reductions<T>& of(const HostMatrix<T>& a) {
+    if (is_little(a)) return host_;
+    return *device_;
+  }
+  std::unique_ptr<Reductions<T>> device_;
+  HostReductions<T> host_;
+  std::size_t most_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Reductions<T>> little_on_host(std::unique_ptr<Reductions<T>> device, std::size_t most) {
+  return std::make_unique<LittleOnHost<T>>(std::move(device), most);
+}
+
+template <class T>
+std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& inputs,
+                                         const Answer<T>& answer, int copy) {
+  std::vector<DeviceCopy<T>> copies{{&inputs.a, staging.pristine_a()}, {&answer.x, staging.answer(copy)}};
+  if (inputs.b.rows * inputs.b.cols > 0) copies.push_back({&inputs.b, staging.pristine_b()});
+  return copies;
+}
+
+template <class T>
+std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies,
+                                                 std::size_t workspace) {
+#ifdef GAUSSWEEP_HAS_CUDA
+  if (context.device.backend() == Backend::cuda)
+    return cuda::device_reductions<T>(context, std::move(copies), workspace);
+#endif
+  return emulated::device_reductions<T>(context, std::move(copies), workspace);
+}
+
+std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes) {
+#ifdef GAUSSWEEP_HAS_CUDA
+  if (context.device.backend() == Backend::cuda) return cuda::device_digest(context, data, bytes);
+#endif
+  return emulated::device_digest(context, data, bytes);
+}
+
+template std::unique_ptr<Reductions<float>> little_on_host(std::unique_ptr<Reductions<float>>, std::size_t);
+template std::unique_ptr<Reductions<double>> little_on_host(std::unique_ptr<Reductions<double>>, std::size_t);
+template std::unique_ptr<Reductions<float>> device_reductions(Context&, std::vector<DeviceCopy<float>>,
+                                                              std::size_t);
+template std::unique_ptr<Reductions<double>> device_reductions(Context&, std::vector<DeviceCopy<double>>,
+                                                               std::size_t);
+template std::vector<DeviceCopy<float>> device_copies(Staging<float>&, const Inputs<float>&,
+                                                      const Answer<float>&, int);
+template std::vector<DeviceCopy<double>> device_copies(Staging<double>&, const Inputs<double>&,
+                                                       const Answer<double>&, int);
+
+}  // namespace gaussweep

@@ -1,0 +1,116 @@
+#include "kernels/vendor/peaks.hpp"
+
+#include <algorithm>
+
+#include "kernels/vendor/blas.hpp"
+#ifdef GAUSSWEEP_HAS_CUDA
+#include "kernels/vendor/cuda_blas.hpp"
+#endif
+
+namespace gaussweep {
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+/// Memory that a measurement may take: a part of what is free, so that it never is what makes memory run out.
+std::size_t memory_limit(const Device& device) {
+  const std::size_t free_bytes = device.info().free_bytes;
+  return free_bytes == 0 ? 512 * mebibyte : std::min(free_bytes / 4, 2048 * mebibyte);
+}
+
+/// Seconds of `work` on the device's stream.
+template <class Work>
+double seconds_of(Device& device, Work&& work) {
+  const auto start = device.make_event();
+  const auto stop = device.make_event();
+  start->record();
+  work();
+  stop->record();
+  return stop->seconds_since(*start);
+}
+
+/// The best of several runs (at least three, then as many as fit into `budget` seconds), in units of
+/// `amount`.
+template <class Work>
+double best_rate(Device& device, double amount, double budget, Work&& work) {
+  double best = 0;
+  double spent = 0;
+  for (int run = 0; run < 3 || (spent < budget && run < 100); ++run) {
+    const double seconds = seconds_of(device, work);
+    if (seconds > 0) best = std::max(best, amount / seconds);
+    spent += seconds;
+  }
+  return best;
+}
+
+/// Bytes read and written by a copy within the device, in buffers that no cache holds if time allows.
+double copy_rate(Device& device, double budget) {
+  const std::size_t most = std::max<std::size_t>(memory_limit(device) / 2, mebibyte);
+  for (std::size_t bytes = std::min(most, 16 * mebibyte);; bytes = std::min(most, bytes * 4)) {
+    const Buffer from(device, bytes);
+    const Buffer to(device, bytes);
+    const auto copy = [&] { device.copy(to.data(), from.data(), bytes); };
+    const double first = seconds_of(device, [&] {  // touches every page before it counts
+      device.fill(from.data(), 0x3f, bytes);
+      device.fill(to.data(), 0, bytes);
+      copy();
+    });
+    const double once = seconds_of(device, copy);
+    // The next size takes four times as long, and at least three more runs.
+    if (bytes == most || (first + once * 4) * 4 > budget / 2)
+      return best_rate(device, 2.0 * bytes, budget / 2, copy);
+  }
+}
+
+/// C = A B, n x n, by the vendor's library of the place where the buffers are.
+template <class T>
+void vendor_product([[maybe_unused]] Context& context, std::int64_t n, const T* a, const T* b, T* c) {
+  using namespace vendor;
+#ifdef GAUSSWEEP_HAS_CUDA
+  if (context.device.backend() == Backend::cuda) {
+    gemm(vendor_handles(context), Op::none, Op::none, n, n, n, T(1), a, n, b, n, T(0), c, n);
+    return;
+  }
+#endif
+  gemm(Op::none, Op::none, n, n, n, T(1), a, n, b, n, T(0), c, n);
+}
+
+template <class T>
+double gemm_rate(Context& context, double budget) {
+  Device& device = context.device;
+  const std::size_t most_bytes = memory_limit(device);
+  constexpr std::int64_t largest = 8192;
+  for (std::int64_t n = 256;; n *= 2) {
+    const std::size_t bytes = static_cast<std::size_t>(n * n) * sizeof(T);
+    const Buffer a(device, bytes);
+    const Buffer b(device, bytes);
+    const Buffer c(device, bytes);
+    const auto product = [&] {
+      vendor_product(context, n, static_cast<const T*>(a.data()), static_cast<const T*>(b.data()),
+                     static_cast<T*>(c.data()));
+    };
+    product();  // the library makes its handles and threads, and loads its kernels
+    const double first = seconds_of(device, [&] {
+      // 0x3f3f…: 0.75 in float, 0.0005 in double; neither overflows nor vanishes.
+      device.fill(a.data(), 0x3f, bytes);
+      device.fill(b.data(), 0x3f, bytes);
+      product();
+    });
+    const double once = seconds_of(device, product);
+    // The next size takes eight times as long, and at least three more runs.
+    const bool last = n == largest || 3 * 4 * bytes > most_bytes || (first + once * 5) * 8 > budget;
+    if (last) return best_rate(device, 2.0 * n * n * n, budget / 4, product);
+  }
+}
+
+}  // namespace
+
+Peaks measure_peaks(Context& context, double seconds) {
+  Peaks peaks;
+  peaks.copy_bytes_per_second = copy_rate(context.device, seconds / 4);
+  peaks.gemm_flops_float = gemm_rate<float>(context, seconds / 3);
+  peaks.gemm_flops_double = gemm_rate<double>(context, seconds / 3);
+  return peaks;
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,275 @@
+/// Image restoration: which method inverts, and what comes out.
+
+#include "apps/restore/restoration.hpp"
+#include "driver/system/clock.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+
+#include "apps/restore/restore_output.hpp"
+#include "driver/base/errors.hpp"
+#include "io/files/errors.hpp"
+#include "kernels/tables.hpp"
+#include "tests/scratch.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::HasSubstr;
+using ::testing::Pointwise;
+
+Method method_of(Problem problem, const std::string& variant, bool vendor, std::vector<Backend> backends) {
+  Method method;
+  method.problem = problem;
+  method.variant = variant;
+  method.vendor = vendor;
+  method.backends = std::move(backends);
+  const Entry entry = {[](Context&, Operands<float>&, const Parameters&) {},
+                       [](Context&, Operands<double>&, const Parameters&) {}};
+  for (const Backend backend : method.backends) {
+    (backend == Backend::cuda       ? method.cuda
+     : backend == Backend::emulated ? method.emulated
+                                    : method.host) = entry;
+  }
+  return method;
+}
+
+Registry example_registry() {
+  Method young = method_of(Problem::named("poinv"), "young", false, {Backend::cuda});
+  young.capability = 90;
+  Method narrow = method_of(Problem::named("poinv"), "narrow", false, {Backend::host});
+  narrow.host.real = nullptr;
+  return Registry({method_of(Problem::named("poinv"), "library", true, {Backend::host}),
+                   method_of(Problem::named("poinv"), "blocks", false, {Backend::cuda, Backend::emulated}),
+                   young, narrow, method_of(Problem::named("geinv"), "library", true, {Backend::host}),
+                   method_of(Problem::named("gesv"), "solver", false, {Backend::host})});
+}
+
+struct Choice {
+  std::string id;
+  Backend backend;
+};
+Choice choice(Formula formula, const std::string& word, Backend requested = Backend::emulated) {
+  const Registry registry = example_registry();
+  const Inverter found = choose_inverter(registry, formula, word, requested, Precision::float64, 70);
+  return {found.method->id(), found.backend};
+}
+std::string failure(Formula formula, const std::string& word, Backend requested = Backend::emulated) {
+  try {
+    choice(formula, word, requested);
+  } catch (const UsageError& e) {
+    return e.what();
+  }
+  return "no failure";
+}
+
+/// A restoration of two pixels, already done, whose image is no longer there.
+class RestoreOutput : public ::testing::Test {
+ protected:
+  void write(const std::filesystem::path& directory) const {
+    write_restoration_directory(
+        directory, {job_, "gone.png", "0123", image_, original_, restored_, "2026-03-01T00:00:00Z", ""});
+  }
+  const Method method_ = method_of(Problem::named("poinv"), "library", true, {Backend::host});
+  RestoreJob job_ = [this] {
+    RestoreJob job;
+    job.blur.width = 2;
+    job.blur.height = 1;
+    job.inverter = {&method_, Backend::host};
+    return job;
+  }();
+  io::GreyImage image_{2, 1, {0, 255}};
+  std::vector<double> original_ = {0, 255};
+  Restored restored_ = [] {
+    Restored restored;
+    restored.degraded = restored.restored = {1, 254};
+    return restored;
+  }();
+  const testing_help::Scratch scratch_;
+};
+
+TEST_F(RestoreOutput, NeedsTheImageNoMore) {
+  write(scratch_ / "out");
+  EXPECT_TRUE(std::filesystem::exists(scratch_ / "out" / "restoration.h5"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch_.folder()), {}), 1)
+      << "nothing beside it";
+  std::filesystem::create_directory(scratch_ / "empty");
+  write(scratch_ / "empty/");
+  EXPECT_TRUE(std::filesystem::exists(scratch_ / "empty" / "restored.png"));
+}
+
+TEST_F(RestoreOutput, ThatFailsLeavesNothing) {
+  image_.width = 0;  // the library refuses to write it
+  EXPECT_THROW(write(scratch_ / "out"), io::StorageError);
+  EXPECT_TRUE(std::filesystem::is_empty(scratch_.folder()));
+}
+
+TEST(Inverter, TheLibrarysUnlessOneIsNamed) {
+  EXPECT_EQ(choice(Formula::regularised, "").id, "poinv/library");
+  EXPECT_EQ(choice(Formula::regularised, "", Backend::cuda).id, "poinv/library");  // no GPU library here
+  EXPECT_EQ(choice(Formula::regularised, "", Backend::cuda).backend, Backend::host);
+  EXPECT_EQ(choice(Formula::inverse, "").id, "geinv/library");
+  EXPECT_EQ(choice(Formula::paper, "blocks").id, "poinv/blocks");
+  EXPECT_EQ(choice(Formula::paper, "poinv/blocks", Backend::cuda).backend, Backend::cuda);
+  EXPECT_EQ(choice(Formula::paper, "geinv/library").id, "geinv/library");  // inverts any matrix
+}
+
+TEST(Inverter, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(
+      failure(Formula::inverse, "poinv/library"),
+      HasSubstr("it inverts symmetric positive definite matrices, which H is not; allowed with --formula "
+                "inverse: geinv/library"));
+  EXPECT_THAT(failure(Formula::paper, "gesv/solver"), HasSubstr("does not invert a matrix"));
+  EXPECT_THAT(failure(Formula::paper, "poinv/libary"), HasSubstr("nearest: poinv/library;"));
+  EXPECT_THAT(failure(Formula::paper, "blocks", Backend::host),
+              HasSubstr("does not run on the backend host"));
+  EXPECT_THAT(failure(Formula::paper, "young", Backend::cuda), HasSubstr("needs compute capability 9.0"));
+  EXPECT_THAT(failure(Formula::paper, "narrow"),
+              HasSubstr("--precision double: poinv/narrow has no such version"));
+}
+
+class Restoration : public testing::Test {
+ protected:
+  static RestoreJob job(const Registry& registry, PointSpread psf, Formula formula) {
+    RestoreJob job;
+    job.blur.psf = psf;
+    job.blur.width = 9;
+    job.blur.height = 7;
+    job.blur.length = 3;
+    job.blur.lambda = 1e-3;
+    job.formula = formula;
+    job.inverter = choose_inverter(registry, formula, "", Backend::host, job.precision, 0);
+    return job;
+  }
+  static std::vector<double> image() {
+    std::vector<double> f(63);
+    for (std::size_t p = 0; p < f.size(); ++p) f[p] = static_cast<double>(p * p * 7 % 256);
+    return f;
+  }
+};
+
+// The regularised answer f is what makes H'(g - H f) = lambda f; the inverse's makes H f = g.
+TEST_F(Restoration, SolvesTheFormulasEquation) {
+  const Registry registry = builtin_registry();
+  const auto device = make_host_device(Backend::host, now_seconds);
+  for (const PointSpread psf : {PointSpread::gaussian, PointSpread::motion, PointSpread::sharpen}) {
+    RestoreJob regularised = job(registry, psf, Formula::regularised);
+    regularised.noise = {NoiseKind::gaussian, 4};
+    const Restored done = restore(regularised, image(), *device);
+    EXPECT_EQ(done.status, "pass");
+    std::vector<double> rest = apply_blur(regularised.blur, done.restored, false);
+    for (std::size_t p = 0; p < rest.size(); ++p)
+      rest[p] = (done.degraded[p] - rest[p]) / regularised.blur.lambda;
+    EXPECT_THAT(apply_blur(regularised.blur, rest, true), Pointwise(DoubleNear(1e-6), done.restored));
+  }
+  const RestoreJob exact = job(registry, PointSpread::motion, Formula::inverse);
+  EXPECT_THAT(restore(exact, image(), *device).restored, Pointwise(DoubleNear(1e-8), image()));
+}
+
+// The paper's order of the factors: the same where H is symmetric, another thing for a motion blur.
+TEST_F(Restoration, ThePapersFormulaNeedsANormalH) {
+  const Registry registry = builtin_registry();
+  const auto device = make_host_device(Backend::host, now_seconds);
+  for (const auto& [psf, same] : {std::pair{PointSpread::gaussian, true}, {PointSpread::motion, false}}) {
+    const auto regularised = restore(job(registry, psf, Formula::regularised), image(), *device).restored;
+    const auto paper = restore(job(registry, psf, Formula::paper), image(), *device).restored;
+    const double difference = mean_square_error(regularised, paper);
+    EXPECT_EQ(difference < 1e-12, same) << to_string(psf) << " " << difference;
+    if (!same) {
+      EXPECT_GT(difference, 1) << to_string(psf);
+    }
+  }
+}
+
+// The thesis's route: H H^T and the inverse's product with H^T by a method of gemm.
+TEST_F(Restoration, ProductsOfFullMatricesGiveTheSame) {
+  const Registry registry = builtin_registry();
+  const auto device = make_host_device(Backend::host, now_seconds);
+  for (const PointSpread psf : {PointSpread::gaussian, PointSpread::motion, PointSpread::sharpen}) {
+    for (const Formula formula : {Formula::regularised, Formula::paper}) {
+      RestoreJob one = job(registry, psf, formula);
+      const Restored analytic = restore(one, image(), *device);
+      EXPECT_EQ(analytic.product_seconds, 0);
+      EXPECT_TRUE(std::isnan(analytic.product_ratio));
+      one.products = Products::gemm;
+      for (const char* word : {"", "serial", "gemm/shared"}) {
+        one.multiplier = choose_multiplier(registry, word, Backend::emulated, one.precision, 0);
+        const auto other = make_host_device(one.multiplier.backend, now_seconds);
+        const Restored done = restore(one, image(), *device, other.get());
+        EXPECT_EQ(done.status, io::Status::pass) << done.message;
+        EXPECT_LT(done.product_ratio, 3);
+        EXPECT_GT(done.product_seconds, 0);
+        EXPECT_THAT(done.restored, Pointwise(DoubleNear(1e-7), analytic.restored))
+            << to_string(psf) << " " << word;
+      }
+    }
+  }
+  RestoreJob inverse = job(registry, PointSpread::sharpen, Formula::inverse);
+  inverse.products = Products::gemm;
+  EXPECT_THROW(restore(inverse, image(), *device), UsageError);
+}
+
+// One that multiplies wrongly is seen, whatever its inverse is worth.
+TEST_F(Restoration, AWrongProductIsNoPass) {
+  const Registry registry = builtin_registry();
+  const auto device = make_host_device(Backend::host, now_seconds);
+  Method idle = method_of(Problem::named("gemm"), "idle", false, {Backend::host});  // writes no answer
+  RestoreJob one = job(registry, PointSpread::sharpen, Formula::regularised);
+  one.products = Products::gemm;
+  one.multiplier = {&idle, Backend::host};
+  const Restored done = restore(one, image(), *device);
+  EXPECT_EQ(done.status, io::Status::failed);
+  EXPECT_THAT(done.message, HasSubstr("gemm/idle"));
+}
+
+TEST(Multiplier, IsAMethodOfGemm) {
+  const Registry registry = builtin_registry();
+  const auto id = [&](const char* word) {
+    return choose_multiplier(registry, word, Backend::emulated, Precision::float64, 0).method->id();
+  };
+  EXPECT_EQ(id(""), "gemm/openblas");
+  EXPECT_EQ(id("direct"), "gemm/direct");
+  for (const auto& [word, hint] : {std::pair{"poinv/lapack", "it does not multiply matrices; allowed: gemm/"},
+                                   {"gemm/sharde", "nearest: gemm/shared;"}}) {
+    try {
+      id(word);
+      FAIL() << word;
+    } catch (const UsageError& e) {
+      EXPECT_THAT(e.what(), HasSubstr(hint));
+    }
+  }
+}
+
+TEST_F(Restoration, SinglePrecisionIsNear) {
+  const Registry registry = builtin_registry();
+  const auto device = make_host_device(Backend::host, now_seconds);
+  RestoreJob one = job(registry, PointSpread::gaussian, Formula::regularised);
+  const auto exact = restore(one, image(), *device).restored;
+  one.precision = Precision::float32;
+  const Restored single = restore(one, image(), *device);
+  EXPECT_EQ(single.status, "pass");
+  EXPECT_THAT(single.restored, Pointwise(DoubleNear(0.5), exact));
+  EXPECT_NE(single.restored, exact);
+}
+
+TEST_F(Restoration, AnImageThatDoesNotFitIsRefused) {
+  const Registry registry = builtin_registry();
+  const auto device = make_host_device(Backend::host, now_seconds);
+  RestoreJob large = job(registry, PointSpread::sharpen, Formula::regularised);
+  large.blur.width = large.blur.height = 1000;  // matrices of 10^6 x 10^6
+  EXPECT_THROW(restore(large, std::vector<double>(1000000, 0.0), *device), UsageError);
+}
+
+TEST(RestorationErrors, ByHand) {
+  EXPECT_EQ(mean_square_error({1, 2, 3, 4}, {1, 0, 3, 0}), 5);
+  EXPECT_NEAR(peak_signal_to_noise(65.025), 30, 1e-12);
+  EXPECT_TRUE(std::isinf(peak_signal_to_noise(0)));
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
