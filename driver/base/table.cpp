@@ -71,20 +71,20 @@ std::string to_text(const Cell& cell, Style style) {
   return fmt::format("{:.4g}", *number);
 }
 
-std::string render_csv(const Table& table) {
+std::string csv_line(const std::vector<Cell>& cells) {
   std::string out;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+  for (std::size_t c = 0; c < cells.size(); ++c) {
     if (c > 0) out += ',';
-    out += csv_cell(table.columns[c].name);
+    out += csv_cell(cells[c]);
   }
-  out += '\n';
-  for (const auto& row : table.rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      if (c > 0) out += ',';
-      out += csv_cell(row[c]);
-    }
-    out += '\n';
-  }
+  return out + '\n';
+}
+
+std::string render_csv(const Table& table) {
+  std::vector<Cell> names;
+  for (const Column& column : table.columns) names.emplace_back(column.name);
+  std::string out = csv_line(names);
+  for (const auto& row : table.rows) out += csv_line(row);
   return out;
 }
 
@@ -98,18 +98,20 @@ std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+nlohmann::ordered_json json_row(const std::vector<Column>& columns, const std::vector<Cell>& cells) {
+  nlohmann::ordered_json object = nlohmann::ordered_json::object();
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    nlohmann::ordered_json& field = object[columns[c].name];
+    if (const auto* text = std::get_if<std::string>(&cells[c])) field = *text;
+    if (const auto* whole = std::get_if<std::int64_t>(&cells[c])) field = *whole;
+    if (const auto* number = std::get_if<double>(&cells[c])) field = number_json(*number);
+  }
+  return object;
+}
+
 nlohmann::ordered_json render_json(const Table& table) {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
-  for (const auto& row : table.rows) {
-    nlohmann::ordered_json object = nlohmann::ordered_json::object();
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      nlohmann::ordered_json& field = object[table.columns[c].name];
-      if (const auto* text = std::get_if<std::string>(&row[c])) field = *text;
-      if (const auto* whole = std::get_if<std::int64_t>(&row[c])) field = *whole;
-      if (const auto* number = std::get_if<double>(&row[c])) field = number_json(*number);
-    }
-    array.push_back(std::move(object));
-  }
+  for (const auto& row : table.rows) array.push_back(json_row(table.columns, row));
   return array;
 }
 

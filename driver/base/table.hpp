@@ -63,6 +63,10 @@ constexpr std::size_t any_width = static_cast<std::size_t>(-1);
 /// What is wider than `width` has long texts on several lines, then loses spare columns (which is said below
 /// it), or has its naming columns in one. The last line ends with a newline; a table without rows is empty.
 std::string render_text(const Table& table, std::size_t width);
+/// A row of CSV, with the end of its line.
+std::string csv_line(const std::vector<Cell>& cells);
+/// A row as a JSON object, fields in the columns' order.
+nlohmann::ordered_json json_row(const std::vector<Column>& columns, const std::vector<Cell>& cells);
 /// CSV after RFC 4180, with a header line; numbers so that they read back exactly.
 std::string render_csv(const Table& table);
 /// An array with an object a row, fields in the columns' order.

@@ -4,48 +4,110 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "driver/base/errors.hpp"
 #include "driver/base/table.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
 #include "driver/command/records_output.hpp"
 #include "io/files/atomic_file.hpp"
+#include "io/records/data_tables.hpp"
 
 namespace gaussweep::driver {
 namespace {
 
 struct ExportOptions {
   std::vector<std::string> paths;
-  std::string format = "csv", output;
-  bool force = false;
+  std::string format, table = "records", output;
+  Filter filter;
+  bool force = false, table_is_given = false;
 };
 
-/// Every column of /records, a row a record.
-Table record_table(const std::vector<io::Record>& records) {
-  Table table;
-  for (const io::Field& field : io::record_fields())
-    table.columns.push_back({std::string(field.name), std::string(field.name)});
-  for (const io::Record& record : records) {
-    std::vector<Cell>& row = table.rows.emplace_back();
-    for (const io::Field& field : io::record_fields())
-      row.push_back(std::visit([&](auto member) -> Cell { return record.*member; }, field.member));
-  }
-  return table;
+/// --format, else what the output's name ends with.
+std::string format_of(const ExportOptions& options) {
+  const std::string ending = std::filesystem::path(options.output).extension().string();
+  const bool is_database = ending == ".sqlite" || ending == ".sqlite3" || ending == ".db";
+  std::string format = !options.format.empty() ? options.format
+                       : is_database           ? "sqlite"
+                       : ending == ".json"     ? "json"
+                                               : "csv";
+  if (format != "sqlite") return format;
+  if (options.output.empty()) throw UsageError("--format sqlite: needs -o FILE");
+  if (options.table_is_given)
+    throw UsageError(fmt::format("--table {}: a SQLite file holds all tables; leave it out", options.table));
+  return format;
 }
 
-void export_records(const ExportOptions& options) {
-  if (!options.output.empty()) check_output(options.output, options.force);
-  const Table table = record_table(load_all(options.paths).records);
-  const std::string text =
-      options.format == "json" ? json_text(render_json(table)) + "\n" : render_csv(table);
-  if (options.output.empty()) {
-    fmt::print("{}", text);
-  } else {
-    io::write_atomically(options.output, text.data(), text.size());
+/// A file that appears whole, or standard output; neither holds all of a large table at a time.
+class ExportOutput {
+ public:
+  explicit ExportOutput(const std::string& path) {
+    if (!path.empty()) file_.emplace(path);
   }
+  void write(const std::string& text) {
+    pending_ += text;
+    constexpr std::size_t piece = 1 << 20;
+    if (pending_.size() >= piece) flush();
+  }
+  void finish() {
+    flush();
+    if (file_) file_->commit();
+  }
+
+ private:
+  void flush() {
+    if (file_) {
+      file_->write(pending_.data(), pending_.size());
+    } else {
+      fmt::print("{}", pending_);
+    }
+    pending_.clear();
+  }
+  std::optional<io::AtomicFile> file_;
+  std::string pending_;
+};
+
+void write_csv(const io::DataTable& table, ExportOutput& out) {
+  std::vector<Cell> names;
+  for (const io::DataColumn& column : table.columns) names.emplace_back(column.name);
+  out.write(csv_line(names));
+  table.each_row([&](const std::vector<Cell>& row) { out.write(csv_line(row)); });
+}
+
+/// As json_text lays out the whole.
+void write_json(const io::DataTable& table, ExportOutput& out) {
+  std::vector<Column> columns;
+  for (const io::DataColumn& column : table.columns) columns.push_back({column.name, column.name});
+  const char* before = "[\n";
+  table.each_row([&](const std::vector<Cell>& row) {
+    std::string text = before;
+    for (const char c : "  " + json_text(json_row(columns, row)))
+      text += c == '\n' ? "\n  " : std::string(1, c);
+    out.write(text);
+    before = ",\n";
+  });
+  out.write(before[0] == '[' ? "[]\n" : "\n]\n");
+}
+
+void export_tables(const ExportOptions& options) {
+  const std::string format = format_of(options);
+  if (!options.output.empty()) check_output(options.output, options.force);
+  const bool with_details = format == "sqlite" || options.table == "samples" || options.table == "stages" ||
+                            options.table == "iterations";
+  io::Results results = load_all(options.paths, with_details);
+  results.records = filter_records(std::move(results.records), options.filter, Empty::is_refused);
+  if (format == "sqlite") return io::write_sqlite(options.output, results);
+  const io::DataTable table = io::data_table(results, options.table);
+  ExportOutput out(options.output);
+  if (format == "json") {
+    write_json(table, out);
+  } else {
+    write_csv(table, out);
+  }
+  out.finish();
 }
 
 }  // namespace
@@ -56,11 +118,18 @@ void add_export_command(CLI::App& app) {
   sub->add_option("paths", options->paths,
                   "Run directories, directories of them (shards, nights), results files or journals")
       ->required();
-  allow_words(*sub->add_option("--format", options->format, "Format of the output")->capture_default_str(),
-              {"csv", "json"});
+  allow_words(*sub->add_option("--format", options->format, "Format [what -o ends with, else csv]"),
+              {"csv", "json", "sqlite"});
+  CLI::Option* table = sub->add_option(
+      "--table", options->table, "One table; column trial is the row of records under the same filters");
+  allow_words(*table->capture_default_str(), io::data_table_names());
+  add_filter_options(*sub, options->filter);
   refuse_empty(*sub->add_option("-o,--output", options->output, "The file [standard output]"));
   sub->add_flag("--force", options->force, "Replace the file where it exists");
-  sub->callback([options] { export_records(*options); });
+  sub->callback([options, table] {
+    options->table_is_given = table->count() > 0;
+    export_tables(*options);
+  });
 }
 
 }  // namespace gaussweep::driver

@@ -56,7 +56,9 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
        "gaussweep matrix generate --kind spd -n 1k -o spd.h5"},
       {"restore", "gaussweep restore --image shapes.pgm --psf gaussian --sigma 1.5 -o restored"},
       {"export",
-       "gaussweep export runs/first > records.csv\ngaussweep export runs/* --format json -o records.json"},
+       "gaussweep export runs/first > records.csv\ngaussweep export runs/* --status pass -o "
+       "night.sqlite\ngaussweep export runs/first "
+       "--table samples --method cusolver > samples.csv"},
       {"help",
        "gaussweep help run\n"
        "gaussweep help --bash > ~/.local/share/bash-completion/completions/gaussweep\n"

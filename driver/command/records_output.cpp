@@ -1,6 +1,7 @@
 #include "driver/command/records_output.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -27,6 +28,21 @@ void move_to(std::vector<T>& all, std::vector<T>& more) {
 
 }  // namespace
 
+void add_filter_options(CLI::App& command, Filter& filter) {
+  // One word (or words with commas) a use: what follows may be a path.
+  const auto add_list = [&command](const char* name, std::vector<std::string>& words, const char* help) {
+    command.add_option(name, words, help)->delimiter(',')->allow_extra_args(false);
+  };
+  add_list("--problem", filter.problems, "Only these problems (words may hold * and ?)");
+  add_list("--method", filter.methods, "Only these methods, e.g. cusolver, gesv/gauss_*");
+  add_list("--precision", filter.precisions, "Only float or double");
+  add_list("--backend", filter.backends, "Only cuda, emulated or host");
+  add_list("--status", filter.statuses, "Only these statuses, e.g. failed,crashed");
+  add_list("--gpu", filter.gpus, "Only these GPU models, e.g. *H200*");
+  add_list("--matrix", filter.matrices, "Only these kinds of matrix, or files, e.g. 1138_bus.mtx");
+  add_list("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64");
+}
+
 std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths) {
   std::vector<std::filesystem::path> all;
   for (const std::string& path : paths) {
@@ -37,13 +53,13 @@ std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& pa
   return all;
 }
 
-io::Results load_all(const std::vector<std::string>& paths) {
+io::Results load_all(const std::vector<std::string>& paths, bool with_details) {
   io::Results all;
   HostNames names;
   const std::vector<std::filesystem::path> runs = runs_under(paths);
   for (const std::string& missing : missing_shards(runs, paths)) say(fmt::format("note: {}\n", missing));
   for (const std::filesystem::path& path : runs) {
-    Loaded loaded = load(path, false);
+    Loaded loaded = load(path, with_details);
     for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
     names.tell_apart(loaded.results);
     move_to(all.records, loaded.results.records);

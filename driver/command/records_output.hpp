@@ -9,13 +9,21 @@
 #include "driver/summary/summary.hpp"
 #include "io/records/results.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace gaussweep::driver {
+
+/// The options that choose records: --problem, --method, … @pre `filter` outlives the command
+void add_filter_options(CLI::App& command, Filter& filter);
 
 /// The run directories and files that paths name (runs_under of each), each once.
 std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths);
 
 /// All records, devices and hosts of what paths name; remarks, missing shards too, go to standard error.
-io::Results load_all(const std::vector<std::string>& paths);
+/// `with_details == false` may leave out samples, stages and histories.
+io::Results load_all(const std::vector<std::string>& paths, bool with_details = false);
 
 /// Groups as a table, how many more there are, and what its columns mean.
 void print_groups(const std::vector<Group>& groups, std::size_t hidden);

@@ -121,24 +121,12 @@ void add_summary_command(CLI::App& app, Commands&) {
   auto options = std::make_shared<SummaryOptions>();
   CLI::App* sub =
       app.add_subcommand("summary", "Summarise records: a row a trial group, failures with their causes");
-  Filter& filter = options->filter;
-  // One word (or words with commas) a use: what follows may be a path.
-  const auto add_list = [sub](const char* name, std::vector<std::string>& words, const char* help) {
-    sub->add_option(name, words, help)->delimiter(',')->allow_extra_args(false);
-  };
   sub->add_option("paths", options->paths,
                   "Run directories, directories of them (shards, nights), results files or journals")
       ->required();
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),
               {"table", "csv", "json"});
-  add_list("--problem", filter.problems, "Only these problems (words may hold * and ?)");
-  add_list("--method", filter.methods, "Only these methods, e.g. cusolver, gesv/gauss_*");
-  add_list("--precision", filter.precisions, "Only float or double");
-  add_list("--backend", filter.backends, "Only cuda, emulated or host");
-  add_list("--status", filter.statuses, "Only these statuses, e.g. failed,crashed");
-  add_list("--gpu", filter.gpus, "Only these GPU models, e.g. *H200*");
-  add_list("--matrix", filter.matrices, "Only these kinds of matrix, or files, e.g. 1138_bus.mtx");
-  add_list("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64");
+  add_filter_options(*sub, options->filter);
   sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: downwards");
   sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver [the vendor's]");
   allow_whole(*sub->add_option("--limit", options->limit,

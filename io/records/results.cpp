@@ -40,21 +40,9 @@ void write_details(const h5::File& file, const std::vector<Record>& records, Fil
   std::vector<SampleRow> samples;
   std::vector<StageRow> stages;
   std::vector<IterationRow> iterations;
-  for (std::size_t r = 0; r < records.size(); ++r) {
-    const auto trial = static_cast<std::int64_t>(r);
-    for (const Sample& sample : records[r].sample_list) {
-      const auto index = static_cast<std::int64_t>(&sample - records[r].sample_list.data());
-      samples.push_back({trial, index, sample.seconds, sample.clock_mhz, sample.throttled ? 1 : 0,
-                         sample.memory_clock_mhz, sample.power_w, sample.temperature_c});
-    }
-    for (const Stage& stage : records[r].stages) {
-      stages.push_back(
-          {trial, stage.kernel, stage.calls, stage.seconds, stage.mean, stage.occupancy, stage.share});
-    }
-    for (std::size_t i = 0; i < records[r].history.size(); ++i) {
-      iterations.push_back({trial, static_cast<std::int64_t>(i), records[r].history[i]});
-    }
-  }
+  each_sample(records, [&](const SampleRow& row) { samples.push_back(row); });
+  each_stage(records, [&](const StageRow& row) { stages.push_back(row); });
+  each_iteration(records, [&](const IterationRow& row) { iterations.push_back(row); });
   write_checked(file, "/samples", sample_columns(), samples, checksums);
   write_checked(file, "/stages", stage_columns(), stages, checksums);
   write_checked(file, "/iterations", iteration_columns(), iterations, checksums);

@@ -5,9 +5,11 @@ import io
 import json
 import re
 import shutil
+import sqlite3
 import subprocess
 import unittest
 
+import h5py
 from harness import GAUSSWEEP, SOURCE, SweepTest, environment, run
 
 PLAN = """
@@ -142,7 +144,8 @@ class Data(SweepTest):
         done = run(["export", directory])
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
-        self.assertEqual([list(r) for r in rows], [list(r) for r in records])
+        parameters = {p for r in records for p in json.loads(r["parameters"])}
+        self.assertEqual(list(rows[0]), [*records[0], *(f"parameter_{p}" for p in sorted(parameters))])
         for row, record in zip(rows, records):
             for name, value in record.items():
                 if isinstance(value, float):
@@ -153,6 +156,72 @@ class Data(SweepTest):
         self.assertEqual(run(["export", directory, "--format", "json", "-o", file]).returncode, 0)
         self.assertEqual([r["key"] for r in json.loads(file.read_text())], [r["key"] for r in records])
         self.assertEqual(run(["export", directory, "-o", file]).returncode, 2, "the file exists")
+
+    def test_every_table_is_exported_and_filtered(self):
+        directory = self.sweep(
+            self.plan(PLAN + "  - {problem: gesv, method: gauss_cyclic_decrement, n: 16, blocks: 2}\n")
+        )
+
+        def table(*options):
+            done = run(["export", directory, *options])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return list(csv.DictReader(io.StringIO(done.stdout)))
+
+        for name in ("samples", "stages", "iterations", "devices", "hosts"):
+            with h5py.File(directory / "results.h5") as file:
+                columns, count = list(file[name].dtype.names), len(file[name])
+            said = run(["export", directory, "--table", name]).stdout
+            self.assertEqual(said.splitlines()[0].split(","), columns)
+            self.assertEqual(len(said.splitlines()), 1 + count, name)
+        chosen = table("--n", "16", "--method", "gauss_*")
+        self.assertEqual(
+            {(r["n"], r["method"]) for r in chosen}, {("16", "gauss_serial"), ("16", "gauss_cyclic_decrement")}
+        )
+        blocks = {r["method"]: r["parameter_blocks"] for r in chosen}
+        self.assertEqual(blocks, {"gauss_serial": "", "gauss_cyclic_decrement": "2"})
+        # Rows are counted anew among those that are left.
+        samples = table("--table", "samples", "--n", "16", "--method", "gauss_*")
+        self.assertEqual([s["trial"] for s in samples], ["0", "0", "1", "1"])
+        for options, said in (
+            (["--table", "sample"], "nearest: samples"),
+            (["--method", "none"], "no record matches"),
+            (["--format", "sqlite"], "needs -o FILE"),
+            (["--table", "stages", "-o", "x.db"], "holds all tables"),
+        ):
+            done = run(["export", directory, *options], cwd=self.folder)
+            self.assertEqual(done.returncode, 2, options)
+            self.assertIn(said, done.stderr)
+        self.assertFalse((self.folder / "x.db").exists())
+
+    def test_a_database_answers_what_is_asked_most(self):
+        directory = self.sweep(self.plan(PLAN))
+        database = self.folder / 'it\'s "a" night.sqlite'
+        self.assertEqual(run(["export", directory, "-o", database]).returncode, 0)
+        self.assertEqual(run(["export", directory, "-o", database]).returncode, 2, "the file exists")
+        self.assertEqual(run(["export", directory, "-o", database, "--n", "8", "--force"]).returncode, 0)
+        self.assertEqual([p.name for p in self.folder.iterdir() if "sqlite" in p.name], [database.name])
+        ask = sqlite3.connect(database).execute
+        self.assertEqual(ask("PRAGMA integrity_check").fetchall(), [("ok",)])
+        with h5py.File(directory / "results.h5") as file:
+            units = json.loads(file["records"].attrs["units"])
+        said = ask("SELECT column_name, unit FROM units WHERE table_name = 'records'").fetchall()
+        self.assertEqual(dict(said), units)
+        records = [r for r in self.records(directory) if r["n"] == 8]
+        self.assertEqual(
+            ask("SELECT method, seconds_median FROM records ORDER BY trial").fetchall(),
+            [(r["method"], r["seconds_median"]) for r in records],
+        )
+        self.assertEqual(ask("SELECT count(*) FROM records WHERE pivot_growth IS NULL").fetchone(), (2,), "NaN is NULL")
+        fastest = min(records, key=lambda r: r["seconds_median"])
+        self.assertEqual(ask("SELECT method, n FROM best").fetchall(), [(fastest["method"], 8)])
+        for method, speedup in ask("SELECT method, speedup FROM speedups"):
+            record = next(r for r in records if r["method"] == method)
+            self.assertAlmostEqual(speedup, record["reference_seconds"] / record["seconds_median"])
+        samples = ask('SELECT method, seconds FROM sample_times ORDER BY trial, "index"').fetchall()
+        with h5py.File(directory / "results.h5") as file:
+            self.assertEqual(len(samples), sum(file["records"]["samples"][file["records"]["n"] == 8]))
+        self.assertGreater(ask("SELECT count(*) FROM stage_times WHERE method = 'gauss_serial'").fetchone()[0], 0)
+        self.assertEqual(ask("SELECT count(*) FROM failures").fetchone(), (0,))
 
     def test_comparisons_are_chosen_from_sorted_and_cut(self):
         base, new = self.sweep(self.plan(PLAN)), self.sweep(self.plan(PLAN), output="again")

@@ -1,0 +1,119 @@
+#include "io/records/data_tables.hpp"
+
+#include <algorithm>
+#include <map>
+#include <type_traits>
+#include <unordered_map>
+
+#include <nlohmann/json.hpp>
+
+#include "io/records/results_columns.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using Cells = std::vector<DataCell>;
+using EachCells = std::function<void(const Cells&)>;
+
+template <class Columns>
+std::vector<DataColumn> names_of(const Columns& columns) {
+  std::vector<DataColumn> names;
+  for (const auto& column : columns) names.push_back({std::string(column.name), std::string(column.unit)});
+  return names;
+}
+
+// Not inlined: GCC 12 would see a column of text in rows that have none, and warn that it is uninitialised.
+template <class Columns, class Row>
+[[gnu::noinline]] void put_cells(const Columns& columns, const Row& row, Cells& cells) {
+  cells.clear();
+  for (const auto& column : columns) {
+    std::visit(
+        [&](auto member) {
+          if constexpr (std::is_arithmetic_v<std::decay_t<decltype(row.*member)>>) {
+            cells.emplace_back(row.*member);
+          } else {
+            cells.emplace_back(std::string(row.*member));
+          }
+        },
+        column.member);
+  }
+}
+
+/// A table whose rows are made by each(taker of a row).
+template <class Columns, class Each>
+DataTable table_of(const std::string& name, const Columns& columns, Each each) {
+  return {name, names_of(columns), [&columns, each](const EachCells& take) {
+            Cells cells;
+            each([&](const auto& row) {
+              put_cells(columns, row, cells);
+              take(cells);
+            });
+          }};
+}
+
+DataCell cell_of(const nlohmann::json& value) {
+  if (value.is_number_integer() || value.is_boolean()) return value.get<std::int64_t>();
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Parameters by the JSON of a record, which few records have alone.
+using ParameterCells = std::unordered_map<std::string, std::map<std::string, DataCell>>;
+
+DataTable record_table(const std::vector<Record>& records) {
+  ParameterCells parameters;
+  std::map<std::string, std::size_t> places;
+  for (const Record& record : records) {
+    const auto [found, is_new] = parameters.try_emplace(std::string(record.parameters));
+    const nlohmann::json json =
+        is_new ? nlohmann::json::parse(found->first, nullptr, false) : nlohmann::json();
+    if (!json.is_object()) continue;
+    for (const auto& [name, value] : json.items()) {
+      found->second.emplace(name, cell_of(value));
+      places.emplace(name, 0);
+    }
+  }
+  DataTable table{"records", names_of(record_fields()), {}};
+  for (auto& [name, place] : places) {
+    place = table.columns.size();
+    table.columns.push_back({"parameter_" + name, ""});
+  }
+  table.each_row = [&records, parameters, places, width = table.columns.size()](const EachCells& take) {
+    Cells cells;
+    for (const Record& record : records) {
+      put_cells(record_fields(), record, cells);
+      cells.resize(width);
+      for (const auto& [name, cell] : parameters.at(std::string(record.parameters)))
+        cells[places.at(name)] = cell;
+      take(cells);
+    }
+  };
+  return table;
+}
+
+}  // namespace
+
+const std::vector<std::string>& data_table_names() {
+  static const std::vector<std::string> names{"records",    "samples", "stages",
+                                              "iterations", "devices", "hosts"};
+  return names;
+}
+
+DataTable data_table(const Results& results, const std::string& name) {
+  const auto rows_of = [](const auto& rows) {
+    return [&rows](const auto& take) { std::for_each(rows.begin(), rows.end(), take); };
+  };
+  const auto& records = results.records;
+  if (name == "samples")
+    return table_of(name, sample_columns(), [&](const auto& take) { each_sample(records, take); });
+  if (name == "stages")
+    return table_of(name, stage_columns(), [&](const auto& take) { each_stage(records, take); });
+  if (name == "iterations")
+    return table_of(name, iteration_columns(), [&](const auto& take) { each_iteration(records, take); });
+  if (name == "devices") return table_of(name, device_columns(), rows_of(results.devices));
+  if (name == "hosts") return table_of(name, host_columns(), rows_of(results.hosts));
+  return record_table(records);
+}
+
+}  // namespace gaussweep::io

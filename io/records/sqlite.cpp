@@ -1,0 +1,144 @@
+/// results.h5 as a SQLite database: part of io/records/data_tables.hpp.
+
+#include <memory>
+
+#ifdef GAUSSWEEP_HAS_SQLITE
+#include <sqlite3.h>
+#endif
+
+#include "io/files/atomic_file.hpp"
+#include "io/records/data_tables.hpp"
+
+namespace gaussweep::io {
+
+#ifndef GAUSSWEEP_HAS_SQLITE
+
+void write_sqlite(const std::filesystem::path& path, const Results&) {
+  throw StorageError(path.string() + ": this build has no libsqlite3; write CSV or JSON");
+}
+
+#else
+
+namespace {
+
+/// What is asked most: docs/running.md. A task is what methods must share to race each other.
+constexpr const char* views = R"(
+CREATE INDEX samples_of_trial ON samples(trial);
+CREATE INDEX stages_of_trial ON stages(trial);
+CREATE VIEW best AS SELECT * FROM (
+  SELECT *, row_number() OVER (PARTITION BY problem, precision, m, n, k, nrhs, uplo, matrix_digest, cache,
+    host_memory, gpu_name ORDER BY seconds_median) AS place
+  FROM records WHERE status = 'pass' AND seconds_median > 0) WHERE place = 1;
+CREATE VIEW speedups AS SELECT trial, problem, method, backend, precision, n, nrhs, matrix, gpu_name, parameters,
+  seconds_median, reference_method, reference_seconds, reference_seconds / seconds_median AS speedup
+  FROM records WHERE status = 'pass' AND seconds_median > 0 AND reference_seconds > 0;
+CREATE VIEW failures AS SELECT trial, problem, method, backend, precision, n, nrhs, matrix, gpu_name, parameters,
+  status, expected, residual_ratio, tolerance, message
+  FROM records WHERE status NOT IN ('pass', 'skipped') OR expected = 0;
+CREATE VIEW sample_times AS SELECT problem, method, backend, precision, n, nrhs, matrix, gpu_name, parameters,
+  samples.* FROM samples JOIN records USING (trial);
+CREATE VIEW stage_times AS SELECT problem, method, backend, precision, n, nrhs, matrix, gpu_name, parameters,
+  stages.* FROM stages JOIN records USING (trial);
+)";
+
+struct DatabaseCloser {
+  void operator()(sqlite3* database) const { sqlite3_close(database); }
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+
+std::string quoted_name(const std::string& name) {
+  std::string quoted = "\"";
+  for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+/// A database under construction.
+class Database {
+ public:
+  Database(const std::filesystem::path& path, const std::filesystem::path& temporary) : path_(path) {
+    sqlite3* opened = nullptr;
+    const int code = sqlite3_open(temporary.c_str(), &opened);
+    database_.reset(opened);
+    require(code == SQLITE_OK);
+    // Whole or not at all is what the temporary is for.
+    run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+  }
+  void run(const std::string& sql) {
+    require(sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+  }
+  /// @param key a first column that numbers the rows from 0; empty: there is none
+  void put(const DataTable& table, const std::string& key) {
+    std::string columns = key.empty() ? "" : key + " INTEGER PRIMARY KEY", places = key.empty() ? "" : "?";
+    for (const DataColumn& column : table.columns) {
+      const char* between = columns.empty() ? "" : ", ";
+      columns += between + quoted_name(column.name);
+      places += std::string(between) + "?";
+    }
+    run("CREATE TABLE " + table.name + "(" + columns + ")");
+    const Statement insert = prepare("INSERT INTO " + table.name + " VALUES (" + places + ")");
+    const Statement unit = prepare("INSERT INTO units VALUES (?, ?, ?)");
+    for (const DataColumn& column : table.columns) {
+      if (!column.unit.empty()) step(unit.get(), {table.name, column.name, column.unit});
+    }
+    std::int64_t number = 0;
+    table.each_row([&](const std::vector<DataCell>& cells) {
+      if (!key.empty()) require(sqlite3_bind_int64(insert.get(), 1, number++) == SQLITE_OK);
+      step(insert.get(), cells, key.empty() ? 1 : 2);
+    });
+  }
+  void close() {
+    run("COMMIT");
+    require(sqlite3_close(database_.get()) == SQLITE_OK);
+    database_.release();
+  }
+
+ private:
+  using Statement = std::unique_ptr<sqlite3_stmt, DatabaseCloser>;
+  void require(bool is_well) const {
+    if (!is_well) throw StorageError(path_.string() + ": " + sqlite3_errmsg(database_.get()));
+  }
+  Statement prepare(const std::string& sql) const {
+    sqlite3_stmt* statement = nullptr;
+    require(sqlite3_prepare_v2(database_.get(), sql.c_str(), -1, &statement, nullptr) == SQLITE_OK);
+    return Statement(statement);
+  }
+  /// Runs a statement with these cells from place `place` on. SQLite makes NULL of NaN.
+  void step(sqlite3_stmt* statement, const std::vector<DataCell>& cells, int place = 1) const {
+    for (const DataCell& cell : cells) {
+      int code = SQLITE_OK;
+      if (const auto* text = std::get_if<std::string>(&cell)) {
+        code = sqlite3_bind_text64(statement, place, text->data(), text->size(), SQLITE_STATIC, SQLITE_UTF8);
+      } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+        code = sqlite3_bind_int64(statement, place, *whole);
+      } else if (const auto* number = std::get_if<double>(&cell)) {
+        code = sqlite3_bind_double(statement, place, *number);
+      } else {
+        code = sqlite3_bind_null(statement, place);
+      }
+      require(code == SQLITE_OK);
+      ++place;
+    }
+    require(sqlite3_step(statement) == SQLITE_DONE);
+    require(sqlite3_reset(statement) == SQLITE_OK);
+  }
+
+  const std::filesystem::path& path_;
+  std::unique_ptr<sqlite3, DatabaseCloser> database_;
+};
+
+}  // namespace
+
+void write_sqlite(const std::filesystem::path& path, const Results& results) {
+  AtomicFile file(path);
+  Database database(path, file.temporary());
+  database.run("CREATE TABLE units(table_name, column_name, unit)");
+  for (const std::string& name : data_table_names())
+    database.put(data_table(results, name), name == "records" ? "trial" : "");
+  database.run(views);
+  database.close();
+  file.commit();
+}
+
+#endif
+
+}  // namespace gaussweep::io
