@@ -18,7 +18,7 @@ namespace {
 constexpr char magic[] = "\x93NUMPY";
 constexpr std::size_t magic_bytes = 6, most_header = 1 << 16;
 
-[[noreturn]] void fail(const std::filesystem::path& path, const std::string& message) {
+[[noreturn]] void refuse_npy(const std::filesystem::path& path, const std::string& message) {
   throw InputError(path.string() + ": " + message);
 }
 
@@ -28,8 +28,8 @@ void read_at(const std::filesystem::path& path, const Descriptor& file, void* da
   while (bytes > 0) {
     const ssize_t count = ::pread(file.fd(), to, bytes, at);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(path, std::string("cannot be read on: ") + std::strerror(errno));
-    if (count == 0) fail(path, "the file ends before its elements do");
+    if (count < 0) refuse_npy(path, std::string("cannot be read on: ") + std::strerror(errno));
+    if (count == 0) refuse_npy(path, "the file ends before its elements do");
     to += count;
     at += count;
     bytes -= static_cast<std::size_t>(count);
@@ -50,11 +50,11 @@ NpyHeader header_of(const std::filesystem::path& path, const Descriptor& file) {
   read_at(path, file, start, sizeof start, 0);
   const int version = start[6];
   if (version < 1 || version > 3)
-    fail(path, ".npy of version " + std::to_string(version) + "; allowed: 1 to 3");
+    refuse_npy(path, ".npy of version " + std::to_string(version) + "; allowed: 1 to 3");
   const std::size_t before = version == 1 ? 10 : 12;
   std::size_t length = start[8] + std::size_t{start[9]} * 256;
   if (version > 1) length += (std::size_t{start[10]} << 16) + (std::size_t{start[11]} << 24);
-  if (length > most_header) fail(path, "its header is no .npy header");
+  if (length > most_header) refuse_npy(path, "its header is no .npy header");
   std::string text(length, '\0');
   read_at(path, file, text.data(), length, static_cast<off_t>(before));
   NpyHeader header;
@@ -64,8 +64,9 @@ NpyHeader header_of(const std::filesystem::path& path, const Descriptor& file) {
       of_order("'fortran_order': *(True|False)"),
       of_shape("'shape': *\\(([0-9]{1,18})?,? *([0-9]{1,18})?,?([^)]*)\\)");
   if (!std::regex_search(text, order, of_order) || !std::regex_search(text, shape, of_shape))
-    fail(path, "its header is no .npy header");
-  if (!std::regex_search(text, type, of_type)) fail(path, "holds records or objects; allowed: real numbers");
+    refuse_npy(path, "its header is no .npy header");
+  if (!std::regex_search(text, type, of_type))
+    refuse_npy(path, "holds records or objects; allowed: real numbers");
   header.kind = type[2].str().front();
   header.size = std::stoul(type[3]);
   header.swapped = type[1] == ">" && header.size > 1;
@@ -75,14 +76,15 @@ NpyHeader header_of(const std::filesystem::path& path, const Descriptor& file) {
                         (header.size == 1 || header.size == 2 || header.size == 4 || header.size == 8);
   const bool is_bool = header.kind == 'b' && header.size == 1;
   if (!is_real && !is_whole && !is_bool)
-    fail(path, "holds '" + type[1].str() + type[2].str() + type[3].str() +
+    refuse_npy(path,
+               "holds '" + type[1].str() + type[2].str() + type[3].str() +
                    "'; allowed: float32, float64, integers and bool (complex, half and text are not read)");
   if (!shape[1].matched || shape[3].length() > 0)
-    fail(path, "has the shape (" + shape[0].str().substr(shape[0].str().find('(') + 1) +
-                   "; allowed: 1 or 2 dimensions");
+    refuse_npy(path, "has the shape (" + shape[0].str().substr(shape[0].str().find('(') + 1) +
+                         "; allowed: 1 or 2 dimensions");
   header.rows = std::stoll(shape[1]);
   header.cols = shape[2].matched ? std::stoll(shape[2]) : 1;
-  if (header.rows < 1 || header.cols < 1) fail(path, "is empty");
+  if (header.rows < 1 || header.cols < 1) refuse_npy(path, "is empty");
   return header;
 }
 
@@ -96,9 +98,9 @@ double value_of(const char* from, bool swapped) {
   return static_cast<double>(value);
 }
 
-using Reader = double (*)(const char*, bool);
+using NpyReader = double (*)(const char*, bool);
 
-Reader reader_of(const NpyHeader& header) {
+NpyReader reader_of(const NpyHeader& header) {
   if (header.kind == 'f') return header.size == 4 ? value_of<float> : value_of<double>;
   const bool is_signed = header.kind == 'i';
   switch (header.size) {
@@ -125,7 +127,7 @@ Dense<double> read_npy(const std::filesystem::path& path, const Descriptor& file
                        MatrixInfo& info) {
   const NpyHeader header = header_of(path, file);
   const std::string why = too_large(header.rows, header.cols);
-  if (!why.empty()) fail(path, why);
+  if (!why.empty()) refuse_npy(path, why);
   info.format = "npy";
   info.rows = header.rows;
   info.cols = header.cols;
@@ -138,7 +140,7 @@ Dense<double> read_npy(const std::filesystem::path& path, const Descriptor& file
   read_at(path, file, &last, 1, header.begin + info.stored_entries * static_cast<off_t>(header.size) - 1);
   if (!keep) return matrix;
   matrix.data.resize(static_cast<std::size_t>(info.stored_entries));
-  const Reader read = reader_of(header);
+  const NpyReader read = reader_of(header);
   // A line of the file is a row, or, in Fortran's order, a column.
   const std::int64_t lines = header.fortran ? header.cols : header.rows,
                      length = header.fortran ? header.rows : header.cols;
@@ -150,8 +152,8 @@ Dense<double> read_npy(const std::filesystem::path& path, const Descriptor& file
       const bool is_held = header.kind == 'f' ? std::isfinite(value) : std::abs(value) < largest_exact;
       const std::int64_t row = header.fortran ? j : i, col = header.fortran ? i : j;
       if (!is_held) {
-        fail(path, "element (" + std::to_string(row + 1) + ", " + std::to_string(col + 1) +
-                       ") is no finite number, or an integer beyond 2^53");
+        refuse_npy(path, "element (" + std::to_string(row + 1) + ", " + std::to_string(col + 1) +
+                             ") is no finite number, or an integer beyond 2^53");
       }
       matrix.data[static_cast<std::size_t>(row + col * header.rows)] = value;
     }
