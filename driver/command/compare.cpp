@@ -140,17 +140,6 @@ void print_noise(const Comparison& comparison, std::size_t width) {
   }
 }
 
-/// The last line: whether there is a regression, and where.
-std::string regression_words(const Comparison& comparison) {
-  constexpr std::size_t most = 5;
-  const std::vector<std::string>& all = comparison.regressions;
-  if (all.empty()) return "No regression.\n";
-  const std::vector<std::string> first(all.begin(), all.begin() + std::min(all.size(), most));
-  return fmt::format("{} regression{}: {}{}\n", all.size(), all.size() == 1 ? "" : "s",
-                     printable(fmt::format("{}", fmt::join(first, "; "))),
-                     all.size() > most ? fmt::format("; and {} more", all.size() - most) : "");
-}
-
 void print_notes(const Comparison& comparison) {
   const std::size_t width = prose_width();
   print_noise(comparison, width);
@@ -170,24 +159,8 @@ void print_notes(const Comparison& comparison) {
                                                              : ". The plan is another."),
                          width));
   }
-  std::map<Verdict, std::int64_t> counts;
-  for (const Pair& pair : comparison.pairs) ++counts[pair.change.verdict];
-  const std::string host_bound =
-      counts[Verdict::host_bound] == 0
-          ? std::string()
-          : fmt::format(
-                ", {} HOST-BOUND (the host queued faster or slower; the GPU's part is the same, or "
-                "unknown; --only host-bound)",
-                counts[Verdict::host_bound]);
-  fmt::print(
-      "\n{}{}",
-      paragraph(fmt::format("{} trials in both: {} SAME, {} FASTER, {} SLOWER, {} UNCLEAR{}, {} without "
-                            "times; {} only in base, {} only in new",
-                            comparison.pairs.size(), counts[Verdict::same], counts[Verdict::faster],
-                            counts[Verdict::slower], counts[Verdict::unclear], host_bound,
-                            counts[Verdict::untimed], comparison.only_base, comparison.only_new),
-                width),
-      paragraph(regression_words(comparison), width));
+  fmt::print("\n{}{}", paragraph(count_words(comparison), width),
+             paragraph(regression_words(comparison), width));
 }
 
 void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden, bool all) {

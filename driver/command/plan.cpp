@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
@@ -19,6 +20,7 @@
 #include "driver/plan/demand.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/plan/planned_trials.hpp"
+#include "driver/results/loading.hpp"
 #include "driver/summary/trial_columns.hpp"
 #include "driver/system/terminal.hpp"
 #include "io/plan/plan.hpp"
@@ -31,12 +33,25 @@ namespace {
 /// A line of the table: a method on a backend, or all of them.
 struct Line {
   std::size_t trials = 0, skipped = 0;
-  double seconds = 0;
+  std::size_t unknown = 0;  ///< trials like which the earlier run has none
+  TimeRange seconds;
   Footprint most;
 };
 
-void print_plan(const Expansion& expansion, const Registry& registry, Backend backend) {
-  const CostModel model(registry);
+/// What a plan is estimated by.
+struct EstimatedBy {
+  CostModel model;
+  std::string like;  ///< the earlier run; empty: none
+};
+
+std::string about_words(const Line& line, const EstimatedBy& by) {
+  if (by.like.empty()) return duration_words(line.seconds.likely);
+  if (line.skipped + line.unknown == line.trials) return line.unknown > 0 ? "unknown" : "";
+  return span_words(line.seconds) + (line.unknown > 0 ? fmt::format(", and {} unknown", line.unknown) : "");
+}
+
+void print_plan(const Expansion& expansion, const Registry& registry, Backend backend,
+                const EstimatedBy& by) {
   std::map<std::string, Line> lines;
   Line all;
   std::map<std::string, double> disk;
@@ -46,13 +61,20 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
                  [&](const MatrixRequest& matrix) { disk[matrix.digest] = stored_bytes(matrix, trial); });
     }
     const Method* method = registry.find(trial.problem, trial.method);
+    const std::optional<TimeRange> seen = by.like.empty() ? std::nullopt : by.model.expected(trial);
     for (Line* line : {&lines[method->id() + " (" + std::string(to_string(trial.backend)) + ")"], &all}) {
       line->trials += 1;
       if (!trial.skip_reason.empty()) {
         line->skipped += 1;
         continue;
       }
-      line->seconds += model.estimate(trial);
+      if (seen) {
+        line->seconds += *seen;
+      } else if (by.like.empty()) {
+        line->seconds.likely += by.model.estimate(trial);
+      } else {
+        line->unknown += 1;
+      }
       const Footprint need = footprint(*method, trial);
       if (trial.backend == Backend::cuda)
         line->most.device_bytes = std::max(line->most.device_bytes, need.device_bytes);
@@ -71,17 +93,21 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
   const auto add = [&](const std::string& name, const Line& line) {
     table.rows.push_back({name, static_cast<std::int64_t>(line.trials),
                           static_cast<std::int64_t>(line.skipped), line.most.device_bytes,
-                          line.most.host_bytes, duration_words(line.seconds)});
+                          line.most.host_bytes, about_words(line, by)});
   };
   for (const auto& [name, line] : lines) add(name, line);
   fmt::print(
       "{}{}", render_text(table, output_width()),
-      paragraph(fmt::format(
-                    "All: {} trials, {} skipped, one after the other about {}, a rough guess before anything "
-                    "was measured; backend {}; matrices on disk: {} in {}",
-                    all.trials, all.skipped, duration_words(all.seconds), to_string(backend), disk.size(),
-                    bytes_text(disk_bytes)),
-                prose_width()));
+      paragraph(
+          fmt::format(
+              "All: {} trials, {} skipped, one after the other {}; backend {}; matrices on disk: {} in {}",
+              all.trials, all.skipped,
+              by.like.empty() ? fmt::format("about {}, a rough guess before anything was measured "
+                                            "(--like RUN: by an earlier run)",
+                                            about_words(all, by))
+                              : fmt::format("{}, by {}", about_words(all, by), by.like),
+              to_string(backend), disk.size(), bytes_text(disk_bytes)),
+          prose_width()));
 }
 
 /// When there are samples enough, in short. @pre the plan has a rule and no number
@@ -101,9 +127,15 @@ io::PlanVocabulary vocabulary(const Registry& registry) {
   return words;
 }
 
+/// Nothing where the earlier run has nothing like it.
+Cell seconds_of(const Trial& trial, const EstimatedBy& by) {
+  if (by.like.empty()) return by.model.estimate(trial);
+  const std::optional<TimeRange> seen = by.model.expected(trial);
+  return seen ? Cell(seen->likely) : Cell();
+}
+
 /// Every trial with all that holds for it.
-Table explanation(const Expansion& expansion, const Registry& registry, Reader reader) {
-  const CostModel model(registry);
+Table explanation(const Expansion& expansion, const EstimatedBy& by, Reader reader) {
   Table table;
   table.columns = {{"method", "METHOD"},
                    {"backend", "BACKEND"},
@@ -162,7 +194,7 @@ Table explanation(const Expansion& expansion, const Registry& registry, Reader r
          t.timeout_seconds,
          t.tolerance,
          t.expect.empty() ? std::string("pass") : fmt::format("{}", fmt::join(t.expect, " ")),
-         model.estimate(t),
+         seconds_of(t, by),
          t.skip_reason,
          t.key});
     std::vector<Cell> words;
@@ -185,7 +217,7 @@ Table explanation(const Expansion& expansion, const Registry& registry, Reader r
 void add_plan_command(CLI::App& app, Commands& commands) {
   CLI::App* plan = app.add_subcommand("plan", "Check a plan: its trials, memory, disk and time");
   struct Options {
-    std::string path, backend = "auto", format = "table", gpu;
+    std::string path, backend = "auto", format = "table", gpu, like;
     bool wants_template = false, wants_schema = false, explains = false;
   };
   auto options = std::make_shared<Options>();
@@ -193,6 +225,9 @@ void add_plan_command(CLI::App& app, Commands& commands) {
   allow_backends(*plan->add_option("--backend", options->backend, "As for run")->capture_default_str());
   refuse_empty(
       *plan->add_option("--gpu", options->gpu, "The GPU model that sizes are for [the one here], e.g. H200"));
+  refuse_empty(*plan->add_option(
+      "--like", options->like,
+      "An earlier run: times are estimated by its records, sizes are for its GPU (no GPU is needed here)"));
   plan->add_flag("--template", options->wants_template, "Print a plan to begin with, with comments");
   plan->add_flag("--schema", options->wants_schema, "Print a JSON schema of plans, for editors");
   plan->add_flag("--explain", options->explains, "Every trial, with all defaults filled in");
@@ -214,8 +249,21 @@ void add_plan_command(CLI::App& app, Commands& commands) {
     std::vector<std::string> gpus;
     Backend chosen = from_string<Backend>(backend).value_or(Backend::emulated);
     if (backend == "auto") chosen = cuda_device_count() > 0 ? Backend::cuda : Backend::emulated;
+    EstimatedBy by{CostModel(commands.registry), options->like};
+    std::vector<io::DeviceRow> seen;
+    if (!by.like.empty()) {
+      const Loaded earlier = load(by.like, false);
+      for (const io::Record& record : earlier.results.records) by.model.learn(record);
+      seen = earlier.results.devices;
+    }
     if (!options->gpu.empty()) {
       gpus = {options->gpu};
+    } else if (chosen == Backend::cuda && !seen.empty()) {
+      capability = static_cast<int>(seen.front().capability);
+      for (const io::DeviceRow& device : seen) {
+        gpus.push_back(device.gpu_name);
+        capability = std::min(capability, static_cast<int>(device.capability));
+      }
     } else if (chosen == Backend::cuda && cuda_device_count() > 0) {
       const auto info = make_cuda_device(0)->info();
       capability = info.capability;
@@ -226,16 +274,15 @@ void add_plan_command(CLI::App& app, Commands& commands) {
                     commands.registry, chosen, capability);
     const Format format = parse_format(options->format);
     if (options->explains && format != Format::table) {
-      const Table table = explanation(expansion, commands.registry, Reader::program);
+      const Table table = explanation(expansion, by, Reader::program);
       fmt::print("{}", format == Format::csv ? render_csv(table) : json_text(render_json(table)) + "\n");
       return;
     }
     for (const std::string& note : expansion.notes) fmt::print("note: {}\n", printable(note));
     if (options->explains) {
-      fmt::print("{}",
-                 render_text(explanation(expansion, commands.registry, Reader::person), output_width()));
+      fmt::print("{}", render_text(explanation(expansion, by, Reader::person), output_width()));
     } else {
-      print_plan(expansion, commands.registry, chosen);
+      print_plan(expansion, commands.registry, chosen, by);
     }
   });
 }

@@ -1,6 +1,7 @@
 /// `gaussweep run`: a plan's trials, over the ranks that there are.
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
 #include <csignal>
@@ -9,6 +10,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
+#include "driver/command/run_end.hpp"
 #include "driver/command/time_limit.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/sweep/session.hpp"
@@ -75,6 +77,9 @@ void add_run_command(CLI::App& app, Commands& commands) {
     if (!words->shard.empty()) parse_shard(words->shard, options);
     if (!options.store_limit.empty()) check_store_limit(options.store_limit);
     options.command_line = command_line(commands);
+    options.at_end = [output = options.output](const io::JournalContents& journal) {
+      spdlog::info("{}", run_end_words(output, journal));
+    };
     std::signal(SIGPIPE, SIG_IGN);  // before MPI: whoever listened may have left
     commands.exit_code = run_sweep(options, commands.registry);
   });

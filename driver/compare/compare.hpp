@@ -147,5 +147,8 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader);
 Table method_table(const Comparison& comparison, Reader reader);
 Table accuracy_table(const Comparison& comparison, Reader reader);
 Table crossover_table(const Comparison& comparison);
+/// "40 trials in both: 38 SAME, 1 FASTER, …", and whether there is a regression, and where.
+std::string count_words(const Comparison& comparison);
+std::string regression_words(const Comparison& comparison);
 
 }  // namespace gaussweep::driver

@@ -6,8 +6,10 @@
 #include <charconv>
 #include <cmath>
 #include <initializer_list>
+#include <map>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/printable.hpp"
 #include "driver/compare/compare.hpp"
 
 namespace gaussweep::driver {
@@ -185,6 +187,34 @@ Table crossover_table(const Comparison& comparison) {
         {crossover.series, crossover.base_place, crossover.new_place, crossover.n, crossover.finding});
   }
   return table;
+}
+
+std::string count_words(const Comparison& comparison) {
+  std::map<Verdict, std::int64_t> counts;
+  for (const Pair& pair : comparison.pairs) ++counts[pair.change.verdict];
+  const std::string host_bound =
+      counts[Verdict::host_bound] == 0
+          ? std::string()
+          : fmt::format(
+                ", {} HOST-BOUND (the host queued faster or slower; the GPU's part is the same, or "
+                "unknown; --only host-bound)",
+                counts[Verdict::host_bound]);
+  return fmt::format(
+      "{} trials in both: {} SAME, {} FASTER, {} SLOWER, {} UNCLEAR{}, {} without times; {} only in base, {} "
+      "only in new",
+      comparison.pairs.size(), counts[Verdict::same], counts[Verdict::faster], counts[Verdict::slower],
+      counts[Verdict::unclear], host_bound, counts[Verdict::untimed], comparison.only_base,
+      comparison.only_new);
+}
+
+std::string regression_words(const Comparison& comparison) {
+  constexpr std::size_t most = 5;
+  const std::vector<std::string>& all = comparison.regressions;
+  if (all.empty()) return "No regression.\n";
+  const std::vector<std::string> first(all.begin(), all.begin() + std::min(all.size(), most));
+  return fmt::format("{} regression{}: {}{}\n", all.size(), all.size() == 1 ? "" : "s",
+                     printable(fmt::format("{}", fmt::join(first, "; "))),
+                     all.size() > most ? fmt::format("; and {} more", all.size() - most) : "");
 }
 
 }  // namespace gaussweep::driver

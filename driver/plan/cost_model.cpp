@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "driver/base/words.hpp"
 #include "driver/plan/demand.hpp"
 #include "driver/system/clock.hpp"
 
@@ -38,7 +39,42 @@ constexpr double share_of_gemm = 1e-3;
 constexpr double vendor_share_of_gemm = 0.1, vendor_full_order = 16384;
 constexpr double fixed_seconds = 2e-3;  // dispatch, journal, verification of a tiny trial
 
+// Of trials alike that were seen once, what another one may differ by.
+constexpr double usual_scatter = 1.15;
+// Between two sizes that were seen.
+constexpr double between_scatter = 1.25;
+// Time over operations beyond the sizes that were seen: its exponent, and what that may be. Short trials are
+// all overhead (0), long ones all arithmetic (1).
+constexpr double likely_slope = 0.6, least_slope = 0.2, most_slope = 1;
+constexpr double slope_error = 0.25;  // of one that two sizes show
+// Ends of a range so near each other are told as one time.
+constexpr double narrow_range = 1.2;
+
+double runs_of(const Trial& trial) {
+  return static_cast<double>(trial.sampling.warmup + trial.sampling.least) *
+             static_cast<double>(trial.inner_repeats) +
+         (trial.stages == Stages::never ? 0 : 1);
+}
+
 }  // namespace
+
+TimeRange& TimeRange::operator+=(const TimeRange& more) {
+  low += more.low;
+  likely += more.likely;
+  high += more.high;
+  return *this;
+}
+
+TimeRange TimeRange::operator*(double times) const {
+  return {low * times, likely * times, high * times};
+}
+
+std::string span_words(const TimeRange& seconds) {
+  const std::string low = duration_words(seconds.low), high = duration_words(seconds.high);
+  if (low == high || seconds.high < narrow_range * seconds.low)
+    return "about " + duration_words(seconds.likely);
+  return low + " to " + high;
+}
 
 void CostModel::learn(const io::Record& record) {
   if (!(record.seconds_median > 0) || !(record.flops > 0)) return;
@@ -58,6 +94,13 @@ void CostModel::learn(const io::Record& record) {
   Mean& mean = seen.besides[record.n];
   mean.seconds += std::max(0.0, whole - runs * record.seconds_median);
   mean.count += 1;
+  Point& point = seen.points[method][std::log(record.flops)];
+  point.run += record.seconds_median;
+  point.besides += std::max(0.0, whole - runs * record.seconds_median);
+  point.runs += runs;
+  point.count += 1;
+  point.shortest = std::min(point.shortest, whole);
+  point.longest = std::max(point.longest, whole);
 }
 
 void CostModel::learn(const io::DeviceRow& device) {
@@ -146,12 +189,76 @@ double CostModel::besides(const Trial& trial) const {
 }
 
 double CostModel::estimate(const Trial& trial) const {
-  const double runs = static_cast<double>(trial.sampling.warmup + trial.sampling.least) *
-                          static_cast<double>(trial.inner_repeats) +
-                      (trial.stages == Stages::never ? 0 : 1);
   // Energy is measured with the runs and once more without them.
-  return besides(trial) + runs * run_seconds(trial) + trial.sampling.warmup_seconds +
+  return besides(trial) + runs_of(trial) * run_seconds(trial) + trial.sampling.warmup_seconds +
          (trial.backend == Backend::cuda ? 2 * trial.energy_seconds : 0);
+}
+
+/// @pre points are not empty
+TimeRange CostModel::at(const Points& points, const Trial& trial, double log_flops) {
+  // How many runs an adaptive plan makes, only finished trials tell.
+  const bool is_fixed = trial.sampling.noise == 0 && trial.sampling.warmup_seconds == 0;
+  const auto seconds = [&](const Point& p) {
+    return (p.besides + p.run * (is_fixed ? runs_of(trial) : p.runs / p.count)) / p.count;
+  };
+  const auto above = points.lower_bound(log_flops - 1e-9);
+  if (above != points.end() && above->first < log_flops + 1e-9) {
+    const Point& p = above->second;
+    const double likely = seconds(p), mean = (p.besides + p.run * p.runs / p.count) / p.count;
+    const double scatter = p.count > 1 ? 1 : usual_scatter;
+    return {likely * std::min(1 / scatter, p.shortest / mean), likely,
+            likely * std::max(scatter, p.longest / mean)};
+  }
+  const auto slope_of = [&](auto a, auto b) {
+    return std::clamp(std::log(seconds(b->second) / seconds(a->second)) / (b->first - a->first), 0.0,
+                      most_slope);
+  };
+  const bool is_inside = above != points.end() && above != points.begin();
+  const auto near = above == points.end() ? std::prev(above) : above;
+  const double distance = log_flops - near->first, there = seconds(near->second);
+  double slope = likely_slope, least = least_slope, most = most_slope;
+  if (is_inside) {
+    const double likely = there * std::exp(slope_of(std::prev(near), near) * distance);
+    return {likely / between_scatter, likely, likely * between_scatter};
+  }
+  if (points.size() > 1) {
+    slope = near == points.begin() ? slope_of(near, std::next(near)) : slope_of(std::prev(near), near);
+    least = std::max(0.0, slope - slope_error);
+    most = std::min(most_slope, slope + slope_error);
+  }
+  const double a = there * std::exp(least * distance), b = there * std::exp(most * distance);
+  return {std::min(a, b) / usual_scatter, there * std::exp(slope * distance), std::max(a, b) * usual_scatter};
+}
+
+std::optional<TimeRange> CostModel::expected(const Trial& trial) const {
+  const Method* method = registry_.find(trial.problem, trial.method);
+  if (method == nullptr) return std::nullopt;
+  const double log_flops = std::log(std::max(1.0, trial_flops(*method, trial.shape, trial.parameters)));
+  for (const Precision precision : {trial.precision, other_of(trial.precision)}) {
+    const auto seen = seen_.find({&trial.problem.row(), precision, trial.backend});
+    if (seen == seen_.end()) continue;
+    const auto points = seen->second.points.find(method);
+    if (points == seen->second.points.end()) continue;
+    const TimeRange span = at(points->second, trial, log_flops);
+    if (precision == trial.precision) return span;
+    return TimeRange{span.low / 2, span.likely, span.high * 2};
+  }
+  for (const bool same_problem : {true, false}) {
+    TimeRange all{std::numeric_limits<double>::infinity(), 0, 0};
+    double count = 0;
+    for (const auto& [kind, seen] : seen_) {
+      if (std::get<2>(kind) != trial.backend || (std::get<0>(kind) == &trial.problem.row()) != same_problem)
+        continue;
+      for (const auto& [other, points] : seen.points) {
+        const TimeRange one = at(points, trial, log_flops);
+        all = {std::min(all.low, one.low), all.likely + std::log(std::max(one.likely, 1e-9)),
+               std::max(all.high, one.high)};
+        ++count;
+      }
+    }
+    if (count > 0) return TimeRange{all.low, std::exp(all.likely / count), all.high};
+  }
+  return std::nullopt;
 }
 
 }  // namespace gaussweep::driver

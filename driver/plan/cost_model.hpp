@@ -1,7 +1,9 @@
 #pragma once
 /// How long a trial will take: rough before anything was measured, then by what this run directory has seen.
 
+#include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "driver/plan/trial.hpp"
@@ -9,6 +11,16 @@
 #include "io/records/results.hpp"
 
 namespace gaussweep::driver {
+
+/// Seconds, and between what they lie.
+struct TimeRange {
+  double low = 0, likely = 0, high = 0;
+  TimeRange& operator+=(const TimeRange& more);
+  TimeRange operator*(double times) const;
+};
+
+/// "3 min 10 s to 5 min 20 s", or "about 4 min 02 s" where the ends are near each other.
+std::string span_words(const TimeRange& seconds);
 
 class CostModel {
  public:
@@ -21,8 +33,18 @@ class CostModel {
   double estimate(const Trial& trial) const;
   /// Seconds of one run of the method.
   double run_seconds(const Trial& trial) const;
+  /// What the trial takes by what was seen: of its method, around its operations; else of the other
+  /// precision; else between what other methods took. Nothing where nothing like it was seen.
+  std::optional<TimeRange> expected(const Trial& trial) const;
 
  private:
+  /// Trials of a method with as many operations: sums over them.
+  struct Point {
+    double run = 0, besides = 0, runs = 0, count = 0;
+    double shortest = std::numeric_limits<double>::infinity(), longest = 0;
+  };
+  using Points = std::map<double, Point>;  ///< by ln of the operations
+  static TimeRange at(const Points& points, const Trial& trial, double log_flops);
   double seen_rate(const Trial& trial, const Method& method, Precision precision) const;
   double rate_of_relatives(const Trial& trial, const Method& method) const;
   double first_rate(const Trial& trial, const Method& method) const;
@@ -37,6 +59,7 @@ class CostModel {
   struct Seen {
     std::map<const Method*, std::map<double, double>> rates;  ///< ln n → the slowest there, in flop/s
     std::map<std::int64_t, Mean> besides;                     ///< n → what trials took besides their runs
+    std::map<const Method*, Points> points;
   };
   using Kind = std::tuple<const ProblemRow*, Precision, Backend>;
   std::map<Kind, Seen> seen_;

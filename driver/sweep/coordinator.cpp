@@ -68,6 +68,7 @@ Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& re
       beside_(beside(assignments.hosts, trials_)),
       model_(learned(registry, directory.journal())),
       costs_(estimates(model_, trials_)),
+      time_left_(model_, registry, trials_),
       queue_(trials_, costs_, registry, post_.size()),
       keeper_(io::MatrixStore(directory.path() / "matrices"), assignments.limits.store_bytes, trials_),
       limits_(assignments.limits),
@@ -86,6 +87,7 @@ void Coordinator::keep(io::Record record) {
   learned_since_ = true;
   ++kept_;
   if (found != index_.end()) {
+    time_left_.done(found->second, record);
     queue_.done(found->second);
     keeper_.release(trials_[found->second], true);
   }
@@ -377,15 +379,16 @@ void Coordinator::forget_the_silent(double now) {
   }
 }
 
-double Coordinator::work_left() const {
-  double work = queue_.total();
-  for (const auto& [rank, hand] : running_) work += in_hand(rank);
-  return work;
-}
-
-double Coordinator::seconds_left() const {
+/// Estimated anew once a second, or, where that takes long, after fifty times as long.
+std::optional<TimeRange> Coordinator::seconds_left() {
+  const double now = clock_.now();
+  if (now < next_tell_) return told_left_;
   const auto at_work = static_cast<double>(post_.size()) - static_cast<double>(gone_.size());
-  return at_work > 0 ? work_left() / at_work : -1;
+  double spent = 0;
+  for (const auto& [rank, hand] : running_) spent += now - hand.since;
+  told_left_ = at_work > 0 ? time_left_.seconds(at_work, spent) : std::nullopt;
+  next_tell_ = now + std::max(1.0, 50 * (clock_.now() - now));
+  return told_left_;
 }
 
 void Coordinator::tell_all_to_finish(bool at_once) {
@@ -458,7 +461,7 @@ void Coordinator::step() {
   ask_back();
   const bool nothing_more = running_.empty() && (queue_.size() == 0 || !stopped_because_.empty());
   make_safe(now, nothing_more);
-  progress_.show(seconds_left());
+  progress_.show([this] { return seconds_left(); });
   directory_.write_results(false);
   const bool all_retired = static_cast<int>(gone_.size()) == post_.size();
   if (all_retired && queue_.size() > 0 && stopped_because_.empty()) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "driver/plan/cost_model.hpp"
+#include "driver/plan/time_left.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/sweep/post.hpp"
 #include "driver/sweep/progress.hpp"
@@ -97,8 +98,7 @@ class Coordinator {
   void tell_all_to_finish(bool at_once);
   void heard_storing();
   void await_goodbyes(double now);
-  double seconds_left() const;
-  double work_left() const;
+  std::optional<TimeRange> seconds_left();
 
   Post& post_;
   RunDirectory& directory_;
@@ -109,6 +109,9 @@ class Coordinator {
   std::vector<std::vector<int>> beside_;
   CostModel model_;
   std::vector<double> costs_;
+  TimeLeft time_left_;
+  std::optional<TimeRange> told_left_;  ///< what was said last of the time left
+  double next_tell_ = 0;                ///< when that is estimated anew
   Queue queue_;
   StoreKeeper keeper_;
   RunLimits limits_;

@@ -2,23 +2,34 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "driver/base/words.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/console.hpp"
+#include "driver/system/process.hpp"
 
 namespace gaussweep::driver {
 namespace {
 constexpr double bar_interval = 0.2, line_interval = 60;
 constexpr std::size_t bar_width = 30;
+
+/// Standard error is a terminal, or goes through the mpirun that started this process to one.
+bool is_terminal() {
+  if (::isatty(STDERR_FILENO) == 1) return true;
+  if (environment_value("OMPI_COMM_WORLD_SIZE").empty()) return false;
+  std::error_code error;
+  const std::string launchers =
+      std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", ::getppid()), error).string();
+  return launchers.rfind("/dev/pts/", 0) == 0 || launchers.rfind("/dev/tty", 0) == 0;
+}
 }  // namespace
 
 Progress::Progress(std::size_t total, std::size_t done)
-    : total_(total), done_(done), terminal_(::isatty(STDERR_FILENO) == 1) {
+    : total_(total), done_(done), terminal_(is_terminal()) {
   next_line_ = now_seconds() + line_interval;
   next_show_ = terminal_ ? 0 : next_line_;
 }
@@ -29,20 +40,21 @@ void Progress::count(const std::string& status, bool expected) {
   ++(is_broken(status) ? broken_ : unexpected_);
 }
 
-std::string Progress::text(double seconds_left) const {
+std::string Progress::text(const Left& left) const {
   const double share = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
   std::string words = fmt::format("{}/{} trials ({:.0f} %)", done_, total_, 100 * share);
   if (unexpected_ > 0) words += fmt::format(", {} wrong", unexpected_);
   if (broken_ > 0) words += fmt::format(", {} broken", broken_);
-  if (seconds_left >= 0 && done_ < total_) words += ", about " + duration_words(seconds_left) + " left";
+  const std::optional<TimeRange> seconds = done_ < total_ ? left() : std::nullopt;
+  if (seconds) words += ", " + span_words(*seconds) + " left";
   return words;
 }
 
-void Progress::show(double seconds_left, bool now) {
+void Progress::show(const Left& left, bool now) {
   const double time = now_seconds();
   if (!now && time < next_show_) return;
   next_show_ = time + (terminal_ ? bar_interval : line_interval);
-  const std::string words = text(seconds_left);
+  const std::string words = text(left);
   if (now || time >= next_line_) {
     next_line_ = time + line_interval;
     log_line(words);
@@ -57,8 +69,7 @@ void Progress::show(double seconds_left, bool now) {
 }
 
 void Progress::finish() {
-  constexpr double unknown = -1;  // a sweep that stopped early has nothing left to wait for
-  show(unknown, true);
+  show([] { return std::nullopt; }, true);  // a sweep that stopped early has nothing left to wait for
   if (terminal_) say("\n");
 }
 

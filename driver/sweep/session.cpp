@@ -79,8 +79,15 @@ struct Work {
 };
 
 /// What goes on with this run: --resume or --retry-failed.
-std::string command_to(const RunOptions& options, const char* how) {
-  return fmt::format("gaussweep run {} -o {} {}", shell_word(options.plan), shell_word(options.output), how);
+std::string command_to(const Session& session, const char* how) {
+  const RunOptions& options = session.options;
+  std::string more;
+  if (options.backend != "auto") more += " --backend " + options.backend;
+  if (options.shard.count > 1)
+    more += fmt::format(" --shard {}/{}", options.shard.number, options.shard.count);
+  return fmt::format("{}gaussweep run {} -o {}{} {}",
+                     session.world.size() > 1 ? fmt::format("mpirun -n {} ", session.world.size()) : "",
+                     shell_word(options.plan), shell_word(options.output), more, how);
 }
 
 /// Whether a recorded trial is to be done once more.
@@ -229,7 +236,8 @@ int exit_code_of(const Work& work, const io::JournalContents& journal, bool lost
 }
 
 /// Names what did not end as the plan expects, and what to type next.
-void tell_unexpected(const Work& work, const RunDirectory& directory, const RunOptions& options) {
+void tell_unexpected(const Work& work, const RunDirectory& directory, const Session& session) {
+  const RunOptions& options = session.options;
   constexpr std::size_t most_named = 5;
   const std::unordered_map<std::string, const io::Record*> records = by_key(directory.journal());
   std::size_t unexpected = 0, findings = 0;
@@ -251,7 +259,7 @@ void tell_unexpected(const Work& work, const RunDirectory& directory, const RunO
   if (unexpected > most_named) names += fmt::format("\n  and {} more", unexpected - most_named);
   const std::string next =
       options.is_kept ? fmt::format("\nall of them: gaussweep summary {} --failures\nonce more: {}",
-                                    shell_word(options.output), command_to(options, "--retry-failed"))
+                                    shell_word(options.output), command_to(session, "--retry-failed"))
                       : "";
   spdlog::warn("{} trial{} did not end as {}:{}{}", unexpected, unexpected == 1 ? "" : "s",
                options.is_kept ? "the plan expects" : "expected", names, next);
@@ -403,10 +411,12 @@ int sweep_into(RunDirectory& directory, Session& session, const Planned& planned
   directory.note(io::note::End{code, end.stopped_because, time_stamp()});
   directory.sync();
   directory.write_results(true);
-  tell_unexpected(work, directory, options);
+  tell_unexpected(work, directory, session);
   if (code == exit_stopped || end.lost_its_ranks)
     spdlog::warn("stopped early ({}){}", end.stopped_because,
-                 options.is_kept ? "; go on with: " + command_to(options, "--resume") : "");
+                 options.is_kept ? "; go on with: " + command_to(session, "--resume") : "");
+  else if (options.at_end)
+    options.at_end(directory.journal());
   return code;
 }
 
@@ -443,7 +453,7 @@ int lead(Session& session, const std::vector<json>& gathered) {
       throw io::StorageError(fmt::format("{}. {} records are safe in {}. Once this is mended, go on with: {}",
                                          e.what(), directory->safe_records(),
                                          (directory->path() / "journal.jsonl").string(),
-                                         command_to(options, "--resume")));
+                                         command_to(session, "--resume")));
     }
   } catch (...) {
     if (!told) session.world.broadcast(Decision{});

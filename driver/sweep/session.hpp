@@ -2,12 +2,14 @@
 /// `gaussweep run`: from the plan to the exit code.
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "driver/base/errors.hpp"
 #include "driver/plan/expand.hpp"
 #include "driver/plan/shard.hpp"
+#include "io/records/journal.hpp"
 
 namespace gaussweep::driver {
 
@@ -23,6 +25,8 @@ struct RunOptions {
   std::string store_limit;  ///< "50GiB", "none"; empty: the plan's, else half of the free disk
   Shard shard;
   std::string command_line;
+  /// Called on the first rank once all is recorded, where nothing was stopped early.
+  std::function<void(const io::JournalContents&)> at_end;
 };
 
 /// "auto" → cuda where every rank has a GPU; collective. @return the exit code

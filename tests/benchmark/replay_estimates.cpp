@@ -1,0 +1,88 @@
+// How far the estimate of the time left was from the truth, for sweeps that have ended: their records, in the
+// order of their ends, go through the estimator; at 10, 25, 50, 75 and 90 % of the trials it is asked.
+//
+// By hand: ninja -C build replay_estimates && build/tests/replay_estimates RUN…
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "driver/plan/time_left.hpp"
+#include "driver/results/loading.hpp"
+#include "driver/system/clock.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+/// The trial of a record, as far as its time hangs on it.
+Trial trial_of(const io::Record& r, const Method& method, Precision precision, Backend backend) {
+  Trial trial;
+  trial.problem = method.problem;
+  trial.method = r.method;
+  trial.precision = precision;
+  trial.backend = backend;
+  trial.shape = {r.m, r.n, r.k, r.nrhs, r.uplo == "upper" ? Uplo::upper : Uplo::lower};
+  trial.parameters = defaults_of(method);
+  trial.sampling.least = trial.sampling.most = r.samples;
+  trial.sampling.warmup = r.warmup;
+  trial.inner_repeats = r.inner_repeats;
+  trial.stages = r.stages.empty() ? Stages::never : Stages::always;
+  return trial;
+}
+
+void replay(const char* path, const Registry& registry) {
+  std::vector<io::Record> records = load(path, false).results.records;
+  const auto end = [](const io::Record& r) { return parse_time(r.end_time); };
+  records.erase(std::remove_if(records.begin(), records.end(),
+                               [&](const io::Record& r) { return !(end(r) >= r.prepare_began); }),
+                records.end());
+  std::stable_sort(records.begin(), records.end(),
+                   [&](const io::Record& a, const io::Record& b) { return end(a) < end(b); });
+  std::vector<Trial> trials;
+  std::vector<io::Record> known;
+  std::set<std::int64_t> ranks;
+  for (const io::Record& r : records) {
+    const auto problem = from_string<Problem>(r.problem);
+    const auto precision = from_string<Precision>(r.precision);
+    const auto backend = from_string<Backend>(r.backend);
+    const Method* method = problem ? registry.find(*problem, r.method) : nullptr;
+    if (method == nullptr || !precision || !backend) continue;
+    trials.push_back(trial_of(r, *method, *precision, *backend));
+    known.push_back(r);
+    ranks.insert(r.rank);
+  }
+  fmt::print("{}: {} trials on {} ranks\n", path, known.size(), ranks.size());
+  if (known.empty()) return;
+  CostModel model(registry);
+  TimeLeft left(model, registry, trials);
+  const double last = end(known.back());
+  std::vector<int> shares{90, 75, 50, 25, 10};
+  for (std::size_t i = 0; i < known.size() && !shares.empty(); ++i) {
+    model.learn(known[i]);
+    left.done(i, known[i]);
+    if (100 * (i + 1) < known.size() * static_cast<std::size_t>(shares.back())) continue;
+    const double truth = last - end(known[i]);
+    const std::optional<TimeRange> span = left.seconds(static_cast<double>(ranks.size()));
+    fmt::print("  {} %: {:8.1f} s left, ", shares.back(), truth);
+    if (span) {
+      fmt::print("told {:.1f} to {:.1f}, likely {:.1f} ({:+.0f} %){}\n", span->low, span->high, span->likely,
+                 100 * (span->likely / truth - 1),
+                 span->low <= truth && truth <= span->high ? "" : ", outside");
+    } else {
+      fmt::print("silent\n");
+    }
+    shares.pop_back();
+  }
+}
+
+}  // namespace
+}  // namespace gaussweep::driver
+
+int main(int count, char** words) {
+  const gaussweep::Registry registry = gaussweep::builtin_registry();
+  for (int i = 1; i < count; ++i) gaussweep::driver::replay(words[i], registry);
+  return count > 1 ? 0 : 2;
+}

@@ -1,0 +1,147 @@
+#include "driver/plan/time_left.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "driver/plan/demand.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+constexpr double first_moment = 1.7e9;  // when the sweep begins, by the records' clock
+
+struct FinishedTrial {
+  Trial trial;
+  io::Record record;
+  double seconds;
+};
+
+Trial gesv_trial(const char* method, std::int64_t n) {
+  Trial trial;
+  trial.problem = Problem::named("gesv");
+  trial.method = method;
+  trial.backend = Backend::cuda;
+  trial.shape = {n, n, n, 1, Uplo::lower};
+  trial.sampling.least = trial.sampling.most = 5;
+  trial.sampling.warmup = 1;
+  trial.stages = Stages::never;
+  return trial;
+}
+
+std::string time_text(double seconds) {
+  const auto whole = static_cast<std::time_t>(seconds);
+  char text[32];
+  std::tm parts{};
+  gmtime_r(&whole, &parts);
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return text + fmt::format(".{:06.0f}Z", 1e6 * (seconds - static_cast<double>(whole)));
+}
+
+/// A trial whose runs and other work take so many seconds, from `began` on.
+FinishedTrial finished(const Registry& registry, const Trial& trial, double began, double run,
+                       double besides) {
+  FinishedTrial one{trial, {}, 6 * run + besides};
+  io::Record& r = one.record;
+  r.problem = trial.problem->name;
+  r.method = trial.method;
+  r.precision = "double";
+  r.backend = "cuda";
+  r.n = trial.shape.n;
+  r.flops = trial_flops(*registry.find(trial.problem, trial.method), trial.shape, trial.parameters);
+  r.seconds_median = run;
+  r.warmup = 1;
+  r.samples = 5;
+  r.prepare_began = began;
+  r.end_time = time_text(began + one.seconds);
+  return one;
+}
+
+/// A sweep by one rank, matrix by matrix, the largest first, as the queue does it. Times follow a law that
+/// the estimate does not know: a launch's worth, a part of n^2 and one of n^3, methods 1 to 200 times as
+/// slow.
+std::vector<FinishedTrial> pretended_sweep(const Registry& registry) {
+  std::vector<FinishedTrial> all;
+  double now = first_moment;
+  for (const std::int64_t n : {16384, 8192, 4096, 2048, 1024, 512, 256}) {
+    double slowness = 1;
+    for (const char* method : {"cusolver", "gauss_jordan_shared", "gauss_block", "gauss_pivot_serial"}) {
+      for (int matrix = 0; matrix < 3; ++matrix) {
+        const double x = static_cast<double>(n), run = 1e-4 + slowness * (2e-10 * x * x + 2e-13 * x * x * x);
+        all.push_back(finished(registry, gesv_trial(method, n), now, run, 0.02 + 3e-9 * x * x));
+        now += all.back().seconds * 1.02;  // a rank also waits
+      }
+      slowness *= 6;
+    }
+  }
+  return all;
+}
+
+TEST(TimeLeft, IsNearTheTruthAllAlongASweep) {
+  const Registry registry = builtin_registry();
+  const std::vector<FinishedTrial> all = pretended_sweep(registry);
+  std::vector<Trial> trials;
+  double total = 0;
+  for (const FinishedTrial& one : all) {
+    trials.push_back(one.trial);
+    total += 1.02 * one.seconds;
+  }
+  CostModel model(registry);
+  TimeLeft left(model, registry, trials);
+  EXPECT_FALSE(left.seconds(1)) << "nothing is known yet";
+  double gone = 0, next_share = 0.1;
+  int looks = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    model.learn(all[i].record);
+    left.done(i, all[i].record);
+    gone += 1.02 * all[i].seconds;
+    const double share = static_cast<double>(i + 1) / static_cast<double>(all.size()), truth = total - gone;
+    if (share < next_share || i + 1 == all.size()) continue;
+    next_share += 0.15;
+    const std::optional<TimeRange> seconds = left.seconds(1);
+    if (!seconds) continue;  // methods of which nothing is known
+    ++looks;
+    EXPECT_LT(seconds->low, truth) << share;
+    EXPECT_GT(seconds->high, truth) << share;
+    EXPECT_LT(std::abs(std::log(seconds->likely / truth)), std::log(1.5)) << share;
+  }
+  EXPECT_GE(looks, 5);
+}
+
+TEST(TimeLeft, RanksShareItButNoTrial) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  const std::vector<Trial> trials(4, gesv_trial("cusolver", 1024));
+  model.learn(finished(registry, trials[0], first_moment, 1, 4).record);
+  const TimeLeft left(model, registry, trials);
+  EXPECT_NEAR(left.seconds(1)->likely, 40, 1e-3);
+  EXPECT_NEAR(left.seconds(2)->likely, 20, 1e-3);
+  EXPECT_NEAR(left.seconds(8)->likely, 10, 1e-3) << "no trial is shared";
+  EXPECT_NEAR(left.seconds(2, 10)->likely, 15, 1e-3) << "of those that run";
+}
+
+TEST(TimeLeft, KnowsARangeWhereOnlyOtherMethodsWereSeenAndNothingOfAnotherBackend) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  model.learn(finished(registry, gesv_trial("cusolver", 1024), first_moment, 0.1, 0).record);
+  model.learn(finished(registry, gesv_trial("gauss_block", 1024), first_moment, 0.3, 0).record);
+  Trial other = gesv_trial("gauss_jordan_shared", 1024);
+  const std::optional<TimeRange> span = model.expected(other);
+  ASSERT_TRUE(span);
+  EXPECT_LT(span->low, 0.6);
+  EXPECT_GT(span->high, 1.8);
+  EXPECT_LT(span->low, span->likely);
+  EXPECT_LT(span->likely, span->high);
+  other.backend = Backend::host;
+  EXPECT_FALSE(model.expected(other));
+}
+
+TEST(TimeLeft, SaysARangeOrOneTime) {
+  EXPECT_EQ(span_words({100, 200, 400}), "1 min 40 s to 6 min 40 s");
+  EXPECT_EQ(span_words({100, 105, 110}), "about 1 min 45 s");
+}
+
+}  // namespace
+}  // namespace gaussweep::driver

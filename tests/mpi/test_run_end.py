@@ -1,0 +1,110 @@
+"""Times to come, and what `run` says at its end: who won, what changed since the last run, what to type next."""
+
+import os
+import pty
+import re
+import subprocess
+import unittest
+
+import harness
+from harness import SweepTest, run
+
+PLAN = """
+name: nights
+repeats: 3
+matrix: {kind: diagonally_dominant}
+sweep:
+  - {problem: gesv, method: [lapack, gauss_pivot_serial], n: [30, 61]}
+"""
+
+
+class RunEnd(SweepTest):
+    def test_the_first_run_says_who_won_and_what_is_next(self):
+        directory = self.sweep(self.plan(PLAN.replace("[30, 61]", "[61]")))
+        self.assertRegex(self.stderr, r"on .+: gesv/(lapack|gauss_pivot_serial), .*(times as fast|level with)")
+        self.assertNotIn("Since", self.stderr)
+        self.assertIn(f"Next: gaussweep summary {directory} --best --by gpu", self.stderr)
+
+    def test_many_cases_are_counted(self):
+        self.sweep(self.plan(PLAN.replace("[30, 61]", "[30, 31, 33, 34, 35]")))
+        self.assertRegex(self.stderr, r"Fastest on .+, of 5 cases: gesv/\w+ \d")
+
+    def test_changes_since_the_last_run_of_the_plan(self):
+        plan = self.plan(PLAN)
+        self.sweep(plan, output="runs/a")
+        self.sweep(self.plan(PLAN.replace("nights", "other"), "other.yaml"), output="runs/b")
+        self.assertNotIn("Since", self.stderr)
+        self.sweep(plan, "--shard", "1/2", output="runs/c")
+        self.assertNotIn("Since", self.stderr)  # a part is not compared with the whole
+        directory = self.sweep(plan, output="runs/d")
+        self.assertRegex(self.stderr, r"Since \S*runs/a: 4 trials in both: ")
+        self.assertRegex(self.stderr, rf"gaussweep compare \S*runs/a {directory}")
+        # Nights by date, each with its sweep.
+        self.sweep(plan, output="dated/2020-02-28/sweep")
+        self.sweep(plan, output="dated/2020-02-29/sweep")
+        self.assertRegex(self.stderr, r"Since \S*dated/2020-02-28/sweep: 4 trials in both: ")
+
+    def test_a_plan_that_cannot_be_read_beside_it_is_no_last_run(self):
+        self.sweep(self.plan(PLAN), output="runs/a")
+        (self.folder / "runs/a/plan.yaml").write_text("nonsense: [")
+        self.sweep(self.plan(PLAN), output="runs/b")
+        self.assertNotIn("Since", self.stderr)
+
+    def test_the_next_command_is_as_this_one_was(self):
+        plan = self.plan(PLAN.replace("[30, 61]", "[1500, 1501]"))
+        directory = self.sweep(
+            plan, "--time-limit", "0.001", "--grace", "0", "--backend", "emulated", "--shard", "2/2", ranks=2, code=5
+        )
+        self.assertIn(
+            f"go on with: mpirun -n 2 gaussweep run {plan} -o {directory} --backend emulated --shard 2/2 --resume",
+            self.stderr,
+        )
+
+    def test_a_live_line_under_mpirun(self):
+        plan = self.plan(PLAN.replace("nights", "live").replace("[30, 61]", "200:203:1"))
+        master, slave = pty.openpty()
+        process = subprocess.Popen(
+            harness.command(["run", plan, "-o", self.folder / "run"], 2),
+            env=harness.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=slave,
+        )
+        os.close(slave)
+        said = b""
+        try:
+            while part := os.read(master, 65536):
+                said += part
+        except OSError:  # how a pseudo-terminal ends
+            pass
+        os.close(master)
+        self.assertEqual(process.wait(60), 0, said)
+        self.assertRegex(said.decode(), r"\r\x1b\[K\[=* *\] \d/8 trials")
+
+
+class Estimates(SweepTest):
+    def test_a_plan_is_estimated_by_an_earlier_run(self):
+        plan = self.plan(PLAN)
+        directory = self.sweep(plan)
+        done = run(["plan", plan, "--like", directory])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, rf"one after the other .+, by\s+{re.escape(str(directory))}")
+        # Another method is between those that were seen; of another backend nothing is known.
+        more = self.plan(PLAN.replace("gauss_pivot_serial", "gauss_serial, gauss_jordan_shared"), "more.yaml")
+        done = run(["plan", more, "--like", directory])
+        self.assertRegex(done.stdout, r"gesv/gauss_jordan_shared .*unknown")
+        self.assertNotRegex(done.stdout, r"gesv/gauss_serial .*unknown")
+        self.assertRegex(done.stdout, r"and\s+2\s+unknown")
+        # Methods of the CPU are known on a machine without the GPU that the plan is for.
+        done = run(["plan", more, "--backend", "cuda", "--like", directory])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"gesv/lapack \(host\) +0 .*about 0 s")
+
+    def test_a_run_that_is_not_there(self):
+        done = run(["plan", self.plan(PLAN), "--like", self.folder / "nothing"])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nothing", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
