@@ -29,6 +29,7 @@
 #include "driver/plan/try_plan.hpp"
 #include "driver/results/identity.hpp"
 #include "driver/summary/summary.hpp"
+#include "driver/summary/sweep_status.hpp"
 #include "driver/summary/verdict_grid.hpp"
 #include "driver/sweep/session.hpp"
 #include "driver/system/console.hpp"
@@ -179,6 +180,15 @@ bool print_answer(const io::Results& results) {
   return is_solved;
 }
 
+/// After an early end: what nobody knows.
+std::string not_reached_words(const std::filesystem::path& run, const std::string& time_limit) {
+  const SweepStatus status = status_of(io::read_journal(run / "journal.jsonl"), false, moment_now(), 0);
+  return fmt::format(
+      "Not reached within --time-limit {}: {} of {} trials. A longer one, --problem or --method "
+      "reach more.",
+      time_limit, status.total - status.done, status.total);
+}
+
 int try_matrix(TryWords& words, const Commands& commands) {
   refuse_ranks();
   TryWishes& wishes = words.wishes;
@@ -226,6 +236,8 @@ int try_matrix(TryWords& words, const Commands& commands) {
   const int code = run_sweep(options, commands.registry);
 
   const bool is_solved = print_answer(load_all({options.output}));
+  if (code == exit_stopped)
+    fmt::print("\n{}", paragraph(not_reached_words(options.output, words.time_limit), prose_width()));
   fmt::print("\n{}", options.is_kept
                          ? fmt::format("Everything that was measured: {}\n", printable(options.output))
                          : "With -o DIR what was measured stays, with a plan to go on from.\n");

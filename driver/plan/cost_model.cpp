@@ -47,6 +47,7 @@ constexpr double between_scatter = 1.25;
 // all overhead (0), long ones all arithmetic (1).
 constexpr double likely_slope = 0.6, least_slope = 0.2, most_slope = 1;
 constexpr double slope_error = 0.25;  // of one that two sizes show
+constexpr double flattening = 0.75;   // of that slope below the smallest size
 // Ends of a range so near each other are told as one time.
 constexpr double narrow_range = 1.2;
 
@@ -222,7 +223,9 @@ TimeRange CostModel::at(const Points& points, const Trial& trial, double log_flo
     return {likely / between_scatter, likely, likely * between_scatter};
   }
   if (points.size() > 1) {
-    slope = near == points.begin() ? slope_of(near, std::next(near)) : slope_of(std::prev(near), near);
+    // Towards small sizes times fall ever less, for launches and messages remain.
+    slope = near == points.begin() ? flattening * slope_of(near, std::next(near))
+                                   : slope_of(std::prev(near), near);
     least = std::max(0.0, slope - slope_error);
     most = std::min(most_slope, slope + slope_error);
   }

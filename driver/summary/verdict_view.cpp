@@ -73,6 +73,11 @@ std::string task_words(const Record& r) {
                      printable(r.precision));
 }
 
+/// "2.3", "23", "2300": two digits, and none in scientific notation.
+std::string times_text(double times) {
+  return times < 9.95 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
+}
+
 std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell) {
   const Record& any = cell.first->first;
   std::string text = fmt::format("{}{}{} on {}: ", task_words(any), row.details.empty() ? "" : ", ",
@@ -83,10 +88,12 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
   text += fmt::format("{}/{}{}, {}", printable(r.problem), printable(r.method), backend_words(grid, r),
                       seconds_text(cell.winner->median));
   if (has_other_baseline(cell)) {
-    text += fmt::format(", {:.2g} times as fast as {}", cell.speedup, printable(cell.baseline->first.method));
-  } else if (cell.runner_up != nullptr) {
+    text += fmt::format(", {} times as fast as {}", times_text(cell.speedup),
+                        printable(cell.baseline->first.method));
+  } else if (cell.runner_up != nullptr &&
+             (cell.runner_up->first.backend != "emulated" || r.backend == "emulated")) {
     text += cell.tie ? fmt::format(", level with {}", printable(cell.runner_up->first.method))
-                     : fmt::format(", {:.2g} times as fast as the next, {}", cell.lead,
+                     : fmt::format(", {} times as fast as the next, {}", times_text(cell.lead),
                                    printable(cell.runner_up->first.method));
   }
   const double digits = std::floor(-std::log10(r.forward_error));

@@ -17,6 +17,11 @@ class Try(SweepTest):
         path.write_text("\n".join(lines) + "\n")
         return path
 
+    def test_what_the_time_limit_left_is_said(self):
+        done = run(["try", LAPLACIAN, "--method", "gesv/gauss_*", "--repeats", "40", "--time-limit", "2s"])
+        self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+        self.assertRegex(" ".join(done.stdout.split()), r"Not reached within --time-limit 2s: [1-8] of \d+ trials\.")
+
     def test_a_definite_matrix_is_solved_factored_and_inverted(self):
         directory = self.folder / "kept"
         done = run(["try", LAPLACIAN, "--nrhs", "1,3", "--repeats", "2", "-o", directory])

@@ -256,6 +256,18 @@ TEST(VerdictGrid, TheBaselineIsTheVendorsUnlessAnotherIsAskedFor) {
               HasSubstr("1.3 times as fast as the next, lapack."));
 }
 
+TEST(VerdictGrid, SentencesHaveNoExponentsAndNoLeadOverEmulation) {
+  std::vector<Record> records = {on_cpu(example_record("serial", 64, {1e-3})),
+                                 on_cpu(example_record("lapack", 64, {0.234}))};
+  for (Record& r : records) r.reference_method = "lapack";
+  EXPECT_THAT(race_sentences(verdict_grids(records, {}, {})), HasSubstr(", 234 times as fast as lapack"));
+  records[1].backend = "emulated";
+  for (Record& r : records) r.reference_method.clear();
+  const std::string sentences = race_sentences(verdict_grids(records, {}, {}));
+  EXPECT_THAT(sentences, HasSubstr("/serial, 1 ms"));
+  EXPECT_THAT(sentences, Not(HasSubstr("times as fast")));
+}
+
 TEST(VerdictGrid, MoreThanTheLimitHasItsFootnote) {
   Record r = example_record("mixed", 64, {1e-12});
   EXPECT_THAT(verdict_text(verdict_grids({r}, {h200()}, {}), {120, false}),
