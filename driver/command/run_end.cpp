@@ -99,7 +99,7 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
 
 /// Empty where the two share no trial on one place.
 std::string changes_words(const std::string& run, const fs::path& before, const io::Results& now) {
-  const std::string base = fs::proximate(before).string();
+  const std::string base = (fs::path(run).is_absolute() ? before : fs::proximate(before)).string();
   Comparison comparison;
   try {
     comparison = compare(results_of(io::read_journal(before / "journal.jsonl")), now, {});

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
@@ -78,9 +79,11 @@ std::string times_text(double times) {
   return times < 9.95 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
 }
 
-std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell) {
+/// @param which ", n = 16, uniform": what tells the race from others; may be empty
+std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell,
+                     const std::string& which) {
   const Record& any = cell.first->first;
-  std::string text = fmt::format("{}{}{} on {}: ", task_words(any), row.details.empty() ? "" : ", ",
+  std::string text = fmt::format("{}{}{}{} on {}: ", task_words(any), which, row.details.empty() ? "" : ", ",
                                  printable(row.details), printable(grid.device));
   if (cell.winner == nullptr)
     return text + fmt::format("none of {} method{} passed.", cell.methods, cell.methods == 1 ? "" : "s");
@@ -251,10 +254,22 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
 }
 
 std::string race_sentences(const std::vector<VerdictGrid>& grids) {
+  std::set<std::int64_t> sizes;
+  std::set<std::string> matrices;
+  for (const VerdictGrid& grid : grids) {
+    for (const VerdictRow& row : grid.rows) {
+      matrices.insert(row.matrix);
+      for (const auto& [n, cell] : row.cells) sizes.insert(n);
+    }
+  }
   std::string text;
   for (const VerdictGrid& grid : grids) {
     for (const VerdictRow& row : grid.rows) {
-      for (const auto& [n, cell] : row.cells) text += sentence(grid, row, cell) + "\n";
+      for (const auto& [n, cell] : row.cells) {
+        std::string which = sizes.size() > 1 ? fmt::format(", n = {}", n) : "";
+        if (matrices.size() > 1) which += ", " + printable(row.matrix);
+        text += sentence(grid, row, cell, which) + "\n";
+      }
     }
   }
   return text;

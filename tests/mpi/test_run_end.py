@@ -37,7 +37,7 @@ class RunEnd(SweepTest):
         self.sweep(plan, "--shard", "1/2", output="runs/c")
         self.assertNotIn("Since", self.stderr)  # a part is not compared with the whole
         directory = self.sweep(plan, output="runs/d")
-        self.assertRegex(self.stderr, r"Since \S*runs/a: 4 trials in both: ")
+        self.assertRegex(self.stderr, rf"Since {self.folder}/runs/a: 4 trials in both: ")
         self.assertRegex(self.stderr, rf"gaussweep compare \S*runs/a {directory}")
         # Nights by date, each with its sweep.
         self.sweep(plan, output="dated/2020-02-28/sweep")

@@ -268,6 +268,18 @@ TEST(VerdictGrid, SentencesHaveNoExponentsAndNoLeadOverEmulation) {
   EXPECT_THAT(sentences, Not(HasSubstr("times as fast")));
 }
 
+TEST(VerdictGrid, SentencesSaySizeAndMatrixWhereTheyDiffer) {
+  std::vector<Record> records = {example_record("fast", 64, {1}), example_record("fast", 100, {2})};
+  const std::string sizes = race_sentences(verdict_grids(records, {}, {}));
+  EXPECT_THAT(sizes, HasSubstr(", n = 64 on "));
+  EXPECT_THAT(sizes, HasSubstr(", n = 100 on "));
+  records[1] = example_record("fast", 64, {2});
+  records[1].matrix = records[1].matrix_kind = records[1].matrix_digest = "hilbert";
+  const std::string matrices = race_sentences(verdict_grids(records, {}, {}));
+  EXPECT_THAT(matrices, HasSubstr(", hilbert on "));
+  EXPECT_THAT(matrices, Not(HasSubstr("n = ")));
+}
+
 TEST(VerdictGrid, MoreThanTheLimitHasItsFootnote) {
   Record r = example_record("mixed", 64, {1e-12});
   EXPECT_THAT(verdict_text(verdict_grids({r}, {h200()}, {}), {120, false}),
