@@ -112,17 +112,30 @@ double Queue::total() const {
   return seconds;
 }
 
-std::optional<std::size_t> Queue::longest(const Ordered& from, double most_seconds) const {
-  const auto found = from.lower_bound({most_seconds, trials_.size()});
-  if (found == from.end()) return std::nullopt;
+std::optional<std::size_t> Queue::longer(std::optional<std::size_t> one,
+                                         std::optional<std::size_t> other) const {
+  if (!one || !other) return one ? one : other;
+  return costs_[*other] > costs_[*one] ? other : one;
+}
+
+std::optional<std::size_t> Queue::longest(const Ordered& from, Range seconds) const {
+  const auto found = from.lower_bound({seconds.most, trials_.size()});
+  if (found == from.end() || found->first < seconds.least) return std::nullopt;
   return found->second;
 }
 
-std::optional<std::size_t> Queue::longest(const Pools& from, double most_seconds) const {
+std::optional<std::size_t> Queue::longest(const Pools& pools, Range seconds) const {
   std::optional<std::size_t> most;
-  for (const Pool* pool : from) {
-    const std::optional<std::size_t> found = longest(pool->by_cost, most_seconds);
-    if (found && (!most || costs_[*found] > costs_[*most])) most = found;
+  for (const Pool* pool : pools) most = longer(most, longest(pool->by_cost, seconds));
+  return most;
+}
+
+std::optional<std::size_t> Queue::longest(const Pools& pools, Groups Pool::*groups, const std::string& name,
+                                          Range seconds) const {
+  std::optional<std::size_t> most;
+  for (const Pool* pool : pools) {
+    const auto group = (pool->*groups).find(name);
+    if (group != (pool->*groups).end()) most = longer(most, longest(group->second, seconds));
   }
   return most;
 }
@@ -132,63 +145,60 @@ bool Queue::is_elsewhere(std::size_t index, const std::string& held) const {
   return matrix != held && out_.count(matrix) > 0;
 }
 
-/// The trial with the matrix that is held, or whose matrix no other rank is at, unless the longest is much
-/// longer and must not wait.
-std::optional<std::size_t> Queue::chosen_of(const Round& round, const Pools& pools,
-                                            const Request& request) const {
-  const std::optional<std::size_t> longest_of_all = longest(pools, request.most_seconds);
-  if (!longest_of_all) return std::nullopt;
-  const double longest_cost = costs_[*longest_of_all];
-  const bool can_wait = ranks_ == 1 || round.seconds() > longest_can_wait * ranks_ * longest_cost;
-  const auto is_worth = [&](double times, double cost) { return can_wait || times * cost >= longest_cost; };
-  const auto longest_in = [&](auto groups, const std::string& name,
-                              double times) -> std::optional<std::size_t> {
-    std::optional<std::size_t> most;
-    for (const Pool* pool : pools) {
-      const auto group = (pool->*groups).find(name);
-      if (group == (pool->*groups).end()) continue;
-      const std::optional<std::size_t> found = longest(group->second, request.most_seconds);
-      if (found && is_worth(times, costs_[*found]) && (!most || costs_[*found] > costs_[*most])) most = found;
-    }
-    return most;
-  };
-  const auto longest_with = [&](const std::string& matrix) {
-    return longest_in(&Pool::by_matrix, matrix, worth);
-  };
-  if (request.last && trials_[*request.last].matrix.digest == request.held) {
-    const auto& comparison = comparisons_[*request.last];
-    const auto mine =
-        comparison ? longest_in(&Pool::compared, *comparison, worth_of_reference) : std::nullopt;
-    if (mine) return mine;
-  }
-  if (const auto mine = longest_with(request.held)) return mine;
-  if (!is_elsewhere(*longest_of_all, request.held)) return longest_of_all;
+std::optional<std::size_t> Queue::longest_of_free_matrix(const Pools& pools, const std::string& held,
+                                                         Range seconds) const {
   std::optional<std::size_t> most;
   for (const Pool* pool : pools) {
     int looks = 0;
     for (const auto& [cost, index] : pool->heads) {
-      if (!is_worth(worth, cost) || ++looks > most_looks || (most && cost <= costs_[*most])) break;
-      if (is_elsewhere(index, request.held)) continue;
-      const auto free = longest_with(trials_[index].matrix.digest);
-      if (free && (!most || costs_[*free] > costs_[*most])) most = free;
-      if (free) break;
+      if (cost < seconds.least || ++looks > most_looks || (most && cost <= costs_[*most])) break;
+      if (is_elsewhere(index, held)) continue;
+      const auto found = longest(pools, &Pool::by_matrix, trials_[index].matrix.digest, seconds);
+      most = longer(most, found);
+      if (found) break;
     }
   }
-  return most ? most : longest_of_all;
+  return most;
 }
 
-/// Of a round, by what the CPU of the rank's host is.
-std::optional<std::size_t> Queue::chosen_of(const Round& round, const Request& request, HostCpu cpu) const {
-  const auto any = [&] { return chosen_of(round, {&round.on_cpu, &round.others}, request); };
+/// In this order: what is compared with the last trial, what has the matrix that is held, what has a matrix
+/// that no other rank is at, the longest.
+std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
+                                         const Request& request) const {
+  const double most = request.most_seconds;
+  const std::optional<std::size_t> longest_of_all = longest(pools, {0, most});
+  if (!longest_of_all) return std::nullopt;
+  const double longest_seconds = costs_[*longest_of_all];
+  const bool can_wait = ranks_ == 1 || round.seconds() > longest_can_wait * ranks_ * longest_seconds;
+  /// What goes before the longest although it is up to so many times shorter.
+  const auto worth_at_least = [&](double times) -> Range {
+    return {can_wait ? 0 : longest_seconds / times, most};
+  };
+  const std::string& held = request.held;
+  if (request.last && trials_[*request.last].matrix.digest == held && comparisons_[*request.last]) {
+    const auto compared =
+        longest(pools, &Pool::compared, *comparisons_[*request.last], worth_at_least(worth_of_reference));
+    if (compared) return compared;
+  }
+  if (const auto mine = longest(pools, &Pool::by_matrix, held, worth_at_least(worth))) return mine;
+  if (!is_elsewhere(*longest_of_all, held)) return longest_of_all;
+  const auto free = longest_of_free_matrix(pools, held, worth_at_least(worth));
+  return free ? free : longest_of_all;
+}
+
+/// By what the CPU of the rank's host is: taken, it is left to the rank that has it, if there is anything
+/// else; free, it comes first, unless the rank would leave its matrix for it.
+std::optional<std::size_t> Queue::choose(const Round& round, const Request& request, HostCpu cpu) const {
+  const auto any = [&] { return choose(round, {&round.on_cpu, &round.others}, request); };
   if (cpu == HostCpu::own || round.on_cpu.by_cost.empty() || round.others.by_cost.empty()) return any();
   if (cpu == HostCpu::taken) {
-    const auto other = chosen_of(round, {&round.others}, request);
+    const auto other = choose(round, {&round.others}, request);
     return other ? other : any();
   }
   const auto has_held = [&](const auto& trial) {
     return trial && trials_[*trial].matrix.digest == request.held;
   };
-  const auto on_cpu = chosen_of(round, {&round.on_cpu}, request);
+  const auto on_cpu = choose(round, {&round.on_cpu}, request);
   if (has_held(on_cpu)) return on_cpu;
   const auto first = any();
   return on_cpu && !has_held(first) ? on_cpu : first;
@@ -197,14 +207,12 @@ std::optional<std::size_t> Queue::chosen_of(const Round& round, const Request& r
 std::optional<std::size_t> Queue::next(const std::string& held, double most_seconds,
                                        std::optional<std::size_t> last, HostCpu cpu) {
   for (auto& [number, round] : rounds_) {
-    std::optional<std::size_t> chosen = chosen_of(round, {held, most_seconds, last}, cpu);
+    std::optional<std::size_t> chosen = choose(round, {held, most_seconds, last}, cpu);
     if (!chosen) continue;
     if (const auto& comparison = comparisons_[*chosen]) {
-      for (const Pool* pool : {&round.on_cpu, &round.others}) {
-        const auto references = pool->references.find(*comparison);
-        if (references == pool->references.end()) continue;
-        if (const auto reference = longest(references->second, most_seconds)) chosen = reference;
-      }
+      const auto reference =
+          longest({&round.on_cpu, &round.others}, &Pool::references, *comparison, {0, most_seconds});
+      if (reference) chosen = reference;
     }
     remove(*chosen);
     ++out_[trials_[*chosen].matrix.digest];

@@ -30,15 +30,18 @@ class Queue {
   /// @param ranks that the trials are handed out to
   Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
         int ranks);
-  /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`:
-  /// of the first round that has one, the longest that is compared with the rank's `last` trial, for which
-  /// the vendor has run, else the longest with that matrix, else the longest whose matrix no other rank is
-  /// at, which has its inputs and its reference. Where what is left of the round keeps the ranks busy for
-  /// less than four times the longest of all, that one goes before any that is four times shorter, or 64
-  /// times shorter and compared with `last`. Where its reference is a trial that is left, that one. Trials
-  /// that take the CPU are left out where it is taken, unless nothing else is left. Where it is free those
-  /// with the matrix that is held go first, and any of them where no trial with it is left: one after the
-  /// other they take a large part of a sweep's time, and must begin early.
+  /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`, from
+  /// the first round that has one. The first of these that there is, the longest of its kind:
+  /// 1. one that is compared with the rank's `last` trial, for which the vendor has run;
+  /// 2. one with the matrix that is held;
+  /// 3. one whose matrix no other rank is at, which has its inputs and its reference;
+  /// 4. any.
+  /// Where what is left of the round keeps the ranks busy for less than four times the longest of all, that
+  /// one goes before 1. if it is 64 times as long, before 2. and 3. if it is four times as long. Where the
+  /// reference of the one that is chosen is left, it goes first.
+  /// Trials that take the CPU are left out where it is taken, unless nothing else is left. Where it is free,
+  /// those with the matrix that is held go first, then any of them if no other trial has that matrix: one
+  /// after the other they take a large part of a sweep's time, and must begin early.
   /// @param last what the rank was given last, if it was given anything
   /// @return an index into the trials, or nothing where none is left that fits
   std::optional<std::size_t> next(const std::string& held, double most_seconds,
@@ -57,14 +60,19 @@ class Queue {
 
  private:
   using Ordered = std::set<std::pair<double, std::size_t>, std::greater<>>;
+  using Groups = std::unordered_map<std::string, Ordered>;
+  /// Of a trial's seconds, both included.
+  struct Range {
+    double least, most;
+  };
   /// Those that take the CPU, or the others.
   struct Pool {
     Ordered by_cost;
-    std::unordered_map<std::string, Ordered> by_matrix;
+    Groups by_matrix;
     Ordered heads;       ///< the longest trial of each matrix
     double seconds = 0;  ///< of all of them
     /// The vendors' trials, and those that are compared with them, by what makes them comparable.
-    std::unordered_map<std::string, Ordered> references, compared;
+    Groups references, compared;
   };
   struct Round {
     Pool on_cpu, others;
@@ -84,11 +92,17 @@ class Queue {
   }
   std::optional<std::string> comparison_of(std::size_t index) const;
   bool is_reference(std::size_t index) const;
-  std::optional<std::size_t> longest(const Ordered& from, double most_seconds) const;
-  std::optional<std::size_t> longest(const Pools& from, double most_seconds) const;
+  std::optional<std::size_t> longer(std::optional<std::size_t> one, std::optional<std::size_t> other) const;
+  std::optional<std::size_t> longest(const Ordered& from, Range seconds) const;
+  std::optional<std::size_t> longest(const Pools& pools, Range seconds) const;
+  /// Of the group of that name.
+  std::optional<std::size_t> longest(const Pools& pools, Groups Pool::*groups, const std::string& name,
+                                     Range seconds) const;
+  std::optional<std::size_t> longest_of_free_matrix(const Pools& pools, const std::string& held,
+                                                    Range seconds) const;
   bool is_elsewhere(std::size_t index, const std::string& held) const;
-  std::optional<std::size_t> chosen_of(const Round& round, const Pools& pools, const Request& request) const;
-  std::optional<std::size_t> chosen_of(const Round& round, const Request& request, HostCpu cpu) const;
+  std::optional<std::size_t> choose(const Round& round, const Pools& pools, const Request& request) const;
+  std::optional<std::size_t> choose(const Round& round, const Request& request, HostCpu cpu) const;
   void insert(std::size_t index);
   void remove(std::size_t index);
   const std::vector<Trial>& trials_;

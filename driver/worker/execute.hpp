@@ -26,7 +26,7 @@ struct Held;
 template <class T>
 struct Placed;
 template <class T>
-class SampleAnswers;
+struct Measured;
 
 /// Holds what trials share: the devices, the inputs of the last trial, the reference's answer for them.
 class Executor {
@@ -51,23 +51,18 @@ class Executor {
   /// The inputs of a trial, made or read unless the last trial had the same.
   template <class T>
   Held<T>& hold_inputs(const Trial& trial, io::Record& record);
+  /// The runs of a trial as steps.
   template <class T>
-  struct Measured;
-  /// Warm-up, samples, the answer of the last sample, what the judge says of it, and stages.
+  class Measurement;
+  /// Warm-up, samples, the answer of the last sample, what the judge says of it, and the passes after them.
   template <class T>
   Measured<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
                       io::Record& record);
-  template <class T>
-  Samples sample(const Trial& trial, MethodRun<T>& run, SampleAnswers<T>& answers, io::Record& record);
   /// What the judge says of the answer of a working set, where it lies if `run` is there.
   /// @param digest of the pristine inputs on the device (judge_in_place)
   template <class T>
   Judgement judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
                          std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer);
-  /// The passes after the samples.
-  template <class T>
-  void measure_apart(const Trial& trial, MethodRun<T>& run, bool stages_known, double median,
-                     io::Record& record);
   template <class T>
   void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, Placed<T>& own,
                               io::Record& record);

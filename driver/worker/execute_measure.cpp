@@ -1,0 +1,352 @@
+// The runs of a trial, step by step: operands laid out, warm-up, samples, verification, and the passes after
+// them.
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "driver/base/statistics.hpp"
+#include "driver/base/words.hpp"
+#include "driver/system/clock.hpp"
+#include "driver/system/timed.hpp"
+#include "driver/worker/energy.hpp"
+#include "driver/worker/execute.hpp"
+#include "driver/worker/held.hpp"
+#include "driver/worker/measured.hpp"
+#include "driver/worker/stage_timer.hpp"
+#include "driver/worker/warm_up.hpp"
+#include "kernels/residual_device/device_reductions.hpp"
+
+namespace gaussweep::driver {
+
+namespace {
+
+/// From here on a warm-up is as good as a separate pass for the stages: loading a kernel takes milliseconds.
+constexpr double long_run_seconds = 1;
+
+/// How the operands of a trial reach its device.
+enum class Transfer {
+  once,       ///< before the first run; there they may stay for the next trial
+  pinned,     ///< once, from pinned memory, measured
+  every_run,  ///< before every run, for want of room
+};
+
+void note_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
+  sample.clock_mhz = reading.sm_clock_mhz;
+  sample.memory_clock_mhz = reading.memory_clock_mhz;
+  sample.power_w = reading.power_w;
+  sample.temperature_c = reading.temperature_c;
+  sample.throttled = reading.throttled;
+  record.sm_clock_mhz = reading.sm_clock_mhz;
+  record.memory_clock_mhz = reading.memory_clock_mhz;
+  record.power_w = reading.power_w;
+  record.temperature_c = reading.temperature_c;
+  if (reading.throttled) {
+    record.throttled += 1;
+    record.throttle_reason = reading.throttle_reason;
+  }
+}
+
+/// The stages of one run, measured as the trial asks.
+template <class T>
+void note_stages(io::Record& record, const Trial& trial, MethodRun<T>& run, Device& device) {
+  StageTimer timer(device, trial.stages == Stages::calls);
+  run.observed_run(timer);
+  record.stages = timer.finish();
+  if (device.backend() == Backend::cuda && timer.launches() > 0) record.kernels = timer.launches();
+}
+
+/// Whether the host's queueing is what took the time, and where it may be, what the GPU needs without it.
+template <class T>
+void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampling, double median,
+                   StoreWriter& store) {
+  constexpr double may_be_bound = 0.5;    // of the run's time is spent on queueing it
+  constexpr double short_seconds = 5e-4;  // the way of the first launch to the GPU shows
+  constexpr double bound = 1.1;           // times as long as the GPU alone
+  const bool queued_for_long = record.queue_seconds >= may_be_bound * median;
+  if (!queued_for_long && median > short_seconds) {
+    record.launch_bound = 0;
+    return;
+  }
+  StoreWriter::Pause pause(store, StoreWriter::Pause::Later{});
+  if (!run.record()) return;
+  record.kernels = run.recorded_kernels();
+  pause.settle(patience_for(Backend::cuda));
+  run.replayed_run();
+  const auto take = [&] {
+    io::Sample sample;
+    sample.seconds = run.replayed_run();
+    return sample;
+  };
+  const Statistics replay = take_samples(sampling, take, now_seconds).times();
+  record.replay_q1 = replay.q1;
+  record.replay_median = replay.median;
+  record.replay_q3 = replay.q3;
+  record.launch_bound = median > bound * replay.median ? 1 : 0;
+}
+
+template <class T>
+void note_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, Device& device,
+                 const GpuSampler& sampler, double median) {
+  const EnergyMeter meter{[&] { return sampler.total_joules(); }, [&] { return sampler.watts(); }, {}};
+  const auto runs = static_cast<double>(trial.inner_repeats);
+  const Energy energy =
+      measure_energy(meter, trial.energy_seconds, median * runs, [&](std::int64_t count, bool with_runs) {
+        run.queue(count, with_runs);
+        device.synchronize();
+      });
+  record.energy_joules = energy.joules / runs;
+  record.energy_uncertainty = energy.uncertainty / runs;
+  record.energy_source = energy.source;
+  record.energy_power_w = energy.busy_watts;
+  record.idle_power_w = energy.idle_watts;
+}
+
+/// The answer of the first working set, for a time when others are in its place. Nothing where there is no
+/// room.
+template <class T>
+std::optional<Placed<T>> kept_answer(Context& context, MethodRun<T>& run, const Trial& trial) {
+  Placed<T> kept;
+  try {
+    run.settle(0);
+    if (context.device.backend() == Backend::cuda)
+      kept.x = copy_on_device(context, run.staging().answer(0), trial.problem->x(trial.shape));
+    kept.answer = run.download(0, kept.is_on_device() ? static_cast<const T*>(kept.x.data()) : nullptr);
+    leave_host(kept);
+    return kept;
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
+/// An answer is no answer where its method wrote what it must not.
+void refuse_writes(const std::string& words, Judgement& verdict) {
+  if (words.empty()) return;
+  verdict.findings.ratio = std::numeric_limits<double>::infinity();
+  verdict.findings.flaw = words;
+}
+
+}  // namespace
+
+template <class T>
+class Executor::Measurement {
+ public:
+  Measurement(Executor& executor, const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
+              io::Record& record)
+      : executor_(executor),
+        trial_(trial),
+        method_(method),
+        held_(held),
+        inputs_(held.prepared->inputs),
+        record_(record),
+        context_(executor.context_of(trial.backend)),
+        device_(context_.device),
+        pristine_(pristine),
+        transfer_(pristine == Pristine::on_host ? Transfer::every_run
+                  : trial.pinned                ? Transfer::pinned
+                                                : Transfer::once),
+        answers_(
+            trial, [this] { return keep_first(); },
+            [this](int copy) {
+              return judged(&*run_, copy, run_->download(copy, nullptr), run_->report().convergence);
+            }) {}
+
+  Measured<T> measure() {
+    allocate();
+    upload();
+    std::optional<StoreWriter::Pause> pause(std::in_place, executor_.store_, StoreWriter::Pause::Later{});
+    warm_up_runs();
+    pause->settle(patience_for(trial_.backend));
+    sample();
+    pause.reset();
+    download();
+    if (transfer_ == Transfer::every_run) {  // the judge needs the memory of the runs
+      measure_apart();
+      run_.reset();
+    }
+    verify();
+    if (run_) leave();
+    return std::move(measured_);
+  }
+
+ private:
+  void at(const char* step) { executor_.at_(step); }
+  bool is_on_gpu() const { return trial_.backend == Backend::cuda; }
+  /// Whether the inputs lie on the worker's device, and not on a CPU beside it.
+  bool is_resident() const { return &device_ == &executor_.device_ && transfer_ != Transfer::every_run; }
+
+  void allocate() {
+    at("allocate");
+    Resident<T> there;
+    if (is_resident() && transfer_ == Transfer::once) {
+      there = held_.residence.take(context_, *held_.prepared);
+      if (there.has_a()) earlier_seconds_ = held_.residence.upload_seconds();
+    } else if (&device_ == &executor_.device_) {
+      held_.residence.clear();  // its memory is wanted
+    }
+    record_.allocate_seconds = timed(device_, [&] {
+      run_.emplace(context_, method_, trial_.backend, trial_.parameters, trial_.shape, trial_.inner_repeats,
+                   pristine_, std::move(there));
+    });
+  }
+
+  void upload() {
+    at("upload");
+    const bool pinned = transfer_ == Transfer::pinned;
+    record_.host_memory = pinned ? "pinned" : "pageable";
+    if (pinned) run_->lay_out(inputs_);
+    const bool was_there = run_->staging().is_there();
+    upload_seconds_ = timed(device_, [&] { pinned ? run_->upload_laid_out() : run_->upload(inputs_); });
+    record_.h2d_seconds = was_there ? earlier_seconds_ : earlier_seconds_ + upload_seconds_;
+    if (!is_resident()) return;
+    const Buffer& there = run_->staging().pristine();
+    digest_ = was_there ? held_.residence.digest() : device_digest(context_, there.data(), there.bytes());
+  }
+
+  /// Where a run is so long that a cold start does not show in it, the last warm-up measures the stages too.
+  void warm_up_runs() {
+    at("warm-up");
+    const Sampling& sampling = trial_.sampling;
+    const bool stages_too = trial_.stages != Stages::never && sampling.warmup > 0 &&
+                            sampling.warmup_seconds == 0 && trial_.inner_repeats == 1;
+    warm_up(*run_, sampling, stages_too ? 1 : 0);
+    if (!stages_too) return;
+    const double seconds = timed(device_, [&] { note_stages(record_, trial_, *run_, device_); });
+    stages_known_ = seconds > long_run_seconds;
+  }
+
+  void sample() {
+    at("samples");
+    if (trial_.sampling.cold) run_->run_cold();
+    GpuSampler& sampler = executor_.sampler();
+    if (is_on_gpu()) run_->watch_queue(now_seconds);
+    std::vector<double> queueing;
+    const auto take = [&] {
+      io::Sample sample;
+      sample.seconds = run_->timed_run();
+      queueing.push_back(run_->queue_seconds());
+      if (is_on_gpu()) note_reading(record_, sample, sampler.read());
+      answers_.look(run_->answer_digests());
+      return sample;
+    };
+    const Samples samples = take_samples(trial_.sampling, take, now_seconds);
+    measured_.times = samples.times();
+    answers_.forget_if_same();
+    const IterationReport& report = run_->report();
+    convergence_ = report.convergence;
+    record_.sample_list = samples.all;
+    record_.enough = samples.enough;
+    if (is_on_gpu()) record_.queue_seconds = summarise(queueing).median;
+    record_.repeats_bits = answers_.repeats_bits();
+    record_.iterations = report.iterations;
+    record_.history = report.history;
+  }
+
+  void download() {
+    at("download");
+    run_->settle();
+    Answer<T>& answer = measured_.placed.answer;
+    record_.d2h_seconds = timed(device_, [&] {
+      if (transfer_ == Transfer::pinned) return run_->fetch();
+      if (method_.layout != Layout::column_major) keep_on_device();  // which turns it round
+      answer = run_->download(static_cast<const T*>(measured_.placed.x.data()));
+    });
+    if (transfer_ == Transfer::pinned) answer = run_->fetched();
+  }
+
+  /// In place, before anything else runs in the answer's memory.
+  void verify() {
+    at("verify");
+    const double start = now_seconds();
+    MethodRun<T>* const run = run_ ? &*run_ : nullptr;
+    bool unjudged = false;
+    const auto judge_kept = [&](Placed<T>& kept) {
+      bring_to_host(device_, kept);
+      return judged(nullptr, 0, kept.answer, convergence_);
+    };
+    measured_.judged = answers_.worst(
+        judged(run, run != nullptr ? run->last_copy() : 0, measured_.placed.answer, convergence_), judge_kept,
+        unjudged);
+    if (unjudged)
+      add_words(record_.message,
+                "the answer of the first sample differs and was not judged: no room to keep it");
+    record_.info = measured_.judged.info;
+    record_.convergence = to_string(measured_.judged.convergence);
+    record_.verify_seconds = now_seconds() - start;
+  }
+
+  /// What needs the runs' memory as it is, and leaves the inputs for the next trial.
+  void leave() {
+    if (executor_.registry_.reference(trial_.problem, trial_.backend) != nullptr) keep_on_device();
+    if (run_->pristine() == Pristine::on_device)
+      refuse_writes(run_->forbidden_writes(), measured_.judged.verdict);
+    measure_apart();
+    if (is_resident() && transfer_ == Transfer::once)
+      held_.residence.keep(run_->staging(), *held_.prepared, digest_,
+                           earlier_seconds_ > 0 ? earlier_seconds_ : upload_seconds_);
+  }
+
+  /// The passes after the samples.
+  void measure_apart() {
+    const bool stages_left = trial_.stages != Stages::never && !stages_known_;
+    if (stages_left || is_on_gpu()) at("stages");
+    if (stages_left) note_stages(record_, trial_, *run_, device_);
+    if (!is_on_gpu()) return;
+    at("launches");
+    const double median = measured_.times.median;
+    note_launches(record_, *run_, trial_.sampling, median, executor_.store_);
+    // Operands from the host would take most of the time, and of the energy.
+    if (trial_.energy_seconds <= 0 || run_->pristine() != Pristine::on_device) return;
+    at("energy");
+    const StoreWriter::Pause pause(executor_.store_);
+    note_energy(record_, *run_, trial_, device_, executor_.sampler(), median);
+  }
+
+  JudgedAnswer judged(MethodRun<T>* run, int copy, const Answer<T>& answer, Convergence convergence) {
+    JudgedAnswer judged;
+    judged.verdict = executor_.judge_answer(trial_, method_, run, copy, digest_, inputs_, answer);
+    judged.info = answer.info;
+    judged.convergence = convergence;
+    return judged;
+  }
+  std::optional<Placed<T>> keep_first() {
+    if (transfer_ == Transfer::every_run) return std::nullopt;
+    return kept_answer(context_, *run_, trial_);
+  }
+  void keep_on_device() {
+    Buffer& x = measured_.placed.x;
+    if (is_resident() && x.data() == nullptr)
+      x = copy_on_device(context_, run_->staging().answer(run_->last_copy()),
+                         trial_.problem->x(trial_.shape));
+  }
+
+  Executor& executor_;
+  const Trial& trial_;
+  const Method& method_;
+  Held<T>& held_;
+  const Inputs<T>& inputs_;
+  io::Record& record_;
+  Context& context_;
+  Device& device_;
+  const Pristine pristine_;
+  const Transfer transfer_;
+  std::optional<MethodRun<T>> run_;
+  SampleAnswers<T> answers_;
+  Measured<T> measured_;
+  double earlier_seconds_ = 0, upload_seconds_ = 0;  ///< of the inputs: by an earlier trial, by this one
+  std::uint64_t digest_ = 0;                         ///< of the inputs on the worker's device
+  bool stages_known_ = false;
+  Convergence convergence_ = Convergence::none;
+};
+
+template <class T>
+Measured<T> Executor::measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
+                              io::Record& record) {
+  return Measurement<T>(*this, trial, method, held, pristine, record).measure();
+}
+
+template Measured<float> Executor::measure(const Trial&, const Method&, Held<float>&, Pristine, io::Record&);
+template Measured<double> Executor::measure(const Trial&, const Method&, Held<double>&, Pristine,
+                                            io::Record&);
+
+}  // namespace gaussweep::driver
