@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -13,6 +12,7 @@
 #ifdef GAUSSWEEP_HAS_CUDA
 
 #include "kernels/trsv/block_chain.hpp"
+#include "tests/gpu/on_gpu.hpp"
 
 namespace gaussweep {
 namespace {
@@ -89,14 +89,7 @@ class Solves {
   std::vector<double> expected_[3];
 };
 
-class BlockChainOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string why;
-    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
-  }
-  static bool small() { return std::getenv("GAUSSWEEP_SMALL") != nullptr; }
-};
+using BlockChainOnGpu = testing_help::OnGpu;
 
 TEST_F(BlockChainOnGpu, TenThousandRunsEndWithTheSameBits) {
   Solves solves(small() ? 300 : 1000);

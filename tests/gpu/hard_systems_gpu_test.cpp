@@ -1,5 +1,6 @@
 // The search of tests/kernels/hard_systems_test.cpp on a GPU, for every row that solves by inverted blocks.
 
+#include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/hard_systems.hpp"
 
 #include <gtest/gtest.h>
@@ -13,18 +14,9 @@ namespace {
 using namespace testing_help;
 
 template <class T>
-class HardOnGpu : public testing::Test {
+class HardOnGpu : public OnGpu {
  protected:
-  void SetUp() override {
-    std::string why;
-    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
-    device = make_cuda_device(0);
-    if (device->info().capability < 90) GTEST_SKIP() << "needs compute capability 9.0";
-    context.emplace(*device);
-  }
-  const Registry registry = builtin_registry();
-  std::unique_ptr<Device> device;
-  std::optional<Context> context;
+  void SetUp() override { require(90); }
 
   void expect_as_good_as_lapack(const char* problem, const char* variant) {
     const Hardest found = HardSystems<T>(*context, registry, problem, variant).search(starts(200), 12);

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 #include <string>
 
 #include "kernels/check/check.hpp"
+#include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
 
 namespace gaussweep {
@@ -22,14 +22,11 @@ struct Case {
   MatrixKind kind;
 };
 
-class InversesOnGpu : public testing::TestWithParam<Case> {
+class InversesOnGpu : public OnGpu, public testing::WithParamInterface<Case> {
  protected:
   void SetUp() override {
-    std::string why;
-    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
-    if (std::getenv("GAUSSWEEP_SMALL") != nullptr) GTEST_SKIP() << "small sizes only";
-    device = make_cuda_device(0);
-    if (device->info().capability < row().capability) GTEST_SKIP() << "needs another GPU";
+    if (small()) GTEST_SKIP() << "small sizes only";
+    require(row().capability);
   }
   const Method& row() const {
     return row_of(registry, std::string(GetParam().problem) + "/" + GetParam().variant);
@@ -54,8 +51,6 @@ class InversesOnGpu : public testing::TestWithParam<Case> {
       EXPECT_LT(check(row(), given, ours).ratio, 1);
     }
   }
-  const Registry registry = builtin_registry();
-  std::unique_ptr<Device> device;
 };
 
 TEST_P(InversesOnGpu, OddOrdersAreRight) {

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/planted.hpp"
 
 namespace gaussweep {
@@ -45,19 +44,14 @@ std::vector<JudgeCase> judge_cases() {
   return all;
 }
 
-class JudgeOnGpu : public testing::TestWithParam<JudgeCase> {
+class JudgeOnGpu : public OnGpu, public testing::WithParamInterface<JudgeCase> {
  protected:
   void SetUp() override {
-    std::string why;
-    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
-    if (small && GetParam().n > 100) GTEST_SKIP() << "small sizes only";
-    device = make_cuda_device(0);
+    if (small() && GetParam().n > 100) GTEST_SKIP() << "small sizes only";
+    require(0);
   }
   template <class T>
   void compare(const Shape& shape);
-  const bool small = std::getenv("GAUSSWEEP_SMALL") != nullptr;
-  const Registry registry = builtin_registry();
-  std::unique_ptr<Device> device;
   const std::unique_ptr<Device> host = cpu(Backend::host);
 };
 
@@ -65,7 +59,7 @@ template <class T>
 void JudgeOnGpu::compare(const Shape& shape) {
   const Problem problem = GetParam().problem;
   Context context(*device), host_context(*host);
-  const Method& vendor = vendor_row(registry, problem, small ? Backend::host : Backend::cuda);
+  const Method& vendor = vendor_row(registry, problem, small() ? Backend::host : Backend::cuda);
   Context& place = vendor.runs_on(Backend::cuda) ? context : host_context;
   const Parameters parameters = defaults(vendor);
   const auto inputs = make_inputs<T>(problem, shape, kind_for(problem), 1, 0);

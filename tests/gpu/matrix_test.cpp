@@ -8,23 +8,14 @@
 #include "kernels/check/check.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/peaks.hpp"
+#include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_run.hpp"
 
 namespace gaussweep {
 namespace {
 
 template <class T>
-class MatrixOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string why;
-    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
-    device_ = make_cuda_device(0);
-    context_ = std::make_unique<Context>(*device_);
-  }
-  std::unique_ptr<Device> device_;
-  std::unique_ptr<Context> context_;
-};
+class MatrixOnGpu : public testing_help::OnGpu {};
 using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(MatrixOnGpu, Precisions);
 
@@ -39,7 +30,7 @@ TYPED_TEST(MatrixOnGpu, GeneratesTheHostsBits) {
       spec.blur.width = n;
       spec.blur.height = 1;
       const auto host = generate<TypeParam>(spec);
-      const auto gpu = generate_on<TypeParam>(*this->context_, spec);
+      const auto gpu = generate_on<TypeParam>(*this->context, spec);
       ASSERT_EQ(host.data.size(), gpu.data.size());
       EXPECT_EQ(std::memcmp(host.data.data(), gpu.data.data(), host.data.size() * sizeof(TypeParam)), 0)
           << name << " n " << n;
@@ -50,7 +41,7 @@ TYPED_TEST(MatrixOnGpu, GeneratesTheHostsBits) {
 // Pieces, halves of pieces, and what is too small for them.
 TYPED_TEST(MatrixOnGpu, CopiesArriveWhateverTheirLength) {
   constexpr std::size_t piece = std::size_t{32} << 20;
-  Device& device = *this->device_;
+  Device& device = *this->device;
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{5} << 20, piece - 1, piece,
                                   piece + 1, 2 * piece, 3 * piece + 12345}) {
     std::vector<char> sent(bytes), back(bytes, 'x');
@@ -76,7 +67,7 @@ TYPED_TEST(MatrixOnGpu, VendorRowsAreRight) {
       for (const Shape& shape : testing_help::shapes(method, n)) {
         for (const MatrixKind kind : testing_help::fit_kinds(method, parameters)) {
           const auto inputs = testing_help::make_inputs<TypeParam>(method.problem, shape, kind);
-          const auto answer = testing_help::run_method(*this->context_, method, inputs, parameters);
+          const auto answer = testing_help::run_method(*this->context, method, inputs, parameters);
           const auto text = testing_help::describe(method, Backend::cuda, shape, parameters, to_string(kind),
                                                    to_string(precision_of<TypeParam>));
           EXPECT_LE(check(method, inputs, answer).ratio, default_tolerance(method.problem)) << text;
@@ -99,14 +90,14 @@ TYPED_TEST(MatrixOnGpu, SingularIsAResult) {
       inputs.a(40, 40) = 0;
       for (std::int64_t i = 41; i < 97; ++i) inputs.a(i, 40) = 0;  // no row to exchange with
       const Parameters parameters = testing_help::defaults(*method);
-      EXPECT_EQ(testing_help::run_method(*this->context_, *method, inputs, parameters).info, 41)
+      EXPECT_EQ(testing_help::run_method(*this->context, *method, inputs, parameters).info, 41)
           << method->id();
     }
   }
 }
 
 TYPED_TEST(MatrixOnGpu, PeaksAreThoseOfAGpu) {
-  const Peaks peaks = measure_peaks(*this->context_, 2);
+  const Peaks peaks = measure_peaks(*this->context, 2);
   EXPECT_GT(peaks.copy_bytes_per_second, 5e9);
   EXPECT_LT(peaks.copy_bytes_per_second, 1e14);
   EXPECT_GT(peaks.gemm_flops_float, 1e11);

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "kernels/core/errors.hpp"
+#include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/guarded_runs.hpp"
 #include "tests/kernels/method_cases.hpp"
 
@@ -42,28 +43,9 @@ std::vector<std::string> gpu_methods(bool portable_only) {
   return ids;
 }
 
-/// Skips, with the reason, where there is no GPU or one that is too old for the row.
-class Gpu : public testing::Test {
+class GpuMethods : public OnGpu, public testing::WithParamInterface<std::string> {
  protected:
-  void SetUp() override {
-    std::string why;
-    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
-    device = make_cuda_device(0);
-  }
-  const Registry registry = builtin_registry();
-  std::unique_ptr<Device> device;
-};
-
-class GpuMethods : public Gpu, public testing::WithParamInterface<std::string> {
- protected:
-  void SetUp() override {
-    Gpu::SetUp();
-    if (device == nullptr) return;
-    const int capability = device->info().capability;
-    const int needed = method().capability;
-    if (capability < needed)
-      GTEST_SKIP() << "needs compute capability " << needed << ", this GPU has " << capability;
-  }
+  void SetUp() override { require(method().capability); }
   const Method& method() const { return row_of(registry, GetParam()); }
 
   /// What a library does not offer on this GPU is not tested.
@@ -211,7 +193,7 @@ INSTANTIATE_TEST_SUITE_P(All, GpuAgainstEmulated, testing::ValuesIn(gpu_methods(
 
 /// The pipelined back substitution finishes whatever the grid: fewer blocks than multiprocessors, as many,
 /// and far more than can be resident at once.
-TEST_F(Gpu, PipelineFinishesWithAnyGrid) {
+TEST_F(OnGpu, PipelineFinishesWithAnyGrid) {
   const std::int64_t n = small_sizes() ? 33 : 2000;
   Context context(*device);
   const Shape shape{n, n, n, 1, Uplo::lower};
@@ -246,7 +228,7 @@ TEST_F(Gpu, PipelineFinishesWithAnyGrid) {
   }
 }
 
-TEST_F(Gpu, MemoryToPinIsRefusedWithoutHarm) {
+TEST_F(OnGpu, MemoryToPinIsRefusedWithoutHarm) {
   EXPECT_THROW(HostBuffer(*device, std::size_t{1} << 50), std::runtime_error);
   double value = 3, back = 0;
   const Buffer memory(*device, sizeof value);

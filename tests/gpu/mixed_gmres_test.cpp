@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 
 #include "kernels/check/check.hpp"
+#include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
 
 namespace gaussweep {
@@ -14,24 +14,13 @@ namespace {
 
 using namespace testing_help;
 
-class MixedGmres : public testing::Test {
+class MixedGmres : public OnGpu {
  protected:
-  void SetUp() override {
-    std::string why;
-    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
-    device = make_cuda_device(0);
-    const int needed = method().capability;
-    if (device->info().capability < needed) {
-      GTEST_SKIP() << "needs compute capability " << needed << ", this GPU has " << device->info().capability;
-    }
-    context = std::make_unique<Context>(*device);
-  }
+  void SetUp() override { require(method().capability); }
   /// The row, but that float is tried in every size.
   const Method& method() const { return from_one; }
   const Method& row() const { return row_of(registry, "gesv/mixed_gmres"); }
 
-  /// compute-sanitizer takes seconds for a recursion, which the sizes below have.
-  static bool small() { return std::getenv("GAUSSWEEP_SMALL") != nullptr; }
   static std::int64_t order() { return small() ? 100 : 300; }
   static Shape shape(std::int64_t n, std::int64_t nrhs = 1) { return {n, n, n, nrhs, Uplo::lower}; }
   template <class T>
@@ -96,7 +85,6 @@ class MixedGmres : public testing::Test {
     return in_vain;
   }
 
-  const Registry registry = builtin_registry();
   const Method from_one = [this] {
     Method method = row_of(registry, "gesv/mixed_gmres");
     for (Parameter& parameter : method.parameters) {
@@ -104,8 +92,6 @@ class MixedGmres : public testing::Test {
     }
     return method;
   }();
-  std::unique_ptr<Device> device;
-  std::unique_ptr<Context> context;
 };
 
 TEST_F(MixedGmres, WhatAllRowsMustDo) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "kernels/core/method_run.hpp"
+#include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/twins.hpp"
 
@@ -14,18 +15,7 @@ namespace {
 
 using namespace testing_help;
 
-class RecordingOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string why;
-    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
-    device = make_cuda_device(0);
-    context.emplace(*device);
-  }
-  const Registry registry = builtin_registry();
-  std::unique_ptr<Device> device;
-  std::optional<Context> context;
-};
+using RecordingOnGpu = OnGpu;
 
 TEST_F(RecordingOnGpu, ARecordedRunGivesTheSameBits) {
   const Shape shape{200, 200, 200, 1, Uplo::lower};

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "kernels/check/check.hpp"
+#include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
 
 namespace gaussweep {
@@ -14,17 +15,9 @@ namespace {
 
 using namespace testing_help;
 
-class RecursiveCholesky : public testing::Test {
+class RecursiveCholesky : public OnGpu {
  protected:
-  void SetUp() override {
-    std::string why;
-    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
-    device = make_cuda_device(0);
-    const int needed = row_of(registry, "potrf/recursive").capability;
-    if (device->info().capability < needed) {
-      GTEST_SKIP() << "needs compute capability " << needed << ", this GPU has " << device->info().capability;
-    }
-  }
+  void SetUp() override { require(row_of(registry, "potrf/recursive").capability); }
   template <class T>
   Answer<T> run(const std::string& id, const Inputs<T>& inputs) {
     Context context(*device);
@@ -36,8 +29,6 @@ class RecursiveCholesky : public testing::Test {
     const Problem problem = Problem::named(nrhs == 0 ? "potrf" : "posv");
     return make_inputs<T>(problem, {n, n, n, std::max<std::int64_t>(nrhs, 1), uplo}, MatrixKind::spd);
   }
-  const Registry registry = builtin_registry();
-  std::unique_ptr<Device> device;
 };
 
 class RecursiveCholeskySizes : public RecursiveCholesky, public testing::WithParamInterface<std::int64_t> {};

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "kernels/check/check.hpp"
+#include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
 
 namespace gaussweep {
@@ -15,19 +16,9 @@ namespace {
 
 using namespace testing_help;
 
-class RecursiveLu : public testing::Test {
+class RecursiveLu : public OnGpu {
  protected:
-  void SetUp() override {
-    std::string why;
-    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
-    device = make_cuda_device(0);
-    const int needed = row_of(registry, "getrf/recursive").capability;
-    if (device->info().capability < needed) {
-      GTEST_SKIP() << "needs compute capability " << needed << ", this GPU has " << device->info().capability;
-    }
-  }
-  const Registry registry = builtin_registry();
-  std::unique_ptr<Device> device;
+  void SetUp() override { require(row_of(registry, "getrf/recursive").capability); }
 };
 
 class RecursiveLuSizes : public RecursiveLu, public testing::WithParamInterface<std::int64_t> {};

@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "kernels/check/check.hpp"
+#include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/hard_products.hpp"
 #include "tests/kernels/method_cases.hpp"
 
@@ -14,23 +13,15 @@ namespace {
 
 using namespace testing_help;
 
-class ResiduesOnGpu : public testing::Test {
+class ResiduesOnGpu : public OnGpu {
  protected:
-  void SetUp() override {
-    std::string why;
-    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
-    device = make_cuda_device(0);
-    if (device->info().capability < 90) GTEST_SKIP() << "needs compute capability 9.0";
-    if (std::getenv("GAUSSWEEP_SMALL") != nullptr) count = 10;
-  }
+  void SetUp() override { require(90); }
   template <class T>
   Answer<T> run(Context& context, const char* id, const Inputs<T>& inputs) {
     const Method& method = row_of(registry, id);
     return run_method(context, method, inputs, defaults(method));
   }
-  const Registry registry = builtin_registry();
-  std::unique_ptr<Device> device;
-  unsigned count = 1000;
+  const unsigned count = small() ? 10 : 1000;
 };
 
 TEST_F(ResiduesOnGpu, AreAsRightAsDoubleOnHardProducts) {

@@ -1,0 +1,38 @@
+#pragma once
+/// A test on the first GPU; skipped, with the reason, where there is none or one that is too old.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kernels/core/context.hpp"
+#include "kernels/core/device.hpp"
+#include "kernels/core/method.hpp"
+
+namespace gaussweep::testing_help {
+
+class OnGpu : public testing::Test {
+ protected:
+  void SetUp() override { require(0); }
+  /// @param needed compute capability, 90 for 9.0
+  void require(int needed) {
+    std::string why;
+    if (cuda_device_count(&why) == 0) GTEST_SKIP() << "no GPU: " << why;
+    device = make_cuda_device(0);
+    const int capability = device->info().capability;
+    if (capability < needed)
+      GTEST_SKIP() << "needs compute capability " << needed << ", this GPU has " << capability;
+    context.emplace(*device);
+  }
+  /// Under compute-sanitizer, which takes seconds for what takes milliseconds.
+  static bool small() { return std::getenv("GAUSSWEEP_SMALL") != nullptr; }
+
+  const Registry registry = builtin_registry();
+  std::unique_ptr<Device> device;
+  std::optional<Context> context;
+};
+
+}  // namespace gaussweep::testing_help
