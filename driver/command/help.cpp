@@ -244,7 +244,7 @@ void add_help_command(CLI::App& app, const Registry& registry) {
     bool man = false, bash = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("help", "Say what a command does; the manual page; completion for bash");
+  CLI::App* sub = app.add_subcommand("help", "Help on a command; the manual page; completion for bash");
   sub->add_option("command", options->name, "The command [all of them]");
   sub->add_flag("--man", options->man, "The whole manual page, for man -l -");
   sub->add_flag("--bash", options->bash, "Completion for bash");

@@ -142,7 +142,8 @@ void add_info(CLI::App& parent, Commands& commands) {
     pid_t parent = 0;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* sub = parent.add_subcommand("info", "Say what a matrix file holds, and what the matrix is");
+  CLI::App* sub =
+      parent.add_subcommand("info", "Report what a matrix file holds, and properties of the matrix");
   sub->add_option("file", options->file, "Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
   sub->add_option("--dataset", options->dataset, "Path of the matrix in an HDF5 or MATLAB file");
   allow_words(*sub->add_option("--format", options->format, "How to show it")->capture_default_str(),

@@ -41,7 +41,7 @@ std::string unknown_word(const CLI::App& app, const std::string& command, const 
   }
   const std::vector<std::string> names = commands_of(app);
   if (names.empty())
-    return fmt::format("{}: '{}' is one word too many; see {} --help", command, word, command);
+    return fmt::format("{}: unexpected argument '{}'; see {} --help", command, word, command);
   return fmt::format("{}: no command '{}'; {}allowed: {}", command, word, io::nearest_hint(word, names),
                      fmt::join(names, ", "));
 }

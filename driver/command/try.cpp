@@ -48,7 +48,7 @@ struct TryWords {
   std::string file, output, backend = "auto", time_limit = "1min", uplo;
   std::vector<std::string> problems, precisions;
   bool condition = false;
-  TryWishes wishes;
+  TryRequest request;
 };
 
 /// A folder of its own that goes away with it.
@@ -171,7 +171,7 @@ bool print_answer(const io::Results& results) {
   if (any_is([](const io::Record& r) { return r.backend == "emulated"; }))
     words += " emulated: a GPU's kernels on this CPU; their times say nothing of a GPU.";
   if (any_is(is_finding))
-    words += " suspect, failed, diverged: nobody knew beforehand whether these methods suit the matrix.";
+    words += " suspect, failed, diverged: it was unknown whether these methods suit the matrix.";
   fmt::print("\n{}", paragraph(words, prose_width()));
   const Table unexpected = failure_table(results.records, Failures::unexpected);
   if (!unexpected.rows.empty())
@@ -191,29 +191,29 @@ std::string not_reached_words(const std::filesystem::path& run, const std::strin
 
 int try_matrix(TryWords& words, const Commands& commands) {
   refuse_ranks();
-  TryWishes& wishes = words.wishes;
+  TryRequest& request = words.request;
   for (const std::string& word : words.problems) {
-    wishes.problems.push_back(parse_option<Problem>("--problem", word));
-    if (wishes.problems.back()->second == SecondOperand::matrix) {
+    request.problems.push_back(parse_option<Problem>("--problem", word));
+    if (request.problems.back()->second == SecondOperand::matrix) {
       throw UsageError(
           fmt::format("--problem {}: takes two matrices; give them in a plan (gaussweep plan --help)", word));
     }
   }
-  if (!words.precisions.empty()) wishes.precisions.clear();
+  if (!words.precisions.empty()) request.precisions.clear();
   for (const std::string& word : words.precisions)
-    wishes.precisions.push_back(parse_option<Precision>("--precision", word));
-  if (!words.uplo.empty()) wishes.uplo = parse_option<Uplo>("--uplo", words.uplo);
-  wishes.seconds = parse_time_limit(words.time_limit);
+    request.precisions.push_back(parse_option<Precision>("--precision", word));
+  if (!words.uplo.empty()) request.uplo = parse_option<Uplo>("--uplo", words.uplo);
+  request.seconds = parse_time_limit(words.time_limit);
 
   const std::filesystem::path path = std::filesystem::absolute(words.file);
-  const io::MatrixInfo info = io::matrix_info_apart(path, wishes.dataset);
+  const io::MatrixInfo info = io::matrix_info_apart(path, request.dataset);
   fmt::print("Matrix:    {}\n{}", printable(words.file), info_text(info));
-  const SeenMatrix seen = see(io::import_matrix_apart(path, wishes.dataset),
+  const SeenMatrix seen = see(io::import_matrix_apart(path, request.dataset),
                               words.condition || std::max(info.rows, info.cols) <= most_factored);
   fmt::print("{}", seen_text(seen));
   const auto [backend, capability] = foreseen_backend(words.backend);
   const TryPlan plan =
-      plan_try(wishes, seen, facts_of_file(path, wishes.dataset), commands.registry, backend, capability);
+      plan_try(request, seen, facts_of_file(path, request.dataset), commands.registry, backend, capability);
   print_left_out(plan.left_out);
   if (plan.text.empty())
     throw UsageError("try: no method is left to try; see --problem, --method, --backend");
@@ -230,7 +230,7 @@ int try_matrix(TryWords& words, const Commands& commands) {
   options.plan = (std::filesystem::path(options.output) / "plan.yaml").string();
   options.made_plan = io::parse_plan(plan.text, "try", enum_names<Problem>());
   options.backend = words.backend;
-  options.time_limit = wishes.seconds;
+  options.time_limit = request.seconds;
   options.command_line = command_line(commands);
   std::signal(SIGPIPE, SIG_IGN);
   const int code = run_sweep(options, commands.registry);
@@ -240,7 +240,7 @@ int try_matrix(TryWords& words, const Commands& commands) {
     fmt::print("\n{}", paragraph(not_reached_words(options.output, words.time_limit), prose_width()));
   fmt::print("\n{}", options.is_kept
                          ? fmt::format("Everything that was measured: {}\n", printable(options.output))
-                         : "With -o DIR what was measured stays, with a plan to go on from.\n");
+                         : "-o DIR keeps the measurements, with a plan to go on from.\n");
   if (code == exit_ok || code == exit_wrong) return is_solved ? exit_ok : exit_wrong;
   return code;
 }
@@ -250,27 +250,31 @@ int try_matrix(TryWords& words, const Commands& commands) {
 void add_try_command(CLI::App& app, Commands& commands) {
   auto words = std::make_shared<TryWords>();
   CLI::App* sub = app.add_subcommand(
-      "try", "Say what a matrix is, run the methods that suit it, and say which of them wins");
-  TryWishes& wishes = words->wishes;
-  const auto add_list = [sub](const char* name, std::vector<std::string>& list, const char* help) {
+      "try", "Report what a matrix is, run the methods that suit it, and report the fastest");
+  TryRequest& request = words->request;
+  const auto add_list = [sub](const char* name, std::vector<std::string>& list, const std::string& help) {
     refuse_empty(*sub->add_option(name, list, help)->delimiter(',')->allow_extra_args(false));
   };
   sub->add_option("file", words->file, "Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
-  sub->add_option("--dataset", wishes.dataset, "Path of the matrix in an HDF5 or MATLAB file");
+  sub->add_option("--dataset", request.dataset, "Path of the matrix in an HDF5 or MATLAB file");
+  std::vector<std::string> of_one_matrix;
+  for (const Problem problem : all_problems()) {
+    if (problem->second != SecondOperand::matrix) of_one_matrix.push_back(problem->name);
+  }
   add_list("--problem", words->problems,
-           "Only these: trsv, gesv, getrf, potrf, posv, trtri, geinv, poinv [those that suit the matrix]");
-  add_list("--method", wishes.methods,
+           fmt::format("Only these: {} [those that suit the matrix]", fmt::join(of_one_matrix, ", ")));
+  add_list("--method", request.methods,
            "Only these, whatever they need and however long they take, e.g. lapack, gesv/gauss_* [those that "
            "suit it]");
   auto* nrhs =
-      sub->add_option("--nrhs", wishes.nrhs, "Right-hand sides of gesv, posv and trsv, one or a list [1]")
+      sub->add_option("--nrhs", request.nrhs, "Right-hand sides of gesv, posv and trsv, one or a list [1]")
           ->delimiter(',')
           ->allow_extra_args(false);
   allow_whole(*nrhs, 1, io::largest_size);
   add_list("--precision", words->precisions, "float, double, or both [double]");
   sub->add_option("--uplo", words->uplo,
                   "Triangle of trsv, trtri, potrf and posv: lower, upper [the matrix's own, else lower]");
-  allow_whole(*sub->add_option("--repeats", wishes.repeats, "Timed samples a trial")->capture_default_str(),
+  allow_whole(*sub->add_option("--repeats", request.repeats, "Timed samples a trial")->capture_default_str(),
               1, io::largest_count);
   allow_backends(*sub->add_option("--backend", words->backend, "As for run")->capture_default_str());
   refuse_empty(*sub->add_option("--time-limit", words->time_limit, "That all of it may take, as for run")

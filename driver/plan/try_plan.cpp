@@ -38,27 +38,27 @@ std::vector<Problem> problems_of_one_matrix(bool triangular) {
   return chosen;
 }
 
-std::vector<Problem> problems_for(const TryWishes& wishes, const SeenMatrix& matrix) {
-  if (!wishes.problems.empty()) return wishes.problems;
+std::vector<Problem> problems_for(const TryRequest& request, const SeenMatrix& matrix) {
+  if (!request.problems.empty()) return request.problems;
   if (matrix.facts.is_triangular() && matrix.facts.lower_bandwidth + matrix.facts.upper_bandwidth > 0)
     return problems_of_one_matrix(true);
   return problems_of_one_matrix(false);
 }
 
-bool is_wished(const TryWishes& wishes, const Method& method) {
-  return wishes.methods.empty() ||
-         std::any_of(wishes.methods.begin(), wishes.methods.end(),
+bool is_requested(const TryRequest& request, const Method& method) {
+  return request.methods.empty() ||
+         std::any_of(request.methods.begin(), request.methods.end(),
                      [&](const std::string& word) { return matches(word, method); });
 }
 
-void refuse_unknown_methods(const TryWishes& wishes, const std::vector<Problem>& problems,
+void refuse_unknown_methods(const TryRequest& request, const std::vector<Problem>& problems,
                             const Registry& registry) {
   std::vector<std::string> names;
   for (const Method& method : registry.all()) {
     if (std::find(problems.begin(), problems.end(), method.problem) != problems.end())
       names.push_back(method.id());
   }
-  for (const std::string& word : wishes.methods) {
+  for (const std::string& word : request.methods) {
     const bool any = std::any_of(problems.begin(), problems.end(),
                                  [&](Problem problem) { return means_any(word, problem, registry); });
     if (!any)
@@ -72,17 +72,17 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
 
-std::string plan_text(const TryWishes& wishes, const SeenMatrix& matrix, const FileFacts& file,
+std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const FileFacts& file,
                       const std::vector<Problem>& problems, const std::vector<Candidate>& candidates) {
   std::vector<std::string> precisions;
-  for (const Precision precision : wishes.precisions) precisions.emplace_back(to_string(precision));
+  for (const Precision precision : request.precisions) precisions.emplace_back(to_string(precision));
   std::string text = fmt::format(
       "name: {}\nprecision: [{}]\nrepeats: {}\nstages: never\nmatrix: {{file: {}{}}}\nsweep:\n",
-      quoted(std::filesystem::path(file.path).stem().string()), joined(precisions), wishes.repeats,
-      quoted(file.path), wishes.dataset.empty() ? "" : ", dataset: " + quoted(wishes.dataset));
+      quoted(std::filesystem::path(file.path).stem().string()), joined(precisions), request.repeats,
+      quoted(file.path), request.dataset.empty() ? "" : ", dataset: " + quoted(request.dataset));
   const bool is_singular = matrix.conditioning && std::isinf(matrix.conditioning->condition);
   const Uplo uplo =
-      wishes.uplo.value_or(matrix.facts.is_triangular() ? matrix.facts.triangle() : Uplo::lower);
+      request.uplo.value_or(matrix.facts.is_triangular() ? matrix.facts.triangle() : Uplo::lower);
   for (const Problem problem : problems) {
     std::vector<std::string> methods, doubtful;
     for (const Candidate& candidate : candidates) {
@@ -94,7 +94,7 @@ std::string plan_text(const TryWishes& wishes, const SeenMatrix& matrix, const F
     }
     if (methods.empty()) continue;
     text += fmt::format("  - problem: {}\n    method: [{}]\n", to_string(problem), joined(methods));
-    if (problem->has_axis("nrhs")) text += fmt::format("    nrhs: [{}]\n", fmt::join(wishes.nrhs, ", "));
+    if (problem->has_axis("nrhs")) text += fmt::format("    nrhs: [{}]\n", fmt::join(request.nrhs, ", "));
     if (problem->has_axis("uplo")) text += fmt::format("    uplo: {}\n", to_string(uplo));
     if (!doubtful.empty()) text += fmt::format("    expect: {{{}}}\n", joined(doubtful));
   }
@@ -136,21 +136,21 @@ class Refusals {
 
 }  // namespace
 
-TryPlan plan_try(const TryWishes& wishes, const SeenMatrix& matrix, const FileFacts& file,
+TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const FileFacts& file,
                  const Registry& registry, Backend requested, int capability) {
   if (!matrix.facts.is_square()) {
     throw UsageError(fmt::format("{} is {} x {}: what try solves, factors and inverts is square", file.path,
                                  matrix.facts.rows, matrix.facts.cols));
   }
-  const std::vector<Problem> problems = problems_for(wishes, matrix);
-  refuse_unknown_methods(wishes, problems, registry);
+  const std::vector<Problem> problems = problems_for(request, matrix);
+  refuse_unknown_methods(request, problems, registry);
   Refusals refusals(registry);
   std::vector<Candidate> candidates;
   for (const Problem problem : problems) {
     for (const Method& method : registry.all()) {
-      if (method.problem != problem || !is_wished(wishes, method)) continue;
+      if (method.problem != problem || !is_requested(request, method)) continue;
       const Suits suited = suits(matrix, method);
-      if (suited.fits || !wishes.methods.empty()) {
+      if (suited.fits || !request.methods.empty()) {
         candidates.push_back({&method, suited});
       } else {
         refusals.add(method, "needs " + need_words(suited.lacks));
@@ -160,7 +160,7 @@ TryPlan plan_try(const TryWishes& wishes, const SeenMatrix& matrix, const FileFa
   TryPlan result;
   if (!candidates.empty()) {
     const io::Plan plan =
-        io::parse_plan(plan_text(wishes, matrix, file, problems, candidates), "try", enum_names<Problem>());
+        io::parse_plan(plan_text(request, matrix, file, problems, candidates), "try", enum_names<Problem>());
     const Expansion expansion = expand(plan, registry, requested, capability,
                                        [&](const std::string&, const std::string&) { return file; });
     const CostModel model(registry);
@@ -188,17 +188,17 @@ TryPlan plan_try(const TryWishes& wishes, const SeenMatrix& matrix, const FileFa
         const std::string id = candidate.method->id() + " ";
         if (why.compare(0, id.size(), id) == 0) why.erase(0, id.size());
         refusals.add(*candidate.method, why);
-      } else if (wishes.methods.empty() && !chosen.empty() &&
-                 total + candidate.seconds > share_of_time * wishes.seconds) {
+      } else if (request.methods.empty() && !chosen.empty() &&
+                 total + candidate.seconds > share_of_time * request.seconds) {
         refusals.add(*candidate.method,
                      fmt::format("may take longer than {} (--time-limit, or name it with --method)",
-                                 duration_words(wishes.seconds)));
+                                 duration_words(request.seconds)));
       } else {
         total += candidate.seconds;
         chosen.push_back(candidate);
       }
     }
-    if (!chosen.empty()) result.text = plan_text(wishes, matrix, file, problems, chosen);
+    if (!chosen.empty()) result.text = plan_text(request, matrix, file, problems, chosen);
   }
   result.left_out = refusals.result();
   return result;

@@ -12,7 +12,7 @@
 namespace gaussweep::driver {
 
 /// What is to be tried.
-struct TryWishes {
+struct TryRequest {
   std::string dataset;
   std::vector<Problem> problems;     ///< empty: those that the matrix suits
   std::vector<std::string> methods;  ///< variants, ids, globs; empty: those that the matrix suits
@@ -41,7 +41,7 @@ struct TryPlan {
 /// @param file of the matrix, absolute
 /// @param requested, capability as for `expand`
 /// @throws UsageError where a word for methods means none, or a matrix is not square
-TryPlan plan_try(const TryWishes& wishes, const SeenMatrix& matrix, const FileFacts& file,
+TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const FileFacts& file,
                  const Registry& registry, Backend requested, int capability);
 
 }  // namespace gaussweep::driver

@@ -44,7 +44,7 @@ cpu_set_t cpus() {
   return set;
 }
 
-/// Open MPI's mpirun takes SIGINT, SIGTERM and SIGHUP as the wish to end its ranks: SIGTERM after so many
+/// Open MPI's mpirun takes SIGINT, SIGTERM and SIGHUP as requests to end its ranks: SIGTERM after so many
 /// seconds, SIGKILL after as many again, and 1 for its own exit code, whatever theirs are (seen with 4.1.4).
 double patience_of_launcher() {
   std::string name;

@@ -59,8 +59,8 @@ SeenMatrix square(std::int64_t n) {
   return seen;
 }
 
-TryPlan plan_of(const TryWishes& wishes, const SeenMatrix& seen, Backend backend = Backend::host) {
-  return plan_try(wishes, seen, file(seen.facts.rows), registry(), backend, 0);
+TryPlan plan_of(const TryRequest& request, const SeenMatrix& seen, Backend backend = Backend::host) {
+  return plan_try(request, seen, file(seen.facts.rows), registry(), backend, 0);
 }
 
 std::vector<Trial> trials_of(const TryPlan& plan, std::int64_t n) {
@@ -114,21 +114,21 @@ TEST(TryPlan, FailuresAreFindingsWhereItIsNotKnownThatAMethodSuits) {
 }
 
 TEST(TryPlan, WhatIsNamedIsTriedWhateverItNeedsAndTakes) {
-  TryWishes wishes;
-  wishes.problems = {Problem::named("potrf"), Problem::named("gesv")};
-  wishes.methods = {"cholesky", "gesv/pl*"};
-  wishes.nrhs = {1, 3};
-  wishes.seconds = 1e-9;
-  const std::vector<Trial> trials = trials_of(plan_of(wishes, square(8)), 8);
+  TryRequest request;
+  request.problems = {Problem::named("potrf"), Problem::named("gesv")};
+  request.methods = {"cholesky", "gesv/pl*"};
+  request.nrhs = {1, 3};
+  request.seconds = 1e-9;
+  const std::vector<Trial> trials = trials_of(plan_of(request, square(8)), 8);
   ASSERT_THAT(trials, SizeIs(3));
   EXPECT_EQ(trials[0].method, "cholesky");
   EXPECT_THAT(trials[0].expect, SizeIs(4));
   EXPECT_EQ(trials[1].shape.nrhs, 1);
   EXPECT_EQ(trials[2].shape.nrhs, 3);
 
-  wishes.methods = {"cholesy"};
+  request.methods = {"cholesy"};
   try {
-    plan_of(wishes, square(8));
+    plan_of(request, square(8));
     FAIL();
   } catch (const UsageError& e) {
     EXPECT_THAT(e.what(), HasSubstr("--method cholesy"));
@@ -137,16 +137,16 @@ TEST(TryPlan, WhatIsNamedIsTriedWhateverItNeedsAndTakes) {
 }
 
 TEST(TryPlan, TheShortestFirstAsLongAsTheTimeLasts) {
-  TryWishes wishes;
-  wishes.problems = {Problem::named("gesv")};
-  wishes.seconds = 10;  // n = 1000: 0.7 Gflop, at 1 Gflop/s six times 0.7 s
-  const TryPlan plan = plan_of(wishes, square(1000));
+  TryRequest request;
+  request.problems = {Problem::named("gesv")};
+  request.seconds = 10;  // n = 1000: 0.7 Gflop, at 1 Gflop/s six times 0.7 s
+  const TryPlan plan = plan_of(request, square(1000));
   EXPECT_THAT(methods_of(plan, 1000), ElementsAre("fast", "pivoting"));
   ASSERT_THAT(plan.left_out, SizeIs(2));
   EXPECT_THAT(plan.left_out[1].methods, ElementsAre("gesv/plain", "gesv/full"));
   EXPECT_THAT(plan.left_out[1].why, HasSubstr("--time-limit"));
-  wishes.seconds = 1e-3;
-  EXPECT_THAT(methods_of(plan_of(wishes, square(1000)), 1000),
+  request.seconds = 1e-3;
+  EXPECT_THAT(methods_of(plan_of(request, square(1000)), 1000),
               ElementsAre("fast"));  // something is always tried
 }
 
@@ -154,9 +154,9 @@ TEST(TryPlan, RectanglesAreRefusedAndNothingLeftIsNoPlan) {
   SeenMatrix tall = square(8);
   tall.facts.cols = 3;
   EXPECT_THROW(plan_of({}, tall), UsageError);
-  TryWishes wishes;
-  wishes.problems = {Problem::named("potrf")};
-  EXPECT_THAT(plan_of(wishes, square(8)).text, IsEmpty());
+  TryRequest request;
+  request.problems = {Problem::named("potrf")};
+  EXPECT_THAT(plan_of(request, square(8)).text, IsEmpty());
 }
 
 }  // namespace
