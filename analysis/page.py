@@ -134,10 +134,13 @@ class Page:
     def preformatted(self, summary, words):
         self.put(f"<details><summary>{text(summary)}</summary><pre>{text(words)}</pre></details>")
 
-    def table(self, name, frame, columns, limit=40, caption=""):
-        """A table of `columns` (column, heading, format or None) and its CSV with every row and column of the frame."""
+    def table(self, name, frame, columns, limit=40, caption="", also=None):
+        """A table of `columns` (column, heading, format or None) and its CSV with every row. The CSV has these columns
+        and those of `also`; without it, all of the frame."""
         if not len(frame):
             return
+        if also is not None:
+            frame = frame[[c for c, _, _ in columns] + list(also)]
         rows = []
         for row in frame.head(limit)[[c for c, _, _ in columns]].itertuples(index=False):
             cells = []

@@ -235,20 +235,7 @@ def ratio(page, night, experiment, drawing, rows):
     name = slug(experiment["id"], "ratio", drawing["slow"]["method"], drawing["fast"]["method"])
     page.table(
         name,
-        both[
-            [
-                "precision",
-                "device",
-                "size",
-                "config",
-                "matrix_kind",
-                "seconds_median_slow",
-                "seconds_median",
-                "ratio",
-                "low",
-                "high",
-            ]
-        ],
+        both,
         [
             ("precision", "precision", None),
             ("device", "device", None),
@@ -262,6 +249,7 @@ def ratio(page, night, experiment, drawing, rows):
             ("high", "at most", factor),
         ],
         limit=24,
+        also=(),
     )
     return True
 
@@ -434,19 +422,7 @@ def transfer(page, night, experiment, drawing, rows):
         )
     page.table(
         slug(experiment["id"], "table"),
-        moved[
-            [
-                "precision",
-                "nrhs",
-                "device",
-                "method",
-                "size",
-                "seconds_median",
-                "transfer",
-                "seconds_median_cpu",
-                "over",
-            ]
-        ],
+        moved,
         [
             ("precision", "precision", None),
             ("nrhs", "right-hand sides", whole),
@@ -459,5 +435,6 @@ def transfer(page, night, experiment, drawing, rows):
             ("over", "copying / CPU", factor),
         ],
         limit=40,
+        also=(),
     )
     return True

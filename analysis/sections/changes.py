@@ -85,10 +85,7 @@ def table(page, night):
     page.begin("changes", "Since the last run")
     page.table(
         "changes",
-        rows[
-            ["change", "problem", "method", "precision", "config", "task", "size", "device", "status_before", "status"]
-            + ["seconds_median_before", "seconds_median", "ratio"]
-        ],
+        rows,
         [
             ("change", "change", None),
             ("problem", "problem", None),
@@ -106,6 +103,7 @@ def table(page, night):
         ],
         limit=30,
         caption=("Trials whose status changed, or whose times gaussweep compare calls SLOWER or FASTER."),
+        also=(),
     )
 
 

@@ -186,25 +186,7 @@ def leaders_table(page, rows):
     table = leaders(rows)
     page.table(
         "leaders",
-        table[
-            [
-                "problem",
-                "precision",
-                "task",
-                "size",
-                "method",
-                "device",
-                "config",
-                "seconds_median",
-                "seconds_q1",
-                "seconds_q3",
-                "gflops",
-                "peak_share",
-                "second",
-                "second_behind",
-                "of",
-            ]
-        ],
+        table,
         [
             ("problem", "problem", None),
             ("precision", "precision", None),
@@ -223,4 +205,5 @@ def leaders_table(page, rows):
             "The fastest accepted answer of each problem, over all devices, at the largest size that most methods"
             " reached."
         ),
+        also=("config", "seconds_q1", "seconds_q3"),
     )

@@ -153,26 +153,7 @@ def ranking(page, night):
     shown = _telling_sizes(first)
     page.table(
         "ranking",
-        shown[
-            [
-                "problem",
-                "precision",
-                "task",
-                "size",
-                "device",
-                "method",
-                "config",
-                "seconds_median",
-                "seconds_q1",
-                "seconds_q3",
-                "gflops",
-                "peak_share",
-                "residual_ratio",
-                "second",
-                "second_behind",
-                "of",
-            ]
-        ].assign(second=shown["second"].fillna("–")),
+        shown.assign(second=shown["second"].fillna("–")),
         [
             ("problem", "problem", None),
             ("precision", "precision", None),
@@ -193,6 +174,7 @@ def ranking(page, night):
         ],
         limit=60,
         caption="The fastest accepted method by size, largest sizes first.",
+        also=(),
     )
     page.fold("Table: the fastest method of every race", mark)
 

@@ -34,23 +34,7 @@ def stages(page, night):
     page.plots(_profile(*panel) for panel in panels(rows[rows["share"] >= LEAST_SHARE]))
     page.table(
         "stages",
-        rows[
-            [
-                "problem",
-                "precision",
-                "device",
-                "method",
-                "config",
-                "task",
-                "size",
-                "kernel",
-                "calls",
-                "mean",
-                "seconds",
-                "share",
-                "occupancy",
-            ]
-        ],
+        rows,
         [
             ("problem", "problem", None),
             ("precision", "precision", None),
@@ -67,6 +51,7 @@ def stages(page, night):
         ],
         limit=80,
         caption="Stages of each method at its largest size.",
+        also=("config",),
     )
     page.plots(_occupancy_over_size(night))
 

@@ -129,23 +129,7 @@ def _speedup_table(page, rows, name):
     top = top.sort_values(["problem", "precision", "device", "method"])
     page.table(
         slug("speedup", name),
-        top[
-            [
-                "problem",
-                "precision",
-                "device",
-                "method",
-                "rest",
-                "task",
-                "size",
-                "base",
-                "value",
-                "speedup",
-                "speedup_low",
-                "speedup_high",
-                "status",
-            ]
-        ],
+        top,
         [
             ("problem", "problem", None),
             ("precision", "precision", None),
@@ -162,6 +146,7 @@ def _speedup_table(page, rows, name):
             ("status", "judged", None),
         ],
         caption=f"The largest speedup over {name} of each method; of its accepted answers where it has any.",
+        also=(),
     )
 
 
@@ -184,21 +169,7 @@ def transfer(page, night):
     last = at_largest(rows).sort_values(["problem", "precision", "device", "method"])
     page.table(
         "transfer",
-        last[
-            [
-                "problem",
-                "precision",
-                "device",
-                "method",
-                "task",
-                "size",
-                "seconds_median",
-                "allocate_seconds",
-                "h2d_seconds",
-                "d2h_seconds",
-                "transfer_share",
-            ]
-        ],
+        last,
         [
             ("problem", "problem", None),
             ("precision", "precision", None),
@@ -214,4 +185,5 @@ def transfer(page, night):
         ],
         limit=60,
         caption="Each method at its largest size.",
+        also=(),
     )
