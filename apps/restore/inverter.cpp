@@ -97,6 +97,20 @@ Inverter choose_inverter(const Registry& registry, Formula formula, const std::s
   return placed(*method, "--method", requested, precision, capability);
 }
 
+Inverter choose_method(const Registry& registry, Problem problem, const std::string& word, Backend requested,
+                       Precision precision, int capability) {
+  const std::vector<Problem> problems{problem};
+  const std::string allowed = fmt::format("allowed: {}", fmt::join(ids_of(registry, problems), ", "));
+  const Method* method = find_method(registry, problems, "--method", word, requested, allowed);
+  if (method == nullptr)
+    throw UsageError(
+        fmt::format("no library has {} in this build; give --method, {}", to_string(problem), allowed));
+  if (method->problem != problem)
+    throw UsageError(fmt::format("--method {}: is of another problem than {}; {}", method->id(),
+                                 to_string(problem), allowed));
+  return placed(*method, "--method", requested, precision, capability);
+}
+
 Inverter choose_multiplier(const Registry& registry, const std::string& word, Backend requested,
                            Precision precision, int capability) {
   const std::vector<Problem> problems{Problem::named("gemm")};

@@ -60,6 +60,10 @@ Inverter choose_inverter(const Registry& registry, Formula formula, const std::s
 Inverter choose_multiplier(const Registry& registry, const std::string& word, Backend requested,
                            Precision precision, int capability);
 
+/// Finds a method of `problem` likewise, for --method. @throws UsageError
+Inverter choose_method(const Registry& registry, Problem problem, const std::string& word, Backend requested,
+                       Precision precision, int capability);
+
 /// What is restored, and how.
 struct RestoreJob {
   BlurSpec blur;  ///< width and height are the image's; `what` is set by the formula

@@ -101,6 +101,7 @@ int run_command_line(int argc, char** argv, const Registry& registry, const Devi
   add_verify_command(app, commands);
   add_merge_command(app, commands);
   add_matrix_command(app, commands);
+  add_solve_command(app, commands);
   add_restore_command(app, commands);
   add_export_command(app);
   add_worker_command(app, commands);

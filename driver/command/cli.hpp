@@ -51,5 +51,6 @@ void add_verify_command(CLI::App& app, Commands& commands);
 void add_merge_command(CLI::App& app, Commands& commands);
 void add_matrix_command(CLI::App& app, Commands& commands);
 void add_restore_command(CLI::App& app, Commands& commands);
+void add_solve_command(CLI::App& app, Commands& commands);
 
 }  // namespace gaussweep::driver

@@ -54,6 +54,7 @@ const std::vector<std::pair<const char*, const char*>>& examples() {
       {"matrix",
        "gaussweep matrix info A.mtx\n"
        "gaussweep matrix generate --kind spd -n 1k -o spd.h5"},
+      {"solve", "gaussweep solve A.mtx --rhs b.npy -o x.npy\ngaussweep solve A.mat -o inverse.mtx"},
       {"restore", "gaussweep restore --image shapes.pgm --psf gaussian --sigma 1.5 -o restored"},
       {"export",
        "gaussweep export runs/first > records.csv\ngaussweep export runs/* --status pass -o "

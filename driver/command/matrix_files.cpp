@@ -125,14 +125,24 @@ void import_to_file(const std::filesystem::path& input, const std::string& datas
   }
 }
 
+void require_dense_ending(const std::filesystem::path& path) {
+  if (path.extension() != ".npy" && path.extension() != ".mtx")
+    throw UsageError(
+        fmt::format("-o {}: the ending decides the format; allowed are .npy and .mtx (to write "
+                    ".h5, use matrix import)",
+                    path.string()));
+}
+
+void write_dense(const std::filesystem::path& path, const io::Dense<double>& matrix) {
+  require_dense_ending(path);
+  if (path.extension() == ".npy") return io::export_npy(path, matrix);
+  io::export_matrix_market(path, matrix);
+}
+
 void export_to_file(const std::filesystem::path& input, const std::string& dataset,
                     const std::filesystem::path& output) {
-  if (output.extension() == ".npy") return io::export_npy(output, io::import_matrix_apart(input, dataset));
-  if (matrix_format(output) != MatrixFormat::matrix_market) {
-    throw UsageError(
-        fmt::format("-o {}: export writes .mtx and .npy; to write .h5, use matrix import", output.string()));
-  }
-  io::export_matrix_market(output, io::import_matrix_apart(input, dataset));
+  require_dense_ending(output);
+  write_dense(output, io::import_matrix_apart(input, dataset));
 }
 
 nlohmann::ordered_json info_json(const io::MatrixInfo& info) {

@@ -32,7 +32,12 @@ void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t 
 void import_to_file(const std::filesystem::path& input, const std::string& dataset, Precision precision,
                     const std::filesystem::path& output);
 
-/// Reads any readable matrix and writes it as Matrix Market.
+/// @throws UsageError where a name ends neither with .npy nor with .mtx
+void require_dense_ending(const std::filesystem::path& path);
+/// Writes .npy or Matrix Market, as the name ends.
+void write_dense(const std::filesystem::path& path, const io::Dense<double>& matrix);
+
+/// Reads any readable matrix and writes it so.
 void export_to_file(const std::filesystem::path& input, const std::string& dataset,
                     const std::filesystem::path& output);
 

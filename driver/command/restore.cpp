@@ -13,6 +13,7 @@
 #include "driver/base/table.hpp"
 #include "driver/command/blur_options.hpp"
 #include "driver/command/cli.hpp"
+#include "driver/command/device_choice.hpp"
 #include "driver/command/matrix_files.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
@@ -52,19 +53,6 @@ NoiseSpec parse_noise(const std::string& text) {
   noise.level = io::parse_real({text.substr(colon + 1), {"--noise " + text, 0, 0}}, 0, gaussian ? 1000 : 1,
                                gaussian ? "SIGMA" : "PROBABILITY");
   return noise;
-}
-
-/// Where it will compute: what was asked for, `auto` being a GPU where there is one. The device, too, if a
-/// GPU.
-Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu) {
-  std::string why;
-  const bool may_use_gpu = word == "auto" || word == "cuda";
-  if (may_use_gpu && cuda_device_count(&why) > 0) {
-    gpu = make_worker_device(Backend::cuda);
-    return Backend::cuda;
-  }
-  if (word == "cuda") throw UsageError(fmt::format("--backend cuda: there is no GPU here ({})", why));
-  return word == "auto" ? Backend::emulated : parse_option<Backend>("--backend", word);
 }
 
 RestoreJob job_of(RestoreWords& words) {
@@ -139,6 +127,17 @@ int run_restore(RestoreWords& words, const Commands& commands) {
 }
 
 }  // namespace
+
+Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu) {
+  std::string why;
+  const bool may_use_gpu = word == "auto" || word == "cuda";
+  if (may_use_gpu && cuda_device_count(&why) > 0) {
+    gpu = make_worker_device(Backend::cuda);
+    return Backend::cuda;
+  }
+  if (word == "cuda") throw UsageError(fmt::format("--backend cuda: there is no GPU here ({})", why));
+  return word == "auto" ? Backend::emulated : parse_option<Backend>("--backend", word);
+}
 
 void add_restore_command(CLI::App& app, Commands& commands) {
   auto words = std::make_shared<RestoreWords>();

@@ -1,0 +1,163 @@
+/// `gaussweep solve`: one answer of one method, judged and written to a file.
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <utility>
+
+#include "apps/restore/restoration.hpp"
+#include "driver/base/errors.hpp"
+#include "driver/base/rounded.hpp"
+#include "driver/base/words.hpp"
+#include "driver/command/cli.hpp"
+#include "driver/command/device_choice.hpp"
+#include "driver/command/matrix_files.hpp"
+#include "driver/command/option_checks.hpp"
+#include "driver/command/option_words.hpp"
+#include "driver/judge/judge.hpp"
+#include "driver/plan/trial.hpp"
+#include "driver/worker/probe.hpp"
+#include "kernels/check/check.hpp"
+#include "kernels/core/method_run.hpp"
+
+namespace gaussweep::driver {
+namespace {
+
+struct SolveWords {
+  std::string file, dataset, right, right_dataset, problem, method, uplo = "lower", precision = "double",
+                                                                    backend = "auto", output;
+  bool force = false;
+};
+
+template <class T>
+HostMatrix<T> imported(const std::string& file, const std::string& dataset) {
+  io::Dense<T> dense = rounded<T>(io::import_matrix_apart(file, dataset), file);
+  HostMatrix<T> matrix;
+  matrix.rows = dense.rows;
+  matrix.cols = dense.cols;
+  matrix.data = std::move(dense.data);
+  return matrix;
+}
+
+/// Makes of the other triangle what the problem takes it for.
+template <class T>
+void settle_triangle(HostMatrix<T>& matrix, Counts counts, Uplo uplo) {
+  if (counts == Counts::all) return;
+  for (std::int64_t j = 0; j < matrix.cols; ++j) {
+    for (std::int64_t i = j + 1; i < matrix.rows; ++i) {
+      T &below = matrix(i, j), &above = matrix(j, i);
+      T& other = uplo == Uplo::lower ? above : below;
+      other = counts == Counts::triangle ? T(0) : uplo == Uplo::lower ? below : above;
+    }
+  }
+}
+
+/// @throws UsageError where A and B do not fit the problem, or memory does not hold them
+template <class T>
+Inputs<T> inputs_of(const SolveWords& words, Problem problem) {
+  Inputs<T> inputs;
+  inputs.a = imported<T>(words.file, words.dataset);
+  if (inputs.a.rows != inputs.a.cols)
+    throw UsageError(fmt::format("{}: {} x {}; {} takes square matrices", words.file, inputs.a.rows,
+                                 inputs.a.cols, to_string(problem)));
+  inputs.shape = {inputs.a.rows, inputs.a.rows, inputs.a.rows, 1, parse_option<Uplo>("--uplo", words.uplo)};
+  if (!words.right.empty()) {
+    inputs.b = imported<T>(words.right, words.right_dataset);
+    if (inputs.b.rows != inputs.a.rows)
+      throw UsageError(fmt::format("--rhs {}: {} rows; A has {}", words.right, inputs.b.rows, inputs.a.rows));
+    inputs.shape.nrhs = inputs.b.cols;
+  }
+  if (problem->counts_of_a == Counts::triangle)
+    settle_triangle(inputs.a, problem->counts_of_a, inputs.shape.uplo);
+  return inputs;
+}
+
+template <class T>
+int solve_typed(const SolveWords& words, const Inverter& by, Device& device) {
+  const Method& method = *by.method;
+  const Problem problem = method.problem;
+  const Inputs<T> inputs = inputs_of<T>(words, problem);
+  Context context(device);
+  MethodRun<T> run(context, method, by.backend, defaults_of(method), inputs.shape);
+  run.upload(inputs);
+  if (by.backend == Backend::cuda) run.warm_up();  // libraries and kernels are loaded by a first run
+  const double seconds = run.timed_run();
+  Answer<T> answer = run.download();
+  const double tolerance = default_tolerance(problem);
+  const Findings found = check(method, inputs, answer, tolerance);
+  const Evidence evidence{problem, found.ratio, tolerance, answer.info, run.report().convergence, found.flaw};
+  const io::Status status = judge(evidence);
+  const bool is_answer = status == io::Status::pass || status == io::Status::suspect;
+  fmt::print("{} ({}, {}): {}, {}, ratio {:.2g} (tolerance {:g})\n", method.id(), to_string(by.backend),
+             words.precision, word(status), seconds_text(seconds), found.ratio, tolerance);
+  if (status != io::Status::pass) spdlog::warn("{}", finding_words(evidence));
+  if (!is_answer) {
+    spdlog::warn("{}: not written", words.output);
+    return status == io::Status::error ? exit_broken : exit_wrong;
+  }
+  settle_triangle(answer.x, problem->counts_of_x, inputs.shape.uplo);
+  write_dense(words.output, {answer.x.rows, answer.x.cols, {answer.x.data.begin(), answer.x.data.end()}});
+  fmt::print("{}: {} x {}\n", words.output, answer.x.rows, answer.x.cols);
+  return status == io::Status::pass ? exit_ok : exit_wrong;
+}
+
+/// Whether an answer is one matrix, of one square matrix and right-hand sides at most.
+bool is_solvable(Problem problem) {
+  return problem->second != SecondOperand::matrix && !problem->has_pivots;
+}
+
+int run_solve(SolveWords& words, const Commands& commands) {
+  if (words.problem.empty()) words.problem = words.right.empty() ? "geinv" : "gesv";
+  const Problem problem = parse_option<Problem>("--problem", words.problem);
+  if (!is_solvable(problem)) {
+    std::string allowed;
+    for (const Problem other : all_problems()) {
+      if (is_solvable(other)) allowed += (allowed.empty() ? "" : ", ") + std::string(to_string(other));
+    }
+    throw UsageError(
+        fmt::format("--problem {}: its answer is not one matrix of A and right-hand sides; allowed: {}",
+                    words.problem, allowed));
+  }
+  const bool wants_right = problem->second == SecondOperand::right_hand_sides;
+  if (wants_right && words.right.empty())
+    throw UsageError(fmt::format("--problem {}: needs --rhs FILE", words.problem));
+  if (!wants_right && !words.right.empty())
+    throw UsageError(fmt::format("--rhs {}: {} has no right-hand sides", words.right, words.problem));
+  require_dense_ending(words.output);
+  check_output(words.output, words.force);
+  const Precision precision = parse_precision(words.precision);
+  std::unique_ptr<Device> device;
+  const Backend requested = choose_backend(words.backend, device);
+  const Inverter by = choose_method(commands.registry, problem, words.method, requested, precision,
+                                    device ? device->info().capability : 0);
+  if (by.backend != Backend::cuda) device = make_worker_device(by.backend);
+  return precision == Precision::float32 ? solve_typed<float>(words, by, *device)
+                                         : solve_typed<double>(words, by, *device);
+}
+
+}  // namespace
+
+void add_solve_command(CLI::App& app, Commands& commands) {
+  auto words = std::make_shared<SolveWords>();
+  CLI::App* sub = app.add_subcommand("solve", "Solve a system, or invert a matrix, and write the answer");
+  sub->add_option("file", words->file, "A: Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
+  sub->add_option("--dataset", words->dataset, "Path of the matrix in an HDF5 or MATLAB file");
+  sub->add_option("--rhs", words->right, "The right-hand sides, a file of the same kinds");
+  sub->add_option("--rhs-dataset", words->right_dataset, "Path of the right-hand sides in their file");
+  sub->add_option("--problem", words->problem, "What to compute [gesv with --rhs, else geinv]");
+  sub->add_option("--method", words->method,
+                  "An id of gaussweep methods, or a variant [the vendor's library]");
+  sub->add_option("--uplo", words->uplo, "The triangle, where the problem has one: lower or upper")
+      ->capture_default_str();
+  sub->add_option("--precision", words->precision, "float or double")->capture_default_str();
+  allow_backends(
+      *sub->add_option("--backend", words->backend, "auto: cuda where there is a GPU, else the CPU")
+           ->capture_default_str());
+  refuse_empty(*sub->add_option("-o,--output", words->output, "FILE.npy or FILE.mtx")->required());
+  sub->add_flag("--force", words->force, "Replace the file where it exists");
+  sub->callback([words, &commands] { commands.exit_code = run_solve(*words, commands); });
+}
+
+}  // namespace gaussweep::driver

@@ -1,0 +1,78 @@
+"""solve: answers of a user's own matrix as files, or a reason and no file."""
+
+import unittest
+
+import numpy as np
+from harness import SweepTest, run
+
+
+class Solve(SweepTest):
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(7)
+        self.a = random.standard_normal((37, 37))
+        self.x = random.standard_normal((37, 3))
+        self.definite = self.a @ self.a.T + 37 * np.eye(37)
+        for name, data in (("A", self.a), ("b", self.a @ self.x), ("S", self.definite), ("c", self.definite @ self.x)):
+            np.save(self.folder / f"{name}.npy", data)
+        np.save(self.folder / "Z.npy", np.zeros((5, 5)))
+
+    def solve(self, *options, output="x.npy", code=0):
+        done = run(["solve", *options, "-o", output], cwd=self.folder)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.said = done.stdout + done.stderr
+        if code == 0 and output.endswith(".npy"):
+            return np.load(self.folder / output)
+        return None
+
+    def test_systems_inverses_and_factors(self):
+        np.testing.assert_allclose(self.solve("A.npy", "--rhs", "b.npy"), self.x, atol=1e-10)
+        self.assertIn("pass", self.said)
+        force = "--force"
+        np.testing.assert_allclose(self.solve("A.npy", force) @ self.a, np.eye(37), atol=1e-10)
+        single = self.solve("A.npy", "--rhs", "b.npy", "--precision", "float", force)
+        np.testing.assert_allclose(single, self.x, atol=1e-3)
+        np.testing.assert_allclose(
+            self.solve("S.npy", "--rhs", "c.npy", "--problem", "posv", force), self.x, atol=1e-10
+        )
+        for uplo, part in (("lower", np.tril), ("upper", np.triu)):
+            factor = self.solve("S.npy", "--problem", "potrf", "--uplo", uplo, force)
+            np.testing.assert_array_equal(factor, part(factor))
+            product = factor @ factor.T if uplo == "lower" else factor.T @ factor
+            np.testing.assert_allclose(product, self.definite, atol=1e-9)
+            inverse = self.solve("S.npy", "--problem", "poinv", "--uplo", uplo, force)
+            np.testing.assert_allclose(inverse @ self.definite, np.eye(37), atol=1e-10)
+            triangle = self.solve("S.npy", "--rhs", "b.npy", "--problem", "trsv", "--uplo", uplo, force)
+            np.testing.assert_allclose(part(self.definite) @ triangle, np.load(self.folder / "b.npy"), atol=1e-8)
+        self.solve(
+            "A.npy", "--rhs", "b.npy", "--method", "gauss_jordan_shared", "--backend", "emulated", output="x.mtx"
+        )
+        self.assertIn("gesv/gauss_jordan_shared (emulated", self.said)
+        written = np.loadtxt(self.folder / "x.mtx", skiprows=2).reshape((37, 3), order="F")
+        np.testing.assert_allclose(written, self.x, atol=1e-10)
+
+    def test_what_has_no_answer_writes_nothing(self):
+        for options, code, said in (
+            (["Z.npy"], 1, "x.npy: not written"),
+            (["A.npy", "--problem", "potrf"], 1, "x.npy: not written"),
+            (["A.npy", "--problem", "getrf"], 2, "allowed: trsv, gesv"),
+            (["A.npy", "--problem", "gesv"], 2, "needs --rhs FILE"),
+            (["A.npy", "--rhs", "b.npy", "--problem", "geinv"], 2, "geinv has no right-hand sides"),
+            (["A.npy", "--rhs", "Z.npy"], 2, "5 rows; A has 37"),
+            (["b.npy"], 2, "takes square matrices"),
+            (["A.npy", "--method", "gesv/lapack"], 2, "is of another problem than geinv"),
+            (["A.npy", "--rhs", "b.npy", "--method", "gesv/lapak"], 2, "nearest: gesv/lapack"),
+            (["absent.npy"], 2, "there is no such file"),
+        ):
+            self.solve(*options, code=code)
+            self.assertIn(said, self.said, options)
+            self.assertFalse((self.folder / "x.npy").exists(), options)
+        self.solve("A.npy", output="x.txt", code=2)
+        self.assertIn("allowed are .npy and .mtx", self.said)
+        (self.folder / "x.npy").write_text("mine")
+        self.solve("A.npy", code=2)
+        self.assertEqual((self.folder / "x.npy").read_text(), "mine")
+
+
+if __name__ == "__main__":
+    unittest.main()
