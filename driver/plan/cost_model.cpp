@@ -95,7 +95,7 @@ void CostModel::learn(const io::Record& record) {
   Mean& mean = seen.besides[record.n];
   mean.seconds += std::max(0.0, whole - runs * record.seconds_median);
   mean.count += 1;
-  Point& point = seen.points[method][std::log(record.flops)];
+  Point& point = seen.points[{method, std::isfinite(record.energy_joules)}][std::log(record.flops)];
   point.run += record.seconds_median;
   point.besides += std::max(0.0, whole - runs * record.seconds_median);
   point.runs += runs;
@@ -189,10 +189,14 @@ double CostModel::besides(const Trial& trial) const {
   return grown * mean.seconds / mean.count;
 }
 
+bool measures_energy(const Trial& trial) {
+  return trial.backend == Backend::cuda && trial.energy_seconds > 0;
+}
+
 double CostModel::estimate(const Trial& trial) const {
   // Energy is measured with the runs and once more without them.
   return besides(trial) + runs_of(trial) * run_seconds(trial) + trial.sampling.warmup_seconds +
-         (trial.backend == Backend::cuda ? 2 * trial.energy_seconds : 0);
+         (measures_energy(trial) ? 2 * trial.energy_seconds : 0);
 }
 
 /// @pre points are not empty
@@ -234,13 +238,22 @@ TimeRange CostModel::at(const Points& points, const Trial& trial, double log_flo
 }
 
 std::optional<TimeRange> CostModel::expected(const Trial& trial) const {
+  const bool with_energy = measures_energy(trial);
+  std::optional<TimeRange> range = expected(trial, with_energy);
+  if (range || !with_energy) return range;
+  range = expected(trial, false);  // this GPU may measure none
+  if (range) *range += {0, trial.energy_seconds, 3 * trial.energy_seconds};
+  return range;
+}
+
+std::optional<TimeRange> CostModel::expected(const Trial& trial, bool with_energy) const {
   const Method* method = registry_.find(trial.problem, trial.method);
   if (method == nullptr) return std::nullopt;
   const double log_flops = std::log(std::max(1.0, trial_flops(*method, trial.shape, trial.parameters)));
   for (const Precision precision : {trial.precision, other_of(trial.precision)}) {
     const auto seen = seen_.find({&trial.problem.row(), precision, trial.backend});
     if (seen == seen_.end()) continue;
-    const auto points = seen->second.points.find(method);
+    const auto points = seen->second.points.find({method, with_energy});
     if (points == seen->second.points.end()) continue;
     const TimeRange span = at(points->second, trial, log_flops);
     if (precision == trial.precision) return span;
@@ -253,6 +266,7 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial) const {
       if (std::get<2>(kind) != trial.backend || (std::get<0>(kind) == &trial.problem.row()) != same_problem)
         continue;
       for (const auto& [other, points] : seen.points) {
+        if (other.second != with_energy) continue;
         const TimeRange one = at(points, trial, log_flops);
         all = {std::min(all.low, one.low), all.likely + std::log(std::max(one.likely, 1e-9)),
                std::max(all.high, one.high)};

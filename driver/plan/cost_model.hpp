@@ -22,6 +22,9 @@ struct TimeRange {
 /// "3 min 10 s to 5 min 20 s", or "about 4 min 02 s" where the ends are near each other.
 std::string span_words(const TimeRange& seconds);
 
+/// Whether the trial takes time for energy too.
+bool measures_energy(const Trial& trial);
+
 class CostModel {
  public:
   explicit CostModel(const Registry& registry) : registry_(registry) {}
@@ -44,6 +47,7 @@ class CostModel {
     double shortest = std::numeric_limits<double>::infinity(), longest = 0;
   };
   using Points = std::map<double, Point>;  ///< by ln of the operations
+  std::optional<TimeRange> expected(const Trial& trial, bool with_energy) const;
   static TimeRange at(const Points& points, const Trial& trial, double log_flops);
   double seen_rate(const Trial& trial, const Method& method, Precision precision) const;
   double rate_of_relatives(const Trial& trial, const Method& method) const;
@@ -59,7 +63,7 @@ class CostModel {
   struct Seen {
     std::map<const Method*, std::map<double, double>> rates;  ///< ln n → the slowest there, in flop/s
     std::map<std::int64_t, Mean> besides;                     ///< n → what trials took besides their runs
-    std::map<const Method*, Points> points;
+    std::map<std::pair<const Method*, bool>, Points> points;  ///< by method, and whether energy was measured
   };
   using Kind = std::tuple<const ProblemRow*, Precision, Backend>;
   std::map<Kind, Seen> seen_;

@@ -13,14 +13,15 @@ constexpr double widest_range = 10;  // a wider one tells nothing
 
 TimeLeft::TimeLeft(const CostModel& model, const Registry& registry, const std::vector<Trial>& trials)
     : model_(model), trials_(trials), done_(trials.size(), false) {
-  std::map<std::tuple<const Method*, Precision, Backend, double, double, std::int64_t>, std::size_t> places;
+  std::map<std::tuple<const Method*, Precision, Backend, double, double, std::int64_t, bool>, std::size_t>
+      places;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Trial& t = trials[i];
     const Method* method = registry.find(t.problem, t.method);
     const double flops = method == nullptr ? 0 : trial_flops(*method, t.shape, t.parameters);
     const auto runs = (t.sampling.warmup + t.sampling.least) * t.inner_repeats;
-    const auto [place, fresh] =
-        places.try_emplace({method, t.precision, t.backend, flops, t.sampling.noise, runs}, alike_.size());
+    const auto [place, fresh] = places.try_emplace(
+        {method, t.precision, t.backend, flops, t.sampling.noise, runs, measures_energy(t)}, alike_.size());
     if (fresh) alike_.push_back({i});
     alike_of_.push_back(place->second);
     if (t.skip_reason.empty()) alike_[place->second].left += 1;

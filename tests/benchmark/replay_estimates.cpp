@@ -4,6 +4,7 @@
 // By hand: ninja -C build replay_estimates && build/tests/replay_estimates RUN…
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <set>
 #include <vector>
@@ -29,6 +30,7 @@ Trial trial_of(const io::Record& r, const Method& method, Precision precision, B
   trial.sampling.least = trial.sampling.most = r.samples;
   trial.sampling.warmup = r.warmup;
   trial.inner_repeats = r.inner_repeats;
+  trial.energy_seconds = std::isfinite(r.energy_joules) ? 1 : 0;
   trial.stages = r.stages.empty() ? Stages::never : Stages::always;
   return trial;
 }

@@ -1,5 +1,7 @@
 """Times to come, and what `run` says at its end: who won, what changed since the last run, what to type next."""
 
+import datetime
+import json
 import os
 import pty
 import re
@@ -99,6 +101,18 @@ class Estimates(SweepTest):
         done = run(["plan", more, "--backend", "cuda", "--like", directory])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"gesv/lapack \(host\) +0 .*about 0 s")
+
+    def test_an_estimate_is_near_what_a_run_then_takes(self):
+        text = PLAN.replace("lapack, gauss_pivot_serial", "gauss_jordan_shared, gauss_block")
+        directory = self.sweep(self.plan(text.replace("[30, 61]", "[24, 40, 64]")))
+        plan = self.plan(text.replace("[30, 61]", "[32, 50, 90]"), "other.yaml")
+        explained = json.loads(run(["plan", plan, "--like", directory, "--explain", "--format", "json"]).stdout)
+        told = sum(trial["about"] for trial in explained)
+        taken = 0
+        for record in harness.journal(self.sweep(plan, output="other"))[0]:
+            ended = datetime.datetime.fromisoformat(record["end_time"].replace("Z", "+00:00"))
+            taken += ended.timestamp() - record["prepare_began"]
+        self.assertLess(max(told / taken, taken / told), 3, (told, taken))
 
     def test_a_run_that_is_not_there(self):
         done = run(["plan", self.plan(PLAN), "--like", self.folder / "nothing"])

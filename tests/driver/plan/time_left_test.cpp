@@ -138,6 +138,30 @@ TEST(TimeLeft, KnowsARangeWhereOnlyOtherMethodsWereSeenAndNothingOfAnotherBacken
   EXPECT_FALSE(model.expected(other));
 }
 
+TEST(TimeLeft, TrialsThatMeasureEnergyAreOfAnotherKind) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  Trial trial = gesv_trial("cusolver", 1024);
+  io::Record record = finished(registry, trial, first_moment, 0.1, 7).record;
+  record.energy_joules = 10;
+  model.learn(record);
+  EXPECT_FALSE(model.expected(trial));
+  model.learn(finished(registry, trial, first_moment, 0.1, 0.4).record);
+  EXPECT_NEAR(model.expected(trial)->likely, 1, 1e-3);
+  trial.energy_seconds = 3;
+  EXPECT_NEAR(model.expected(trial)->likely, 7.6, 1e-3);
+}
+
+TEST(TimeLeft, AGpuThatMeasuresNoEnergyIsKnownTooWhereItIsAskedFor) {
+  const Registry registry = builtin_registry();
+  CostModel model(registry);
+  Trial trial = gesv_trial("cusolver", 1024);
+  model.learn(finished(registry, trial, first_moment, 0.1, 0.4).record);
+  trial.energy_seconds = 3;
+  EXPECT_LT(model.expected(trial)->low, 1);
+  EXPECT_GT(model.expected(trial)->high, 7);
+}
+
 TEST(TimeLeft, SaysARangeOrOneTime) {
   EXPECT_EQ(span_words({100, 200, 400}), "1 min 40 s to 6 min 40 s");
   EXPECT_EQ(span_words({100, 105, 110}), "about 1 min 45 s");
