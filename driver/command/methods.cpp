@@ -10,9 +10,9 @@
 
 #include "driver/base/table.hpp"
 #include "driver/command/cli.hpp"
-#include "driver/command/methods_listing.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
+#include "driver/summary/methods_listing.hpp"
 #include "driver/system/terminal.hpp"
 
 namespace gaussweep::driver {

@@ -11,8 +11,8 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/run_end.hpp"
-#include "driver/command/time_limit.hpp"
 #include "driver/plan/shard.hpp"
+#include "driver/plan/time_limit.hpp"
 #include "driver/sweep/session.hpp"
 
 namespace gaussweep::driver {

@@ -1,4 +1,4 @@
-#include "driver/command/time_limit.hpp"
+#include "driver/plan/time_limit.hpp"
 
 #include <gtest/gtest.h>
 

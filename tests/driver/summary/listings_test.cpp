@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/base/table.hpp"
-#include "driver/command/methods_listing.hpp"
+#include "driver/summary/methods_listing.hpp"
 #include "driver/system/devices_listing.hpp"
 
 namespace gaussweep::driver {

@@ -1,4 +1,4 @@
-#include "driver/command/methods_listing.hpp"
+#include "driver/summary/methods_listing.hpp"
 
 #include <fmt/format.h>
 
