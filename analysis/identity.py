@@ -54,7 +54,7 @@ def _matrix_names(records):
     condition = records["matrix_condition"].where(older & (records["matrix_kind"] == "condition"))
     known = pd.DataFrame({"label": label, "text": records["matrix_parameters"], "condition": condition})
     name = _by_value(known, _distinct_names)
-    same = ["matrix_kind", "precision", "m", "n", "k", "nrhs", "uplo", "matrix_seed"]
+    same = ["matrix_kind", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_seed"]
     unknown = records[older].assign(name_=name[older])
     if len(unknown):
         several = _varies(unknown, [*same, "name_"], "matrix_digest")
@@ -84,7 +84,7 @@ def _value(value):
 
 
 def _operands(records):
-    shape = records[["problem", "nrhs", "uplo", "m", "k", "n", "cache", "host_memory"]]
+    shape = records[["problem", "nrhs", "batch", "uplo", "m", "k", "n", "cache", "host_memory"]]
     return _by_value(shape.assign(both=_varies(records, ["problem"], "uplo")), _distinct_operands)
 
 
@@ -94,6 +94,7 @@ def _distinct_operands(shapes):
             words
             for words in (
                 f"nrhs {row.nrhs}" if row.nrhs > 1 else "",
+                f"batch {row.batch}" if row.batch > 1 else "",
                 row.uplo if row.both else "",
                 f"{row.m} × {row.k} × {row.n}" if row.m > 0 and row.k > 0 and not row.m == row.k == row.n else "",
                 "cold caches" if row.cache == "cold" else "",

@@ -6,7 +6,7 @@ import pandas as pd
 
 ELEMENT_BYTES = {"float": 4, "double": 8}
 # All that decides what is solved; the matrix by its digest.
-TASK = ["problem", "precision", "m", "n", "k", "nrhs", "uplo", "matrix_digest", "matrix_seed", "of_b"]
+TASK = ["problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "matrix_seed", "of_b"]
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
 

@@ -66,6 +66,12 @@ inline Method library(Method method) {
   return method;
 }
 
+/// A row whose method takes batches of any size.
+inline Method in_batches(Method method) {
+  method.max_batch = INT32_MAX;
+  return method;
+}
+
 }  // namespace gaussweep
 
 /// How a table names the entry points of a method. A portable method is one template in a `.cu` file, in

@@ -144,6 +144,7 @@ Table explanation(const Expansion& expansion, const EstimatedBy& by, Reader read
                    {"n", "N"},
                    {"k", "K"},
                    {"nrhs", "NRHS"},
+                   {"batch", "BATCH"},
                    {"uplo", "UPLO"},
                    {"parameters", "PARAMETERS"},
                    {"matrix", "MATRIX"},
@@ -160,7 +161,7 @@ Table explanation(const Expansion& expansion, const EstimatedBy& by, Reader read
                    {"about", "ABOUT", Style::seconds},
                    {"skipped", "SKIPPED"},
                    {"key", "KEY"}};
-  constexpr std::size_t after_warmup = 13;
+  constexpr std::size_t after_warmup = 14;
   std::vector<Column> conditions;
   for (const io::Setting& setting : io::conditions())
     conditions.push_back({setting.name, setting.condition->heading});
@@ -179,6 +180,7 @@ Table explanation(const Expansion& expansion, const EstimatedBy& by, Reader read
          t.shape.n,
          t.problem->has_axis("k") ? Cell(t.shape.k) : Cell(),
          t.problem->has_axis("nrhs") ? Cell(t.shape.nrhs) : Cell(),
+         t.shape.batch > 1 ? Cell(t.shape.batch) : Cell(),
          t.problem->has_axis("uplo") ? Cell(std::string(to_string(t.shape.uplo))) : Cell(),
          reader == Reader::person ? names.of(settings) : settings_text(settings),
          t.matrix.kind == "file" ? t.matrix.file : t.matrix.kind,

@@ -290,9 +290,9 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
   // From here on by method and size, as people read.
   std::stable_sort(result.pairs.begin(), result.pairs.end(), [](const Pair& a, const Pair& b) {
     const Record &x = a.identity, &y = b.identity;
-    return std::tie(x.problem, x.method, x.precision, x.parameters, x.n, x.m, x.k, x.nrhs, x.uplo,
+    return std::tie(x.problem, x.method, x.precision, x.parameters, x.n, x.m, x.k, x.nrhs, x.batch, x.uplo,
                     matrix_label(x), x.matrix_parameters, x.matrix_seed) <
-           std::tie(y.problem, y.method, y.precision, y.parameters, y.n, y.m, y.k, y.nrhs, y.uplo,
+           std::tie(y.problem, y.method, y.precision, y.parameters, y.n, y.m, y.k, y.nrhs, y.batch, y.uplo,
                     matrix_label(y), y.matrix_parameters, y.matrix_seed);
   });
   judge_times(result, rules);

@@ -66,6 +66,7 @@ std::vector<Crossover> crossovers_of(const std::vector<Pair>& pairs) {
     if (r.backend != "cuda") name += " " + r.backend;
     if (r.m != r.n || r.k != r.n) name += fmt::format(" m={} k={}", r.m, r.k);
     if (r.nrhs > 1) name += fmt::format(" nrhs={}", r.nrhs);
+    if (r.batch > 1) name += fmt::format(" batch={}", r.batch);
     if (varying.uplo.count(r.problem) > 0) name += " uplo=" + r.uplo;
     if (varying.seed) name += fmt::format(" seed={}", r.matrix_seed);
     series[name + '\n' + pair.base_place + '\n' + pair.new_place].push_back(&pair);

@@ -37,8 +37,11 @@ double parse_positive(const std::string& text, const std::string& whole) {
 
 /// Whether a value of an axis is the record's. What a record does not tell of its axes is taken as agreed.
 bool agrees(const std::string& axis, const io::Scalar& value, const Record& record) {
-  static const std::map<std::string, std::int64_t Record::*> sizes = {
-      {"m", &Record::m}, {"n", &Record::n}, {"k", &Record::k}, {"nrhs", &Record::nrhs}};
+  static const std::map<std::string, std::int64_t Record::*> sizes = {{"m", &Record::m},
+                                                                      {"n", &Record::n},
+                                                                      {"k", &Record::k},
+                                                                      {"nrhs", &Record::nrhs},
+                                                                      {"batch", &Record::batch}};
   const auto size = sizes.find(axis);
   if (size != sizes.end()) {
     return io::parse_integer(value, 0, std::numeric_limits<std::int64_t>::max(), axis) ==
@@ -142,7 +145,11 @@ bool judge_again(Record& record, double tolerance) {
   record.status = status;
   record.tolerance = tolerance;
   record.judged_time = fine_time_stamp();
-  if (has_changed) record.message = finding_words(*evidence);
+  if (has_changed) {
+    record.message = finding_words(*evidence);
+    // The record has the ratio of a batch's worst system alone.
+    record.systems_pass = record.systems_suspect = record.systems_failed = record.first_failure = -1;
+  }
   return true;
 }
 

@@ -27,6 +27,11 @@ double nearest_rate(const std::map<double, double>& rates, double size) {
   return nearer < 0 ? above->second : below->second;
 }
 
+/// The order of one matrix with as many elements as a batch.
+std::int64_t order_of(std::int64_t n, std::int64_t batch) {
+  return std::llround(static_cast<double>(n) * std::sqrt(static_cast<double>(batch)));
+}
+
 Precision other_of(Precision precision) {
   return precision == Precision::float64 ? Precision::float32 : Precision::float64;
 }
@@ -92,7 +97,7 @@ void CostModel::learn(const io::Record& record) {
   const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
                                         (record.stages.empty() ? 0 : 1));
   if (!(whole >= 0)) return;  // of a version that did not say when
-  Mean& mean = seen.besides[record.n];
+  Mean& mean = seen.besides[order_of(record.n, record.batch)];
   mean.seconds += std::max(0.0, whole - runs * record.seconds_median);
   mean.count += 1;
   Point& point = seen.points[{method, std::isfinite(record.energy_joules)}][std::log(record.flops)];
@@ -175,17 +180,18 @@ double CostModel::run_seconds(const Trial& trial) const {
 }
 
 double CostModel::besides(const Trial& trial) const {
-  const std::int64_t n = std::max(trial.shape.n, trial.shape.m);
+  const std::int64_t own = order_of(trial.shape.n, trial.shape.batch);
   const auto elements = [](std::int64_t order) {
     return static_cast<double>(order) * static_cast<double>(order);
   };
   const auto seen = seen_.find({&trial.problem.row(), trial.precision, trial.backend});
   if (seen == seen_.end() || seen->second.besides.empty())
-    return fixed_seconds + 20e-9 * static_cast<double>(n) * static_cast<double>(trial.shape.n);
+    return fixed_seconds +
+           20e-9 * elements(order_of(std::max(trial.shape.n, trial.shape.m), trial.shape.batch));
   const std::map<std::int64_t, Mean>& means = seen->second.besides;
-  const auto above = means.lower_bound(trial.shape.n);
+  const auto above = means.lower_bound(own);
   const auto& [order, mean] = above == means.end() ? *std::prev(above) : *above;
-  const double grown = std::max(1.0, elements(trial.shape.n) / elements(std::max<std::int64_t>(order, 1)));
+  const double grown = std::max(1.0, elements(own) / elements(std::max<std::int64_t>(order, 1)));
   return grown * mean.seconds / mean.count;
 }
 

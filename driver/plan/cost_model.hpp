@@ -62,7 +62,7 @@ class CostModel {
   /// What was seen of a problem in one precision on one backend.
   struct Seen {
     std::map<const Method*, std::map<double, double>> rates;  ///< ln n → the slowest there, in flop/s
-    std::map<std::int64_t, Mean> besides;                     ///< n → what trials took besides their runs
+    std::map<std::int64_t, Mean> besides;  ///< order → what trials took besides their runs
     std::map<std::pair<const Method*, bool>, Points> points;  ///< by method, and whether energy was measured
   };
   using Kind = std::tuple<const ProblemRow*, Precision, Backend>;

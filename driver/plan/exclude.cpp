@@ -47,6 +47,7 @@ std::map<std::string, std::string> facts_of(const Trial& trial) {
                                               {"k", std::to_string(trial.shape.k)},
                                               {"nrhs", std::to_string(trial.shape.nrhs)},
                                               {"uplo", std::string(to_string(trial.shape.uplo))},
+                                              {"batch", std::to_string(trial.shape.batch)},
                                               {"precision", std::string(to_string(trial.precision))},
                                               {"seed", std::to_string(trial.matrix.spec.seed)},
                                               {"matrix", trial.matrix.kind},

@@ -49,11 +49,23 @@ struct adl_serializer<gaussweep::Parameters> {
 
 namespace gaussweep {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Shape, m, n, k, nrhs, uplo)
+/// One system without a batch: the keys of older runs hold.
+static void to_json(nlohmann::json& to, const Shape& s) {
+  to = {{"m", s.m}, {"n", s.n}, {"k", s.k}, {"nrhs", s.nrhs}, {"uplo", s.uplo}};
+  if (s.batch > 1) to["batch"] = s.batch;
+}
+static void from_json(const nlohmann::json& from, Shape& s) {
+  from.at("m").get_to(s.m);
+  from.at("n").get_to(s.n);
+  from.at("k").get_to(s.k);
+  from.at("nrhs").get_to(s.nrhs);
+  from.at("uplo").get_to(s.uplo);
+  s.batch = from.value("batch", std::int64_t{1});
+}
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BlurSpec, psf, sigma, radius, length, angle, amount, weights, width,
                                    height, seen_width, seen_height, what, lambda)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MatrixSpec, kind, rows, cols, seed, low, high, condition, mode, value,
-                                   uplo, blur)
+                                   uplo, blur, batch)
 
 namespace driver {
 
@@ -130,6 +142,7 @@ std::string describe(const Trial& t) {
   if (t.problem->has_axis("m")) text += fmt::format(" m={} k={}", t.shape.m, t.shape.k);
   if (t.shape.uplo != Uplo::lower) text += fmt::format(" uplo={}", to_string(t.shape.uplo));
   if (t.shape.nrhs != 1) text += fmt::format(" nrhs={}", t.shape.nrhs);
+  if (t.shape.batch != 1) text += fmt::format(" batch={}", t.shape.batch);
   for (const auto& [name, value] : t.parameters.all()) {
     std::visit([&, &key = name](const auto& v) { text += fmt::format(" {}={}", key, v); }, value);
   }

@@ -1,5 +1,8 @@
 #include "driver/plan/trial_maker.hpp"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "driver/base/words.hpp"
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/plan_words.hpp"
@@ -37,6 +40,11 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
   }
   if (trial.shape.nrhs > method.max_nrhs) {
     return fmt::format("{} takes at most {} right-hand sides", method.id(), method.max_nrhs);
+  }
+  if (trial.shape.batch > method.max_batch) {
+    return method.max_batch == 1
+               ? fmt::format("{} takes no batches", method.id())
+               : fmt::format("{} takes batches of at most {}", method.id(), method.max_batch);
   }
   if (method.accepts != nullptr && !method.accepts(trial.shape, trial.parameters)) {
     return fmt::format("{} does not take this shape with these parameters", method.id());
@@ -78,6 +86,21 @@ bool is_file(const MatrixRequest& request) {
   return request.kind == "file";
 }
 
+/// A file holds one matrix, and columns are counted by ints.
+void require_batch(const Trial& t, const Assignment& chosen) {
+  if (t.shape.batch == 1) return;
+  const io::Place& place = chosen.at("batch").written.place;
+  if (is_file(t.matrix) || (t.matrix_b && is_file(*t.matrix_b))) {
+    io::fail_at(place, fmt::format("batch = {}, but a file holds one matrix; allowed: generated kinds",
+                                   t.shape.batch));
+  }
+  const Shape& s = t.shape;
+  const std::int64_t columns = std::max({s.n, s.k, s.nrhs});
+  if (s.batch <= INT32_MAX / columns) return;
+  io::fail_at(place, fmt::format("batch = {} of {} columns each; allowed here: 1 to {}", s.batch, columns,
+                                 INT32_MAX / columns));
+}
+
 /// Sizes of a generated matrix. Most kinds are square.
 void set_size(MatrixRequest& request, std::int64_t rows, std::int64_t cols, const io::Place& place) {
   if (!is_file(request) && rows != cols && !may_be_rectangular(request.spec.kind)) {
@@ -112,17 +135,21 @@ Trial TrialMaker::make(const Assignment& chosen, std::int64_t round) const {
   t.backend = backend.value_or(requested);
   t.shape.uplo = enum_or(chosen, "uplo", t.shape.uplo);
   t.shape.nrhs = integer_or(chosen, "nrhs", 1);
+  t.shape.batch = integer_or(chosen, "batch", 1);
   t.parameters = parameters_of(method, chosen);
   t.matrix = matrices.a;
   t.matrix.spec.seed =
       static_cast<std::uint64_t>(integer_or(chosen, "seed", static_cast<std::int64_t>(matrices.a.spec.seed)));
   const bool product = t.problem->second == SecondOperand::matrix;
+  t.matrix.spec.batch = t.shape.batch;
   if (product) {
     set_product(t, chosen);
+    t.matrix_b->spec.batch = t.shape.batch;
     finish_request(*t.matrix_b, t.precision, 1);
   } else {
     set_square(t, chosen);
   }
+  require_batch(t, chosen);
   finish_request(t.matrix, t.precision, product ? 1 : t.shape.nrhs);
   t.tolerance = tolerance_of(entry.settings, t.problem);
   t.expect = expected_statuses(entry, method);

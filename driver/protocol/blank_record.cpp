@@ -18,6 +18,7 @@ io::Record blank_record(const Trial& trial, const Method* method, const Origin& 
   r.n = trial.shape.n;
   r.k = trial.shape.k;
   r.nrhs = trial.shape.nrhs;
+  r.batch = trial.shape.batch;
   r.uplo = to_string(trial.shape.uplo);
   r.parameters = parameters_text(trial.parameters);
   r.matrix = matrix_label(trial.matrix);

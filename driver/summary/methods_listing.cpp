@@ -85,6 +85,7 @@ Json methods_json(const std::vector<Method>& methods) {
     json["source"] = method.source;
     json["summary"] = method.summary;
     json["vendor"] = method.vendor;
+    json["max_batch"] = method.max_batch;
     array.push_back(std::move(json));
   }
   return array;

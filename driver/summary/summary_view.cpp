@@ -71,6 +71,7 @@ const std::vector<View>& views() {
                                                 : std::string();
         }},
        {{"nrhs", "NRHS"}, Where::both, [](G g) -> Cell { return g.first.nrhs; }},
+       {{"batch", "BATCH"}, Where::both, [](G g) -> Cell { return g.first.batch; }},
        {{"uplo", "UPLO"}, Where::both, [](G g) -> Cell { return g.first.uplo; }},
        {{"parameters", "PARAMETERS"}, Where::data, [](G g) -> Cell { return g.first.parameters; }},
        {{"settings", "PARAMETERS"},
@@ -97,6 +98,9 @@ const std::vector<View>& views() {
        {{"spread", "SPREAD", Style::percent},
         Where::both,
         [](G g) -> Cell { return (g.q3 - g.q1) / g.median; }},
+       {{"systems_per_second", "SYSTEMS/S"},
+        Where::both,
+        [](G g) -> Cell { return static_cast<double>(g.first.batch) / g.median; }},
        {{"gflops", "GFLOP/S"}, Where::both, [](G g) -> Cell { return g.gflops; }},
        {{"peak_share", "OF PEAK", Style::percent}, Where::both, [](G g) -> Cell { return g.peak_share; }},
        {{"replay", "GPU ALONE", Style::seconds}, Where::both, [](G g) -> Cell { return g.replay; }},
@@ -283,9 +287,9 @@ void sort_groups(std::vector<Group>& groups, const std::string& column) {
   if (column.empty()) {
     std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
       const Record &x = a.first, &y = b.first;
-      return std::tie(x.problem, x.precision, x.n, x.m, x.k, x.nrhs, x.uplo, x.method, x.parameters,
+      return std::tie(x.problem, x.precision, x.n, x.m, x.k, x.nrhs, x.batch, x.uplo, x.method, x.parameters,
                       matrix_label(x), x.matrix_parameters, x.matrix_seed) <
-             std::tie(y.problem, y.precision, y.n, y.m, y.k, y.nrhs, y.uplo, y.method, y.parameters,
+             std::tie(y.problem, y.precision, y.n, y.m, y.k, y.nrhs, y.batch, y.uplo, y.method, y.parameters,
                       matrix_label(y), y.matrix_parameters, y.matrix_seed);
     });
     return;
@@ -330,8 +334,9 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
     return std::any_of(all.begin(), all.end(), [&](const io::Setting& each) { return each.name == name; });
   };
   const auto is_usual = [&](const std::string& name) {
-    return (name == "nrhs" && !varying.nrhs) || (name == "uplo" && varying.uplo.empty()) ||
-           (name == "matrix_seed" && !varying.seed) ||
+    return (name == "nrhs" && !varying.nrhs) ||
+           ((name == "batch" || name == "systems_per_second") && !varying.batch) ||
+           (name == "uplo" && varying.uplo.empty()) || (name == "matrix_seed" && !varying.seed) ||
            (is_condition(name) && varying.conditions.count(name) == 0);
   };
   const bool repeated =

@@ -322,6 +322,7 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
                                {"n", r.n},
                                {"k", r.k},
                                {"nrhs", r.nrhs},
+                               {"batch", r.batch},
                                {"uplo", r.uplo},
                                {"parameters", r.parameters},
                                {"matrix", matrix_label(r)},

@@ -24,8 +24,8 @@ bool is_older(const Record& r) {
 }
 
 std::string all_but_the_digest(const Record& r) {
-  return fmt::format("{} {} {} {} {} {} {} {}", r.matrix_kind, r.precision, r.m, r.n, r.k, r.nrhs, r.uplo,
-                     r.matrix_seed);
+  return fmt::format("{} {} {} {} {} {} {} {} {}", r.matrix_kind, r.precision, r.m, r.n, r.k, r.nrhs, r.batch,
+                     r.uplo, r.matrix_seed);
 }
 
 std::string shape(const Record& r) {
@@ -109,6 +109,7 @@ Varying::Varying(const std::vector<const Record*>& records) {
   std::map<std::string, std::string> first_uplo;
   for (const Record* r : records) {
     nrhs = nrhs || r->nrhs > 1;
+    batch = batch || r->batch > 1;
     seed = seed || r->matrix_seed != records.front()->matrix_seed;
     for (const io::Setting& setting : io::conditions()) {
       const io::Condition& condition = *setting.condition;
@@ -142,6 +143,7 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
     const auto settings = std::make_shared<const ParameterNames>(records);
     parts_.push_back({{"shape", "M x K"}, [](R r) -> Cell { return shape(r); }});
     if (varying.nrhs) parts_.push_back({{"nrhs", "NRHS"}, [](R r) -> Cell { return r.nrhs; }});
+    if (varying.batch) parts_.push_back({{"batch", "BATCH"}, [](R r) -> Cell { return r.batch; }});
     parts_.push_back({{"uplo", "UPLO"}, [uplo = varying.uplo](R r) -> Cell {
                         return uplo.count(r.problem) > 0 ? r.uplo : std::string();
                       }});
@@ -156,6 +158,7 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
   }
   parts_.push_back({{"k", "K"}, [](R r) -> Cell { return r.k; }});
   parts_.push_back({{"nrhs", "NRHS"}, [](R r) -> Cell { return r.nrhs; }});
+  parts_.push_back({{"batch", "BATCH"}, [](R r) -> Cell { return r.batch; }});
   parts_.push_back({{"uplo", "UPLO"}, [](R r) -> Cell { return r.uplo; }});
   parts_.push_back({{"parameters", "PARAMETERS"}, [](R r) -> Cell { return r.parameters; }});
   parts_.push_back({{"matrix", "MATRIX"}, [](R r) -> Cell { return matrix_label(r); }});

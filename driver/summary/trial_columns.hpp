@@ -69,7 +69,8 @@ class TrialColumns {
 /// What of a trial's name varies among records, so that people must be told.
 struct Varying {
   explicit Varying(const std::vector<const io::Record*>& records);
-  bool nrhs = false;  ///< some have more than one right-hand side
+  bool nrhs = false;   ///< some have more than one right-hand side
+  bool batch = false;  ///< some are batches
   bool seed = false;
   std::set<std::string> conditions;  ///< settings in which some differ from others (io/plan/settings.hpp)
   bool round = false;                ///< some trials were done in several rounds

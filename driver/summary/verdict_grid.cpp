@@ -75,13 +75,13 @@ double median_rate(const std::vector<io::DeviceRow>& devices, const Device& devi
 }
 
 /// What a row must share, and its place among the rows.
-using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, std::string,
-                          std::int64_t, std::int64_t, std::int64_t, std::string>;
+using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, std::int64_t,
+                          std::string, std::int64_t, std::int64_t, std::int64_t, std::string>;
 
 RowKey row_key(const Group& group, const std::string& beyond) {
   const Record& r = group.first;
   const bool is_square = !has_axis(r.problem, "k") || (r.m == r.n && r.k == r.n);
-  return {r.problem, r.precision,         group.matrix,        r.matrix_parameters, r.nrhs,
+  return {r.problem, r.precision,         group.matrix,        r.matrix_parameters, r.nrhs, r.batch,
           r.uplo,    is_square ? 0 : r.m, is_square ? 0 : r.k, r.matrix_seed,       beyond};
 }
 
@@ -90,6 +90,7 @@ std::string details_of(const Record& r, const Varying& varying) {
   if (has_axis(r.problem, "k") && (r.m != r.n || r.k != r.n))
     parts.push_back(fmt::format("m {}, k {}", r.m, r.k));
   if (varying.nrhs && has_axis(r.problem, "nrhs")) parts.push_back(fmt::format("nrhs {}", r.nrhs));
+  if (varying.batch && r.batch > 1) parts.push_back(fmt::format("batch {}", r.batch));
   if (varying.uplo.count(r.problem) > 0) parts.push_back(r.uplo);
   if (varying.seed) parts.push_back(fmt::format("seed {}", r.matrix_seed));
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -206,6 +207,7 @@ Limit limit_of(const Record& r, const Rates& rates) {
     shape.n = r.n;
     shape.k = r.k;
     shape.nrhs = r.nrhs;
+    shape.batch = r.batch;
     flops = problem_flops(*problem, shape);
     bytes = problem_bytes(*problem, shape, element_bytes(*precision));
   }

@@ -60,13 +60,13 @@ bool Queue::takes_cpu(std::size_t index) const {
 
 bool Queue::is_reference(std::size_t index) const {
   const Trial& t = trials_[index];
-  const Method* vendor = registry_.reference(t.problem, t.backend);
+  const Method* vendor = registry_.reference(t.problem, t.backend, t.shape.batch);
   return vendor != nullptr && vendor->variant == t.method;
 }
 
 std::optional<std::string> Queue::comparison_of(std::size_t index) const {
   const Trial& t = trials_[index];
-  const Method* vendor = registry_.reference(t.problem, t.backend);
+  const Method* vendor = registry_.reference(t.problem, t.backend, t.shape.batch);
   if (vendor == nullptr) return std::nullopt;
   return comparison_identity(t, *vendor);
 }

@@ -162,11 +162,14 @@ template <class T>
 Judgement Executor::judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
                                  std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
   const bool on_gpu = trial.backend == Backend::cuda;
-  if (on_gpu && run != nullptr)
-    return judge_in_place(context_, trial, method, run->staging(), copy, digest, inputs, answer);
-  if (on_gpu || (device_.backend() == Backend::cuda && !is_small(trial)))
-    return judge_by_upload(context_, trial, method, inputs, answer);
-  return {check(method, inputs, answer, trial.tolerance), {}};
+  if (trial.shape.batch > 1) return judge_systems(trial, method, inputs, answer);
+  const bool uploads = on_gpu || (device_.backend() == Backend::cuda && !is_small(trial));
+  Judgement verdict = on_gpu && run != nullptr ? judge_in_place(context_, trial, method, run->staging(), copy,
+                                                                digest, inputs, answer)
+                      : uploads                ? judge_by_upload(context_, trial, method, inputs, answer)
+                                : Judgement{check(method, inputs, answer, trial.tolerance), {}};
+  verdict.info = answer.info;
+  return verdict;
 }
 
 template <class T>
@@ -194,6 +197,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
   record.forward_error = found.forward_error;
   record.pivot_growth = found.pivot_growth;
   record.first_row_percent = found.first_row_percent;
+  tell(record, verdict.systems);
   const Peaks peaks = peaks_of(trial.backend, device_.backend(), peaks_);
   note_times(record, measured.times, peaks, trial.precision);
   if (!method.mixed_precision && is_too_short(record, peaks, trial, context_of(trial.backend).device))
@@ -202,6 +206,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const P
   record.status = word(judge(evidence));
   record.judged_time = fine_time_stamp();
   std::string words = finding_words(evidence);
+  add_words(words, verdict.systems.words);
   add_words(words, record.message);
   record.message = words;
   if (!verdict.disagreement.empty()) {

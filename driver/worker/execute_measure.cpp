@@ -270,14 +270,15 @@ class Executor::Measurement {
     if (unjudged)
       add_words(record_.message,
                 "the answer of the first sample differs and was not judged: no room to keep it");
-    record_.info = measured_.judged.info;
+    record_.info = measured_.judged.verdict.info;
     record_.convergence = to_string(measured_.judged.convergence);
     record_.verify_seconds = now_seconds() - start;
   }
 
   /// What needs the runs' memory as it is, and leaves the inputs for the next trial.
   void leave() {
-    if (executor_.registry_.reference(trial_.problem, trial_.backend) != nullptr) keep_on_device();
+    if (executor_.registry_.reference(trial_.problem, trial_.backend, trial_.shape.batch) != nullptr)
+      keep_on_device();
     if (run_->pristine() == Pristine::on_device)
       refuse_writes(run_->forbidden_writes(), measured_.judged.verdict);
     measure_apart();
@@ -305,7 +306,6 @@ class Executor::Measurement {
   JudgedAnswer judged(MethodRun<T>* run, int copy, const Answer<T>& answer, Convergence convergence) {
     JudgedAnswer judged;
     judged.verdict = executor_.judge_answer(trial_, method_, run, copy, digest_, inputs_, answer);
-    judged.info = answer.info;
     judged.convergence = convergence;
     return judged;
   }

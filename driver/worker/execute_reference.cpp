@@ -83,7 +83,7 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
 template <class T>
 void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held, Placed<T>& own,
                                       io::Record& record) {
-  const Method* vendor = registry_.reference(trial.problem, trial.backend);
+  const Method* vendor = registry_.reference(trial.problem, trial.backend, trial.shape.batch);
   if (vendor == nullptr) return;
   const std::string identity = comparison_identity(trial, *vendor);
   const double start = now_seconds();

@@ -54,8 +54,8 @@ std::uint64_t solution_seed(const MatrixRequest& request) {
 
 template <class T>
 void add_system(HostMatrix<T>& a, HostMatrix<T>& b, HostMatrix<T>& x_true, std::int64_t nrhs,
-                std::uint64_t seed) {
-  System<T> system = make_system(a, nrhs, seed);
+                std::uint64_t seed, std::int64_t batch) {
+  System<T> system = make_systems(a, nrhs, seed, batch);
   x_true = std::move(system.x_true);
   b = std::move(system.b);
 }
@@ -76,7 +76,9 @@ Made<T> make(Context& context, StoreWriter& store, const MatrixRequest& request,
   } else {
     made.a = generate_on<T>(context, request.spec);
   }
-  if (made.a.rows == made.a.cols) add_system(made.a, made.b, made.x_true, nrhs, solution_seed(request));
+  const std::int64_t batch = request.spec.batch;
+  if (made.a.rows * batch == made.a.cols)
+    add_system(made.a, made.b, made.x_true, nrhs, solution_seed(request), batch);
   return made;
 }
 
@@ -90,6 +92,7 @@ io::MatrixAttributes attributes_of(const MatrixRequest& request) {
   } else {
     attributes["generator"] = request.spec.canonical(precision_of<T>);
   }
+  if (request.spec.batch > 1) attributes["batch"] = std::to_string(request.spec.batch);
   return attributes;
 }
 
@@ -105,12 +108,17 @@ Made<T> read_or_make(Context& context, StoreWriter& store, const MatrixRequest& 
   return made;
 }
 
+/// The rows of column j that a problem on one triangle does not see, of square matrices side by side.
+std::pair<std::int64_t, std::int64_t> hidden_rows(std::int64_t n, std::int64_t j, Uplo uplo) {
+  if (uplo == Uplo::lower) return {0, j % n};
+  return {j % n + 1, n};
+}
+
 /// Zeroes the triangle that the problem does not see.
 template <class T>
 void keep_triangle(HostMatrix<T>& a, Uplo uplo) {
   for (std::int64_t j = 0; j < a.cols; ++j) {
-    const std::int64_t begin = uplo == Uplo::lower ? 0 : j + 1;
-    const std::int64_t end = uplo == Uplo::lower ? std::min(j, a.rows) : a.rows;
+    const auto [begin, end] = hidden_rows(a.rows, j, uplo);
     for (std::int64_t i = begin; i < end; ++i) a(i, j) = 0;
   }
 }
@@ -129,8 +137,7 @@ bool is_cut_for(const Trial& trial, const HostMatrix<T>& a) {
   if (trial.problem->counts_of_a != Counts::triangle) return false;
   if (trial.matrix.kind == to_string(MatrixKind::triangular) && trial.matrix.spec.uplo == uplo) return false;
   for (std::int64_t j = 0; j < a.cols; ++j) {
-    const std::int64_t begin = uplo == Uplo::lower ? 0 : j + 1;
-    const std::int64_t end = uplo == Uplo::lower ? std::min(j, a.rows) : a.rows;
+    const auto [begin, end] = hidden_rows(a.rows, j, uplo);
     for (std::int64_t i = begin; i < end; ++i) {
       if (a(i, j) != 0 || std::signbit(a(i, j))) return true;
     }
@@ -158,7 +165,7 @@ void fit_to(const Trial& trial, bool cut, Prepared<T>& prepared) {
     in.x_true = prepared.x_true;
     require_size(trial.matrix, in.b.rows, in.b.cols, trial.problem->b(s));
   } else if (system) {  // those that are stored with A are of the whole of it
-    add_system(in.a, in.b, in.x_true, s.nrhs, solution_seed(trial.matrix));
+    add_system(in.a, in.b, in.x_true, s.nrhs, solution_seed(trial.matrix), s.batch);
   }
   prepared.identity = inputs_identity(trial);
 }
@@ -187,7 +194,7 @@ template <class T>
 std::size_t bytes_of(const MatrixRequest& request, std::int64_t nrhs) {
   const auto rows = static_cast<std::size_t>(request.spec.rows);
   const auto cols = static_cast<std::size_t>(request.spec.cols) + 2 * static_cast<std::size_t>(nrhs);
-  return rows * cols * sizeof(T);
+  return rows * cols * static_cast<std::size_t>(request.spec.batch) * sizeof(T);
 }
 
 }  // namespace

@@ -18,11 +18,13 @@ void add_copy(std::vector<DeviceCopy<T>>& copies, const Placed<T>& of) {
   copies.push_back({&of.answer.x, {static_cast<const T*>(of.x.data()), 1, of.answer.x.rows}});
 }
 
-/// What `work` says with reductions where the answers lie.
+/// What `work` says with reductions where the answers lie, or on the host.
 template <class T, class Work>
-auto where_they_lie(Context& context, std::vector<Placed<T>*> answers, Work&& work) {
+auto where_they_lie(Context& context, std::vector<Placed<T>*> answers, bool on_device, Work&& work) {
   std::vector<DeviceCopy<T>> copies;
-  for (const Placed<T>* answer : answers) add_copy(copies, *answer);
+  for (const Placed<T>* answer : answers) {
+    if (on_device) add_copy(copies, *answer);
+  }
   if (!copies.empty()) {
     try {
       return work(*little_on_host(device_reductions<T>(context, std::move(copies))));
@@ -63,16 +65,17 @@ void leave_host(Placed<T>& placed) {
 
 template <class T>
 double norm_of(Context& context, Problem problem, const Shape& shape, Placed<T>& of) {
-  return where_they_lie<T>(context, {&of},
+  return where_they_lie<T>(context, {&of}, !has_triangles_of_batch(problem, shape),
                            [&](Reductions<T>& by) { return norm_of_answer(problem, shape, of.answer, by); });
 }
 
 template <class T>
 Difference difference_of(Context& context, Problem problem, const Shape& shape, Placed<T>& own,
                          Placed<T>& reference, double reference_norm) {
-  return where_they_lie<T>(context, {&own, &reference}, [&](Reductions<T>& by) {
-    return difference(problem, shape, own.answer, reference.answer, reference_norm, by);
-  });
+  return where_they_lie<T>(
+      context, {&own, &reference}, !has_triangles_of_batch(problem, shape), [&](Reductions<T>& by) {
+        return difference(problem, shape, own.answer, reference.answer, reference_norm, by);
+      });
 }
 
 #define GAUSSWEEP_PLACED(T)                                                   \

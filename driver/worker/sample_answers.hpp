@@ -18,11 +18,11 @@ namespace gaussweep::driver {
 /// An answer and what the judge says of it.
 struct JudgedAnswer {
   Judgement verdict;
-  std::int64_t info = 0;
   Convergence convergence = Convergence::none;
 
   Evidence evidence(const Trial& trial) const {
-    return {trial.problem, verdict.findings.ratio, trial.tolerance, info, convergence, verdict.findings.flaw};
+    return {trial.problem, verdict.findings.ratio, trial.tolerance, verdict.info,
+            convergence,   verdict.findings.flaw};
   }
 };
 

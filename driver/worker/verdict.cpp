@@ -1,7 +1,9 @@
 #include "driver/worker/verdict.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -92,6 +94,76 @@ Judgement judge_by_upload(Context& context, const Trial& trial, const Method& me
                           const Answer<T>& answer) {
   return judge_with(context, trial, method, inputs, answer, [] { return std::vector<DeviceCopy<T>>{}; });
 }
+
+namespace {
+
+/// "12, 40 (zero pivot); 77 (NaN or Inf)": as many systems as one reads.
+class Named {
+ public:
+  void add(const char* cause, std::int64_t system) {
+    if (++count_ > most_named) return;
+    std::string& list = lists_[cause];
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", system);
+  }
+  std::string words() const {
+    std::string text;
+    for (const auto& [cause, list] : lists_)
+      text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", list, cause);
+    if (count_ > most_named) text += fmt::format("; {} more", count_ - most_named);
+    return text;
+  }
+
+ private:
+  static constexpr std::int64_t most_named = 128;
+  std::map<std::string, std::string> lists_;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+Judgement judge_systems(const Trial& trial, const Method& method, const Inputs<T>& inputs,
+                        const Answer<T>& answer) {
+  const std::vector<Findings> found = check_systems(method, inputs, answer, trial.tolerance);
+  std::array<std::int64_t, 3> counts{};  // pass, suspect, failed
+  std::array<std::int64_t, 3> first{-1, -1, -1};
+  std::size_t worst = 0, worst_rank = 0;
+  Named named;
+  for (std::size_t s = 0; s < found.size(); ++s) {
+    const Evidence evidence{trial.problem,   found[s].ratio,    trial.tolerance,
+                            answer.infos[s], Convergence::none, found[s].flaw};
+    const io::Status status = judge(evidence);
+    const std::size_t rank = status == io::Status::pass ? 0 : status == io::Status::suspect ? 1 : 2;
+    if (counts[rank]++ == 0) first[rank] = static_cast<std::int64_t>(s);
+    if (rank > worst_rank || (rank == worst_rank && found[s].ratio > found[worst].ratio)) worst = s;
+    worst_rank = std::max(rank, worst_rank);
+    if (rank == 0) continue;
+    named.add(is_unfinished(trial.problem, evidence.info) ? "zero or non-positive pivot"
+              : !std::isfinite(evidence.ratio)            ? "NaN or Inf"
+              : rank == 1                                 ? "suspect"
+                                                          : "residual",
+              static_cast<std::int64_t>(s));
+  }
+  Judgement result{found[worst], {}, answer.infos[worst]};
+  result.systems = {counts[0], counts[1], counts[2], first[2] >= 0 ? first[2] : first[1], {}};
+  if (worst_rank > 0) {
+    result.systems.words = fmt::format("the worst of {} systems is {}; {} suspect, {} failed: {}",
+                                       found.size(), worst, counts[1], counts[2], named.words());
+  }
+  return result;
+}
+
+void tell(io::Record& record, const Tally& systems) {
+  record.systems_pass = systems.pass;
+  record.systems_suspect = systems.suspect;
+  record.systems_failed = systems.failed;
+  record.first_failure = systems.first_failure;
+}
+
+template Judgement judge_systems<float>(const Trial&, const Method&, const Inputs<float>&,
+                                        const Answer<float>&);
+template Judgement judge_systems<double>(const Trial&, const Method&, const Inputs<double>&,
+                                         const Answer<double>&);
 
 template Judgement judge_in_place<float>(Context&, const Trial&, const Method&, Staging<float>&, int,
                                          std::uint64_t, const Inputs<float>&, const Answer<float>&);

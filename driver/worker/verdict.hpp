@@ -11,11 +11,28 @@
 
 namespace gaussweep::driver {
 
-/// What the judges of one answer found.
+/// The systems of a batch by verdict; -1: it is none.
+struct Tally {
+  std::int64_t pass = -1, suspect = -1, failed = -1;
+  std::int64_t first_failure = -1;  ///< from 0: of those that failed, else of the suspect ones
+  std::string words;                ///< which do not pass, and why; empty where all do
+};
+
+/// Notes the numbers.
+void tell(io::Record& record, const Tally& systems);
+
+/// What the judges of one answer found; of a batch, of its worst system.
 struct Judgement {
   Findings findings;
   std::string disagreement;  ///< what two judges found, where they do not agree; else empty
+  std::int64_t info = 0;     ///< of the method: Answer::info
+  Tally systems = {};
 };
+
+/// Judges every system of a batch, on the CPU.
+template <class T>
+Judgement judge_systems(const Trial& trial, const Method& method, const Inputs<T>& inputs,
+                        const Answer<T>& answer);
 
 /// Of order 128 at most.
 bool is_small(const Trial& trial);

@@ -134,10 +134,10 @@ class MatrixStore {
   void remove(const std::string& digest);
   /// Removes temporaries that killed writers left, and the file of locks. Only while nobody writes.
   void tidy();
-  /// Bytes that the file of a system takes, a little more rather than less: A of rows x cols, and for nrhs >
-  /// 0 b and x_true.
+  /// Bytes that the file of a batch of systems takes, a little more rather than less: A of rows x cols, and
+  /// for nrhs > 0 b and x_true.
   static std::int64_t estimated_bytes(std::int64_t rows, std::int64_t cols, std::int64_t nrhs,
-                                      std::size_t element_bytes);
+                                      std::size_t element_bytes, std::int64_t batch = 1);
 
  private:
   Descriptor hold() const;

@@ -289,9 +289,9 @@ void MatrixStore::tidy() {
 }
 
 std::int64_t MatrixStore::estimated_bytes(std::int64_t rows, std::int64_t cols, std::int64_t nrhs,
-                                          std::size_t element_bytes) {
+                                          std::size_t element_bytes, std::int64_t batch) {
   const std::int64_t elements = rows * cols + (nrhs > 0 ? (rows + cols) * nrhs : 0);
-  return bookkeeping_bytes + elements * static_cast<std::int64_t>(element_bytes);
+  return bookkeeping_bytes + batch * elements * static_cast<std::int64_t>(element_bytes);
 }
 
 template void write_matrix(const std::filesystem::path&, const SystemView<float>&, const MatrixAttributes&);

@@ -16,7 +16,7 @@ constexpr double largest_number = 1e300;
 /// Sizes, uplo, precision and seeds mean the same for every method, so they are checked here already.
 void check_values(const std::string& name, const std::vector<Scalar>& values) {
   for (const Scalar& value : values) {
-    if (has_backends(name) || name == "nrhs") parse_integer(value, 1, largest_size, name);
+    if (has_backends(name) || name == "nrhs" || name == "batch") parse_integer(value, 1, largest_size, name);
     if (name == "seed") parse_integer(value, 0, INT64_MAX, name);
     if (name == "uplo") require_word(value, {"lower", "upper"}, "uplo:");
     if (name == "precision") require_word(value, {"float", "double"}, "precision:");

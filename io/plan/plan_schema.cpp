@@ -39,7 +39,7 @@ OrderedJson matrix_schema(const PlanVocabulary& vocabulary) {
 OrderedJson axis_schema(const std::string& name) {
   if (name == "n" || name == "m" || name == "k")
     return any_of({ref("sizes"), mapping(backend_words(), ref("sizes"))});
-  if (name == "nrhs" || name == "seed") return ref("sizes");
+  if (name == "nrhs" || name == "batch" || name == "seed") return ref("sizes");
   if (name == "precision") return ref("precision");
   if (name == "uplo") return one_or_list(words({"lower", "upper"}));
   return one_or_list(ref("scalar"));

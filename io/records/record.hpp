@@ -40,13 +40,16 @@ struct Record {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
   std::string key, run_id, problem, method, backend, precision;
-  std::int64_t m = 0, n = 0, k = 0, nrhs = 0;
+  std::int64_t m = 0, n = 0, k = 0, nrhs = 0, batch = 1;
   std::string uplo, parameters = "{}", matrix, matrix_parameters = "{}", matrix_kind, matrix_digest;
   std::int64_t matrix_seed = 0;
   std::string status;
   std::int64_t expected = -1;  ///< 1: the plan expected this status, 0: it did not, -1: unknown
   std::string message;
   std::int64_t info = 0;
+  /// Of a batch: systems by verdict, and the first of those that failed, else of the suspect ones, from 0.
+  /// -1: none, or not known.
+  std::int64_t systems_pass = -1, systems_suspect = -1, systems_failed = -1, first_failure = -1;
   std::string convergence;
   std::int64_t iterations = 0;
   double seconds_min = unknown, seconds_q1 = unknown, seconds_median = unknown, seconds_mean = unknown,

@@ -6,6 +6,7 @@
 /// nor vanish. u is the unit roundoff of T (2^-24 or 2^-53), v its smallest normal number.
 
 #include <string>
+#include <vector>
 
 #include "kernels/core/method.hpp"
 
@@ -57,6 +58,11 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
+/// The same of every system of a batch, in order, on several threads. @pre the answer has infos
+template <class T>
+std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
+                                    double tolerance);
+
 /// How far one answer is from another, over the elements that count (potrf, trtri: one triangle).
 struct Difference {
   double largest;  ///< max |x - reference| / max |reference|
@@ -65,6 +71,11 @@ struct Difference {
   double mean_relative;  ///< the mean of those
   double mean_absolute;  ///< the mean of |x - reference|
 };
+
+/// Whether the answers are triangles side by side: those are compared on the host.
+inline bool has_triangles_of_batch(Problem problem, const Shape& shape) {
+  return shape.batch > 1 && problem->counts_of_x != Counts::all;
+}
 
 /// The largest element of an answer, of those that count; NaN where there is one.
 template <class T>

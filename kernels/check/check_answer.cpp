@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "kernels/check/judges.hpp"
+#include "kernels/core/batch.hpp"
 
 namespace gaussweep {
 namespace {
@@ -59,9 +60,9 @@ void require_shapes(const ProblemRow& problem, const Inputs<T>& inputs, const An
     if (!inputs.x_true.empty()) require(inputs.x_true, b.rows, b.cols, "x_true");
   }
   require(answer.x, x.rows, x.cols, name_of_x(problem));
-  if (!answer.pivots.empty() && static_cast<std::int64_t>(answer.pivots.size()) != s.n) {
-    throw std::invalid_argument("check: there must be " + std::to_string(s.n) + " pivots or none, not " +
-                                std::to_string(answer.pivots.size()));
+  if (!answer.pivots.empty() && static_cast<std::int64_t>(answer.pivots.size()) != s.n * s.batch) {
+    throw std::invalid_argument("check: there must be " + std::to_string(s.n * s.batch) +
+                                " pivots or none, not " + std::to_string(answer.pivots.size()));
   }
 }
 
@@ -97,8 +98,43 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 }
 
 template <class T>
+std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
+                                    double tolerance) {
+  require_shapes(method.problem.row(), inputs, answer);
+  const Shape& shape = inputs.shape;
+  std::vector<Findings> findings(static_cast<std::size_t>(shape.batch));
+  constexpr double of_one = 1e5;  // operations at least, however small it is
+  for_row_ranges(shape.batch, 0, of_one * static_cast<double>(shape.batch),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t s = begin; s < end; ++s) {
+                     findings[static_cast<std::size_t>(s)] =
+                         check(method, system_of(inputs, s), system_of(answer, shape, s), tolerance);
+                   }
+                 });
+  return findings;
+}
+
+namespace {
+
+/// Triangles side by side with zeros beside them, so that all elements may count.
+template <class T>
+HostMatrix<T> with_zeros(HostMatrix<T> all, Part part) {
+  for (std::int64_t j = 0; j < all.cols; ++j) {
+    const RowRange range = rows_of(part, all.rows, j % all.rows);
+    for (std::int64_t i = 0; i < all.rows; ++i) {
+      if (i < range.begin || i >= range.end) all(i, j) = 0;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+template <class T>
 double norm_of_answer(Problem problem, const Shape& shape, const Answer<T>& answer,
                       Reductions<T>& reductions) {
+  if (has_triangles_of_batch(problem, shape))
+    return max_norm(with_zeros(answer.x, part_of(problem->counts_of_x, shape.uplo)));
   return reductions.max_norm(answer.x, part_of(problem->counts_of_x, shape.uplo));
 }
 
@@ -117,16 +153,27 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
   constexpr Difference unknown{nan, nan, nan, nan};
   // Factors of differently exchanged rows are both right and have nothing in common. No pivots: no exchanges.
   if (problem->has_pivots) {
-    const auto pivot = [](const Answer<T>& a, std::size_t i) {
-      return a.pivots.empty() ? static_cast<int>(i) : a.pivots.at(i);
+    const auto pivot = [&shape](const Answer<T>& a, std::size_t i) {
+      return a.pivots.empty() ? static_cast<int>(static_cast<std::int64_t>(i) % shape.n) : a.pivots.at(i);
     };
-    for (std::size_t i = 0; i < static_cast<std::size_t>(reference.x.rows); ++i) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(shape.n * shape.batch); ++i) {
       if (pivot(answer, i) != pivot(reference, i)) return unknown;
     }
   }
   const Part part = part_of(problem->counts_of_x, shape.uplo);
   if (!std::isfinite(reference_norm)) return unknown;
   if (&answer == &reference && reference_norm > 0) return {0, 0, 0, 0};
+  if (has_triangles_of_batch(problem, shape)) {
+    HostReductions<T> on_host;
+    const HostMatrix<T> own = with_zeros(answer.x, part);
+    const double norm = max_norm(own);
+    if (!std::isfinite(norm)) return {infinity, infinity, infinity, infinity};
+    const ElementDifference apart =
+        on_host.element_difference(own, with_zeros(reference.x, part), Part::all, norm, reference_norm);
+    const auto n = static_cast<double>(shape.n);
+    return {apart.largest, apart.largest_relative, apart.mean_relative,
+            apart.mean_absolute * 2 * n / (n + 1)};
+  }
   const double norm = reductions.max_norm(answer.x, part);
   if (!std::isfinite(norm)) return {infinity, infinity, infinity, infinity};
   const ElementDifference apart =
@@ -152,6 +199,10 @@ template Findings check<float>(const Method&, const Inputs<float>&, const Answer
 template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&, double,
                                 Reductions<double>&);
 template Findings check<float>(const Method&, const Inputs<float>&, const Answer<float>&, double);
+template std::vector<Findings> check_systems<float>(const Method&, const Inputs<float>&, const Answer<float>&,
+                                                    double);
+template std::vector<Findings> check_systems<double>(const Method&, const Inputs<double>&,
+                                                     const Answer<double>&, double);
 template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&, double);
 #define GAUSSWEEP_DIFFERENCE(T)                                                                         \
   template double norm_of_answer<T>(Problem, const Shape&, const Answer<T>&);                           \

@@ -24,7 +24,7 @@ void for_region(const Matrix& matrix, const Extent& size, Region region, Visit&&
   const double bytes = static_cast<double>(lines) * static_cast<double>(count) * sizeof(*matrix.data);
   for_row_ranges(lines, bytes > large_bytes ? 0 : 1, bytes, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t line = begin; line < end; ++line) {
-      const IndexSpan span = guard::span_of(region, line, count, along_row);
+      const IndexSpan span = guard::span_of(region, along_row ? line : line % size.rows, count, along_row);
       auto* const first = matrix.data + line * across;
       for (std::int64_t k = span.begin; k < span.end; k += span.step) {
         visit(line, along_row ? line : k, along_row ? k : line, first[k * step]);
@@ -69,7 +69,7 @@ std::uint64_t digest_elements(Context& context, const Strided<T>& matrix, const 
 #endif
   static_cast<void>(context);
   return sum_region(matrix, size, counted, [&](std::int64_t i, std::int64_t j, T element) {
-    return guard::digest_of(element, guard::contains(negated, i, j),
+    return guard::digest_of(element, guard::contains(negated, i, j % size.rows),
                             static_cast<unsigned long long>(i + j * size.rows));
   });
 }

@@ -8,8 +8,8 @@
 
 namespace gaussweep {
 
-/// Elements (i, j) of a matrix. `lower` and `upper` include the diagonal, `below` and `above` do not;
-/// `checkered`: those with i + j odd; `odd_rows`: those with i odd.
+/// Elements (i, j) of a matrix; of several square ones side by side, of each. `lower` and `upper` include the
+/// diagonal, `below` and `above` do not; `checkered`: those with i + j odd; `odd_rows`: those with i odd.
 enum class Region { none, all, checkered, odd_rows, lower, upper, below, above };
 
 /// Indices begin, begin + step, ... below end.

@@ -62,6 +62,16 @@ struct Shape {
   std::int64_t k = 0;
   std::int64_t nrhs = 1;
   Uplo uplo = Uplo::lower;
+  /// So many systems of this shape, side by side: system s has columns s n to (s + 1) n - 1 of an n x (n
+  /// batch) operand, and as many pivots and infos.
+  std::int64_t batch = 1;
+
+  /// The shape of one of them.
+  Shape single() const {
+    Shape one = *this;
+    one.batch = 1;
+    return one;
+  }
 };
 
 /// The inputs of a trial on the host, in the shapes that the problem's row gives. x_true: what the right-hand
@@ -80,8 +90,10 @@ template <class T>
 struct Answer {
   HostMatrix<T> x;
   std::vector<int> pivots;  ///< getrf: row i was exchanged with row pivots[i] (from 0); empty: no exchanges
-  std::int64_t info =
-      0;  ///< LAPACK's info: 0, or i > 0 where the i-th pivot (from 1) is zero or not positive
+  std::vector<int> infos;   ///< of a batch: one a system
+  /// LAPACK's info: 0, or i > 0 where the i-th pivot (from 1) is zero or not positive; of a batch the first
+  /// that is not 0.
+  std::int64_t info = 0;
 };
 
 }  // namespace gaussweep

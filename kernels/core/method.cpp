@@ -13,7 +13,8 @@ namespace {
 
 void validate_parameter(const Method& method, const Parameter& parameter) {
   // These are axes of every plan; a parameter of the same name could not be told from them.
-  static constexpr std::array<std::string_view, 7> axes{"m", "n", "k", "nrhs", "uplo", "precision", "seed"};
+  static constexpr std::array<std::string_view, 8> axes{"m",    "n",     "k",         "nrhs",
+                                                        "uplo", "batch", "precision", "seed"};
   const std::string& name = parameter.name;
   if (!is_word(name)) reject(method, "parameter name '" + name + "' is not of a-z, 0-9 and _");
   if (std::find(axes.begin(), axes.end(), name) != axes.end()) {
@@ -78,6 +79,9 @@ void validate(const Method& method) {
     }
   }
   if (method.max_nrhs < 1) reject(method, "max_nrhs is less than 1");
+  if (method.max_batch < 1) reject(method, "max_batch is less than 1");
+  if (method.max_batch > 1 && method.layout != Layout::column_major)
+    reject(method, "systems of a batch lie side by side in columns only");
   validate_answer(method);
   for (const Parameter& parameter : method.parameters) validate_parameter(method, parameter);
 }
@@ -138,11 +142,12 @@ const Method* Registry::find(Problem problem, std::string_view variant) const {
   return nullptr;
 }
 
-const Method* Registry::reference(Problem problem, Backend backend) const {
+const Method* Registry::reference(Problem problem, Backend backend, std::int64_t batch) const {
   // The CPU's libraries are the reference of whatever runs on the CPU.
   const Backend where = backend == Backend::cuda ? Backend::cuda : Backend::host;
   for (const Method& method : methods_) {
-    if (method.problem == problem && method.vendor && method.runs_on(where)) return &method;
+    if (method.problem == problem && method.vendor && method.runs_on(where) && batch <= method.max_batch)
+      return &method;
   }
   return nullptr;
 }

@@ -50,7 +50,7 @@ struct Operands {
   MatrixView<T> x;        ///< a third matrix for the answer, unset at the start; present where `answer` is x.
                           ///< Column-major, except in `row_major`. gesv, posv, trsv: n x nrhs with ld = n
   int* pivots = nullptr;  ///< getrf: n entries where the method runs, preset to "no exchange" (pivots[i] = i)
-  int* info = nullptr;    ///< one int where the method runs, 0 at the start: LAPACK's info
+  int* info = nullptr;    ///< one int a system where the method runs, 0 at the start: LAPACK's info
   Workspace workspace;
 };
 
@@ -92,13 +92,15 @@ struct Method {
   bool mixed_precision =
       false;  ///< part of its operations are in a lower precision, at rates beyond the peak
   std::int64_t max_nrhs = 1 << 30;
+  std::int64_t max_batch = 1;  ///< systems of one run; the layout is column-major where there may be several
   UnitDiagonal unit_diagonal = UnitDiagonal::lower;
   bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape
   std::size_t (*workspace_bytes)(const Shape&, const Parameters&,
                                  std::size_t element) = nullptr;  ///< null: none
-  double (*flops)(const Shape&, const Parameters&) = nullptr;     ///< null: the problem's usual count
+  double (*flops)(const Shape&,
+                  const Parameters&) = nullptr;  ///< of one system; null: the problem's usual count
   double (*bytes)(const Shape&, const Parameters&,
-                  std::size_t element) = nullptr;  ///< least traffic; null: every operand once
+                  std::size_t element) = nullptr;  ///< least traffic of one; null: every operand once
   /// Iterative methods: a guess of how many iterations of `flops` each there are. Only what is estimated
   /// before anything was measured hangs on it. Null: one.
   double (*iterations)(const Shape&, const Parameters&) = nullptr;
@@ -123,9 +125,9 @@ class Registry {
   const std::vector<Method>& all() const&& = delete;  // rows end with their registry
   /// The row of (problem, variant), or null.
   const Method* find(Problem problem, std::string_view variant) const;
-  /// The vendor's method for this problem on this backend (LAPACK or OpenBLAS on `emulated` and `host`), or
-  /// null.
-  const Method* reference(Problem problem, Backend backend) const;
+  /// The vendor's method for this problem on this backend (LAPACK or OpenBLAS on `emulated` and `host`), the
+  /// first that takes the batch, or null.
+  const Method* reference(Problem problem, Backend backend, std::int64_t batch = 1) const;
   void add(Method method);
 
  private:

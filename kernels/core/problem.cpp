@@ -48,6 +48,7 @@ EnumNames<Problem>::Words::const_iterator EnumNames<Problem>::Table::end() const
 void require_sizes(const ProblemRow& problem, const Shape& shape, const std::string& who) {
   const std::pair<const char*, std::int64_t> sizes[] = {
       {"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"nrhs", shape.nrhs}};
+  if (shape.batch < 1) throw std::invalid_argument(who + ": a batch has at least 1 system");
   for (const auto& [axis, size] : sizes) {
     if (size < 1 && problem.has_axis(axis))
       throw std::invalid_argument(who + ": every size must be at least 1");
@@ -55,11 +56,11 @@ void require_sizes(const ProblemRow& problem, const Shape& shape, const std::str
 }
 
 double problem_flops(Problem problem, const Shape& shape) {
-  return problem->flops(shape);
+  return problem->flops(shape) * static_cast<double>(shape.batch);
 }
 
 double problem_bytes(Problem problem, const Shape& shape, std::size_t element) {
-  return problem->elements(shape) * static_cast<double>(element);
+  return problem->elements(shape) * static_cast<double>(shape.batch) * static_cast<double>(element);
 }
 
 }  // namespace gaussweep

@@ -47,12 +47,12 @@ struct Extent {
 inline bool operator==(const Extent& a, const Extent& b) {
   return a.rows == b.rows && a.cols == b.cols;
 }
-/// n x n, n x nrhs.
+/// n x n, n x nrhs; the matrices of a batch side by side.
 inline Extent square_extent(const Shape& s) {
-  return {s.n, s.n};
+  return {s.n, s.n * s.batch};
 }
 inline Extent columns_extent(const Shape& s) {
-  return {s.n, s.nrhs};
+  return {s.n, s.nrhs * s.batch};
 }
 
 /// What B is, and how it is made.
@@ -112,8 +112,10 @@ struct ProblemRow {
   /// Elements of B, and then of the answer, with another sign in these runs, where those of A are not all.
   Region negated_of_b = Region::none;
   ZeroPivot zero_pivot = ZeroPivot::unfinished;
-  double (*flops)(const Shape&) = nullptr;     ///< the usual operation count, all terms
-  double (*elements)(const Shape&) = nullptr;  ///< least traffic: every operand read or written once
+  /// Of one system, whatever the batch: the usual operation count, all terms, and the least traffic, every
+  /// operand read or written once.
+  double (*flops)(const Shape&) = nullptr;
+  double (*elements)(const Shape&) = nullptr;
   Judges judge;
   double tolerance = 0;  ///< of the judged ratio, where a plan gives none
 

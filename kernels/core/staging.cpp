@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -23,7 +22,7 @@ constexpr std::size_t aligned(std::size_t bytes) {
 /// Pristine sets end after info.
 struct Pieces {
   MatrixView<char> a, b, x;  // rows, cols, ld; data unused
-  std::size_t a_bytes = 0, b_bytes = 0, pivot_bytes = 0, info_bytes = aligned(sizeof(int)), x_bytes = 0;
+  std::size_t a_bytes = 0, b_bytes = 0, pivot_bytes = 0, info_bytes = 0, x_bytes = 0;
   std::size_t workspace_bytes = 0, answer_bytes = 0;
 
   std::size_t laid_out() const { return a_bytes + b_bytes + answer_bytes; }
@@ -47,6 +46,14 @@ const View& answer_among(const Method& method, const View& a, const View& b, con
   return method.answer == AnswerIn::b || method.layout == Layout::augmented ? b : a;
 }
 
+std::int64_t pivot_count(const Shape& shape) {
+  return shape.n * shape.batch;
+}
+/// What a pivot says of its row where there was no exchange.
+int unexchanged(std::size_t i, const Shape& shape) {
+  return static_cast<int>(static_cast<std::int64_t>(i) % shape.n);
+}
+
 Pieces measure(const Method& method, const Shape& shape, const Parameters& parameters, std::size_t element) {
   Pieces p;
   const Layout layout = method.layout;
@@ -66,7 +73,8 @@ Pieces measure(const Method& method, const Shape& shape, const Parameters& param
       p.b_bytes = matrix_bytes(p.b, layout, element);
     }
   }
-  if (problem.has_pivots) p.pivot_bytes = aligned(static_cast<std::size_t>(shape.n) * sizeof(int));
+  p.info_bytes = aligned(static_cast<std::size_t>(shape.batch) * sizeof(int));
+  if (problem.has_pivots) p.pivot_bytes = aligned(static_cast<std::size_t>(pivot_count(shape)) * sizeof(int));
   if (method.answer == AnswerIn::x) {
     const Layout x_layout = layout == Layout::row_major ? Layout::row_major : Layout::column_major;
     p.x = dense(problem.x(shape), x_layout);
@@ -258,11 +266,11 @@ template <class T>
 void Staging<T>::upload_rest() {
   std::byte* tail = static_cast<std::byte*>(pristine_.data()) + a_bytes_ + b_bytes_;
   if (pivot_bytes_ > 0) {
-    std::vector<int> no_exchange(static_cast<std::size_t>(shape_.n));
-    std::iota(no_exchange.begin(), no_exchange.end(), 0);
+    std::vector<int> no_exchange(static_cast<std::size_t>(pivot_count(shape_)));
+    for (std::size_t i = 0; i < no_exchange.size(); ++i) no_exchange[i] = unexchanged(i, shape_);
     device_.to_device(tail, no_exchange.data(), no_exchange.size() * sizeof(int));
   }
-  device_.fill(tail + pivot_bytes_, 0, sizeof(int));
+  device_.fill(tail + pivot_bytes_, 0, static_cast<std::size_t>(shape_.batch) * sizeof(int));
   if (copies_ == 0) poison(pristine_);
 }
 
@@ -334,9 +342,16 @@ std::int64_t Staging<T>::download_to(T* destination, int copy) {
 
 template <class T>
 std::int64_t Staging<T>::download_info(int copy) {
-  int info = 0;
-  device_.to_host(&info, operands(copy).info, sizeof(int));
-  return info;
+  const std::vector<int> infos = download_infos(copy);
+  const auto first = std::find_if(infos.begin(), infos.end(), [](int info) { return info != 0; });
+  return first == infos.end() ? 0 : *first;
+}
+
+template <class T>
+std::vector<int> Staging<T>::download_infos(int copy) {
+  std::vector<int> infos(static_cast<std::size_t>(shape_.batch));
+  device_.to_host(infos.data(), operands(copy).info, infos.size() * sizeof(int));
+  return infos;
 }
 
 template <class T>
@@ -356,7 +371,7 @@ Answer<T> Staging<T>::download(int copy, const T* by_columns) {
   } else {
     answer.info = download_to(answer.x.data.data(), copy);
   }
-  download_pivots(answer, copy);
+  download_rest(answer, copy);
   return answer;
 }
 
@@ -387,19 +402,21 @@ Answer<T> Staging<T>::fetched(int copy) {
   }
   laid_out_.reset();
   answer.info = download_info(copy);
-  download_pivots(answer, copy);
+  download_rest(answer, copy);
   return answer;
 }
 
-/// None where there was no exchange.
+/// Of a batch also the infos. No pivots where there was no exchange.
 template <class T>
-void Staging<T>::download_pivots(Answer<T>& answer, int copy) {
+void Staging<T>::download_rest(Answer<T>& answer, int copy) {
+  if (shape_.batch > 1) answer.infos = download_infos(copy);
   const Operands<T> op = operands(copy);
   if (op.pivots == nullptr) return;
-  answer.pivots.resize(static_cast<std::size_t>(shape_.n));
+  answer.pivots.resize(static_cast<std::size_t>(pivot_count(shape_)));
   device_.to_host(answer.pivots.data(), op.pivots, answer.pivots.size() * sizeof(int));
   bool exchanged = false;
-  for (std::size_t i = 0; i < answer.pivots.size(); ++i) exchanged |= answer.pivots[i] != static_cast<int>(i);
+  for (std::size_t i = 0; i < answer.pivots.size(); ++i)
+    exchanged |= answer.pivots[i] != unexchanged(i, shape_);
   if (!exchanged) answer.pivots.clear();
 }
 

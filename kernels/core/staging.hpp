@@ -114,7 +114,8 @@ class Staging {
   void upload_one(const Placed& one);
   void upload_rest();
   Answer<T> unset_answer(int copy);
-  void download_pivots(Answer<T>& answer, int copy);
+  void download_rest(Answer<T>& answer, int copy);
+  std::vector<int> download_infos(int copy);
   std::int64_t download_info(int copy);
   MatrixView<T> answer_view(const Operands<T>& op) const;
   bool answer_by_rows() const;

@@ -79,9 +79,12 @@ std::uint64_t Staging<T>::answer_digest(Context& context, int copy, bool negated
       digest_elements(context, answer(copy), problem.x(shape_), counted(problem.counts_of_x, shape_.uplo),
                       negated ? negated_of_answer() : Region::none);
   const Operands<T> op = operands(copy);
-  std::vector<int> words(op.pivots != nullptr ? static_cast<std::size_t>(shape_.n) : 0);
+  std::vector<int> words(op.pivots != nullptr ? static_cast<std::size_t>(shape_.n * shape_.batch) : 0);
   if (!words.empty()) device_.to_host(words.data(), op.pivots, words.size() * sizeof(int));
-  if (problem.has_pivots) words.push_back(static_cast<int>(download_info(copy)));
+  if (problem.has_pivots) {
+    const std::vector<int> infos = download_infos(copy);
+    words.insert(words.end(), infos.begin(), infos.end());
+  }
   for (std::size_t i = 0; i < words.size(); ++i)
     digest += guard::mixed(static_cast<unsigned long long>(words[i]), ~static_cast<unsigned long long>(i));
   return digest;

@@ -2,25 +2,28 @@
 /// that the process may use.
 ///
 /// Layout: column-major; the inverse takes the place of A. Cost: 2 n^3 operations. Workspace: n pivots, and
-/// 64 n elements so that xGETRI works by blocks. Needs a nonsingular matrix: a pivot that is exactly 0 gives
-/// info > 0, and A then holds the factors.
+/// 64 n elements so that xGETRI works by blocks, taken from the heap in the run. Needs a nonsingular matrix:
+/// a pivot that is exactly 0 gives info > 0, and A then holds the factors.
 
-#include "kernels/geinv/lapack_workspace.hpp"
+#include <vector>
+
 #include "kernels/tables.hpp"
-#include "kernels/vendor/blas.hpp"
+#include "kernels/vendor/systems.hpp"
 
 namespace gaussweep::host {
 
 template <class T>
 void geinv_lapack(Context& context, Operands<T>& op, const Parameters&) {
-  const std::int64_t n = op.shape.n;
-  int* pivots = op.workspace.template take<int>(n);
-  T* work = op.workspace.template take<T>(n * getri_block);
-  context.stage("getrf");
-  *op.info = vendor::getrf(n, n, op.a.data, op.a.ld, pivots);
-  if (*op.info != 0) return;
-  context.stage("getri");
-  *op.info = vendor::getri(n, op.a.data, op.a.ld, pivots, work, n * getri_block);
+  constexpr std::int64_t block = 64;  // columns that xGETRI takes at a time: LAPACK's own choice
+  context.stage("geinv");
+  vendor::for_systems(op, [](Operands<T>& one) {
+    const std::int64_t n = one.shape.n;
+    std::vector<int> pivots(static_cast<std::size_t>(n));
+    *one.info = vendor::getrf(n, n, one.a.data, one.a.ld, pivots.data());
+    if (*one.info != 0) return;
+    std::vector<T> work(static_cast<std::size_t>(n * block));
+    *one.info = vendor::getri(n, one.a.data, one.a.ld, pivots.data(), work.data(), n * block);
+  });
 }
 
 GAUSSWEEP_INSTANTIATE(geinv_lapack)

@@ -2,14 +2,16 @@
 #include "kernels/core/flops.hpp"
 #include "kernels/tables.hpp"
 
-#include "kernels/geinv/lapack_workspace.hpp"
 #include "kernels/geinv/recursive_workspace.hpp"
+#include "kernels/getrf/small_rows.hpp"
 
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan_pivot)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_recursive)
 GAUSSWEEP_DECLARE_IN(host, geinv_lapack)
 GAUSSWEEP_DECLARE_CUDA(geinv_cusolver)
+GAUSSWEEP_DECLARE_CUDA(geinv_cublas)
+GAUSSWEEP_DECLARE_PORTABLE(geinv_batched)
 
 namespace gaussweep {
 namespace {
@@ -86,8 +88,34 @@ Method lapack() {
   Method method = geinv_method(
       "lapack", "LU with partial pivoting, then the inverse, on the CPU (getrf, getri)", "LAPACK");
   method.vendor = true;
-  method.workspace_bytes = geinv_lapack_workspace;
-  return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, geinv_lapack));
+  return in_batches(on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, geinv_lapack)));
+}
+
+Method batched() {
+  Method method =
+      geinv_method("batched",
+                   "Gauss-Jordan elimination with partial pivoting of many small matrices, rows in "
+                   "the registers of a thread each",
+                   "gaussweep");
+  method.accepts = small::accepts;
+  return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_batched)));
+}
+
+Method cublas() {
+  Method method =
+      geinv_method("cublas", "inverses of many small matrices (getrfBatched, getriBatched; matinvBatched)",
+                   "NVIDIA cuBLAS");
+  method.answer = AnswerIn::x;
+  method.parameters = {
+      choice_parameter("routine", {"getri", "matinv"}, "LU, then the inverse; or one call, up to order 32")};
+  method.accepts = [](const Shape& shape, const Parameters& parameters) {
+    return parameters.choice("routine") == "getri" || shape.n <= 32;
+  };
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
+    return 2 * workspace_piece(shape.batch, sizeof(void*)) +
+           workspace_piece(shape.n * shape.batch, sizeof(int)) + workspace_piece(shape.batch, sizeof(int));
+  };
+  return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(geinv_cublas))));
 }
 
 Method cusolver() {
@@ -103,7 +131,11 @@ std::vector<Method> methods() {
   return {gauss_jordan_at_zero(),
           gauss_jordan("gauss_jordan_pivot", "Gauss-Jordan elimination with partial pivoting",
                        GAUSSWEEP_ENTRIES(geinv_gauss_jordan_pivot)),
-          recursive(), lapack(), cusolver()};
+          recursive(),
+          batched(),
+          lapack(),
+          cusolver(),
+          cublas()};
 }
 
 }  // namespace

@@ -12,6 +12,12 @@ namespace gaussweep::cuda {
 template <class T>
 void gemm_cublas(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("gemm");
+  const auto [m, n, k, nrhs, uplo, batch] = op.shape;
+  if (batch > 1) {
+    return vendor::gemm_batch(vendor_handles(context), vendor::Op::none, m, n, k, T(1), op.a.data, op.a.ld,
+                              op.a.ld * k, op.b.data, op.b.ld, op.b.ld * n, T(0), op.x.data, op.x.ld,
+                              op.x.ld * n, batch);
+  }
   vendor::gemm(vendor_handles(context), vendor::Op::none, vendor::Op::none, op.shape.m, op.shape.n,
                op.shape.k, T(1), op.a.data, op.a.ld, op.b.data, op.b.ld, T(0), op.x.data, op.x.ld);
 }

@@ -5,15 +5,17 @@
 
 #include "kernels/core/method.hpp"
 #include "kernels/tables.hpp"
-#include "kernels/vendor/blas.hpp"
+#include "kernels/vendor/systems.hpp"
 
 namespace gaussweep::host {
 
 template <class T>
 void gemm_openblas(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("gemm");
-  vendor::gemm(vendor::Op::none, vendor::Op::none, op.shape.m, op.shape.n, op.shape.k, T(1), op.a.data,
-               op.a.ld, op.b.data, op.b.ld, T(0), op.x.data, op.x.ld);
+  vendor::for_systems(op, [](Operands<T>& one) {
+    vendor::gemm(vendor::Op::none, vendor::Op::none, one.shape.m, one.shape.n, one.shape.k, T(1), one.a.data,
+                 one.a.ld, one.b.data, one.b.ld, T(0), one.x.data, one.x.ld);
+  });
 }
 
 GAUSSWEEP_INSTANTIATE(gemm_openblas)

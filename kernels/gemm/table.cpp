@@ -15,13 +15,13 @@ namespace gaussweep {
 namespace {
 
 Extent extent_of_a(const Shape& s) {
-  return {s.m, s.k};
+  return {s.m, s.k * s.batch};
 }
 Extent extent_of_b(const Shape& s) {
-  return {s.k, s.n};
+  return {s.k, s.n * s.batch};
 }
 Extent extent_of_c(const Shape& s) {
-  return {s.m, s.n};
+  return {s.m, s.n * s.batch};
 }
 double operations(const Shape& s) {
   return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
@@ -101,13 +101,14 @@ Method by_residues() {
 }
 
 Method openblas() {
-  return library(on_cpu(gemm_method("openblas", "BLAS gemm on the CPU", "OpenBLAS"),
-                        GAUSSWEEP_ENTRY(host, gemm_openblas)));
+  return library(in_batches(on_cpu(gemm_method("openblas", "BLAS gemm on the CPU", "OpenBLAS"),
+                                   GAUSSWEEP_ENTRY(host, gemm_openblas))));
 }
 
 Method cublas() {
-  return library(on_gpu(gemm_method("cublas", "BLAS gemm on the GPU", "NVIDIA cuBLAS"),
-                        GAUSSWEEP_CUDA_ENTRY(gemm_cublas)));
+  return library(in_batches(
+      on_gpu(gemm_method("cublas", "BLAS gemm on the GPU (gemm; gemmStridedBatched)", "NVIDIA cuBLAS"),
+             GAUSSWEEP_CUDA_ENTRY(gemm_cublas))));
 }
 
 Method cublas_emulated() {

@@ -9,15 +9,18 @@
 
 #include "kernels/core/method.hpp"
 #include "kernels/tables.hpp"
-#include "kernels/vendor/blas.hpp"
+#include "kernels/vendor/systems.hpp"
 
 namespace gaussweep::host {
 
 template <class T>
 void gesv_lapack(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("gesv");
-  std::vector<int> pivots(static_cast<std::size_t>(op.shape.n));
-  *op.info = vendor::gesv(op.shape.n, op.shape.nrhs, op.a.data, op.a.ld, pivots.data(), op.b.data, op.b.ld);
+  vendor::for_systems(op, [](Operands<T>& one) {
+    std::vector<int> pivots(static_cast<std::size_t>(one.shape.n));
+    *one.info =
+        vendor::gesv(one.shape.n, one.shape.nrhs, one.a.data, one.a.ld, pivots.data(), one.b.data, one.b.ld);
+  });
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_lapack)

@@ -6,6 +6,7 @@
 #include "kernels/gesv/mixed_workspace.hpp"
 #include "kernels/getrf/fixed_point_parameters.hpp"
 #include "kernels/getrf/residue_lu_parameters.hpp"
+#include "kernels/getrf/small_rows.hpp"
 #include "kernels/trsv/block_chain_workspace.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, gesv_gauss_serial)
@@ -21,6 +22,8 @@ GAUSSWEEP_DECLARE_IN(host, gesv_crout)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_lu_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, gesv_lapack)
 GAUSSWEEP_DECLARE_CUDA(gesv_cusolver)
+GAUSSWEEP_DECLARE_CUDA(gesv_cublas)
+GAUSSWEEP_DECLARE_PORTABLE(gesv_batched)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_recursive)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_residues)
 GAUSSWEEP_DECLARE_CUDA(gesv_mixed_gmres)
@@ -237,8 +240,29 @@ Method mixed_gmres() {
 }
 
 Method lapack() {
-  return library(on_cpu(in_place("lapack", "LU with partial pivoting on the CPU (getrf, getrs)", "LAPACK"),
-                        GAUSSWEEP_ENTRY(host, gesv_lapack)));
+  return library(
+      in_batches(on_cpu(in_place("lapack", "LU with partial pivoting on the CPU (getrf, getrs)", "LAPACK"),
+                        GAUSSWEEP_ENTRY(host, gesv_lapack))));
+}
+
+Method cublas() {
+  Method method =
+      in_place("cublas", "LU with partial pivoting of many small systems (getrfBatched, getrsBatched)",
+               "NVIDIA cuBLAS");
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
+    return 2 * workspace_piece(shape.batch, sizeof(void*)) +
+           workspace_piece(shape.n * shape.batch, sizeof(int));
+  };
+  return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(gesv_cublas))));
+}
+
+Method batched() {
+  Method method = row(
+      gesv(), "batched",
+      "LU with partial pivoting of many small systems, rows in the registers of a thread each", "gaussweep");
+  method.overwrites = false;
+  method.accepts = small::accepts;
+  return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_batched)));
 }
 
 Method cusolver() {
@@ -268,8 +292,10 @@ std::vector<Method> methods() {
           recursive(),
           by_residues(),
           mixed_gmres(),
+          batched(),
           lapack(),
-          cusolver()};
+          cusolver(),
+          cublas()};
 }
 
 }  // namespace

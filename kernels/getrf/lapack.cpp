@@ -7,15 +7,17 @@
 
 #include "kernels/core/method.hpp"
 #include "kernels/tables.hpp"
-#include "kernels/vendor/blas.hpp"
+#include "kernels/vendor/systems.hpp"
 
 namespace gaussweep::host {
 
 template <class T>
 void getrf_lapack(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("getrf");
-  *op.info = vendor::getrf(op.shape.n, op.shape.n, op.a.data, op.a.ld, op.pivots);
-  for (std::int64_t i = 0; i < op.shape.n; ++i) op.pivots[i] -= 1;  // LAPACK counts from 1
+  vendor::for_systems(op, [](Operands<T>& one) {
+    *one.info = vendor::getrf(one.shape.n, one.shape.n, one.a.data, one.a.ld, one.pivots);
+    for (std::int64_t i = 0; i < one.shape.n; ++i) one.pivots[i] -= 1;  // LAPACK counts from 1
+  });
 }
 
 GAUSSWEEP_INSTANTIATE(getrf_lapack)

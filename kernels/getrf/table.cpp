@@ -1,5 +1,6 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/core/flops.hpp"
+#include "kernels/getrf/small_rows.hpp"
 #include "kernels/tables.hpp"
 
 #include "kernels/getrf/fixed_point_parameters.hpp"
@@ -9,6 +10,8 @@ GAUSSWEEP_DECLARE_IN(host, getrf_crout_serial)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, getrf_lapack)
 GAUSSWEEP_DECLARE_CUDA(getrf_cusolver)
+GAUSSWEEP_DECLARE_CUDA(getrf_cublas)
+GAUSSWEEP_DECLARE_PORTABLE(getrf_batched)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_recursive)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_residues)
 
@@ -94,8 +97,25 @@ Method by_residues() {
 }
 
 Method lapack() {
-  return library(on_cpu(getrf_method("lapack", "LU with partial pivoting on the CPU", "LAPACK"),
-                        GAUSSWEEP_ENTRY(host, getrf_lapack)));
+  return library(in_batches(on_cpu(getrf_method("lapack", "LU with partial pivoting on the CPU", "LAPACK"),
+                                   GAUSSWEEP_ENTRY(host, getrf_lapack))));
+}
+
+Method batched() {
+  Method method = getrf_method(
+      "batched", "LU with partial pivoting of many small matrices, rows in the registers of a thread each",
+      "gaussweep");
+  method.accepts = small::accepts;
+  return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_batched)));
+}
+
+Method cublas() {
+  Method method = getrf_method("cublas", "LU with partial pivoting of many small matrices (getrfBatched)",
+                               "NVIDIA cuBLAS");
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
+    return workspace_piece(shape.batch, sizeof(void*));
+  };
+  return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(getrf_cublas))));
 }
 
 Method cusolver() {
@@ -104,7 +124,8 @@ Method cusolver() {
 }
 
 std::vector<Method> methods() {
-  return {crout_serial(), fixed_point(), recursive(), by_residues(), lapack(), cusolver()};
+  return {crout_serial(), fixed_point(), recursive(), by_residues(),
+          batched(),      lapack(),      cusolver(),  cublas()};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "kernels/matrix/generate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -21,6 +22,8 @@ bool may_be_rectangular(MatrixKind kind) {
          kind == MatrixKind::cauchy || kind == MatrixKind::blur;  // blur says more of it: blur_fault
 }
 
+constexpr double element_operations = 40;  // of one element, most of them Philox's
+
 [[noreturn]] void reject(const MatrixSpec& spec, const std::string& why) {
   throw std::invalid_argument("matrix kind " + std::string(to_string(spec.kind)) + ": " + why);
 }
@@ -31,6 +34,8 @@ void check_dimensions(const MatrixSpec& spec) {
   if (spec.rows < 1 || spec.cols < 1 || spec.rows >= most || spec.cols >= most) {
     reject(spec, "rows and cols must be 1 to 2147483647, not " + size);
   }
+  if (spec.batch < 1 || spec.batch >= most / spec.cols)
+    reject(spec, std::to_string(spec.batch) + " matrices of " + size + " have more than 2147483647 columns");
   if (spec.rows != spec.cols && !may_be_rectangular(spec.kind)) {
     reject(spec, "the matrix must be square, not " + size +
                      "; uniform, ones, hilbert, cauchy and blur may be rectangular");
@@ -87,6 +92,7 @@ std::string MatrixSpec::canonical(Precision precision) const {
   text += " precision=";
   text += to_string(precision);
   text += " rows=" + std::to_string(rows) + " cols=" + std::to_string(cols);
+  if (batch > 1) text += " batch=" + std::to_string(batch);
   // Only what decides the elements of this kind: the others' values must not make equal matrices differ.
   switch (kind) {
     case MatrixKind::uniform:
@@ -121,8 +127,7 @@ std::string MatrixSpec::canonical(Precision precision) const {
 }
 
 template <class T>
-HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
-  validate(spec);
+HostMatrix<T> generate_single(const MatrixSpec& spec, int threads) {
   if (spec.kind == MatrixKind::blur) return blur_matrix<T>(spec.blur, threads);
   HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols);
   if (spec.kind == MatrixKind::condition) {
@@ -132,8 +137,7 @@ HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
     for (std::size_t k = 0; k < a.data.size(); ++k) a.data[k] = static_cast<T>(exact.data[k]);
     return a;
   }
-  constexpr double operations = 40;  // of one element, most of them Philox's
-  for_row_ranges(spec.rows, threads, operations * spec.rows * spec.cols,
+  for_row_ranges(spec.rows, threads, element_operations * spec.rows * spec.cols,
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t j = 0; j < spec.cols; ++j) {
                      for (std::int64_t i = begin; i < end; ++i) a(i, j) = static_cast<T>(element(spec, i, j));
@@ -143,15 +147,31 @@ HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
 }
 
 template <class T>
+HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
+  validate(spec);
+  if (spec.batch == 1) return generate_single<T>(spec, threads);
+  const std::int64_t elements = spec.rows * spec.cols;
+  HostMatrix<T> all = HostMatrix<T>::unset(spec.rows, spec.cols * spec.batch);
+  for_row_ranges(spec.batch, threads, element_operations * static_cast<double>(elements * spec.batch),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t s = begin; s < end; ++s) {
+                     const HostMatrix<T> one = generate_single<T>(spec.single(s), 1);
+                     std::copy(one.data.begin(), one.data.end(), all.data.begin() + s * elements);
+                   }
+                 });
+  return all;
+}
+
+template <class T>
 HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec) {
   Device& device = context.device;
   const bool elementwise = spec.kind != MatrixKind::condition && spec.kind != MatrixKind::blur;
   if (!elementwise || device.backend() == Backend::host) return generate<T>(spec);
   validate(spec);
-  HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols);
+  HostMatrix<T> a = HostMatrix<T>::unset(spec.rows, spec.cols * spec.batch);
   const std::size_t bytes = a.data.size() * sizeof(T);
   const Buffer buffer(device, bytes);
-  const MatrixView<T> view{static_cast<T*>(buffer.data()), spec.rows, spec.cols, spec.rows};
+  const MatrixView<T> view{static_cast<T*>(buffer.data()), a.rows, a.cols, a.rows};
   if (device.backend() == Backend::emulated) {
     emulated::fill_matrix(context, spec, view);
   } else {

@@ -10,7 +10,8 @@
 
 namespace gaussweep {
 
-/// The matrix on the host, made with `threads` threads (0: as many as the machine has).
+/// The matrix, or the batch of them side by side, on the host, made with `threads` threads (0: as many as the
+/// machine has).
 /// @throws std::invalid_argument where a kind must be square or a value is out of range, saying what is
 /// allowed.
 template <class T>

@@ -17,7 +17,9 @@ __global__ void fill_kernel(ElementSpec spec, MatrixView<T> a) {
        k += step) {
     const std::int64_t i = k % a.rows;
     const std::int64_t j = k / a.rows;
-    a.data[i + j * a.ld] = static_cast<T>(element(spec, i, j));
+    ElementSpec own = spec;
+    own.seed = seed_of_system(spec.seed, j / spec.cols);
+    a.data[i + j * a.ld] = static_cast<T>(element(own, i, j % spec.cols));
   }
 }
 

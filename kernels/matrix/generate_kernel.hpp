@@ -5,11 +5,12 @@
 #include "kernels/core/matrix.hpp"
 #include "kernels/matrix/matrix_spec.hpp"
 
-#define GAUSSWEEP_DECLARE_FILL(space)                                                   \
-  namespace gaussweep::space {                                                          \
-  /** Fills `a` (column-major, on the context's device) with the elements of `spec`. */ \
-  template <class T>                                                                    \
-  void fill_matrix(Context& context, const ElementSpec& spec, MatrixView<T> a);         \
+#define GAUSSWEEP_DECLARE_FILL(space)                                                         \
+  namespace gaussweep::space {                                                                \
+  /** Fills `a` (column-major, on the context's device) with the elements of `spec`, those of \
+      a batch where it has more columns. */                                                   \
+  template <class T>                                                                          \
+  void fill_matrix(Context& context, const ElementSpec& spec, MatrixView<T> a);               \
   }
 
 GAUSSWEEP_DECLARE_FILL(emulated)

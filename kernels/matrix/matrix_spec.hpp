@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/core/enums.hpp"
+#include "kernels/core/shared_inline.hpp"
 #include "kernels/matrix/blur.hpp"
 
 namespace gaussweep {
@@ -44,6 +45,11 @@ struct EnumNames<MatrixKind> {
        {MatrixKind::blur, "blur"}}};
 };
 
+/// The seed of system s of a batch, from 0.
+GAUSSWEEP_SHARED_INLINE std::uint64_t seed_of_system(std::uint64_t seed, std::int64_t s) {
+  return seed + static_cast<std::uint64_t>(s);
+}
+
 /// What decides a matrix whose elements can be had one by one. Kernels take it by value.
 struct ElementSpec {
   MatrixKind kind = MatrixKind::uniform;
@@ -56,9 +62,18 @@ struct ElementSpec {
   Uplo uplo = Uplo::lower;   ///< triangular
 };
 
-/// Everything that decides a generated matrix.
+/// Everything that decides a generated matrix, or a batch of them, side by side in columns.
 struct MatrixSpec : ElementSpec {
-  BlurSpec blur;  ///< blur: rows = cols = width * height
+  BlurSpec blur;           ///< blur: rows = cols = width * height
+  std::int64_t batch = 1;  ///< matrices of rows x cols
+
+  /// Matrix s of the batch, from 0: the one of seed + s.
+  MatrixSpec single(std::int64_t s) const {
+    MatrixSpec one = *this;
+    one.batch = 1;
+    one.seed = seed_of_system(seed, s);
+    return one;
+  }
   /// Canonical text, the same for equal matrices: the source of the digest. Begins with the generator's
   /// version.
   std::string canonical(Precision precision) const;

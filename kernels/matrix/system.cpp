@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/core/batch.hpp"
+#include "kernels/core/parallel_rows.hpp"
 #include "kernels/matrix/generate.hpp"
 
 namespace gaussweep {
@@ -21,6 +23,25 @@ System<T> make_system(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t s
   return system;
 }
 
+template <class T>
+System<T> make_systems(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t seed, std::int64_t batch) {
+  if (batch == 1) return make_system(a, nrhs, seed);
+  System<T> all{HostMatrix<T>::unset(a.rows, nrhs * batch), HostMatrix<T>::unset(a.rows, nrhs * batch)};
+  const double cost = 4.0 * static_cast<double>(a.rows * a.cols) * static_cast<double>(nrhs);
+  for_row_ranges(batch, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t s = begin; s < end; ++s) {
+      const System<T> one = make_system(system_of(a, batch, s), nrhs, seed_of_system(seed, s), 1);
+      put_system(one.x_true, s, all.x_true);
+      put_system(one.b, s, all.b);
+    }
+  });
+  return all;
+}
+
+template System<float> make_systems<float>(const HostMatrix<float>&, std::int64_t, std::uint64_t,
+                                           std::int64_t);
+template System<double> make_systems<double>(const HostMatrix<double>&, std::int64_t, std::uint64_t,
+                                             std::int64_t);
 template System<float> make_system<float>(const HostMatrix<float>&, std::int64_t, std::uint64_t, int);
 template System<double> make_system<double>(const HostMatrix<double>&, std::int64_t, std::uint64_t, int);
 

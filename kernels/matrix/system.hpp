@@ -15,5 +15,8 @@ struct System {
 /// a power of two, the same for all of it, so that b is not. @pre A is square and finite
 template <class T>
 System<T> make_system(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t seed, int threads = 0);
+/// The same of a batch, side by side: system s by seed_of_system(seed, s).
+template <class T>
+System<T> make_systems(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t seed, std::int64_t batch);
 
 }  // namespace gaussweep

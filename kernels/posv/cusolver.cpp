@@ -7,15 +7,26 @@
 
 #include "kernels/core/method.hpp"
 #include "kernels/tables.hpp"
+#include "kernels/vendor/cuda_batches.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
+#include "kernels/vendor/fixups.hpp"
 
 namespace gaussweep::cuda {
 
 template <class T>
 void posv_cusolver(Context& context, Operands<T>& op, const Parameters&) {
   VendorHandles& handles = vendor_handles(context);
-  const auto [m, n, k, nrhs, uplo] = op.shape;
+  const auto [m, n, k, nrhs, uplo, batch] = op.shape;
   context.stage("potrf");
+  if (batch > 1) {
+    auto** const a = op.workspace.template take<T*>(batch);
+    auto** const b = op.workspace.template take<T*>(batch);
+    point_at(context, a, op.a.data, n * op.a.ld, batch);
+    vendor::potrf_batch(handles, uplo, n, a, op.a.ld, op.info, batch);
+    context.stage("potrs");
+    point_at(context, b, op.b.data, op.b.ld, batch);
+    return vendor::potrs_batch(handles, uplo, n, a, op.a.ld, b, op.b.ld, batch);
+  }
   vendor::potrf(handles, uplo, n, op.a.data, op.a.ld, op.info);
   context.stage("potrs");
   vendor::potrs(handles, uplo, n, nrhs, op.a.data, op.a.ld, op.b.data, op.b.ld);

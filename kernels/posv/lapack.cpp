@@ -7,18 +7,21 @@
 
 #include "kernels/core/method.hpp"
 #include "kernels/tables.hpp"
-#include "kernels/vendor/blas.hpp"
+#include "kernels/vendor/systems.hpp"
 
 namespace gaussweep::host {
 
 template <class T>
 void posv_lapack(Context& context, Operands<T>& op, const Parameters&) {
-  const auto [m, n, k, nrhs, uplo] = op.shape;
+  const auto [m, n, k, nrhs, uplo, batch] = op.shape;
   context.stage("potrf");
-  *op.info = vendor::potrf(uplo, n, op.a.data, op.a.ld);
-  if (*op.info != 0) return;
+  vendor::for_systems(op, [uplo = uplo, n = n](Operands<T>& one) {
+    *one.info = vendor::potrf(uplo, n, one.a.data, one.a.ld);
+  });
   context.stage("potrs");
-  vendor::potrs(uplo, n, nrhs, op.a.data, op.a.ld, op.b.data, op.b.ld);
+  vendor::for_systems(op, [uplo = uplo, n = n, nrhs = nrhs](Operands<T>& one) {
+    if (*one.info == 0) vendor::potrs(uplo, n, nrhs, one.a.data, one.a.ld, one.b.data, one.b.ld);
+  });
 }
 
 GAUSSWEEP_INSTANTIATE(posv_lapack)

@@ -1,5 +1,6 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/core/flops.hpp"
+#include "kernels/getrf/small_rows.hpp"
 #include "kernels/potrf/recursive_workspace.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/trsv/block_chain_workspace.hpp"
@@ -7,6 +8,7 @@
 GAUSSWEEP_DECLARE_PORTABLE(posv_recursive)
 GAUSSWEEP_DECLARE_IN(host, posv_lapack)
 GAUSSWEEP_DECLARE_CUDA(posv_cusolver)
+GAUSSWEEP_DECLARE_PORTABLE(posv_batched)
 
 namespace gaussweep {
 namespace {
@@ -61,17 +63,31 @@ Method recursive() {
 }
 
 Method lapack() {
-  return library(on_cpu(posv_method("lapack", "Cholesky on the CPU (potrf, potrs)", "LAPACK"),
-                        GAUSSWEEP_ENTRY(host, posv_lapack)));
+  return library(in_batches(on_cpu(posv_method("lapack", "Cholesky on the CPU (potrf, potrs)", "LAPACK"),
+                                   GAUSSWEEP_ENTRY(host, posv_lapack))));
+}
+
+Method batched() {
+  Method method = row(posv(), "batched",
+                      "L D L^T of many small systems, rows in the registers of a thread each", "gaussweep");
+  method.overwrites = false;
+  method.accepts = small::accepts;
+  return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(posv_batched)));
 }
 
 Method cusolver() {
-  return library(on_gpu(posv_method("cusolver", "Cholesky on the GPU (potrf, potrs)", "NVIDIA cuSOLVER"),
-                        GAUSSWEEP_CUDA_ENTRY(posv_cusolver)));
+  Method method = posv_method("cusolver", "Cholesky on the GPU (potrf, potrs; potrfBatched, potrsBatched)",
+                              "NVIDIA cuSOLVER");
+  // potrsBatched has one right-hand side.
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.batch == 1 || shape.nrhs == 1; };
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
+    return shape.batch == 1 ? 0 : 2 * workspace_piece(shape.batch, sizeof(void*));
+  };
+  return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(posv_cusolver))));
 }
 
 std::vector<Method> methods() {
-  return {recursive(), lapack(), cusolver()};
+  return {recursive(), batched(), lapack(), cusolver()};
 }
 
 }  // namespace

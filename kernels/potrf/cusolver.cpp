@@ -7,14 +7,21 @@
 
 #include "kernels/core/method.hpp"
 #include "kernels/tables.hpp"
+#include "kernels/vendor/cuda_batches.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
+#include "kernels/vendor/fixups.hpp"
 
 namespace gaussweep::cuda {
 
 template <class T>
 void potrf_cusolver(Context& context, Operands<T>& op, const Parameters&) {
+  VendorHandles& handles = vendor_handles(context);
+  const std::int64_t n = op.shape.n, batch = op.shape.batch;
   context.stage("potrf");
-  vendor::potrf(vendor_handles(context), op.shape.uplo, op.shape.n, op.a.data, op.a.ld, op.info);
+  if (batch == 1) return vendor::potrf(handles, op.shape.uplo, n, op.a.data, op.a.ld, op.info);
+  auto** const a = op.workspace.template take<T*>(batch);
+  point_at(context, a, op.a.data, n * op.a.ld, batch);
+  vendor::potrf_batch(handles, op.shape.uplo, n, a, op.a.ld, op.info, batch);
 }
 
 GAUSSWEEP_INSTANTIATE(potrf_cusolver)

@@ -7,14 +7,16 @@
 
 #include "kernels/core/method.hpp"
 #include "kernels/tables.hpp"
-#include "kernels/vendor/blas.hpp"
+#include "kernels/vendor/systems.hpp"
 
 namespace gaussweep::host {
 
 template <class T>
 void potrf_lapack(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("potrf");
-  *op.info = vendor::potrf(op.shape.uplo, op.shape.n, op.a.data, op.a.ld);
+  vendor::for_systems(op, [](Operands<T>& one) {
+    *one.info = vendor::potrf(one.shape.uplo, one.shape.n, one.a.data, one.a.ld);
+  });
 }
 
 GAUSSWEEP_INSTANTIATE(potrf_lapack)

@@ -1,5 +1,6 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/core/flops.hpp"
+#include "kernels/getrf/small_rows.hpp"
 #include "kernels/potrf/recursive_workspace.hpp"
 #include "kernels/tables.hpp"
 
@@ -8,6 +9,7 @@ GAUSSWEEP_DECLARE_PORTABLE(potrf_blocked_simultaneous)
 GAUSSWEEP_DECLARE_PORTABLE(potrf_recursive)
 GAUSSWEEP_DECLARE_IN(host, potrf_lapack)
 GAUSSWEEP_DECLARE_CUDA(potrf_cusolver)
+GAUSSWEEP_DECLARE_PORTABLE(potrf_batched)
 
 namespace gaussweep {
 namespace {
@@ -65,14 +67,25 @@ Method recursive() {
 }
 
 Method lapack() {
-  return library(on_cpu(potrf_method("lapack", "Cholesky factorisation on the CPU (potrf)", "LAPACK"),
-                        GAUSSWEEP_ENTRY(host, potrf_lapack)));
+  return library(
+      in_batches(on_cpu(potrf_method("lapack", "Cholesky factorisation on the CPU (potrf)", "LAPACK"),
+                        GAUSSWEEP_ENTRY(host, potrf_lapack))));
+}
+
+Method batched() {
+  Method method = potrf_method(
+      "batched", "Cholesky of many small matrices, rows in the registers of a thread each", "gaussweep");
+  method.accepts = small::accepts;
+  return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_batched)));
 }
 
 Method cusolver() {
-  return library(
-      on_gpu(potrf_method("cusolver", "Cholesky factorisation on the GPU (potrf)", "NVIDIA cuSOLVER"),
-             GAUSSWEEP_CUDA_ENTRY(potrf_cusolver)));
+  Method method =
+      potrf_method("cusolver", "Cholesky factorisation on the GPU (potrf; potrfBatched)", "NVIDIA cuSOLVER");
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
+    return shape.batch == 1 ? 0 : workspace_piece(shape.batch, sizeof(void*));
+  };
+  return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(potrf_cusolver))));
 }
 
 std::vector<Method> methods() {
@@ -80,7 +93,10 @@ std::vector<Method> methods() {
                   GAUSSWEEP_ENTRIES(potrf_blocked)),
           blocked("blocked_simultaneous", "Cholesky by blocks of 16, all trailing blocks at once",
                   GAUSSWEEP_ENTRIES(potrf_blocked_simultaneous)),
-          recursive(), lapack(), cusolver()};
+          recursive(),
+          batched(),
+          lapack(),
+          cusolver()};
 }
 
 }  // namespace

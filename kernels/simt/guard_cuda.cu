@@ -29,7 +29,7 @@ Lines<Element> lines_of(const Matrix& matrix, const Extent& size) {
 template <class Element, class Visit>
 __device__ void for_own(const Lines<Element>& m, Region region, Visit&& visit) {
   for (std::int64_t line = blockIdx.x; line < m.lines; line += gridDim.x) {
-    const IndexSpan span = guard::span_of(region, line, m.count, m.along_row);
+    const IndexSpan span = guard::span_of(region, m.along_row ? line : line % m.rows, m.count, m.along_row);
     for (std::int64_t k = span.begin + static_cast<std::int64_t>(threadIdx.x) * span.step; k < span.end;
          k += threads * span.step) {
       visit(m.along_row ? line : k, m.along_row ? k : line, m.data[line * m.across + k * m.step]);
@@ -40,7 +40,7 @@ __device__ void for_own(const Lines<Element>& m, Region region, Visit&& visit) {
 template <class T>
 __global__ void __launch_bounds__(threads) guard_kernel(Lines<T> matrix, OperandGuard guard) {
   for_own(matrix, guard.negated, [&](std::int64_t i, std::int64_t j, T& element) {
-    if (!guard::contains(guard.hidden, i, j)) element = -element;
+    if (!guard::contains(guard.hidden, i, j % matrix.rows)) element = -element;
   });
   for_own(matrix, guard.hidden,
           [&](std::int64_t i, std::int64_t j, T& element) { element = guard::poison<T>(guard.noise, i, j); });
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(threads)
     digest_elements_kernel(Lines<const T> matrix, Region counted, Region negated, unsigned long long* sum) {
   unsigned long long own = 0;
   for_own(matrix, counted, [&](std::int64_t i, std::int64_t j, const T& element) {
-    own += guard::digest_of(element, guard::contains(negated, i, j),
+    own += guard::digest_of(element, guard::contains(negated, i, j % matrix.rows),
                             static_cast<unsigned long long>(i + j * matrix.rows));
   });
   if (own != 0) atomicAdd(sum, own);

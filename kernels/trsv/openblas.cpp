@@ -6,14 +6,15 @@
 
 #include "kernels/core/method.hpp"
 #include "kernels/tables.hpp"
-#include "kernels/vendor/blas.hpp"
+#include "kernels/vendor/systems.hpp"
 
 namespace gaussweep::host {
 
+namespace {
+
 template <class T>
-void trsv_openblas(Context& context, Operands<T>& op, const Parameters&) {
+void solve(Operands<T>& op) {
   using namespace vendor;
-  context.stage("trsv");
   const std::int64_t n = op.shape.n;
   for (std::int64_t k = 0; k < n; ++k) {
     if (op.a.data[k + k * op.a.ld] == T(0)) {
@@ -27,6 +28,14 @@ void trsv_openblas(Context& context, Operands<T>& op, const Parameters&) {
     trsm(Side::left, op.shape.uplo, Op::none, Diagonal::stored, n, op.shape.nrhs, T(1), op.a.data, op.a.ld,
          op.b.data, op.b.ld);
   }
+}
+
+}  // namespace
+
+template <class T>
+void trsv_openblas(Context& context, Operands<T>& op, const Parameters&) {
+  context.stage("trsv");
+  vendor::for_systems(op, solve<T>);
 }
 
 GAUSSWEEP_INSTANTIATE(trsv_openblas)

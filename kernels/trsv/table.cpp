@@ -92,9 +92,9 @@ Method inverted_blocks() {
 }
 
 Method openblas() {
-  return library(
+  return library(in_batches(
       on_cpu(trsv_method("openblas", "BLAS trsv (one right-hand side) or trsm on the CPU", "OpenBLAS"),
-             GAUSSWEEP_ENTRY(host, trsv_openblas)));
+             GAUSSWEEP_ENTRY(host, trsv_openblas))));
 }
 
 Method cublas() {

@@ -46,6 +46,13 @@ int checked(lapack_int info, const char* call, const char* file, int line) {
 
 }  // namespace
 
+OneThread::OneThread() : threads_(openblas_get_num_threads()) {
+  openblas_set_num_threads(1);
+}
+OneThread::~OneThread() {
+  openblas_set_num_threads(threads_);
+}
+
 int to_int(std::int64_t size) {
   if (size < 0 || size > std::numeric_limits<int>::max()) {
     throw std::invalid_argument("a size for BLAS or LAPACK must be 0 to 2147483647, not " +

@@ -14,6 +14,18 @@ namespace gaussweep::vendor {
 /// `size` as the int that these libraries take. @throws std::invalid_argument
 int to_int(std::int64_t size);
 
+/// As long as there is one, each call stays on the thread that makes it.
+class OneThread {
+ public:
+  OneThread();
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int threads_;
+};
+
 /// C (m x n) = alpha op(A) op(B) + beta C, with k the inner size.
 void gemm(Op op_a, Op op_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* a,
           std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc);

@@ -69,6 +69,11 @@ __global__ void identity_kernel(MatrixView<T> a) {
   }
 }
 
+template <class T>
+__global__ void pointers_kernel(T** pointers, T* first, std::int64_t step, std::int64_t count) {
+  for (std::int64_t s = first_index(); s < count; s += index_step()) pointers[s] = first + s * step;
+}
+
 __global__ void pivots_kernel(int* pivots, std::int64_t n) {
   for (std::int64_t k = first_index(); k < n; k += index_step()) pivots[k] -= 1;
 }
@@ -99,6 +104,12 @@ void set_identity(Context& context, MatrixView<T> a) {
   simt::launch(context, identity_kernel<T>, blocks_for(a.rows * a.cols), dim3(threads), 0, a);
 }
 
+template <class T>
+void point_at(Context& context, T** pointers, T* first, std::int64_t step, std::int64_t count) {
+  simt::launch(context, pointers_kernel<T>, blocks_for(count), dim3(threads), 0, pointers, first, step,
+               count);
+}
+
 void pivots_from_zero(Context& context, int* pivots, std::int64_t n) {
   simt::launch(context, pivots_kernel, blocks_for(n), dim3(threads), 0, pivots, n);
 }
@@ -107,6 +118,8 @@ template void find_zero_diagonal<float>(Context&, MatrixView<float>, int*);
 template void find_zero_diagonal<double>(Context&, MatrixView<double>, int*);
 template void mirror_triangle<float>(Context&, Uplo, MatrixView<float>);
 template void mirror_triangle<double>(Context&, Uplo, MatrixView<double>);
+template void point_at<float>(Context&, float**, float*, std::int64_t, std::int64_t);
+template void point_at<double>(Context&, double**, double*, std::int64_t, std::int64_t);
 template void set_identity<float>(Context&, MatrixView<float>);
 template void set_identity<double>(Context&, MatrixView<double>);
 

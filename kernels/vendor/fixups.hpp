@@ -16,6 +16,9 @@
   /** a = I. */                                                                                     \
   template <class T>                                                                                \
   void set_identity(Context& context, MatrixView<T> a);                                             \
+  /** pointers[s] = first + s step, for `count` matrices. */                                        \
+  template <class T>                                                                                \
+  void point_at(Context& context, T** pointers, T* first, std::int64_t step, std::int64_t count);   \
   /** LAPACK's pivots, from 1, as ours, from 0. */                                                  \
   void pivots_from_zero(Context& context, int* pivots, std::int64_t n);                             \
   }

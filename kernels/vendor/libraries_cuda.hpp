@@ -14,7 +14,11 @@
   X(cublasSgemm) X(cublasStrsv) X(cublasStrsm)        \
   X(cublasDgemm) X(cublasDtrsv) X(cublasDtrsm)                            \
   X(cublasSsyrk) X(cublasDsyrk)                                           \
-  X(cublasSgemmStridedBatched) X(cublasDgemmStridedBatched)
+  X(cublasSgemmStridedBatched) X(cublasDgemmStridedBatched)               \
+  X(cublasSgetrfBatched) X(cublasDgetrfBatched)                           \
+  X(cublasSgetrsBatched) X(cublasDgetrsBatched)                           \
+  X(cublasSgetriBatched) X(cublasDgetriBatched)                           \
+  X(cublasSmatinvBatched) X(cublasDmatinvBatched)
 #define GAUSSWEEP_CUSOLVER_FUNCTIONS(X)                                  \
   X(cusolverDnCreate) X(cusolverDnDestroy) X(cusolverDnSetStream)        \
   X(cusolverDnSgetrf_bufferSize) X(cusolverDnSgetrf) X(cusolverDnSgetrs) \
@@ -24,6 +28,8 @@
   X(cusolverDnSpotrs) X(cusolverDnDpotrs)                                \
   X(cusolverDnSpotri_bufferSize) X(cusolverDnSpotri)                     \
   X(cusolverDnDpotri_bufferSize) X(cusolverDnDpotri)                     \
+  X(cusolverDnSpotrfBatched) X(cusolverDnDpotrfBatched)                  \
+  X(cusolverDnSpotrsBatched) X(cusolverDnDpotrsBatched)                  \
   X(cusolverDnXtrtri_bufferSize) X(cusolverDnXtrtri)
 #if CUBLAS_VERSION >= 130100
 #define GAUSSWEEP_CUBLAS_EMULATION(X)                       \

@@ -41,7 +41,7 @@ HostMatrix<T> matrix(std::int64_t rows, std::int64_t cols, std::vector<T> column
 template <class T>
 Answer<T> vendor_answer(Problem problem, const Inputs<T>& inputs) {
   using namespace vendor;
-  const auto [m, n, k, nrhs, uplo] = inputs.shape;
+  const auto [m, n, k, nrhs, uplo, batch] = inputs.shape;
   Answer<T> answer;
   HostMatrix<T> a = inputs.a;
   std::vector<int> pivots(n);

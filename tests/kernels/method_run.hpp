@@ -11,6 +11,7 @@
 #include "kernels/core/method.hpp"
 #include "kernels/core/staging.hpp"
 #include "kernels/matrix/generate.hpp"
+#include "kernels/matrix/system.hpp"
 
 namespace gaussweep::testing_help {
 
@@ -122,18 +123,20 @@ Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std:
   spec.seed = seed;
   spec.uplo = shape.uplo;
   spec.rows = problem->a(shape).rows;
-  spec.cols = problem->a(shape).cols;
+  spec.cols = problem->a(shape).cols / shape.batch;
+  spec.batch = shape.batch;
   Inputs<T> inputs;
   inputs.shape = shape;
   inputs.a = generate<T>(spec, threads);
   if (problem->second == SecondOperand::matrix) {
     spec.rows = problem->b(shape).rows;
-    spec.cols = problem->b(shape).cols;
+    spec.cols = problem->b(shape).cols / shape.batch;
     spec.seed = seed + 1;
     inputs.b = generate<T>(spec, threads);
   } else if (has_right_hand_sides(problem)) {
-    inputs.x_true = generate_solution<T>(shape.n, shape.nrhs, seed + 1);
-    inputs.b = right_hand_side<T>(inputs.a, inputs.x_true, threads);
+    System<T> systems = make_systems(inputs.a, shape.nrhs, seed + 1, shape.batch);
+    inputs.x_true = std::move(systems.x_true);
+    inputs.b = std::move(systems.b);
   }
   return inputs;
 }

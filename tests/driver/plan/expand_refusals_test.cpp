@@ -64,6 +64,23 @@ std::string failure(const std::string& entry, const std::string& problem = "gesv
 
 const std::string lapack8 = "    method: lapack\n    n: 8\n";
 
+TEST(ExpandBatches, AreForMethodsThatTakeThem) {
+  const std::vector<Trial> list = trials(lapack8 + "    batch: [1, 1k]\n");
+  ASSERT_THAT(list, SizeIs(2));
+  EXPECT_EQ(list[0].skip_reason, "");
+  EXPECT_EQ(list[0].key, only(lapack8).key) << "one system is no batch";
+  EXPECT_EQ(list[1].shape.batch, 1024);
+  EXPECT_EQ(list[1].matrix.spec.batch, 1024);
+  EXPECT_EQ(list[1].skip_reason, "gesv/lapack takes no batches");
+  EXPECT_NE(list[0].matrix.digest, list[1].matrix.digest);
+  EXPECT_EQ(nlohmann::json(list[1]).get<Trial>().shape.batch, 1024);
+  EXPECT_THAT(describe(list[1]), HasSubstr(" batch=1024"));
+  EXPECT_THAT(failure("    method: lapack\n    batch: 2\n    matrix: {file: square.mtx}\n"),
+              HasSubstr("batch = 2, but a file holds one matrix"));
+  EXPECT_THAT(failure("    method: lapack\n    n: 10000\n    batch: 1000000\n"),
+              HasSubstr("allowed here: 1 to 214748"));
+}
+
 TEST(ExpandRefusals, AProblemWithoutMethods) {
   EXPECT_EQ(failure("    method: all\n    n: 3\n", "poinv"),
             "p.yaml:3:13: this build has no method for poinv");
@@ -91,7 +108,7 @@ TEST(ExpandRefusals, ConditionsThatCanNeverHold) {
   };
   EXPECT_THAT(
       exclude("blokcs: 2"),
-      StartsWith("p.yaml:5:24: exclude knows no 'blokcs'; nearest: blocks; allowed: backend, blocks"));
+      StartsWith("p.yaml:5:24: exclude knows no 'blokcs'; nearest: blocks; allowed: backend, batch, blocks"));
   EXPECT_THAT(exclude("method: lapak"), StartsWith("p.yaml:5:24: exclude: gesv has no method 'lapak'"));
   EXPECT_THAT(exclude("precision: duoble"),
               HasSubstr("never 'duoble'; nearest: double; allowed: float, double"));

@@ -120,6 +120,37 @@ TEST_F(VerdictInPlace, InputsThatHaveChangedAreNotJudgedBy) {
   EXPECT_EQ(found.findings.ratio, check(method, inputs, answer, trial.tolerance).ratio);
 }
 
+TEST(VerdictOfABatch, NamesEverySystemThatDoesNotPass) {
+  const Registry registry = builtin_registry();
+  const Method& method = *registry.find(Problem::named("gesv"), "batched");
+  Trial trial = trial_of(Problem::named("gesv"), 8);
+  trial.shape.batch = 1000;
+  Inputs<double> inputs = make_inputs<double>(trial.problem, trial.shape, MatrixKind::diagonally_dominant);
+  for (const std::int64_t s : {17, 500}) {
+    for (std::int64_t i = 0; i < 8; ++i) inputs.a(i, s * 8 + 2) = 0;
+  }
+  inputs.a(4, 40 * 8 + 6) = std::nan("");
+  const auto device = cpu(Backend::emulated);
+  Context context(*device);
+  Answer<double> answer = run_method(context, method, inputs, defaults(method));
+  answer.x(5, 77) *= 1 + 1e-8;
+  const Judgement found = judge_systems(trial, method, inputs, answer);
+  EXPECT_EQ(found.systems.pass, 996);
+  EXPECT_EQ(found.systems.suspect, 0);
+  EXPECT_EQ(found.systems.failed, 4);
+  EXPECT_EQ(found.systems.first_failure, 17);
+  EXPECT_EQ(found.systems.words,
+            "the worst of 1000 systems is 17; 0 suspect, 4 failed: 40 (NaN or Inf); 77 (residual); 17, 500 "
+            "(zero or non-positive pivot)");
+  EXPECT_EQ(found.info, 3);
+  answer = run_method(context, method, make_inputs<double>(trial.problem, trial.shape, MatrixKind::cauchy),
+                      defaults(method));
+  EXPECT_EQ(judge_systems(trial, method, make_inputs<double>(trial.problem, trial.shape, MatrixKind::cauchy),
+                          answer)
+                .systems.words,
+            "");
+}
+
 TEST_F(VerdictInPlace, AnAnswerThatIsAnotherOnTheHostIsAnError) {
   answer.x(n - 1, 0) *= 1.001;
   const Judgement found = verdict();

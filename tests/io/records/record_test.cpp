@@ -18,10 +18,11 @@ using Json = nlohmann::json;
 
 // The contract, spelled out once more: a column that moves or vanishes breaks scripts.
 constexpr const char* contract =
-    "key run_id problem method backend precision m n k nrhs uplo parameters matrix matrix_parameters "
+    "key run_id problem method backend precision m n k nrhs batch uplo parameters matrix matrix_parameters "
     "matrix_kind matrix_digest "
     "matrix_seed "
-    "status expected message info convergence iterations seconds_min seconds_q1 seconds_median seconds_mean "
+    "status expected message info systems_pass systems_suspect systems_failed first_failure "
+    "convergence iterations seconds_min seconds_q1 seconds_median seconds_mean "
     "seconds_q3 "
     "seconds_max seconds_stdev samples inner_repeats warmup enough round cache host_memory kernels "
     "queue_seconds "
@@ -88,6 +89,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(n);
   EXPECT_OWN_MEMBER(k);
   EXPECT_OWN_MEMBER(nrhs);
+  EXPECT_OWN_MEMBER(batch);
   EXPECT_OWN_MEMBER(uplo);
   EXPECT_OWN_MEMBER(parameters);
   EXPECT_OWN_MEMBER(matrix);
@@ -99,6 +101,10 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(expected);
   EXPECT_OWN_MEMBER(message);
   EXPECT_OWN_MEMBER(info);
+  EXPECT_OWN_MEMBER(systems_pass);
+  EXPECT_OWN_MEMBER(systems_suspect);
+  EXPECT_OWN_MEMBER(systems_failed);
+  EXPECT_OWN_MEMBER(first_failure);
   EXPECT_OWN_MEMBER(convergence);
   EXPECT_OWN_MEMBER(iterations);
   EXPECT_OWN_MEMBER(seconds_min);
@@ -187,7 +193,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(stages_began);
   EXPECT_OWN_MEMBER(reference_began);
   EXPECT_OWN_MEMBER(compare_began);
-  EXPECT_EQ(record_fields().size(), 109u);
+  EXPECT_EQ(record_fields().size(), 114u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {

@@ -1,0 +1,62 @@
+#pragma once
+/// The systems of a batch, which lie side by side in columns (Shape::batch), one by one.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/core/method.hpp"
+
+namespace gaussweep {
+
+/// Matrix s of `batch`, from 0; empty of an empty one.
+template <class T>
+HostMatrix<T> system_of(const HostMatrix<T>& all, std::int64_t batch, std::int64_t s) {
+  if (all.empty()) return {};
+  HostMatrix<T> one = HostMatrix<T>::unset(all.rows, all.cols / batch);
+  const std::int64_t elements = one.rows * one.cols;
+  std::copy_n(all.data.begin() + s * elements, elements, one.data.begin());
+  return one;
+}
+
+/// The other way. @pre `all` has its size
+template <class T>
+void put_system(const HostMatrix<T>& one, std::int64_t s, HostMatrix<T>& all) {
+  std::copy(one.data.begin(), one.data.end(), all.data.begin() + s * one.rows * one.cols);
+}
+
+/// Inputs and answer of system s. What has no exchange has no pivots.
+template <class T>
+Inputs<T> system_of(const Inputs<T>& all, std::int64_t s) {
+  const std::int64_t batch = all.shape.batch;
+  return {all.shape.single(), system_of(all.a, batch, s), system_of(all.b, batch, s),
+          system_of(all.x_true, batch, s)};
+}
+template <class T>
+Answer<T> system_of(const Answer<T>& all, const Shape& shape, std::int64_t s) {
+  Answer<T> one;
+  one.x = system_of(all.x, shape.batch, s);
+  one.info = all.infos.at(static_cast<std::size_t>(s));
+  if (!all.pivots.empty())
+    one.pivots.assign(all.pivots.begin() + s * shape.n, all.pivots.begin() + (s + 1) * shape.n);
+  return one;
+}
+
+/// The operands of system s where the method runs; all share the workspace.
+template <class T>
+Operands<T> system_of(const Operands<T>& all, std::int64_t s) {
+  const auto one_of = [&](MatrixView<T> view) {
+    view.cols /= all.shape.batch;
+    if (view.data != nullptr) view.data += s * view.ld * view.cols;
+    return view;
+  };
+  Operands<T> one = all;
+  one.shape = all.shape.single();
+  one.a = one_of(all.a);
+  one.b = one_of(all.b);
+  one.x = one_of(all.x);
+  one.info = all.info + s;
+  if (all.pivots != nullptr) one.pivots = all.pivots + s * all.shape.n;
+  return one;
+}
+
+}  // namespace gaussweep

@@ -1,0 +1,30 @@
+/// gesv/cublas: many small systems on the GPU, cuBLAS's xgetrfBatched and xgetrsBatched.
+///
+/// Layout: column-major, systems side by side; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations a
+/// system. Workspace: pointers to all matrices, made in the run, and n pivots a system. A pivot that is
+/// exactly 0 gives info > 0, and the answer is then not finite.
+
+#include "kernels/tables.hpp"
+#include "kernels/vendor/cuda_batches.hpp"
+#include "kernels/vendor/fixups.hpp"
+
+namespace gaussweep::cuda {
+
+template <class T>
+void gesv_cublas(Context& context, Operands<T>& op, const Parameters&) {
+  VendorHandles& handles = vendor_handles(context);
+  const auto [m, n, k, nrhs, uplo, batch] = op.shape;
+  auto** const a = op.workspace.template take<T*>(batch);
+  auto** const b = op.workspace.template take<T*>(batch);
+  int* const pivots = op.workspace.template take<int>(n * batch);
+  context.stage("getrf");
+  point_at(context, a, op.a.data, n * op.a.ld, batch);
+  vendor::getrf_batch(handles, n, a, op.a.ld, pivots, op.info, batch);
+  context.stage("getrs");
+  point_at(context, b, op.b.data, nrhs * op.b.ld, batch);
+  vendor::getrs_batch(handles, n, nrhs, a, op.a.ld, pivots, b, op.b.ld, batch);
+}
+
+GAUSSWEEP_INSTANTIATE(gesv_cublas)
+
+}  // namespace gaussweep::cuda

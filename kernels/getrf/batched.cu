@@ -1,0 +1,46 @@
+/// getrf/batched: LU with partial pivoting of many small matrices in one launch.
+///
+/// Source: gaussweep. Each matrix is a group of threads' with a row each in registers (small_rows.cuh).
+/// Layout: column-major, matrices side by side; L (unit diagonal) and U take the place of A. Cost: 2/3 n^3
+/// operations a matrix; A is read and written once. Workspace: none. Takes any matrix: a pivot that is
+/// exactly 0 gives info > 0, and the factors are then still those of A. n <= 128.
+
+#include "kernels/core/method.hpp"
+#include "kernels/getrf/small_rows.cuh"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+template <class T, class S>
+__global__ void __launch_bounds__(S::threads)
+    factor_small(std::int64_t count, int n, T* a, int* pivots, int* info) {
+  __shared__ small::Desk<T, S> desks[S::systems];
+  const small::Seat<S> seat;
+  const bool inside = seat.system < count;
+  small::Rows<T, S> rows(desks[seat.desk], seat.thread);
+  T* const own = inside ? a + seat.system * n * n : nullptr;
+  rows.load({own, n, n});
+  rows.load_beside(nullptr, n, n, 0);
+  const int found = rows.factor();
+  rows.store({own, n, n});
+  rows.store_pivots(inside ? pivots + seat.system * n : nullptr, n);
+  if (inside && seat.thread == 0) info[seat.system] = found;
+}
+
+}  // namespace
+
+template <class T>
+void getrf_batched(Context& context, Operands<T>& op, const Parameters&) {
+  const Shape& shape = op.shape;
+  context.stage("factor");
+  small::for_order<T, 1, false>(shape.n, [&](auto share) {
+    using S = decltype(share);
+    simt::launch(context, factor_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
+                 shape.batch, static_cast<int>(shape.n), op.a.data, op.pivots, op.info);
+  });
+}
+
+GAUSSWEEP_INSTANTIATE(getrf_batched)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,25 @@
+/// getrf/cublas: LU of many small matrices on the GPU, cuBLAS's xgetrfBatched.
+///
+/// Layout: column-major, matrices side by side; L (unit diagonal) and U take the place of A. Cost: 2/3 n^3
+/// operations a matrix. Workspace: pointers to all matrices, made in the run. Takes any matrix: a pivot that
+/// is exactly 0 gives info > 0.
+
+#include "kernels/tables.hpp"
+#include "kernels/vendor/cuda_batches.hpp"
+#include "kernels/vendor/fixups.hpp"
+
+namespace gaussweep::cuda {
+
+template <class T>
+void getrf_cublas(Context& context, Operands<T>& op, const Parameters&) {
+  const std::int64_t n = op.shape.n, batch = op.shape.batch;
+  auto** const a = op.workspace.template take<T*>(batch);
+  context.stage("getrf");
+  point_at(context, a, op.a.data, n * op.a.ld, batch);
+  vendor::getrf_batch(vendor_handles(context), n, a, op.a.ld, op.pivots, op.info, batch);
+  pivots_from_zero(context, op.pivots, n * batch);
+}
+
+GAUSSWEEP_INSTANTIATE(getrf_cublas)
+
+}  // namespace gaussweep::cuda

@@ -1,0 +1,67 @@
+#pragma once
+/// Systems of order up to 128 in batches, factored and solved in one launch: gesv/batched and posv/batched.
+
+#include "kernels/core/method.hpp"
+#include "kernels/getrf/small_rows.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::small {
+
+/// Each system's operands lie behind the last one's.
+struct Batch {
+  std::int64_t count;
+  int n, nrhs;
+  Uplo uplo;
+};
+
+/// A block has S::systems systems; blockIdx.y says which right-hand sides.
+template <class T, class S>
+__global__ void __launch_bounds__(S::threads)
+    solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
+  __shared__ Desk<T, S> desks[S::systems];
+  const Seat<S> seat;
+  const int first = static_cast<int>(blockIdx.y) * S::beside;
+  const std::int64_t n = batch.n;
+  const bool inside = seat.system < batch.count;
+  const std::int64_t offset = seat.system * n * batch.nrhs + first * n;
+  const int count = batch.nrhs - first;
+
+  Rows<T, S> rows(desks[seat.desk], seat.thread);
+  const System<const T> system{inside ? a + seat.system * n * n : nullptr, n, batch.n};
+  if (S::symmetric) {
+    rows.load(system, batch.uplo);
+  } else {
+    rows.load(system);
+  }
+  rows.load_beside(inside ? b + offset : nullptr, n, batch.n, count);
+  const int found = rows.factor();
+  rows.substitute();
+  if (!inside || !rows.is_first_part()) return;
+  if (seat.thread == 0 && blockIdx.y == 0) info[seat.system] = found;
+  if (rows.step() < 0 || rows.step() >= batch.n) return;
+  GAUSSWEEP_UNROLL
+  for (int r = 0; r < S::beside; ++r) {
+    if (r < count) x[offset + r * n + rows.step()] = rows.beside(r);
+  }
+}
+
+template <class T, int Columns, bool Symmetric>
+void solve_columns(Context& context, Operands<T>& op) {
+  const Shape& shape = op.shape;
+  const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
+  for_order<T, Columns, Symmetric>(shape.n, [&](auto share) {
+    using S = decltype(share);
+    simt::launch(context, solve_kernel<T, S>,
+                 blocks_for<S>(shape.batch, (shape.nrhs + Columns - 1) / Columns), dim3(S::threads), 0, batch,
+                 op.a.data, op.b.data, op.x.data, op.info);
+  });
+}
+
+/// X of A X = B, `Symmetric` where A is positive definite; up to four right-hand sides at a time.
+template <class T, bool Symmetric>
+void solve(Context& context, Operands<T>& op) {
+  context.stage("solve");
+  if (op.shape.nrhs == 1) return solve_columns<T, 1, Symmetric>(context, op);
+  solve_columns<T, 4, Symmetric>(context, op);
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::small

@@ -1,0 +1,46 @@
+/// potrf/batched: the Cholesky factors of many small matrices in one launch.
+///
+/// Source: gaussweep. Each matrix is a group of threads' with a row each in registers (getrf/small_rows.cuh):
+/// A = L D L^T without pivots, then columns times the roots of D. Layout: column-major, matrices side by
+/// side; the factor takes the place of the triangle `uplo` of A, the other one is neither read nor written.
+/// Cost: 2/3 n^3 operations a matrix, twice Cholesky's; the triangle is read and written once. Workspace:
+/// none. A pivot that is not positive gives info > 0. n <= 128.
+
+#include "kernels/core/method.hpp"
+#include "kernels/getrf/small_rows.cuh"
+#include "kernels/tables.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+template <class T, class S>
+__global__ void __launch_bounds__(S::threads)
+    cholesky_small(std::int64_t count, int n, T* a, Uplo uplo, int* info) {
+  __shared__ small::Desk<T, S> desks[S::systems];
+  const small::Seat<S> seat;
+  const bool inside = seat.system < count;
+  small::Rows<T, S> rows(desks[seat.desk], seat.thread);
+  T* const own = inside ? a + seat.system * n * n : nullptr;
+  rows.load({own, n, n}, uplo);
+  rows.load_beside(nullptr, n, n, 0);
+  const int found = rows.factor();
+  rows.store_cholesky({own, n, n}, uplo);
+  if (inside && seat.thread == 0) info[seat.system] = found;
+}
+
+}  // namespace
+
+template <class T>
+void potrf_batched(Context& context, Operands<T>& op, const Parameters&) {
+  const Shape& shape = op.shape;
+  context.stage("factor");
+  small::for_order<T, 1, true>(shape.n, [&](auto share) {
+    using S = decltype(share);
+    simt::launch(context, cholesky_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
+                 shape.batch, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
+  });
+}
+
+GAUSSWEEP_INSTANTIATE(potrf_batched)
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,243 @@
+#include "kernels/core/batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "kernels/check/check.hpp"
+#include "kernels/core/method_run.hpp"
+#include "kernels/matrix/system.hpp"
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+Shape shape_of(std::int64_t n, std::int64_t nrhs, std::int64_t batch) {
+  Shape shape{n, n, n, nrhs, Uplo::lower};
+  shape.batch = batch;
+  return shape;
+}
+
+template <class T>
+bool same(const HostMatrix<T>& one, const HostMatrix<T>& other) {
+  return one.rows == other.rows && one.cols == other.cols && one.data == other.data;
+}
+
+class BatchOfKind : public testing::TestWithParam<MatrixKind> {};
+
+TEST_P(BatchOfKind, HasTheBitsThatEachMatrixHasAlone) {
+  MatrixSpec spec;
+  spec.kind = GetParam();
+  spec.rows = spec.cols = 9;
+  spec.seed = 40;
+  spec.batch = 5;
+  if (spec.kind == MatrixKind::blur) spec.blur.width = spec.blur.height = 3;
+  const HostMatrix<float> all = generate<float>(spec);
+  const auto device = cpu(Backend::emulated);
+  Context context(*device);
+  EXPECT_TRUE(same(all, generate_on<float>(context, spec)));
+  const System<float> systems = make_systems(all, 2, spec.seed, spec.batch);
+  for (std::int64_t s = 0; s < spec.batch; ++s) {
+    MatrixSpec alone = spec;
+    alone.batch = 1;
+    alone.seed = 40 + static_cast<std::uint64_t>(s);
+    const HostMatrix<float> a = generate<float>(alone);
+    EXPECT_TRUE(same(system_of(all, spec.batch, s), a)) << s;
+    const System<float> system = make_system(a, 2, alone.seed);
+    EXPECT_TRUE(same(system_of(systems.b, spec.batch, s), system.b)) << s;
+    EXPECT_TRUE(same(system_of(systems.x_true, spec.batch, s), system.x_true)) << s;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BatchOfKind,
+                         testing::Values(MatrixKind::uniform, MatrixKind::spd,
+                                         MatrixKind::diagonally_dominant, MatrixKind::triangular,
+                                         MatrixKind::condition, MatrixKind::cauchy, MatrixKind::wilkinson,
+                                         MatrixKind::blur));
+
+TEST(Batch, MoreColumnsThanThereMayBeAreRefused) {
+  MatrixSpec spec;
+  spec.rows = spec.cols = 1000;
+  spec.batch = 3000000;
+  EXPECT_THROW(generate<float>(spec), std::invalid_argument);
+}
+
+/// A method, where it runs without a GPU, and what it runs on.
+struct OnBatches {
+  const char* id;
+  Backend backend;
+  MatrixKind kind;
+};
+std::string name_of(const testing::TestParamInfo<OnBatches>& info) {
+  std::string name = info.param.id;
+  for (char& c : name) c = c == '/' ? '_' : c;
+  return name + "_" + std::string(to_string(info.param.kind));
+}
+
+class MethodOnBatches : public testing::TestWithParam<OnBatches> {
+ protected:
+  void SetUp() override { device = cpu(GetParam().backend); }
+  template <class T>
+  void expect_all_right(const Shape& shape) {
+    const Method& method = row_of(registry, GetParam().id);
+    if (shape.n == 1 && GetParam().kind == MatrixKind::condition) return;  // it has condition 1
+    if (method.accepts != nullptr && !method.accepts(shape, defaults(method))) return;
+    Context context(*device);
+    const Inputs<T> inputs = make_inputs<T>(method.problem, shape, GetParam().kind, 3);
+    const Answer<T> answer = run_method(context, method, inputs, defaults(method));
+    const std::string words = describe(method, GetParam().backend, shape, defaults(method),
+                                       to_string(GetParam().kind), to_string(precision_of<T>));
+    if (shape.batch == 1) {
+      EXPECT_LE(check(method, inputs, answer).ratio, method.problem->tolerance) << words;
+      return;
+    }
+    const std::vector<Findings> all =
+        check_systems(method, inputs, answer, default_tolerance(method.problem));
+    ASSERT_EQ(all.size(), static_cast<std::size_t>(shape.batch));
+    for (std::size_t s = 0; s < all.size(); ++s) {
+      EXPECT_LE(all[s].ratio, method.problem->tolerance) << words << ", system " << s << all[s].flaw;
+      EXPECT_EQ(answer.infos[s], 0) << words << ", system " << s;
+    }
+  }
+  const Registry registry = builtin_registry();
+  std::unique_ptr<Device> device;
+};
+
+TEST_P(MethodOnBatches, EverySystemIsRight) {
+  for (const std::int64_t n : {1, 2, 7, 8, 9, 16, 17, 31, 32, 33, 48, 49, 64, 65, 96, 97, 128}) {
+    expect_all_right<double>(shape_of(n, 1, n > 48 ? 3 : 19));
+    expect_all_right<float>(shape_of(n, 1, n > 48 ? 2 : 5));
+  }
+  const Problem problem = row_of(registry, GetParam().id).problem;
+  if (problem->has_axis("uplo")) {
+    Shape upper = shape_of(13, 1, 7);
+    upper.uplo = Uplo::upper;
+    expect_all_right<double>(upper);
+  }
+  if (has_right_hand_sides(problem)) {
+    for (const std::int64_t nrhs : {2, 4, 5, 9}) expect_all_right<double>(shape_of(13, nrhs, 7));
+    expect_all_right<double>(shape_of(70, 5, 2));
+  }
+}
+
+TEST_P(MethodOnBatches, OneSystemIsRight) {
+  for (const std::int64_t n : {1, 5, 16, 33, 100}) expect_all_right<double>(shape_of(n, 1, 1));
+}
+
+/// Signs that change from run to run, and what may not be read or written, are each system's.
+TEST_P(MethodOnBatches, RunsAreGuardedSystemBySystem) {
+  const Method& method = row_of(registry, GetParam().id);
+  Context context(*device);
+  const Shape shape = shape_of(5, 1, 4);
+  const Inputs<double> inputs = make_inputs<double>(method.problem, shape, GetParam().kind, 3);
+  MethodRun<double> run(context, method, GetParam().backend, defaults(method), shape);
+  run.upload(inputs);
+  run.timed_run();
+  const auto digests = run.answer_digests();
+  run.timed_run();
+  EXPECT_EQ(run.answer_digests(), digests);
+  const Answer<double> answer = run.download();
+  for (const Findings& found : check_systems(method, inputs, answer, default_tolerance(method.problem)))
+    EXPECT_LE(found.ratio, default_tolerance(method.problem)) << found.flaw;
+  run.timed_run();
+  EXPECT_EQ(run.forbidden_writes(), "");
+}
+
+/// A batch of one, or any of its systems, has the vendor's answer within rounding.
+TEST_P(MethodOnBatches, AnswersAreLapacksWithinRounding) {
+  const Method& method = row_of(registry, GetParam().id);
+  const Method& vendor = *registry.reference(method.problem, Backend::host);
+  const auto host = cpu(Backend::host);
+  Context context(*device), on_host(*host);
+  for (const std::int64_t batch : {1, 6}) {
+    const Shape shape = shape_of(24, 1, batch);
+    const MatrixKind kind = kind_for(method.problem);
+    const Inputs<double> inputs = make_inputs<double>(
+        method.problem, shape, kind == MatrixKind::uniform ? MatrixKind::diagonally_dominant : kind, 8);
+    const Answer<double> ours = run_method(context, method, inputs, defaults(method));
+    for (std::int64_t s = 0; s < batch; ++s) {
+      const Inputs<double> one = batch == 1 ? inputs : system_of(inputs, s);
+      const Answer<double> reference = run_method(on_host, vendor, one, defaults(vendor));
+      const Answer<double> own = batch == 1 ? ours : system_of(ours, shape, s);
+      EXPECT_LT(difference(method.problem, one.shape, own, reference).largest, 1e-13) << s;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MethodOnBatches,
+                         testing::Values(OnBatches{"gesv/batched", Backend::emulated, MatrixKind::uniform},
+                                         OnBatches{"gesv/batched", Backend::emulated, MatrixKind::cauchy},
+                                         OnBatches{"gesv/batched", Backend::emulated, MatrixKind::condition},
+                                         OnBatches{"gesv/lapack", Backend::host, MatrixKind::uniform},
+                                         OnBatches{"geinv/lapack", Backend::host, MatrixKind::uniform},
+                                         OnBatches{"getrf/batched", Backend::emulated, MatrixKind::uniform},
+                                         OnBatches{"getrf/batched", Backend::emulated, MatrixKind::wilkinson},
+                                         OnBatches{"potrf/batched", Backend::emulated, MatrixKind::spd},
+                                         OnBatches{"posv/batched", Backend::emulated, MatrixKind::spd},
+                                         OnBatches{"geinv/batched", Backend::emulated, MatrixKind::uniform},
+                                         OnBatches{"getrf/lapack", Backend::host, MatrixKind::uniform},
+                                         OnBatches{"potrf/lapack", Backend::host, MatrixKind::spd},
+                                         OnBatches{"posv/lapack", Backend::host, MatrixKind::spd},
+                                         OnBatches{"trsv/openblas", Backend::host, MatrixKind::triangular},
+                                         OnBatches{"gemm/openblas", Backend::host, MatrixKind::uniform}),
+                         name_of);
+
+TEST(BatchDifference, LooksAtTheTriangleOfEachSystem) {
+  const Problem potrf = Problem::named("potrf");
+  const Shape shape = shape_of(3, 1, 2);
+  Answer<double> one, other;
+  one.x = HostMatrix<double>(3, 6);
+  for (std::int64_t j = 0; j < 6; ++j) {
+    for (std::int64_t i = 0; i < 3; ++i) one.x(i, j) = 1 + static_cast<double>(i + j);
+  }
+  other.x = one.x;
+  other.x(0, 5) = std::nan("");  // above the diagonal of the second one
+  EXPECT_EQ(norm_of_answer(potrf, shape, other), 8);
+  EXPECT_EQ(difference(potrf, shape, other, one).largest, 0);
+  other.x(2, 3) += 2;  // of 6
+  const Difference apart = difference(potrf, shape, other, one);
+  EXPECT_EQ(apart.largest, 2.0 / 8);
+  EXPECT_EQ(apart.largest_relative, 2.0 / 6);
+  EXPECT_EQ(apart.mean_absolute, 2.0 / 12);
+}
+
+/// Of 1,000 systems those with a fault, and no others, have it.
+class FaultsInABatch : public testing::TestWithParam<OnBatches> {};
+
+TEST_P(FaultsInABatch, SpoilNoOtherSystem) {
+  const Registry registry = builtin_registry();
+  const Method& method = row_of(registry, GetParam().id);
+  const auto device = cpu(GetParam().backend);
+  Context context(*device);
+  const Shape shape = shape_of(11, 1, 1000);
+  Inputs<double> inputs = make_inputs<double>(method.problem, shape, MatrixKind::uniform, 5);
+  const Answer<double> whole = run_method(context, method, inputs, defaults(method));
+  for (const std::int64_t s : {17, 500, 999}) {  // singular: column 2 is 0
+    for (std::int64_t i = 0; i < shape.n; ++i) inputs.a(i, s * shape.n + 2) = 0;
+  }
+  inputs.a(4, 3 * shape.n + 6) = std::numeric_limits<double>::quiet_NaN();
+  const Answer<double> answer = run_method(context, method, inputs, defaults(method));
+  const std::vector<Findings> found = check_systems(method, inputs, answer, 16);
+  for (std::int64_t s = 0; s < shape.batch; ++s) {
+    const bool singular = s == 17 || s == 500 || s == 999;
+    EXPECT_EQ(answer.infos[static_cast<std::size_t>(s)], singular ? 3 : 0) << s;
+    // Factors of a singular matrix are right all the same.
+    const bool right = s != 3 && (!singular || method.problem->zero_pivot == ZeroPivot::singular);
+    EXPECT_EQ(found[static_cast<std::size_t>(s)].ratio <= method.problem->tolerance, right) << s;
+    if (singular || s == 3) continue;
+    EXPECT_TRUE(same(system_of(answer.x, shape.batch, s), system_of(whole.x, shape.batch, s))) << s;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FaultsInABatch,
+                         testing::Values(OnBatches{"gesv/batched", Backend::emulated, MatrixKind::uniform},
+                                         OnBatches{"getrf/batched", Backend::emulated, MatrixKind::uniform},
+                                         OnBatches{"geinv/batched", Backend::emulated, MatrixKind::uniform}),
+                         name_of);
+
+}  // namespace
+}  // namespace gaussweep
