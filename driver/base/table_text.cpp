@@ -20,6 +20,7 @@ constexpr std::size_t gap = 2;              // columns between two columns
 constexpr std::size_t easy_to_read = 20;    // a text is not made narrower while something else can go
 constexpr std::size_t easy_for_names = 36;  // nor all that names a trial
 constexpr std::size_t hardly_legible = 8;   // nor narrower than this
+constexpr std::size_t longest_name = 40;    // words up to this are not broken
 
 struct Unit {
   const char* name;
@@ -34,6 +35,7 @@ struct Shown {
   bool is_number = false;
   bool is_joined = false;              ///< of several columns
   std::size_t natural = 0, width = 0;  ///< without line breaks, and as chosen
+  std::size_t word = 0;                ///< the longest one that is not broken
 };
 
 bool is_number(const Cell& cell) {
@@ -83,6 +85,18 @@ void align_points(std::vector<std::string>& texts) {
   }
 }
 
+std::vector<std::string> words_of(const std::string& names) {
+  std::istringstream stream(names);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+void note_width(Shown& column, const std::string& text) {
+  column.natural = std::max(column.natural, width_of(text));
+  for (const std::string& word : words_of(text)) {
+    if (width_of(word) <= longest_name) column.word = std::max(column.word, width_of(word));
+  }
+}
+
 Shown shown(const Table& table, std::size_t c) {
   constexpr int digits_of_times = 3, digits = 4;
   const Column& column = table.columns[c];
@@ -111,7 +125,7 @@ Shown shown(const Table& table, std::size_t c) {
   if (has_unit && result.is_number) result.title += fmt::format(" {}", unit.name);
   if (all_numbers && column.style != Style::scientific && column.style != Style::factor)
     align_points(result.texts);
-  for (const std::string& text : result.texts) result.natural = std::max(result.natural, width_of(text));
+  for (const std::string& text : result.texts) note_width(result, text);
   if (result.natural > 0) result.natural = std::max(result.natural, width_of(result.title));
   return result;
 }
@@ -127,18 +141,14 @@ bool shrink(std::vector<Shown>& columns, std::size_t width, std::size_t least) {
   for (std::size_t now = total(columns); now > width; --now) {
     Shown* widest = nullptr;
     for (Shown& column : columns) {
-      const bool may = !column.is_number && column.width > std::max(least, width_of(column.title));
+      const bool may =
+          !column.is_number && column.width > std::max({least, width_of(column.title), column.word});
       if (may && (widest == nullptr || column.width > widest->width)) widest = &column;
     }
     if (widest == nullptr) return false;
     --widest->width;
   }
   return true;
-}
-
-std::vector<std::string> words_of(const std::string& names) {
-  std::istringstream stream(names);
-  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 /// Chooses the widths of what is readable in `width` without some spare columns; whether anything is.
@@ -187,7 +197,7 @@ std::vector<Shown> joined(const std::vector<Shown>& columns, const Table& table)
   all.title = fmt::format("{}", fmt::join(titles, " "));
   if (width_of(all.title) > easy_to_read) all.title = "TRIAL";
   all.natural = width_of(all.title);
-  for (const std::string& text : all.texts) all.natural = std::max(all.natural, width_of(text));
+  for (const std::string& text : all.texts) note_width(all, text);
   std::vector<Shown> result{all};
   result.insert(result.end(), end, columns.end());
   return result;
@@ -206,6 +216,8 @@ std::vector<std::string> fit(std::vector<Shown>& columns, const Table& table, st
   columns = joined(all, table);
   if (spare_some(columns, table, width, gone)) return gone;
   for (Shown& column : columns) column.width = column.natural;
+  if (shrink(columns, width, hardly_legible)) return gone;
+  for (Shown& column : columns) column.word = 0;  // rather than beyond the terminal's edge
   shrink(columns, width, hardly_legible);
   return gone;
 }

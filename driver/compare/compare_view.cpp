@@ -106,8 +106,8 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
   }
   table.naming = trial.columns().size();
   table.common = trial.common();
-  table.spare = {"base_joules new_joules", "base_replay new_replay", "base_status new_status",
-                 "base_place new_place", "speedup_low speedup_high"};
+  table.spare = {"base_joules new_joules", "base_replay new_replay",   "base_status new_status",
+                 "base_place new_place",   "speedup_low speedup_high", "base_median new_median"};
   spare_places(table, comparison, reader);
   return table;
 }
@@ -130,7 +130,10 @@ Table method_table(const Comparison& comparison, Reader reader) {
   std::vector<const MethodChange*> methods;
   for (const MethodChange& method : comparison.methods) methods.push_back(&method);
   std::stable_sort(methods.begin(), methods.end(), [](const MethodChange* a, const MethodChange* b) {
-    return importance(a->change.verdict) < importance(b->change.verdict);
+    const auto rank = [](const MethodChange* method) {
+      return method->counts.count(Verdict::slower) > 0 ? 0 : importance(method->change.verdict);
+    };
+    return rank(a) < rank(b);
   });
   for (const MethodChange* method : methods) {
     const auto count = [&](Verdict verdict) {
@@ -146,7 +149,7 @@ Table method_table(const Comparison& comparison, Reader reader) {
                           std::string(to_string(change.verdict))});
   }
   table.naming = 2;
-  table.spare = {"host_bound", "same unclear", "clock"};
+  table.spare = {"host_bound", "same unclear", "trials", "faster slower"};
   spare_places(table, comparison, reader);
   return table;
 }
@@ -164,14 +167,15 @@ Table accuracy_table(const Comparison& comparison, Reader reader) {
   Table table;
   const TrialColumns trial = columns_of(comparison, reader);
   table.columns = trial.columns();
-  extend(table.columns, {{"accuracy", "CHANGE"}, {"verdict", "VERDICT"}});
+  extend(table.columns, {{"new_place", "NEW ON"}, {"accuracy", "CHANGE"}, {"verdict", "VERDICT"}});
   for (const Pair& pair : comparison.pairs) {
     if (pair.accuracy.empty()) continue;
     table.rows.push_back(trial.cells(pair.identity));
-    extend(table.rows.back(), {pair.accuracy, std::string(pair.is_worse ? "WORSE" : "")});
+    extend(table.rows.back(), {pair.new_place, pair.accuracy, std::string(pair.is_worse ? "WORSE" : "")});
   }
   table.naming = trial.columns().size();
   table.common = trial.common();
+  spare_places(table, comparison, reader);
   return table;
 }
 
