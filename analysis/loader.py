@@ -21,8 +21,8 @@ judged_time commit job_id node partition gres cache host_memory energy_source pr
 _INTEGER = """m n k nrhs matrix_seed info iterations samples inner_repeats warmup capability throttled rank
 device_index""".split()
 # -1: unknown
-_INTEGER_OR_UNKNOWN = """expected enough kernels launch_bound repeats_bits systems_pass systems_suspect systems_failed
-first_failure""".split()
+_INTEGER_OR_UNKNOWN = """expected enough kernels waits launch_bound repeats_bits systems_pass systems_suspect
+systems_failed first_failure""".split()
 _REAL = """seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev load_seconds
 generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share problem_flops
 problem_bytes residual_ratio

@@ -75,6 +75,8 @@ Side side_of(const Gathered& records, bool is_duet) {
     queues.push_back(record->queue_seconds);
     runs.insert(record->run_id);
     side.kernels = std::max(side.kernels, record->kernels);
+    side.waits = std::max(side.waits, record->waits);
+    side.iterations = std::max(side.iterations, record->iterations);
     side.launch_bound = std::max(side.launch_bound, record->launch_bound);
     if (!record->gpu_uuid.empty()) side.gpus.push_back(record->gpu_uuid);
     if (record->run_id != last.run_id) continue;
@@ -212,7 +214,10 @@ void find_regressions(Comparison& result, const CompareRules& rules) {
   for (const Pair& pair : result.pairs) {
     result.across = result.across || !pair.is_here();
     if (!pair.is_here()) continue;
-    const bool is_slower = pair.change.verdict == Verdict::slower && pair.change.ratio > 1 + rules.fail_above;
+    // What is counted is slower whatever the clock says, as long as no size is asked for.
+    const bool is_counted = !pair.reason.empty() && rules.fail_above == 0;
+    const bool is_slower =
+        pair.change.verdict == Verdict::slower && (is_counted || pair.change.ratio > 1 + rules.fail_above);
     if (!is_slower && !pair.is_worse) continue;
     const std::string what = pair.is_worse          ? pair.accuracy
                              : !pair.reason.empty() ? pair.reason

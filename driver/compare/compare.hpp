@@ -58,8 +58,10 @@ struct Side {
   double joules = io::Record::unknown;
   double queue = io::Record::unknown;  ///< seconds in which the host queues a run
   std::int64_t kernels = -1;           ///< that a run launches
-  std::int64_t launch_bound = -1;      ///< as in the record; -1 of a run that cannot be recorded
-  std::vector<std::string> gpus;       ///< UUIDs
+  std::int64_t waits = -1;             ///< that a run makes for the device
+  std::int64_t iterations = 0;
+  std::int64_t launch_bound = -1;  ///< as in the record; -1 of a run that cannot be recorded
+  std::vector<std::string> gpus;   ///< UUIDs
 };
 
 /// A trial in both sets.
@@ -68,7 +70,7 @@ struct Pair {
   std::string base_place, new_place;  ///< GPU or CPU model; empty where unknown
   Side base, now;
   Change change;
-  std::string reason;     ///< of SLOWER, where it is not the time: "kernels 12 -> 24"
+  std::string reason;     ///< of SLOWER, where it is not the time: "waits 1 -> 2"
   std::string accuracy;   ///< what changed in right and wrong, in words; empty: nothing
   bool is_worse = false;  ///< passed or was suspect, and is now something worse
   bool has_replays() const { return base.gpu.is_known() && now.gpu.is_known(); }

@@ -189,6 +189,8 @@ Change change_of(const Estimate& estimate, Verdict verdict, Timed clock) {
 std::string reason_of(const Pair& pair) {
   const Side &base = pair.base, &now = pair.now;
   if (!pair.is_here()) return "";
+  if (base.waits >= 0 && now.waits > base.waits && base.iterations == now.iterations)
+    return fmt::format("waits {} -> {}", base.waits, now.waits);
   if (base.gpu.is_known() && base.launch_bound >= 0 && now.launch_bound < 0 && now.queue > 0)
     return "waits for the host now";
   if (pair.is_host_bound() && base.kernels > 0 && now.kernels > base.kernels)
@@ -204,7 +206,8 @@ void decide(const Judged& trial, const Decision& decision, double threshold) {
   if (trial.by_gpu) gpu = decision.of(trial.gpu, threshold);
   if (trial.by_host) host = decision.of(trial.host, threshold, Verdict::host_bound);
   const std::string reason = reason_of(pair);
-  if (!reason.empty() && gpu != Verdict::slower && host != Verdict::faster) {
+  const Verdict of_run_verdict = trial.by_host ? host : gpu;
+  if (!reason.empty() && gpu != Verdict::slower && of_run_verdict != Verdict::faster) {
     const Estimate& of_run = trial.by_host ? trial.host : trial.gpu;
     pair.change = change_of(of_run, Verdict::slower, Timed::run);
     pair.reason = reason;

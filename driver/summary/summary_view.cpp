@@ -106,6 +106,7 @@ const std::vector<View>& views() {
        {{"replay", "GPU ALONE", Style::seconds}, Where::both, [](G g) -> Cell { return g.replay; }},
        {{"launch_bound", "LAUNCH-BOUND"}, Where::data, [](G g) -> Cell { return g.first.launch_bound; }},
        {{"kernels", "KERNELS"}, Where::data, [](G g) -> Cell { return g.first.kernels; }},
+       {{"waits", "WAITS"}, Where::data, [](G g) -> Cell { return g.first.waits; }},
        {{"joules", "J/RUN"}, Where::both, [](G g) -> Cell { return g.joules; }},
        {{"gflops_per_watt", "GFLOP/S/W"},
         Where::both,

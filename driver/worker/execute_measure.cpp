@@ -1,5 +1,7 @@
 // The runs of a trial, step by step: operands laid out, warm-up, samples, verification, and the passes after
 // them.
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -221,10 +223,12 @@ class Executor::Measurement {
     GpuSampler& sampler = executor_.sampler();
     if (is_on_gpu()) run_->watch_queue(now_seconds);
     std::vector<double> queueing;
+    std::vector<std::int64_t> waits;
     const auto take = [&] {
       io::Sample sample;
       sample.seconds = run_->timed_run();
       queueing.push_back(run_->queue_seconds());
+      waits.push_back(run_->waits());
       if (is_on_gpu()) note_reading(record_, sample, sampler.read());
       answers_.look(run_->answer_digests());
       return sample;
@@ -237,6 +241,8 @@ class Executor::Measurement {
     record_.sample_list = samples.all;
     record_.enough = samples.enough;
     if (is_on_gpu()) record_.queue_seconds = summarise(queueing).median;
+    if (trial_.backend != Backend::host && !waits.empty())
+      record_.waits = *std::min_element(waits.begin(), waits.end());
     record_.repeats_bits = answers_.repeats_bits();
     record_.iterations = report.iterations;
     record_.history = report.history;

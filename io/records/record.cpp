@@ -204,6 +204,7 @@ const std::vector<Field>& record_fields() {
       {"cache", &R::cache},
       {"host_memory", &R::host_memory},
       {"kernels", &R::kernels},
+      {"waits", &R::waits},
       {"queue_seconds", &R::queue_seconds, "s"},
       {"launch_bound", &R::launch_bound},
       {"timing", &R::timing},

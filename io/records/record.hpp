@@ -60,6 +60,7 @@ struct Record {
   std::int64_t round = 1;
   std::string cache, host_memory;
   std::int64_t kernels = -1;  ///< a run launches; -1: unknown
+  std::int64_t waits = -1;    ///< of a run, for the device; -1: unknown
   double queue_seconds = unknown;
   std::int64_t launch_bound = -1;  ///< 1: queueing took longer than the GPU's own work, 0: not, -1: unknown
   std::string timing;              ///< "suspect": faster than the device's measured peaks allow; else empty

@@ -2,6 +2,7 @@
 /// Memory, copies and events of the place where a method computes, the same for a GPU and for the CPU.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -62,6 +63,8 @@ class Device {
   virtual void fill(void* destination, int byte, std::size_t bytes) = 0;
   /// Waits for all work on the stream; throws what went wrong in it.
   virtual void synchronize() = 0;
+  /// How often the host has waited for the stream so far: copies from and to the host, and `synchronize`.
+  virtual std::int64_t waits() const = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
   /// The cudaStream_t of a GPU, nullptr elsewhere.
   virtual void* stream() const { return nullptr; }

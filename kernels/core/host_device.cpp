@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -97,9 +98,11 @@ class HostDevice final : public Device {
   void release_host(void* pointer) noexcept override { release(pointer); }
 
   void to_device(void* destination, const void* source, std::size_t bytes) override {
+    ++waits_;  // as a GPU would
     copy(destination, source, bytes);
   }
   void to_host(void* destination, const void* source, std::size_t bytes) override {
+    ++waits_;
     copy(destination, source, bytes);
   }
   void copy(void* destination, const void* source, std::size_t bytes) override {
@@ -107,6 +110,7 @@ class HostDevice final : public Device {
   }
   void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
                     std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
+    ++waits_;
     for (std::size_t row = 0; row < rows; ++row) {
       copy(static_cast<char*>(destination) + row * destination_stride,
            static_cast<const char*>(source) + row * source_stride, width_bytes);
@@ -119,7 +123,8 @@ class HostDevice final : public Device {
   void fill(void* destination, int byte, std::size_t bytes) override {
     if (bytes > 0) std::memset(destination, byte, bytes);
   }
-  void synchronize() override {}  // all of it has been done when it returns
+  void synchronize() override { ++waits_; }  // all of it has been done already
+  std::int64_t waits() const override { return waits_; }
 
   std::unique_ptr<Event> make_event() override {
     if (clock_ == nullptr)
@@ -132,6 +137,7 @@ class HostDevice final : public Device {
   HostClock clock_;
   std::string model_name_;
   std::size_t total_bytes_;
+  std::int64_t waits_ = 0;
 };
 
 }  // namespace

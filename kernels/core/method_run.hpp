@@ -57,7 +57,9 @@ class MethodRun {
   double timed_run() {
     const double seconds = between_events([this] {
       const double start = clock_ != nullptr ? clock_() : 0;
+      const std::int64_t waits = context_.device.waits();
       run_all();
+      waits_ = (context_.device.waits() - waits) / repeats_;
       if (clock_ != nullptr) queue_seconds_ = (clock_() - start) / static_cast<double>(repeats_);
     });
     report_ = context_.report;
@@ -68,6 +70,9 @@ class MethodRun {
   /// Seconds that the host needed to queue one run of the last timed run: on a GPU it runs meanwhile, and may
   /// go on longer. NaN where nobody watched.
   double queue_seconds() const { return queue_seconds_; }
+  /// How often one run of the last timed run waited for the device; what a vendor's routine waits for is not
+  /// in it.
+  std::int64_t waits() const { return waits_; }
   /// From now on the caches are emptied between the operands' copies and each timed run.
   /// @throws OutOfMemory, DeviceError
   void run_cold() { flush_.emplace(context_.device); }
@@ -216,6 +221,7 @@ class MethodRun {
   std::unique_ptr<Event> begin_, end_;
   HostClock clock_ = nullptr;
   double queue_seconds_ = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t waits_ = 0;
   std::optional<CacheFlush> flush_;
   std::unique_ptr<Recording> recording_;
   IterationReport report_, report_of_last_;

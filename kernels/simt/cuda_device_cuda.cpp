@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -137,10 +138,12 @@ class CudaDevice final : public Device {
 
   void to_device(void* destination, const void* source, std::size_t bytes) override {
     use(index_);
+    ++waits_;
     copies_.to_device(destination, source, bytes, stream_);
   }
   void to_host(void* destination, const void* source, std::size_t bytes) override {
     use(index_);
+    ++waits_;
     copies_.to_host(destination, source, bytes, stream_);
   }
   void copy(void* destination, const void* source, std::size_t bytes) override {
@@ -164,8 +167,10 @@ class CudaDevice final : public Device {
   }
   void synchronize() override {
     use(index_);
+    ++waits_;
     GAUSSWEEP_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
+  std::int64_t waits() const override { return waits_; }
   std::unique_ptr<Event> make_event() override {
     use(index_);
     return std::make_unique<CudaEvent>(index_, stream_);
@@ -186,6 +191,7 @@ class CudaDevice final : public Device {
   int index_;
   DeviceInfo info_;
   cudaStream_t stream_ = nullptr;
+  std::int64_t waits_ = 0;
   PinnedCopies copies_;
 };
 

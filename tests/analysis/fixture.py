@@ -24,7 +24,7 @@ RECORD = [
         ("f8", "seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev"),
         ("i8", "samples inner_repeats warmup enough round"),
         ("S", "cache host_memory"),
-        ("i8", "kernels"),
+        ("i8", "kernels waits"),
         ("f8", "queue_seconds"),
         ("i8", "launch_bound"),
         ("S", "timing"),
@@ -194,6 +194,7 @@ class Night:
             cache="warm",
             host_memory="pageable",
             kernels=-1,
+            waits=-1,
             launch_bound=-1,
             repeats_bits=-1,
         )

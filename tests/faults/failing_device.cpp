@@ -67,6 +67,7 @@ class FailingDevice final : public Device {
     real_->fill(destination, byte, bytes);
   }
   void synchronize() override { refuse(); }
+  std::int64_t waits() const override { return real_->waits(); }
   std::unique_ptr<Event> make_event() override { return real_->make_event(); }
 
  private:

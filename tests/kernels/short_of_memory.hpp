@@ -1,6 +1,7 @@
 #pragma once
 /// Devices that hand everything on to another one, but have no room for large pieces, or not much in all.
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>
@@ -34,6 +35,7 @@ class ForwardingDevice : public Device {
   }
   void fill(void* to, int byte, std::size_t bytes) override { device_->fill(to, byte, bytes); }
   void synchronize() override { device_->synchronize(); }
+  std::int64_t waits() const override { return device_->waits(); }
   std::unique_ptr<Event> make_event() override { return device_->make_event(); }
 
  private:

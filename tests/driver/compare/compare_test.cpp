@@ -1,10 +1,12 @@
 #include "driver/compare/compare.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <sstream>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/statistics.hpp"
@@ -111,6 +113,44 @@ TEST(Compare, WhatTheHostPacesIsJudgedByHowFarTheHostDrifted) {
       << "far more than the host drifted";
   EXPECT_EQ(verdict(compare(set(1, 1), set(1, 1.4), rules(0.03))), (Answer{Verdict::slower, true}))
       << "the host did not drift at all";
+}
+
+// A wait costs less than times scatter by: it is counted.
+TEST(Compare, OneWaitMoreIsSlowerWhateverTheClockSays) {
+  Record base = example_record("m", 64, {1, 1.01, 1.02});
+  base.waits = 1;
+  base.iterations = 7;
+  const auto judged = [&](auto change, const CompareRules& how = {}) {
+    Record now = base;
+    change(now);
+    const Comparison c = compare(results_of({base}), results_of({now}), how);
+    const Pair& pair = c.pairs.at(0);
+    return fmt::format("{} {} {}", to_string(pair.change.verdict), pair.reason, c.regressions.size());
+  };
+  EXPECT_EQ(judged([](Record& r) { r.waits = 2; }), "SLOWER waits 1 -> 2 1");
+  EXPECT_EQ(judged([](Record& r) {
+              r = example_record("m", 64, {0.995, 1, 1.01});
+              r.waits = 2;
+              r.iterations = 7;
+            }),
+            "SLOWER waits 1 -> 2 1");
+  EXPECT_EQ(judged([](Record& r) { r.waits = 0; }), "SAME  0");
+  EXPECT_EQ(judged([](Record& r) { r.waits = -1; }), "SAME  0") << "a file without the count";
+  EXPECT_EQ(judged([](Record& r) {
+              r.waits = 2;
+              r.iterations = 8;
+            }),
+            "SAME  0")
+      << "it waits once an iteration";
+  CompareRules sized;
+  sized.fail_above = 0.05;
+  EXPECT_EQ(judged([](Record& r) { r.waits = 2; }, sized), "SLOWER waits 1 -> 2 0");
+  EXPECT_EQ(judged([](Record& r) {
+              r = example_record("m", 64, {0.5, 0.51, 0.52});
+              r.waits = 2;
+              r.iterations = 7;
+            }),
+            "FASTER  0");
 }
 
 TEST(Compare, RoundsArePooledAndTheirScatterCounts) {
@@ -322,6 +362,43 @@ TEST(Compare, Thresholds) {
   EXPECT_DOUBLE_EQ(parse_percent("--threshold", "0"), 0);
   for (const char* text : {"", "%", "x", "-1", "5x", "nan", "1e9"})
     EXPECT_THROW(parse_percent("--threshold", text), UsageError) << text;
+}
+
+TEST(Compare, RegressionsComeFirstAndNamesAreWholeInNarrowTerminals) {
+  const std::string long_name = "gauss_cyclic_decrement_shared";
+  std::vector<Record> base, now;
+  for (const std::string& method : {std::string("alpha"), std::string("beta"), long_name}) {
+    for (std::int64_t n : {64, 128}) {
+      const double factor = method != long_name || n == 64 ? 1 : 2;
+      base.push_back(example_record(method, n, {1, 1.001, 1.002}));
+      now.push_back(example_record(method, n, {factor, factor * 1.001, factor * 1.002}));
+      base.back().parameters = now.back().parameters = R"({"back_substitution": "reduction", "blocks": 8})";
+    }
+  }
+  Record paced = example_record("paced", 64, {1, 1.001, 1.002});
+  paced.queue_seconds = 1;
+  base.push_back(paced);
+  paced = example_record("paced", 64, {1.06, 1.061, 1.062});
+  paced.queue_seconds = 1.06;
+  now.push_back(paced);
+  Comparison comparison = compare(results_of(base), results_of(now), rules(0.02));
+  put_regressions_first(comparison.pairs);
+  EXPECT_EQ(comparison.pairs.front().identity.method, long_name);
+  const Table pairs = pair_table(comparison, false, Reader::person);
+  EXPECT_EQ(pairs.rows.size(), 1U) << "what is host-bound is a count";
+  for (const std::size_t width : {60, 80, 100}) {
+    const std::string methods = render_text(method_table(comparison, Reader::person), width);
+    const std::string trials =
+        render_text(pair_table(comparison, true, Reader::person), width);  // with those that are the same
+    EXPECT_EQ(methods.find("gesv/" + long_name), methods.find("gesv/")) << "the slower method first\n"
+                                                                        << methods;
+    for (const std::string& text : {methods, trials}) {
+      EXPECT_NE(text.find("gesv/" + long_name), std::string::npos) << width << '\n' << text;
+      EXPECT_NE(text.find(" BY"), std::string::npos) << "by which clock, in " << width << '\n' << text;
+      std::istringstream lines(text);
+      for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), width) << text;
+    }
+  }
 }
 
 TEST(Compare, Tables) {

@@ -25,7 +25,7 @@ constexpr const char* contract =
     "convergence iterations seconds_min seconds_q1 seconds_median seconds_mean "
     "seconds_q3 "
     "seconds_max seconds_stdev samples inner_repeats warmup enough round cache host_memory kernels "
-    "queue_seconds "
+    "waits queue_seconds "
     "launch_bound timing repeats_bits "
     "replay_q1 replay_median replay_q3 load_seconds generate_seconds allocate_seconds "
     "h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share problem_title problem_flops "
@@ -122,6 +122,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(cache);
   EXPECT_OWN_MEMBER(host_memory);
   EXPECT_OWN_MEMBER(kernels);
+  EXPECT_OWN_MEMBER(waits);
   EXPECT_OWN_MEMBER(queue_seconds);
   EXPECT_OWN_MEMBER(launch_bound);
   EXPECT_OWN_MEMBER(timing);
@@ -193,7 +194,7 @@ TEST(Record, EveryColumnPointsAtTheMemberOfItsName) {
   EXPECT_OWN_MEMBER(stages_began);
   EXPECT_OWN_MEMBER(reference_began);
   EXPECT_OWN_MEMBER(compare_began);
-  EXPECT_EQ(record_fields().size(), 114u);
+  EXPECT_EQ(record_fields().size(), 115u);
 }
 
 TEST(Record, EveryFieldSurvivesJson) {
