@@ -1,5 +1,6 @@
 """What `gaussweep compare` and `gaussweep trend` say of the runs: the report has no rule of its own."""
 
+import functools
 import json
 import os
 import shutil
@@ -23,6 +24,7 @@ def _program():
     raise Unjudged("no program gaussweep is here (GAUSSWEEP may name it)")
 
 
+@functools.lru_cache(maxsize=16)
 def _said(*arguments):
     """What the program says in JSON. @raises Unjudged"""
     command = [_program(), *map(str, arguments), "--format", "json"]
@@ -33,28 +35,34 @@ def _said(*arguments):
 
 
 def verdicts(base, new):
-    """(key, backend, GPU; None on the CPU) -> "SLOWER", …, of the trials that both results files have."""
-    trials = _said("compare", *base, new, "--all")["trials"]
-    return {(t["key"], t["backend"], t["new_place"] if t["backend"] == "cuda" else None): t["verdict"] for t in trials}
+    """(key, backend, GPU; None on the CPU) -> what `gaussweep compare BASE… NEW` says of a trial of both: its row in
+    JSON, and `worse`: the answer became wrong. @raises Unjudged"""
+    said = _said("compare", *base, new, "--all")
+    worse = {_place(trial) for trial in said["accuracy"] if trial["verdict"] == "WORSE"}
+    return {_place(trial): {**trial, "worse": _place(trial) in worse} for trial in said["trials"]}
 
 
-def changes_over(night):
-    """What `gaussweep trend` says of each plan's runs: a sentence a change, the latest first. @raises Unjudged"""
-    sentences = []
-    for _, records in night.earlier.groupby("plan_name"):
-        again = night.records.loc[night.records["key"].isin(records["key"]), "file"]
-        files = sorted({*records["file"], *again})
-        sentences += _said("trend", *(night.files[i][0] for i in files))["changes"]
-    return sentences
+def _place(trial):
+    return trial["key"], trial["backend"], trial.get("new_place") if trial["backend"] == "cuda" else None
+
+
+def _again(night):
+    """Files of last runs, and those of all runs before them with trials in common: the base of the mail too."""
+    trials = night.records[night.records["key"].isin(night.earlier["key"])]
+    for i, records in trials.groupby("file"):
+        before = night.earlier.loc[night.earlier["key"].isin(records["key"]), "file"].unique()
+        yield night.files[i][0], [night.files[j][0] for j in sorted(before)]
 
 
 def verdicts_of(night):
-    """Those of a night and the last run before it of each plan. @raises Unjudged"""
+    """Those of a night and all runs of its plans before it. @raises Unjudged"""
     said = {}
-    before = night.earlier[night.earlier["ago"] == 1]
-    for plan, records in before.groupby("plan_name"):
-        base = [night.files[i][0] for i in sorted(records["file"].unique())]
-        again = night.records[(night.records["plan_name"] == plan) & night.records["key"].isin(records["key"])]
-        for i in sorted(again["file"].unique()):
-            said.update(verdicts(base, night.files[i][0]))
+    for new, base in _again(night):
+        said.update(verdicts(base, new))
     return said
+
+
+def trend_of(night):
+    """What `gaussweep trend` says of all runs: its JSON. @raises Unjudged"""
+    files = {file for new, base in _again(night) for file in (new, *base)}
+    return _said("trend", *sorted(files))

@@ -15,7 +15,7 @@ from . import (
     verdict,
 )
 
-FIRST = [overview.overview, verdict.verdict, changes.table, roofline.roofline]
+FIRST = [overview.overview, verdict.verdict, changes.table, changes.since, roofline.roofline]
 LAST = [
     changes.trend,
     overview.what_ran,

@@ -1,9 +1,9 @@
-"""What is another than in the last run of the same plan."""
+"""What is another than in the earlier runs of the same plan."""
 
 import numpy as np
 import pandas as pd
 
-from ..comparison import Unjudged, changes_over, verdicts_of
+from ..comparison import Unjudged, trend_of, verdicts_of
 from ..frames import answered, best, slug
 from ..loader import STATUSES
 from ..page import factor, seconds, whole
@@ -12,32 +12,39 @@ from ..plots import Plot, Series
 TRIAL = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
 LEAST_RUNS = 3  # from which on there is a trend
 MOST_CHANGES = 3  # on the first screen
+MOST_DRAWN = 12  # plots of trials that changed
+LOUD = ["worse", "slower", "passes now", "faster"]  # what is named, in this order
 
 
 def changes(night):
-    """One row a trial that ran before too: its status and median then and now, and what `gaussweep compare` says of the
-    times; where that cannot be asked, why is in `attrs`."""
+    """One row a trial that ran before too: its status and median then and now, and what `gaussweep compare` says of it
+    and all earlier runs; where that cannot be asked, why is in `attrs`."""
     if night.earlier is None:
         return pd.DataFrame()
     kept = ["status", "seconds_median"]
     before = night.earlier.loc[night.earlier["ago"] == 1, [*TRIAL, *kept]]
     both = night.records.merge(before, on=TRIAL, suffixes=("", "_before"))
     rank = {status: i for i, status in enumerate(STATUSES)}
-    now, then = both["status"].map(rank), both["status_before"].map(rank)
-    ratio = both["seconds_median"] / both["seconds_median_before"]
-    both["ratio"] = ratio
-    both["change"] = "same"
+    both["ratio"] = both["seconds_median"] / both["seconds_median_before"]
+    both["change"], both["reason"] = "same", ""
     try:
         said = verdicts_of(night)
     except Unjudged as why:
         both.attrs["unjudged"] = str(why)
         said = {}
-    for row, key, backend, gpu in zip(both.index, both["key"], both["backend"], both["gpu_name"]):
-        verdict = said.get((key, backend, gpu if backend == "cuda" else None))
-        if verdict in ("SLOWER", "FASTER"):
-            both.loc[row, "change"] = verdict.lower()
-    both.loc[(now < then) & (both["status"] == "pass"), "change"] = "passes now"
-    both.loc[(now > then) & (both["status"] != "skipped"), "change"] = "worse"
+    for row in both.itertuples():
+        now, then = rank.get(row.status, 0), rank.get(row.status_before, 0)
+        is_worse = now > then and row.status != "skipped"
+        told = said.get((row.key, row.backend, row.gpu_name if row.backend == "cuda" else None))
+        if told is not None:
+            is_worse = told["worse"]
+            both.loc[row.Index, ["change", "reason"]] = told["verdict"].lower(), told["reason"]
+            if told["speedup"]:
+                both.loc[row.Index, ["seconds_median_before", "ratio"]] = told["base_median"], 1 / told["speedup"]
+        if is_worse:
+            both.loc[row.Index, "change"] = "worse"
+        elif now < then and row.status == "pass":
+            both.loc[row.Index, "change"] = "passes now"
     return both
 
 
@@ -49,19 +56,70 @@ def sentences(night):
     count = rows["change"].value_counts()
     words = [
         f"{count[c]} {c}{_farthest(rows[rows['change'] == c])}"
-        for c in ("worse", "slower", "faster", "passes now", "same")
+        for c in (*LOUD, "unclear", "host-bound", "untimed", "same")
         if c in count
     ]
     unjudged = f" Times were not compared: {rows.attrs['unjudged']}." if "unjudged" in rows.attrs else ""
-    yield f"Since the last run of the same plan: of {len(rows)} trials {', '.join(words)}.{unjudged}", "changes"
+    runs = int(night.earlier["ago"].max())
+    since = "the last run" if runs == 1 else f"the {runs} earlier runs"
+    yield f"Since {since} of the same plan: of {len(rows)} trials {', '.join(words)}.{unjudged}", "changes"
     try:
-        over = changes_over(night)
+        over = trend_of(night)["changes"]
     except Unjudged:  # said already
         return
     for sentence in over[:MOST_CHANGES]:
-        yield f"{sentence}.", "changes"
+        yield f"{sentence}.", "since"
     if len(over) > MOST_CHANGES:
-        yield f"So changed {len(over) - MOST_CHANGES} more trials (gaussweep trend names them).", "changes"
+        yield f"So changed {len(over) - MOST_CHANGES} more trials (gaussweep trend names them).", "since"
+
+
+def since(page, night):
+    """The trials of which `gaussweep trend` says that they changed, over the nights; nothing where it says nothing."""
+    if night.earlier is None:
+        return
+    try:
+        said = trend_of(night)
+    except Unjudged:  # said on the first screen
+        return
+    changed = [series for series in said["series"] if series["steps"] or "drift" in series]
+    if not changed:
+        return
+    days = [told["began"][:10] for told in said["nights"]]
+    page.begin("since", "Since when")
+    page.items([(f"{sentence}.", "") for sentence in said["changes"][:30]])
+    size = {id(s): max(abs(np.log(step["ratio"])) for step in [*s["steps"], s.get("drift")] if step) for s in changed}
+    changed.sort(key=lambda series: -size[id(series)])
+    page.plots([_over_nights(series, days) for series in changed[:MOST_DRAWN]])
+    if len(changed) > MOST_DRAWN:
+        page.add(f"{len(changed) - MOST_DRAWN} more trials changed; those that changed most are drawn.")
+
+
+def _over_nights(series, days):
+    """A trial's times by night; a line a level, which steps where the trial did."""
+    nights, times = np.asarray(series["nights"]), np.asarray(series["seconds"], dtype=float)
+    starts = [0, *(int(np.flatnonzero(nights == step["night"])[0]) for step in series["steps"]), len(nights)]
+    levels = np.concatenate([np.full(e - b, np.median(times[b:e])) for b, e in zip(starts, starts[1:])])
+    told = [""] * len(nights)
+    for step in series["steps"]:
+        told[int(np.flatnonzero(nights == step["night"])[0])] = f"{100 * (step['ratio'] - 1):+.1f} % since this night"
+    if "drift" in series:
+        levels = np.exp(np.polyval(np.polyfit(nights, np.log(times), 1), nights))
+    x, y = np.repeat(nights, 2)[1:].astype(float), np.repeat(levels, 2)[:-1]  # a corner at every night
+    name = f"{series['problem']}/{series['method']} {series['precision']} n = {series['n']}"
+    by = "GPU alone" if series["clock"] == "GPU" else "run"
+    return Plot(
+        slug("since", series["problem"], series["method"], series["key"][:12], series["place"]),
+        f"{name}, {series['place']}",
+        "night",
+        f"median time ({by})",
+        [
+            Series(f"{series['method']}, a night each", nights.astype(float), times, line=False, told=told),
+            Series("before and after" if series["steps"] else "slow drift", x, y, marker=False, plain=True),
+        ],
+        xlog=False,
+        seconds=True,
+        names=days,
+    )
 
 
 def _farthest(rows):
@@ -76,18 +134,18 @@ def _farthest(rows):
 def table(page, night):
     """The trials that changed, the worst first."""
     rows = changes(night)
-    rows = rows[rows["change"] != "same"] if len(rows) else rows
+    rows = rows[rows["change"].isin(LOUD)] if len(rows) else rows
     if not len(rows):
         return
-    order = {"worse": 0, "slower": 1, "passes now": 2, "faster": 3}
-    rows = rows.assign(order_=rows["change"].map(order), far_=-(rows["ratio"] - 1).abs())
+    rows = rows.assign(order_=rows["change"].map(LOUD.index), far_=-(rows["ratio"] - 1).abs())
     rows = rows.sort_values(["order_", "far_"], kind="stable").drop(columns=["order_", "far_"])
-    page.begin("changes", "Since the last run")
+    page.begin("changes", "Against earlier runs")
     page.table(
         "changes",
         rows,
         [
             ("change", "change", None),
+            ("reason", "reason", None),
             ("problem", "problem", None),
             ("method", "method", None),
             ("precision", "precision", None),
@@ -102,7 +160,9 @@ def table(page, night):
             ("ratio", "now / before", factor),
         ],
         limit=30,
-        caption=("Trials whose status changed, or whose times gaussweep compare calls SLOWER or FASTER."),
+        caption=(
+            "Trials whose status changed, or that gaussweep compare calls SLOWER or FASTER, against all earlier runs."
+        ),
         also=(),
     )
 

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import os
+import subprocess
 import tempfile
 import unittest
 from contextlib import redirect_stdout
@@ -17,6 +19,7 @@ from analysis.loader import load
 from analysis.sections.changes import changes
 
 GPU = "NVIDIA Test 100"
+SOURCE = Path(__file__).resolve().parents[2]
 
 
 class FirstScreenTest(unittest.TestCase):
@@ -215,46 +218,86 @@ class TrendTest(unittest.TestCase):
 class SinceWhenTest(unittest.TestCase):
     """What changed some runs ago is told as `gaussweep trend` tells it."""
 
-    def words(self, slow):
+    def page(self, slow):
         nights = [fixture.Night("nightly") for _ in range(10)]
         for day, night in enumerate(nights):
             same = dict(run_id=f"run-{day}", start_time=f"2026-01-{day + 10}T12:00:00Z", gpu=GPU)
-            factor = slow if day >= 7 else 1
-            night.trial("gemm", "shared", 1024, 4e-3 * factor, commit=f"{'b' if day >= 7 else 'a'}" * 12, **same)
-        return report_here(*nights).words("overview")
+            same["commit"] = ("b" if day >= 7 else "a") * 12
+            night.trial("gemm", "shared", 1024, 4e-3 * (slow if day >= 7 else 1), **same)
+            night.trial("gemm", "cublas", 1024, 1e-3, **same)
+        return report_here(*nights)
 
-    def test_a_step_stands_on_the_first_screen(self):
+    def test_a_step_stands_on_the_first_screen_and_is_marked_where_it_was(self):
+        page = self.page(1.2)
         told = r"gemm/shared double n=1024( \S+)?: \d+\.\d % slower \([\d.]+ to [\d.]+\) since 2026-01-17,"
         told += r" commits a{8}\.\.b{8}"
-        self.assertRegex(self.words(1.2), told)
+        self.assertRegex(page.words("overview"), told)
+        (name,) = page.figures["since"]
+        rows = [row.split(",") for row in page.data[name].splitlines()[1:]]
+        self.assertEqual(len([row for row in rows if "a night each" in row[0] + row[1]]), 10)
+        (mark,) = [row for row in page.data[name].splitlines() if "since this night" in row]
+        self.assertIn("2026-01-17", mark)
+        self.assertRegex(mark, r"\+(19|20)\.\d %")
 
     def test_nothing_stands_there_where_nothing_is(self):
-        self.assertNotIn(" since ", self.words(1))
+        page = self.page(1)
+        self.assertNotIn(" since ", page.words("overview"))
+        self.assertNotIn("since", page.figures)
 
 
 class OneRuleTest(unittest.TestCase):
-    """The report says of each trial what `gaussweep compare` says, whatever that is."""
+    """Report and mail say of each trial what `gaussweep compare` says of all earlier runs, whatever that is."""
+
+    FACTORS = {"same": 1, "slower": 1.5, "faster": 0.6, "unclear": 1.022, "wrong": 1}
+
+    def nights(self):
+        nights = [fixture.Night("nightly") for _ in range(3)]
+        for day, night in enumerate(nights):
+            last = day == 2
+            same = dict(run_id=f"run-{day}", start_time=f"2026-01-0{day + 1}T00:00:00Z", gpu=GPU)
+            for method, factor in self.FACTORS.items():
+                status = "failed" if last and method == "wrong" else "pass"
+                night.trial("gesv", method, 512, 4e-3 * (factor if last else 1), status=status, **same)
+            seconds = 4e-3 * (1.06 if last else 1)
+            night.trial("gesv", "paced", 512, seconds, queue_seconds=seconds, launch_bound=-1, **same)
+            night.trial("gesv", "waits", 512, 4e-3, waits=2 if last else 1, **same)
+            # By the last night alone nothing changed, against both it did.
+            night.trial("gesv", "before", 512, 4e-3 if day == 0 else 5e-3, **same)
+        return nights
 
     def test_every_verdict_is_the_same(self):
-        base, new = fixture.Night("nightly"), fixture.Night("nightly")
-        for night, run, day, at in ((base, "run-1", "01", 0), (new, "run-2", "02", 1)):
-            same = dict(run_id=run, start_time=f"2026-01-{day}T00:00:00Z", gpu=GPU)
-            for method, factor in (("same", 1), ("slower", 1.5), ("faster", 0.6), ("unclear", 1.022)):
-                night.trial("gesv", method, 512, 4e-3 * (factor if at else 1), **same)
-            paced = dict(queue_seconds=4e-3 * (1.06 if at else 1), launch_bound=-1)
-            night.trial("gesv", "paced", 512, 4e-3 * (1.06 if at else 1), **paced, **same)
         with tempfile.TemporaryDirectory() as folder:
-            files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate((base, new))]
+            files = [night.write(Path(folder) / f"{i}.h5") for i, night in enumerate(self.nights())]
             night = load(files)
-            said = comparison.verdicts([files[0]], files[1])
+            said = comparison.verdicts(files[:2], files[2])
+            of_last = comparison.verdicts(files[1:2], files[2])
             rows = changes(night)
-        told = {row.method: row.change for row in rows.itertuples()}
-        of_key = dict(zip(night.records["key"], night.records["method"]))
-        by_method = {of_key[key]: verdict for (key, _, _), verdict in said.items()}
-        self.assertEqual(set(by_method.values()), {"SAME", "SLOWER", "FASTER", "UNCLEAR", "HOST-BOUND"})
-        for method, verdict in by_method.items():
-            loud = verdict.lower() if verdict in ("SLOWER", "FASTER") else "same"
-            self.assertEqual(told[method], loud, method)
+            program = comparison._program()
+            mail = subprocess.run(
+                [SOURCE / "jobs" / "slurm" / "night.sh", files[2], *files[:2]],
+                env={**os.environ, "GAUSSWEEP": program, "COLUMNS": "200"},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        told = {row.method: (row.change, row.reason, row.ratio) for row in rows.itertuples()}
+        by_method = {trial["method"].partition("/")[2] or trial["method"]: trial for trial in said.values()}
+        self.assertEqual(set(by_method), set(told))
+        verdicts = {trial["verdict"] for trial in by_method.values()}
+        self.assertEqual(verdicts, {"SAME", "SLOWER", "FASTER", "UNCLEAR", "HOST-BOUND"})
+        self.assertNotEqual([t["speedup"] for t in said.values()], [t["speedup"] for t in of_last.values()])
+        loud = set()
+        for method, trial in by_method.items():
+            word = "worse" if trial["worse"] else trial["verdict"].lower()
+            self.assertEqual(told[method][:2], (word, trial["reason"]), method)
+            self.assertAlmostEqual(told[method][2], 1 / trial["speedup"], msg=method)
+            if word in ("worse", "slower"):
+                loud.add(method)
+        self.assertEqual(told["waits"][:2], ("slower", "waits 1 -> 2"))
+        self.assertEqual(mail.returncode, 4, mail.stderr)
+        last = " ".join(mail.stdout.partition("Against")[2].split()).partition("regressions: ")[2]
+        named = {method for method in told if f"gesv/{method} double" in last.partition("Since when")[0]}
+        self.assertEqual(named, loud)
 
 
 class GridTest(unittest.TestCase):
