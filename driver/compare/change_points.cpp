@@ -14,6 +14,14 @@ namespace {
 constexpr std::size_t least_nights = 3;  // on either side of a step
 constexpr std::size_t least_of_drift = 10;
 
+/// What one night scatters by: the model's, as far as the series' own nights allow it, and theirs.
+/// @param squares of the nights about their means, with so many degrees of freedom
+double variance_of(const TimeSeries& series, double squares, double own_degrees) {
+  constexpr double doubt = 10;  // degrees at which a class may scatter twice as much as the trial did
+  const double most = squares / own_degrees * (1 + doubt / own_degrees);
+  return (model_degrees * std::min(series.model_variance, most) + squares) / (model_degrees + own_degrees);
+}
+
 /// Mean of [begin, end), and the squares about it.
 struct Segment {
   double count = 0, mean = 0, squares = 0;
@@ -40,7 +48,7 @@ struct Line {
     slope = xy / xx;
     for (std::size_t i = 0; i < y.size(); ++i)
       squares += squared(y[i] - mean - slope * (static_cast<double>(i) - middle));
-    error = std::sqrt((model_degrees * series.model_variance + squares) / (model_degrees + n - 2) / xx);
+    error = std::sqrt(variance_of(series, squares, n - 2) / xx);
   }
 };
 
@@ -53,9 +61,9 @@ std::set<int> groups_in(const TimeSeries& series, std::size_t begin, std::size_t
 /// larger one, where there is none
 double step_at(const TimeSeries& series, std::size_t begin, std::size_t end, ChangePoint& step) {
   const Segment before(series.logs, begin, step.at), after(series.logs, step.at, end);
-  const double degrees = model_degrees + before.count + after.count - 2;
-  double variance = (model_degrees * series.model_variance + before.squares + after.squares) / degrees *
-                    (1 / before.count + 1 / after.count);
+  const double own_degrees = before.count + after.count - 2, degrees = model_degrees + own_degrees;
+  double variance =
+      variance_of(series, before.squares + after.squares, own_degrees) * (1 / before.count + 1 / after.count);
   const std::set<int> old_groups = groups_in(series, 0, step.at),
                       groups = groups_in(series, step.at, series.logs.size());
   step.is_other_group =
@@ -79,6 +87,21 @@ void split(const std::vector<double>& values, std::size_t begin, std::size_t end
   split(values, at, end, places);
 }
 
+/// Moves a place to where the step between `begin` and `end` is clearest: places were proposed beside others
+/// that are gone, and may lie a night off.
+void settle(const TimeSeries& series, std::size_t begin, std::size_t end, ChangePoint& place) {
+  double clearest = -1;
+  for (std::size_t at = begin + least_nights; at + least_nights <= end; ++at) {
+    const Segment before(series.logs, begin, at), after(series.logs, at, end);
+    const double variance =
+        variance_of(series, before.squares + after.squares, before.count + after.count - 2);
+    const double clear = squared(after.mean - before.mean) / variance / (1 / before.count + 1 / after.count);
+    if (clear <= clearest) continue;
+    clearest = clear;
+    place.at = at;
+  }
+}
+
 /// Leaves out the place that tells least, again and again, until each that is left tells enough: so a step up
 /// does not hide the one down after it.
 /// @return P of the clearest, 1 without any
@@ -90,6 +113,7 @@ double keep_steps(const TimeSeries& series, double level, double threshold,
     for (std::size_t i = 0; i < places.size(); ++i) {
       const std::size_t begin = i == 0 ? 0 : places[i - 1].at;
       const std::size_t end = i + 1 == places.size() ? series.logs.size() : places[i + 1].at;
+      settle(series, begin, end, places[i]);
       const double tail = static_cast<double>(series.logs.size()) * step_at(series, begin, end, places[i]);
       // They were chosen among as many as there are nights.
       const double told = std::fabs(places[i].log) > threshold ? tail : 2;
