@@ -109,9 +109,8 @@ std::string changes_words(const std::string& run, const fs::path& before, const 
   const bool is_here = std::any_of(comparison.pairs.begin(), comparison.pairs.end(),
                                    [](const Pair& pair) { return pair.is_here(); });
   if (!is_here) return {};
-  std::string text =
+  const std::string text =
       fmt::format("Since {}: {}. {}", printable(base), count_words(comparison), regression_words(comparison));
-  if (text.back() == '\n') text.pop_back();
   return text + fmt::format("\n  gaussweep compare {} {}", shell_word(base), shell_word(run));
 }
 

@@ -214,9 +214,9 @@ std::string count_words(const Comparison& comparison) {
 std::string regression_words(const Comparison& comparison) {
   constexpr std::size_t most = 5;
   const std::vector<std::string>& all = comparison.regressions;
-  if (all.empty()) return "No regression.\n";
+  if (all.empty()) return "No regression.";
   const std::vector<std::string> first(all.begin(), all.begin() + std::min(all.size(), most));
-  return fmt::format("{} regression{}: {}{}\n", all.size(), all.size() == 1 ? "" : "s",
+  return fmt::format("{} regression{}: {}{}", all.size(), all.size() == 1 ? "" : "s",
                      printable(fmt::format("{}", fmt::join(first, "; "))),
                      all.size() > most ? fmt::format("; and {} more", all.size() - most) : "");
 }
