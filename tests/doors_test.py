@@ -144,7 +144,8 @@ def includes(command, header, folder):
     words, directory, cuda = command
     probe = pathlib.Path(folder) / ("probe.cu" if cuda else "probe.cpp")
     probe.write_text(f"#include <{header}>\n", encoding="utf-8")
-    ending = ["-E", "-o", "/dev/null", str(probe)] if cuda else ["-x", "c++", "-fsyntax-only", str(probe)]
+    # Whether a header is there is the preprocessor's to say.
+    ending = [*([] if cuda else ["-x", "c++"]), "-E", "-o", "/dev/null", str(probe)]
     done = subprocess.run(words + ending, cwd=directory, capture_output=True, text=True, check=False)
     return done.returncode == 0, done.stdout + done.stderr
 
