@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # What compare, trend and duet find, on one GPU or emulated: false alarms of runs without change, methods that are slowed, launch or
 # wait more, and two builds that differ by 1 % or not at all. Each result is in OUT as soon as it is there; `figures` counts anew.
-#   tests/gpu/what_changed.sh BUILD OUT [--minutes M] [--runs N] [--backend B]     default: 8.5 minutes, 12 runs of each plan, auto
+#   tests/gpu/what_changed.sh BUILD OUT [--minutes M] [--runs N] [--backend B]     default: 7.5 minutes (and one to count), 12 runs, auto
 #   tests/gpu/what_changed.sh BUILD OUT figures
 # OUT/table.txt: a line a run; OUT/runs, OUT/duets: results; OUT/figures.txt. Exit code: 0, or 1 where a run broke off.
 set -uo pipefail
 [[ $# -ge 2 ]] || { sed -n '2,6p' "$0"; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
-build=$(realpath "$1") out=$(realpath -m "$2") minutes=8.5 runs=12 backend=auto only_figures=''
+build=$(realpath "$1") out=$(realpath -m "$2") minutes=7.5 runs=12 backend=auto only_figures=''
 shift 2
 while (($#)); do
   case $1 in
@@ -82,7 +82,7 @@ if [[ -z $only_figures ]]; then
   done
 fi
 
-python3 - "$build/gaussweep" "$out" <<'P' | tee "$out/figures.txt"
+python3 - "$build/gaussweep" "$out" <<'P' | tee "$out/figures.txt" || broken=1
 import collections, itertools, json, pathlib, re, subprocess, sys
 program, out = sys.argv[1], pathlib.Path(sys.argv[2])
 
