@@ -27,8 +27,10 @@ void validate(const ProblemRow& row) {
     reject(row, "the shape of B is to be given where there is a B, and only there");
   if ((row.second == SecondOperand::right_hand_sides) != row.has_axis("nrhs"))
     reject(row, "nrhs is the axis of problems with right-hand sides, and only of those");
-  if ((row.second == SecondOperand::matrix) != (row.has_axis("m") && row.has_axis("k")))
-    reject(row, "m and k are the axes of problems whose B is a matrix of its own, and only of those");
+  for (const char* axis : {"m", "k"}) {
+    if ((row.second == SecondOperand::matrix) != row.has_axis(axis))
+      reject(row, "m and k are the axes of problems whose B is a matrix of its own, and only of those");
+  }
   if (row.flops == nullptr || row.elements == nullptr) reject(row, "flops or elements are missing");
   if (row.judge.single == nullptr || row.judge.real == nullptr) reject(row, "the judge is missing");
   if (!(row.tolerance > 0)) reject(row, "the tolerance is not positive");

@@ -84,6 +84,11 @@ TEST(Problem, ARowThatLacksSomethingIsRefused) {
   EXPECT_THAT(fault([](ProblemRow& r) { r.axes = {"nrhs"}; }), HasSubstr("no axis n"));
   EXPECT_THAT(fault([](ProblemRow& r) { r.axes = {"n"}; }), HasSubstr("nrhs is the axis"));
   EXPECT_THAT(fault([](ProblemRow& r) { r.axes = {"n", "m", "k", "nrhs"}; }), HasSubstr("m and k"));
+  EXPECT_THAT(fault([](ProblemRow& r) {
+                r.axes = {"n", "k", "nrhs"};
+              }),
+              HasSubstr("m and k"))
+      << "plans would give k, and trials ignore it";
   EXPECT_THAT(fault([](ProblemRow& r) { r.b = nullptr; }), HasSubstr("shape of B"));
   EXPECT_THAT(fault([](ProblemRow& r) { r.flops = nullptr; }), HasSubstr("flops"));
   EXPECT_THAT(fault([](ProblemRow& r) { r.judge.single = nullptr; }), HasSubstr("judge"));
