@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(Threads, 1)
   const Exchange<T, Columns, RowsPerThread, Threads, By> exchange(memory.exchange);
   const unsigned rank = simt::cluster_rank();
   const unsigned blocks = simt::cluster_blocks();
-  simt::await_launches_before();
+  simt::griddepcontrol_wait();
 
   const int cluster = static_cast<int>(blockIdx.x / blocks);
   const int exchanger = cluster - static_cast<int>(gridDim.x / blocks) + exchangers<By>;
@@ -135,17 +135,17 @@ __global__ void __launch_bounds__(Threads, 1)
                                                     update.cols);
     __syncthreads();
     solve_upper<Columns, Threads>(triangle, upper, memory.scratch[warp], update.cols);
-    simt::arrive_at_cluster_barrier();  // waits for what was read; by now that is there
-    __syncthreads();                    // U is there
+    simt::cluster_arrive();  // waits for what was read; by now that is there
+    __syncthreads();         // U is there
     if constexpr (tensor_product<T, Columns>) {
       product.subtract(v, upper, memory.scratch[warp]);
     } else {
       product.subtract(v, upper);
     }
   } else {
-    simt::arrive_at_cluster_barrier();
+    simt::cluster_arrive();
   }
-  simt::await_cluster_barrier();
+  simt::cluster_wait();
   if (update.cols > 0) {
     for (int c = static_cast<int>(rank) + warp * static_cast<int>(blocks); c < own_cols;
          c += warps * static_cast<int>(blocks)) {

@@ -84,13 +84,13 @@ class Exchange {
         senders_(alone     ? warps
                  : by_warp ? blocks_ * warps
                            : blocks_),
-        receiver_(simt::address_at(base_, min(threadIdx.x % receivers, blocks_ - 1))) {
+        receiver_(simt::map_shared_rank(base_, min(threadIdx.x % receivers, blocks_ - 1))) {
     if (alone || threadIdx.x >= 32) return;
-    if (threadIdx.x <= slice) simt::start_barrier(base_ + barrier_of(threadIdx.x));
+    if (threadIdx.x <= slice) simt::mbarrier_init(base_ + barrier_of(threadIdx.x));
     __syncwarp();
     if (threadIdx.x < slice) expect_messages(threadIdx.x);
     if (threadIdx.x == slice) expect_rows(0);
-    simt::announce_barriers();
+    simt::fence_mbarrier_init();
   }
 
   /// Sends the candidate for the slice's column i, all of whose elements in the slice are up to date.
@@ -125,7 +125,7 @@ class Exchange {
         unsigned words[4];
         simt::load_pack(own + piece * 16, words);
         clear_finished(words, piece, slice - i);
-        simt::send_pack_if(is_there && p + first < pieces, to + piece * 16, barrier, words);
+        simt::st_async_if(is_there && p + first < pieces, to + piece * 16, barrier, words);
       }
     }
   }
@@ -136,7 +136,7 @@ class Exchange {
     if constexpr (alone) {
       __syncthreads();
     } else {
-      simt::wait(base_ + barrier_of(i), part % 2);
+      simt::mbarrier_wait(base_ + barrier_of(i), part % 2);
     }
     const unsigned messages = base_ + message_of(i, 0);
     const Choice choice = choose(lane < senders_ ? high_at(messages + lane * bytes) : 0);
@@ -179,8 +179,8 @@ class Exchange {
       if (piece * pack >= Columns - part * slice) return;  // finished columns
       GAUSSWEEP_ROLLED
       for (unsigned r = lane / packs; r < blocks_; r += at_once) {
-        const unsigned there = simt::address_at(base_, r);
-        simt::send_pack(there + to + piece * 16, there + barrier_of(slice), words);
+        const unsigned there = simt::map_shared_rank(base_, r);
+        simt::st_async(there + to + piece * 16, there + barrier_of(slice), words);
       }
     }
   }
@@ -194,7 +194,7 @@ class Exchange {
     }
     if (threadIdx.x < 32) {
       if constexpr (!alone) {
-        simt::wait(base_ + barrier_of(slice), part % 2);
+        simt::mbarrier_wait(base_ + barrier_of(slice), part % 2);
         __syncwarp();
         if (threadIdx.x == 0) expect_rows(part + 1);
       }
@@ -351,11 +351,11 @@ class Exchange {
   /// What is to arrive in a slice; some of it may have come before this is said, if all that was to come in
   /// the one before has.
   __device__ __forceinline__ void expect_messages(unsigned i) const {
-    simt::expect_bytes(base_ + barrier_of(i), senders_ * bytes);
+    simt::mbarrier_arrive_expect_tx(base_ + barrier_of(i), senders_ * bytes);
   }
   __device__ __forceinline__ void expect_rows(unsigned part) const {
-    simt::expect_bytes(base_ + barrier_of(slice),
-                       slice * (Columns - part * slice) * static_cast<unsigned>(sizeof(T)));
+    simt::mbarrier_arrive_expect_tx(base_ + barrier_of(slice),
+                                    slice * (Columns - part * slice) * static_cast<unsigned>(sizeof(T)));
   }
 
   unsigned base_;  ///< of the block's memory, as simt has addresses

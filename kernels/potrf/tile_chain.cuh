@@ -457,7 +457,7 @@ class Worker {
 template <class T>
 __global__ void __launch_bounds__(threads, 1) factor_chain(Chain<T> chain) {
 #if GAUSSWEEP_CLUSTERS
-  simt::await_launches_before();
+  simt::griddepcontrol_wait();
   Worker<T>(chain, *simt::dynamic_shared<ChainMemory<T>>()).work();
 #endif
 }

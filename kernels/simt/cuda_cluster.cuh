@@ -14,7 +14,7 @@ namespace gaussweep::cuda::simt {
 
 /// Lets the next launch begin where it is told to (its blocks wait here), and waits until the ones before are
 /// over and what they stored is seen.
-__device__ __forceinline__ void await_launches_before() {
+__device__ __forceinline__ void griddepcontrol_wait() {
   asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
 }
 
@@ -30,10 +30,10 @@ __device__ __forceinline__ unsigned cluster_blocks() {
 }
 /// A barrier of the cluster's threads in two halves: what a thread did before it arrived is done for those
 /// that have awaited it.
-__device__ __forceinline__ void arrive_at_cluster_barrier() {
+__device__ __forceinline__ void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
-__device__ __forceinline__ void await_cluster_barrier() {
+__device__ __forceinline__ void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
@@ -42,28 +42,28 @@ __device__ __forceinline__ unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 /// The address of the same variable in the shared memory of block `rank`.
-__device__ __forceinline__ unsigned address_at(unsigned address, unsigned rank) {
+__device__ __forceinline__ unsigned map_shared_rank(unsigned address, unsigned rank) {
   unsigned there;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
   return there;
 }
 
 /// A barrier in shared memory, of 8 bytes, for which one thread and bytes that are sent arrive.
-__device__ __forceinline__ void start_barrier(unsigned barrier) {
+__device__ __forceinline__ void mbarrier_init(unsigned barrier) {
   asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier) : "memory");
 }
 /// Barriers that were started may be sent to, once the cluster knows.
-__device__ __forceinline__ void announce_barriers() {
+__device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 /// The thread's arrival: the phase is over when so many bytes have arrived, too.
-__device__ __forceinline__ void expect_bytes(unsigned barrier, unsigned bytes) {
+__device__ __forceinline__ void mbarrier_arrive_expect_tx(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 /// Waits until the barrier's phase of this parity is over. A wait that cannot end, because a block of the
 /// cluster is gone, ends in an error: each try sleeps for a while in hardware, and what is waited for takes
 /// microseconds.
-__device__ __forceinline__ void wait(unsigned barrier, unsigned parity) {
+__device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity) {
 #pragma unroll 1
   for (int tries = 0; tries < 1 << 24; ++tries) {
     unsigned done;
@@ -147,28 +147,28 @@ __device__ __forceinline__ void load_one(unsigned address, float& value) {
 }
 /// The same as store_pack in another block's shared memory; they count as 16 bytes at `barrier` there when
 /// they have arrived.
-__device__ __forceinline__ void send_pack(unsigned address, unsigned barrier, const double* value) {
+__device__ __forceinline__ void st_async(unsigned address, unsigned barrier, const double* value) {
   asm volatile(
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(address),
       "l"(__double_as_longlong(value[0])), "l"(__double_as_longlong(value[1])), "r"(barrier)
       : "memory");
 }
-__device__ __forceinline__ void send_pack(unsigned address, unsigned barrier, const unsigned* value) {
+__device__ __forceinline__ void st_async(unsigned address, unsigned barrier, const unsigned* value) {
   asm volatile(
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
           address),
       "r"(value[0]), "r"(value[1]), "r"(value[2]), "r"(value[3]), "r"(barrier)
       : "memory");
 }
-__device__ __forceinline__ void send_pack(unsigned address, unsigned barrier, const float* value) {
+__device__ __forceinline__ void st_async(unsigned address, unsigned barrier, const float* value) {
   const unsigned words[4] = {__float_as_uint(value[0]), __float_as_uint(value[1]), __float_as_uint(value[2]),
                              __float_as_uint(value[3])};
-  send_pack(address, barrier, words);
+  st_async(address, barrier, words);
 }
 
 /// The same where `condition` holds.
-__device__ __forceinline__ void send_pack_if(bool condition, unsigned address, unsigned barrier,
-                                             const unsigned* value) {
+__device__ __forceinline__ void st_async_if(bool condition, unsigned address, unsigned barrier,
+                                            const unsigned* value) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.u32 p, %6, 0;\n"
       "@p st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];\n}" ::

@@ -12,23 +12,23 @@
 
 namespace gaussweep::emulated::simt {
 
-inline void await_launches_before() {}
+inline void griddepcontrol_wait() {}
 
 using detail::cluster_blocks;
 using detail::cluster_rank;
-inline void arrive_at_cluster_barrier() {
+inline void cluster_arrive() {
   detail::arrive_at_cluster();
 }
-inline void await_cluster_barrier(Site site = Site::here()) {
+inline void cluster_wait(Site site = Site::here()) {
   detail::await_cluster(site);
 }
 
-inline unsigned address_at(unsigned address, unsigned rank) {
+inline unsigned map_shared_rank(unsigned address, unsigned rank) {
   return (address & 0xffffffu) | rank << 24;
 }
 inline unsigned shared_address(const void* p) {
   const auto offset = static_cast<const unsigned char*>(p) - detail::shared_memory();
-  return address_at(static_cast<unsigned>(offset), cluster_rank());
+  return map_shared_rank(static_cast<unsigned>(offset), cluster_rank());
 }
 
 namespace detail {
@@ -55,15 +55,15 @@ void end_messages();
 
 }  // namespace detail
 
-inline void start_barrier(unsigned barrier) {
+inline void mbarrier_init(unsigned barrier) {
   const detail::BytesBarrier fresh{0, 1, 0};
   std::memcpy(detail::at_address(barrier), &fresh, sizeof(fresh));
 }
-inline void announce_barriers() {}
-inline void expect_bytes(unsigned barrier, unsigned bytes, Site site = Site::here()) {
+inline void fence_mbarrier_init() {}
+inline void mbarrier_arrive_expect_tx(unsigned barrier, unsigned bytes, Site site = Site::here()) {
   detail::arrive(barrier, static_cast<std::int32_t>(bytes), true, site);
 }
-inline void wait(unsigned barrier, unsigned parity, Site site = Site::here()) {
+inline void mbarrier_wait(unsigned barrier, unsigned parity, Site site = Site::here()) {
   for (;;) {
     detail::deliver();
     detail::BytesBarrier seen;
@@ -90,7 +90,7 @@ void load_one(unsigned address, T& value) {
   std::memcpy(&value, detail::at_address(address), sizeof(value));
 }
 template <class T>
-void send_pack(unsigned address, unsigned barrier, const T* value, Site site = Site::here()) {
+void st_async(unsigned address, unsigned barrier, const T* value, Site site = Site::here()) {
   detail::send(address, barrier, value, site);
 }
 
@@ -99,9 +99,9 @@ void store_pack_if(bool condition, unsigned address, const T* value) {
   if (condition) store_pack(address, value);
 }
 template <class T>
-void send_pack_if(bool condition, unsigned address, unsigned barrier, const T* value,
-                  Site site = Site::here()) {
-  if (condition) send_pack(address, barrier, value, site);
+void st_async_if(bool condition, unsigned address, unsigned barrier, const T* value,
+                 Site site = Site::here()) {
+  if (condition) st_async(address, barrier, value, site);
 }
 
 }  // namespace gaussweep::emulated::simt

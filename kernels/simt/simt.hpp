@@ -17,7 +17,7 @@
 ///   GAUSSWEEP_ROLLED                   before a loop that is to stay one
 ///
 /// In kernels launched by simt::launch_clusters (compute capability 9.0; `#if GAUSSWEEP_CLUSTERS` around
-/// their bodies), the words of cuda_cluster.cuh: cluster_rank, cluster_arrive, send_pack, … The
+/// their bodies), the words of cuda_cluster.cuh: cluster_rank, cluster_arrive, st_async, … The
 /// blocks of an emulated cluster run together; their shared memory is the dynamic one, for the static one is
 /// all blocks'.
 ///

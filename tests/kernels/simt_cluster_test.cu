@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(Orders, SimtCluster, ::testing::ValuesIn(shuffle_seeds)
 
 __global__ void say_ranks(int* seen) {
 #if GAUSSWEEP_CLUSTERS
-  simt::await_launches_before();
+  simt::griddepcontrol_wait();
   if (threadIdx.x == 0) {
     seen[blockIdx.x] = static_cast<int>(simt::cluster_rank() + 100 * simt::cluster_blocks());
   }
@@ -46,28 +46,28 @@ __global__ void exchange(double* sums, int rounds) {
   const unsigned rank = simt::cluster_rank();
   const unsigned blocks = simt::cluster_blocks();
   if (threadIdx.x == 0) {
-    simt::start_barrier(barrier);
-    simt::expect_bytes(barrier, 16 * blocks);
-    simt::announce_barriers();
+    simt::mbarrier_init(barrier);
+    simt::mbarrier_arrive_expect_tx(barrier, 16 * blocks);
+    simt::fence_mbarrier_init();
   }
-  simt::arrive_at_cluster_barrier();
-  simt::await_cluster_barrier();
+  simt::cluster_arrive();
+  simt::cluster_wait();
   double sum = 0;
   for (int round = 0; round < rounds; ++round) {
     if (threadIdx.x < blocks) {
       const double mine[2] = {1.0 + rank, 10.0 * round};
-      const unsigned to = simt::address_at(simt::shared_address(post.values[rank]), threadIdx.x);
-      simt::send_pack(to, simt::address_at(barrier, threadIdx.x), mine);
+      const unsigned to = simt::map_shared_rank(simt::shared_address(post.values[rank]), threadIdx.x);
+      simt::st_async(to, simt::map_shared_rank(barrier, threadIdx.x), mine);
     }
-    simt::wait(barrier, static_cast<unsigned>(round % 2));
-    if (threadIdx.x == 0) simt::expect_bytes(barrier, 16 * blocks);
+    simt::mbarrier_wait(barrier, static_cast<unsigned>(round % 2));
+    if (threadIdx.x == 0) simt::mbarrier_arrive_expect_tx(barrier, 16 * blocks);
     for (unsigned r = 0; r < blocks; ++r) {
       double got[2];
       simt::load_pack(simt::shared_address(post.values[r]), got);
       sum += got[0] * (r + 1) + got[1];
     }
-    simt::arrive_at_cluster_barrier();  // before the next are sent, all have read these
-    simt::await_cluster_barrier();
+    simt::cluster_arrive();  // before the next are sent, all have read these
+    simt::cluster_wait();
   }
   if (threadIdx.x == 33) sums[blockIdx.x] = sum;
 #endif
@@ -123,15 +123,16 @@ void go_wrong(int how) {
   Post& post = *simt::dynamic_shared<Post>();
   const unsigned barrier = simt::shared_address(&post.arrived);
   const unsigned own = simt::shared_address(post.values);
-  if (threadIdx.x == 0) simt::start_barrier(barrier);
-  simt::arrive_at_cluster_barrier();
-  simt::await_cluster_barrier();
+  if (threadIdx.x == 0) simt::mbarrier_init(barrier);
+  simt::cluster_arrive();
+  simt::cluster_wait();
   const double values[2] = {1, 2};
   if (how == 0 && threadIdx.x == 0) {  // nobody waits for it
-    simt::send_pack(simt::address_at(own, 1), simt::address_at(barrier, 1), values);
+    simt::st_async(simt::map_shared_rank(own, 1), simt::map_shared_rank(barrier, 1), values);
   }
-  if (how == 1 && threadIdx.x < 2) simt::expect_bytes(barrier, 16);  // the barrier is for one thread
-  if (how == 2) simt::wait(barrier, 0);                              // nobody sends
+  if (how == 1 && threadIdx.x < 2)
+    simt::mbarrier_arrive_expect_tx(barrier, 16);  // the barrier is for one thread
+  if (how == 2) simt::mbarrier_wait(barrier, 0);   // nobody sends
 }
 
 TEST_P(SimtCluster, WhatIsUndefinedOnAGpuIsAnError) {
