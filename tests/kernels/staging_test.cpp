@@ -382,6 +382,7 @@ TEST(Staging, BytesAreWhatIsAllocated) {
     }
     void fill(void* to, int byte, std::size_t bytes) override { inner.fill(to, byte, bytes); }
     void synchronize() override { inner.synchronize(); }
+    std::int64_t waits() const override { return inner.waits(); }
     std::unique_ptr<Event> make_event() override { return inner.make_event(); }
     Device& inner;
     std::size_t allocated = 0, on_host = 0;

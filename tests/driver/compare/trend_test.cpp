@@ -10,7 +10,7 @@
 #include <random>
 #include <set>
 
-#include "driver/records/identity.hpp"
+#include "driver/results/identity.hpp"
 #include "tests/driver/compare/identical_runs.hpp"
 
 namespace gaussweep::driver {

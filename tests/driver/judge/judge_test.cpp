@@ -12,8 +12,8 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 Evidence evidence(double ratio, double tolerance, std::int64_t info = 0,
                   Convergence convergence = Convergence::none, Problem problem = Problem::named("gesv")) {
@@ -29,16 +29,16 @@ TEST(Judge, ToleranceAndTenTimesItAreTheBorders) {
 }
 
 TEST(Judge, NaNAndInfinityAlwaysFail) {
-  EXPECT_EQ(judge(evidence(nan, 16)), "failed");
-  EXPECT_EQ(judge(evidence(inf, 16)), "failed");
-  EXPECT_EQ(judge(evidence(-inf, 16)), "pass") << "not a residual that check() can give";
-  EXPECT_EQ(judge(evidence(inf, 1e300)), "failed");
+  EXPECT_EQ(judge(evidence(not_a_number, 16)), "failed");
+  EXPECT_EQ(judge(evidence(infinity, 16)), "failed");
+  EXPECT_EQ(judge(evidence(-infinity, 16)), "pass") << "not a residual that check() can give";
+  EXPECT_EQ(judge(evidence(infinity, 1e300)), "failed");
   EXPECT_EQ(judge(evidence(1e308, 1e308)), "pass");
 }
 
 TEST(Judge, NegativeInfoIsAnErrorWhateverTheAnswer) {
   EXPECT_EQ(judge(evidence(0.1, 16, -3)), "error");
-  EXPECT_EQ(judge(evidence(nan, 16, -1)), "error");
+  EXPECT_EQ(judge(evidence(not_a_number, 16, -1)), "error");
 }
 
 TEST(Judge, AZeroPivotIsAFailureWhateverTheRatioButNotOfFactors) {
@@ -49,11 +49,11 @@ TEST(Judge, AZeroPivotIsAFailureWhateverTheRatioButNotOfFactors) {
     EXPECT_EQ(judge(evidence(20, 16, 2, Convergence::diverged, problem)), "failed") << to_string(problem);
   }
   EXPECT_EQ(judge(evidence(0.1, 30, 2, Convergence::none, Problem::named("getrf"))), "pass");
-  EXPECT_EQ(judge(evidence(inf, 30, 2, Convergence::none, Problem::named("getrf"))), "failed");
+  EXPECT_EQ(judge(evidence(infinity, 30, 2, Convergence::none, Problem::named("getrf"))), "failed");
 }
 
 TEST(Judge, WhatDivergedNeverPasses) {
-  for (const double ratio : {0.0, 0.1, 20.0, 1e6, inf, nan}) {
+  for (const double ratio : {0.0, 0.1, 20.0, 1e6, infinity, not_a_number}) {
     EXPECT_EQ(judge(evidence(ratio, 16, 0, Convergence::diverged)), "diverged") << ratio;
   }
   EXPECT_EQ(judge(evidence(0.1, 16, 0, Convergence::max_iterations)), "pass");
@@ -61,7 +61,7 @@ TEST(Judge, WhatDivergedNeverPasses) {
 }
 
 TEST(Judge, AToleranceMustBeAPositiveNumber) {
-  for (const double tolerance : {0.0, -1.0, nan, inf}) {
+  for (const double tolerance : {0.0, -1.0, not_a_number, infinity}) {
     EXPECT_THROW(judge(evidence(1, tolerance)), std::invalid_argument);
   }
 }
@@ -82,7 +82,7 @@ TEST(Judge, WhatIsNoPassIsToldInWords) {
   e.convergence = Convergence::none;
   EXPECT_EQ(finding_words(e),
             "zero or non-positive pivot 3: the method did not finish; residual ratio 0.5, tolerance 16");
-  for (const double ratio : {inf, nan}) {
+  for (const double ratio : {infinity, not_a_number}) {
     e.ratio = ratio;
     EXPECT_EQ(
         finding_words(e),
