@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "kernels/core/problem_check.hpp"
+#include "kernels/registry/problem_check.hpp"
 
 namespace gaussweep {
 

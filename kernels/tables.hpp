@@ -1,7 +1,7 @@
 #pragma once
 /// The registry's tables, one a problem: `kernels/<problem>/table.cpp`, the problem's row and a row a method.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep {
 

@@ -107,8 +107,8 @@ Backend choose_backend(const Method& method, const std::string& wanted, const Gp
   }
   const bool on_gpu = backend ? *backend == Backend::cuda : fits(method, gpu);
   if (!on_gpu) {
-    for (const Backend place : {Backend::emulated, Backend::host}) {
-      if ((!backend || *backend == place) && method.runs_on(place)) return place;
+    for (const Backend cpu : {Backend::emulated, Backend::host}) {
+      if ((!backend || *backend == cpu) && method.runs_on(cpu)) return cpu;
     }
     if (backend) {
       throw Refusal("gaussweep:device", method.id() + " does not run on the backend " + wanted);

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::mex {
 

@@ -1,12 +1,12 @@
 #include "apps/mex/engine.hpp"
 
 #include "kernels/core/errors.hpp"
-#include "kernels/core/method_run.hpp"
+#include "kernels/staging/method_run.hpp"
 
 namespace gaussweep::mex {
 
-struct Engine::Place {
-  explicit Place(std::unique_ptr<Device> d) : device(std::move(d)), context(*device) {}
+struct Engine::OpenDevice {
+  explicit OpenDevice(std::unique_ptr<Device> d) : device(std::move(d)), context(*device) {}
   std::unique_ptr<Device> device;
   Context context;  // its handles end before their device
 };
@@ -14,16 +14,16 @@ struct Engine::Place {
 Engine::Engine() = default;
 Engine::~Engine() = default;
 
-std::unique_ptr<Engine::Place>& Engine::place(Backend backend) {
-  return places_[static_cast<std::size_t>(backend)];
+std::unique_ptr<Engine::OpenDevice>& Engine::opened(Backend backend) {
+  return devices_[static_cast<std::size_t>(backend)];
 }
 
 Context& Engine::context(Backend backend) {
-  auto& here = place(backend);
+  auto& here = opened(backend);
   if (!here) {
     // No method asks for the time, so the CPU needs no clock.
-    here = std::make_unique<Place>(backend == Backend::cuda ? make_cuda_device(0)
-                                                            : make_host_device(backend, nullptr));
+    here = std::make_unique<OpenDevice>(backend == Backend::cuda ? make_cuda_device(0)
+                                                                 : make_host_device(backend, nullptr));
   }
   return here->context;
 }
@@ -55,7 +55,7 @@ Outcome Engine::run(const Task<T>& task) {
     here.device.synchronize();
     return {run.download_to(task.answer), run.report().convergence, run.report().iterations};
   } catch (const DeviceError&) {
-    place(task.backend).reset();
+    opened(task.backend).reset();
     throw;
   }
 }

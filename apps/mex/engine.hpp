@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "apps/mex/choice.hpp"
-#include "kernels/core/staging.hpp"
+#include "kernels/staging/staging.hpp"
 
 namespace gaussweep::mex {
 
@@ -37,11 +37,11 @@ class Engine {
   Outcome run(const Task<T>& task);
 
  private:
-  struct Place;
+  struct OpenDevice;
   Context& context(Backend backend);
-  std::unique_ptr<Place>& place(Backend backend);
+  std::unique_ptr<OpenDevice>& opened(Backend backend);
   std::unique_ptr<Gpu> gpu_;
-  std::unique_ptr<Place> places_[3];
+  std::unique_ptr<OpenDevice> devices_[3];
 
  public:
   Engine();

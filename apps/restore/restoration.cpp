@@ -16,8 +16,8 @@
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
 #include "driver/system/timed.hpp"
-#include "kernels/core/method_run.hpp"
 #include "kernels/matrix/generate.hpp"
+#include "kernels/staging/method_run.hpp"
 
 namespace gaussweep::driver {
 namespace {

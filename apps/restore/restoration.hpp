@@ -8,9 +8,9 @@
 
 #include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
-#include "kernels/core/method.hpp"
 #include "kernels/matrix/blur.hpp"
 #include "kernels/matrix/noise.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::driver {
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/core/problem.hpp"
+#include "kernels/registry/problem.hpp"
 
 namespace nlohmann {
 

@@ -43,7 +43,7 @@ void add_blur_image_options(CLI::App& app, BlurOptions& options) {
 
 BlurSpec blur_of(const BlurOptions& options) {
   io::MatrixBlock block;
-  block.place.file = "--psf";
+  block.location.file = "--psf";
   for (const auto& [name, text] : options.words) {
     std::string option = "--" + name;
     std::replace(option.begin(), option.end(), '_', '-');

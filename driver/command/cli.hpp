@@ -7,7 +7,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/worker/probe.hpp"
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace CLI {
 class App;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "kernels/core/context.hpp"
+#include "kernels/device/context.hpp"
 
 namespace gaussweep::driver {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace CLI {
 class App;

@@ -1,5 +1,5 @@
 #include "driver/command/cli.hpp"
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 int main(int argc, char** argv) {
   const gaussweep::Registry registry = gaussweep::builtin_registry();

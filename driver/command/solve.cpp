@@ -20,7 +20,7 @@
 #include "driver/plan/trial.hpp"
 #include "driver/worker/probe.hpp"
 #include "kernels/check/check.hpp"
-#include "kernels/core/method_run.hpp"
+#include "kernels/staging/method_run.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -56,11 +56,11 @@ class Line final : public Post {
 /// One of the two builds.
 class Player {
  public:
-  Player(const std::filesystem::path& folder, WorkerPlace place, const Registry& registry)
+  Player(const std::filesystem::path& folder, WorkerSpec spec, const Registry& registry)
       : directory_(folder, false) {
-    place.directory = folder.string();
-    place.origin.run_id = directory_.run_id();
-    supervisor_.emplace(line_, std::move(place), registry);
+    spec.directory = folder.string();
+    spec.origin.run_id = directory_.run_id();
+    supervisor_.emplace(line_, std::move(spec), registry);
   }
 
   RunDirectory& directory() { return directory_; }
@@ -169,22 +169,22 @@ int run_duet(const DuetOptions& options, const Registry& registry) {
   const std::vector<std::vector<Trial>> rounds =
       rounds_of(plan, options, registry, backend, backend == Backend::cuda ? facts.gpu.capability : 0);
 
-  WorkerPlace place;
-  place.origin = this_origin("");
-  place.backend = backend;
-  place.threads = static_cast<int>(facts.host.blas_threads);
+  WorkerSpec spec;
+  spec.origin = this_origin("");
+  spec.backend = backend;
+  spec.threads = static_cast<int>(facts.host.blas_threads);
   if (backend == Backend::cuda) {
-    place.gpu_uuid = facts.gpu.uuid;
-    place.visible = facts.gpu.visible;
-    place.origin.device_index = facts.gpu.index;
+    spec.gpu_uuid = facts.gpu.uuid;
+    spec.visible = facts.gpu.visible;
+    spec.origin.device_index = facts.gpu.index;
   }
-  WorkerPlace other_place = place;
-  other_place.program = other;
-  other_place.origin.commit = commit;
+  WorkerSpec other_spec = spec;
+  other_spec.program = other;
+  other_spec.origin.commit = commit;
 
   const std::filesystem::path output = options.output;
-  Player base(output / duet_base, std::move(other_place), registry);
-  Player now(output / duet_new, std::move(place), registry);
+  Player base(output / duet_base, std::move(other_spec), registry);
+  Player now(output / duet_new, std::move(spec), registry);
   const std::string duet = random_id();
   const std::size_t trials = rounds.size() * rounds.front().size();
   note_start(base.directory(), plan, options, facts, duet, commit, trials);

@@ -28,7 +28,7 @@ ParameterValue read_value(const std::string& name, const io::Scalar& scalar, con
   if (std::holds_alternative<double>(parameter.fallback))
     return io::parse_real(scalar, parameter.low, parameter.high, parameter.name);
   if (std::find(parameter.choices.begin(), parameter.choices.end(), scalar.text) == parameter.choices.end()) {
-    io::fail_at(scalar.place,
+    io::fail_at(scalar.location,
                 fmt::format("'{}' is no value of {}; {}allowed: {}", scalar.text, parameter.name,
                             io::nearest_hint(scalar.text, parameter.choices), joined(parameter.choices)));
   }
@@ -55,8 +55,8 @@ std::vector<Choice> choices_on(const std::string& name, const io::Axis& axis, co
   }
   std::vector<std::string> said;
   for (const auto& [name_of_backend, values] : all) said.push_back(name_of_backend);
-  io::fail_at(axis.place, fmt::format("{} says nothing for the backend {}, only for {}", name,
-                                      to_string(backend), joined(said)));
+  io::fail_at(axis.location, fmt::format("{} says nothing for the backend {}, only for {}", name,
+                                         to_string(backend), joined(said)));
 }
 
 /// A dimension of one axis.
@@ -116,7 +116,7 @@ io::Plan for_gpus(io::Plan plan, const std::vector<std::string>& gpu_names) {
         if (&gpu != &gpu_names.front() && own != chosen) {
           throw UsageError(fmt::format(
               "{}:{}: {} differs by GPU model, and the ranks have {}: give each model a run of its own",
-              axis.place.file, axis.place.line, name, joined(gpu_names)));
+              axis.location.file, axis.location.line, name, joined(gpu_names)));
         }
         chosen = own;
       }

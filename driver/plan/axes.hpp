@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "io/plan/plan.hpp"
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::driver {
 

@@ -34,7 +34,8 @@ void refuse_words_of_others(const io::MatrixBlock& block, PointSpread psf) {
     for (const std::string& key : words_of(other)) {
       const Scalar* given = word(block, key);
       if (given == nullptr || std::find(own.begin(), own.end(), key) != own.end()) continue;
-      fail_at(given->place, fmt::format("psf {} has no '{}'; it has: {}", to_string(psf), key, joined(own)));
+      fail_at(given->location,
+              fmt::format("psf {} has no '{}'; it has: {}", to_string(psf), key, joined(own)));
     }
   }
 }
@@ -42,14 +43,14 @@ void refuse_words_of_others(const io::MatrixBlock& block, PointSpread psf) {
 HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& lookup) {
   const Scalar* file = word(block, "psf_file");
   if (file == nullptr) {
-    fail_at(block.place, "psf file needs psf_file: a small matrix as Matrix Market, .npy, MATLAB or HDF5");
+    fail_at(block.location, "psf file needs psf_file: a small matrix as Matrix Market, .npy, MATLAB or HDF5");
   }
   const Scalar* dataset = word(block, "dataset");
   FileFacts facts;
   try {
     facts = lookup(file->text, dataset == nullptr ? "" : dataset->text);
   } catch (const io::InputError& e) {
-    fail_at(file->place, e.what());
+    fail_at(file->location, e.what());
   }
   BlurSpec trial;
   trial.psf = PointSpread::file;
@@ -58,7 +59,7 @@ HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& 
   trial.weights.cols = facts.cols;
   trial.weights.data = facts.values;
   const std::string fault = blur_fault(trial, 1, 1);
-  if (!fault.empty()) fail_at(file->place, fmt::format("{}: {}", facts.path, fault));
+  if (!fault.empty()) fail_at(file->location, fmt::format("{}: {}", facts.path, fault));
   return trial.weights;
 }
 
@@ -97,7 +98,7 @@ BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup) {
   whole("seen_height", 1, largest_blur_side, blur.seen_height);
   const Scalar* lambda = word(block, "lambda");
   if (lambda != nullptr && blur.what == BlurMatrix::h) {
-    fail_at(lambda->place, "lambda is part of H H^T + lambda I; leave it out, or say what: system");
+    fail_at(lambda->location, "lambda is part of H H^T + lambda I; leave it out, or say what: system");
   }
   real("lambda", 0, 1e30, blur.lambda);
   if (blur.psf == PointSpread::file) blur.weights = read_weights(block, lookup);
@@ -115,9 +116,9 @@ bool has_seen(const BlurSpec& blur) {
   return blur.seen_width > 0 || blur.seen_height > 0;
 }
 
-void refuse_fault(const BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Place& place) {
+void refuse_fault(const BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location) {
   const std::string fault = blur_fault(blur, rows, cols);
-  if (!fault.empty()) fail_at(place, "matrix kind blur: " + fault);
+  if (!fault.empty()) fail_at(location, "matrix kind blur: " + fault);
 }
 
 }  // namespace
@@ -130,29 +131,30 @@ std::int64_t blur_columns(const BlurSpec& blur) {
   return blur.what == BlurMatrix::h ? area_of(blur.width, blur.height) : blur_order(blur);
 }
 
-void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Place& place) {
+void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location) {
   if (has_seen(blur)) {
     if (blur.width == 0 && blur.height == 0)
-      fail_at(place, "seen_width and seen_height need the width and height of the image too");
+      fail_at(location, "seen_width and seen_height need the width and height of the image too");
     for (auto [one, other] : {std::pair{&blur.width, &blur.height}, {&blur.seen_width, &blur.seen_height}}) {
       if (*one == 0) *one = *other;
       if (*other == 0) *other = *one;
     }
-    refuse_fault(blur, rows, cols, place);
+    refuse_fault(blur, rows, cols, location);
     return;
   }
   if (rows != cols) {
-    fail_at(place, fmt::format(
-                       "a blur of {} x {} is not square: give width, height, seen_width and seen_height, the "
-                       "sides of the image and of what is seen of it",
-                       rows, cols));
+    fail_at(
+        location,
+        fmt::format("a blur of {} x {} is not square: give width, height, seen_width and seen_height, the "
+                    "sides of the image and of what is seen of it",
+                    rows, cols));
   }
   const std::int64_t n = rows;
   if (blur.width == 0 && blur.height == 0) {
     blur.width = std::llround(std::sqrt(static_cast<double>(n)));
     blur.height = blur.width;
     if (blur.width * blur.height != n) {
-      fail_at(place,
+      fail_at(location,
               fmt::format("a blur of n = {} pixels is no square image ({} x {} has {}); give its width, or "
                           "an n that is a square",
                           n, blur.width, blur.width, blur.width * blur.width));
@@ -162,10 +164,10 @@ void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io
   const std::int64_t given = blur.width == 0 ? blur.height : blur.width;
   if (missing == 0) missing = n / given;
   if (blur.width * blur.height != n) {
-    fail_at(place, fmt::format("n = {} is not width x height = {} x {}; leave n out, or make them agree", n,
-                               blur.width, blur.height == 0 ? 1 : blur.height));
+    fail_at(location, fmt::format("n = {} is not width x height = {} x {}; leave n out, or make them agree",
+                                  n, blur.width, blur.height == 0 ? 1 : blur.height));
   }
-  refuse_fault(blur, rows, cols, place);
+  refuse_fault(blur, rows, cols, location);
 }
 
 }  // namespace gaussweep::driver

@@ -10,7 +10,7 @@ namespace gaussweep::driver {
 /// Reads a block's words on the point-spread function (psf, sigma, radius, length, angle, amount, psf_file,
 /// dataset), the images (width, height, seen_width, seen_height; 0 where it does not say) and the matrix
 /// (what, lambda). Other words of the block are not looked at, but for those that another psf has.
-/// @throws io::InputError with the place: a word of another psf, a value out of range, no such file
+/// @throws io::InputError with the location: a word of another psf, a value out of range, no such file
 BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup);
 
 /// All words that read_blur knows.
@@ -23,7 +23,7 @@ std::int64_t blur_columns(const BlurSpec& blur);
 
 /// Completes the images for a matrix of `rows` x `cols`: of width and height the missing one, or, where
 /// neither is given, both roots of the order; a lone seen_width or seen_height means a square.
-/// @throws io::InputError at `place`: the sizes are no such products, or no matrix can be made
-void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Place& place);
+/// @throws io::InputError at `location`: the sizes are no such products, or no matrix can be made
+void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location);
 
 }  // namespace gaussweep::driver

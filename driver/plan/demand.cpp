@@ -7,7 +7,7 @@
 
 #include "driver/base/words.hpp"
 #include "io/matrix/matrix_file.hpp"
-#include "kernels/core/staging.hpp"
+#include "kernels/staging/staging.hpp"
 
 namespace gaussweep::driver {
 
@@ -105,7 +105,7 @@ std::string memory_words(double usual, double again, const char* of) {
 
 }  // namespace
 
-Placement place(const Method& method, const Trial& trial, const Room& room) {
+Placement find_placement(const Method& method, const Trial& trial, const Room& room) {
   const Footprint usual = footprint(method, trial);
   const auto on_device = [&](const Footprint& need) {
     return fit_of(need.device_bytes, room.device_free, room.device_total);

@@ -5,7 +5,7 @@
 
 #include "driver/plan/trial.hpp"
 #include "io/files/memory.hpp"
-#include "kernels/core/staging.hpp"
+#include "kernels/staging/staging.hpp"
 
 namespace gaussweep::driver {
 
@@ -56,6 +56,6 @@ inline constexpr const char* not_pinned =
     "host memory is pageable, not pinned: operands are uploaded again for every run";
 /// Pristine inputs on the device where they fit there beside the working ones, else on the host. On the CPU,
 /// where they are on the host already, large ones are not held once more, but for trials with pinned memory.
-Placement place(const Method& method, const Trial& trial, const Room& room);
+Placement find_placement(const Method& method, const Trial& trial, const Room& room);
 
 }  // namespace gaussweep::driver

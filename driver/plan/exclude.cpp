@@ -84,7 +84,7 @@ void check_number(const std::string& name, const io::Scalar& condition) {
   const bool is_comparison = text.front() == '<' || text.front() == '>';
   if (begin != std::string::npos && number_of(is_comparison ? text.substr(begin) : text, value)) return;
   if (!is_comparison && text.find_first_of("*?[") != std::string::npos) return;
-  io::fail_at(condition.place,
+  io::fail_at(condition.location,
               fmt::format("exclude: {} is never '{}'; allowed: a number, a number after <, <=, > or "
                           ">=, or a pattern such as 10*; several stand in a list",
                           name, text));
@@ -94,7 +94,7 @@ void check_condition(const std::string& name, const io::Scalar& condition, Probl
                      const std::vector<const Method*>& methods, const Registry& registry) {
   if (name == "method") {
     if (!means_any(condition.text, problem, registry))
-      fail_no_method(condition.place, "exclude: ", condition.text, problem, registry);
+      fail_no_method(condition.location, "exclude: ", condition.text, problem, registry);
     return;
   }
   const std::vector<std::string> words = words_of(name, methods);
@@ -106,8 +106,9 @@ void check_condition(const std::string& name, const io::Scalar& condition, Probl
     return fnmatch(condition.text.c_str(), word.c_str(), 0) == 0;
   });
   if (!known) {
-    io::fail_at(condition.place, fmt::format("exclude: {} is never '{}'; {}allowed: {}", name, condition.text,
-                                             io::nearest_hint(condition.text, words), joined(words)));
+    io::fail_at(condition.location,
+                fmt::format("exclude: {} is never '{}'; {}allowed: {}", name, condition.text,
+                            io::nearest_hint(condition.text, words), joined(words)));
   }
 }
 
@@ -124,7 +125,7 @@ void check_excludes(const io::Entry& entry, Problem problem, const std::vector<c
   for (const io::Exclude& exclude : entry.excludes) {
     for (const auto& [name, values] : exclude.conditions) {
       if (known.count(name) == 0) {
-        io::fail_at(values.empty() ? exclude.place : values.front().place,
+        io::fail_at(values.empty() ? exclude.location : values.front().location,
                     fmt::format("exclude knows no '{}'; {}allowed: {}", name, io::nearest_hint(name, names),
                                 joined(names)));
       }

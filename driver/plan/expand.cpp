@@ -29,7 +29,7 @@ std::vector<const Method*> select_methods(const io::Entry& entry, Problem proble
       any = true;
       if (std::find(selected.begin(), selected.end(), &method) == selected.end()) selected.push_back(&method);
     }
-    if (!any) fail_no_method(pattern.place, "", pattern.text, problem, registry);
+    if (!any) fail_no_method(pattern.location, "", pattern.text, problem, registry);
   }
   return selected;
 }
@@ -48,15 +48,15 @@ std::string problems_with(const std::string& axis) {
 
 /// Every axis of an entry must mean something: an axis of the problem, or a parameter of some selected
 /// method.
-void check_axis(const std::string& name, const io::Place& place, Problem problem,
+void check_axis(const std::string& name, const io::Location& location, Problem problem,
                 const std::vector<const Method*>& methods) {
   if (name == "m" || name == "k") {
     if (problem->has_axis(name)) return;
-    fail_at(place,
+    fail_at(location,
             fmt::format("{} is an axis of {} only; {} has n", name, problems_with(name), problem->name));
   }
   if ((name == "nrhs" || name == "uplo") && !problem->has_axis(name)) {
-    fail_at(place,
+    fail_at(location,
             fmt::format("{} is an axis of {} only, not of {}", name, problems_with(name), problem->name));
   }
   if (fixed_axes().count(name) > 0) return;
@@ -68,7 +68,7 @@ void check_axis(const std::string& name, const io::Place& place, Problem problem
   known.insert(io::entry_words().begin(), io::entry_words().end());
   const std::vector<std::string> names(known.begin(), known.end());
   fail_at(
-      place,
+      location,
       fmt::format("'{}' is neither a key, an axis nor a parameter of a selected method; {}allowed here: {}",
                   name, io::nearest_hint(name, names), joined(names)));
 }
@@ -98,13 +98,13 @@ std::string ignored_words(const Ignored& ignored) {
 /// Notes which methods ignore which axes. @throws io::InputError where no method knows an axis
 void check_axes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
                 Ignored& ignored) {
-  std::vector<std::pair<std::string, io::Place>> named;
-  for (const auto& [name, axis] : entry.axes) named.emplace_back(name, axis.place);
+  std::vector<std::pair<std::string, io::Location>> named;
+  for (const auto& [name, axis] : entry.axes) named.emplace_back(name, axis.location);
   for (const auto& zip : entry.zips) {
-    for (const auto& [name, axis] : zip) named.emplace_back(name, axis.place);
+    for (const auto& [name, axis] : zip) named.emplace_back(name, axis.location);
   }
-  for (const auto& [name, place] : named) {
-    check_axis(name, place, problem, methods);
+  for (const auto& [name, location] : named) {
+    check_axis(name, location, problem, methods);
     for (const Method* method : methods) {
       if (fixed_axes().count(name) > 0 || has_parameter(*method, name)) continue;
       ignored[name].insert(method->id());
@@ -131,19 +131,19 @@ void warn_of_needs(const io::Entry& entry, const io::MatrixBlock& block, const M
 
 /// Where a trial came up first.
 struct Seen {
-  std::size_t place;  ///< among the trials
+  std::size_t index;  ///< among the trials
   const io::Entry* entry;
 };
 
 /// A trial that stands in the plan again: it is done once and judged once.
 /// @throws io::InputError where the plan says twice, and differently, by what
-void join(Trial& first, const io::Place& place, const Trial& again, const io::Entry& entry) {
+void join(Trial& first, const io::Location& location, const Trial& again, const io::Entry& entry) {
   if (first.tolerance != again.tolerance) {
-    fail_at(entry.place,
+    fail_at(entry.location,
             fmt::format(
                 "{} is in the entry at line {} too, there with tolerance {:g}, here with {:g}; a trial is "
                 "judged by one: give both the same, or exclude it from one of them",
-                describe(first), place.line, first.tolerance, again.tolerance));
+                describe(first), location.line, first.tolerance, again.tolerance));
   }
   if (first.expect == again.expect) return;
   // As `verify` takes it: what one of them expects is expected.
@@ -177,7 +177,7 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
     check_expect(entry, problem, registry);
     check_excludes(entry, problem, methods, registry);
     if (entry.matrix_b && problem->second != SecondOperand::matrix) {
-      fail_at(entry.matrix_b->place,
+      fail_at(entry.matrix_b->location,
               fmt::format("matrix_b is for {} only, not for {}", problems_with("k"), problem->name));
     }
     check_axes(entry, problem, methods, ignored);
@@ -186,13 +186,13 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
       for (const Method* method : methods) {
         const std::optional<Backend> backend = resolve_backend(*method, requested);
         if (backend) warn_of_needs(entry, block, *method, say_once);
-        const TrialMaker maker{entry, *method, backend, requested, capability, matrices, block.place};
+        const TrialMaker maker{entry, *method, backend, requested, capability, matrices, block.location};
         const std::vector<Dimension> dimensions =
             dimensions_of(plan, entry, *method, backend.value_or(requested), requested);
         const std::int64_t rounds = entry.settings.rounds;
         if (count_combinations(dimensions, most_trials) * static_cast<std::size_t>(rounds) >
             most_trials - result.trials.size()) {
-          fail_at(entry.place,
+          fail_at(entry.location,
                   fmt::format("with this entry the plan has more than {} trials; split it", most_trials));
         }
         Assignment current;
@@ -207,7 +207,7 @@ Expansion expand(const io::Plan& plan, const Registry& registry, Backend request
             if (fresh) {
               result.trials.push_back(std::move(trial));
             } else {
-              join(result.trials[first->second.place], first->second.entry->place, trial, entry);
+              join(result.trials[first->second.index], first->second.entry->location, trial, entry);
             }
           }
         });

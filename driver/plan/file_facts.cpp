@@ -31,8 +31,8 @@ FileFacts facts_of_file(const std::filesystem::path& path, const std::string& da
   // A word of a command line would end there.
   if (dataset.find('\0') != std::string::npos)
     throw io::InputError(path.string() + ": a NUL byte in the name of the dataset");
-  const std::filesystem::path place = std::filesystem::absolute(path);  // no word of it looks like an option
-  std::vector<std::string> words{"matrix", "info", place, "--facts", "--parent", std::to_string(::getpid())};
+  const std::filesystem::path whole = std::filesystem::absolute(path);  // no word of it looks like an option
+  std::vector<std::string> words{"matrix", "info", whole, "--facts", "--parent", std::to_string(::getpid())};
   if (!dataset.empty()) words.push_back("--dataset=" + dataset);
   nlohmann::json said;
   try {

@@ -33,8 +33,8 @@ const std::vector<std::string>& keys_of(MatrixKind kind) {
 void check_keys(const io::MatrixBlock& block, const std::string& of, std::vector<std::string> allowed) {
   for (const auto& [name, value] : block.values) {
     if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
-    fail_at(value.place, fmt::format("a matrix of {} has no '{}'; {}allowed: {}", of, name,
-                                     io::nearest_hint(name, allowed), fmt::join(allowed, ", ")));
+    fail_at(value.location, fmt::format("a matrix of {} has no '{}'; {}allowed: {}", of, name,
+                                        io::nearest_hint(name, allowed), fmt::join(allowed, ", ")));
   }
 }
 
@@ -49,7 +49,7 @@ MatrixRequest request_file(const io::MatrixBlock& block, const FileLookup& looku
   try {
     facts = lookup(file.text, request.dataset);
   } catch (const io::InputError& e) {
-    fail_at(file.place, e.what());
+    fail_at(file.location, e.what());
   }
   request.file = facts.path;
   request.file_sha256 = facts.sha256;
@@ -61,17 +61,17 @@ MatrixRequest request_file(const io::MatrixBlock& block, const FileLookup& looku
 MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& lookup) {
   const auto kind_given = block.values.find("kind");
   if (kind_given == block.values.end()) {
-    fail_at(block.place,
+    fail_at(block.location,
             fmt::format("a matrix needs a kind ({}) or a file", fmt::join(enum_names<MatrixKind>(), ", ")));
   }
   const std::string& name = kind_given->second.text;
   if (name == "file")
-    fail_at(kind_given->second.place, "a matrix of kind file needs the file: {file: a.mtx}");
+    fail_at(kind_given->second.location, "a matrix of kind file needs the file: {file: a.mtx}");
   const auto kind = from_string<MatrixKind>(name);
   if (!kind) {
-    fail_at(kind_given->second.place, fmt::format("'{}' is no matrix kind; {}allowed: {}", name,
-                                                  io::nearest_hint(name, enum_names<MatrixKind>()),
-                                                  fmt::join(enum_names<MatrixKind>(), ", ")));
+    fail_at(kind_given->second.location, fmt::format("'{}' is no matrix kind; {}allowed: {}", name,
+                                                     io::nearest_hint(name, enum_names<MatrixKind>()),
+                                                     fmt::join(enum_names<MatrixKind>(), ", ")));
   }
   std::vector<std::string> allowed = {"kind", "seed", "store"};
   allowed.insert(allowed.end(), keys_of(*kind).begin(), keys_of(*kind).end());
@@ -93,9 +93,9 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
   const auto mode = block.values.find("mode");
   if (mode != block.values.end()) spec.mode = static_cast<int>(io::parse_integer(mode->second, 1, 5, "mode"));
   if (!(spec.low < spec.high))
-    fail_at(block.place, fmt::format("low ({}) must be below high ({})", spec.low, spec.high));
+    fail_at(block.location, fmt::format("low ({}) must be below high ({})", spec.low, spec.high));
   if (std::max(std::abs(spec.low), std::abs(spec.high)) < 1e-20) {
-    fail_at(block.place,
+    fail_at(block.location,
             fmt::format("low ({}) and high ({}): one of them must be at least 1e-20 in magnitude", spec.low,
                         spec.high));
   }
@@ -108,7 +108,7 @@ MatrixRequest request_matrix(const io::MatrixBlock& block, const FileLookup& loo
   const auto kind_given = block.values.find("kind");
   const bool from_file = block.values.count("file") > 0;
   if (from_file && kind_given != block.values.end() && kind_given->second.text != "file") {
-    fail_at(kind_given->second.place, "a matrix has either a kind or a file, not both");
+    fail_at(kind_given->second.location, "a matrix has either a kind or a file, not both");
   }
   MatrixRequest request = from_file ? request_file(block, lookup) : request_generated(block, lookup);
   const auto seed = block.values.find("seed");
@@ -128,12 +128,12 @@ bool may_be_rectangular(MatrixKind kind) {
          kind == MatrixKind::cauchy || kind == MatrixKind::blur;
 }
 
-void settle_size(MatrixRequest& request, const io::Place& place) {
+void settle_size(MatrixRequest& request, const io::Location& location) {
   MatrixSpec& spec = request.spec;
   if (request.kind == "file") return;
-  if (spec.kind == MatrixKind::blur) settle_image(spec.blur, spec.rows, spec.cols, place);
+  if (spec.kind == MatrixKind::blur) settle_image(spec.blur, spec.rows, spec.cols, location);
   if (spec.kind == MatrixKind::condition && spec.rows == 1 && spec.condition != 1) {
-    fail_at(place,
+    fail_at(location,
             fmt::format("a 1 x 1 matrix has condition 1, not {}; allowed: n of at least 2, or condition: 1",
                         spec.condition));
   }

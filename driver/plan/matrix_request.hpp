@@ -25,7 +25,7 @@ struct MatrixRequest {
 
 /// Reads a block. Sizes are set for files only (spec.rows,
 /// spec.cols) and, in spec.blur, as far as a block of kind blur says its image's.
-/// @throws io::InputError with the place: unknown kind or key (with the nearest), a value out of range, no
+/// @throws io::InputError with the location: unknown kind or key (with the nearest), a value out of range, no
 /// such file
 MatrixRequest request_matrix(const io::MatrixBlock& block, const FileLookup& lookup);
 
@@ -35,8 +35,8 @@ std::uint64_t next_seed(std::uint64_t seed);
 /// Kinds whose matrices need not be square.
 bool may_be_rectangular(MatrixKind kind);
 
-/// Checks and completes what depends on the size, once it is known. @throws io::InputError at `place`
-void settle_size(MatrixRequest& request, const io::Place& place);
+/// Checks and completes what depends on the size, once it is known. @throws io::InputError at `location`
+void settle_size(MatrixRequest& request, const io::Location& location);
 
 /// Completes the digest, once sizes are known.
 void finish_request(MatrixRequest& request, Precision precision, std::int64_t nrhs);

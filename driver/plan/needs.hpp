@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "kernels/core/method.hpp"
 #include "kernels/matrix/facts.hpp"
 #include "kernels/matrix/generate.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::driver {
 

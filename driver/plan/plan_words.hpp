@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "io/plan/plan.hpp"
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::driver {
 
@@ -72,17 +72,18 @@ std::vector<std::string> enum_names() {
   return names;
 }
 
-/// @throws io::InputError at the scalar's place, with what is allowed and the nearest
+/// @throws io::InputError at the scalar's location, with what is allowed and the nearest
 template <class E>
 E parse_enum(const io::Scalar& scalar) {
   const auto value = from_string<E>(scalar.text);
   if (value) return *value;
-  io::fail_at(scalar.place, fmt::format("'{}' is no {}; {}allowed: {}", scalar.text, EnumNames<E>::what,
-                                        io::nearest_hint(scalar.text, enum_names<E>()), allowed_names<E>()));
+  io::fail_at(scalar.location,
+              fmt::format("'{}' is no {}; {}allowed: {}", scalar.text, EnumNames<E>::what,
+                          io::nearest_hint(scalar.text, enum_names<E>()), allowed_names<E>()));
 }
 
-/// "<what>gesv has no method 'x'; nearest: …; it has: …" at `place`.
-[[noreturn]] inline void fail_no_method(const io::Place& place, const std::string& what,
+/// "<what>gesv has no method 'x'; nearest: …; it has: …" at `location`.
+[[noreturn]] inline void fail_no_method(const io::Location& location, const std::string& what,
                                         const std::string& pattern, Problem problem,
                                         const Registry& registry) {
   std::vector<std::string> names;
@@ -90,9 +91,9 @@ E parse_enum(const io::Scalar& scalar) {
     if (method.problem == problem) names.push_back(method.variant);
   }
   if (names.empty())
-    io::fail_at(place, fmt::format("{}this build has no method for {}", what, to_string(problem)));
-  io::fail_at(place, fmt::format("{}{} has no method '{}'; {}it has: {}", what, to_string(problem), pattern,
-                                 io::nearest_hint(pattern, names), joined(names)));
+    io::fail_at(location, fmt::format("{}this build has no method for {}", what, to_string(problem)));
+  io::fail_at(location, fmt::format("{}{} has no method '{}'; {}it has: {}", what, to_string(problem),
+                                    pattern, io::nearest_hint(pattern, names), joined(names)));
 }
 
 /// Whether a word for methods means any of this problem's. `expect` and `exclude` may name more than `method`

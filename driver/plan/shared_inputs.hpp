@@ -4,7 +4,7 @@
 #include <string>
 
 #include "driver/plan/trial.hpp"
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::driver {
 

@@ -10,7 +10,7 @@
 
 #include "driver/plan/matrix_request.hpp"
 #include "io/plan/settings.hpp"
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::driver {
 

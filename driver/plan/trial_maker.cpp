@@ -78,8 +78,8 @@ Parameters parameters_of(const Method& method, const Assignment& chosen) {
 void require_size(const Assignment& chosen, const char* name, std::int64_t size, const MatrixRequest& file) {
   if (integer_or(chosen, name, size) == size) return;
   const io::Scalar& given = chosen.at(name).written;
-  io::fail_at(given.place, fmt::format("{} = {}, but {} is {} x {}; leave {} out", name, given.text,
-                                       file.file, file.spec.rows, file.spec.cols, name));
+  io::fail_at(given.location, fmt::format("{} = {}, but {} is {} x {}; leave {} out", name, given.text,
+                                          file.file, file.spec.rows, file.spec.cols, name));
 }
 
 bool is_file(const MatrixRequest& request) {
@@ -89,22 +89,22 @@ bool is_file(const MatrixRequest& request) {
 /// A file holds one matrix, and columns are counted by ints.
 void require_batch(const Trial& t, const Assignment& chosen) {
   if (t.shape.batch == 1) return;
-  const io::Place& place = chosen.at("batch").written.place;
+  const io::Location& location = chosen.at("batch").written.location;
   if (is_file(t.matrix) || (t.matrix_b && is_file(*t.matrix_b))) {
-    io::fail_at(place, fmt::format("batch = {}, but a file holds one matrix; allowed: generated kinds",
-                                   t.shape.batch));
+    io::fail_at(location, fmt::format("batch = {}, but a file holds one matrix; allowed: generated kinds",
+                                      t.shape.batch));
   }
   const Shape& s = t.shape;
   const std::int64_t columns = std::max({s.n, s.k, s.nrhs});
   if (s.batch <= INT32_MAX / columns) return;
-  io::fail_at(place, fmt::format("batch = {} of {} columns each; allowed here: 1 to {}", s.batch, columns,
-                                 INT32_MAX / columns));
+  io::fail_at(location, fmt::format("batch = {} of {} columns each; allowed here: 1 to {}", s.batch, columns,
+                                    INT32_MAX / columns));
 }
 
 /// Sizes of a generated matrix. Most kinds are square.
-void set_size(MatrixRequest& request, std::int64_t rows, std::int64_t cols, const io::Place& place) {
+void set_size(MatrixRequest& request, std::int64_t rows, std::int64_t cols, const io::Location& location) {
   if (!is_file(request) && rows != cols && !may_be_rectangular(request.spec.kind)) {
-    io::fail_at(place,
+    io::fail_at(location,
                 fmt::format("a matrix of kind {} must be square, here it is {} x {}; uniform, ones, hilbert, "
                             "cauchy and blur may be rectangular",
                             request.kind, rows, cols));
@@ -162,16 +162,16 @@ void TrialMaker::set_square(Trial& t, const Assignment& chosen) const {
   const bool from_file = is_file(t.matrix);
   const std::int64_t implied = t.matrix.spec.kind == MatrixKind::blur ? blur_order(t.matrix.spec.blur) : 0;
   if (!from_file && implied == 0 && chosen.count("n") == 0)
-    io::fail_at(entry.place, "n is missing; give a size, a list or a range");
+    io::fail_at(entry.location, "n is missing; give a size, a list or a range");
   if (from_file && t.matrix.spec.rows != t.matrix.spec.cols) {
-    io::fail_at(place, fmt::format("{} is {} x {}; {} needs a square matrix", t.matrix.file,
-                                   t.matrix.spec.rows, t.matrix.spec.cols, to_string(t.problem)));
+    io::fail_at(location, fmt::format("{} is {} x {}; {} needs a square matrix", t.matrix.file,
+                                      t.matrix.spec.rows, t.matrix.spec.cols, to_string(t.problem)));
   }
   if (from_file) require_size(chosen, "n", t.matrix.spec.rows, t.matrix);
   const std::int64_t n = from_file ? t.matrix.spec.rows : integer_or(chosen, "n", implied);
   t.shape.m = t.shape.n = t.shape.k = t.matrix.spec.rows = t.matrix.spec.cols = n;
   t.matrix.spec.uplo = t.shape.uplo;
-  settle_size(t.matrix, place);
+  settle_size(t.matrix, location);
 }
 
 /// A is m x k, B is k x n: `matrix_b`, or the kind of A with the next seed. Files say their own sizes; m and
@@ -180,13 +180,13 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   MatrixRequest& a = t.matrix;
   MatrixRequest b = a;
   b.spec.seed = next_seed(a.spec.seed);
-  const io::Place& place_of_b = entry.matrix_b ? entry.matrix_b->place : place;
+  const io::Location& location_of_b = entry.matrix_b ? entry.matrix_b->location : location;
   if (matrices.b) {
     b = *matrices.b;
     // Without a seed of its own B must not begin like A.
     if (!matrices.b_has_seed) b.spec.seed = next_seed(a.spec.seed);
   } else if (is_file(a)) {
-    io::fail_at(place, t.problem->name + " with a matrix from a file needs matrix_b too");
+    io::fail_at(location, t.problem->name + " with a matrix from a file needs matrix_b too");
   }
   if (is_file(a)) {
     require_size(chosen, "m", a.spec.rows, a);
@@ -197,7 +197,7 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
     require_size(chosen, "n", b.spec.cols, b);
   }
   if (chosen.count("n") == 0 && !is_file(b)) {
-    io::fail_at(entry.place, "n is missing; give a size, a list or a range");
+    io::fail_at(entry.location, "n is missing; give a size, a list or a range");
   }
   Shape& s = t.shape;
   s.n = is_file(b) ? b.spec.cols : integer_or(chosen, "n", 1);
@@ -209,13 +209,13 @@ void TrialMaker::set_product(Trial& t, const Assignment& chosen) const {
   s.m = is_file(a) ? a.spec.rows : integer_or(chosen, "m", rows);
   s.k = is_file(a) ? a.spec.cols : is_file(b) ? b.spec.rows : integer_or(chosen, "k", cols);
   if (is_file(b) && b.spec.rows != s.k) {
-    io::fail_at(place_of_b, fmt::format("{} is {} x {}; B must be k x n with k = {}", b.file, b.spec.rows,
-                                        b.spec.cols, s.k));
+    io::fail_at(location_of_b, fmt::format("{} is {} x {}; B must be k x n with k = {}", b.file, b.spec.rows,
+                                           b.spec.cols, s.k));
   }
-  set_size(a, s.m, s.k, place);
-  set_size(b, s.k, s.n, place_of_b);
-  settle_size(a, place);
-  settle_size(b, place_of_b);
+  set_size(a, s.m, s.k, location);
+  set_size(b, s.k, s.n, location_of_b);
+  settle_size(a, location);
+  settle_size(b, location_of_b);
   t.matrix_b = b;
 }
 

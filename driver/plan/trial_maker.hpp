@@ -25,10 +25,10 @@ struct TrialMaker {
   Backend requested;
   int capability;
   const RequestedMatrices& matrices;
-  const io::Place& place;  ///< of the matrix's block
+  const io::Location& location;  ///< of the matrix's block
 
   /// @param round from 1
-  /// @throws io::InputError with the place of what is wrong
+  /// @throws io::InputError with the location of what is wrong
   Trial make(const Assignment& chosen, std::int64_t round = 1) const;
 
  private:

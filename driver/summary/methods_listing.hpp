@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::driver {
 

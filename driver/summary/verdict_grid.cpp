@@ -12,7 +12,7 @@
 #include "driver/results/identity.hpp"
 #include "driver/summary/trial_columns.hpp"
 #include "io/records/status.hpp"
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::driver {
 namespace {

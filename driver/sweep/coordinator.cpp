@@ -203,8 +203,8 @@ void Coordinator::take(int rank, const message::Recorded& recorded) {
   const auto recorded_trial = index_.find(recorded.record.key);
   if (run != running_.end() && recorded_trial != index_.end()) {
     std::deque<std::size_t>& trials = run->second.trials;
-    const auto place = std::find(trials.begin(), trials.end(), recorded_trial->second);
-    if (place != trials.end()) trials.erase(place);
+    const auto found = std::find(trials.begin(), trials.end(), recorded_trial->second);
+    if (found != trials.end()) trials.erase(found);
     run->second.since = clock_.now();
     run->second.asked_back = false;
     if (trials.empty()) running_.erase(run);
@@ -239,9 +239,9 @@ void Coordinator::take(int rank, const message::Returned& returned) {
     const auto found = index_.find(key);
     if (found == index_.end()) continue;
     std::deque<std::size_t>& trials = run->second.trials;
-    const auto place = std::find(trials.begin(), trials.end(), found->second);
-    if (place == trials.end()) continue;
-    trials.erase(place);
+    const auto held = std::find(trials.begin(), trials.end(), found->second);
+    if (held == trials.end()) continue;
+    trials.erase(held);
     put_back(found->second);
   }
   if (run->second.trials.empty()) running_.erase(run);

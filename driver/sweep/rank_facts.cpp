@@ -129,12 +129,12 @@ Backend choose_backend(const std::string& wanted, const std::vector<RankFacts>& 
     const RankFacts& facts = ranks[rank];
     if (!facts.gpu.is_there()) continue;
     ++with_gpu;
-    const std::string place = facts.host.host + " " + facts.gpu.uuid;
-    if (!seen.insert(place).second) {
+    const std::string gpu = facts.host.host + " " + facts.gpu.uuid;
+    if (!seen.insert(gpu).second) {
       throw UsageError(
           fmt::format("rank {} would share GPU {} with another rank: give every rank one GPU of its own "
                       "(CUDA_VISIBLE_DEVICES, --gpus-per-task), or start fewer ranks",
-                      rank, place));
+                      rank, gpu));
     }
   }
   if (with_gpu == 0 && wanted == "auto") return Backend::emulated;

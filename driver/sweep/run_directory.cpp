@@ -171,11 +171,11 @@ void RunDirectory::save_plan(const std::string& text) {
 
 void RunDirectory::append(const io::Record& record) {
   writer_->append(record);
-  const auto [place, fresh] = index_.try_emplace(record.key, contents_.records.size());
+  const auto [at, fresh] = index_.try_emplace(record.key, contents_.records.size());
   if (fresh) {
     contents_.records.push_back(record);
   } else {
-    contents_.records[place->second] = record;
+    contents_.records[at->second] = record;
   }
   dirty_ = true;
 }

@@ -265,20 +265,20 @@ void tell_unexpected(const Work& work, const RunDirectory& directory, const Sess
                options.is_kept ? "the plan expects" : "expected", names, next);
 }
 
-WorkerPlace place_of(const Session& session, const Decision& decision) {
-  WorkerPlace place;
-  place.origin = this_origin(decision.run_id, session.world.rank());
-  place.backend = decision.backend;
-  if (place.backend == Backend::cuda) {
+WorkerSpec worker_spec(const Session& session, const Decision& decision) {
+  WorkerSpec spec;
+  spec.origin = this_origin(decision.run_id, session.world.rank());
+  spec.backend = decision.backend;
+  if (spec.backend == Backend::cuda) {
     const RankGpu& gpu = session.mine.gpu;
-    place.gpu_uuid = gpu.uuid;
-    place.visible = gpu.visible;
-    if (!gpu.is_there()) place.unfit = gpu.why;
-    place.origin.device_index = gpu.index;
+    spec.gpu_uuid = gpu.uuid;
+    spec.visible = gpu.visible;
+    if (!gpu.is_there()) spec.unfit = gpu.why;
+    spec.origin.device_index = gpu.index;
   }
-  place.threads = static_cast<int>(session.mine.host.blas_threads);
-  place.directory = decision.directory;
-  return place;
+  spec.threads = static_cast<int>(session.mine.host.blas_threads);
+  spec.directory = decision.directory;
+  return spec;
 }
 
 std::string log_of_rank(const std::filesystem::path& directory, int rank) {
@@ -293,7 +293,7 @@ void serve_rank(const Session& session, const Decision& decision) {
   } catch (const io::StorageError& e) {
     spdlog::warn("{}", e.what());  // where nothing can be written, its worker's log ends the run in order
   }
-  Supervisor supervisor(world, place_of(session, decision), session.registry);
+  Supervisor supervisor(world, worker_spec(session, decision), session.registry);
   bool told = false;
   while (!supervisor.finished()) {
     if (!told && stop_signals() > 0) {
@@ -313,7 +313,7 @@ struct SweepEnd {
 /// Rank 0's whole sweep, after everybody knows the decision.
 SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory,
                     const Work& work, double store_limit) {
-  std::optional<Supervisor> supervisor(std::in_place, session.world, place_of(session, decision),
+  std::optional<Supervisor> supervisor(std::in_place, session.world, worker_spec(session, decision),
                                        session.registry);
   supervisor->step(0);  // its worker gets its device ready while the queue is made
   std::vector<std::string> hosts;

@@ -58,15 +58,14 @@ void Supervisor::enter(State next) {
   state_ = next;
 }
 
-Supervisor::Supervisor(Post& post, WorkerPlace place, const Registry& registry, StartWorker start,
-                       Clock clock)
+Supervisor::Supervisor(Post& post, WorkerSpec spec, const Registry& registry, StartWorker start, Clock clock)
     : post_(post),
-      place_(std::move(place)),
+      spec_(std::move(spec)),
       registry_(registry),
       start_(std::move(start)),
       clock_(std::move(clock)) {
-  if (!place_.unfit.empty()) {
-    retire(place_.unfit);
+  if (!spec_.unfit.empty()) {
+    retire(spec_.unfit);
   } else {
     ask();
     start_again_at_ = 0;  // by the first step
@@ -103,12 +102,12 @@ void Supervisor::drop_trials() {
 
 io::Record Supervisor::blank() const {
   const Trial& trial = tasks_.front().trial;
-  io::Record record = blank_record(trial, registry_.find(trial.problem, trial.method), place_.origin);
+  io::Record record = blank_record(trial, registry_.find(trial.problem, trial.method), spec_.origin);
   if (trial.backend == Backend::cuda) {
-    record.gpu_uuid = place_.gpu_uuid;
+    record.gpu_uuid = spec_.gpu_uuid;
     record.gpu_name = device_->gpu_name;  // a trial is only sent to a worker that has said it
     record.capability = device_->capability;
-    record.device_index = place_.origin.device_index;
+    record.device_index = spec_.origin.device_index;
   }
   return record;
 }
@@ -120,9 +119,9 @@ void Supervisor::start_worker() {
   step_ = "start-up";
   step_started_ = clock_.now();
   try {
-    worker_ = start_(place_);
+    worker_ = start_(spec_);
     enter(State::starting);
-    worker_->send(message::Setup{place_.backend, place_.directory + "/matrices", place_.origin, device_});
+    worker_->send(message::Setup{spec_.backend, spec_.directory + "/matrices", spec_.origin, device_});
   } catch (const ChannelClosed&) {
     // it ended at once: heard and counted by the next step
   } catch (const io::StorageError&) {
@@ -136,15 +135,15 @@ void Supervisor::end_worker() {
   const bool in_the_middle = sent_ > 0;
   const std::unique_ptr<WorkerProcess> ending = std::move(worker_);
   if (ending && !ending->end())
-    spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", place_.origin.rank);
+    spdlog::error("rank {}: the worker cannot be ended: it is stuck in the kernel", spec_.origin.rank);
   if (ending) enter(State::waiting);
   sent_ = 0;
   if (ending && (in_the_middle || !writing_.empty()))
-    io::remove_temporaries_of(ending->pid(), place_.directory + "/matrices");
+    io::remove_temporaries_of(ending->pid(), spec_.directory + "/matrices");
   if (!writing_.empty()) {
     spdlog::warn(
         "rank {}: its worker ended with {} matrices not stored yet; they are made again where needed",
-        place_.origin.rank, writing_.size());
+        spec_.origin.rank, writing_.size());
   }
   writing_.clear();
 }
@@ -194,7 +193,7 @@ void Supervisor::device_is_busy(const std::string& cause) {
   if (busy_since_ < 0) {
     busy_since_ = now;
     spdlog::warn("rank {}: the device is in use, or not ready; tried again for {:g} s: {} (at {})",
-                 place_.origin.rank, busy_patience, cause, step_);
+                 spec_.origin.rank, busy_patience, cause, step_);
   }
   const double waited = now - busy_since_;
   if (waited >= busy_patience) {
@@ -208,7 +207,7 @@ void Supervisor::trial_ended_worker(io::Record record) {
   end_worker();
   held_.clear();
   ++ends_;
-  spdlog::warn("rank {}: {}: {} {}", place_.origin.rank, describe(tasks_.front().trial), record.status,
+  spdlog::warn("rank {}: {}: {} {}", spec_.origin.rank, describe(tasks_.front().trial), record.status,
                record.message);
   if (ends_ == 1) first_cause_ = record.message;
   if (ends_ > 1) record.message += fmt::format("; tried {} times", ends_);

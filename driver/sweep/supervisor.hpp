@@ -28,8 +28,8 @@ namespace gaussweep::driver {
 
 class Supervisor {
  public:
-  Supervisor(Post& post, WorkerPlace place, const Registry& registry,
-             StartWorker start = start_worker_process, Clock clock = {});
+  Supervisor(Post& post, WorkerSpec spec, const Registry& registry, StartWorker start = start_worker_process,
+             Clock clock = {});
   /// Does what can be done now. Waits for the worker at most `wait_ms`. What fails here goes to the
   /// coordinator in words; only a broken link to it throws.
   void step(int wait_ms);
@@ -95,7 +95,7 @@ class Supervisor {
   void leave();
 
   Post& post_;
-  WorkerPlace place_;
+  WorkerSpec spec_;
   const Registry& registry_;
   StartWorker start_;
   Clock clock_;

@@ -12,8 +12,8 @@ namespace {
 
 class SpawnedWorker : public WorkerProcess {
  public:
-  explicit SpawnedWorker(const WorkerPlace& place) : kills_before_(memory_kills()) {
-    std::vector<std::string> changes = {fmt::format("OPENBLAS_NUM_THREADS={}", place.threads)};
+  explicit SpawnedWorker(const WorkerSpec& spec) : kills_before_(memory_kills()) {
+    std::vector<std::string> changes = {fmt::format("OPENBLAS_NUM_THREADS={}", spec.threads)};
     // Memory that a trial gave back serves the next one: fresh pages cost more than what is done with them.
     // What is free beyond a gibibyte goes back to the system. With large pages where the system has them.
     if (environment_value("GLIBC_TUNABLES").empty()) {
@@ -21,11 +21,10 @@ class SpawnedWorker : public WorkerProcess {
           "GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=1073741824:"
           "glibc.malloc.top_pad=67108864:glibc.malloc.hugetlb=1");
     }
-    if (!place.visible.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + place.visible);
+    if (!spec.visible.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + spec.visible);
     const std::vector<std::string> environment = child_environment(changes);
-    process_ =
-        Process({"worker", "--parent", std::to_string(::getpid())}, environment,
-                fmt::format("{}/logs/worker-{}.log", place.directory, place.origin.rank), place.program);
+    process_ = Process({"worker", "--parent", std::to_string(::getpid())}, environment,
+                       fmt::format("{}/logs/worker-{}.log", spec.directory, spec.origin.rank), spec.program);
     pid_ = process_.pid();
   }
 
@@ -55,8 +54,8 @@ class SpawnedWorker : public WorkerProcess {
 
 }  // namespace
 
-std::unique_ptr<WorkerProcess> start_worker_process(const WorkerPlace& place) {
-  return std::make_unique<SpawnedWorker>(place);
+std::unique_ptr<WorkerProcess> start_worker_process(const WorkerSpec& spec) {
+  return std::make_unique<SpawnedWorker>(spec);
 }
 
 }  // namespace gaussweep::driver

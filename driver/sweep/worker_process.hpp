@@ -14,7 +14,7 @@
 namespace gaussweep::driver {
 
 /// What a supervisor needs to start its worker.
-struct WorkerPlace {
+struct WorkerSpec {
   Backend backend = Backend::host;
   std::string gpu_uuid;  ///< empty: no GPU
   std::string visible;   ///< what its worker's CUDA_VISIBLE_DEVICES says; empty: as this process's
@@ -54,9 +54,9 @@ class WorkerProcess {
 
 /// Starts a worker. @throws io::StorageError where its log cannot be opened, std::runtime_error where no
 /// process can start
-using StartWorker = std::function<std::unique_ptr<WorkerProcess>(const WorkerPlace&)>;
+using StartWorker = std::function<std::unique_ptr<WorkerProcess>(const WorkerSpec&)>;
 
-/// The worker of this program, or of the place's, `gaussweep worker`.
-std::unique_ptr<WorkerProcess> start_worker_process(const WorkerPlace& place);
+/// The worker of this program, or of the build in `spec`, `gaussweep worker`.
+std::unique_ptr<WorkerProcess> start_worker_process(const WorkerSpec& spec);
 
 }  // namespace gaussweep::driver

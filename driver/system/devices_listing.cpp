@@ -8,7 +8,7 @@
 #include "driver/base/words.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
-#include "kernels/core/device_facts.hpp"
+#include "kernels/device/device_facts.hpp"
 
 namespace gaussweep::driver {
 

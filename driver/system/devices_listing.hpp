@@ -8,7 +8,7 @@
 
 #include "driver/system/nvml.hpp"
 #include "io/records/results.hpp"
-#include "kernels/core/device.hpp"
+#include "kernels/device/device.hpp"
 
 namespace gaussweep::driver {
 

@@ -32,9 +32,9 @@ std::string operating_system() {
   return std::string(names.sysname) + " " + names.release + " " + names.machine;
 }
 
-std::vector<int> share_of(std::vector<CpuPlace> cpus, int part, int parts) {
-  const auto core = [](const CpuPlace& place) { return std::pair(place.package, place.core); };
-  std::sort(cpus.begin(), cpus.end(), [&](const CpuPlace& x, const CpuPlace& y) {
+std::vector<int> share_of(std::vector<LogicalCpu> cpus, int part, int parts) {
+  const auto core = [](const LogicalCpu& one) { return std::pair(one.package, one.core); };
+  std::sort(cpus.begin(), cpus.end(), [&](const LogicalCpu& x, const LogicalCpu& y) {
     return std::pair(core(x), x.cpu) < std::pair(core(y), y.cpu);
   });
   std::vector<std::size_t> firsts;  // of each core
@@ -54,14 +54,14 @@ std::vector<int> share_of(std::vector<CpuPlace> cpus, int part, int parts) {
 void keep_to_share(int part, int parts) {
   cpu_set_t set;
   if (parts <= 1 || ::sched_getaffinity(0, sizeof set, &set) != 0) return;
-  std::vector<CpuPlace> cpus;
+  std::vector<LogicalCpu> cpus;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &set)) continue;
     const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", cpu);
-    CpuPlace place{cpu, 0, 0};
-    if (!(std::ifstream(folder + "physical_package_id") >> place.package)) return;
-    if (!(std::ifstream(folder + "core_id") >> place.core)) return;
-    cpus.push_back(place);
+    LogicalCpu one{cpu, 0, 0};
+    if (!(std::ifstream(folder + "physical_package_id") >> one.package)) return;
+    if (!(std::ifstream(folder + "core_id") >> one.core)) return;
+    cpus.push_back(one);
   }
   const std::vector<int> share = share_of(std::move(cpus), part, parts);
   if (share.empty()) return;

@@ -24,12 +24,12 @@ using io::memory_kills;
 using io::total_memory_bytes;
 
 /// A CPU as the system counts it, and the core that it is a thread of.
-struct CpuPlace {
+struct LogicalCpu {
   int cpu = 0, package = 0, core = 0;
 };
 /// Part `part` of `parts` equal ones: whole cores, neighbours in one package as far as may be. Empty where
 /// there are fewer cores than parts.
-std::vector<int> share_of(std::vector<CpuPlace> cpus, int part, int parts);
+std::vector<int> share_of(std::vector<LogicalCpu> cpus, int part, int parts);
 /// Keeps this process, and those that it starts from now on, to its part of the CPUs that it may use. Nothing
 /// changes where there are fewer cores than parts, or the system does not tell which they are.
 void keep_to_share(int part, int parts);

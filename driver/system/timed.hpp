@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "driver/system/clock.hpp"
-#include "kernels/core/device.hpp"
+#include "kernels/device/device.hpp"
 
 namespace gaussweep::driver {
 

@@ -19,8 +19,8 @@
 #include "driver/worker/measured.hpp"
 #include "driver/worker/probe.hpp"
 #include "io/records/status.hpp"
-#include "kernels/core/cache_flush.hpp"
 #include "kernels/core/errors.hpp"
+#include "kernels/device/cache_flush.hpp"
 
 namespace gaussweep::driver {
 

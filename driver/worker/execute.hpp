@@ -16,7 +16,7 @@
 #include "driver/worker/verdict.hpp"
 #include "io/records/record.hpp"
 #include "kernels/check/check.hpp"
-#include "kernels/core/method_run.hpp"
+#include "kernels/staging/method_run.hpp"
 #include "kernels/vendor/peaks.hpp"
 
 namespace gaussweep::driver {

@@ -46,7 +46,7 @@ Placement Executor::placement_of(const Trial& trial, const Method& method) {
     LargeBlocks::of_process().trim();
     room = room_of(device);
   }
-  Placement placement = place(method, trial, room);
+  Placement placement = find_placement(method, trial, room);
   if (placement.fit != Fit::fits) return placement;
   const auto free = std::min(static_cast<double>(device_.info().free_bytes), room.host.free);
   // Of what a trial takes, as much may be held afterwards.
@@ -71,7 +71,7 @@ Placement Executor::reference_placement(const Trial& trial, const Method& vendor
     room = room_of(device);
   }
   room.host = {infinity, infinity};
-  return place(vendor, trial, room);
+  return find_placement(vendor, trial, room);
 }
 
 }  // namespace gaussweep::driver

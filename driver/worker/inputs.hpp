@@ -8,7 +8,7 @@
 
 #include "driver/plan/trial.hpp"
 #include "driver/worker/store_writer.hpp"
-#include "kernels/core/context.hpp"
+#include "kernels/device/context.hpp"
 
 namespace gaussweep::driver {
 

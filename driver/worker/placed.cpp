@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "kernels/core/errors.hpp"
-#include "kernels/core/place.hpp"
 #include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/staging/place.hpp"
 
 namespace gaussweep::driver {
 namespace {

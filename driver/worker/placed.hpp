@@ -2,9 +2,9 @@
 /// Answers that are compared where they lie.
 
 #include "kernels/check/check.hpp"
-#include "kernels/core/context.hpp"
 #include "kernels/core/matrix.hpp"
-#include "kernels/core/problem.hpp"
+#include "kernels/device/context.hpp"
+#include "kernels/registry/problem.hpp"
 
 namespace gaussweep::driver {
 

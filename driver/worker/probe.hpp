@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "kernels/core/context.hpp"
+#include "kernels/device/context.hpp"
 
 namespace gaussweep::driver {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "driver/worker/inputs.hpp"
-#include "kernels/core/context.hpp"
-#include "kernels/core/staging.hpp"
+#include "kernels/device/context.hpp"
+#include "kernels/staging/staging.hpp"
 
 namespace gaussweep::driver {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "io/records/record.hpp"
-#include "kernels/core/context.hpp"
+#include "kernels/device/context.hpp"
 
 namespace gaussweep::driver {
 

@@ -7,7 +7,7 @@
 
 #include "driver/plan/trial.hpp"
 #include "kernels/check/check.hpp"
-#include "kernels/core/staging.hpp"
+#include "kernels/staging/staging.hpp"
 
 namespace gaussweep::driver {
 

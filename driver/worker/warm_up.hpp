@@ -5,7 +5,7 @@
 
 #include "driver/plan/trial.hpp"
 #include "driver/system/clock.hpp"
-#include "kernels/core/method_run.hpp"
+#include "kernels/staging/method_run.hpp"
 
 namespace gaussweep::driver {
 

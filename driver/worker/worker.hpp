@@ -8,7 +8,7 @@
 #include "driver/worker/probe.hpp"
 #include "io/records/record.hpp"
 #include "io/records/results.hpp"
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::driver {
 

@@ -66,7 +66,7 @@ Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
       {"matrix_b",
        {[&](const YamlNode& v) {
           const std::vector<MatrixBlock> blocks = matrices_of(v, "matrix_b");
-          if (blocks.size() > 1) fail_at(v.place, "matrix_b stands for several matrices; allowed: one");
+          if (blocks.size() > 1) fail_at(v.location, "matrix_b stands for several matrices; allowed: one");
           entry.matrix_b = blocks.front();
         },
         "matrix", "gemm: B"}},
@@ -89,7 +89,8 @@ void check_axes_once(const Entry& entry) {
   for (const auto& zip : entry.zips) {
     for (const auto& [name, axis] : zip) {
       if (!named.insert(name).second) {
-        fail_at(axis.place, name + " is given twice, as an axis and in zip, or in two zips; allowed: once");
+        fail_at(axis.location,
+                name + " is given twice, as an axis and in zip, or in two zips; allowed: once");
       }
     }
   }
@@ -99,7 +100,7 @@ void check_axes_once(const Entry& entry) {
 std::string miswritten(const Entry& entry, const std::string& word) {
   for (const auto& [name, axis] : entry.axes) {
     if (nearest_hint(name, {word}).empty()) continue;
-    return "; is '" + name + "' at line " + std::to_string(axis.place.line) + " meant to be it?";
+    return "; is '" + name + "' at line " + std::to_string(axis.location.line) + " meant to be it?";
   }
   return {};
 }
@@ -109,7 +110,7 @@ Entry entry_of(const YamlNode& node, const Settings& common, const Problems& pro
   if (node.kind != Kind::map)
     fail_kind(node, "an entry of sweep", "a mapping with problem, method and sizes");
   Entry entry;
-  entry.place = node.place;
+  entry.location = node.location;
   entry.settings = common;
   const Keys keys = entry_keys(entry, problems, budget);
   bool is_read = true;
@@ -119,7 +120,7 @@ Entry entry_of(const YamlNode& node, const Settings& common, const Problems& pro
       if (known != keys.end()) return known->second.read(*node_of);
       // Not a fixed word, so an axis. Whether the methods know it is decided where the methods are known.
       if (node_of->kind == Kind::map && !has_backends(name.text)) {
-        fail_at(node_of->place,
+        fail_at(node_of->location,
                 name.text + " is " + kind_words(*node_of) + "; " + nearest_hint(name.text, names_of(keys)) +
                     "allowed: a value or a list (only n, m and k may differ by backend or GPU)");
       }
@@ -129,11 +130,11 @@ Entry entry_of(const YamlNode& node, const Settings& common, const Problems& pro
   }
   if (!is_read) return entry;
   if (entry.problem.text.empty()) {
-    fail_at(node.place, "problem is missing in this entry of sweep; allowed: " + listed(problems) +
-                            miswritten(entry, "problem"));
+    fail_at(node.location, "problem is missing in this entry of sweep; allowed: " + listed(problems) +
+                               miswritten(entry, "problem"));
   }
   if (entry.methods.empty()) {
-    fail_at(node.place,
+    fail_at(node.location,
             "method is missing in this entry of sweep; allowed: a method, a list, a glob, or all" +
                 miswritten(entry, "method"));
   }
@@ -145,7 +146,7 @@ std::vector<Entry> sweep_of(const YamlNode& node, const Settings& common, const 
                             RangeBudget& budget) {
   if (node.kind != Kind::sequence) fail_kind(node, "sweep", "a list of entries");
   if (node.items.empty())
-    fail_at(node.place, "sweep is empty; allowed: at least one entry with problem and method");
+    fail_at(node.location, "sweep is empty; allowed: at least one entry with problem and method");
   std::vector<Entry> sweep;
   Mistakes mistakes;
   for (const YamlPointer& item : node.items)
@@ -161,7 +162,7 @@ struct CommonMatrices {
 
   void complete(Entry& entry) const {
     if (entry.matrices.empty()) entry.matrices = matrices;
-    if (entry.matrices.empty()) entry.matrices = {{{{"kind", {"uniform", entry.place}}}, entry.place}};
+    if (entry.matrices.empty()) entry.matrices = {{{{"kind", {"uniform", entry.location}}}, entry.location}};
     if (!store) return;
     for (MatrixBlock& block : entry.matrices) block.values.emplace("store", *store);
     if (entry.matrix_b) entry.matrix_b->values.emplace("store", *store);
@@ -175,7 +176,7 @@ Keys plan_keys(Plan& plan, CommonMatrices& common, const Problems& problems, Ran
        {[&](const YamlNode& v) { plan.name = scalar_of(v, "name").text; }, "text", "in results and reports"}},
       {"precision",
        {[&](const YamlNode& v) {
-          plan.precision = axis_of({"precision", v.place}, v, budget).values;
+          plan.precision = axis_of({"precision", v.location}, v, budget).values;
         },
         "precision", "of the operands and of the arithmetic"}},
       {"matrix",
@@ -227,7 +228,7 @@ std::vector<PlanKey> keys_of_entry() {
 Plan parse_plan(const std::string& text, const std::string& file, const Problems& problems) {
   const YamlPointer root = parse_yaml(text, file);
   if (root == nullptr || root->kind != Kind::map) {
-    fail_at(root == nullptr ? Place{file, 1, 1} : root->place,
+    fail_at(root == nullptr ? Location{file, 1, 1} : root->location,
             "this is no plan; allowed: a mapping with name and sweep (README.md shows one)");
   }
   Plan plan;
@@ -251,7 +252,7 @@ Plan parse_plan(const std::string& text, const std::string& file, const Problems
   mistakes.refuse();
   for (Entry& entry : plan.sweep) common.complete(entry);
   if (plan.sweep.empty())
-    fail_at(root->place, "sweep is missing; allowed: a list of entries with problem and method");
+    fail_at(root->location, "sweep is missing; allowed: a list of entries with problem and method");
   if (plan.name.empty()) plan.name = std::filesystem::path(file).stem().string();
   return plan;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// The plan as written: values with the place they stand at. What they mean (does this method exist?) is
+/// The plan as written: values with the location they stand at. What they mean (does this method exist?) is
 /// decided in the driver, which reports with the same places.
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct Entry {
   std::vector<Exclude> excludes;
   std::vector<MatrixBlock> matrices;  ///< its own, the plan's, or the default
   std::optional<MatrixBlock> matrix_b;
-  std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect;  ///< method → statuses
-  Settings settings;                                                    ///< the plan's, and its own
-  Place place;
+  std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect;  ///< method → statuses
+  Settings settings;                                                       ///< the plan's, and its own
+  Location location;
 };
 
 struct Plan {

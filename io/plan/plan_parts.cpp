@@ -28,7 +28,7 @@ std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, Rang
   for (const Scalar& scalar : scalars_of(node, name)) {
     const std::vector<Scalar> more = expand_range(scalar);
     if (more.size() > budget.left) {
-      fail_at(scalar.place,
+      fail_at(scalar.location,
               "the ranges of this plan have more than " + std::to_string(max_plan_nodes) + " values");
     }
     budget.left -= more.size();
@@ -42,14 +42,14 @@ std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, Rang
 std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what) {
   if (node.kind != Kind::map)
     fail_kind(node, what, "a mapping, e.g. {kind: uniform, seed: 1} or {file: a.mtx}");
-  if (node.entries.empty()) fail_at(node.place, what + " is empty; allowed: a kind or a file");
-  std::vector<MatrixBlock> blocks = {MatrixBlock{{}, node.place}};
+  if (node.entries.empty()) fail_at(node.location, what + " is empty; allowed: a kind or a file");
+  std::vector<MatrixBlock> blocks = {MatrixBlock{{}, node.location}};
   for (const auto& [key, value] : node.entries) {
     require_word(key, matrix_words(), what + " has no");
     const std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
     if (key.text == "store") always_or_never(*value, "store");
     if (blocks.size() * choices.size() > most_matrices) {
-      fail_at(value->place, what + ": the lists have too many combinations");
+      fail_at(value->location, what + ": the lists have too many combinations");
     }
     std::vector<MatrixBlock> more;
     for (const MatrixBlock& block : blocks) {
@@ -69,12 +69,12 @@ void check_condition(const Scalar& condition, const std::string& name) {
   if (begin == 0) return;
   const std::string op = condition.text.substr(0, begin);
   if (begin == std::string::npos || (op != "<" && op != ">" && op != "<=" && op != ">=")) {
-    fail_at(condition.place, name + ": '" + condition.text +
-                                 "' is no condition; allowed: a value, or a number after <, <=, > or >=");
+    fail_at(condition.location, name + ": '" + condition.text +
+                                    "' is no condition; allowed: a value, or a number after <, <=, > or >=");
   }
   const Scalar number{
       condition.text.substr(std::min(condition.text.find_first_not_of(' ', begin), condition.text.size())),
-      condition.place};
+      condition.location};
   if (!number.text.empty() && (number.text.back() == 'k' || number.text.back() == 'K')) {
     parse_integer(number, INT64_MIN, INT64_MAX, name);
   } else {
@@ -99,27 +99,27 @@ const std::vector<std::string>& backend_words() {
 }
 
 void fail_kind(const YamlNode& node, const std::string& what, const std::string& wanted) {
-  fail_at(node.place, what + " is " + kind_words(node) + "; allowed: " + wanted);
+  fail_at(node.location, what + " is " + kind_words(node) + "; allowed: " + wanted);
 }
 
 void require_word(const Scalar& word, const std::vector<std::string>& allowed, const std::string& what) {
   if (std::find(allowed.begin(), allowed.end(), word.text) != allowed.end()) return;
   std::string list;
   for (const std::string& one : allowed) list += (list.empty() ? "" : ", ") + one;
-  fail_at(word.place,
+  fail_at(word.location,
           what + " '" + word.text + "'; " + nearest_hint(word.text, allowed) + "allowed: " + list);
 }
 
 Scalar scalar_of(const YamlNode& node, const std::string& what) {
   if (node.kind != Kind::scalar) fail_kind(node, what, "one value");
-  if (node.text.empty()) fail_at(node.place, what + " is an empty text; allowed: one value");
-  return {node.text, node.place};
+  if (node.text.empty()) fail_at(node.location, what + " is an empty text; allowed: one value");
+  return {node.text, node.location};
 }
 
 std::vector<Scalar> scalars_of(const YamlNode& node, const std::string& what) {
   if (node.kind == Kind::scalar) return {scalar_of(node, what)};
   if (node.kind != Kind::sequence) fail_kind(node, what, "a value or a list of values");
-  if (node.items.empty()) fail_at(node.place, what + " is an empty list; allowed: at least one value");
+  if (node.items.empty()) fail_at(node.location, what + " is an empty list; allowed: at least one value");
   std::vector<Scalar> values;
   for (const YamlPointer& item : node.items) values.push_back(scalar_of(*item, "an entry of " + what));
   return values;
@@ -137,7 +137,7 @@ bool has_backends(const std::string& axis) {
 
 Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
   Axis axis;
-  axis.place = name.place;
+  axis.location = name.location;
   if (node.kind != Kind::map) {
     axis.values = expanded(name.text, node, budget);
     return axis;
@@ -151,7 +151,7 @@ Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget) {
     axis.by_backend[backend.text] = expanded(name.text, *value, budget);
   }
   if (axis.by_backend.empty())
-    fail_at(node.place, name.text + " is empty; allowed: sizes by backend or GPU model");
+    fail_at(node.location, name.text + " is empty; allowed: sizes by backend or GPU model");
   return axis;
 }
 
@@ -165,19 +165,19 @@ std::vector<std::map<std::string, Axis>> zips_of(const YamlNode& node, RangeBudg
     return zips;
   }
   if (node.kind != Kind::map) fail_kind(node, "zip", "a mapping of lists of equal length");
-  if (node.entries.empty()) fail_at(node.place, "zip is empty; allowed: lists of equal length");
+  if (node.entries.empty()) fail_at(node.location, "zip is empty; allowed: lists of equal length");
   std::map<std::string, Axis> zip;
   std::string first;
   for (const auto& [name, value] : node.entries) {
     const Axis axis = axis_of(name, *value, budget);
     if (!axis.by_backend.empty())
-      fail_at(value->place, "zip: " + name.text + " differs by backend; allowed: a list");
+      fail_at(value->location, "zip: " + name.text + " differs by backend; allowed: a list");
     if (first.empty()) first = name.text;
     const std::size_t length = zip.empty() ? axis.values.size() : zip.at(first).values.size();
     if (axis.values.size() != length) {
-      fail_at(value->place, "zip: " + name.text + " has " + std::to_string(axis.values.size()) + " values, " +
-                                first + " has " + std::to_string(length) +
-                                "; allowed: lists of equal length");
+      fail_at(value->location, "zip: " + name.text + " has " + std::to_string(axis.values.size()) +
+                                   " values, " + first + " has " + std::to_string(length) +
+                                   "; allowed: lists of equal length");
     }
     zip.emplace(name.text, axis);
   }
@@ -186,11 +186,12 @@ std::vector<std::map<std::string, Axis>> zips_of(const YamlNode& node, RangeBudg
 
 std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& what) {
   if (node.kind != Kind::sequence) return blocks_of(node, what);
-  if (node.items.empty()) fail_at(node.place, what + " is an empty list; allowed: at least one matrix");
+  if (node.items.empty()) fail_at(node.location, what + " is an empty list; allowed: at least one matrix");
   std::vector<MatrixBlock> blocks;
   for (const YamlPointer& item : node.items) {
     for (MatrixBlock& block : blocks_of(*item, "an entry of " + what)) blocks.push_back(std::move(block));
-    if (blocks.size() > most_matrices) fail_at(item->place, what + ": the lists have too many combinations");
+    if (blocks.size() > most_matrices)
+      fail_at(item->location, what + ": the lists have too many combinations");
   }
   return blocks;
 }
@@ -198,14 +199,14 @@ std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& wh
 std::vector<Exclude> excludes_of(const YamlNode& node) {
   const std::string wanted = "a list of mappings, e.g. [{method: lapack, n: \">4096\"}]";
   if (node.kind != Kind::sequence) fail_kind(node, "exclude", wanted);
-  if (node.items.empty()) fail_at(node.place, "exclude is an empty list; allowed: " + wanted);
+  if (node.items.empty()) fail_at(node.location, "exclude is an empty list; allowed: " + wanted);
   std::vector<Exclude> excludes;
   for (const YamlPointer& item : node.items) {
     if (item->kind != Kind::map) fail_kind(*item, "an entry of exclude", "a mapping of conditions");
     if (item->entries.empty())
-      fail_at(item->place, "an entry of exclude is empty; allowed: at least one condition");
+      fail_at(item->location, "an entry of exclude is empty; allowed: at least one condition");
     Exclude exclude;
-    exclude.place = item->place;
+    exclude.location = item->location;
     for (const auto& [name, value] : item->entries) {
       const std::vector<Scalar> conditions = scalars_of(*value, "exclude." + name.text);
       for (const Scalar& condition : conditions) check_condition(condition, "exclude." + name.text);
@@ -216,15 +217,15 @@ std::vector<Exclude> excludes_of(const YamlNode& node) {
   return excludes;
 }
 
-std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect_of(const YamlNode& node) {
+std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect_of(const YamlNode& node) {
   if (node.kind != Kind::map) fail_kind(node, "expect", "a mapping of methods to statuses");
   if (node.entries.empty())
-    fail_at(node.place, "expect is empty; allowed: a status, or a list of them, a method");
-  std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect;
+    fail_at(node.location, "expect is empty; allowed: a status, or a list of them, a method");
+  std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect;
   for (const auto& [method, value] : node.entries) {
     const std::vector<Scalar> statuses = scalars_of(*value, "expect." + method.text);
     for (const Scalar& status : statuses) require_word(status, status_words(), "no status");
-    expect[method.text] = {method.place, statuses};
+    expect[method.text] = {method.location, statuses};
   }
   return expect;
 }

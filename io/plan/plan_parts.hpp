@@ -21,7 +21,7 @@ const std::vector<std::string>& backend_words();
 
 /// "<what> is <what stands there>; allowed: <wanted>".
 [[noreturn]] void fail_kind(const YamlNode& node, const std::string& what, const std::string& wanted);
-/// Unless `word` is one of `allowed`: "<what> '<word>'; nearest: …; allowed: …" at the word's place.
+/// Unless `word` is one of `allowed`: "<what> '<word>'; nearest: …; allowed: …" at the word's location.
 void require_word(const Scalar& word, const std::vector<std::string>& allowed, const std::string& what);
 
 /// One value.
@@ -42,6 +42,6 @@ std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& wh
 /// A list of mappings of conditions.
 std::vector<Exclude> excludes_of(const YamlNode& node);
 /// A mapping of methods to statuses.
-std::map<std::string, std::pair<Place, std::vector<Scalar>>> expect_of(const YamlNode& node);
+std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect_of(const YamlNode& node);
 
 }  // namespace gaussweep::io

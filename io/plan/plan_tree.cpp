@@ -14,8 +14,8 @@
 namespace gaussweep::io {
 namespace {
 
-/// Builds the tree from the parser's events: unlike the library's own tree it keeps the place of every value,
-/// refuses cycles, and stops at the limits while it reads rather than after.
+/// Builds the tree from the parser's events: unlike the library's own tree it keeps the location of every
+/// value, refuses cycles, and stops at the limits while it reads rather than after.
 class TreeBuilder : public YAML::EventHandler {
  public:
   /// @param text what is parsed; it must outlive the builder
@@ -32,15 +32,15 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto node = make(YamlNode::Kind::null, mark, "", anchor);
-    // The parser's place of nothing is the next thing in the file; what misses its value is the key.
-    if (!open_.empty() && open_.back().key != nullptr) node->place = open_.back().key->place;
+    // The parser's location of nothing is the next thing in the file; what misses its value is the key.
+    if (!open_.empty() && open_.back().key != nullptr) node->location = open_.back().key->location;
     add(node);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const YamlPointer target = anchor < anchors_.size() ? anchors_[anchor] : nullptr;
     const auto is_target = [&](const Frame& frame) { return frame.node == target; };
     if (target == nullptr || std::any_of(open_.begin(), open_.end(), is_target)) {
-      fail_at(place(mark), "an alias inside its own anchor; an alias repeats a value that is complete");
+      fail_at(location(mark), "an alias inside its own anchor; an alias repeats a value that is complete");
     }
     count(mark);
     add(target);
@@ -63,7 +63,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnMapEnd() override { end(); }
 
-  Place place(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
+  Location location(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
 
  private:
   struct Frame {
@@ -74,20 +74,20 @@ class TreeBuilder : public YAML::EventHandler {
 
   void count(const YAML::Mark& mark) {
     if (++nodes_ > max_plan_nodes) {
-      fail_at(place(mark), "too many values; a plan holds at most " + std::to_string(max_plan_nodes));
+      fail_at(location(mark), "too many values; a plan holds at most " + std::to_string(max_plan_nodes));
     }
   }
   std::shared_ptr<YamlNode> make(YamlNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
                                  YAML::anchor_t anchor) {
     // "?" is a plain value and "!" a quoted one.
     if (!tag.empty() && tag != "?" && tag != "!") {
-      fail_at(place(mark),
+      fail_at(location(mark),
               "the tag '" + tag + "' is not understood; plain values, lists and mappings are allowed");
     }
     count(mark);
     auto node = std::make_shared<YamlNode>();
     node->kind = kind;
-    node->place = place(mark);
+    node->location = location(mark);
     if (anchor != YAML::NullAnchor) {
       if (anchor >= anchors_.size()) anchors_.resize(anchor + 1);
       anchors_[anchor] = node;
@@ -110,11 +110,11 @@ class TreeBuilder : public YAML::EventHandler {
         return;
       }
     }
-    fail_at(place(mark), std::string("the quote ") + quote + " that begins here is never closed");
+    fail_at(location(mark), std::string("the quote ") + quote + " that begins here is never closed");
   }
   void begin(std::shared_ptr<YamlNode> node) {
     if (open_.size() >= max_plan_depth) {
-      fail_at(node->place,
+      fail_at(node->location,
               "nested too deeply; a plan has at most " + std::to_string(max_plan_depth) + " levels");
     }
     add_key_check(*node);
@@ -137,7 +137,8 @@ class TreeBuilder : public YAML::EventHandler {
         value->kind == YamlNode::Kind::sequence ? value->items : std::vector<YamlPointer>{value};
     for (const YamlPointer& base : bases) {
       if (base->kind != YamlNode::Kind::map)
-        fail_at(value->place, "<< is " + kind_words(*base) + "; allowed: a mapping, or a list of mappings");
+        fail_at(value->location,
+                "<< is " + kind_words(*base) + "; allowed: a mapping, or a list of mappings");
       for (const auto& entry : base->entries) {
         const auto is_same = [&](const auto& own) { return own.first.text == entry.first.text; };
         if (std::none_of(map.entries.begin(), map.entries.end(), is_same)) map.entries.push_back(entry);
@@ -148,7 +149,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (open_.empty() || open_.back().node->kind != YamlNode::Kind::map || open_.back().key != nullptr)
       return;
     if (node.kind != YamlNode::Kind::scalar) {
-      fail_at(node.place, "a key is " + kind_words(node) + "; a key is a word");
+      fail_at(node.location, "a key is " + kind_words(node) + "; a key is a word");
     }
   }
   void add(const YamlPointer& node) {
@@ -163,11 +164,11 @@ class TreeBuilder : public YAML::EventHandler {
     } else if (frame.key == nullptr) {
       add_key_check(*node);
       if (!frame.keys.insert(node->text).second) {
-        fail_at(node->place, "the key '" + node->text + "' stands here twice; once is allowed");
+        fail_at(node->location, "the key '" + node->text + "' stands here twice; once is allowed");
       }
       frame.key = node;
     } else {
-      frame.node->entries.emplace_back(Scalar{frame.key->text, frame.key->place}, node);
+      frame.node->entries.emplace_back(Scalar{frame.key->text, frame.key->location}, node);
       frame.key = nullptr;
     }
   }
@@ -178,11 +179,11 @@ class TreeBuilder : public YAML::EventHandler {
     parent.weight += node.weight;
     parent.depth = std::max(parent.depth, node.depth + 1);
     if (parent.weight > max_plan_nodes) {
-      fail_at(parent.place, "too many values once aliases are written out; a plan holds at most " +
-                                std::to_string(max_plan_nodes));
+      fail_at(parent.location, "too many values once aliases are written out; a plan holds at most " +
+                                   std::to_string(max_plan_nodes));
     }
     if (parent.depth > max_plan_depth) {
-      fail_at(parent.place,
+      fail_at(parent.location,
               "nested too deeply; a plan has at most " + std::to_string(max_plan_depth) + " levels");
     }
   }
@@ -197,15 +198,15 @@ class TreeBuilder : public YAML::EventHandler {
 };
 
 void require_text(const std::string& text, const std::string& file) {
-  Place place{file, 1, 1};
+  Location location{file, 1, 1};
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = character_bytes(text, i);
-    if (length == 0) fail_at(place, "a byte that is no text; a plan is a YAML file in UTF-8");
+    if (length == 0) fail_at(location, "a byte that is no text; a plan is a YAML file in UTF-8");
     if (text[i] == '\n') {
-      ++place.line;
-      place.column = 1;
+      ++location.line;
+      location.column = 1;
     } else {
-      ++place.column;
+      ++location.column;
     }
     i += length;
   }
@@ -275,13 +276,13 @@ YamlPointer parse_yaml(const std::string& text, const std::string& file) {
     YamlPointer root = builder.root();
     TreeBuilder second(file, text);
     if (parser.HandleNextDocument(second)) {
-      const Place place = second.root() == nullptr ? Place{file, 0, 0} : second.root()->place;
-      fail_at(place, "a second YAML document; a plan is one document");
+      const Location location = second.root() == nullptr ? Location{file, 0, 0} : second.root()->location;
+      fail_at(location, "a second YAML document; a plan is one document");
     }
     return root;
   } catch (const YAML::Exception& error) {
-    const Place place = error.mark.is_null() ? Place{file, 0, 0} : builder.place(error.mark);
-    fail_at(place, "this is not YAML: " + error.msg + parser_hint(text, error.mark, error.msg));
+    const Location location = error.mark.is_null() ? Location{file, 0, 0} : builder.location(error.mark);
+    fail_at(location, "this is not YAML: " + error.msg + parser_hint(text, error.mark, error.msg));
   }
 }
 

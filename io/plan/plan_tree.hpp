@@ -14,7 +14,7 @@ namespace gaussweep::io {
 struct YamlNode;
 using YamlPointer = std::shared_ptr<const YamlNode>;
 
-/// A value of the document. An alias shares the node of its anchor, and so has the anchor's place.
+/// A value of the document. An alias shares the node of its anchor, and so has the anchor's location.
 struct YamlNode {
   enum class Kind { null, scalar, sequence, map };
   Kind kind = Kind::null;
@@ -22,7 +22,7 @@ struct YamlNode {
   std::vector<YamlPointer> items;  ///< of a sequence
   std::vector<std::pair<Scalar, YamlPointer>>
       entries;  ///< of a map, in the order of the file; keys are unique
-  Place place;
+  Location location;
   std::size_t weight = 1;  ///< nodes from here down, aliases counted each time they are used
   std::size_t depth = 1;   ///< levels from here down, through aliases too
 };

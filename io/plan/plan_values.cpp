@@ -52,10 +52,10 @@ std::string printed(double value) {
 
 }  // namespace
 
-void fail_at(const Place& place, const std::string& message) {
-  if (place.line < 1) throw InputError(place.file + ": " + message);
-  throw InputError(place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
-                   message);
+void fail_at(const Location& location, const std::string& message) {
+  if (location.line < 1) throw InputError(location.file + ": " + message);
+  throw InputError(location.file + ":" + std::to_string(location.line) + ":" +
+                   std::to_string(location.column) + ": " + message);
 }
 
 std::string nearest_hint(const std::string& word, const std::vector<std::string>& candidates) {
@@ -77,8 +77,8 @@ std::int64_t parse_integer(const Scalar& scalar, std::int64_t low, std::int64_t 
                            const std::string& what) {
   const std::optional<std::int64_t> value = integer_of(scalar.text);
   if (value && low <= *value && *value <= high) return *value;
-  fail_at(scalar.place, what + ": '" + scalar.text + "'; allowed: a whole number from " +
-                            std::to_string(low) + " to " + std::to_string(high) + " (1k = 1024)");
+  fail_at(scalar.location, what + ": '" + scalar.text + "'; allowed: a whole number from " +
+                               std::to_string(low) + " to " + std::to_string(high) + " (1k = 1024)");
 }
 
 double parse_real(const Scalar& scalar, double low, double high, const std::string& what) {
@@ -89,7 +89,7 @@ double parse_real(const Scalar& scalar, double low, double high, const std::stri
   const auto [stop, error] = std::from_chars(begin, end, value);
   if (error == std::errc() && stop == end && std::isfinite(value) && low <= value && value <= high)
     return value;
-  fail_at(scalar.place,
+  fail_at(scalar.location,
           what + ": '" + scalar.text + "'; allowed: a number from " + printed(low) + " to " + printed(high));
 }
 
@@ -111,8 +111,8 @@ double parse_duration(const Scalar& scalar, const std::string& what) {
     }
   }
   if (seconds > 0) return seconds;
-  fail_at(scalar.place, what + ": '" + scalar.text +
-                            "'; allowed: a duration above 0 as 90s, 10min, 1h30min, 250ms, or seconds");
+  fail_at(scalar.location, what + ": '" + scalar.text +
+                               "'; allowed: a duration above 0 as 90s, 10min, 1h30min, 250ms, or seconds");
 }
 
 bool is_duration(const Scalar& scalar) {
@@ -127,7 +127,7 @@ double parse_share(const Scalar& scalar, const std::string& what) {
     const double percent = std::strtod(match[1].str().c_str(), nullptr);
     if (percent > 0 && percent <= 100) return percent / 100;
   }
-  fail_at(scalar.place,
+  fail_at(scalar.location,
           what + ": '" + scalar.text + "'; allowed: a percentage above 0% and up to 100%, as 0.5%");
 }
 
@@ -144,7 +144,7 @@ double parse_bytes(const Scalar& scalar, const std::string& what) {
                                           : 1;
     return factor * std::strtod(match[1].str().c_str(), nullptr);
   }
-  fail_at(scalar.place,
+  fail_at(scalar.location,
           what + ": '" + scalar.text + "'; allowed: 50GiB, 512MiB, 64KiB, 1TiB, a number of bytes, or none");
 }
 
@@ -154,18 +154,18 @@ std::vector<Scalar> expand_range(const Scalar& scalar) {
   std::smatch match;
   if (scalar.text.size() > 100 || !std::regex_match(scalar.text, looks_like)) return {scalar};
   if (!std::regex_match(scalar.text, match, form)) {
-    fail_at(scalar.place,
+    fail_at(scalar.location,
             "'" + scalar.text +
                 "' is no range; allowed: start:stop (1:8, step 1), start:stop:step (500:5500:500) or "
                 "start:stop:*factor (64:4096:*2)");
   }
   const auto part = [&](std::size_t i) {
-    return parse_integer({match[i], scalar.place}, INT64_MIN, INT64_MAX, "range");
+    return parse_integer({match[i], scalar.location}, INT64_MIN, INT64_MAX, "range");
   };
   const std::int64_t start = part(1), stop = part(2), step = match[4].matched ? part(4) : 1;
   const bool geometric = match[3].length() > 0;
   const auto bad = [&](const std::string& why) {
-    fail_at(scalar.place, "the range '" + scalar.text + "' " + why);
+    fail_at(scalar.location, "the range '" + scalar.text + "' " + why);
   };
   if (stop < start) bad("ends before it starts; allowed: stop >= start");
   if (!geometric && step < 1) bad("has no positive step; allowed: a step of at least 1");
@@ -173,7 +173,7 @@ std::vector<Scalar> expand_range(const Scalar& scalar) {
   if (geometric && start < 1) bad("would not end; allowed: a start of at least 1");
   std::vector<Scalar> values;
   for (std::int64_t value = start;;) {
-    values.push_back({std::to_string(value), scalar.place});
+    values.push_back({std::to_string(value), scalar.location});
     if (values.size() > most_values) bad("has more than " + std::to_string(most_values) + " values");
     // Unsigned, for the distance between two values may be beyond the signed numbers.
     const std::uint64_t left = static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(value);

@@ -1,5 +1,5 @@
 #pragma once
-/// What stands in a plan, with the place that it stands at, and numbers read from it.
+/// What stands in a plan, with the location that it stands at, and numbers read from it.
 
 #include <cstdint>
 #include <map>
@@ -16,21 +16,21 @@ constexpr std::int64_t largest_size = 1'000'000;
 constexpr std::int64_t largest_count = 1'000'000;
 
 /// Where a value stands in a plan; lines and columns count from 1.
-struct Place {
+struct Location {
   std::string file;
   int line = 0;
   int column = 0;
 };
 
 /// "file:line:column: message" as an InputError.
-[[noreturn]] void fail_at(const Place& place, const std::string& message);
+[[noreturn]] void fail_at(const Location& location, const std::string& message);
 /// "nearest: …; " or "" — the candidate nearest to `word` by edit distance, for messages.
 std::string nearest_hint(const std::string& word, const std::vector<std::string>& candidates);
 
-/// A scalar as text with its place.
+/// A scalar as text with its location.
 struct Scalar {
   std::string text;
-  Place place;
+  Location location;
 };
 
 /// A value of an axis: its expanded list. A scalar is a list of one; ranges (start:stop:step, start:stop:*f,
@@ -40,20 +40,20 @@ struct Axis {
   /// Only for `n`, `m`, `k` given as a map by backend ("cuda", "emulated", "host") or by a part of a GPU
   /// model's name ("H200"); then `values` is empty.
   std::map<std::string, std::vector<Scalar>> by_backend;
-  Place place;
+  Location location;
 };
 
 /// A `matrix:` block: scalars by name (kind, low, high, seed, condition, mode, value, file, dataset, store,
 /// …).
 struct MatrixBlock {
   std::map<std::string, Scalar> values;
-  Place place;
+  Location location;
 };
 
 struct Exclude {
   /// axis or parameter or "method" → condition text: "a value", ">4096", "<=64", or one of a list
   std::map<std::string, std::vector<Scalar>> conditions;
-  Place place;
+  Location location;
 };
 
 /// Numbers of a plan: "1k" = 1024, "64"; durations "90s", "10min", "1h30min", "250ms", plain seconds.
@@ -69,7 +69,7 @@ double parse_share(const Scalar& scalar, const std::string& what);
 double parse_bytes(const Scalar& scalar, const std::string& what);
 
 /// start:stop:step (inclusive) and start:stop:*factor as a list of whole numbers; anything that does not
-/// begin like a range stands for itself. @throws InputError with the place: no range after all, would not
+/// begin like a range stands for itself. @throws InputError with the location: no range after all, would not
 /// end, too many values
 std::vector<Scalar> expand_range(const Scalar& scalar);
 

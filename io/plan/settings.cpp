@@ -46,7 +46,7 @@ void read_repeats(const YamlNode& node, Settings& settings, const Problems& /*pr
   if (node.kind != Kind::map)
     fail_kind(node, "repeats", "a number, or a mapping, e.g. {min: 5, max: 200, noise: 1%, time: 2s}");
   if (node.entries.empty())
-    fail_at(node.place, "repeats is empty; allowed: a number, or min, max, noise, time, throttled");
+    fail_at(node.location, "repeats is empty; allowed: a number, or min, max, noise, time, throttled");
   s.noise = noise_by_default;
   std::optional<std::int64_t> least;
   std::optional<Scalar> most;
@@ -96,8 +96,8 @@ void read_energy(const YamlNode& node, Settings& settings, const Problems& /*pro
   settings.energy_seconds = 0;
   if (scalar.text == "never") return;
   if (!is_duration(scalar)) {
-    fail_at(scalar.place, "energy: '" + scalar.text + "'; " + nearest_hint(scalar.text, {"never"}) +
-                              "allowed: never, or for how long it is measured, as 1s");
+    fail_at(scalar.location, "energy: '" + scalar.text + "'; " + nearest_hint(scalar.text, {"never"}) +
+                                 "allowed: never, or for how long it is measured, as 1s");
   }
   settings.energy_seconds = parse_duration(scalar, "energy");
 }
@@ -111,7 +111,7 @@ void read_tolerance(const YamlNode& node, Settings& settings, const Problems& pr
     settings.tolerances.clear();  // of a plan, whose entry has a factor for all
     return take("", scalar_of(node, "tolerance"));
   }
-  if (node.entries.empty()) fail_at(node.place, "tolerance is empty; allowed: a number a problem");
+  if (node.entries.empty()) fail_at(node.location, "tolerance is empty; allowed: a number a problem");
   for (const auto& [problem, value] : node.entries) {
     require_word(problem, problems, "tolerance: no problem");
     take(problem.text, scalar_of(*value, "tolerance." + problem.text));

@@ -72,7 +72,7 @@ struct Setting {
   const char* help;  ///< for editors
   /// What its value may look like: a JSON schema.
   nlohmann::ordered_json (*schema)(const std::vector<std::string>& problems);
-  /// Reads its value once. @throws InputError with the place
+  /// Reads its value once. @throws InputError with the location
   void (*read)(const YamlNode&, Settings&, const std::vector<std::string>& problems);
   /// Adds what of it decides a trial's outcome, and so its key; null where nothing does. What is as it was
   /// before there was the setting adds nothing: keys of older runs hold.

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep {
 

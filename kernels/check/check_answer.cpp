@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "kernels/check/judges.hpp"
-#include "kernels/core/batch.hpp"
+#include "kernels/registry/batch.hpp"
 
 namespace gaussweep {
 namespace {

@@ -55,7 +55,7 @@ struct HostMatrix {
 };
 
 /// The sizes of a trial in LAPACK's letters. gemm: C (m x n) = A (m x k) B (k x n). Where a problem has no
-/// axes m and k: m = n = k. `nrhs` and `uplo` count where it has them (kernels/core/problem.hpp).
+/// axes m and k: m = n = k. `nrhs` and `uplo` count where it has them (kernels/registry/problem.hpp).
 struct Shape {
   std::int64_t m = 0;
   std::int64_t n = 0;

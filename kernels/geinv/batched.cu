@@ -5,8 +5,8 @@
 /// inverse takes the place of A. Cost: 2 n^3 operations a matrix; A is read and written once. Workspace:
 /// none. A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 128.
 
-#include "kernels/core/method.hpp"
 #include "kernels/getrf/small_rows.cuh"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {

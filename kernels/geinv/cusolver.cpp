@@ -6,7 +6,7 @@
 /// which the warm-up does. Needs a nonsingular matrix: a pivot that is exactly 0 gives info > 0, and the
 /// answer is then not finite.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
 #include "kernels/vendor/fixups.hpp"

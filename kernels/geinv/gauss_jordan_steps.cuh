@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
 #include "kernels/vendor/fixups.hpp"
 

@@ -3,7 +3,7 @@
 /// Layout: column-major; the answer is a matrix of its own. Cost: 2 m n k operations. Workspace: cuBLAS's
 /// own. Takes any matrix of any shape with sizes below 2^31.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
 

@@ -6,7 +6,7 @@
 /// Workspace: cuBLAS's own. Where the library has no such product the trial is `skipped`.
 
 #include "kernels/core/errors.hpp"
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
 

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/core/method.hpp"
 #include "kernels/gemm/strips.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
 #include "kernels/tables.hpp"
 

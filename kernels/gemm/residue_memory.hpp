@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/core/method.hpp"
 #include "kernels/gemm/residue_numbers.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::residues {
 

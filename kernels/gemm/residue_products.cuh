@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
-#include "kernels/core/method.hpp"
 #include "kernels/gemm/residue_memory.hpp"
 #include "kernels/gemm/residue_steps.cuh"
+#include "kernels/registry/method.hpp"
 #ifdef __CUDACC__
 #include "kernels/vendor/cuda_blas.hpp"
 #endif

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 
-#include "kernels/core/method.hpp"
 #include "kernels/gemm/fma_loops.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::host {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/core/method.hpp"
 #include "kernels/gemm/strips.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {

@@ -6,8 +6,8 @@
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: n elements.
 /// Needs a strongly regular matrix: a leading minor that is 0 gives info > 0, and b is left as it was.
 
-#include "kernels/core/method.hpp"
 #include "kernels/getrf/crout_steps.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::host {

@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/core/method.hpp"
 #include "kernels/gesv/pivot_search.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {

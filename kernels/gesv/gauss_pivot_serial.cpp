@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/core/method.hpp"
 #include "kernels/gemm/fma_loops.hpp"
 #include "kernels/gesv/pivot_search.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::host {

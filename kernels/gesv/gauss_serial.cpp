@@ -15,9 +15,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/core/method.hpp"
 #include "kernels/gemm/fma_loops.hpp"
 #include "kernels/gesv/pivot_search.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::host {

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/core/method.hpp"
 #include "kernels/gesv/cyclic_options.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/systems.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "kernels/core/method.hpp"
 #include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/trsv/block_chain_workspace.hpp"
 
 namespace gaussweep::mixed {

@@ -5,8 +5,8 @@
 /// operations a matrix; A is read and written once. Workspace: none. Takes any matrix: a pivot that is
 /// exactly 0 gives info > 0, and the factors are then still those of A. n <= 128.
 
-#include "kernels/core/method.hpp"
 #include "kernels/getrf/small_rows.cuh"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {

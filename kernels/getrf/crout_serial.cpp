@@ -7,8 +7,8 @@
 /// operations. Workspace: n elements. Needs a strongly regular matrix: a leading minor that is 0 gives
 /// info > 0, a small one inaccurate factors.
 
-#include "kernels/core/method.hpp"
 #include "kernels/getrf/crout_steps.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::host {

@@ -5,7 +5,7 @@
 /// say how much that is: the first run of a size allocates it, which the warm-up does. Takes any matrix: a
 /// pivot that is exactly 0 gives info > 0.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
 #include "kernels/vendor/fixups.hpp"

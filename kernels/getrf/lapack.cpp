@@ -5,7 +5,7 @@
 /// OpenBLAS's own. Takes any matrix: a pivot that is exactly 0 gives info > 0, and the factors are then still
 /// those of A.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/systems.hpp"
 

@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/core/method.hpp"
 #include "kernels/getrf/lu_updates.cuh"
 #include "kernels/getrf/recursive_workspace.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
 #include "kernels/vendor/gemm_here.hpp"
 

@@ -2,7 +2,7 @@
 /// What the tables know of small systems whose rows lie in registers (small_rows.cuh).
 
 #include "kernels/core/matrix.hpp"
-#include "kernels/core/parameters.hpp"
+#include "kernels/registry/parameters.hpp"
 
 namespace gaussweep::small {
 

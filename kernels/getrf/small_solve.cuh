@@ -1,8 +1,8 @@
 #pragma once
 /// Systems of order up to 128 in batches, factored and solved in one launch: gesv/batched and posv/batched.
 
-#include "kernels/core/method.hpp"
 #include "kernels/getrf/small_rows.cuh"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 

@@ -1,6 +1,6 @@
 #include "kernels/check/judges.hpp"
-#include "kernels/core/flops.hpp"
 #include "kernels/getrf/small_rows.hpp"
+#include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
 
 #include "kernels/getrf/fixed_point_parameters.hpp"

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "kernels/core/context.hpp"
 #include "kernels/core/matrix.hpp"
+#include "kernels/device/context.hpp"
 #include "kernels/matrix/matrix_spec.hpp"
 
 namespace gaussweep {

@@ -1,8 +1,8 @@
 #pragma once
 /// The kernel side of kernels/matrix/generate.hpp.
 
-#include "kernels/core/context.hpp"
 #include "kernels/core/matrix.hpp"
+#include "kernels/device/context.hpp"
 #include "kernels/matrix/matrix_spec.hpp"
 
 #define GAUSSWEEP_DECLARE_FILL(space)                                                         \

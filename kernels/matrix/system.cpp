@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/core/batch.hpp"
 #include "kernels/core/parallel_rows.hpp"
 #include "kernels/matrix/generate.hpp"
+#include "kernels/registry/batch.hpp"
 
 namespace gaussweep {
 

@@ -6,7 +6,7 @@
 /// size allocates it, which the warm-up does. A pivot that is not positive gives info > 0, and the answer is
 /// then of no use.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
 #include "kernels/vendor/fixups.hpp"

@@ -21,7 +21,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/fixups.hpp"

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/blas.hpp"
 

@@ -6,11 +6,11 @@
 /// n is no multiple of 64, in which products are faster. A pivot that is not positive gives info > 0, and the
 /// answer is then of no use. Written for compute capability 9.0; needs 8.0 to be fast.
 
-#include "kernels/core/method.hpp"
 #include "kernels/geinv/recursive_steps.cuh"
 #include "kernels/getrf/copy_columns.cuh"
 #include "kernels/poinv/triangle_square.cuh"
 #include "kernels/potrf/blocked_steps.cuh"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/trtri/levels.cuh"
 #include "kernels/vendor/fixups.hpp"

@@ -1,6 +1,6 @@
 #include "kernels/check/judges.hpp"
-#include "kernels/core/flops.hpp"
 #include "kernels/poinv/recursive_workspace.hpp"
+#include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 /// does. Needs a symmetric positive definite matrix, of which the triangle `uplo` is read: a pivot that is
 /// not positive gives info > 0, and the answer is then of no use.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_batches.hpp"
 #include "kernels/vendor/cuda_blas.hpp"

@@ -5,7 +5,7 @@
 /// own. Needs a symmetric positive definite matrix, of which the triangle `uplo` is read: a pivot that is not
 /// positive gives info > 0, and b is left as it was.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/systems.hpp"
 

@@ -1,7 +1,7 @@
 #include "kernels/check/judges.hpp"
-#include "kernels/core/flops.hpp"
 #include "kernels/getrf/small_rows.hpp"
 #include "kernels/potrf/recursive_workspace.hpp"
+#include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/trsv/block_chain_workspace.hpp"
 

@@ -6,8 +6,8 @@
 /// Cost: 2/3 n^3 operations a matrix, twice Cholesky's; the triangle is read and written once. Workspace:
 /// none. A pivot that is not positive gives info > 0. n <= 128.
 
-#include "kernels/core/method.hpp"
 #include "kernels/getrf/small_rows.cuh"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {

@@ -5,7 +5,7 @@
 /// a GPU, can say how much that is: the first run of a size allocates it, which the warm-up does. Needs a
 /// symmetric positive definite matrix: a pivot that is not positive gives info > 0.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_batches.hpp"
 #include "kernels/vendor/cuda_blas.hpp"

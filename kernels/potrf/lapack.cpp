@@ -5,7 +5,7 @@
 /// read nor written. Cost: 1/3 n^3 operations. Workspace: OpenBLAS's own. Needs a symmetric positive definite
 /// matrix: a pivot that is not positive gives info > 0.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/systems.hpp"
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "kernels/core/method.hpp"
 #include "kernels/potrf/recursive_workspace.hpp"
 #include "kernels/potrf/tile_chain.cuh"
 #include "kernels/potrf/triangle_copy.cuh"
+#include "kernels/registry/method.hpp"
 #ifdef __CUDACC__
 #include "kernels/vendor/cuda_blas.hpp"
 #else

@@ -8,7 +8,7 @@
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/core/parallel_rows.hpp"
-#include "kernels/core/problem.hpp"
+#include "kernels/registry/problem.hpp"
 #include "kernels/residual/gaps.hpp"
 
 namespace gaussweep {

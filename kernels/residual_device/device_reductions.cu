@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "kernels/core/scratch.hpp"
+#include "kernels/device/scratch.hpp"
 #include "kernels/residual_device/device_difference.cuh"
 #include "kernels/residual_device/device_product.cuh"
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/core/context.hpp"
-#include "kernels/core/staging.hpp"
+#include "kernels/device/context.hpp"
 #include "kernels/residual/reductions.hpp"
+#include "kernels/staging/staging.hpp"
 
 namespace gaussweep {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "kernels/core/device_facts.hpp"
 #include "kernels/core/errors.hpp"
+#include "kernels/device/device_facts.hpp"
 #include "kernels/simt/cuda_check.hpp"
 #include "kernels/simt/pinned_copies.hpp"
 

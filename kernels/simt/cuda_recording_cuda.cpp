@@ -5,9 +5,9 @@
 #include <exception>
 #include <vector>
 
-#include "kernels/core/device_facts.hpp"
 #include "kernels/core/errors.hpp"
-#include "kernels/core/recording.hpp"
+#include "kernels/device/device_facts.hpp"
+#include "kernels/device/recording.hpp"
 #include "kernels/simt/cuda_check.hpp"
 
 namespace gaussweep {

@@ -32,8 +32,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/core/context.hpp"
 #include "kernels/core/errors.hpp"
+#include "kernels/device/context.hpp"
 
 #ifdef __CUDACC__
 #define GAUSSWEEP_BACKEND cuda

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/core/context.hpp"
+#include "kernels/device/context.hpp"
 #include "kernels/trsv/block_chain_workspace.hpp"
 #include "kernels/vendor/enums.hpp"
 

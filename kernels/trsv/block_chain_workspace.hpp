@@ -1,7 +1,7 @@
 #pragma once
 /// How the workspace of block_chain.cu is divided.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep {
 

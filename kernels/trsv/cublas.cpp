@@ -5,7 +5,7 @@
 /// reads the diagonal first (stage "diagonal"); the first 0 gives info > 0, and the answer is then not
 /// finite.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
 #include "kernels/vendor/fixups.hpp"

@@ -4,7 +4,7 @@
 /// Needs a triangular matrix without a 0 on the diagonal: BLAS does not look for one, so the diagonal is read
 /// first, as LAPACK's xTRTRS does; the first 0 gives info > 0, and b is left as it was.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/systems.hpp"
 

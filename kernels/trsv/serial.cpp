@@ -8,7 +8,7 @@
 /// columns. Workspace: none. Needs a triangular matrix without a 0 on the diagonal: the one of smallest index
 /// gives info > 0, as with all rows of this problem, and b is left as it was.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::host {

@@ -9,7 +9,7 @@
 /// the rows, each of which waits for the one before it. Workspace: none. Needs a triangular matrix without a
 /// 0 on the diagonal: the one of smallest index gives info > 0, and b is left as it was.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::host {

@@ -1,5 +1,5 @@
 #include "kernels/check/judges.hpp"
-#include "kernels/core/flops.hpp"
+#include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/trsv/block_chain_workspace.hpp"
 

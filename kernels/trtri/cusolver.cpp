@@ -6,7 +6,7 @@
 /// inverse: a small kernel reads the diagonal first (stage "diagonal"), so that what is reported does not
 /// depend on the library's version.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
 #include "kernels/vendor/fixups.hpp"

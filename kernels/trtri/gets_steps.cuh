@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
 #include "kernels/vendor/fixups.hpp"
 

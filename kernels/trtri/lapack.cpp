@@ -5,7 +5,7 @@
 /// read nor written. Cost: 1/3 n^3 operations. Workspace: OpenBLAS's own. A 0 on the diagonal gives info > 0,
 /// and A is left as it was.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/blas.hpp"
 

@@ -8,8 +8,8 @@
 /// diagonal gives info > 0, and the answer is then not finite. Written for compute capability 9.0; needs 8.0
 /// to be fast.
 
-#include "kernels/core/method.hpp"
 #include "kernels/getrf/copy_columns.cuh"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/trtri/levels.cuh"
 

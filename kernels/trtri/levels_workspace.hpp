@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::levels {
 

@@ -2,8 +2,8 @@
 /// What vendor routines leave to be done where the method runs, as portable kernels on the device's stream.
 /// All matrices are column-major.
 
-#include "kernels/core/context.hpp"
 #include "kernels/core/matrix.hpp"
+#include "kernels/device/context.hpp"
 
 #define GAUSSWEEP_DECLARE_FIXUPS(space)                                                             \
   namespace gaussweep::space {                                                                      \

@@ -1,7 +1,7 @@
 #pragma once
 /// cuBLAS and cuSOLVER handles bound to a device's stream, and the memory that these libraries ask for.
 
-#include "kernels/core/context.hpp"
+#include "kernels/device/context.hpp"
 
 #ifdef GAUSSWEEP_HAS_CUDA
 struct cublasContext;      // cublasHandle_t is a pointer to it,

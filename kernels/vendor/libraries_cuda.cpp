@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "kernels/core/device.hpp"
 #include "kernels/core/errors.hpp"
+#include "kernels/device/device.hpp"
 
 // What a macro stands for, as text.
 #define GAUSSWEEP_TEXT_OF(tokens) #tokens

@@ -1,7 +1,7 @@
 #pragma once
 /// What the device can do at best, measured: for `peak_share`.
 
-#include "kernels/core/context.hpp"
+#include "kernels/device/context.hpp"
 
 namespace gaussweep {
 

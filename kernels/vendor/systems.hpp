@@ -1,8 +1,8 @@
 #pragma once
 /// The CPU's libraries over the systems of a batch.
 
-#include "kernels/core/batch.hpp"
 #include "kernels/core/parallel_rows.hpp"
+#include "kernels/registry/batch.hpp"
 #include "kernels/vendor/blas.hpp"
 
 namespace gaussweep::vendor {

@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/cache_flush.hpp"
-#include "kernels/core/method_run.hpp"
+#include "kernels/device/cache_flush.hpp"
 #include "kernels/matrix/generate.hpp"
 #include "kernels/simt/cuda_check.hpp"
+#include "kernels/staging/method_run.hpp"
 
 namespace {
 

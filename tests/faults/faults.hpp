@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::faults {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "kernels/check/check.hpp"
-#include "kernels/core/batch.hpp"
+#include "kernels/registry/batch.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
 

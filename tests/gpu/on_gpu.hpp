@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "kernels/core/context.hpp"
-#include "kernels/core/device.hpp"
-#include "kernels/core/method.hpp"
+#include "kernels/device/context.hpp"
+#include "kernels/device/device.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::testing_help {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "kernels/core/method_run.hpp"
+#include "kernels/staging/method_run.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
 #include "tests/kernels/twins.hpp"

@@ -1,4 +1,4 @@
-#include "kernels/core/batch.hpp"
+#include "kernels/registry/batch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 
 #include "kernels/check/check.hpp"
-#include "kernels/core/method_run.hpp"
 #include "kernels/matrix/system.hpp"
+#include "kernels/staging/method_run.hpp"
 #include "tests/kernels/method_cases.hpp"
 
 namespace gaussweep {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <set>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-/// What the guard (kernels/core/guard.hpp) expects of every honest row.
+/// What the guard (kernels/staging/guard.hpp) expects of every honest row.
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/check/check.hpp"
-#include "kernels/core/method_run.hpp"
+#include "kernels/staging/method_run.hpp"
 #include "tests/kernels/method_run.hpp"
 
 namespace gaussweep::testing_help {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "kernels/check/check.hpp"
-#include "kernels/core/method_run.hpp"
+#include "kernels/staging/method_run.hpp"
 #include "tests/kernels/method_run.hpp"
 
 namespace gaussweep::testing_help {

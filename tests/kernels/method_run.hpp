@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/method.hpp"
-#include "kernels/core/staging.hpp"
 #include "kernels/matrix/generate.hpp"
 #include "kernels/matrix/system.hpp"
+#include "kernels/registry/method.hpp"
+#include "kernels/staging/staging.hpp"
 
 namespace gaussweep::testing_help {
 

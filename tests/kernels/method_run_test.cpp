@@ -1,6 +1,6 @@
 // Runs on fresh operands, wherever the pristine ones lie.
 
-#include "kernels/core/method_run.hpp"
+#include "kernels/staging/method_run.hpp"
 
 #include <gtest/gtest.h>
 

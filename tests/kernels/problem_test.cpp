@@ -1,4 +1,4 @@
-#include "kernels/core/problem.hpp"
+#include "kernels/registry/problem.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "kernels/core/problem_check.hpp"
+#include "kernels/registry/problem_check.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep {

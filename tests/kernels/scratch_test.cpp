@@ -1,4 +1,4 @@
-#include "kernels/core/scratch.hpp"
+#include "kernels/device/scratch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "kernels/core/device.hpp"
 #include "kernels/core/errors.hpp"
+#include "kernels/device/device.hpp"
 
 namespace gaussweep::testing_help {
 

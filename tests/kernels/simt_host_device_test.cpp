@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/device.hpp"
 #include "kernels/core/errors.hpp"
+#include "kernels/device/device.hpp"
 
 namespace gaussweep {
 namespace {

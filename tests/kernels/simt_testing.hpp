@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/core/context.hpp"
-#include "kernels/core/device.hpp"
+#include "kernels/device/context.hpp"
+#include "kernels/device/device.hpp"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {

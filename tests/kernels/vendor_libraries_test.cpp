@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "kernels/core/device.hpp"
+#include "kernels/device/device.hpp"
 
 namespace gaussweep {
 namespace {

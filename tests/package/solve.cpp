@@ -1,7 +1,7 @@
 // Solves a system by gesv/recursive, on the first GPU or, without one, emulated.
 #include <cstdio>
 
-#include "kernels/core/method_run.hpp"
+#include "kernels/staging/method_run.hpp"
 
 int main() {
   using namespace gaussweep;

@@ -2,7 +2,7 @@
 ///
 /// Layout: column-major, in place. Cost: as trmm/openblas. Workspace: none.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/blas.hpp"
 

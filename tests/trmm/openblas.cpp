@@ -3,7 +3,7 @@
 /// Layout: column-major, in place. Cost: nrhs n^2 operations. Workspace: none of ours. Takes every triangular
 /// matrix.
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 #include "kernels/vendor/blas.hpp"
 

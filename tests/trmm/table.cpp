@@ -2,7 +2,7 @@
 /// that there is of it.
 
 #include "kernels/check/judges.hpp"
-#include "kernels/core/flops.hpp"
+#include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
 
 GAUSSWEEP_DECLARE_PORTABLE(trmm_columns)

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 #include "tests/verdicts/exact.hpp"
 
 namespace gaussweep::verdicts {

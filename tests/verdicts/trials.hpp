@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::verdicts {
 

@@ -39,42 +39,42 @@ class PlaceOfATrial : public testing::Test {
 
 TEST_F(PlaceOfATrial, OfOrder100000OnAnH200) {
   const Method& gesv = method("gesv", "cusolver");
-  const Placement once = place(gesv, trial(gesv, 100'000), h200);
+  const Placement once = find_placement(gesv, trial(gesv, 100'000), h200);
   EXPECT_EQ(once.fit, Fit::fits) << once.reason;
   EXPECT_EQ(once.pristine, Pristine::on_host);
   EXPECT_NE(once.reason.find("the device has room for them once"), std::string::npos) << once.reason;
-  const Placement twice = place(gesv, trial(gesv, 90'000), h200);
+  const Placement twice = find_placement(gesv, trial(gesv, 90'000), h200);
   EXPECT_EQ(twice.fit, Fit::fits);
   EXPECT_EQ(twice.pristine, Pristine::on_device);
   EXPECT_EQ(twice.reason, "");
-  const Placement never = place(gesv, trial(gesv, 140'000), h200);
+  const Placement never = find_placement(gesv, trial(gesv, 140'000), h200);
   EXPECT_EQ(never.fit, Fit::never);
   EXPECT_EQ(never.reason,
             "needs 292.1 GiB of GPU memory, 146.0 GiB with its operands uploaded again for every run; "
             "139.2 GiB are free on NVIDIA H200");
   // The judge of an inverse needs A beside it.
   const Method& geinv = method("geinv", "cusolver");
-  EXPECT_EQ(place(geinv, trial(geinv, 100'000), h200).fit, Fit::never);
+  EXPECT_EQ(find_placement(geinv, trial(geinv, 100'000), h200).fit, Fit::never);
 }
 
 TEST_F(PlaceOfATrial, ASmallerHostIsSaid) {
   const Method& gesv = method("gesv", "cusolver");
   Room room = h200;
   room.host = {64 * gibibyte, 60 * gibibyte};
-  const Placement never = place(gesv, trial(gesv, 100'000), room);
+  const Placement never = find_placement(gesv, trial(gesv, 100'000), room);
   EXPECT_EQ(never.fit, Fit::never);
   EXPECT_EQ(never.reason, "needs 74.5 GiB of host memory; 60.0 GiB of 64.0 GiB are free");
   room.host.most = 128 * gibibyte;
-  EXPECT_EQ(place(gesv, trial(gesv, 100'000), room).fit, Fit::not_now);
+  EXPECT_EQ(find_placement(gesv, trial(gesv, 100'000), room).fit, Fit::not_now);
 }
 
 TEST_F(PlaceOfATrial, MemoryThatOthersHoldIsNotWaitedForWhereOnceIsEnough) {
   const Method& gesv = method("gesv", "cusolver");
   Room room = h200;
   room.device_free = 50 * gibibyte;
-  EXPECT_EQ(place(gesv, trial(gesv, 70'000), room).pristine, Pristine::on_host);
+  EXPECT_EQ(find_placement(gesv, trial(gesv, 70'000), room).pristine, Pristine::on_host);
   room.device_free = 20 * gibibyte;
-  const Placement placement = place(gesv, trial(gesv, 70'000), room);
+  const Placement placement = find_placement(gesv, trial(gesv, 70'000), room);
   EXPECT_EQ(placement.fit, Fit::not_now);
   EXPECT_NE(placement.reason.find("20.0 GiB are free on NVIDIA H200 of 139.8 GiB: another process holds"),
             std::string::npos)
@@ -108,26 +108,26 @@ TEST_F(PlaceOfATrial, PinnedMemoryIsCountedAndNotGivenUpForWantOfHostMemory) {
   Room room = h200;
   room.device_free = room.device_total = 300 * gibibyte;
   room.host = {128 * gibibyte, 120 * gibibyte};
-  const Placement never = place(gemm, pinned, room);
+  const Placement never = find_placement(gemm, pinned, room);
   EXPECT_EQ(never.fit, Fit::never);
   EXPECT_EQ(never.reason, "needs 187.8 GiB of host memory; 120.0 GiB of 128.0 GiB are free");
   room.host = {256 * gibibyte, 250 * gibibyte};
-  EXPECT_EQ(place(gemm, pinned, room).pristine, Pristine::on_device);
+  EXPECT_EQ(find_placement(gemm, pinned, room).pristine, Pristine::on_device);
   room.device_free = room.device_total = 100 * gibibyte;
-  EXPECT_EQ(place(gemm, pinned, room).reason, uploaded_again);
+  EXPECT_EQ(find_placement(gemm, pinned, room).reason, uploaded_again);
   Trial on_cpu = trial(method("gesv", "lapack"), 6000, Backend::host);
   on_cpu.pinned = true;
   const Room cpu{"CPU", 100 * gibibyte, 128 * gibibyte, {128 * gibibyte, 100 * gibibyte}};
-  EXPECT_EQ(place(method("gesv", "lapack"), on_cpu, cpu).pristine, Pristine::on_device);
+  EXPECT_EQ(find_placement(method("gesv", "lapack"), on_cpu, cpu).pristine, Pristine::on_device);
 }
 
 TEST_F(PlaceOfATrial, OnTheCpuLargeInputsAreNotHeldOnceMore) {
   const Method& gesv = method("gesv", "lapack");
   const Room cpu{"CPU", 100 * gibibyte, 128 * gibibyte, {128 * gibibyte, 100 * gibibyte}};
-  const Placement large = place(gesv, trial(gesv, 6000, Backend::host), cpu);
+  const Placement large = find_placement(gesv, trial(gesv, 6000, Backend::host), cpu);
   EXPECT_EQ(large.pristine, Pristine::on_host);
   EXPECT_EQ(large.reason, "") << "nothing is uploaded there";
-  EXPECT_EQ(place(gesv, trial(gesv, 5000, Backend::host), cpu).pristine, Pristine::on_device);
+  EXPECT_EQ(find_placement(gesv, trial(gesv, 5000, Backend::host), cpu).pristine, Pristine::on_device);
 }
 
 TEST_F(PlaceOfATrial, SeveralRunsThatOverwriteKeepTheirInputsOnTheDevice) {
@@ -135,7 +135,7 @@ TEST_F(PlaceOfATrial, SeveralRunsThatOverwriteKeepTheirInputsOnTheDevice) {
   Trial repeated = trial(gesv, 100'000);
   repeated.inner_repeats = 2;
   EXPECT_FALSE(can_upload_again(gesv, repeated));
-  EXPECT_EQ(place(gesv, repeated, h200).fit, Fit::never);
+  EXPECT_EQ(find_placement(gesv, repeated, h200).fit, Fit::never);
   const Method& gemm = method("gemm", "cublas");
   EXPECT_TRUE(can_upload_again(gemm, repeated));
   EXPECT_FALSE(is_smaller_uploaded_again(gesv, repeated));

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep::driver {
 namespace {

@@ -173,14 +173,14 @@ bool SweepInProcess::run(double most_seconds, const std::function<void()>& each_
   coordinator_ = std::make_unique<Coordinator>(*posts_[0], *directory_, registry_,
                                                Assignments{trials_, 0, hosts, limits}, clock, arrived);
   for (int rank = 0; rank < ranks; ++rank) {
-    WorkerPlace place;
-    place.directory = directory_->path();
-    place.origin.rank = rank;
-    const StartWorker start = [this, rank](const WorkerPlace&) -> std::unique_ptr<WorkerProcess> {
+    WorkerSpec spec;
+    spec.directory = directory_->path();
+    spec.origin.rank = rank;
+    const StartWorker start = [this, rank](const WorkerSpec&) -> std::unique_ptr<WorkerProcess> {
       return std::make_unique<ScriptedWorker>(*this, rank, ++starts_[static_cast<std::size_t>(rank)]);
     };
-    supervisors_.push_back(std::make_unique<Supervisor>(*posts_[static_cast<std::size_t>(rank)], place,
-                                                        registry_, start, clock));
+    supervisors_.push_back(
+        std::make_unique<Supervisor>(*posts_[static_cast<std::size_t>(rank)], spec, registry_, start, clock));
   }
   const double until = now_ + most_seconds;
   while (!coordinator_->finished() && now_ < until) {

@@ -10,8 +10,8 @@ namespace {
 
 /// Two packages of four cores with two threads each, as Linux counts them: the second threads come last, and
 /// the packages take turns.
-std::vector<CpuPlace> two_packages() {
-  std::vector<CpuPlace> cpus;
+std::vector<LogicalCpu> two_packages() {
+  std::vector<LogicalCpu> cpus;
   for (int cpu = 0; cpu < 16; ++cpu) cpus.push_back({cpu, cpu % 2, cpu % 8 / 2});
   return cpus;
 }

@@ -12,7 +12,7 @@
 
 #include "driver/worker/inputs.hpp"
 #include "io/files/errors.hpp"
-#include "kernels/core/context.hpp"
+#include "kernels/device/context.hpp"
 #include "tests/scratch.hpp"
 
 namespace gaussweep::driver {

@@ -80,11 +80,11 @@ sweep:
   EXPECT_THAT(texts(first.axes.at("back_substitution").values), ElementsAre("reduction", "pipelined"));
   EXPECT_THAT(texts(first.expect.at("gauss_cyclic_halving").second),
               ElementsAre("pass", "suspect", "failed"));
-  EXPECT_EQ(first.place.line, 9);
-  EXPECT_EQ(first.place.column, 5);
-  EXPECT_EQ(first.axes.at("blocks").place.line, 12);
-  EXPECT_EQ(first.axes.at("blocks").values[1].place.line, 12);
-  EXPECT_EQ(first.axes.at("blocks").values[1].place.column, 17);
+  EXPECT_EQ(first.location.line, 9);
+  EXPECT_EQ(first.location.column, 5);
+  EXPECT_EQ(first.axes.at("blocks").location.line, 12);
+  EXPECT_EQ(first.axes.at("blocks").values[1].location.line, 12);
+  EXPECT_EQ(first.axes.at("blocks").values[1].location.column, 17);
   EXPECT_EQ(plan.sweep[1].matrices.at(0).values.at("file").text, "1138_bus.mtx");
 }
 
@@ -183,15 +183,16 @@ TEST(Plan, AliasesRepeatAValue) {
 
 struct Bad {
   const char* text;
-  const char* place;  ///< "line:column"
-  const char* words;  ///< part of the message
+  const char* location;  ///< "line:column"
+  const char* words;     ///< part of the message
 };
 
-/// Where and how a plan fails. The message must name the file, the place, what is wrong and what is allowed.
+/// Where and how a plan fails. The message must name the file, the location, what is wrong and what is
+/// allowed.
 void expect_failures(const std::vector<Bad>& cases) {
   for (const Bad& bad : cases) {
     const std::string message = failure(bad.text);
-    EXPECT_THAT(message, StartsWith(std::string("p.yaml:") + bad.place + ": ")) << bad.text;
+    EXPECT_THAT(message, StartsWith(std::string("p.yaml:") + bad.location + ": ")) << bad.text;
     EXPECT_THAT(message, HasSubstr(bad.words)) << bad.text;
     EXPECT_EQ(message.find('\n'), std::string::npos) << "one paragraph: " << message;
   }
@@ -220,8 +221,9 @@ TEST(PlanErrors, AllMistakesAreToldAtOnceButNoThousandOfThem) {
   const std::string said = failure(
       "nmae: x\nsweep:\n  - problem: gesv\n    method: all\n    uplo: uper\n    n: 0\n"
       "  - method: all\n    repeats: none\n  - problem: gesv\n");
-  for (const char* place : {"p.yaml:1:1: ", "p.yaml:5:11: ", "p.yaml:6:8: ", "p.yaml:8:14: ", "p.yaml:9:5: "})
-    EXPECT_THAT("\n" + said, HasSubstr("\n" + std::string(place)));
+  for (const char* location :
+       {"p.yaml:1:1: ", "p.yaml:5:11: ", "p.yaml:6:8: ", "p.yaml:8:14: ", "p.yaml:9:5: "})
+    EXPECT_THAT("\n" + said, HasSubstr("\n" + std::string(location)));
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 4) << said;
   std::string many = "sweep:\n";
   for (int i = 0; i < 1000; ++i) many += "  - {problem: gesv, method: all, n: 0}\n";

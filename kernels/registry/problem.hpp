@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kernels/core/enums.hpp"
-#include "kernels/core/guard_elements.hpp"
 #include "kernels/core/matrix.hpp"
+#include "kernels/registry/guard_elements.hpp"
 
 namespace gaussweep {
 

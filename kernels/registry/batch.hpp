@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep {
 

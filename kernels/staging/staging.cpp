@@ -1,11 +1,11 @@
-#include "kernels/core/staging.hpp"
+#include "kernels/staging/staging.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/core/host_layout.hpp"
+#include "kernels/staging/host_layout.hpp"
 
 namespace gaussweep {
 namespace {

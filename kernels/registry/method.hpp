@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/core/context.hpp"
 #include "kernels/core/enums.hpp"
 #include "kernels/core/matrix.hpp"
-#include "kernels/core/parameters.hpp"
-#include "kernels/core/problem.hpp"
+#include "kernels/device/context.hpp"
+#include "kernels/registry/parameters.hpp"
+#include "kernels/registry/problem.hpp"
 
 namespace gaussweep {
 

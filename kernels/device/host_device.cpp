@@ -12,8 +12,8 @@
 #include <string>
 #include <utility>
 
-#include "kernels/core/device.hpp"
 #include "kernels/core/errors.hpp"
+#include "kernels/device/device.hpp"
 
 namespace gaussweep {
 

@@ -1,4 +1,4 @@
-#include "kernels/core/place.hpp"
+#include "kernels/staging/place.hpp"
 
 namespace gaussweep {
 

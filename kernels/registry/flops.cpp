@@ -1,4 +1,4 @@
-#include "kernels/core/flops.hpp"
+#include "kernels/registry/flops.hpp"
 
 namespace gaussweep {
 namespace {

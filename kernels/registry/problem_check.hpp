@@ -1,7 +1,7 @@
 #pragma once
 /// Whether a problem's row is whole.
 
-#include "kernels/core/problem.hpp"
+#include "kernels/registry/problem.hpp"
 
 namespace gaussweep {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/method.hpp"
-#include "kernels/core/place.hpp"
+#include "kernels/registry/method.hpp"
+#include "kernels/staging/place.hpp"
 
 namespace gaussweep {
 

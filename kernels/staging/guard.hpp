@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-#include "kernels/core/context.hpp"
-#include "kernels/core/guard_elements.hpp"
-#include "kernels/core/place.hpp"
-#include "kernels/core/problem.hpp"
+#include "kernels/device/context.hpp"
+#include "kernels/registry/guard_elements.hpp"
+#include "kernels/registry/problem.hpp"
+#include "kernels/staging/place.hpp"
 
 namespace gaussweep {
 

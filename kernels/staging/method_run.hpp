@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/core/cache_flush.hpp"
-#include "kernels/core/recording.hpp"
-#include "kernels/core/staging.hpp"
+#include "kernels/device/cache_flush.hpp"
+#include "kernels/device/recording.hpp"
+#include "kernels/staging/staging.hpp"
 
 namespace gaussweep {
 

@@ -2,9 +2,9 @@
 
 #ifndef GAUSSWEEP_HAS_CUDA
 
-#include "kernels/core/device_facts.hpp"
 #include "kernels/core/errors.hpp"
-#include "kernels/core/recording.hpp"
+#include "kernels/device/device_facts.hpp"
+#include "kernels/device/recording.hpp"
 
 namespace gaussweep {
 

@@ -1,4 +1,4 @@
-#include "kernels/core/problem.hpp"
+#include "kernels/registry/problem.hpp"
 
 #include <algorithm>
 #include <stdexcept>

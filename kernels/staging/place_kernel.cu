@@ -1,8 +1,8 @@
 // A tile at a time, through shared memory where neighbours in one layout are none in the other.
 #include <algorithm>
 
-#include "kernels/core/place.hpp"
 #include "kernels/simt/simt.hpp"
+#include "kernels/staging/place.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {

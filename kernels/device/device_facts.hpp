@@ -1,7 +1,7 @@
 #pragma once
 /// What can be known of a GPU before anything runs on it.
 
-#include "kernels/core/device.hpp"
+#include "kernels/device/device.hpp"
 
 namespace gaussweep {
 

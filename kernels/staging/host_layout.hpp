@@ -7,9 +7,9 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/core/device.hpp"
 #include "kernels/core/matrix.hpp"
 #include "kernels/core/parallel_rows.hpp"
+#include "kernels/device/device.hpp"
 
 namespace gaussweep::host_layout {
 

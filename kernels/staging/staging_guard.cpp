@@ -1,8 +1,8 @@
 // What makes a working set the run's own.
 #include <algorithm>
 
-#include "kernels/core/guard.hpp"
-#include "kernels/core/staging.hpp"
+#include "kernels/staging/guard.hpp"
+#include "kernels/staging/staging.hpp"
 
 namespace gaussweep {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/core/device.hpp"
+#include "kernels/device/device.hpp"
 
 namespace gaussweep {
 
@@ -34,7 +34,7 @@ struct IterationReport {
   std::vector<double> history;  ///< the residual or largest change after each iteration
 };
 
-class Scratch;         // kernels/core/scratch.hpp
+class Scratch;         // kernels/device/scratch.hpp
 struct VendorHandles;  // cuBLAS and cuSOLVER handles bound to the device's stream: kernels/vendor/
 
 /// One per worker; passed to every method.

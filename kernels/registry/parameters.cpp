@@ -1,4 +1,4 @@
-#include "kernels/core/parameters.hpp"
+#include "kernels/registry/parameters.hpp"
 
 #include <stdexcept>
 

@@ -1,9 +1,9 @@
 // A block a line of the matrix at a time, its threads along memory.
 #include <algorithm>
 
-#include "kernels/core/guard.hpp"
-#include "kernels/core/scratch.hpp"
+#include "kernels/device/scratch.hpp"
 #include "kernels/simt/simt.hpp"
+#include "kernels/staging/guard.hpp"
 
 namespace gaussweep::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/core/context.hpp"
+#include "kernels/device/context.hpp"
 
 namespace gaussweep {
 

@@ -1,4 +1,4 @@
-#include "kernels/core/guard.hpp"
+#include "kernels/staging/guard.hpp"
 
 #include <algorithm>
 #include <numeric>

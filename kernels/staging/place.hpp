@@ -1,8 +1,8 @@
 #pragma once
 /// Matrices that lie on a device already, laid out anew there.
 
-#include "kernels/core/context.hpp"
 #include "kernels/core/matrix.hpp"
+#include "kernels/device/context.hpp"
 
 namespace gaussweep {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "kernels/core/device.hpp"
+#include "kernels/device/device.hpp"
 
 namespace gaussweep {
 

@@ -1,8 +1,8 @@
-#include "kernels/core/cache_flush.hpp"
+#include "kernels/device/cache_flush.hpp"
 
 #include <unistd.h>
 
-#include "kernels/core/device_facts.hpp"
+#include "kernels/device/device_facts.hpp"
 
 namespace gaussweep {
 

@@ -1,9 +1,9 @@
-#include "kernels/core/problem_check.hpp"
+#include "kernels/registry/problem_check.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 namespace gaussweep {
 namespace {

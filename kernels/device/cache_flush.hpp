@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "kernels/core/device.hpp"
+#include "kernels/device/device.hpp"
 
 namespace gaussweep {
 

@@ -1,4 +1,4 @@
-#include "kernels/core/method.hpp"
+#include "kernels/registry/method.hpp"
 
 #include <algorithm>
 #include <array>
