@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "kernels/core/errors.hpp"
-#include "tests/kernels/short_of_memory.hpp"
 
 namespace gaussweep::faults {
 namespace {
@@ -94,8 +93,8 @@ void fail_in_the_making(const Fault& fault) {
   while (fault.how == "hangs") ::pause();
 }
 
-}  // namespace
-
+/// Of the supervisor that started this worker: the launcher's variables are taken from a worker's
+/// environment, its parent still has them.
 int rank_of_parent() {
   std::ifstream file("/proc/" + std::to_string(::getppid()) + "/environ", std::ios::binary);
   const std::string name = "OMPI_COMM_WORLD_RANK=";
@@ -104,6 +103,8 @@ int rank_of_parent() {
   }
   return 0;
 }
+
+}  // namespace
 
 std::unique_ptr<Device> make_failing_device(Backend backend) {
   std::unique_ptr<Device> device = driver::make_worker_device(backend);
@@ -114,10 +115,6 @@ std::unique_ptr<Device> make_failing_device(Backend backend) {
   if (fault.rank < 0) fault.file += std::to_string(rank_of_parent());
   if (fault.rank >= 0 && fault.rank != rank_of_parent()) return device;
   fail_in_the_making(fault);
-  if (fault.how == "small") {
-    const std::size_t mebibytes = static_cast<std::size_t>(fault.fetches);
-    return std::make_unique<testing_help::SmallDevice>(std::move(device), mebibytes << 20);
-  }
   return std::make_unique<FailingDevice>(std::move(device), fault);
 }
 

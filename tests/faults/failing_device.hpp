@@ -8,14 +8,9 @@ namespace gaussweep::faults {
 /// Makes workers' devices. GAUSSWEEP_FAULT_DEVICE="RANK FETCHES HOW FILE": the device of rank RANK fails
 /// after FETCHES copies to the host (the probe's are 4, a trial's 3). HOW: "dies" (every call is an error
 /// that ends the process), "refuses" (an error that does not), "lies" (results change on their way to the
-/// host, without an error), or "full" (no memory can be had). Or
-/// "small": from the beginning it has FETCHES MiB of memory and no more. FILE is made when it happens; while
-/// it exists, later workers of the rank find the device as it is, and "aborts" and "hangs" are what they do
-/// when they make it. Without the variable: no faults.
+/// host, without an error), or "full" (no memory can be had). FILE is made when it happens; while it exists,
+/// later workers of the rank find the device as it is, and "aborts" and "hangs" are what they do when they
+/// make it. Without the variable: no faults.
 std::unique_ptr<Device> make_failing_device(Backend backend);
-
-/// Of the supervisor that started this worker: the launcher's variables are taken from a worker's
-/// environment, its parent still has them.
-int rank_of_parent();
 
 }  // namespace gaussweep::faults

@@ -11,7 +11,6 @@
 
 #include <unistd.h>
 
-#include "tests/faults/failing_device.hpp"
 #include "tests/faults/faults.hpp"
 
 namespace gaussweep::faults {
@@ -82,15 +81,6 @@ void lies(Context&, Operands<T>& op, const Parameters&) {
   solve(op);
   op.b.data[op.shape.n / 2] += 1;
 }
-/// What a device of failing_device.hpp takes for its end.
-template <class T>
-void breaks_device(Context&, Operands<T>&, const Parameters&) {
-  const char* mark = std::getenv("GAUSSWEEP_FAULT_MARK");
-  if (mark == nullptr)
-    throw std::runtime_error("fault_device_killer needs GAUSSWEEP_FAULT_MARK, a file name");
-  std::ofstream(mark + std::to_string(rank_of_parent())) << "broken";
-  std::abort();
-}
 template <class T>
 void dies_once(Context&, Operands<T>& op, const Parameters&) {
   const char* mark = std::getenv("GAUSSWEEP_FAULT_MARK");
@@ -129,7 +119,6 @@ std::vector<Method> host_methods() {
       row("fault_nan", "answers NaN", {gives_nan<float>, gives_nan<double>}),
       row("fault_lie", "answers wrongly", {lies<float>, lies<double>}),
       row("fault_once", "aborts the first time", {dies_once<float>, dies_once<double>}),
-      row("fault_device_killer", "breaks the device", {breaks_device<float>, breaks_device<double>}),
   };
   rows[0].parameters = {integer_parameter("milliseconds", 0, 0, 60000, "how long it sleeps")};
   return rows;

@@ -23,11 +23,7 @@ class Words(SweepTest):
         marker = self.folder / "pwned"
         for i, evil in enumerate(
             (
-                f"$(touch {marker})",
-                f"`touch {marker}`",
-                f"; touch {marker} #",
-                f"| touch {marker}",
-                f"\n touch {marker}\n",
+                f"$(touch {marker}) `touch {marker}`; touch {marker} | touch {marker}\n touch {marker}\n#",
                 "../../../evil",
                 "/etc/evil",
                 "%n%s{}\\",
@@ -47,7 +43,7 @@ class Words(SweepTest):
             )
             before = {path for path in self.folder.rglob("*")}
             directory = work / f"run {i} $(touch pwned) ; `touch pwned`"
-            done = run(["run", plan, "-o", directory], 2 if i % 4 == 0 else 0, FAULTY, cwd=work)
+            done = run(["run", plan, "-o", directory], 2 if i == 0 else 0, FAULTY, cwd=work)
             self.assertEqual(done.returncode, 0, done.stderr)
             for command in ("summary", "status", "verify"):
                 self.assertEqual(run([command, directory], program=FAULTY, cwd=work).returncode, 0, command)

@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import subprocess
+import time
 import unittest
 
 import harness
@@ -76,6 +77,8 @@ class Start(SweepTest):
         ) as process:
             said = next(line for line in process.stderr if "retires" in line or "in use" in line)
             self.assertIn("in use", said)
+            time.sleep(5)  # a broken device would have been given up by now
+            self.assertIsNone(process.poll())
             self.mark.unlink()
             _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, errors)

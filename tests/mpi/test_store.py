@@ -86,14 +86,6 @@ class Limit(SweepTest):
         self.assertIn("50GiB", done.stderr)
         self.assertFalse((self.folder / "run").exists())
 
-    def test_a_killed_worker_leaves_no_temporary(self):
-        directory = self.sweep(self.plan(PLAN), program=FAULTY)
-        left = directory / "matrices" / ".0123.h5.99999-0.tmp"
-        left.write_text("from a worker that was killed")
-        more = self.plan(PLAN + "  - {problem: gesv, method: lapack, n: 40, seed: 50}\n")
-        self.sweep(more, "--resume", program=FAULTY)
-        self.assertFalse(left.exists())
-
 
 class Estimate(SweepTest):
     def announced(self, plan):

@@ -39,6 +39,8 @@ class Usage(SweepTest):
         )
         for value in ("nan", "inf", "-1", "soon"):
             self.refuse([*run_it, "--grace", value], f"--grace: '{value}'", "a number from 0 to")
+        self.refuse([*run_it, "--shard", "5/4"], "--shard 5/4: give I/N")
+        self.refuse([*run_it, "--time-limit", "soon"], "soon")
         for command in (["methods"], ["devices"], ["status", "."], ["matrix", "info", "x.h5"]):
             self.refuse([*command, "--format", "csv"], "--format: 'csv'; allowed: table, json")
         self.refuse(["summary", "x", "--format", "jsn"], "allowed: table, csv, json", "nearest: json")
