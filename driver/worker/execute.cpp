@@ -162,7 +162,11 @@ template <class T>
 Judgement Executor::judge_answer(const Trial& trial, const Method& method, MethodRun<T>* run, int copy,
                                  std::uint64_t digest, const Inputs<T>& inputs, const Answer<T>& answer) {
   const bool on_gpu = trial.backend == Backend::cuda;
-  if (trial.shape.batch > 1) return judge_systems(trial, method, inputs, answer);
+  if (trial.shape.batch > 1) {
+    return on_gpu && run != nullptr
+               ? judge_systems_in_place(context_, trial, method, run->staging(), copy, digest, inputs, answer)
+               : judge_systems(trial, method, inputs, answer);
+  }
   const bool uploads = on_gpu || (device_.backend() == Backend::cuda && !is_small(trial));
   Judgement verdict = on_gpu && run != nullptr ? judge_in_place(context_, trial, method, run->staging(), copy,
                                                                 digest, inputs, answer)

@@ -12,6 +12,7 @@
 #include "driver/judge/judge.hpp"
 #include "kernels/core/errors.hpp"
 #include "kernels/residual_device/device_reductions.hpp"
+#include "kernels/residual_device/system_ratios.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -100,24 +101,89 @@ namespace {
 /// "12, 40 (zero pivot); 77 (NaN or Inf)": as many systems as one reads.
 class Named {
  public:
+  static constexpr std::size_t most = 128;
   void add(const char* cause, std::int64_t system) {
-    if (++count_ > most_named) return;
+    if (systems_.size() == most) {
+      ++more_;
+      return;
+    }
+    systems_.push_back(system);
     std::string& list = lists_[cause];
     list += fmt::format("{}{}", list.empty() ? "" : ", ", system);
   }
+  const std::vector<std::int64_t>& systems() const { return systems_; }
   std::string words() const {
     std::string text;
     for (const auto& [cause, list] : lists_)
       text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", list, cause);
-    if (count_ > most_named) text += fmt::format("; {} more", count_ - most_named);
+    if (more_ > 0) text += fmt::format("; {} more", more_);
     return text;
   }
 
  private:
-  static constexpr std::int64_t most_named = 128;
   std::map<std::string, std::string> lists_;
-  std::int64_t count_ = 0;
+  std::vector<std::int64_t> systems_;
+  std::int64_t more_ = 0;
 };
+
+/// The verdicts of a batch.
+struct Verdicts {
+  std::size_t worst = 0;  ///< of the worst verdict the one of the largest ratio
+  Tally tally;
+  std::vector<std::int64_t> named;  ///< which do not pass, the first of them
+};
+
+Verdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios, const std::vector<int>& infos) {
+  std::array<std::int64_t, 3> counts{};  // pass, suspect, failed
+  std::array<std::int64_t, 3> first{-1, -1, -1};
+  Verdicts all;
+  std::size_t worst_rank = 0;
+  Named named;
+  for (std::size_t s = 0; s < ratios.size(); ++s) {
+    std::size_t rank = 0;
+    if (infos[s] != 0 || !(ratios[s] <= trial.tolerance)) {  // else it passes, as nearly all do
+      const io::Status status =
+          judge({trial.problem, ratios[s], trial.tolerance, infos[s], Convergence::none, {}});
+      rank = status == io::Status::pass ? 0 : status == io::Status::suspect ? 1 : 2;
+    }
+    if (counts[rank]++ == 0) first[rank] = static_cast<std::int64_t>(s);
+    if (rank > worst_rank || (rank == worst_rank && ratios[s] > ratios[all.worst])) all.worst = s;
+    worst_rank = std::max(rank, worst_rank);
+    if (rank == 0) continue;
+    named.add(is_unfinished(trial.problem, infos[s]) ? "zero or non-positive pivot"
+              : !std::isfinite(ratios[s])            ? "NaN or Inf"
+              : rank == 1                            ? "suspect"
+                                                     : "residual",
+              static_cast<std::int64_t>(s));
+  }
+  all.named = named.systems();
+  all.tally = {counts[0], counts[1], counts[2], first[2] >= 0 ? first[2] : first[1], {}};
+  if (worst_rank > 0) {
+    all.tally.words = fmt::format("the worst of {} systems is {}; {} suspect, {} failed: {}", ratios.size(),
+                                  all.worst, counts[1], counts[2], named.words());
+  }
+  return all;
+}
+
+/// Which systems the CPU judges beside the device, whatever they are.
+std::vector<std::int64_t> sample_of(const Trial& trial) {
+  constexpr std::int64_t small_elements = 1 << 14, most = 256;
+  const Extent a = trial.problem->a(trial.shape);
+  const std::int64_t batch = trial.shape.batch;
+  const bool all = a.rows * a.cols <= small_elements;
+  const std::int64_t count = all ? batch : std::min(most, (batch + one_in - 1) / one_in);
+  std::vector<std::int64_t> systems;
+  for (std::int64_t k = 0; k < count; ++k) systems.push_back(batch * k / count);
+  return systems;
+}
+
+/// A batch's, by the findings of the worst system; the error is the largest of all.
+template <class T>
+Judgement told(const Inputs<T>& inputs, const Answer<T>& answer, const Verdicts& verdicts, Findings worst,
+               const std::string& disagreement) {
+  worst.forward_error = largest_forward_error(inputs, answer);
+  return {worst, disagreement, answer.infos[verdicts.worst], verdicts.tally};
+}
 
 }  // namespace
 
@@ -125,32 +191,51 @@ template <class T>
 Judgement judge_systems(const Trial& trial, const Method& method, const Inputs<T>& inputs,
                         const Answer<T>& answer) {
   const std::vector<Findings> found = check_systems(method, inputs, answer, trial.tolerance);
-  std::array<std::int64_t, 3> counts{};  // pass, suspect, failed
-  std::array<std::int64_t, 3> first{-1, -1, -1};
-  std::size_t worst = 0, worst_rank = 0;
-  Named named;
-  for (std::size_t s = 0; s < found.size(); ++s) {
-    const Evidence evidence{trial.problem,   found[s].ratio,    trial.tolerance,
-                            answer.infos[s], Convergence::none, found[s].flaw};
-    const io::Status status = judge(evidence);
-    const std::size_t rank = status == io::Status::pass ? 0 : status == io::Status::suspect ? 1 : 2;
-    if (counts[rank]++ == 0) first[rank] = static_cast<std::int64_t>(s);
-    if (rank > worst_rank || (rank == worst_rank && found[s].ratio > found[worst].ratio)) worst = s;
-    worst_rank = std::max(rank, worst_rank);
-    if (rank == 0) continue;
-    named.add(is_unfinished(trial.problem, evidence.info) ? "zero or non-positive pivot"
-              : !std::isfinite(evidence.ratio)            ? "NaN or Inf"
-              : rank == 1                                 ? "suspect"
-                                                          : "residual",
-              static_cast<std::int64_t>(s));
+  std::vector<double> ratios;
+  for (const Findings& one : found) ratios.push_back(one.ratio);
+  const Verdicts verdicts = verdicts_of(trial, ratios, answer.infos);
+  return told(inputs, answer, verdicts, found[verdicts.worst], {});
+}
+
+template <class T>
+Judgement judge_systems_in_place(Context& context, const Trial& trial, const Method& method,
+                                 Staging<T>& staging, int copy, std::uint64_t digest, const Inputs<T>& inputs,
+                                 const Answer<T>& answer) {
+  std::optional<std::vector<double>> ratios;
+  try {
+    const Buffer& pristine = staging.pristine();
+    if (device_digest(context, pristine.data(), pristine.bytes()) == digest)
+      ratios = system_ratios(context, method, staging, copy, trial.shape, trial.tolerance);
+  } catch (const OutOfMemory&) {
   }
-  Judgement result{found[worst], {}, answer.infos[worst]};
-  result.systems = {counts[0], counts[1], counts[2], first[2] >= 0 ? first[2] : first[1], {}};
-  if (worst_rank > 0) {
-    result.systems.words = fmt::format("the worst of {} systems is {}; {} suspect, {} failed: {}",
-                                       found.size(), worst, counts[1], counts[2], named.words());
+  if (!ratios) return judge_systems(trial, method, inputs, answer);
+
+  std::string apart;
+  const auto judge_by_cpu = [&](const std::vector<std::int64_t>& systems) {
+    const auto found = check_systems(method, inputs, answer, trial.tolerance, systems);
+    for (std::size_t k = 0; k < systems.size(); ++k) {
+      double& ratio = (*ratios)[static_cast<std::size_t>(systems[k])];
+      Findings on_gpu = found[k];
+      on_gpu.ratio = ratio;
+      on_gpu.ratio_bound = 1e-3 * std::max(1.0, ratio);
+      if (std::isnan(ratio)) {
+        ratio = found[k].ratio;
+      } else if (apart.empty()) {
+        apart = disagreement(trial, on_gpu, found[k]);
+        if (!apart.empty()) apart = fmt::format("system {}: {}", systems[k], apart);
+      }
+    }
+    return found;
+  };
+  std::vector<std::int64_t> systems = sample_of(trial);
+  for (std::size_t s = 0; s < ratios->size(); ++s) {
+    if (std::isnan((*ratios)[s])) systems.push_back(static_cast<std::int64_t>(s));
   }
-  return result;
+  judge_by_cpu(systems);
+  const Verdicts verdicts = verdicts_of(trial, *ratios, answer.infos);
+  systems = verdicts.named;
+  systems.push_back(static_cast<std::int64_t>(verdicts.worst));
+  return told(inputs, answer, verdicts, judge_by_cpu(systems).back(), apart);
 }
 
 void tell(io::Record& record, const Tally& systems) {
@@ -164,6 +249,11 @@ template Judgement judge_systems<float>(const Trial&, const Method&, const Input
                                         const Answer<float>&);
 template Judgement judge_systems<double>(const Trial&, const Method&, const Inputs<double>&,
                                          const Answer<double>&);
+template Judgement judge_systems_in_place<float>(Context&, const Trial&, const Method&, Staging<float>&, int,
+                                                 std::uint64_t, const Inputs<float>&, const Answer<float>&);
+template Judgement judge_systems_in_place<double>(Context&, const Trial&, const Method&, Staging<double>&,
+                                                  int, std::uint64_t, const Inputs<double>&,
+                                                  const Answer<double>&);
 
 template Judgement judge_in_place<float>(Context&, const Trial&, const Method&, Staging<float>&, int,
                                          std::uint64_t, const Inputs<float>&, const Answer<float>&);

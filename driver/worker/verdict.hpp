@@ -33,6 +33,14 @@ struct Judgement {
 template <class T>
 Judgement judge_systems(const Trial& trial, const Method& method, const Inputs<T>& inputs,
                         const Answer<T>& answer);
+/// The same on the device, where the answer lies in working set `copy` (system_ratios.hpp). The CPU judges
+/// one system in a hundred as well, at most 256 of them; every one of batches of up to 2^14 elements; the
+/// worst and those that do not pass, up to 128; and what the device leaves open. It judges all where inputs
+/// on the device have changed (`digest`), or where there is no room.
+template <class T>
+Judgement judge_systems_in_place(Context& context, const Trial& trial, const Method& method,
+                                 Staging<T>& staging, int copy, std::uint64_t digest, const Inputs<T>& inputs,
+                                 const Answer<T>& answer);
 
 /// Of order 128 at most.
 bool is_small(const Trial& trial);

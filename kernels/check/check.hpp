@@ -58,10 +58,19 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// The same of every system of a batch, in order, on several threads. @pre the answer has infos
+/// The same of the given systems of a batch, or of every one, in their order, on several threads. @pre the
+/// answer has infos
+template <class T>
+std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
+                                    double tolerance, const std::vector<std::int64_t>& systems);
 template <class T>
 std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                                     double tolerance);
+
+/// The largest forward error of a batch's systems, of those whose answer is finite; NaN where x_true is not
+/// known or no answer is. @pre the answer is as large as x_true
+template <class T>
+double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer);
 
 /// How far one answer is from another, over the elements that count (potrf, trtri: one triangle).
 struct Difference {

@@ -1,5 +1,7 @@
 #include "kernels/check/check.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "kernels/check/judges.hpp"
@@ -99,19 +101,54 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 
 template <class T>
 std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
-                                    double tolerance) {
+                                    double tolerance, const std::vector<std::int64_t>& systems) {
   require_shapes(method.problem.row(), inputs, answer);
   const Shape& shape = inputs.shape;
-  std::vector<Findings> findings(static_cast<std::size_t>(shape.batch));
+  const auto count = static_cast<std::int64_t>(systems.size());
+  std::vector<Findings> findings(systems.size());
   constexpr double of_one = 1e5;  // operations at least, however small it is
-  for_row_ranges(shape.batch, 0, of_one * static_cast<double>(shape.batch),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   for (std::int64_t s = begin; s < end; ++s) {
-                     findings[static_cast<std::size_t>(s)] =
-                         check(method, system_of(inputs, s), system_of(answer, shape, s), tolerance);
-                   }
-                 });
+  for_row_ranges(count, 0, of_one * static_cast<double>(count), [&](std::int64_t begin, std::int64_t end) {
+    for (auto at = static_cast<std::size_t>(begin); at < static_cast<std::size_t>(end); ++at) {
+      const std::int64_t s = systems[at];
+      findings[at] = check(method, system_of(inputs, s), system_of(answer, shape, s), tolerance);
+    }
+  });
   return findings;
+}
+
+template <class T>
+std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
+                                    double tolerance) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(inputs.shape.batch));
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  return check_systems(method, inputs, answer, tolerance, all);
+}
+
+template <class T>
+double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer) {
+  constexpr double none = -1;
+  if (inputs.x_true.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const std::int64_t batch = inputs.shape.batch, elements = inputs.x_true.rows * inputs.x_true.cols / batch;
+  std::vector<double> errors(static_cast<std::size_t>(batch), none);
+  const double cost = 4.0 * static_cast<double>(batch * elements);
+  for_row_ranges(batch, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t s = begin; s < end; ++s) {
+      const T* const x = answer.x.data.data() + s * elements;
+      const T* const known = inputs.x_true.data.data() + s * elements;
+      double apart = 0, largest = 0;
+      bool finite = true;
+      for (std::int64_t i = 0; i < elements; ++i) {
+        finite = finite && std::isfinite(x[i]);
+        // Halves, so that nothing overflows.
+        apart =
+            std::max(apart, std::fabs(0.5 * static_cast<double>(x[i]) - 0.5 * static_cast<double>(known[i])));
+        largest = std::max(largest, std::fabs(0.5 * static_cast<double>(known[i])));
+      }
+      if (finite) errors[static_cast<std::size_t>(s)] = (Scaled(apart) / Scaled(largest)).value();
+    }
+  });
+  const double largest = *std::max_element(errors.begin(), errors.end());
+  return largest == none ? std::numeric_limits<double>::quiet_NaN() : largest;
 }
 
 namespace {
@@ -199,11 +236,15 @@ template Findings check<float>(const Method&, const Inputs<float>&, const Answer
 template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&, double,
                                 Reductions<double>&);
 template Findings check<float>(const Method&, const Inputs<float>&, const Answer<float>&, double);
-template std::vector<Findings> check_systems<float>(const Method&, const Inputs<float>&, const Answer<float>&,
-                                                    double);
-template std::vector<Findings> check_systems<double>(const Method&, const Inputs<double>&,
-                                                     const Answer<double>&, double);
 template Findings check<double>(const Method&, const Inputs<double>&, const Answer<double>&, double);
+#define GAUSSWEEP_CHECK_SYSTEMS(T)                                                                           \
+  template double largest_forward_error<T>(const Inputs<T>&, const Answer<T>&);                              \
+  template std::vector<Findings> check_systems<T>(const Method&, const Inputs<T>&, const Answer<T>&, double, \
+                                                  const std::vector<std::int64_t>&);                         \
+  template std::vector<Findings> check_systems<T>(const Method&, const Inputs<T>&, const Answer<T>&, double);
+GAUSSWEEP_CHECK_SYSTEMS(float)
+GAUSSWEEP_CHECK_SYSTEMS(double)
+#undef GAUSSWEEP_CHECK_SYSTEMS
 #define GAUSSWEEP_DIFFERENCE(T)                                                                         \
   template double norm_of_answer<T>(Problem, const Shape&, const Answer<T>&);                           \
   template double norm_of_answer<T>(Problem, const Shape&, const Answer<T>&, Reductions<T>&);           \

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "kernels/residual_device/device_reductions.hpp"
 #include "tests/kernels/method_run.hpp"
@@ -149,6 +150,123 @@ TEST(VerdictOfABatch, NamesEverySystemThatDoesNotPass) {
                           answer)
                 .systems.words,
             "");
+}
+
+/// Batches of an odd order with planted faults, judged where they lie and by the CPU alone.
+class VerdictOfABatchInPlace : public testing::Test {
+ protected:
+  static constexpr std::int64_t n = 7;
+  void solve(const char* problem, std::int64_t batch, const char* variant = "batched") {
+    method = registry.find(Problem::named(problem), variant);
+    trial = trial_of(method->problem, n);
+    trial.shape.batch = batch;
+    inputs = make_inputs<double>(trial.problem, trial.shape, kind_for(trial.problem), 3);
+    plant();
+    staging.emplace(*device, *method, defaults(*method), trial.shape, 1);
+    staging->upload(inputs);
+    staging->reset();
+    digest = device_digest(context, staging->pristine().data(), staging->pristine().bytes());
+    Operands<double> operands = staging->operands(0);
+    method->emulated.real(context, operands, defaults(*method));
+    const Extent one = trial.problem->x(trial.shape.single());
+    for (const std::int64_t s : off) {
+      const_cast<double*>(staging->answer(0).data)[s * one.rows * one.cols + 5] *= 1 + 1e-8;
+    }
+    answer = staging->download(0);
+  }
+  void plant() {
+    for (const std::int64_t s : singular) {
+      for (std::int64_t i = 0; i < n; ++i) inputs.a(i, s * n + 2) = inputs.a(2, s * n + i) = 0;
+    }
+    for (const std::int64_t s : not_finite) inputs.a(6, s * n + 4) = inputs.a(4, s * n + 6) = std::nan("");
+  }
+  Judgement in_place() {
+    return judge_systems_in_place(context, trial, *method, *staging, 0, digest, inputs, answer);
+  }
+  void expect_that_of_the_cpu() {
+    const Judgement here = in_place(), there = judge_systems(trial, *method, inputs, answer);
+    EXPECT_EQ(here.disagreement, "");
+    EXPECT_EQ(here.systems.pass, there.systems.pass);
+    EXPECT_EQ(here.systems.suspect, there.systems.suspect);
+    EXPECT_EQ(here.systems.failed, there.systems.failed);
+    EXPECT_EQ(here.systems.first_failure, there.systems.first_failure);
+    EXPECT_EQ(here.systems.words, there.systems.words);
+    EXPECT_EQ(here.findings.ratio, there.findings.ratio);
+    EXPECT_EQ(here.findings.flaw, there.findings.flaw);
+    EXPECT_EQ(here.info, there.info);
+  }
+  const Registry registry = builtin_registry();
+  const Method* method = nullptr;
+  Trial trial;
+  const std::unique_ptr<Device> device = cpu(Backend::emulated);
+  Context context{*device};
+  Inputs<double> inputs;
+  std::optional<Staging<double>> staging;
+  std::uint64_t digest = 0;
+  Answer<double> answer;
+  std::vector<std::int64_t> singular, not_finite, off;
+};
+
+TEST_F(VerdictOfABatchInPlace, NamesTheSystemsThatTheCpuNames) {
+  singular = {17, 500, 999};
+  not_finite = {40, 41};
+  off = {77, 640};
+  for (const char* problem : {"gesv", "getrf", "potrf", "posv", "geinv"}) {
+    SCOPED_TRACE(problem);
+    solve(problem, 1000);
+    expect_that_of_the_cpu();
+    EXPECT_EQ(in_place().systems.first_failure, std::string(problem) == "getrf" ? 40 : 17);
+  }
+  solve("gesv", 1000);
+  EXPECT_EQ(in_place().systems.words,
+            "the worst of 1000 systems is 17; 0 suspect, 7 failed: 40, 41 (NaN or Inf); 77, 640 (residual); "
+            "17, 500, 999 (zero or non-positive pivot)");
+}
+
+TEST_F(VerdictOfABatchInPlace, TheErrorIsTheLargestOfAllSystems) {
+  not_finite = {3};
+  off = {640};
+  solve("gesv", 1000);
+  double largest = 0;
+  for (const Findings& found : check_systems(*method, inputs, answer, trial.tolerance)) {
+    if (std::isfinite(found.forward_error)) largest = std::max(largest, found.forward_error);
+  }
+  EXPECT_GT(largest, 1e-10);
+  EXPECT_NEAR(in_place().findings.forward_error, largest, 1e-12 * largest);
+  EXPECT_NEAR(judge_systems(trial, *method, inputs, answer).findings.forward_error, largest, 1e-12 * largest);
+  EXPECT_EQ(in_place().systems.first_failure, 3);
+}
+
+TEST_F(VerdictOfABatchInPlace, OfMoreFaultsThanAreNamed) {
+  for (std::int64_t s = 0; s < 1000; s += 3) off.push_back(s);
+  solve("gesv", 1000);
+  expect_that_of_the_cpu();
+  EXPECT_EQ(in_place().systems.failed, 334);
+}
+
+TEST_F(VerdictOfABatchInPlace, OfElementsBeyondTheDevicesRangeIsTheCpus) {
+  solve("gesv", 400);
+  for (std::int64_t i = 0; i < n; ++i) inputs.b(i, 399) *= 0x1p300;
+  staging->upload(inputs);
+  digest = device_digest(context, staging->pristine().data(), staging->pristine().bytes());
+  expect_that_of_the_cpu();
+  EXPECT_EQ(in_place().systems.first_failure, 399);
+}
+
+TEST_F(VerdictOfABatchInPlace, WhereInputsHaveChangedIsTheCpus) {
+  off = {390};
+  solve("gesv", 400);
+  device->fill(staging->pristine().data(), 0, staging->pristine().bytes());
+  expect_that_of_the_cpu();
+}
+
+TEST_F(VerdictOfABatchInPlace, WhereTwoJudgesDifferIsAnError) {
+  solve("gesv", 1000);
+  answer.x(n - 1, 500) *= 1.001;  // one of those that the CPU judges too
+  const Judgement found = in_place();
+  EXPECT_EQ(found.systems.failed, 0);
+  EXPECT_NE(found.disagreement.find("system 500: two judges of one answer disagree"), std::string::npos)
+      << found.disagreement;
 }
 
 TEST_F(VerdictInPlace, AnAnswerThatIsAnotherOnTheHostIsAnError) {

@@ -1,0 +1,161 @@
+// The judge of a batch on a device beside the CPU's, on the backend `emulated`.
+
+#include "kernels/residual_device/system_ratios.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+struct Case {
+  const char* id;
+  Backend backend;
+};
+
+/// A batch solved in the memory that the judge looks at.
+template <class T>
+class Judged {
+ public:
+  Judged(const char* id, Backend backend, const Shape& shape, MatrixKind kind)
+      : method(row_of(registry, id)),
+        inputs(make_inputs<T>(method.problem, shape, kind, 7)),
+        backend_(backend) {}
+  void solve() {
+    staging.emplace(*device, method, defaults(method), inputs.shape, 1);
+    staging->upload(inputs);
+    staging->reset();
+    Operands<T> operands = staging->operands(0);
+    method.entry(backend_).template get<T>()(context, operands, defaults(method));
+  }
+  T* answer() { return const_cast<T*>(staging->answer(0).data); }
+  std::vector<double> ratios(double tolerance) {
+    return system_ratios(context, method, *staging, 0, inputs.shape, tolerance).value();
+  }
+  std::vector<Findings> by_cpu(double tolerance) {
+    return check_systems(method, inputs, staging->download(0), tolerance);
+  }
+
+  const Registry registry = builtin_registry();
+  const Method& method;
+  Inputs<T> inputs;
+  const std::unique_ptr<Device> device = cpu(Backend::emulated);
+  Context context{*device};
+  std::optional<Staging<T>> staging;
+
+ private:
+  Backend backend_;
+};
+
+Shape shape_of(std::int64_t n, std::int64_t nrhs, std::int64_t batch, Uplo uplo) {
+  Shape shape{n, n, n, nrhs, uplo};
+  shape.batch = batch;
+  return shape;
+}
+
+void expect_near(double ratio, double of_cpu, const std::string& words) {
+  if (!std::isfinite(of_cpu) || of_cpu == std::numeric_limits<double>::max()) {
+    EXPECT_EQ(ratio, of_cpu) << words;
+  } else {
+    EXPECT_NEAR(ratio, of_cpu, 1e-3 * std::max(1.0, of_cpu)) << words;
+  }
+}
+
+class SystemRatios : public testing::TestWithParam<Case> {
+ protected:
+  template <class T>
+  void expect_that_of_the_cpu(const Shape& shape) {
+    const Problem problem = builtin_problem();
+    Judged<T> batch(GetParam().id, GetParam().backend, shape, kind_for(problem));
+    batch.solve();
+    // Right ones, and wrong ones by all orders of magnitude.
+    const Extent one = problem->x(shape.single());
+    for (std::int64_t s = 3; s < shape.batch; ++s) {
+      T& element =
+          batch.answer()[s * one.rows * one.cols + one.rows / 2 * (one.cols > shape.nrhs ? one.rows + 1 : 1)];
+      element *= static_cast<T>(1 + std::pow(10.0, static_cast<double>(s % 17) - 16));
+    }
+    const double tolerance = default_tolerance(problem);
+    const std::vector<double> ratios = batch.ratios(tolerance);
+    const std::vector<Findings> found = batch.by_cpu(tolerance);
+    std::size_t open = 0;
+    for (std::size_t s = 0; s < ratios.size(); ++s) {
+      const std::string words =
+          batch.method.id() + ", n " + std::to_string(shape.n) + ", system " + std::to_string(s);
+      if (std::isnan(ratios[s])) {
+        ++open;
+      } else {
+        expect_near(ratios[s], found[s].ratio, words);
+      }
+    }
+    // Of products only those whose ratio is above 1 are left to the CPU.
+    EXPECT_TRUE(open == 0 || problem == Problem::named("gemm")) << batch.method.id() << ", n " << shape.n;
+    EXPECT_FALSE(std::isnan(ratios.front())) << batch.method.id() << ", n " << shape.n;
+  }
+  static Problem builtin_problem() {
+    const std::string id = GetParam().id;
+    return Problem::named(id.substr(0, id.find('/')));
+  }
+};
+
+TEST_P(SystemRatios, AreThoseOfTheCpu) {
+  for (const std::int64_t n : {1, 5, 16, 33, 67}) {
+    expect_that_of_the_cpu<double>(shape_of(n, 1, 21, Uplo::lower));
+    expect_that_of_the_cpu<float>(shape_of(n, 1, 21, Uplo::lower));
+  }
+  expect_that_of_the_cpu<double>(shape_of(13, 6, 21, Uplo::upper));
+  expect_that_of_the_cpu<double>(shape_of(131, 1, 5, Uplo::lower));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SystemRatios,
+    testing::Values(Case{"gesv/batched", Backend::emulated}, Case{"getrf/batched", Backend::emulated},
+                    Case{"potrf/batched", Backend::emulated}, Case{"posv/batched", Backend::emulated},
+                    Case{"geinv/batched", Backend::emulated}, Case{"trsv/openblas", Backend::host},
+                    Case{"gemm/openblas", Backend::host}),
+    [](const auto& info) { return test_name(info.param.id); });
+
+TEST(SystemRatiosOfFaults, AreInfiniteOrLeftOpen) {
+  Judged<double> batch("getrf/batched", Backend::emulated, shape_of(11, 1, 9, Uplo::lower),
+                       MatrixKind::uniform);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  batch.inputs.a(4, 1 * 11 + 6) = std::nan("");
+  batch.inputs.a(4, 2 * 11 + 6) = infinity;
+  for (std::int64_t j = 0; j < 11; ++j) {
+    for (std::int64_t i = 0; i < 11; ++i) batch.inputs.a(i, 3 * 11 + j) *= 1e-100;  // beyond 2^-200
+    batch.inputs.a(j, 4 * 11 + 2) = 0;                                              // singular: still factors
+  }
+  batch.solve();
+  Operands<double> operands = batch.staging->operands(0);
+  operands.info[5] = 7;              // no pivot is 0
+  operands.pivots[6 * 11 + 3] = 11;  // no such row
+  std::swap(operands.pivots[7 * 11], operands.pivots[7 * 11 + 1]);
+  const std::vector<double> ratios = batch.ratios(30);
+  const std::vector<Findings> found = batch.by_cpu(30);
+  EXPECT_EQ(ratios[1], infinity);
+  EXPECT_EQ(ratios[2], infinity);
+  for (const std::size_t s : {3, 5, 6}) EXPECT_TRUE(std::isnan(ratios[s])) << s;
+  for (const std::size_t s : {0, 4, 7, 8}) expect_near(ratios[s], found[s].ratio, std::to_string(s));
+  EXPECT_LE(ratios[4], 30);
+}
+
+/// A problem whose judge nobody here knows is the CPU's.
+TEST(SystemRatiosOfFaults, AreNoneOfAnotherJudge) {
+  Judged<double> batch("getrf/batched", Backend::emulated, shape_of(5, 1, 3, Uplo::lower),
+                       MatrixKind::uniform);
+  batch.solve();
+  ProblemRow problem = batch.method.problem.row();
+  problem.judge.real = nullptr;
+  Method other = batch.method;
+  other.problem = Problem(problem);
+  EXPECT_FALSE(system_ratios(batch.context, other, *batch.staging, 0, batch.inputs.shape, 30));
+}
+
+}  // namespace
+}  // namespace gaussweep
