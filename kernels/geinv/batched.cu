@@ -1,11 +1,15 @@
 /// geinv/batched: the inverses of many small matrices in one launch.
 ///
 /// Source: gaussweep. Each matrix is a group of threads' with a row each in registers (getrf/small_rows.cuh):
-/// Gauss-Jordan elimination in place with partial pivoting. Layout: column-major, matrices side by side; the
-/// inverse takes the place of A. Cost: 2 n^3 operations a matrix; A is read and written once. Workspace:
-/// none. A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 128.
+/// Gauss-Jordan elimination in place with partial pivoting. Where they do not fit, a block's in panels of 32
+/// columns (getrf/panels.cuh): LU, then both substitutions of the identity. Layout: column-major, matrices
+/// side by side; the inverse takes the place of A. Cost: 2 n^3 operations a matrix; A is read and written
+/// once, by panels n / 64 + n / 32 times. Workspace: by panels another A. A pivot that is exactly 0 gives
+/// info > 0, and the answer is then not finite. n <= 512.
 
+#include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
+#include "kernels/getrf/small_rows.hpp"
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
@@ -25,12 +29,30 @@ __global__ void __launch_bounds__(S::threads) invert_small(std::int64_t count, i
   if (inside && seat.thread == 0) info[seat.system] = found;
 }
 
+template <class T, int Rows>
+__global__ void __launch_bounds__(Rows, panels::blocks_at_once<Rows>)
+    invert_panels(int n, T* a, T* x, int* info) {
+  __shared__ panels::Desk<T, Rows> desk;
+  const std::int64_t s = blockIdx.x, first = s * n * n;
+  panels::Panels<T, Rows, false> system(desk, {a + first, n, Uplo::lower});
+  const int found = system.factor();
+  system.invert(x + first);
+  if (threadIdx.x == 0) info[s] = found;
+}
+
 }  // namespace
 
 template <class T>
-void geinv_batched(Context& context, Operands<T>& op, const Parameters&) {
+void geinv_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("invert");
+  if (batched::is_by_panels(shape.n, parameters, batched::most_rows)) {
+    T* const x = op.workspace.template take<T>(shape.n * shape.n * shape.batch);
+    return panels::for_rows(shape.n, [&](auto rows) {
+      simt::launch(context, invert_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
+                   static_cast<int>(shape.n), op.a.data, x, op.info);
+    });
+  }
   small::for_order<T, 1, false>(shape.n, [&](auto share) {
     using S = decltype(share);
     simt::launch(context, invert_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,

@@ -92,12 +92,16 @@ Method lapack() {
 }
 
 Method batched() {
-  Method method =
-      geinv_method("batched",
-                   "Gauss-Jordan elimination with partial pivoting of many small matrices, rows in "
-                   "the registers of a thread each",
-                   "gaussweep");
-  method.accepts = small::accepts;
+  Method method = geinv_method(
+      "batched",
+      "Gauss-Jordan elimination of many small matrices, or LU, rows or panels of them in registers",
+      "gaussweep");
+  method.parameters = batched::parameters();
+  method.accepts = batched::accepts;
+  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
+    const bool by_panels = batched::is_by_panels(shape.n, parameters, batched::most_rows);
+    return by_panels ? workspace_piece(shape.n * shape.n * shape.batch, element) : 0;
+  };
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_batched)));
 }
 

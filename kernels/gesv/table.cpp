@@ -257,11 +257,11 @@ Method cublas() {
 }
 
 Method batched() {
-  Method method = row(
-      gesv(), "batched",
-      "LU with partial pivoting of many small systems, rows in the registers of a thread each", "gaussweep");
-  method.overwrites = false;
-  method.accepts = small::accepts;
+  Method method =
+      row(gesv(), "batched",
+          "LU with partial pivoting of many small systems, rows or panels of them in registers", "gaussweep");
+  method.parameters = batched::parameters();
+  method.accepts = batched::accepts;
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_batched)));
 }
 

@@ -1,15 +1,34 @@
 #pragma once
-/// What the tables know of small systems whose rows lie in registers (small_rows.cuh).
+/// What the tables know of small systems: rows in registers (small_rows.cuh), or panels of them (panels.cuh).
+
+#include <string>
+#include <vector>
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/registry/parameters.hpp"
 
-namespace gaussweep::small {
+namespace gaussweep::batched {
 
-constexpr std::int64_t most_rows = 128;
+constexpr std::int64_t most_rows = 128, most_of_panels = 512;
 
-inline bool accepts(const Shape& shape, const Parameters&) {
-  return shape.n <= most_rows;
+inline std::vector<Parameter> parameters() {
+  return {choice_parameter("kernel", {"auto", "rows", "panels"},
+                           "whole rows in registers, to order 128, or panels of 32 columns; auto: rows as "
+                           "long as they fit")};
 }
 
-}  // namespace gaussweep::small
+inline bool accepts(const Shape& shape, const Parameters& parameters) {
+  return shape.n <= (parameters.choice("kernel") == "rows" ? most_rows : most_of_panels);
+}
+
+/// @param rows_to the last order whose rows the registers hold
+inline bool is_by_panels(std::int64_t n, const Parameters& parameters, std::int64_t rows_to) {
+  const std::string& kernel = parameters.choice("kernel");
+  return kernel == "auto" ? n > rows_to : kernel == "panels";
+}
+/// Of LU and Cholesky: from 65 on in double four threads a row spill.
+constexpr std::int64_t rows_to(std::size_t element) {
+  return element == 8 ? 64 : most_rows;
+}
+
+}  // namespace gaussweep::batched

@@ -1,7 +1,9 @@
 #pragma once
-/// Systems of order up to 128 in batches, factored and solved in one launch: gesv/batched and posv/batched.
+/// Small systems in batches, factored and solved in one launch: gesv/batched and posv/batched.
 
+#include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
+#include "kernels/getrf/small_rows.hpp"
 #include "kernels/registry/method.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
@@ -56,10 +58,35 @@ void solve_columns(Context& context, Operands<T>& op) {
   });
 }
 
-/// X of A X = B, `Symmetric` where A is positive definite; up to four right-hand sides at a time.
+/// By panels; A is left factored.
+template <class T, int Rows, bool Symmetric>
+__global__ void __launch_bounds__(Rows, panels::blocks_at_once<Rows>)
+    solve_panels(Batch batch, T* a, const T* b, T* x, int* info) {
+  __shared__ panels::Desk<T, Rows> desk;
+  const std::int64_t s = blockIdx.x, n = batch.n, of_b = s * n * batch.nrhs;
+  panels::Panels<T, Rows, Symmetric> system(desk, {a + s * n * n, batch.n, batch.uplo});
+  const int found = system.factor();
+  if (threadIdx.x == 0) info[s] = found;
+  if (batch.nrhs == 1) return system.template solve<1>(b + of_b, x + of_b, 1);
+  for (int first = 0; first < batch.nrhs; first += panels::width) {
+    const std::int64_t at = of_b + first * n;
+    system.template solve<panels::width>(b + at, x + at, batch.nrhs - first);
+  }
+}
+
+/// X of A X = B, `Symmetric` where A is positive definite; up to four right-hand sides at a time, by panels
+/// 32.
 template <class T, bool Symmetric>
-void solve(Context& context, Operands<T>& op) {
+void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.stage("solve");
+  const Shape& shape = op.shape;
+  if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T)))) {
+    const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
+    return panels::for_rows(shape.n, [&](auto rows) {
+      simt::launch(context, solve_panels<T, rows, Symmetric>, dim3(static_cast<unsigned>(shape.batch)),
+                   dim3(rows), 0, batch, op.a.data, op.b.data, op.x.data, op.info);
+    });
+  }
   if (op.shape.nrhs == 1) return solve_columns<T, 1, Symmetric>(context, op);
   solve_columns<T, 4, Symmetric>(context, op);
 }

@@ -103,9 +103,10 @@ Method lapack() {
 
 Method batched() {
   Method method = getrf_method(
-      "batched", "LU with partial pivoting of many small matrices, rows in the registers of a thread each",
+      "batched", "LU with partial pivoting of many small matrices, rows or panels of them in registers",
       "gaussweep");
-  method.accepts = small::accepts;
+  method.parameters = batched::parameters();
+  method.accepts = batched::accepts;
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_batched)));
 }
 

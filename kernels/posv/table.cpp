@@ -69,9 +69,9 @@ Method lapack() {
 
 Method batched() {
   Method method = row(posv(), "batched",
-                      "L D L^T of many small systems, rows in the registers of a thread each", "gaussweep");
-  method.overwrites = false;
-  method.accepts = small::accepts;
+                      "Cholesky of many small systems, rows or panels of them in registers", "gaussweep");
+  method.parameters = batched::parameters();
+  method.accepts = batched::accepts;
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(posv_batched)));
 }
 

@@ -1,12 +1,15 @@
 /// potrf/batched: the Cholesky factors of many small matrices in one launch.
 ///
 /// Source: gaussweep. Each matrix is a group of threads' with a row each in registers (getrf/small_rows.cuh):
-/// A = L D L^T without pivots, then columns times the roots of D. Layout: column-major, matrices side by
-/// side; the factor takes the place of the triangle `uplo` of A, the other one is neither read nor written.
-/// Cost: 2/3 n^3 operations a matrix, twice Cholesky's; the triangle is read and written once. Workspace:
-/// none. A pivot that is not positive gives info > 0. n <= 128.
+/// A = L D L^T without pivots, then columns times the roots of D; and a block's in panels of 32 columns where
+/// rows do not fit (getrf/panels.cuh). Layout: column-major, matrices side by side; the factor takes the
+/// place of the triangle `uplo` of A, the other one is neither read nor written. Cost: 2/3 n^3 operations a
+/// matrix, twice Cholesky's, by panels 1/3 n^3; the triangle is read and written once, by panels n / 96
+/// times. Workspace: none. A pivot that is not positive gives info > 0. n <= 512.
 
+#include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
+#include "kernels/getrf/small_rows.hpp"
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
@@ -28,12 +31,27 @@ __global__ void __launch_bounds__(S::threads)
   if (inside && seat.thread == 0) info[seat.system] = found;
 }
 
+template <class T, int Rows>
+__global__ void __launch_bounds__(Rows, panels::blocks_at_once<Rows>)
+    cholesky_panels(int n, T* a, Uplo uplo, int* info) {
+  __shared__ panels::Desk<T, Rows> desk;
+  const std::int64_t s = blockIdx.x;
+  const int found = panels::Panels<T, Rows, true>(desk, {a + s * n * n, n, uplo}).factor();
+  if (threadIdx.x == 0) info[s] = found;
+}
+
 }  // namespace
 
 template <class T>
-void potrf_batched(Context& context, Operands<T>& op, const Parameters&) {
+void potrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
+  if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T)))) {
+    return panels::for_rows(shape.n, [&](auto rows) {
+      simt::launch(context, cholesky_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
+                   static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
+    });
+  }
   small::for_order<T, 1, true>(shape.n, [&](auto share) {
     using S = decltype(share);
     simt::launch(context, cholesky_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
