@@ -5,6 +5,16 @@ include(CMakePackageConfigHelpers)
 
 set(share ${CMAKE_INSTALL_DATADIR}/gaussweep)
 set_target_properties(gaussweep PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+# The parser writes manual page and completion: it knows every command and option.
+set(manual ${CMAKE_BINARY_DIR}/generated/gaussweep.1)
+set(completion ${CMAKE_BINARY_DIR}/generated/gaussweep.bash)
+install(CODE "
+  set(program \"$<TARGET_FILE:gaussweep>\")
+  if(NOT EXISTS \"\${program}\")
+    message(FATAL_ERROR \"no program to install; first: cmake --build ${CMAKE_BINARY_DIR} --target gaussweep\")
+  endif()
+  execute_process(COMMAND \"\${program}\" help --man OUTPUT_FILE \"${manual}\" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND \"\${program}\" help --bash OUTPUT_FILE \"${completion}\" COMMAND_ERROR_IS_FATAL ANY)")
 install(TARGETS gaussweep)
 install(DIRECTORY analysis jobs DESTINATION ${share} USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CONTRIBUTING.md CHANGELOG.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -14,19 +24,13 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The loader as a Python package; below /usr Debian's python3 finds it, elsewhere PYTHONPATH names the folder.
 set(GAUSSWEEP_PYTHON_DIR lib/python3/dist-packages CACHE STRING "folder of the Python package, below the prefix")
 install(FILES analysis/__init__.py analysis/loader.py analysis/hdf5.py analysis/identity.py analysis/restorations.py
+  analysis/words.py
   DESTINATION ${GAUSSWEEP_PYTHON_DIR}/gaussweep)
 
 file(RELATIVE_PATH report ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/gaussweep/analysis/report)
 file(CREATE_LINK ${report} ${CMAKE_BINARY_DIR}/generated/gaussweep-report SYMBOLIC)
 install(FILES ${CMAKE_BINARY_DIR}/generated/gaussweep-report DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-# The parser writes both: they know every command and option.
-set(manual ${CMAKE_BINARY_DIR}/generated/gaussweep.1)
-set(completion ${CMAKE_BINARY_DIR}/generated/gaussweep.bash)
-add_custom_command(OUTPUT ${manual} ${completion} DEPENDS gaussweep VERBATIM
-  COMMAND gaussweep help --man > ${manual}
-  COMMAND gaussweep help --bash > ${completion})
-add_custom_target(gaussweep_manual ALL DEPENDS ${manual} ${completion})
 install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME gaussweep)
 
