@@ -11,6 +11,7 @@ import pandas as pd
 
 from . import identity, restorations
 from .hdf5 import DAMAGED, Foreign, check_claim, check_schema
+from .words import counted
 
 STATUSES = ["pass", "suspect", "failed", "diverged", "skipped", "timeout", "crashed", "oom", "error"]
 ANSWERED = {"pass", "suspect", "failed"}  # the method came to an answer, so its time means something
@@ -230,7 +231,7 @@ def _once(warnings):
         of.setdefault(words if colon else warning, []).append(place)
     return [
         (
-            f"{places[0]}{f' and {len(places) - 1} more files' if len(places) > 1 else ''}: {words}"
+            f"{places[0]}{' and ' + counted(len(places) - 1, 'more file') if len(places) > 1 else ''}: {words}"
             if words != places[0]
             else words
         )
@@ -346,7 +347,7 @@ def _refer_to_rows(frames, offset, warnings, path):
             frame["trial"] = rows.reindex(frame["trial"]).fillna(-1).to_numpy().astype(np.int64)
         lost = ~frame["trial"].between(0, len(records) - 1)
         if lost.any():
-            warnings.append(f"{path}: {int(lost.sum())} rows of /{name} belong to no record and were left out")
+            warnings.append(f"{path}: left out {counted(lost.sum(), 'row')} of /{name} of no record")
         frames[name] = frame = frame[~lost].reset_index(drop=True)
         frame["trial"] = frame["trial"].astype(np.int64) + offset
 
@@ -399,7 +400,7 @@ def _drop_repetitions(night):
     if not repeated.any():
         return
     night.warnings.append(
-        f"{int(repeated.sum())} records stand in more than one file (or were retried): the last one of each counts"
+        f"{counted(repeated.sum(), 'record')} in more than one file (or retried): the last one of each counts"
     )
     _take_away(night, repeated)
 
@@ -429,7 +430,7 @@ def _leave_earlier_runs(night):
         return
     night.earlier = records[later > 0].assign(ago=later[later > 0].astype(int))
     night.warnings.append(
-        f"{int((later > 0).sum())} records of earlier runs of the same plan are compared with the last one"
+        f"{counted((later > 0).sum(), 'record')} of earlier runs of the same plan, compared with the last one"
     )
     _take_away(night, later > 0)
 

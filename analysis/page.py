@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from . import colours, plots
-from .words import factor, is_finite, number, percent, printable, seconds, text, whole  # noqa: F401
+from .words import counted, factor, is_finite, number, percent, printable, seconds, text, whole  # noqa: F401
 
 LONGEST_NAME = 200  # bytes of a file's, without number and ending
 EMBED_MOST = 20_000  # bytes of a CSV that also travels inside the page
@@ -154,7 +154,7 @@ class Page:
             rows.append("<tr>" + "".join(cells) + "</tr>")
         heads = "".join(f'<th scope="col"{"" if form is None else " class=n"}>{text(h)}</th>' for _, h, form in columns)
         left = len(frame) - limit
-        tail = f" {left} more rows are in the CSV." if left > 0 else ""
+        tail = f" {counted(left, 'more row')} in the CSV." if left > 0 else ""
         markup = (
             f'<figure class="table"><figcaption>{text(caption + tail)} {self._csv(name, frame)}</figcaption>'
             f'<div class="scroll{" long" if len(rows) > LONG_TABLE else ""}"><table class="sortable"'

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from .words import number, percent, seconds, text
+from .words import counted, number, percent, seconds, text
 
 NEAREST, FARTHEST = 1e-30, 1e30  # what is drawn on a logarithmic axis; residuals of what diverges reach 1e300
 MOST_DOTS = 4000  # of a cloud
@@ -62,7 +62,7 @@ class Plot:
                 x = np.asarray(series.x, dtype=float)
                 good &= np.isfinite(x) & (x > 0 if self.xlog else True)
             if self.kind == "dots" and good.sum() > MOST_DOTS:
-                said.append(f"{good.sum() - MOST_DOTS} points of {series.label} are not drawn")
+                said.append(f"not drawn: {counted(good.sum() - MOST_DOTS, 'point')} of {series.label}")
                 good[
                     np.setdiff1d(
                         np.flatnonzero(good),
@@ -89,7 +89,7 @@ class Plot:
             far = (y > self.farthest) | (y < NEAREST)
             if far.any():
                 end = f"{self.farthest:.0e}".replace("e+", "e")
-                said.append(f"{far.sum()} points beyond {end} (or below 1e-30) are drawn there")
+                said.append(f"{counted(far.sum(), 'point')} beyond {end} (or below 1e-30), drawn there")
             y = np.clip(y, NEAREST, self.farthest)
         if self.xlog and self.kind != "bars":
             x = np.clip(x.astype(float), NEAREST, FARTHEST)

@@ -45,6 +45,11 @@ def factor(value):
     return f"{_three(value)}×" if is_finite(value) else "–"
 
 
+def counted(count, what):
+    """1 row, 2 rows."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def is_finite(value):
     try:
         return bool(np.isfinite(value))

@@ -6,7 +6,7 @@ import pandas as pd
 from ..comparison import Unjudged, trend_of, verdicts_of
 from ..frames import answered, best, slug
 from ..loader import STATUSES
-from ..page import factor, seconds, whole
+from ..page import counted, factor, seconds, whole
 from ..plots import Plot, Series
 
 TRIAL = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
@@ -62,7 +62,7 @@ def sentences(night):
     unjudged = f" Times were not compared: {rows.attrs['unjudged']}." if "unjudged" in rows.attrs else ""
     runs = int(night.earlier["ago"].max())
     since = "the last run" if runs == 1 else f"the {runs} earlier runs"
-    yield f"Since {since} of the same plan: of {len(rows)} trials {', '.join(words)}.{unjudged}", "changes"
+    yield f"Since {since} of the same plan: of {counted(len(rows), 'trial')} {', '.join(words)}.{unjudged}", "changes"
     try:
         over = trend_of(night)["changes"]
     except Unjudged:  # said already
@@ -70,7 +70,7 @@ def sentences(night):
     for sentence in over[:MOST_CHANGES]:
         yield f"{sentence}.", "since"
     if len(over) > MOST_CHANGES:
-        yield f"So changed {len(over) - MOST_CHANGES} more trials (gaussweep trend names them).", "since"
+        yield f"So changed {counted(len(over) - MOST_CHANGES, 'more trial')} (gaussweep trend names them).", "since"
 
 
 def since(page, night):
@@ -91,7 +91,7 @@ def since(page, night):
     changed.sort(key=lambda series: -size[id(series)])
     page.plots([_over_nights(series, days) for series in changed[:MOST_DRAWN]])
     if len(changed) > MOST_DRAWN:
-        page.add(f"{len(changed) - MOST_DRAWN} more trials changed; those that changed most are drawn.")
+        page.add(f"{counted(len(changed) - MOST_DRAWN, 'more trial')} changed; those that changed most are drawn.")
 
 
 def _over_nights(series, days):

@@ -1,7 +1,7 @@
 """What a run costs besides its arithmetic: the host's launches, joules, and at which clocks races were run."""
 
 from ..frames import answered, best, over
-from ..page import factor, number, percent, seconds, whole
+from ..page import counted, factor, number, percent, seconds, whole
 from .overview import winners
 
 OTHER_CLOCKS = 0.02  # from here on two SM clocks are different ones
@@ -132,4 +132,4 @@ def _clocks(page, records):
         for (problem, precision, _, size, device), low, high in list(apart.itertuples(name=None))[:12]
     )
     if len(apart) > 12:
-        page.nothing(f"{len(apart) - 12} more races of this kind.")
+        page.nothing(f"{counted(len(apart) - 12, 'more race')} of this kind.")

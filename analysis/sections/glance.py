@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..frames import devices_by_age, pairs
-from ..page import factor, number, percent, seconds, whole
+from ..page import counted, factor, number, percent, seconds, whole
 from ..papers.beside import beside
 from ..papers.common import heads
 from ..papers.experiments import matching, run_of
@@ -36,7 +36,8 @@ def _missing(night):
     for path, attributes, count in night.files:
         total = attributes.get("total", "")
         if total.isdigit() and int(total) > count and not attributes.get("merged_from"):
-            gaps.append(f"{attributes.get('plan_name') or path.parent.name} ({count} of {total} trials)")
+            name = attributes.get("plan_name") or path.parent.name
+            gaps.append(f"{name} ({count} of {counted(int(total), 'trial')})")
     if gaps:
         yield (
             (
@@ -55,19 +56,21 @@ def _ended(records):
         return
     where = broken.groupby(["problem", "method", "status"]).size().sort_values(ascending=False, kind="stable")
     shown = [f"{problem}/{method} {status} ({count})" for (problem, method, status), count in where.items()]
-    yield f"{len(broken)} trials did not finish: {_first(shown, 5)}.", "failures"
+    yield f"{counted(len(broken), 'trial')} did not finish: {_first(shown, 5)}.", "failures"
 
 
 def _not_accepted(records):
     wrong = records[records["status"].isin(WRONG) & records["unexpected"]]
     if len(wrong):
-        yield f"{len(wrong)} answers were not accepted: {_on_matrices(wrong)}.", "failures"
+        yield f"{counted(len(wrong), 'answer')} not accepted: {_on_matrices(wrong)}.", "failures"
     passed = records[(records["status"] == "pass") & records["unexpected"]]
     if len(passed):
-        yield f"{len(passed)} answers passed, against what the plan expects: {_on_matrices(passed)}.", "failures"
+        many = counted(len(passed), "answer")
+        yield f"{many} passed, against what the plan expects: {_on_matrices(passed)}.", "failures"
     findings = records[records["finding"]]
     if len(findings):
-        yield f"{len(findings)} trials did not pass, as the plan expects: {_on_matrices(findings)}.", "failures"
+        many = counted(len(findings), "trial")
+        yield f"{many} did not pass, as the plan expects: {_on_matrices(findings)}.", "failures"
 
 
 def _on_matrices(records):
@@ -80,9 +83,10 @@ def _gpus(records):
     for first, second in zip(devices, devices[1:]):
         both = pairs(rows, first, second)
         if len(both):
+            low, middle, high = (factor(float(v)) for v in both["ratio"].quantile([0, 0.5, 1]))
             yield (
-                f"{second} over {first}: median speedup {factor(float(both['ratio'].median()))} over {len(both)}"
-                f" trials in common ({factor(float(both['ratio'].min()))} to {factor(float(both['ratio'].max()))})."
+                f"{second} over {first}: median speedup {middle} over {counted(len(both), 'trial')} in common"
+                f" ({low} to {high})."
             ), "architectures"
 
 
@@ -111,7 +115,7 @@ def _doubts(night):
     records = night.records
     slow = night.samples["throttled"] != 0
     if slow.any():
-        yield f"{int(slow.sum())} of {len(slow)} samples were taken under throttling.", "provenance"
+        yield f"Taken under throttling: {slow.sum()} of {counted(len(slow), 'sample')}.", "provenance"
     for name, group in night.devices[night.devices["capability"] > 0].groupby("gpu_name"):
         apart = [
             f"{what} {number(low / 1e12)} to {number(high / 1e12)} {unit}"

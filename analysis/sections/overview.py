@@ -5,7 +5,7 @@ import pandas as pd
 
 from ..frames import answered, best
 from ..loader import STATUSES
-from ..page import factor, number, percent, seconds, whole
+from ..page import counted, factor, number, percent, seconds, whole
 from .glance import glance, leaders_table
 
 
@@ -21,8 +21,10 @@ def overview(page, night):
     devices = [d for d in sorted(records["device"].unique())]
     page.items(glance(night))
     page.add(
-        f"{len(records)} trials in {len(night.files)} file{'s' * (len(night.files) != 1)}, "
-        f"{len(night.samples)} samples, on {', '.join(devices)}: " + ", ".join(f"{status[s]} {s}" for s in known) + "."
+        f"{counted(len(records), 'trial')} in {counted(len(night.files), 'file')}, "
+        f"{counted(len(night.samples), 'sample')}, on {', '.join(devices)}: "
+        + ", ".join(f"{status[s]} {s}" for s in known)
+        + "."
     )
     if (records["backend"] == "emulated").any():
         page.add(
@@ -40,9 +42,9 @@ def _warnings(page, night):
     mark = page.mark()
     page.items(several[:20])
     if len(several) > 20:
-        page.nothing(f"{len(several) - 20} more remarks of this kind.")
+        page.nothing(f"{counted(len(several) - 20, 'more remark')} of this kind.")
     if not any("left out" in warning for warning in several):
-        page.fold(f"{len(several)} remark{'s' * (len(several) > 1)} on the files", mark)
+        page.fold(f"{counted(len(several), 'remark')} on the files", mark)
 
 
 def what_ran(page, night):

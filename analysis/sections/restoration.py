@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import image as pictures
 
-from ..page import factor, number, seconds
+from ..page import counted, factor, number, seconds
 
 # (what was done to the image, kind of noise) -> the figure that shows it in the thesis
 FIGURES = {
@@ -58,7 +58,7 @@ def restoration(page, night):
         )
         page.pictures(one.name, words, [("degraded", png(one.degraded)), ("restored", png(one.restored))])
     if len(several) > MOST:
-        page.nothing(f"{len(several) - MOST} more restorations are in the table only.")
+        page.nothing(f"{counted(len(several) - MOST, 'more restoration')} in the table only.")
 
 
 def png(levels):

@@ -1,6 +1,6 @@
 """The verdict grid: for each device problems by sizes, who wins, by how much, how near the limit."""
 
-from ..page import factor, percent, seconds, text
+from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids
 
 MOST_SIZES = 8  # side by side: as many as a sheet of paper takes
@@ -32,7 +32,7 @@ def verdict(page, night, baseline=""):
         if len(rows) > MOST_ROWS:
             mark = page.mark()
             _show(page, f"grid-{i + 1}-more", rows[MOST_ROWS:])
-            page.fold(f"{len(rows) - MOST_ROWS} more rows of {device}", mark)
+            page.fold(f"{counted(len(rows) - MOST_ROWS, 'more row')} of {device}", mark)
     if any((races["share"] > 1).any() for *_, races in found):
         page.put(
             '<p id="above-limit">* More than 100 %: the limit is that of the trial\'s precision and of all elements. A'

@@ -34,6 +34,10 @@ std::size_t cut_of(const std::string& word, std::size_t width) {
 
 }  // namespace
 
+std::string counted(std::size_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string seconds_text(double seconds) {
   if (std::isnan(seconds)) return {};
   const double size = std::fabs(seconds);

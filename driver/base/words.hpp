@@ -9,6 +9,8 @@ namespace gaussweep::driver {
 
 /// "1.23 s", "4.5 ms", "67 us", "8.9 ns".
 std::string seconds_text(double seconds);
+/// "1 trial", "2 trials".
+std::string counted(std::size_t count, const std::string& what);
 /// "1.5 GiB"
 std::string bytes_text(double bytes);
 /// 90 as people write it, "9.0"; empty for 0, which needs none.

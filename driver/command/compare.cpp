@@ -170,7 +170,7 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
   const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
   fmt::print("{}", render_text(methods, width));
   if (!pairs.rows.empty()) fmt::print("\n{}", render_text(pairs, width));
-  if (hidden > 0) fmt::print("… and {} more trials (--limit)\n", hidden);
+  if (hidden > 0) fmt::print("… and {} (--limit)\n", counted(hidden, "more trial"));
   if (!crossovers.rows.empty())
     fmt::print("\nWhere one overtakes the other:\n{}", render_text(crossovers, width));
   if (!accuracy.rows.empty()) fmt::print("\nStatus or accuracy changed:\n{}", render_text(accuracy, width));

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
@@ -41,7 +42,7 @@ void merge_to_file(const MergeOptions& options) {
 
   std::int64_t dropped = 0;
   for (const MergeInput& input : merged.inputs) {
-    fmt::print("{}: {} record{}", input.path, input.records, input.records == 1 ? "" : "s");
+    fmt::print("{}: {}", input.path, counted(input.records, "record"));
     if (input.expected > input.records)
       fmt::print(", {} of its trials are missing", input.expected - input.records);
     if (input.dropped > 0) fmt::print(", {} dropped as duplicates", input.dropped);
@@ -50,8 +51,8 @@ void merge_to_file(const MergeOptions& options) {
   }
   for (const std::string& what : missing) fmt::print("left out: {}\n", what);
   for (const std::string& remark : merged.remarks) say(fmt::format("note: {}\n", remark));
-  fmt::print("{}: {} records, {} duplicate{} dropped\n", options.output, merged.results.records.size(),
-             dropped, dropped == 1 ? "" : "s");
+  fmt::print("{}: {}, {} dropped\n", options.output, counted(merged.results.records.size(), "record"),
+             counted(dropped, "duplicate"));
 }
 
 }  // namespace

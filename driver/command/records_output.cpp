@@ -72,8 +72,8 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details) {
 void print_groups(const std::vector<Group>& groups, std::size_t hidden) {
   fmt::print("{}", render_text(summary_table(groups, false), output_width()));
   if (hidden > 0)
-    fmt::print("… and {} more rows: --limit 0 shows all; --problem, --method, --n, --best and others fewer\n",
-               hidden);
+    fmt::print("… and {}: --limit 0 shows all; --problem, --method, --n, --best and others fewer\n",
+               counted(hidden, "more row"));
   if (groups.empty()) return;
   fmt::print("{}",
              paragraph("RATIO: the residual over what rounding may cause, the worst of a row; judged against "
@@ -98,8 +98,7 @@ void print_failures(const std::vector<io::Record>& records, const char* between)
   if (!doubts.rows.empty())
     fmt::print("{}Doubtful, though the answers are within the tolerance:\n{}", between,
                render_text(doubts, output_width()));
-  fmt::print("\n{} record{}: {}\n", records.size(), records.size() == 1 ? "" : "s",
-             status_counts_text(records));
+  fmt::print("\n{}: {}\n", counted(records.size(), "record"), status_counts_text(records));
 }
 
 void print_races(const std::vector<io::Record>& records, const io::Results& all, Format format,

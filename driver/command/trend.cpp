@@ -77,11 +77,12 @@ void print(const Trend& trend, std::size_t limit) {
   const std::vector<std::string> changes = trend_sentences(trend);
   const std::size_t shown = limit > 0 ? std::min(limit, changes.size()) : changes.size();
   for (std::size_t i = 0; i < shown; ++i) fmt::print("{}", paragraph(printable(changes[i]), width));
-  if (shown < changes.size()) fmt::print("… and {} more changes (--limit)\n", changes.size() - shown);
-  fmt::print("{}",
-             paragraph(fmt::format("{} nights, {} trials: {}", trend.nights.size(), trend.series.size(),
-                                   changes.empty() ? "no change" : fmt::format("{} changes", changes.size())),
-                       width));
+  if (shown < changes.size())
+    fmt::print("… and {} (--limit)\n", counted(changes.size() - shown, "more change"));
+  fmt::print("{}", paragraph(fmt::format("{}, {}: {}", counted(trend.nights.size(), "night"),
+                                         counted(trend.series.size(), "trial"),
+                                         changes.empty() ? "no change" : counted(changes.size(), "change")),
+                             width));
 }
 
 void show_trend(const TrendOptions& options) {

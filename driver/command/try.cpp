@@ -184,9 +184,9 @@ bool print_answer(const io::Results& results) {
 std::string not_reached_words(const std::filesystem::path& run, const std::string& time_limit) {
   const SweepStatus status = status_of(io::read_journal(run / "journal.jsonl"), false, moment_now(), 0);
   return fmt::format(
-      "Not reached within --time-limit {}: {} of {} trials. A longer one, --problem or --method "
+      "Not reached within --time-limit {}: {} of {}. A longer one, --problem or --method "
       "reach more.",
-      time_limit, status.total - status.done, status.total);
+      time_limit, status.total - status.done, counted(static_cast<std::size_t>(status.total), "trial"));
 }
 
 int try_matrix(TryWords& words, const Commands& commands) {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/command/option_words.hpp"
@@ -58,9 +59,9 @@ void verify_to_stdout(const VerifyOptions& options, Commands& commands) {
     json["exit_code"] = result.exit_code;
     fmt::print("{}\n", json_text(json));
   } else {
-    fmt::print("{}{}{} of {} records changed: now {}\n", render_text(changes, output_width()),
-               changes.rows.empty() ? "" : "\n", changes.rows.size(), result.records.size(),
-               status_counts_text(result.records));
+    fmt::print("{}{}{} of {} changed: now {}\n", render_text(changes, output_width()),
+               changes.rows.empty() ? "" : "\n", changes.rows.size(),
+               counted(result.records.size(), "record"), status_counts_text(result.records));
     if (result.not_judged > 0) {
       fmt::print("{} kept their status: their residual or tolerance was not stored\n", result.not_judged);
     }

@@ -10,6 +10,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
 #include "driver/compare/compare.hpp"
 
 namespace gaussweep::driver {
@@ -204,11 +205,11 @@ std::string count_words(const Comparison& comparison) {
                 "unknown; --only host-bound)",
                 counts[Verdict::host_bound]);
   return fmt::format(
-      "{} trials in both: {} SAME, {} FASTER, {} SLOWER, {} UNCLEAR{}, {} without times; {} only in base, {} "
+      "{} in both: {} SAME, {} FASTER, {} SLOWER, {} UNCLEAR{}, {} without times; {} only in base, {} "
       "only in new",
-      comparison.pairs.size(), counts[Verdict::same], counts[Verdict::faster], counts[Verdict::slower],
-      counts[Verdict::unclear], host_bound, counts[Verdict::untimed], comparison.only_base,
-      comparison.only_new);
+      counted(comparison.pairs.size(), "trial"), counts[Verdict::same], counts[Verdict::faster],
+      counts[Verdict::slower], counts[Verdict::unclear], host_bound, counts[Verdict::untimed],
+      comparison.only_base, comparison.only_new);
 }
 
 std::string regression_words(const Comparison& comparison) {
@@ -216,7 +217,7 @@ std::string regression_words(const Comparison& comparison) {
   const std::vector<std::string>& all = comparison.regressions;
   if (all.empty()) return "No regression.";
   const std::vector<std::string> first(all.begin(), all.begin() + std::min(all.size(), most));
-  return fmt::format("{} regression{}: {}{}", all.size(), all.size() == 1 ? "" : "s",
+  return fmt::format("{}: {}{}", counted(all.size(), "regression"),
                      printable(fmt::format("{}", fmt::join(first, "; "))),
                      all.size() > most ? fmt::format("; and {} more", all.size() - most) : "");
 }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "driver/base/words.hpp"
 #include "driver/results/host_names.hpp"
 #include "io/files/errors.hpp"
 
@@ -157,7 +158,7 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
   }
   if (conflicts > most_conflicts)
     merged.remarks.push_back(
-        fmt::format("and {} more records were judged again", conflicts - most_conflicts));
+        fmt::format("and judged again: {}", counted(conflicts - most_conflicts, "more record")));
   plans.erase("");
   if (plans.size() > 1) {
     merged.remarks.push_back(

@@ -272,8 +272,8 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
     });
   };
   if (empty == Empty::is_refused && !records.empty() && std::all_of(records.begin(), records.end(), is_out))
-    throw UsageError(fmt::format("none of the {} records is of all that is asked for; there are {}",
-                                 records.size(), present_words(records, filter)));
+    throw UsageError(fmt::format("none of the {} is of all that is asked for; there are {}",
+                                 counted(records.size(), "record"), present_words(records, filter)));
   records.erase(std::remove_if(records.begin(), records.end(), is_out), records.end());
   return records;
 }

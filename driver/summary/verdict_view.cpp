@@ -50,7 +50,7 @@ using Lines = std::vector<std::string>;  // lines_of_a_cell of them
 
 Lines cell_lines(const VerdictGrid& grid, const VerdictCell& cell) {
   if (cell.winner == nullptr) {
-    return {"none passed", fmt::format("of {} method{}", cell.methods, cell.methods == 1 ? "" : "s"), "", ""};
+    return {"none passed", "of " + counted(cell.methods, "method"), "", ""};
   }
   const Record& r = cell.winner->first;
   std::string lead = "uncontested";
@@ -86,7 +86,7 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
   std::string text = fmt::format("{}{}{}{} on {}: ", task_words(any), which, row.details.empty() ? "" : ", ",
                                  printable(row.details), printable(grid.device));
   if (cell.winner == nullptr)
-    return text + fmt::format("none of {} method{} passed.", cell.methods, cell.methods == 1 ? "" : "s");
+    return text + fmt::format("none of {} passed.", counted(cell.methods, "method"));
   const Record& r = cell.winner->first;
   text += fmt::format("{}/{}{}, {}", printable(r.problem), printable(r.method), backend_words(grid, r),
                       seconds_text(cell.winner->median));

@@ -179,7 +179,7 @@ class RobustTest(unittest.TestCase):
         again.write(self.base / "b" / "results.h5")
         page, stderr = report(self.base / "a.h5", self.base / "b", out=self.base / "out")
         keys = [(r["key"], r["gpu_name"] if "gpu_name" in r else "") for r in whole.records]
-        self.assertIn("5 records stand in more than one file", stderr)
+        self.assertIn("5 records in more than one file", stderr)
         self.assertIn(f"{len(set(keys)) + 1} trials", page.words("overview"))
         samples = sum(1 for s in whole.samples) + 5
         self.assertIn(f"{samples} samples", page.words("overview"))
@@ -328,7 +328,7 @@ class RobustTest(unittest.TestCase):
         night.samples.append(dict(trial=99, index=0, seconds=1.0))
         night.stages.append(dict(trial=-5, kernel="ghost", calls=1, seconds=1.0))
         page = self.page(night)
-        self.assertIn("belong to no record", page.words("overview"))
+        self.assertIn("of no record", page.words("overview"))
         self.assertNotIn("ghost", page.text)
 
     def test_many_series_of_long_names_are_all_drawn(self):

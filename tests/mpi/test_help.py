@@ -240,7 +240,7 @@ class Data(SweepTest):
         wrong = run([*ask, "--only", "slow"])
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("nearest: slower", wrong.stderr)
-        self.assertIn("1 more trials (--limit)", run(["compare", base, base, "--all", "--limit", "3"]).stdout)
+        self.assertIn("1 more trial (--limit)", run(["compare", base, base, "--all", "--limit", "3"]).stdout)
 
     def test_a_nights_text(self):
         night, before = self.sweep(self.plan(PLAN)), self.folder / "before"
