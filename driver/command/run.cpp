@@ -77,8 +77,10 @@ void add_run_command(CLI::App& app, Commands& commands) {
     if (!words->shard.empty()) parse_shard(words->shard, options);
     if (!options.store_limit.empty()) check_store_limit(options.store_limit);
     options.command_line = command_line(commands);
-    options.at_end = [output = options.output](const io::JournalContents& journal) {
-      spdlog::info("{}", run_end_words(output, journal));
+    options.program = commands.argv[0];
+    options.at_end = [program = options.program,
+                      output = options.output](const io::JournalContents& journal) {
+      spdlog::info("{}", run_end_words(program, output, journal));
     };
     std::signal(SIGPIPE, SIG_IGN);  // before MPI: whoever listened may have left
     commands.exit_code = run_sweep(options, commands.registry);

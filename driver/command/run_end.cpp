@@ -98,7 +98,8 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
 }
 
 /// Empty where the two share no trial on one place.
-std::string changes_words(const std::string& run, const fs::path& before, const io::Results& now) {
+std::string changes_words(const std::string& program, const std::string& run, const fs::path& before,
+                          const io::Results& now) {
   const std::string base = (fs::path(run).is_absolute() ? before : fs::proximate(before)).string();
   Comparison comparison;
   try {
@@ -111,7 +112,7 @@ std::string changes_words(const std::string& run, const fs::path& before, const 
   if (!is_here) return {};
   const std::string text =
       fmt::format("Since {}: {}. {}", printable(base), count_words(comparison), regression_words(comparison));
-  return text + fmt::format("\n  gaussweep compare {} {}", shell_word(base), shell_word(run));
+  return text + fmt::format("\n  {} compare {} {}", shell_word(program), shell_word(base), shell_word(run));
 }
 
 }  // namespace
@@ -125,15 +126,16 @@ fs::path last_run_before(const fs::path& run, const io::JournalContents& journal
   return {};
 }
 
-std::string run_end_words(const std::string& run, const io::JournalContents& journal) {
+std::string run_end_words(const std::string& program, const std::string& run,
+                          const io::JournalContents& journal) {
   const io::Results now = results_of(journal);
   std::string text = winners_words(verdict_grids(now.records, now.devices, now.hosts));
   const auto add = [&](const std::string& words) {
     if (!words.empty()) text += (text.empty() ? "" : "\n") + words;
   };
   const fs::path before = last_run_before(run, journal);
-  if (!before.empty()) add(changes_words(run, before, now));
-  add(fmt::format("Next: gaussweep summary {0} --best --by gpu, or gaussweep report {0} -o report",
+  if (!before.empty()) add(changes_words(program, run, before, now));
+  add(fmt::format("Next: {0} summary {1} --best --by gpu, or {0} report {1} -o report", shell_word(program),
                   shell_word(run)));
   return text;
 }

@@ -13,7 +13,8 @@ namespace gaussweep::driver {
 std::filesystem::path last_run_before(const std::filesystem::path& run, const io::JournalContents& journal);
 
 /// A line or more, without a line break at the end.
-/// @param run the directory, as the user named it
-std::string run_end_words(const std::string& run, const io::JournalContents& journal);
+/// @param program, run as the user named them: the words that follow begin with them
+std::string run_end_words(const std::string& program, const std::string& run,
+                          const io::JournalContents& journal);
 
 }  // namespace gaussweep::driver

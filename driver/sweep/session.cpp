@@ -78,15 +78,16 @@ struct Work {
   std::vector<Trial> todo;
 };
 
-/// What goes on with this run: --resume or --retry-failed.
+/// What goes on with this run: --resume or --retry-failed. In a batch job the script's own command.
 std::string command_to(const Session& session, const char* how) {
   const RunOptions& options = session.options;
+  const std::string submitted = environment_value("GAUSSWEEP_SUBMITTED_BY");
+  if (!submitted.empty()) return submitted + " " + how;
   std::string more;
   if (options.backend != "auto") more += " --backend " + options.backend;
   if (options.shard.count > 1)
     more += fmt::format(" --shard {}/{}", options.shard.number, options.shard.count);
-  return fmt::format("{}gaussweep run {} -o {}{} {}",
-                     session.world.size() > 1 ? fmt::format("mpirun -n {} ", session.world.size()) : "",
+  return fmt::format("{}{} run {} -o {}{} {}", session.world.launcher(), shell_word(options.program),
                      shell_word(options.plan), shell_word(options.output), more, how);
 }
 
@@ -133,8 +134,8 @@ void judge_recorded(RunDirectory& directory, const std::vector<Trial>& trials) {
   if (judged == 0) return;
   std::string words;
   for (const auto& [change, count] : changes) words += fmt::format("; {} of them: {}", count, change);
-  spdlog::warn("{} records had another tolerance than the plan has now and were judged again by the plan's{}",
-               judged, changes.empty() ? "; no status changed" : words);
+  spdlog::warn("judged again, by the tolerance that the plan has now: {}{}", counted(judged, "record"),
+               changes.empty() ? "; no status changed" : words);
 }
 
 /// `auto` must not turn a night on GPUs into weeks of emulation because the driver is broken this time.
@@ -160,8 +161,7 @@ void note_vanished(RunDirectory& directory, const Expansion& expansion) {
   }
   if (keys.empty() && directory.journal().records.empty()) return;
   directory.note(io::note::Vanished{keys});
-  if (!keys.empty())
-    spdlog::warn("{} recorded trials are no longer in the plan; their records are kept", keys.size());
+  if (!keys.empty()) spdlog::warn("no longer in the plan: {}; kept", counted(keys.size(), "record"));
 }
 
 void note_start(RunDirectory& directory, const Session& session, const Planned& planned, const Work& work) {
@@ -252,16 +252,16 @@ void tell_unexpected(const Work& work, const RunDirectory& directory, const Sess
                          record.message.empty() ? "" : ", ", printable(record.message));
   }
   if (findings > 0 && options.is_kept) {
-    spdlog::info("{} trial{} did not pass, as the plan expects: findings (gaussweep summary {} --failures)",
-                 findings, findings == 1 ? "" : "s", shell_word(options.output));
+    spdlog::info("{} did not pass, as the plan expects: findings ({} summary {} --failures)",
+                 counted(findings, "trial"), shell_word(options.program), shell_word(options.output));
   }
   if (unexpected == 0 || options.made_plan) return;  // `try` says it in its own words
   if (unexpected > most_named) names += fmt::format("\n  and {} more", unexpected - most_named);
-  const std::string next =
-      options.is_kept ? fmt::format("\nall of them: gaussweep summary {} --failures\nonce more: {}",
-                                    shell_word(options.output), command_to(session, "--retry-failed"))
-                      : "";
-  spdlog::warn("{} trial{} did not end as {}:{}{}", unexpected, unexpected == 1 ? "" : "s",
+  std::string next;
+  if (options.is_kept)
+    next = fmt::format("\nall of them: {} summary {} --failures\nonce more: {}", shell_word(options.program),
+                       shell_word(options.output), command_to(session, "--retry-failed"));
+  spdlog::warn("{} did not end as {}:{}{}", counted(unexpected, "trial"),
                options.is_kept ? "the plan expects" : "expected", names, next);
 }
 
@@ -358,7 +358,7 @@ void print_dry_run(const Expansion& expansion, const RunOptions& options) {
     fmt::print("{} {}{}\n", trial.key, describe(trial),
                trial.skip_reason.empty() ? "" : " [skipped: " + printable(trial.skip_reason) + "]");
   }
-  fmt::print("{} trials\n", trials.size());
+  fmt::print("{}\n", counted(trials.size(), "trial"));
 }
 
 /// Before anything has begun, an output that cannot be written is a usage error.
@@ -379,7 +379,7 @@ int sweep_into(RunDirectory& directory, Session& session, const Planned& planned
   keep_messages(log_of_rank(directory.path(), world.rank()));
   if (directory.journal().torn) spdlog::warn("the journal's last line was torn by a kill; it was dropped");
   if (directory.journal().damaged > 0) {
-    spdlog::warn("{} damaged lines of the journal are not counted", directory.journal().damaged);
+    spdlog::warn("not counted: {} of the journal", counted(directory.journal().damaged, "damaged line"));
   }
   const double store_limit = store_limit_of(options.store_limit, planned.plan, directory.path() / "matrices");
   refuse_other_backend(options, directory.journal(), planned.backend);
@@ -392,8 +392,9 @@ int sweep_into(RunDirectory& directory, Session& session, const Planned& planned
   note_start(directory, session, planned, work);
   record_skipped(directory, work, session.registry);
   directory.sync();
-  spdlog::info("{} trials, {} to do, {} rank(s), backend {}, into {}", work.all.size(), work.todo.size(),
-               world.size(), to_string(planned.backend), directory.path().string());
+  spdlog::info("{}, {} to do, {}, backend {}, into {}", counted(work.all.size(), "trial"), work.todo.size(),
+               counted(static_cast<std::size_t>(world.size()), "rank"), to_string(planned.backend),
+               directory.path().string());
   if (options.backend == "auto" && planned.backend == Backend::emulated) {
     spdlog::warn("no GPU can be used ({}): the kernels run emulated on the CPU, which is slow",
                  without_gpu(session.ranks));
@@ -450,8 +451,8 @@ int lead(Session& session, const std::vector<json>& gathered) {
     try {
       return sweep_into(*directory, session, planned, told);
     } catch (const io::StorageError& e) {
-      throw io::StorageError(fmt::format("{}. {} records are safe in {}. Once this is mended, go on with: {}",
-                                         e.what(), directory->safe_records(),
+      throw io::StorageError(fmt::format("{}. {} safe in {}. Once this is mended, go on with: {}", e.what(),
+                                         counted(directory->safe_records(), "record"),
                                          (directory->path() / "journal.jsonl").string(),
                                          command_to(session, "--resume")));
     }

@@ -24,6 +24,7 @@ struct RunOptions {
   double grace = 20;
   std::string store_limit;  ///< "50GiB", "none"; empty: the plan's, else half of the free disk
   Shard shard;
+  std::string program = "gaussweep";  ///< as it was called
   std::string command_line;
   /// Called on the first rank once all is recorded, where nothing was stopped early.
   std::function<void(const io::JournalContents&)> at_end;

@@ -36,6 +36,15 @@ bool started_by_launcher() {
   return false;
 }
 
+/// The launcher, as it was called. Open MPI sets its own variables under srun too, but not before MPI_Init.
+std::string starter() {
+  const bool by_mpirun =
+      std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("MPI_LOCALNRANKS") != nullptr;
+  if (by_mpirun || std::getenv("SLURM_STEP_ID") == nullptr) return "mpirun";
+  const char* const interface = std::getenv("SLURM_MPI_TYPE");
+  return interface == nullptr ? "srun" : fmt::format("srun --mpi={}", interface);
+}
+
 /// What this process may use; none where the system does not say.
 cpu_set_t cpus() {
   cpu_set_t set;
@@ -72,6 +81,7 @@ void spare_networks() {
 World::World() : mpi_(started_by_launcher()) {
   if (!mpi_) return;
   launcher_patience_ = patience_of_launcher();
+  starter_ = starter();
   spare_networks();
   check(MPI_Init(nullptr, nullptr), "MPI_Init");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -93,6 +103,10 @@ World::World() : mpi_(started_by_launcher()) {
   int length = 0;
   MPI_Get_library_version(text, &length);
   mpi_version_ = std::string(text, static_cast<std::size_t>(length)).substr(0, std::string(text).find(','));
+}
+
+std::string World::launcher() const {
+  return size_ > 1 ? fmt::format("{} -n {} ", starter_, size_) : "";
 }
 
 World::~World() {

@@ -36,6 +36,8 @@ class World final : public Post {
   int cpu_parts() const { return cpu_parts_; }
   int cpu_part() const { return cpu_part_; }
   double launcher_patience() const override { return launcher_patience_; }
+  /// What starts as many ranks again, with a space behind it: "mpirun -n 4 "; empty for one rank.
+  std::string launcher() const;
   /// Version of the MPI library; empty without MPI.
   const std::string& mpi_version() const { return mpi_version_; }
 
@@ -51,6 +53,7 @@ class World final : public Post {
  private:
   bool lost_peer_ = false;
   bool mpi_ = false;
+  std::string starter_ = "mpirun";  ///< of the ranks
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1, cpu_part_ = 0, cpu_parts_ = 1;
   double launcher_patience_ = std::numeric_limits<double>::infinity();
   std::string mpi_version_;

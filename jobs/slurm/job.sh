@@ -144,6 +144,15 @@ wait_for_launched() {
   launched=
 }
 
+# submission WORD…: the command that submits such a job again, with its options but --resume and --retry-failed.
+submission() {
+  local word
+  printf '%q' "$jobs/slurm/$script"
+  for word in "$@"; do
+    [[ $word == --resume || $word == --retry-failed ]] || printf ' %q' "$word"
+  done
+}
+
 # run_sweep DIR WORD…: `gaussweep run PLAN -o DIR --resume WORD…` on all ranks of the job. Ends the script with its exit code.
 run_sweep() {
   local directory=$1 ranks code=0 before left ended told=false stopped='' interrupted=false passed_on=false launched=''

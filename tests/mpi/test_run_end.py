@@ -25,7 +25,7 @@ class RunEnd(SweepTest):
         directory = self.sweep(self.plan(PLAN.replace("[30, 61]", "[61]")))
         self.assertRegex(self.stderr, r"on .+: gesv/(lapack|gauss_pivot_serial), .*(times as fast|level with)")
         self.assertNotIn("Since", self.stderr)
-        self.assertIn(f"Next: gaussweep summary {directory} --best --by gpu", self.stderr)
+        self.assertIn(f"Next: {harness.GAUSSWEEP} summary {directory} --best --by gpu", self.stderr)
 
     def test_many_cases_are_counted(self):
         self.sweep(self.plan(PLAN.replace("[30, 61]", "[30, 31, 33, 34, 35]")))
@@ -40,7 +40,7 @@ class RunEnd(SweepTest):
         self.assertNotIn("Since", self.stderr)  # a part is not compared with the whole
         directory = self.sweep(plan, output="runs/d")
         self.assertRegex(self.stderr, rf"Since {self.folder}/runs/a: 4 trials in both: ")
-        self.assertRegex(self.stderr, rf"gaussweep compare \S*runs/a {directory}")
+        self.assertRegex(self.stderr, rf"{harness.GAUSSWEEP} compare \S*runs/a {directory}")
         # Nights by date, each with its sweep.
         self.sweep(plan, output="dated/2020-02-28/sweep")
         self.sweep(plan, output="dated/2020-02-29/sweep")
@@ -58,9 +58,16 @@ class RunEnd(SweepTest):
             plan, "--time-limit", "0.001", "--grace", "0", "--backend", "emulated", "--shard", "2/2", ranks=2, code=5
         )
         self.assertIn(
-            f"go on with: mpirun -n 2 gaussweep run {plan} -o {directory} --backend emulated --shard 2/2 --resume",
+            f"go on with: mpirun -n 2 {harness.GAUSSWEEP} run {plan} -o {directory} --backend emulated --shard 2/2"
+            " --resume",
             self.stderr,
         )
+
+    def test_in_a_batch_job_the_next_command_submits_again(self):
+        plan = self.plan(PLAN.replace("[30, 61]", "[1500]"))
+        submitted = "jobs/slurm/sweep.sbatch plan.yaml -o 'a b' --nodes 2"
+        self.sweep(plan, "--time-limit", "0.001", "--grace", "0", code=5, GAUSSWEEP_SUBMITTED_BY=submitted)
+        self.assertIn(f"go on with: {submitted} --resume\n", self.stderr)
 
     def test_a_live_line_under_mpirun(self):
         plan = self.plan(PLAN.replace("nights", "live").replace("[30, 61]", "200:203:1"))

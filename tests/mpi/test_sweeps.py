@@ -144,7 +144,7 @@ class Sweeps(SweepTest):
         before, _ = harness.journal(directory)
         strict = self.plan(plan + "tolerance: {gesv: 1e-9}\n")
         self.sweep(strict, "--resume", code=1)
-        self.assertIn("4 records had another tolerance than the plan has now and were judged again", self.stderr)
+        self.assertIn("judged again, by the tolerance that the plan has now: 4 records", self.stderr)
         self.assertIn("4 of them: pass is now failed", self.stderr)
         self.assertIn("0 to do", self.stderr)
         records = self.records(directory)

@@ -78,6 +78,22 @@ class Sweep(case.SlurmTest):
         self.assertEqual(self.cluster.wait_for_end(job), 0)
         self.check_two_nodes(directory, job)
 
+    def test_the_next_command_fits_how_it_was_started(self):
+        plan = self.folder / "crash.yaml"
+        plan.write_text("name: crash\nrepeats: 1\nwarmup: 0\nsweep:\n  - {problem: gesv, method: fault_abort, n: 4}\n")
+        job = self.submit("sweep.sbatch", plan, "-o", self.folder / "run", "--retry-failed", "--time", 5)
+        self.assertEqual(self.cluster.wait_for_end(job), 3)
+        again = f"{case.JOBS}/sweep.sbatch {plan} -o {self.folder}/run"
+        output = self.output_of(self.folder / "run")
+        self.assertRegex(output, rf"once more: {again} .*--time 5 --backend emulated --retry-failed\n")
+        self.assertEqual(output.count("--retry-failed"), 1)
+        done = self.cluster.run(
+            *("srun", "-n", "2", "--mpi=pmix", case.FAULTY, "run", plan, "-o", self.folder / "by-hand"),
+            env=self.cluster.environment(OMPI_MCA_btl="tcp,self"),
+        )
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(f"once more: srun --mpi=pmix -n 2 {case.FAULTY} run {plan}", done.stderr)
+
     def test_a_plain_sbatch_of_the_script(self):
         """And --gpus-per-task: mpirun's ranks see all GPUs of their node, not the first one all of them."""
         plan = self.plan(count=3, milliseconds=1)
