@@ -43,6 +43,7 @@ struct LastStart {
   std::size_t note = 0;  ///< its place among the notes
   Shard shard;
   Moment moment;
+  io::note::Left left;
   std::set<std::string> vanished;
 };
 
@@ -60,8 +61,11 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
       status.exit_code = -1;
       status.reason.clear();
       start.note = i;
+      start.left = {};
       start.shard = read_shard(run->shard).value_or(Shard{});
       start.moment = {parse_time(run->started), run->clock.boot, run->clock.uptime};
+    } else if (const auto* left = std::get_if<io::note::Left>(&notes[i])) {
+      start.left = *left;
     } else if (const auto* end = std::get_if<io::note::End>(&notes[i])) {
       status.ended = true;
       status.exit_code = static_cast<int>(end->exit_code);
@@ -98,9 +102,14 @@ void estimate(SweepStatus& status, const Moment& start, const Span& span, const 
   // The start is recorded in whole seconds.
   if (taken < 1) return;
   status.rate = static_cast<double>(status.fresh) / taken;
-  if (status.running && status.total > status.done) {
-    status.seconds_left = static_cast<double>(status.total - status.done) / status.rate;
-  }
+}
+
+/// What a run told last of the time left, less the time since.
+std::optional<TimeRange> left_now(const io::note::Left& told, double now) {
+  const double since = std::max(0.0, now - parse_time(told.time));
+  if (std::isnan(told.high) || std::isnan(since)) return std::nullopt;
+  const auto rest = [since](double seconds) { return std::max(0.0, seconds - since); };
+  return TimeRange{rest(told.low), rest(told.likely), rest(told.high)};
 }
 
 }  // namespace
@@ -152,6 +161,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
   status.devices = use_of_devices(recent);
   if (!status.failures.empty()) status.names = TrialColumns(all, Reader::person);
   estimate(status, start.moment, span, now);
+  if (running && status.total > status.done) status.left = left_now(start.left, now.seconds);
   const std::string builds = mixed_builds(journal.records);
   if (!builds.empty()) status.remarks.push_back(builds);
   // While a run writes, its last line may be half there: nothing to worry about.
@@ -159,7 +169,8 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
     status.remarks.emplace_back("the journal's last line is incomplete and does not count");
   if (journal.damaged > 0) {
     const std::string first = io::first_damage(journal);
-    status.remarks.push_back(fmt::format("{} damaged lines of the journal do not count{}", journal.damaged,
+    status.remarks.push_back(fmt::format("not counted: {} of the journal{}",
+                                         counted(journal.damaged, "damaged line"),
                                          first.empty() ? "" : " (" + first + ")"));
   }
   return status;
@@ -190,7 +201,7 @@ SweepStatus sum_of(const std::vector<NamedStatus>& all) {
     sum.unexpected += status.unexpected;
     for (const auto& [word, count] : status.counts) sum.counts[word] += count;
     for (const auto& [word, count] : status.findings) sum.findings[word] += count;
-    sum.seconds_left = std::fmax(sum.seconds_left, status.seconds_left);
+    if (status.left && (!sum.left || status.left->likely > sum.left->likely)) sum.left = status.left;
   }
   return sum;
 }
@@ -235,10 +246,9 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
   for (const auto& [directory, status] : all) {
     std::string state = state_of(status);
     if (status.ended && status.exit_code != 0) state += fmt::format(" with exit code {}", status.exit_code);
-    table.rows.push_back(
-        {directory, status.plan_name, state, progress_words(status.done, status.total),
-         std::isnan(status.seconds_left) ? std::string() : duration_words(status.seconds_left),
-         status.unexpected, counts_text(status.counts)});
+    table.rows.push_back({directory, status.plan_name, state, progress_words(status.done, status.total),
+                          status.left ? span_words(*status.left) : std::string(), status.unexpected,
+                          counts_text(status.counts)});
   }
   table.spare = {"status"};
   const SweepStatus sum = sum_of(all);
@@ -284,7 +294,7 @@ std::string statuses_line(const Statuses& statuses) {
   text += statuses.is_one() ? fmt::format(", {}", state_of(all.front().status))
                             : fmt::format(", {} of {} running", running, all.size());
   if (sum.unexpected > 0) text += fmt::format(", {} not as expected", sum.unexpected);
-  if (!std::isnan(sum.seconds_left)) text += fmt::format(", {} left", duration_words(sum.seconds_left));
+  if (sum.left) text += fmt::format(", {} left", span_words(*sum.left));
   return text;
 }
 
@@ -307,7 +317,11 @@ nlohmann::ordered_json status_json(const SweepStatus& status) {
       status.exit_code < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(status.exit_code);
   out["reason"] = status.reason;
   out["trials_per_second"] = number_json(status.rate);
-  out["seconds_left"] = number_json(status.seconds_left);
+  const TimeRange left =
+      status.left.value_or(TimeRange{io::Record::unknown, io::Record::unknown, io::Record::unknown});
+  out["seconds_left"] = number_json(left.likely);
+  out["seconds_left_low"] = number_json(left.low);
+  out["seconds_left_high"] = number_json(left.high);
   out["unexpected"] = status.unexpected;
   out["findings"] = nlohmann::ordered_json::object();
   for (const auto& [name, count] : status.findings) out["findings"][name] = count;
@@ -359,12 +373,8 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   if (status.elsewhere > 0) text += fmt::format(", and {} of other shards", status.elsewhere);
   if (status.vanished > 0) text += fmt::format(", and {} no longer in the plan", status.vanished);
   text += "\n";
-  if (!std::isnan(status.rate)) {
-    text += fmt::format("Rate:    {:.3g} trials a second", status.rate);
-    if (!std::isnan(status.seconds_left))
-      text += fmt::format(", {} left", duration_words(status.seconds_left));
-    text += "\n";
-  }
+  if (!std::isnan(status.rate)) text += fmt::format("Rate:    {:.3g} trials a second\n", status.rate);
+  if (status.left) text += fmt::format("Left:    {}\n", span_words(*status.left));
   const std::string words = counts_text(status.counts), findings = counts_text(status.findings);
   if (!words.empty()) text += fmt::format("Status:  {}\n", words);
   if (!findings.empty()) text += fmt::format("Findings: {}, as the plan expects\n", findings);

@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "driver/plan/cost_model.hpp"
 #include "driver/summary/device_use.hpp"
 #include "driver/summary/trial_columns.hpp"
 #include "driver/system/clock.hpp"
@@ -28,7 +30,7 @@ struct SweepStatus {
   std::int64_t exit_code = -1;
   std::string reason;                            ///< of an early end
   double rate = io::Record::unknown;             ///< trials a second since the last start
-  double seconds_left = io::Record::unknown;     ///< at that rate; only while running
+  std::optional<TimeRange> left;                 ///< seconds, as the run told last; only while running
   std::int64_t unexpected = 0;                   ///< records that did not end as the plan expects
   std::map<std::string, std::int64_t> findings;  ///< records that are no pass, as the plan expects, by status
   std::vector<io::Record> failures;              ///< the last of the unexpected ones, newest last

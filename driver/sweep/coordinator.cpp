@@ -4,10 +4,12 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "driver/base/words.hpp"
 #include "io/files/errors.hpp"
 
 namespace gaussweep::driver {
@@ -17,6 +19,7 @@ namespace {
 // and results.h5 hold up nobody.
 constexpr double batch_seconds = 0.2;
 constexpr std::size_t most_in_batch = 128;
+constexpr double note_interval = 10;    // seconds: the time left is noted so often
 constexpr double sync_interval = 0.05;  // seconds: so many lines share one sync under load
 // Seconds that a rank may take to answer: more than ending a worker for sure takes.
 constexpr double answer_patience = 15;
@@ -321,7 +324,7 @@ void Coordinator::stop(const std::string& reason) {
   if (!stopped_because_.empty()) return;
   stopped_because_ = reason;
   stopping_since_ = clock_.now();
-  spdlog::warn("stopping: {}; {} trials are running, {} are left for --resume", reason, running(),
+  spdlog::warn("stopping: {}; {} running, {} left for --resume", reason, counted(running(), "trial"),
                queue_.size());
 }
 
@@ -389,6 +392,19 @@ std::optional<TimeRange> Coordinator::seconds_left() {
   told_left_ = at_work > 0 ? time_left_.seconds(at_work, spent) : std::nullopt;
   next_tell_ = now + std::max(1.0, 50 * (clock_.now() - now));
   return told_left_;
+}
+
+void Coordinator::note_left(double now) {
+  if (now < next_note_) return;
+  const std::optional<TimeRange> left = seconds_left();
+  if (!left && !noted_left_) return;
+  noted_left_ = left.has_value();
+  next_note_ = now + note_interval;
+  io::note::Left note;
+  note.time = fine_time_stamp();
+  if (left) std::tie(note.low, note.likely, note.high) = std::tie(left->low, left->likely, left->high);
+  directory_.note(note);
+  directory_.flush();
 }
 
 void Coordinator::tell_all_to_finish(bool at_once) {
@@ -461,6 +477,7 @@ void Coordinator::step() {
   ask_back();
   const bool nothing_more = running_.empty() && (queue_.size() == 0 || !stopped_because_.empty());
   make_safe(now, nothing_more);
+  if (!nothing_more) note_left(now);
   progress_.show([this] { return seconds_left(); });
   directory_.write_results(false);
   const bool all_retired = static_cast<int>(gone_.size()) == post_.size();

@@ -99,6 +99,8 @@ class Coordinator {
   void heard_storing();
   void await_goodbyes(double now);
   std::optional<TimeRange> seconds_left();
+  /// For `status`: what is left, into the journal.
+  void note_left(double now);
 
   Post& post_;
   RunDirectory& directory_;
@@ -112,6 +114,8 @@ class Coordinator {
   TimeLeft time_left_;
   std::optional<TimeRange> told_left_;  ///< what was said last of the time left
   double next_tell_ = 0;                ///< when that is estimated anew
+  bool noted_left_ = false;             ///< the journal's last note of it knows it
+  double next_note_ = 0;                ///< when it is noted anew
   Queue queue_;
   StoreKeeper keeper_;
   RunLimits limits_;

@@ -43,6 +43,13 @@ void members(Visit& visit, note::Retired& n) {
   visit("reason", n.reason);
 }
 template <class Visit>
+void members(Visit& visit, note::Left& n) {
+  visit("low", n.low);
+  visit("likely", n.likely);
+  visit("high", n.high);
+  visit("time", n.time);
+}
+template <class Visit>
 void members(Visit& visit, note::End& n) {
   visit("exit_code", n.exit_code);
   visit("reason", n.reason);
@@ -70,6 +77,11 @@ std::string take(const Json& from, std::string& to) {
 std::string take(const Json& from, std::int64_t& to) {
   if (!from.is_number_integer()) return "a whole number";
   from.get_to(to);
+  return "";
+}
+std::string take(const Json& from, double& to) {
+  if (!from.is_number() && !from.is_null()) return "a number or null";
+  to = from.is_null() ? Record::unknown : from.get<double>();
   return "";
 }
 std::string take(const Json& from, std::vector<std::string>& to) {

@@ -57,6 +57,13 @@ struct Retired {
   std::string reason = "no reason was recorded";
 };
 
+/// What the run was told to take yet, in seconds; NaN: not known.
+struct Left {
+  static constexpr const char* name = "left";
+  double low = Record::unknown, likely = Record::unknown, high = Record::unknown;
+  std::string time;
+};
+
 /// An orderly end.
 struct End {
   static constexpr const char* name = "end";
@@ -71,8 +78,8 @@ struct Other {
 
 }  // namespace note
 
-using Note =
-    std::variant<note::Run, note::Device, note::Host, note::Vanished, note::Retired, note::End, note::Other>;
+using Note = std::variant<note::Run, note::Device, note::Host, note::Vanished, note::Retired, note::Left,
+                          note::End, note::Other>;
 
 /// As its line in the journal.
 nlohmann::json note_json(const Note& note);

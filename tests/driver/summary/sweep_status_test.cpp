@@ -55,14 +55,31 @@ TEST(SweepStatus, OfARunningSweep) {
   EXPECT_EQ(status.counts.at("pass"), 3);
   EXPECT_EQ(status.counts.at("crashed"), 1);
   EXPECT_DOUBLE_EQ(status.rate, 0.2);
-  EXPECT_DOUBLE_EQ(status.seconds_left, 30);
+  EXPECT_FALSE(status.left) << "nothing was told of it";
   ASSERT_EQ(status.failures.size(), 1U);
   EXPECT_EQ(status.failures[0].message, "signal 11");
   const std::string text = status_text(status, any_width);
-  for (const char* word : {"running", "4 of 10 (40.0%)", "30 s left", "3 pass, 1 crashed", "signal 11"}) {
+  for (const char* word : {"running", "4 of 10 (40.0%)", "3 pass, 1 crashed", "signal 11"}) {
     EXPECT_NE(text.find(word), std::string::npos) << word << " in:\n" << text;
   }
   EXPECT_EQ(status_json(status)["state"], "running");
+}
+
+TEST(SweepStatus, TheTimeLeftIsWhatTheRunToldLess) {
+  io::JournalContents journal = example_journal();
+  journal.notes.push_back(
+      note(R"({"note":"left","low":60.0,"likely":70.0,"high":200,"time":"2026-03-01T00:00:10.500Z"})"));
+  const SweepStatus status = status_of(journal, true, at(20.5), 10);
+  ASSERT_TRUE(status.left);
+  EXPECT_DOUBLE_EQ(status.left->low, 50);
+  EXPECT_DOUBLE_EQ(status.left->likely, 60);
+  EXPECT_DOUBLE_EQ(status.left->high, 190);
+  EXPECT_NE(status_text(status, any_width).find("Left:    50 s to 3 min 10 s\n"), std::string::npos);
+  EXPECT_EQ(status_json(status)["seconds_left"], 60);
+  EXPECT_DOUBLE_EQ(status_of(journal, true, at(100), 10).left->low, 0);
+  EXPECT_FALSE(status_of(journal, false, at(20.5), 10).left) << "killed";
+  journal.notes.push_back(note(R"({"note":"left","low":null,"likely":null,"high":null})"));
+  EXPECT_FALSE(status_of(journal, true, at(20.5), 10).left) << "the run knows it no more";
 }
 
 TEST(SweepStatus, WhatIsLeftForNowIsCounted) {
@@ -78,18 +95,20 @@ TEST(SweepStatus, OfAnEndedAndOfAKilledOne) {
   const SweepStatus status = status_of(journal, false, at(1e6), 10);
   EXPECT_TRUE(status.ended);
   EXPECT_EQ(status.exit_code, 5);
-  EXPECT_TRUE(std::isnan(status.seconds_left));
+  EXPECT_FALSE(status.left);
   EXPECT_DOUBLE_EQ(status.rate, 4.0 / 13) << "not thinned by the time since";
   EXPECT_NE(status_text(status, any_width).find("ended with exit code 5 (time limit)"), std::string::npos);
 }
 
 TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
   io::JournalContents journal = example_journal();
+  journal.notes.push_back(
+      note(R"({"note":"left","low":60,"likely":70,"high":200,"time":"2026-03-01T00:00:10Z"})"));
   journal.notes.push_back(note(R"({"note":"end","exit_code":5,"reason":"signal"})"));
   journal.notes.push_back(note(R"({"note":"vanished","keys":["key-m-1"]})"));
   journal.notes.push_back(
       note(R"({"note":"run","run_id":"r","total":9,"plan_name":"night","started":"2026-03-01T00:00:12Z"})"));
-  journal.notes_before[2] = journal.notes_before[3] = 4;  // made after it
+  journal.notes_before[2] = journal.notes_before[3] = 5;  // made after it
   const SweepStatus status = status_of(journal, true, at(16), 10);
   EXPECT_EQ(status.starts, 2);
   EXPECT_FALSE(status.ended);
@@ -97,7 +116,7 @@ TEST(SweepStatus, AResumeCountsFromItsOwnStart) {
   EXPECT_EQ(status.done, 3);
   EXPECT_EQ(status.fresh, 2);
   EXPECT_DOUBLE_EQ(status.rate, 0.5);
-  EXPECT_DOUBLE_EQ(status.seconds_left, 12);
+  EXPECT_FALSE(status.left) << "what the start before told";
 }
 
 TEST(SweepStatus, AShardIsDoneWithItsOwnTrials) {
@@ -111,7 +130,7 @@ TEST(SweepStatus, AShardIsDoneWithItsOwnTrials) {
   EXPECT_EQ(status.elsewhere, 1);
   EXPECT_EQ(status.counts.at("pass"), 3) << "the status of all that is there";
   EXPECT_NE(status_text(status, any_width).find("3 of 3 (100.0%), and 1 of other shards"), std::string::npos);
-  EXPECT_TRUE(std::isnan(status.seconds_left)) << "nothing is left of this shard";
+  EXPECT_FALSE(status.left) << "nothing is left of this shard";
 }
 
 TEST(SweepStatus, TheRateIsThatOfAClockThatOnlyRuns) {
@@ -230,14 +249,18 @@ TEST(Status, SeveralShardsStandInRowsWithTheirSum) {
   io::JournalContents other = example_journal();
   other.records[1].status = "pass";
   other.records[1].message.clear();
-  const Statuses both{{{"night/shard-1-of-3", status_of(example_journal(), true, at(20), 10)},
+  io::JournalContents first = example_journal();
+  first.notes.push_back(
+      note(R"({"note":"left","low":30,"likely":30,"high":30,"time":"2026-03-01T00:00:20Z"})"));
+  const Statuses both{{{"night/shard-1-of-3", status_of(first, true, at(20), 10)},
                        {"night/shard-3-of-3", status_of(other, false, at(20), 10)}},
                       {"night/shard-2-of-3 is not there"}};
   EXPECT_TRUE(both.any_running());
   const std::string text = statuses_text(both, any_width);
   for (const char* words :
-       {"All rows: PLAN night, DONE 4 of 10 (40.0%)", "night/shard-1-of-3  running  30 s",
-        "night/shard-3-of-3  killed ", "All:     8 of 20 (40.0%), 1 of 2 running, 1 not as expected, ",
+       {"All rows: PLAN night, DONE 4 of 10 (40.0%)", "night/shard-1-of-3  running  about 30 s",
+        "night/shard-3-of-3  killed ",
+        "All:     8 of 20 (40.0%), 1 of 2 running, 1 not as expected, about 30 s left",
         "Status:  7 pass, 1 crashed", "Note:    night/shard-2-of-3 is not there", "signal 11"})
     EXPECT_THAT(text, testing::HasSubstr(words));
   const auto json = statuses_json(both);
