@@ -65,10 +65,10 @@ def one_kind(rows):
 def facets(records, x="size"):
     """(words, rows, axis) of each figure, in which every row has its place: a figure a problem, precision and device;
     where that is too full, one a matrix or one for each right-hand sides, triangle and shape; of very many matrices one
-    along whose axis they stand. `axis`: what Plot says of x."""
-    for problem, precision, device, rows in panels(records):
+    along whose axis they stand. Batches have figures of their own. `axis`: what Plot says of x."""
+    for problem, precision, device, several, rows in _apart(records):
         for words, part in _split(rows):
-            words = ", ".join(w for w in (problem, precision, device, words) if w)
+            words = ", ".join(w for w in (problem, precision, device, several, words) if w)
             if part["matrix_name"].nunique() > MOST_FACETS and len(_variants(part)) > MOST_VARIANTS:
                 order = part.groupby("matrix_name")["size"].median().reset_index().sort_values(["size", "matrix_name"])
                 names = order["matrix_name"].to_list()
@@ -76,6 +76,14 @@ def facets(records, x="size"):
                 yield words, part.assign(place=places), {"x": "place", "names": names}
             else:
                 yield words, part, {"x": x}
+
+
+def _apart(records):
+    """`panels`, batches apart, with the words for them."""
+    for problem, precision, device, rows in panels(records):
+        for several, part in rows.groupby(rows["batch"] > 1):
+            words = "" if not several else "batches" if many(part["operands"]) else part["operands"].iloc[0]
+            yield problem, precision, device, words, part
 
 
 def _variants(rows):
@@ -357,6 +365,7 @@ def pairs(records, first, second):
         "config",
         "size",
         "nrhs",
+        "operands",
         "status",
         "seconds_q1",
         "seconds_median",

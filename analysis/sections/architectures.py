@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ..frames import devices_by_age, pairs, slug
-from ..page import factor, whole
+from ..frames import devices_by_age, many, pairs, slug
+from ..page import counted, factor, whole
 from ..plots import Plot, Series
 
 
@@ -55,20 +55,21 @@ def architectures(page, night):
             caption=f"Speedup of {second} over {first}, and the size from which the lead changes.",
         )
     if len(combos) > 6:
-        page.nothing(f"{len(combos) - 6} more pairs of GPUs are left out.")
+        page.nothing(f"Left out: {counted(len(combos) - 6, 'more pair')} of GPUs.")
 
 
 def _lines(group):
-    """The trial in the middle of each (method, size): its ratio and interval."""
-    ordered = group.sort_values(["problem", "method", "size", "ratio"], kind="stable")
-    place = ordered.groupby(["problem", "method", "size"]).cumcount()
-    count = ordered.groupby(["problem", "method", "size"])["ratio"].transform("size")
+    """The trial in the middle of each (method, operands, size): its ratio and interval."""
+    told = np.where(group["operands"] != "", ", " + group["operands"], "") if many(group["operands"]) else ""
+    ordered = group.assign(label=group["method"] + told).sort_values(["label", "size", "ratio"], kind="stable")
+    place = ordered.groupby(["label", "size"]).cumcount()
+    count = ordered.groupby(["label", "size"])["ratio"].transform("size")
     middle = ordered[place == (count - 1) // 2]
     return [
         Series(
-            method, part["size"].to_numpy(), part["ratio"].to_numpy(), part["low"].to_numpy(), part["high"].to_numpy()
+            label, part["size"].to_numpy(), part["ratio"].to_numpy(), part["low"].to_numpy(), part["high"].to_numpy()
         )
-        for method, part in middle.groupby("method")
+        for label, part in middle.groupby("label")
     ]
 
 

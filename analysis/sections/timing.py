@@ -23,15 +23,21 @@ def time_over_size(page, night):
         + (" n is the cube root of m·n·k." if (rows["problem"] == "gemm").any() else "")
     )
     rows = rows.assign(rate_low=_rate(rows, "seconds_q3"), rate_high=_rate(rows, "seconds_q1"))
+    for name, of in (("systems", "median"), ("systems_low", "q3"), ("systems_high", "q1")):
+        rows[name] = rows["batch"] / rows[f"seconds_{of}"]
     every = rows
     if night.earlier is not None:
         before = answered(night.earlier[night.earlier["key"].isin(rows["key"])])
         every = pd.concat([rows.assign(ago=0), before], ignore_index=True)
-    time = over(
-        every, "time", "Time", "time", "seconds_median", "seconds_q1", "seconds_q3", True, ylog=True, seconds=True
-    )
-    rate = over(rows, "rate", "Rate", "GFLOP/s", "gflops", "rate_low", "rate_high", ylog=True)
-    page.plots(figure for pair in zip(time, rate) for figure in pair)
+    for batches, own in rows.groupby(rows["batch"] > 1):
+        all_of_them = every[(every["batch"] > 1) == batches]
+        ends = ("seconds_median", "seconds_q1", "seconds_q3", True)
+        time = over(all_of_them, "time", "Time", "time of all" if batches else "time", *ends, ylog=True, seconds=True)
+        if batches:
+            rate = over(own, "systems", "Systems a second", "1/s", "systems", "systems_low", "systems_high", ylog=True)
+        else:
+            rate = over(own, "rate", "Rate", "GFLOP/s", "gflops", "rate_low", "rate_high", ylog=True)
+        page.plots(figure for pair in zip(time, rate) for figure in pair)
 
 
 def over_baseline(page, night, baseline=""):

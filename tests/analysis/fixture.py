@@ -12,7 +12,7 @@ RECORD = [
     (name, kind)
     for kind, names in [
         ("S", "key run_id problem method backend precision"),
-        ("i8", "m n k nrhs"),
+        ("i8", "m n k nrhs batch"),
         ("S", "uplo parameters matrix matrix_parameters matrix_kind matrix_digest"),
         ("i8", "matrix_seed"),
         ("S", "status"),
@@ -175,6 +175,7 @@ class Night:
             n=n,
             k=n,
             nrhs=1,
+            batch=1,
             parameters=text,
             matrix=matrix,
             matrix_parameters="{}",
@@ -294,7 +295,7 @@ def bulk(path, count, samples, seed=1):
     records["problem"], records["method"] = problems[i // 8 % 8], methods[i // 64 % 16]
     for name in ("m", "n", "k"):
         records[name] = sizes[i // 1024 % 40]
-    records["nrhs"], records["precision"] = 1, np.where(i % 2, b"float", b"double")
+    records["nrhs"], records["batch"], records["precision"] = 1, 1, np.where(i % 2, b"float", b"double")
     blocks = (2 ** (i // 40960 % 6)).astype("S4")
     records["parameters"] = np.char.add(np.char.add(b'{"blocks": ', blocks), b"}")
     records["matrix_kind"] = records["matrix"] = np.array([b"uniform", b"spd", b"cauchy"])[i // 3 % 3]

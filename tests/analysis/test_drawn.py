@@ -55,6 +55,16 @@ def matrices(count=30):
     return night
 
 
+def batches():
+    night = fixture.Night("batches")
+    for n in (8, 16, 33, 64):
+        for batch in (1, 1024, 10240):
+            for method in ("batched", "lapack"):
+                more = {"batch": batch, "key": f"{n}{batch}{method}", "matrix_digest": f"{n} {batch}"}
+                night.trial("gesv", method, n, n * (batch + 9) * 1e-8, gpu=GPU if method == "batched" else None, **more)
+    return night
+
+
 def is_drawn(page, r):
     """Whether a record is a point of a time plot of its problem and precision, or within the range of one."""
     for name in page.figures["time"]:
@@ -82,6 +92,7 @@ class DrawnTest(unittest.TestCase):
             "night": [sweep()],
             "seeds": [seeds()],
             "matrices": [matrices()],
+            "batches": [batches()],
             "runs": [sweep(), sweep("run-2", "02")],
         }
         for name, nights in several.items():
@@ -90,7 +101,20 @@ class DrawnTest(unittest.TestCase):
                 passed = [r for records in loaded for r in records[records["status"] == "pass"].itertuples()]
                 page = report_here(*nights)
                 self.assertEqual(sum(is_drawn(page, r) for r in passed), len(passed))
-                self.assertGreater(len(passed), 40)
+                self.assertGreater(len(passed), 20)
+
+    def test_batches_are_apart_from_single_systems(self):
+        page = report_here(batches())
+        for name in page.figures["time"]:
+            is_of_batch = {", batch " in line["l"] for line in page.plots[name]["series"]}
+            self.assertEqual(len(is_of_batch), 1, name)
+        (name,) = [name for name in page.figures["time"] if name.startswith("systems-")]
+        lines = {line["l"]: line for line in page.plots[name]["series"]}
+        self.assertEqual(set(lines), {f"{m}, batch {b}" for m in ("batched", "lapack (CPU)") for b in (1024, 10240)})
+        self.assertEqual(lines["batched, batch 1024"]["x"], [8, 16, 33, 64])
+        for y, n in zip(lines["batched, batch 1024"]["y"], (8, 16, 33, 64)):
+            self.assertAlmostEqual(y, 1024 / (n * 1033 * 1e-8), delta=0.1 * y)
+        self.assertEqual(page.plots[name]["y"], "1/s")
 
     def test_of_seeds_the_median_and_the_range(self):
         (name,) = [n for n in report_here(seeds()).plots if n.startswith("time-")]
