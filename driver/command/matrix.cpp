@@ -62,7 +62,7 @@ void add_generate(CLI::App& parent) {
       *sub->add_option("--nrhs", options->nrhs, "Write x_true and b = A x_true with so many columns too")
            ->capture_default_str(),
       0, io::largest_size);
-  refuse_empty(*sub->add_option("-o,--output", options->output, "FILE.h5 or FILE.mtx")->required());
+  refuse_empty(*sub->add_option("-o,--output", options->output, "FILE.h5, FILE.mtx or FILE.npy")->required());
   sub->add_flag("--force", options->force, "Replace the file where it exists");
   sub->callback([options] {
     MatrixSpec wanted = options->spec;
@@ -87,7 +87,7 @@ void add_generate(CLI::App& parent) {
       settle_image(wanted.blur, wanted.rows, wanted.cols, {"matrix generate", 0, 0});
     }
     const Precision precision = parse_precision(options->precision);
-    matrix_format(options->output);
+    is_hdf5_ending(options->output);  // refuses what is neither, before anything is made
     check_output(options->output, options->force);
     generate_to_file(wanted, precision, options->nrhs, options->output);
     fmt::print("{}: {}, {} x {}, {}\n", options->output, options->kind, wanted.rows, wanted.cols,

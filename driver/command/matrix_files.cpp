@@ -36,10 +36,7 @@ void generate_typed(const MatrixSpec& spec, std::int64_t nrhs, const std::filesy
   } catch (const std::invalid_argument& e) {
     throw UsageError(e.what());
   }
-  if (matrix_format(output) == MatrixFormat::matrix_market) {
-    io::export_matrix_market(output, widened(a));
-    return;
-  }
+  if (!is_hdf5_ending(output)) return write_dense(output, widened(a));
   System<T> system;
   if (nrhs > 0) system = make_system(a, nrhs, spec.seed);
   io::write_matrix<T>(output, {dense_view(a), dense_view(system.b), dense_view(system.x_true)},
@@ -64,13 +61,14 @@ void import_typed(const std::filesystem::path& input, const std::string& dataset
 
 }  // namespace
 
-MatrixFormat matrix_format(const std::filesystem::path& path) {
+bool is_hdf5_ending(const std::filesystem::path& path) {
   const std::string ending = path.extension().string();
-  if (ending == ".h5" || ending == ".hdf5") return MatrixFormat::hdf5;
-  if (ending == ".mtx") return MatrixFormat::matrix_market;
-  throw UsageError(fmt::format(
-      "-o {}: the ending decides the format; allowed are .h5 and .hdf5 (HDF5), .mtx (Matrix Market)",
-      path.string()));
+  if (ending == ".h5" || ending == ".hdf5") return true;
+  if (ending == ".mtx" || ending == ".npy") return false;
+  throw UsageError(
+      fmt::format("-o {}: the ending decides the format; allowed are .h5 and .hdf5 (HDF5), .mtx (Matrix "
+                  "Market), .npy (NumPy)",
+                  path.string()));
 }
 
 MatrixKind parse_kind(const std::string& text) {
@@ -94,9 +92,9 @@ void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t 
     throw UsageError(fmt::format("--nrhs {}: a system needs a square matrix, this one is {} x {}", nrhs,
                                  spec.rows, spec.cols));
   }
-  if (nrhs > 0 && matrix_format(output) == MatrixFormat::matrix_market) {
-    throw UsageError(
-        fmt::format("--nrhs {}: Matrix Market holds one matrix; write to .h5 for b and x_true", nrhs));
+  if (nrhs > 0 && !is_hdf5_ending(output)) {
+    throw UsageError(fmt::format("--nrhs {}: {} holds one matrix; write to .h5 for b and x_true", nrhs,
+                                 output.extension().string()));
   }
   // The matrix, and once more while it is written.
   const double bytes =
@@ -114,9 +112,9 @@ void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t 
 
 void import_to_file(const std::filesystem::path& input, const std::string& dataset, Precision precision,
                     const std::filesystem::path& output) {
-  if (matrix_format(output) != MatrixFormat::hdf5) {
-    throw UsageError(
-        fmt::format("-o {}: import writes .h5; to write .mtx, use matrix export", output.string()));
+  if (!is_hdf5_ending(output)) {
+    throw UsageError(fmt::format("-o {}: import writes .h5; to write {}, use matrix export", output.string(),
+                                 output.extension().string()));
   }
   if (precision == Precision::float32) {
     import_typed<float>(input, dataset, output);

@@ -11,9 +11,9 @@
 
 namespace gaussweep::driver {
 
-/// The format that a name's ending asks for. @throws UsageError where it is neither .h5, .hdf5 nor .mtx
-enum class MatrixFormat { hdf5, matrix_market };
-MatrixFormat matrix_format(const std::filesystem::path& path);
+/// Whether a name's ending asks for HDF5 (.h5, .hdf5); else for one matrix (.mtx, .npy).
+/// @throws UsageError where it asks for neither
+bool is_hdf5_ending(const std::filesystem::path& path);
 
 /// The words of --kind and --precision. @throws UsageError with the allowed names
 MatrixKind parse_kind(const std::string& text);

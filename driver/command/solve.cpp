@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -24,6 +25,8 @@
 
 namespace gaussweep::driver {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct SolveWords {
   std::string file, dataset, right, right_dataset, problem, method, uplo = "lower", precision = "double",
@@ -64,7 +67,10 @@ Inputs<T> inputs_of(const SolveWords& words, Problem problem) {
                                  inputs.a.cols, to_string(problem)));
   inputs.shape = {inputs.a.rows, inputs.a.rows, inputs.a.rows, 1, parse_option<Uplo>("--uplo", words.uplo)};
   if (!words.right.empty()) {
-    inputs.b = imported<T>(words.right, words.right_dataset);
+    // A file of both has A under its usual name, which is not what is asked for here.
+    std::error_code unknown;
+    const bool is_same = words.right_dataset.empty() && fs::equivalent(words.right, words.file, unknown);
+    inputs.b = imported<T>(words.right, is_same ? "b" : words.right_dataset);
     if (inputs.b.rows != inputs.a.rows)
       throw UsageError(fmt::format("--rhs {}: {} rows; A has {}", words.right, inputs.b.rows, inputs.a.rows));
     inputs.shape.nrhs = inputs.b.cols;
@@ -145,7 +151,8 @@ void add_solve_command(CLI::App& app, Commands& commands) {
   sub->add_option("file", words->file, "A: Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
   sub->add_option("--dataset", words->dataset, "Path of the matrix in an HDF5 or MATLAB file");
   sub->add_option("--rhs", words->right, "The right-hand sides, a file of the same kinds");
-  sub->add_option("--rhs-dataset", words->right_dataset, "Path of the right-hand sides in their file");
+  sub->add_option("--rhs-dataset", words->right_dataset,
+                  "Path of the right-hand sides in their file [b, where A is in it too]");
   sub->add_option("--problem", words->problem, "What to compute [gesv with --rhs, else geinv]");
   sub->add_option("--method", words->method,
                   "An id of gaussweep methods, or a variant [the vendor's library]");

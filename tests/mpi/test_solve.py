@@ -2,6 +2,7 @@
 
 import unittest
 
+import h5py
 import numpy as np
 from harness import SweepTest, run
 
@@ -50,6 +51,15 @@ class Solve(SweepTest):
         self.assertIn("gesv/gauss_jordan_shared (emulated", self.said)
         written = np.loadtxt(self.folder / "x.mtx", skiprows=2).reshape((37, 3), order="F")
         np.testing.assert_allclose(written, self.x, atol=1e-10)
+
+    def test_right_hand_sides_in_the_file_of_the_matrix(self):
+        with h5py.File(self.folder / "both.h5", "w") as file:
+            file["A"], file["b"] = self.a, self.a @ self.x
+        np.testing.assert_allclose(self.solve("both.h5", "--rhs", "./both.h5"), self.x, atol=1e-10)
+        self.solve("A.npy", "--rhs", "both.h5", "--rhs-dataset", "b", "--force")
+        with h5py.File(self.folder / "alone.h5", "w") as file:
+            file["A"] = self.a
+        self.solve("alone.h5", "--rhs", "alone.h5", "--force", code=2)
 
     def test_what_has_no_answer_writes_nothing(self):
         for options, code, said in (

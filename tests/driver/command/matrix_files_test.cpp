@@ -64,8 +64,11 @@ TEST_F(MatrixFiles, ThereAndBackAgainKeepsEveryBit) {
   import_to_file(text, "", Precision::float64, second);
   EXPECT_EQ(io::import_matrix(first).data, io::import_matrix(second).data);
   EXPECT_EQ(io::import_matrix(second).cols, 5);
-  generate_to_file(spec, Precision::float64, 0, folder_ / "direct.mtx");
-  EXPECT_EQ(io::import_matrix(folder_ / "direct.mtx").data, io::import_matrix(first).data);
+  for (const char* direct : {"direct.mtx", "direct.npy"}) {
+    generate_to_file(spec, Precision::float64, 0, folder_ / direct);
+    EXPECT_EQ(io::import_matrix(folder_ / direct).data, io::import_matrix(first).data) << direct;
+    EXPECT_THROW(import_to_file(first, "", Precision::float64, folder_ / direct), UsageError);
+  }
 }
 
 TEST_F(MatrixFiles, FloatIsRoundedOnceAndRefusesWhatItCannotHold) {
@@ -92,7 +95,7 @@ TEST_F(MatrixFiles, NothingIsOverwrittenUnasked) {
 
 TEST_F(MatrixFiles, WrongWishesAreSaid) {
   const fs::path h5 = folder_ / "a.h5", mtx = folder_ / "a.mtx";
-  EXPECT_THROW(matrix_format("a.txt"), UsageError);
+  EXPECT_THROW(is_hdf5_ending("a.txt"), UsageError);
   EXPECT_THROW(parse_kind("uniformm"), UsageError);
   EXPECT_THROW(parse_precision("half"), UsageError);
   EXPECT_THROW(generate_to_file(square(MatrixKind::uniform, 0), Precision::float64, 0, h5), UsageError);
