@@ -80,7 +80,10 @@ def _distinct_names(matrices):
 
 
 def _value(value):
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    digits, mark, exponent = f"{value:.11e}".partition("e")
+    return min(f"{value:.12g}", digits.rstrip("0").rstrip(".") + mark + exponent, key=len)
 
 
 def _operands(records):

@@ -31,7 +31,9 @@ def stages(page, night):
     rows = rows.sort_values(
         ["problem", "precision", "device", "method", "seconds"], ascending=[True] * 4 + [False], kind="stable"
     )
-    page.plots(_profile(*panel) for panel in panels(rows[rows["share"] >= LEAST_SHARE]))
+    telling = rows["occupancy"].notna() | (rows["share"] <= 1 - LEAST_SHARE)
+    telling = telling.groupby(rows["trial"]).transform("any")  # one stage is all there is: nothing to draw
+    page.plots(_profile(*panel) for panel in panels(rows[telling & (rows["share"] >= LEAST_SHARE)]))
     page.table(
         "stages",
         rows,

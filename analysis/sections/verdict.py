@@ -4,7 +4,7 @@ from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids
 
 MOST_SIZES = 8  # side by side: as many as a sheet of paper takes
-MOST_ALONE = 3  # matrices of a size of their own, from which on they stand as cards
+MOST_ALONE = 3  # sizes of one matrix each, or matrices of one size; more stand as cards
 MOST_ROWS = 48  # in sight; a browser takes seconds to lay out what thousands of races fill
 ALIKE = 0.4  # the share of common sizes from which on rows stand under the same ones
 
@@ -50,7 +50,8 @@ def verdict(page, night, baseline=""):
 def _show(page, name, rows, races=None):
     alone = [row for row in rows if len(row[1]) == 1]
     own_sizes = {n for _, cells in alone for n in cells}
-    if len(own_sizes) <= MOST_ALONE:
+    a_column = len(own_sizes) == 1 and alone == rows and len(rows) > MOST_ALONE
+    if len(own_sizes) <= MOST_ALONE and not a_column:
         alone = []
     page.grid(name, _parts([row for row in rows if row not in alone]), races)
     if alone:

@@ -1,10 +1,12 @@
 """Every trial that passed is in a plot: counted from the page's own data, of nights of four kinds."""
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
 
 import fixture
+import numpy as np
 from pages import report_here
 
 from analysis.loader import load
@@ -46,12 +48,13 @@ def seeds():
     return night
 
 
-def matrices(count=30):
+def matrices(count=30, size=None):
     night = fixture.Night("matrices")
     for i in range(count):
         for j, method in enumerate(("cusolver", "gauss_block", "crout")):
             status = ("pass", "suspect", "failed")[min(2, i * j % 5)]
-            night.trial("gesv", method, 100 + 7 * i, (i + j + 1) * 1e-6, gpu=GPU, matrix=f"m{i:02d}.mtx", status=status)
+            n = size or 100 + 7 * i
+            night.trial("gesv", method, n, (i + j + 1) * 1e-6, gpu=GPU, matrix=f"m{i:02d}.mtx", status=status)
     return night
 
 
@@ -131,6 +134,17 @@ class DrawnTest(unittest.TestCase):
         for name in page.figures["time"]:
             lines = {(s["l"], s["c"], s["d"]) for s in page.plots[name]["series"]} if name in page.plots else set()
             self.assertEqual(len(lines), len({(c, d) for _, c, d in lines}), name)
+
+    def test_matrices_of_one_size_stand_as_cards(self):
+        self.assertEqual(len(re.findall(r'<div class="cards">', report_here(matrices(size=64)).text)), 1)
+        self.assertNotIn('<div class="cards">', report_here(matrices(3, size=64)).text)
+
+    def test_where_every_method_is_one_stage_none_is_drawn(self):
+        for stages, drawn in (([("solve", 1, 1e-3, np.nan)], 0), ([("a", 1, 1e-3, np.nan), ("b", 1, 1e-3, np.nan)], 1)):
+            night = fixture.Night("stages")
+            for n in (64, 128):
+                night.trial("gesv", "lapack", n, 1e-3, stages=stages)
+            self.assertEqual(len(report_here(night).figures["stages"]), drawn)
 
     def test_the_map_says_what_passes_on_what(self):
         page = report_here(matrices())

@@ -328,11 +328,12 @@ class GridTest(unittest.TestCase):
     def test_the_rows_of_many_matrices_are_all_there_and_most_of_them_folded(self):
         night = fixture.Night()
         for i in range(60):
-            night.trial("gesv", "cusolver", 64, 1e-6, gpu=GPU, matrix=f"matrix{i:02d}")
+            for n in (64, 128):
+                night.trial("gesv", "cusolver", n, 1e-6, gpu=GPU, matrix=f"matrix{i:02d}")
         page = report_here(night)
         shown, folded = ([row[0][0][-2:] for row in page.tables[name][1:]] for name in ("grid-1", "grid-1-more"))
         self.assertEqual(shown + folded, [f"{i:02d}" for i in range(60)])
-        self.assertEqual(len(page.data["grid-1"].splitlines()), 61)
+        self.assertEqual(len(page.data["grid-1"].splitlines()), 121)
         self.assertRegex(page.text, rf"<details><summary>{len(folded)} more rows of {GPU}</summary><figure")
         self.assertGreater(len(shown), 40)
 
