@@ -16,10 +16,14 @@
 
 namespace gaussweep::testing_help {
 
-/// How many starts a test makes: GAUSSWEEP_STARTS, else `usual`.
-inline int starts(int usual) {
-  const char* const wanted = std::getenv("GAUSSWEEP_STARTS");
+/// The number in an environment variable, else `usual`.
+inline int number_from(const char* variable, int usual) {
+  const char* const wanted = std::getenv(variable);
   return wanted != nullptr ? std::atoi(wanted) : usual;
+}
+/// How many starts a test makes.
+inline int starts(int usual) {
+  return number_from("GAUSSWEEP_STARTS", usual);
 }
 
 /// The judged ratio of a row's answer.
@@ -128,7 +132,7 @@ class HardSystems {
   Context on_host_;
   const Method& method_;
   const Method& lapack_;
-  std::mt19937_64 random_{20261124};
+  std::mt19937_64 random_{static_cast<std::mt19937_64::result_type>(number_from("GAUSSWEEP_SEED", 20261124))};
 };
 
 /// Systems whose elements come near the ends of the range, but for the growth of elimination, and span it.
