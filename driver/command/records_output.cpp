@@ -43,10 +43,10 @@ void add_filter_options(CLI::App& command, Filter& filter) {
   add_list("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64");
 }
 
-std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths) {
+std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal) {
   std::vector<std::filesystem::path> all;
   for (const std::string& path : paths) {
-    for (const std::filesystem::path& run : runs_under(std::filesystem::path(path))) {
+    for (const std::filesystem::path& run : runs_under(std::filesystem::path(path), by_journal)) {
       if (std::find(all.begin(), all.end(), run) == all.end()) all.push_back(run);
     }
   }

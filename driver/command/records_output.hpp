@@ -19,7 +19,7 @@ namespace gaussweep::driver {
 void add_filter_options(CLI::App& command, Filter& filter);
 
 /// The run directories and files that paths name (runs_under of each), each once.
-std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths);
+std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal = false);
 
 /// All records, devices and hosts of what paths name; remarks, missing shards too, go to standard error.
 /// `with_details == false` may leave out samples, stages and histories.

@@ -35,8 +35,8 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   std::error_code error;  // what cannot be looked at may be there: reading it says why not
   if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
     throw io::InputError(
-        fmt::format("{}: no journal.jsonl is there; expected a run directory, as `gaussweep run PLAN "
-                    "-o DIR` makes it, or a directory of them",
+        fmt::format("{}: no journal.jsonl is there: nothing has started yet, or it is no run directory, "
+                    "as `gaussweep run PLAN -o DIR` makes it, nor a directory of them",
                     directory.string()));
   }
   // The lock first: a run that ends in between then shows as running with all done, not as killed.
@@ -45,7 +45,7 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
 }
 
 Statuses statuses(const StatusOptions& options) {
-  const std::vector<std::filesystem::path> runs = runs_under(options.directories);
+  const std::vector<std::filesystem::path> runs = runs_under(options.directories, true);
   Statuses statuses;
   statuses.missing = missing_shards(runs, options.directories);
   for (const std::filesystem::path& directory : runs)

@@ -118,8 +118,8 @@ bool comes_before(const std::string& a, const std::string& b) {
   return std::pair(a.size() - i, a) < std::pair(b.size() - j, b);
 }
 
-void find_runs(const fs::path& directory, int levels, std::vector<fs::path>& found) {
-  if (may_be_there(directory / "journal.jsonl") || may_be_there(directory / "results.h5")) {
+void find_runs(const fs::path& directory, int levels, bool by_journal, std::vector<fs::path>& found) {
+  if (may_be_there(directory / "journal.jsonl") || (!by_journal && may_be_there(directory / "results.h5"))) {
     found.push_back(directory);
     return;
   }
@@ -133,7 +133,7 @@ void find_runs(const fs::path& directory, int levels, std::vector<fs::path>& fou
   std::sort(inside.begin(), inside.end(), [](const fs::path& a, const fs::path& b) {
     return comes_before(a.filename().string(), b.filename().string());
   });
-  for (const fs::path& each : inside) find_runs(each, levels - 1, found);
+  for (const fs::path& each : inside) find_runs(each, levels - 1, by_journal, found);
 }
 
 Loaded load_directory(const fs::path& directory, bool with_details) {
@@ -167,11 +167,11 @@ Loaded load_directory(const fs::path& directory, bool with_details) {
 
 }  // namespace
 
-std::vector<fs::path> runs_under(const fs::path& path) {
+std::vector<fs::path> runs_under(const fs::path& path, bool by_journal) {
   constexpr int most_levels = 3;  // an architecture's nights' shards
   std::vector<fs::path> found;
   std::error_code error;
-  if (fs::is_directory(path, error)) find_runs(path, most_levels, found);
+  if (fs::is_directory(path, error)) find_runs(path, most_levels, by_journal, found);
   if (found.empty()) found.push_back(path);
   return found;
 }

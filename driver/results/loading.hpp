@@ -29,7 +29,8 @@ Loaded load(const std::filesystem::path& path, bool with_details);
 /// The run directories under a path, which is itself one or a file, or a directory of them (the shards of a
 /// sweep, the nights of a plan; they may stand some levels below). In the order of their names, numbers in
 /// them by value. The path itself where nothing is there: who reads it says what is wrong with it.
-std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path);
+/// @param by_journal a results.h5 alone makes no run directory, as that of merged shards
+std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path, bool by_journal = false);
 /// What of "shard-2-of-3" is missing among directories that were found under the `asked` ones: "shard-3-of-3
 /// is not there". Who asks for a shard by its name does not ask for the others.
 std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>& directories,

@@ -103,7 +103,7 @@ environment_file() {
   for candidate in "$1" "$jobs/env/$1" "$jobs/env/$1.sh"; do
     if [[ -f $candidate ]]; then absolute "$candidate"; return; fi
   done
-  fail "no environment file '$1', neither as a path nor in $jobs/env ($(cd "$jobs/env" && echo *.sh))"
+  fail "no environment file '$1', neither as a path nor in $jobs/env ($(cd "$jobs/env" && printf '%s\n' *.sh | sed '/^build.sh$/d; s/\.sh$//' | paste -sd ' '))"
 }
 
 # The site's variables; modules only by load_modules, which a login node need not be able to do.

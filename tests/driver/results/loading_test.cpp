@@ -29,6 +29,9 @@ TEST(RunsUnder, ADirectoryStandsForTheRunDirectoriesUnderIt) {
   EXPECT_EQ(runs_under(night / "none"), Paths{night / "none"});
   const std::filesystem::path file = night / "h200" / "monday" / "results.h5";
   EXPECT_EQ(runs_under(file), Paths{file});
+  std::ofstream(night / "results.h5");  // of all shards, merged
+  EXPECT_EQ(runs_under(night), Paths{night});
+  EXPECT_EQ(runs_under(night, true), shards);
 }
 
 TEST(RunsUnder, ShardsThatAreNotThereAreNamed) {
