@@ -47,7 +47,8 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
                : fmt::format("{} takes batches of at most {}", method.id(), method.max_batch);
   }
   if (method.accepts != nullptr && !method.accepts(trial.shape, trial.parameters)) {
-    return fmt::format("{} does not take this shape with these parameters", method.id());
+    return fmt::format("{} does not take this shape (n = {}) with these parameters", method.id(),
+                       trial.shape.n);
   }
   const std::string fault = condition_fault(trial.matrix.spec, trial.precision);
   return fault.empty() && trial.matrix_b ? condition_fault(trial.matrix_b->spec, trial.precision) : fault;
