@@ -6,8 +6,6 @@ import json
 import numpy as np
 import pandas as pd
 
-DIGITS_OF_A_DIGEST = 8
-
 
 def parameters(text):
     """A JSON object; empty where it is none."""
@@ -48,27 +46,13 @@ def _varies(records, by, column):
 
 
 def _matrix_names(records):
-    older = records["matrix"] == ""
-    label = records["matrix"].where(~older, records["matrix_kind"])
-    # Older files do not say what their matrices were made with, but where the condition is known.
-    condition = records["matrix_condition"].where(older & (records["matrix_kind"] == "condition"))
-    known = pd.DataFrame({"label": label, "text": records["matrix_parameters"], "condition": condition})
-    name = _by_value(known, _distinct_names)
-    same = ["matrix_kind", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_seed"]
-    unknown = records[older].assign(name_=name[older])
-    if len(unknown):
-        several = _varies(unknown, [*same, "name_"], "matrix_digest")
-        digest = "digest=" + unknown["matrix_digest"].str[:DIGITS_OF_A_DIGEST]
-        name[older] = unknown["name_"] + np.where(several, " " + digest, "")
-    return name
+    label = records["matrix"].where(records["matrix"] != "", records["matrix_kind"])
+    return _by_value(pd.DataFrame({"label": label, "text": records["matrix_parameters"]}), _distinct_names)
 
 
 def _distinct_names(matrices):
     """The labels, with the parameters in which matrices of one label differ."""
-    found = [
-        {"condition": row.condition} if np.isfinite(row.condition) else parameters(row.text)
-        for row in matrices.itertuples()
-    ]
+    found = [parameters(text) for text in matrices["text"]]
     names = [""] * len(matrices)
     for label, places in matrices.reset_index(drop=True).groupby("label").indices.items():
         keys = sorted({key for place in places for key in found[place]})

@@ -80,7 +80,7 @@ TABLES = {
     },
     "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
-DERIVED = {"problem_title", "problem_flops", "problem_bytes"}  # what older files lack, and nothing is unknown for it
+DERIVED = {"problem_title"}  # what older files lack, and nothing is unknown for it
 DETAILS = ("samples", "stages", "iterations")
 BYTES_AT_ONCE = 32 << 20
 
@@ -172,7 +172,6 @@ def load(arguments):
     night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)
     _derive(night.records)
     _leave_earlier_runs(night)
-    _only_own_peaks(night)
     return night
 
 
@@ -433,14 +432,6 @@ def _leave_earlier_runs(night):
         f"{counted((later > 0).sum(), 'record')} of earlier runs of the same plan, compared with the last one"
     )
     _take_away(night, later > 0)
-
-
-def _only_own_peaks(night):
-    """Where only a GPU's peaks were measured, what ran on the CPU beside it has no share of them (older files say
-    one)."""
-    on_gpu = night.devices["capability"] > 0
-    without = set(night.devices.loc[on_gpu, "file"]) - set(night.devices.loc[~on_gpu, "file"])
-    night.records.loc[(night.records["backend"] == "host") & night.records["file"].isin(without), "peak_share"] = np.nan
 
 
 def _derive(records):

@@ -4,43 +4,10 @@ tests/analysis/test_verdict.py holds both against each other."""
 import numpy as np
 import pandas as pd
 
-ELEMENT_BYTES = {"float": 4, "double": 8}
 # All that decides what is solved; the matrix by its digest.
 TASK = ["problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "matrix_seed", "of_b"]
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
-
-
-# What records of before `problem_flops` and `problem_bytes` leave to be derived, of the problems of that time.
-
-
-def older_flops(problem, m, n, k, nrhs):
-    """The usual count of operations, whatever the method."""
-    getrf = 2 / 3 * n**3 - n**2 / 2 + 5 / 6 * n
-    potrf = n**3 / 3 + n**2 / 2 + n / 6
-    return {
-        "gemm": 2.0 * m * n * k,
-        "trsv": 1.0 * nrhs * n**2,
-        "gesv": getrf + nrhs * (2.0 * n**2 - n),
-        "getrf": getrf,
-        "potrf": potrf,
-        "trtri": n**3 / 3 + 2 / 3 * n,
-        "geinv": getrf + 4 / 3 * n**3 - n**2 + 5 / 3 * n,
-        "poinv": potrf + 2 / 3 * n**3 + n**2 / 2 + 5 / 6 * n,
-    }.get(problem, np.nan)
-
-
-def older_bytes(problem, m, n, k, nrhs, element):
-    """The operands read and the answer written, once."""
-    triangle, vectors = n * (n + 1) / 2, 2.0 * n * nrhs
-    elements = {
-        "gemm": 1.0 * m * k + k * n + m * n,
-        "trsv": triangle + vectors,
-        "gesv": 1.0 * n * n + vectors,
-        "potrf": 2 * triangle,
-        "trtri": 2 * triangle,
-    }
-    return element * elements.get(problem, 2.0 * n * n if problem in ("getrf", "geinv", "poinv") else np.nan)
 
 
 def configurations(records):
@@ -101,13 +68,8 @@ def _race(rows, rates, baseline):
     """One race as a dict. `rows`: the configurations that solved one task, as dicts; `baseline`: the method that the
     winner is held against, by default the vendor's."""
     first = rows[0]
-    shape = (first["problem"], first["m"], first["n"], first["k"], first["nrhs"])
-    flops, moved = first["problem_flops"], first["problem_bytes"]
-    if np.isnan(flops):
-        flops = older_flops(*shape)
-        moved = older_bytes(*shape, ELEMENT_BYTES.get(first["precision"], np.nan))
-    compute = flops / rates.get(first["precision"], np.nan)
-    memory = moved / rates["copy"]
+    compute = first["problem_flops"] / rates.get(first["precision"], np.nan)
+    memory = first["problem_bytes"] / rates["copy"]
     known = np.isfinite(compute) and np.isfinite(memory)
     race = {
         **{name: first[name] for name in TASK},

@@ -16,7 +16,7 @@ std::string task_identity(const io::Record& record);
 /// round, where and by which build it ran.
 std::string trial_identity(const io::Record& record);
 
-/// The matrix file's name, else the kind: of older records too.
+/// The matrix file's name, else the kind.
 const std::string& matrix_label(const io::Record& record);
 
 }  // namespace gaussweep::driver

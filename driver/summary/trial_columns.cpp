@@ -16,18 +16,6 @@ namespace {
 using io::Record;
 using nlohmann::ordered_json;
 
-constexpr std::size_t digits_of_a_digest = 8;
-
-/// Of a version whose records have no matrix label.
-bool is_older(const Record& r) {
-  return r.matrix.empty();
-}
-
-std::string all_but_the_digest(const Record& r) {
-  return fmt::format("{} {} {} {} {} {} {} {} {}", r.matrix_kind, r.precision, r.m, r.n, r.k, r.nrhs, r.batch,
-                     r.uplo, r.matrix_seed);
-}
-
 std::string shape(const Record& r) {
   return has_axis(r.problem, "k") ? fmt::format("{} x {}", r.m, r.k) : std::string();
 }
@@ -35,10 +23,7 @@ std::string shape(const Record& r) {
 }  // namespace
 
 MatrixNames::MatrixNames(const std::vector<const Record*>& records) {
-  for (const Record* r : records) {
-    names_[{matrix_label(*r), r->matrix_parameters}];
-    if (is_older(*r)) digests_[all_but_the_digest(*r)].insert(r->matrix_digest);
-  }
+  for (const Record* r : records) names_[{matrix_label(*r), r->matrix_parameters}];
   // Label → parameter → its values, with "" where a matrix does not have it.
   std::map<std::string, std::vector<ordered_json>> of_label;
   for (const auto& [key, name] : names_)
@@ -64,11 +49,7 @@ MatrixNames::MatrixNames(const std::vector<const Record*>& records) {
 
 std::string MatrixNames::of(const Record& record) const {
   const auto name = names_.find({matrix_label(record), record.matrix_parameters});
-  std::string text = name == names_.end() ? matrix_label(record) : name->second;
-  if (!is_older(record)) return text;
-  const auto digests = digests_.find(all_but_the_digest(record));
-  if (digests == digests_.end() || digests->second.size() < 2) return text;
-  return fmt::format("{} digest={}", text, record.matrix_digest.substr(0, digits_of_a_digest));
+  return name == names_.end() ? matrix_label(record) : name->second;
 }
 
 ParameterNames::ParameterNames(const std::vector<const Record*>& records)

@@ -14,7 +14,7 @@
 namespace gaussweep::driver {
 
 /// How people are told which matrix it is: by its label, and those parameters in which the matrices of that
-/// label differ among some records. Older ones, which have no parameters, by their digests.
+/// label differ among some records.
 class MatrixNames {
  public:
   explicit MatrixNames(const std::vector<const io::Record*>& records);
@@ -23,7 +23,6 @@ class MatrixNames {
  private:
   /// By label and parameters as JSON.
   std::map<std::pair<std::string, std::string>, std::string> names_;
-  std::map<std::string, std::set<std::string>> digests_;  ///< of older records, by all else that names them
 };
 
 /// How people are told trials' parameters: by those in which some trials differ. What all that have a

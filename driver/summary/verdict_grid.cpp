@@ -199,21 +199,9 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
 Limit limit_of(const Record& r, const Rates& rates) {
   const auto precision = from_string<Precision>(r.precision);
   if (!precision) return {};
-  double flops = r.problem_flops, bytes = r.problem_bytes;
-  const auto problem = from_string<Problem>(r.problem);
-  if (std::isnan(flops) && problem) {  // an older record
-    Shape shape;
-    shape.m = r.m;
-    shape.n = r.n;
-    shape.k = r.k;
-    shape.nrhs = r.nrhs;
-    shape.batch = r.batch;
-    flops = problem_flops(*problem, shape);
-    bytes = problem_bytes(*problem, shape, element_bytes(*precision));
-  }
   const bool is_float = *precision == Precision::float32;
-  const double compute = flops / (is_float ? rates.flops_float : rates.flops_double);
-  const double memory = bytes / rates.copy;
+  const double compute = r.problem_flops / (is_float ? rates.flops_float : rates.flops_double);
+  const double memory = r.problem_bytes / rates.copy;
   if (std::isnan(compute) || std::isnan(memory)) return {};
   return {std::max(compute, memory), memory > compute ? Bound::memory : Bound::compute};
 }

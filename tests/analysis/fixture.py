@@ -198,6 +198,8 @@ class Night:
             waits=-1,
             launch_bound=-1,
             repeats_bits=-1,
+            problem_flops={"gemm": 2, "trsv": 1 / n, "potrf": 1 / 3, "geinv": 2}.get(problem, 2 / 3) * n**3,
+            problem_bytes=2.0 * n * n * (4 if precision == "float" else 8),
         )
         if gpu:
             record.update(self.gpu(gpu), sm_clock_mhz=1500.0, power_w=300.0, temperature_c=50.0)

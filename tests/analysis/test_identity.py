@@ -27,9 +27,9 @@ def digest_of(*what):
     return hashlib.sha256(repr(what).encode()).hexdigest()
 
 
-def alike(older=False):
+def alike():
     """Two files of one size and two conditions, each with both triangles, 1 and 3 right-hand sides and three seeds, by
-    two methods. `older`: as versions wrote them that knew neither files' names nor parameters."""
+    two methods."""
     night = fixture.Night("alike")
     cases = itertools.product(MATRICES, ("lower", "upper"), (1, 3), (1, 2, 3), ("substitution", "cublas"))
     for i, ((name, parameters, kind), uplo, nrhs, seed, method) in enumerate(cases):
@@ -39,8 +39,8 @@ def alike(older=False):
             64,
             1e-3 if method == "substitution" else 2e-3,
             key=f"{i:032x}",
-            matrix=name if not older else "",
-            matrix_parameters=parameters if not older else "",
+            matrix=name,
+            matrix_parameters=parameters,
             matrix_kind=kind,
             matrix_seed=seed,
             matrix_digest=digest_of(parameters, nrhs, seed if kind != "file" else 0),
@@ -57,13 +57,12 @@ def loaded(night):
 
 class IdentityTest(unittest.TestCase):
     def test_every_trial_has_a_race_of_its_own_with_its_rival(self):
-        for older in (False, True):
-            rows = winners(loaded(alike(older)).records)
-            self.assertEqual(len(rows), 2 * TASKS, "none was taken for another's configuration")
-            races = rows.groupby(["problem", "precision", "task", "size", "device"])
-            self.assertEqual(len(races), TASKS)
-            self.assertTrue((races["method"].nunique() == 2).all())
-            self.assertEqual(set(rows.loc[rows["place"] == 1, "method"]), {"substitution"})
+        rows = winners(loaded(alike()).records)
+        self.assertEqual(len(rows), 2 * TASKS, "none was taken for another's configuration")
+        races = rows.groupby(["problem", "precision", "task", "size", "device"])
+        self.assertEqual(len(races), TASKS)
+        self.assertTrue((races["method"].nunique() == 2).all())
+        self.assertEqual(set(rows.loc[rows["place"] == 1, "method"]), {"substitution"})
 
     def test_the_page_names_each(self):
         page = report_here(alike())
@@ -130,15 +129,6 @@ class IdentityTest(unittest.TestCase):
             loaded = load([*files, files[1]])
         self.assertEqual(sorted(loaded.records["host"]), ["node1", "node1 (Xeon)"])
         self.assertEqual([device for device, *_ in grids(loaded)], ["EPYC", "Xeon"])
-
-    def test_older_conditions_are_told_apart_by_the_plan_or_the_digest(self):
-        night = fixture.Night("older")
-        for i, digest in enumerate(("0a" * 8, "0b" * 8)):
-            night.trial(
-                "gesv", "lapack", 64, 1e-3, key=f"{i}", matrix="", matrix_kind="condition", matrix_digest=digest
-            )
-        names = set(loaded(night).records["matrix_name"])
-        self.assertEqual(names, {"condition digest=0a0a0a0a", "condition digest=0b0b0b0b"})
 
 
 if __name__ == "__main__":

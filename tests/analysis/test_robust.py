@@ -66,19 +66,6 @@ class RobustTest(unittest.TestCase):
         self.assertTrue(page.figures["time"])
         self.assertIn("Time: gesv, double, NVIDIA Test 100, n = 512", page.text)
 
-    def test_no_share_of_a_gpus_peaks_on_the_cpu(self):
-        """Older files say one; a file whose CPU was measured keeps it."""
-        night = fixture.Night()
-        night.trial("gemm", "openblas", 512, 1e-3, peak_share=0.02)
-        night.trial("gemm", "cublas", 512, 1e-4, gpu="NVIDIA Test 100", peak_share=0.9)
-        self.assertEqual([r["method"] for r in self.page(night).rows("roofline")], ["cublas"])
-        night = fixture.Night()
-        night.trial("gemm", "openblas", 512, 1e-3, peak_share=0.8)
-        night.devices.append(
-            dict(gpu_uuid="", gpu_name="Test CPU", host="node1", copy_bytes_per_second=1e11, gemm_flops_double=1e12)
-        )
-        self.assertEqual([r["share of peak"] for r in self.page(night).rows("roofline")], [0.8])
-
     def test_all_failed(self):
         night = fixture.Night()
         for n in (64, 128):

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 import h5py
@@ -61,6 +62,11 @@ def journal(directory):
     return records, notes
 
 
+def count_of(directory):
+    """How many records the journal has."""
+    return len(journal(directory)[0]) if (directory / "journal.jsonl").exists() else 0
+
+
 class SweepTest(unittest.TestCase):
     """A test with a folder of its own and plans written into it."""
 
@@ -80,6 +86,21 @@ class SweepTest(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.stderr = done.stderr
         return directory
+
+    def started(self, plan, directory, *options, ranks=0, until=None, changes=None, **popen):
+        """A sweep of FAULTY at work: its process, once `until()` is so, by default once the journal has a record."""
+        process = subprocess.Popen(
+            command(["run", plan, "-o", directory, *options], ranks, FAULTY),
+            env=environment(**(changes or {})),
+            **{"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, **popen},
+        )
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        deadline = time.monotonic() + 60
+        while not (until() if until else count_of(directory)):
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        return process
 
     def records(self, directory):
         with h5py.File(directory / "results.h5", "r") as file:

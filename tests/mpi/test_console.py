@@ -86,16 +86,7 @@ class StandardError(SweepTest):
     def test_a_hangup_that_is_not_ignored_drains(self):
         plan = self.plan(PLAN.replace("milliseconds: 20", "milliseconds: 500"))
         directory = self.folder / "run"
-        with subprocess.Popen(
-            harness.command(["run", plan, "-o", directory], 0, FAULTY),
-            env=harness.environment(),
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
-                self.assertIsNone(process.poll())
-                time.sleep(0.02)
+        with self.started(plan, directory) as process:
             for _ in range(2):  # the system's, and the shell's: a trial that runs gets its grace all the same
                 process.send_signal(signal.SIGHUP)
                 time.sleep(0.1)
@@ -128,14 +119,7 @@ sweep:
         directory = self.folder / "run"
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 70, 0, 0))
-        sweep = subprocess.Popen(
-            harness.command(["run", self.plan(self.PLAN), "-o", directory], 0, FAULTY),
-            env=harness.environment(),
-            stderr=subprocess.DEVNULL,
-        )
-        while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
-            self.assertIsNone(sweep.poll())
-            time.sleep(0.02)
+        sweep = self.started(self.plan(self.PLAN), directory, stderr=subprocess.DEVNULL)
         on_terminal, piped = self.watch(directory, stdout=slave), self.watch(
             directory, stdout=subprocess.PIPE, text=True
         )

@@ -5,7 +5,6 @@ import pathlib
 import resource
 import signal
 import subprocess
-import time
 import unittest
 
 import harness
@@ -74,14 +73,9 @@ class Helper(SweepTest):
     def test_a_rank_has_no_threads_of_blas(self):
         plan = self.plan(PLAN + "  - {problem: gesv, method: fault_none, n: 30, milliseconds: 3000}\n")
         directory = self.folder / "run"
-        with subprocess.Popen(
-            harness.command(["run", plan, "-o", directory], program=FAULTY),
-            stderr=subprocess.DEVNULL,
-            env=harness.environment(OPENBLAS_NUM_THREADS="4"),
+        with self.started(
+            plan, directory, until=(directory / "logs/worker-0.log").exists, changes={"OPENBLAS_NUM_THREADS": "4"}
         ) as process:
-            while not ((directory / "journal.jsonl").exists() and killer.children(process.pid)):
-                self.assertIsNone(process.poll())
-                time.sleep(0.01)
             self.assertEqual(len(os.listdir(f"/proc/{process.pid}/task")), 1)
             self.assertEqual(pathlib.Path(f"/proc/{process.pid}/comm").read_text().strip(), FAULTY.name[:15])
             self.assertEqual(process.wait(timeout=60), 0)
@@ -98,16 +92,9 @@ class Silence(SweepTest):
             "  - {problem: gesv, method: fault_none, n: 4, seed: 1:200:1, milliseconds: 300}\n"
         )
         directory = self.folder / "run"
-        with subprocess.Popen(
-            harness.command(["run", plan, "-o", directory, "--grace", "1"], 2, FAULTY),
-            env=harness.environment(),
-            stderr=subprocess.PIPE,
-            text=True,
+        with self.started(
+            plan, directory, "--grace", "1", ranks=2, until=lambda: harness.count_of(directory) > 3
         ) as process:
-            deadline = time.monotonic() + 60
-            while not ((directory / "journal.jsonl").exists() and len(harness.journal(directory)[0]) > 3):
-                self.assertLess(time.monotonic(), deadline)
-                time.sleep(0.05)
             (hung,) = [
                 pid for pid, words in killer.family(process.pid) if "run" in words[1:2] and killer.rank_of(pid) == 1
             ]

@@ -81,16 +81,7 @@ class Isolation(SweepTest):
         # the trial that aborts is the longest and goes first
         plan = plan_with("fault_abort").replace("fault_none, n: 8", "fault_none, milliseconds: 500, n: 4")
         directory = self.folder / "run"
-        with subprocess.Popen(
-            harness.command(["run", self.plan(plan), "-o", directory], program=FAULTY),
-            stderr=subprocess.PIPE,
-            text=True,
-            env=harness.environment(),
-            preexec_fn=careless,
-        ) as process:
-            while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
-                self.assertIsNone(process.poll())
-                time.sleep(0.02)
+        with self.started(self.plan(plan), directory, preexec_fn=careless) as process:
             process.send_signal(signal.SIGTERM)
             _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 5, errors)
@@ -136,15 +127,7 @@ class Isolation(SweepTest):
         )
         for half in (good[:50], good.replace("0.0", "1.0")):
             directory = self.folder / f"run-{len(half)}"
-            with subprocess.Popen(
-                harness.command(["run", plan, "-o", directory], program=FAULTY),
-                stderr=subprocess.PIPE,
-                text=True,
-                env=harness.environment(),
-            ) as process:
-                while not (directory / "results.h5").exists() and not (directory / "logs/worker-0.log").exists():
-                    self.assertIsNone(process.poll())  # the plan was read
-                    time.sleep(0.01)
+            with self.started(plan, directory, until=(directory / "logs/worker-0.log").exists) as process:
                 file.write_text(half)
                 _, errors = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 3, errors)
@@ -166,20 +149,6 @@ class Stopping(SweepTest):
             f"  - {{problem: gesv, method: fault_none, n: 4, seed: {list(range(1, count + 1))}, "
             f"milliseconds: {milliseconds}}}\n"
         )
-
-    def started(self, plan, directory, *options, ranks=0):
-        process = subprocess.Popen(
-            harness.command(["run", plan, "-o", directory, *options], ranks, FAULTY),
-            env=harness.environment(),
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            if (directory / "journal.jsonl").exists() and harness.journal(directory)[0]:
-                return process
-            time.sleep(0.01)
-        self.fail("no record within 30 s")
 
     def test_a_signal_drains(self):
         for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT):
@@ -203,15 +172,9 @@ class Stopping(SweepTest):
         plan.write_text(plan.read_text() + "  - {problem: gesv, method: fault_none, n: 4}\n")
         for how in ("grace", "second"):
             directory = self.folder / how
-            process = subprocess.Popen(
-                harness.command(["run", plan, "-o", directory, "--grace", "1" if how == "grace" else "600"], 2, FAULTY),
-                env=harness.environment(),
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            deadline = time.monotonic() + 30
-            while not (directory / "logs/worker-1.log").exists() and time.monotonic() < deadline:
-                time.sleep(0.05)
+            grace = ("--grace", "1" if how == "grace" else "600")
+            both = (directory / "logs/worker-1.log").exists
+            process = self.started(plan, directory, *grace, ranks=2, until=both)
             time.sleep(2)
             start = time.monotonic()
             process.send_signal(signal.SIGUSR1)  # mpirun passes it on
@@ -227,15 +190,8 @@ class Stopping(SweepTest):
         plan.write_text(plan.read_text() + "  - {problem: gesv, method: fault_none, n: 4}\n")
         directory = self.folder / "run"
         # SIGTERM after 9 s, SIGKILL after 18 s; by default 1 s and 2 s.
-        with subprocess.Popen(
-            harness.command(["run", plan, "-o", directory, "--grace", "600"], 2, FAULTY),
-            text=True,
-            env=harness.environment(OMPI_MCA_odls_base_sigkill_timeout="9"),
-            stderr=subprocess.PIPE,
-        ) as process:
-            while not ((directory / "journal.jsonl").exists() and harness.journal(directory)[0]):
-                self.assertIsNone(process.poll())
-                time.sleep(0.02)
+        patience = {"OMPI_MCA_odls_base_sigkill_timeout": "9"}
+        with self.started(plan, directory, "--grace", "600", ranks=2, changes=patience) as process:
             process.send_signal(signal.SIGTERM)
             _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, errors)

@@ -30,20 +30,21 @@ class Medium(SweepTest):
         self.addCleanup(subprocess.run, ["umount", "-l", mounted], capture_output=True)
         return mounted
 
-    def started(self, plan, directory, ranks=0, records=3):
-        process = subprocess.Popen(
-            harness.command(["run", plan, "-o", directory], ranks, FAULTY),
-            env=harness.environment(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
+    def at_work(self, directory, ranks):
+        return self.started(
+            self.plan(plan_of(400, 30, n=6)), directory, ranks=ranks, until=lambda: harness.count_of(directory) >= 3
         )
-        self.addCleanup(process.stderr.close)
-        deadline = time.monotonic() + 60
-        while not ((directory / "journal.jsonl").exists() and len(harness.journal(directory)[0]) >= records):
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
-        return process
+
+    def limited(self, plan):
+        """What comes of a sweep whose files may have 60,000 bytes."""
+        return subprocess.run(
+            harness.command(["run", plan, "-o", self.folder / "run"], program=FAULTY),
+            timeout=120,
+            env=harness.environment(),
+            capture_output=True,
+            text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60000, resource.RLIM_INFINITY)),
+        )
 
     def ends_with(self, process, *words):
         _, errors = process.communicate(timeout=90)
@@ -108,19 +109,8 @@ class Medium(SweepTest):
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 60)
 
     def test_a_limit_of_file_sizes_is_an_error_not_a_death(self):
-        def limited():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (60000, resource.RLIM_INFINITY))
-
-        plan = self.plan(plan_of(60, n=8))
-        directory = self.folder / "run"
-        done = subprocess.run(
-            harness.command(["run", plan, "-o", directory], program=FAULTY),
-            timeout=120,
-            env=harness.environment(),
-            capture_output=True,
-            text=True,
-            preexec_fn=limited,
-        )
+        plan, directory = self.plan(plan_of(60, n=8)), self.folder / "run"
+        done = self.limited(plan)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("File too large", done.stderr)
         safe, _ = harness.journal(directory)
@@ -131,18 +121,8 @@ class Medium(SweepTest):
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 60)
 
     def test_matrices_beyond_the_limit_of_file_sizes(self):
-        def limited():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (60000, resource.RLIM_INFINITY))
-
         plan = self.plan(plan_of(3, n=128))
-        done = subprocess.run(
-            harness.command(["run", plan, "-o", self.folder / "run"], program=FAULTY),
-            timeout=120,
-            env=harness.environment(),
-            capture_output=True,
-            text=True,
-            preexec_fn=limited,
-        )
+        done = self.limited(plan)
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("matrices/", done.stderr)
         self.assertEqual(list((self.folder / "run/matrices").glob("*.h5")), [], "nothing half-written under its name")
@@ -151,13 +131,13 @@ class Medium(SweepTest):
     def test_the_file_system_is_taken_away(self):
         # what is written into a file system without a place is lost: no record may count as safe there
         mounted = self.tmpfs("size=64m")
-        process = self.started(self.plan(plan_of(400, 30, n=6)), mounted / "run", ranks=3)
+        process = self.at_work(mounted / "run", ranks=3)
         subprocess.run(["umount", "-l", mounted], check=True)
         self.ends_with(process)
 
     def test_the_run_directory_is_removed(self):
         directory = self.folder / "run"
-        process = self.started(self.plan(plan_of(400, 30, n=6)), directory, ranks=2)
+        process = self.at_work(directory, ranks=2)
         directory.rename(self.folder / "moved")  # at once, where removing would take its time
         self.ends_with(process)
         # nothing was lost: what had been synced is where the directory went
@@ -183,7 +163,7 @@ class Medium(SweepTest):
 
     def test_the_matrices_become_unwritable_in_mid_run(self):
         directory = self.folder / "run"
-        process = self.started(self.plan(plan_of(400, 30, n=6)), directory, ranks=2)
+        process = self.at_work(directory, ranks=2)
         (directory / "matrices").rename(self.folder / "elsewhere")
         self.ends_with(process, "matrices/")
         done = len(harness.journal(directory)[0])
@@ -210,15 +190,7 @@ class InputFiles(SweepTest):
             "     matrix: {kind: diagonally_dominant}}\n"
             "  - {problem: gesv, method: fault_none, matrix: {file: a.mtx}}\n"
         )
-        with subprocess.Popen(
-            harness.command(["run", plan, "-o", directory], program=FAULTY),
-            env=harness.environment(),
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            while not list((directory / "matrices").glob("*.h5")):
-                self.assertIsNone(process.poll())
-                time.sleep(0.02)
+        with self.started(plan, directory, until=lambda: list((directory / "matrices").glob("*.h5"))) as process:
             file.rename(self.folder / "b.mtx")
             _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 3, errors)

@@ -324,17 +324,7 @@ class Swapped(SweepTest):
         elsewhere = self.folder / "elsewhere"
         elsewhere.mkdir()
         directory = self.folder / "run"
-        with subprocess.Popen(
-            harness.command(["run", self.plan(plan), "-o", directory], program=FAULTY),
-            env=harness.environment(),
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            deadline = time.monotonic() + 60
-            while not ((directory / "journal.jsonl").exists() and len(harness.journal(directory)[0]) >= 2):
-                self.assertLess(time.monotonic(), deadline)
-                self.assertIsNone(process.poll())
-                time.sleep(0.02)
+        with self.started(self.plan(plan), directory, until=lambda: harness.count_of(directory) >= 2) as process:
             (directory / name).rename(self.folder / "moved")
             (directory / name).symlink_to(elsewhere)
             _, errors = process.communicate(timeout=90)

@@ -93,20 +93,8 @@ class Nightly(case.SlurmTest):
         """Only the merge is there to say so; and a whole-node sweep by nightly.sh, into a directory with today's
         date."""
         plan = self.plan(count=2, milliseconds=1)
-        words = self.script(
-            "nightly.sh",
-            plan,
-            "-o",
-            self.folder / "nights",
-            "--dated",
-            "--env",
-            self.site,
-            "--backend",
-            "emulated",
-            "--",
-            "--hold",
-        )
-        sweep, finish = self.jobs_of(words)
+        to = ("-o", self.folder / "nights", "--dated", "--env", self.site, "--backend", "emulated")
+        sweep, finish = self.jobs_of(self.script("nightly.sh", plan, *to, "--", "--hold"))
         (night,) = (self.folder / "nights").iterdir()
         self.assertRegex(night.name, r"^\d{4}-\d\d-\d\d$")
         self.cluster.output("scancel", sweep)
@@ -114,20 +102,7 @@ class Nightly(case.SlurmTest):
         self.assertIn("sweep: never started", (night / "missing.txt").read_text())
         self.assertFalse((night / "results.h5").exists())
 
-        sweep, finish = self.jobs_of(
-            self.script(
-                "nightly.sh",
-                plan,
-                "-o",
-                self.folder / "nights",
-                "--dated",
-                "--env",
-                self.site,
-                "--backend",
-                "emulated",
-                "--resume",
-            )
-        )
+        sweep, finish = self.jobs_of(self.script("nightly.sh", plan, *to, "--resume"))
         self.assertEqual(self.cluster.wait_for_end(finish), 0, self.output_of(night))
         self.assertEqual(len(self.records(night / "results.h5")), 6)
         self.assertTrue((night / "report/index.html").exists())

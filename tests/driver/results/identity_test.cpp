@@ -59,15 +59,6 @@ std::vector<Record> alike() {
 }
 constexpr std::size_t tasks = 4 * 2 * 2 * 3, trials = 2 * tasks;
 
-/// As a version wrote them that knew neither.
-std::vector<Record> older(std::vector<Record> records) {
-  for (Record& record : records) {
-    record.matrix.clear();
-    record.matrix_parameters = "{}";
-  }
-  return records;
-}
-
 std::set<std::vector<Cell>> distinct_rows(const Table& table) {
   return {table.rows.begin(), table.rows.end()};
 }
@@ -79,14 +70,12 @@ io::Results results_of(std::vector<Record> records) {
 }
 
 TEST(Identity, NoTwoTrialsShareARowOfTheSummary) {
-  for (const std::vector<Record>& records : {alike(), older(alike())}) {
-    const std::vector<Group> groups = group_records(records);
-    ASSERT_EQ(groups.size(), trials);
-    for (const Group& group : groups) EXPECT_EQ(group.records.size(), 1U);
-    const Table table = summary_table(groups, false);
-    EXPECT_EQ(distinct_rows(table).size(), trials) << "a person could not tell two apart:\n"
-                                                   << render_text(table, any_width);
-  }
+  const std::vector<Group> groups = group_records(alike());
+  ASSERT_EQ(groups.size(), trials);
+  for (const Group& group : groups) EXPECT_EQ(group.records.size(), 1U);
+  const Table table = summary_table(groups, false);
+  EXPECT_EQ(distinct_rows(table).size(), trials) << "a person could not tell two apart:\n"
+                                                 << render_text(table, any_width);
 }
 
 TEST(Identity, NoTwoTasksShareARace) {
@@ -103,17 +92,14 @@ TEST(Identity, NoTwoTasksShareARace) {
 }
 
 TEST(Identity, NoTwoTrialsSharePairOrRowInCompare) {
-  for (const std::vector<Record>& base : {alike(), older(alike())}) {
-    const Comparison comparison = compare(results_of(base), results_of(alike()), {});
-    ASSERT_EQ(comparison.pairs.size(), trials) << "older records are known by the matrix's digest";
-    for (const Pair& pair : comparison.pairs) EXPECT_EQ(pair.now.run.samples, 3);
-    const Table shown = pair_table(comparison, true, Reader::person);
-    EXPECT_EQ(distinct_rows(shown).size(), trials) << render_text(shown, any_width);
-    std::set<std::string> keys;
-    for (const auto& row : render_json(pair_table(comparison, true, Reader::program)))
-      keys.insert(row["key"]);
-    EXPECT_EQ(keys.size(), trials);
-  }
+  const Comparison comparison = compare(results_of(alike()), results_of(alike()), {});
+  ASSERT_EQ(comparison.pairs.size(), trials);
+  for (const Pair& pair : comparison.pairs) EXPECT_EQ(pair.now.run.samples, 3);
+  const Table shown = pair_table(comparison, true, Reader::person);
+  EXPECT_EQ(distinct_rows(shown).size(), trials) << render_text(shown, any_width);
+  std::set<std::string> keys;
+  for (const auto& row : render_json(pair_table(comparison, true, Reader::program))) keys.insert(row["key"]);
+  EXPECT_EQ(keys.size(), trials);
 }
 
 TEST(Identity, NoTwoTrialsShareASeriesOverSizes) {

@@ -43,6 +43,8 @@ inline io::Record example_record(const std::string& method, std::int64_t n,
   r.seconds_stdev = s.stdev;
   r.samples = static_cast<std::int64_t>(s.count);
   r.flops = 2.0 / 3 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+  r.problem_flops = r.flops;
+  r.problem_bytes = 8.0 * static_cast<double>(n * n + 2 * n);
   if (s.count > 0) r.gflops = r.flops / s.median * 1e-9;
   return r;
 }

@@ -104,18 +104,21 @@ TEST(VerdictGrid, TheLimitIsTheProblemsWhateverTheMethodCounts) {
   Record r = example_record("own", 1000, {1e-3});
   r.flops = 1e18;  // what the method counts as its work
   r.bytes = 1e18;
+  r.problem_flops = 6e8;
+  r.problem_bytes = 8e6;
   const Rates rates{50e12, 60e12, 4e12};
   const Limit gesv = limit_of(r, rates);
-  const double flops = 2.0 / 3 * 1e9 - 0.5e6 + 5.0 / 6 * 1e3 + 2e6 - 1e3;
-  EXPECT_DOUBLE_EQ(gesv.seconds, flops / 60e12);
+  EXPECT_DOUBLE_EQ(gesv.seconds, 6e8 / 60e12);
   EXPECT_EQ(gesv.bound, Bound::compute);
-  r.problem = "trsv";
-  r.precision = "float";
-  const Limit trsv = limit_of(r, rates);
-  EXPECT_DOUBLE_EQ(trsv.seconds, 4 * (500.0 * 1001 + 2000) / 4e12);
-  EXPECT_EQ(trsv.bound, Bound::memory);
-  EXPECT_TRUE(std::isnan(limit_of(r, {}).seconds));
   r.problem = "of a later version";
+  r.precision = "float";
+  r.problem_flops = 1e6;
+  r.problem_bytes = 2e6;
+  const Limit later = limit_of(r, rates);
+  EXPECT_DOUBLE_EQ(later.seconds, 2e6 / 4e12);
+  EXPECT_EQ(later.bound, Bound::memory);
+  EXPECT_TRUE(std::isnan(limit_of(r, {}).seconds));
+  r.problem_flops = io::Record::unknown;
   EXPECT_TRUE(std::isnan(limit_of(r, rates).seconds));
 }
 
