@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "kernels/core/matrix.hpp"
+#include "kernels/getrf/largest.cuh"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
@@ -29,11 +30,9 @@ struct Desk {
   static constexpr int warps = Rows / 32;
   alignas(16) T rows[2][group][width];       ///< before the steps that took them
   alignas(16) T candidate[2][warps][width];  ///< the row that each warp would take
-  T size[2][warps];
   T multipliers[2][group][group];
-  int of_row[2][warps];
-  int taken[Rows];            ///< the row that each step took
-  int at[Rows], place[Rows];  ///< rows in their places, were they exchanged, and the other way
+  int place[2][warps];  ///< of the candidates
+  int pivots[Rows];     ///< of each step
 };
 
 /// A system on the device, n x n in columns; of a symmetric one the triangle `uplo`.
@@ -49,9 +48,7 @@ template <class T, int Rows, bool Symmetric>
 class Panels {
  public:
   __device__ Panels(Desk<T, Rows>& desk, const System<T>& system)
-      : desk_(desk), system_(system), row_(static_cast<int>(threadIdx.x)), n_(system.n) {
-    if (Symmetric) step_ = row_;
-  }
+      : desk_(desk), system_(system), row_(static_cast<int>(threadIdx.x)), n_(system.n) {}
 
   /// Factors all of A in place, rows where they were. Returns LAPACK's info, from 1.
   __device__ int factor() {
@@ -62,7 +59,6 @@ class Panels {
       load(first, a);
       Symmetric ? eliminate_symmetric(first, a) : eliminate(first, a);
       Symmetric ? factor_symmetric(first, a, info) : factor_panel(first, a, info);
-      store(first, a);
     }
     return info;
   }
@@ -106,14 +102,7 @@ class Panels {
         if (row_ < n_ && first + c < n_) *place_of(step_, first + c) = a[c];
       }
     }
-    desk_.at[row_] = desk_.place[row_] = row_;
-    __syncthreads();
-    for (int k = 0; row_ == 0 && k < n_; ++k) {
-      const int place = desk_.place[desk_.taken[k]], other = desk_.at[k];
-      pivots[k] = place;
-      desk_.at[place] = other;
-      desk_.place[other] = place;
-    }
+    if (row_ < n_) pivots[row_] = desk_.pivots[row_];
   }
 
  private:
@@ -128,12 +117,6 @@ class Panels {
   __device__ void load(int first, T (&a)[width]) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c) a[c] = is_stored(first + c) ? *place_of(row_, first + c) : T(0);
-  }
-  __device__ void store(int first, const T (&a)[width]) const {
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < width; ++c) {
-      if (is_stored(first + c)) *place_of(row_, first + c) = a[c];
-    }
   }
   template <int W>
   __device__ void store_unknowns(T* x, int columns, const T (&a)[W]) const {
@@ -217,58 +200,43 @@ class Panels {
     }
   }
 
-  /// Of the size and the row of `lanes` neighbouring lanes the largest, of equal ones the first row.
-  static __device__ void take_largest(int lanes, T& size, int& row) {
-    GAUSSWEEP_UNROLL
-    for (int apart = 16; apart > 0; apart /= 2) {
-      if (apart >= lanes) continue;
-      const T other = __shfl_xor_sync(0xffffffffu, size, apart);
-      const int row_of_other = __shfl_xor_sync(0xffffffffu, row, apart);
-      if (other > size || (other == size && row_of_other < row)) {
-        size = other;
-        row = row_of_other;
-      }
-    }
-  }
-
-  /// The steps of a panel. NaN is larger than all others, so that it is in every element that it should be
-  /// in.
+  /// The steps of a panel, which is written column by column.
   __device__ void factor_panel(int first, T (&a)[width], int& info) {
     constexpr int warps = Desk<T, Rows>::warps;
     const int lane = row_ % 32, warp = row_ / 32;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c) {
       if (first + c >= n_) break;
-      constexpr T no_size = -1;
       const int turn = c % 2;
-      const bool may = step_ == none && row_ < n_;
-      T size = !may ? no_size : a[c] == a[c] ? std::fabs(a[c]) : T(INFINITY);
-      int row = may ? row_ : none;
-      take_largest(32, size, row);
-      if (row == row_) {
+      const bool may = step_ >= first + c && row_ < n_;
+      const int own_lane = lane_of_largest(may, a[c]);
+      if (lane == own_lane) {
         GAUSSWEEP_UNROLL
         for (int j = c; j < width; ++j) desk_.candidate[turn][warp][j] = a[j];
-      }
-      if (lane == 0) {
-        desk_.size[turn][warp] = size;
-        desk_.of_row[turn][warp] = row;
+        desk_.place[turn][warp] = step_;
+      } else if (own_lane < 0 && lane == 0) {
+        desk_.place[turn][warp] = none;
       }
       __syncthreads();
-      size = lane < warps ? desk_.size[turn][lane % warps] : no_size;
-      row = lane < warps ? desk_.of_row[turn][lane % warps] : none;
-      take_largest(32, size, row);
-      const T* const taken = desk_.candidate[turn][row / 32];
+      const int of_lane = lane % warps;
+      const int takes = lane_of_largest(lane < warps && desk_.place[turn][of_lane] != none,
+                                        desk_.candidate[turn][of_lane][c]);
+      const T* const taken = desk_.candidate[turn][takes];
       const T pivot = taken[c];
+      const int place = desk_.place[turn][takes];
       if (pivot == T(0) && info == 0) info = first + c + 1;
-      if (row == row_) {
+      // As if the row in the place of this step were exchanged with the one that it takes.
+      if (step_ == first + c) step_ = place;
+      if (warp == takes && lane == own_lane) {
         step_ = first + c;
-        desk_.taken[step_] = row_;
+        desk_.pivots[step_] = place;
       } else if (may) {
         const T factor = pivot != T(0) ? a[c] / pivot : T(0);  // at 0 all of the column is 0
         GAUSSWEEP_UNROLL
         for (int j = c + 1; j < width; ++j) a[j] = std::fma(-factor, taken[j], a[j]);
         a[c] = factor;
       }
+      if (row_ < n_) *place_of(row_, first + c) = a[c];
     }
   }
   __device__ void factor_symmetric(int first, T (&a)[width], int& info) {
@@ -286,6 +254,7 @@ class Panels {
       a[c] = a[c] / std::sqrt(pivot);
       GAUSSWEEP_UNROLL
       for (int j = c + 1; j < width; ++j) a[j] = std::fma(-factor, column[j], a[j]);
+      if (row_ < n_) *place_of(row_, first + c) = a[c];
     }
   }
 
@@ -305,36 +274,39 @@ class Panels {
     __syncthreads();  // the desk is free, and other threads' elements are there
     const bool inside = row_ < n_;
     const T diagonal = inside ? *place_of(row_, step_) : T(1);
+    // All wait for the row in turn: several quotients would take ten times as long as products.
+    const T inverse = T(1) / diagonal;
+    const bool divides = W == 1 || inverse - inverse != T(0);
     const auto step = [&](int turn) { return Forward ? turn : n_ - 1 - turn; };
-    const auto fetch_elements = [&](int turn, T(&out)[group]) {
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < group; ++c) {
-        const int k = step(turn + c);
-        const bool wanted = inside && k >= 0 && k < n_ && (Forward ? step_ > k : step_ < k);
-        out[c] = !wanted ? T(0) : Symmetric && !Forward ? *place_of(k, row_) : *place_of(row_, k);
-      }
+    const auto fetch_element = [&](int turn) {
+      const int k = step(turn);
+      const bool wanted = inside && turn < n_ && (Forward ? step_ > k : step_ < k);
+      return !wanted ? T(0) : Symmetric && !Forward ? *place_of(k, row_) : *place_of(row_, k);
     };
-    T next[group];
-    fetch_elements(0, next);
+    T next[group];  // steps
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < group; ++c) next[c] = fetch_element(c);
     GAUSSWEEP_ROLLED
     for (int turn = 0; turn < n_; turn += group) {
-      T elements[group];
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < group; ++c) elements[c] = next[c];
-      fetch_elements(turn + group, next);
       GAUSSWEEP_UNROLL
       for (int c = 0; c < group; ++c) {
         if (turn + c >= n_) break;
         const int k = step(turn + c);
+        const T element = next[c];
+        next[c] = fetch_element(turn + group + c);
         T* const unknowns = desk_.rows[c % 2][0];
         if (step_ == k) {
           GAUSSWEEP_UNROLL
-          for (int j = 0; j < W; ++j) unknowns[j] = a[j] = a[j] / diagonal;
+          for (int j = 0; j < W; ++j) unknowns[j] = divides ? a[j] : a[j] * inverse;
+          GAUSSWEEP_ROLLED
+          for (int j = 0; divides && j < W; ++j) unknowns[j] /= diagonal;
+          GAUSSWEEP_UNROLL
+          for (int j = 0; j < W; ++j) a[j] = unknowns[j];
         }
         __syncthreads();
         if (!inside || (Forward ? step_ <= k : step_ >= k)) continue;
         GAUSSWEEP_UNROLL
-        for (int j = 0; j < W; ++j) a[j] = std::fma(-elements[c], unknowns[j], a[j]);
+        for (int j = 0; j < W; ++j) a[j] = std::fma(-element, unknowns[j], a[j]);
       }
     }
   }
@@ -342,7 +314,8 @@ class Panels {
   Desk<T, Rows>& desk_;
   System<T> system_;
   int row_, n_;
-  int step_ = none;  ///< that took the row; it is not reached before
+  /// That took the row; before, its place, were rows exchanged at once: it is that of no earlier step.
+  int step_ = row_;
 };
 
 /// Blocks of Rows threads that a multiprocessor is to have at once: 128 registers a thread.

@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "kernels/core/matrix.hpp"
+#include "kernels/getrf/largest.cuh"
 #include "kernels/getrf/small_rows.hpp"
 #include "kernels/simt/simt.hpp"
 
@@ -51,9 +52,8 @@ struct Desk {
   T factor[S::W > 1 ? S::rows : 1];  ///< what of it each row subtracts
   T size[S::warps];                  ///< the pivot that each warp would take, with its sign
   int of_row[S::warps];
-  int taken[S::N];                  ///< the row that each step took
-  int at[S::rows], place[S::rows];  ///< rows in their places, were they exchanged, and the other way
-  T sum[2][S::W][S::beside];        ///< of the row in turn in the back substitution
+  int taken[S::N];            ///< the row that each step took; by `factor` its place
+  T sum[2][S::W][S::beside];  ///< of the row in turn in the back substitution
   T pivot[2];
   T diagonal[S::symmetric ? S::rows : 1];
 };
@@ -128,15 +128,8 @@ class Rows {
   }
   /// LAPACK's pivots, from 0: as if each step had exchanged the row that it took with that in its place.
   __device__ void store_pivots(int* pivots, int n) {
-    if (part_ == 0) desk_.at[row_] = desk_.place[row_] = row_;
     wait_for_group<S>();
-    if (pivots == nullptr || row_ != 0 || part_ != 0) return;
-    for (int k = 0; k < n; ++k) {
-      const int place = desk_.place[desk_.taken[k]], other = desk_.at[k];
-      pivots[k] = place;
-      desk_.at[place] = other;
-      desk_.place[other] = place;
-    }
+    if (pivots != nullptr && row_ < n && part_ == 0) pivots[row_] = desk_.taken[row_];
   }
   /// The triangle of the Cholesky factor that lies in the row. @pre the system is symmetric
   __device__ void store_cholesky(const System<T>& to, Uplo uplo) {
@@ -203,17 +196,23 @@ class Rows {
     constexpr int none = 0x7fffffff;
     if (owner) {
       pivot = a_[0];
-      T size = step_ >= 0 ? T(-1) : pivot == pivot ? std::fabs(pivot) : T(INFINITY);
       int row = step_ >= 0 ? none : row_;
-      GAUSSWEEP_UNROLL
-      for (int apart = S::lanes / 2; apart > 0; apart /= 2) {
-        const T other = __shfl_xor_sync(0xffffffffu, size, apart);
-        const T of_other = __shfl_xor_sync(0xffffffffu, pivot, apart);
-        const int row_of_other = __shfl_xor_sync(0xffffffffu, row, apart);
-        if (other > size || (other == size && row_of_other < row)) {
-          size = other;
-          pivot = of_other;
-          row = row_of_other;
+      if (S::lanes == 32) {
+        const int lane = lane_of_largest(step_ < 0, a_[0]);
+        pivot = __shfl_sync(0xffffffffu, pivot, lane & 31);
+        row = lane < 0 ? none : row_ / 32 * 32 + lane;
+      } else {
+        T size = step_ >= 0 ? T(-1) : pivot == pivot ? std::fabs(pivot) : T(INFINITY);
+        GAUSSWEEP_UNROLL
+        for (int apart = S::lanes / 2; apart > 0; apart /= 2) {
+          const T other = __shfl_xor_sync(0xffffffffu, size, apart);
+          const T of_other = __shfl_xor_sync(0xffffffffu, pivot, apart);
+          const int row_of_other = __shfl_xor_sync(0xffffffffu, row, apart);
+          if (other > size || (other == size && row_of_other < row)) {
+            size = other;
+            pivot = of_other;
+            row = row_of_other;
+          }
         }
       }
       if (S::group <= 32) return row;
@@ -265,9 +264,10 @@ class Rows {
     if (S::W > 1 && owner) desk_.factor[row_] = factor;
     if (takes) {
       step_ = k;
-      desk_.taken[k] = row_;
+      desk_.taken[k] = place_;
     }
     if (!S::symmetric || S::W > 1) wait_for_group<S>();
+    if (!S::symmetric) place_ = takes ? k : place_ == k ? desk_.taken[k] : place_;
     if (S::W > 1) factor = desk_.factor[row_];
     if (owner) {
       const T finished = is_left ? factor : a_[0];
@@ -368,6 +368,7 @@ class Rows {
   Desk<T, S>& desk_;
   int row_, part_;
   int step_ = -1;
+  int place_ = row_;  ///< were rows exchanged at once
   T a_[S::columns];
   T y_[S::beside] = {}, x_[S::beside] = {};
 };

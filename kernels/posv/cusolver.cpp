@@ -1,4 +1,5 @@
-/// posv/cusolver: Cholesky on the GPU, cuSOLVER's xpotrf and xpotrs.
+/// posv/cusolver: Cholesky on the GPU, cuSOLVER's xpotrf and xpotrs; of batches xpotrfBatched and
+/// xpotrsBatched, for several right-hand sides cuBLAS's xtrsmBatched.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 1/3 n^3 + 2 n^2 nrhs operations. Workspace: what xpotrf
 /// asks for is kept with the handles (VendorHandles): the first run of a size allocates it, which the warm-up
@@ -24,8 +25,13 @@ void posv_cusolver(Context& context, Operands<T>& op, const Parameters&) {
     point_at(context, a, op.a.data, n * op.a.ld, batch);
     vendor::potrf_batch(handles, uplo, n, a, op.a.ld, op.info, batch);
     context.stage("potrs");
-    point_at(context, b, op.b.data, op.b.ld, batch);
-    return vendor::potrs_batch(handles, uplo, n, a, op.a.ld, b, op.b.ld, batch);
+    point_at(context, b, op.b.data, nrhs * op.b.ld, batch);
+    if (nrhs == 1) return vendor::potrs_batch(handles, uplo, n, a, op.a.ld, b, op.b.ld, batch);
+    for (const bool first : {true, false}) {  // L, then L^T; or U^T, then U
+      const vendor::Op side = first == (uplo == Uplo::lower) ? vendor::Op::none : vendor::Op::transpose;
+      vendor::trsm_batch(handles, uplo, side, n, nrhs, a, op.a.ld, b, op.b.ld, batch);
+    }
+    return;
   }
   vendor::potrf(handles, uplo, n, op.a.data, op.a.ld, op.info);
   context.stage("potrs");

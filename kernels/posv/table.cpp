@@ -78,8 +78,6 @@ Method batched() {
 Method cusolver() {
   Method method = posv_method("cusolver", "Cholesky on the GPU (potrf, potrs; potrfBatched, potrsBatched)",
                               "NVIDIA cuSOLVER");
-  // potrsBatched has one right-hand side.
-  method.accepts = [](const Shape& shape, const Parameters&) { return shape.batch == 1 || shape.nrhs == 1; };
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
     return shape.batch == 1 ? 0 : 2 * workspace_piece(shape.batch, sizeof(void*));
   };

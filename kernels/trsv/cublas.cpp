@@ -1,12 +1,14 @@
-/// trsv/cublas: the GPU's vendor row, cuBLAS's xtrsv for one right-hand side and xtrsm for several.
+/// trsv/cublas: the GPU's vendor row, cuBLAS's xtrsv for one right-hand side and xtrsm for several; of
+/// batches xtrsmBatched.
 ///
-/// Layout: column-major; the answer replaces b. Cost: n^2 operations a right-hand side. Workspace: none.
-/// Needs a triangular matrix without a 0 on the diagonal: cuBLAS does not look for one, so a small kernel
-/// reads the diagonal first (stage "diagonal"); the first 0 gives info > 0, and the answer is then not
-/// finite.
+/// Layout: column-major; the answer replaces b. Cost: n^2 operations a right-hand side. Workspace: of batches
+/// pointers to all matrices. Needs a triangular matrix without a 0 on the diagonal: cuBLAS does not look for
+/// one, so a small kernel reads the diagonal first (stage "diagonal"); the first 0 gives info > 0, and the
+/// answer is then not finite.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
+#include "kernels/vendor/cuda_batches.hpp"
 #include "kernels/vendor/cuda_blas.hpp"
 #include "kernels/vendor/fixups.hpp"
 
@@ -16,15 +18,24 @@ template <class T>
 void trsv_cublas(Context& context, Operands<T>& op, const Parameters&) {
   using namespace vendor;
   VendorHandles& handles = vendor_handles(context);
-  const std::int64_t n = op.shape.n;
+  const auto [m, n, k, nrhs, uplo, batch] = op.shape;
   context.stage("diagonal");
+  if (batch > 1) {
+    auto** const a = op.workspace.template take<T*>(batch);
+    auto** const b = op.workspace.template take<T*>(batch);
+    find_zero_diagonals(context, op.a, op.info, batch);
+    context.stage("trsm");
+    point_at(context, a, op.a.data, n * op.a.ld, batch);
+    point_at(context, b, op.b.data, nrhs * op.b.ld, batch);
+    return trsm_batch(handles, uplo, Op::none, n, nrhs, a, op.a.ld, b, op.b.ld, batch);
+  }
   find_zero_diagonal(context, op.a, op.info);
   context.stage("trsv");
-  if (op.shape.nrhs == 1) {
-    trsv(handles, op.shape.uplo, Op::none, Diagonal::stored, n, op.a.data, op.a.ld, op.b.data);
+  if (nrhs == 1) {
+    trsv(handles, uplo, Op::none, Diagonal::stored, n, op.a.data, op.a.ld, op.b.data);
   } else {
-    trsm(handles, Side::left, op.shape.uplo, Op::none, Diagonal::stored, n, op.shape.nrhs, T(1), op.a.data,
-         op.a.ld, op.b.data, op.b.ld);
+    trsm(handles, Side::left, uplo, Op::none, Diagonal::stored, n, nrhs, T(1), op.a.data, op.a.ld, op.b.data,
+         op.b.ld);
   }
 }
 

@@ -43,6 +43,14 @@ void require_done(int info) {
     GAUSSWEEP_CUBLAS(cublas##S##matinvBatched(handles.blas(), to_int(n), a, to_int(lda), x, to_int(ldx),     \
                                               infos, to_int(count)));                                        \
   }                                                                                                          \
+  void trsm_batch(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t nrhs, T** a,        \
+                  std::int64_t lda, T** b, std::int64_t ldb, std::int64_t count) {                           \
+    const T one = 1;                                                                                         \
+    const cublasOperation_t trans = op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T;                              \
+    GAUSSWEEP_CUBLAS(cublas##S##trsmBatched(handles.blas(), CUBLAS_SIDE_LEFT, triangle(uplo), trans,         \
+                                            CUBLAS_DIAG_NON_UNIT, to_int(n), to_int(nrhs), &one, a,          \
+                                            to_int(lda), b, to_int(ldb), to_int(count)));                    \
+  }                                                                                                          \
   void potrf_batch(VendorHandles& handles, Uplo uplo, std::int64_t n, T** a, std::int64_t lda, int* infos,   \
                    std::int64_t count) {                                                                     \
     GAUSSWEEP_CUSOLVER(cusolverDn##S##potrfBatched(handles.solver(), triangle(uplo), to_int(n), a,           \

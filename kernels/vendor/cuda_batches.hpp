@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/core/enums.hpp"
+#include "kernels/vendor/enums.hpp"
 #include "kernels/vendor/handles.hpp"
 
 namespace gaussweep::vendor {
@@ -38,6 +39,12 @@ void potrf_batch(VendorHandles& handles, Uplo uplo, std::int64_t n, float** a, s
                  std::int64_t count);
 void potrf_batch(VendorHandles& handles, Uplo uplo, std::int64_t n, double** a, std::int64_t lda, int* infos,
                  std::int64_t count);
+
+/// B = op(A)^-1 B, of A the triangle `uplo`.
+void trsm_batch(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t nrhs, float** a,
+                std::int64_t lda, float** b, std::int64_t ldb, std::int64_t count);
+void trsm_batch(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t nrhs, double** a,
+                std::int64_t lda, double** b, std::int64_t ldb, std::int64_t count);
 
 /// b = A^-1 b from potrf_batch's factor, one right-hand side.
 void potrs_batch(VendorHandles& handles, Uplo uplo, std::int64_t n, float** factor, std::int64_t lda,

@@ -74,6 +74,17 @@ __global__ void pointers_kernel(T** pointers, T* first, std::int64_t step, std::
   for (std::int64_t s = first_index(); s < count; s += index_step()) pointers[s] = first + s * step;
 }
 
+/// A thread a matrix.
+template <class T>
+__global__ void zero_diagonals_kernel(MatrixView<T> a, int* infos, std::int64_t batch) {
+  for (std::int64_t s = first_index(); s < batch; s += index_step()) {
+    const T* const own = a.data + s * a.rows * a.ld;
+    std::int64_t i = 0;
+    while (i < a.rows && own[i + i * a.ld] != T(0)) ++i;
+    if (i < a.rows) infos[s] = static_cast<int>(i + 1);
+  }
+}
+
 __global__ void pivots_kernel(int* pivots, std::int64_t n) {
   for (std::int64_t k = first_index(); k < n; k += index_step()) pivots[k] -= 1;
 }
@@ -91,6 +102,11 @@ template <class T>
 void find_zero_diagonal(Context& context, MatrixView<T> a, int* info) {
   const auto block = static_cast<unsigned>(std::min<std::int64_t>((a.rows + 31) / 32 * 32, 1024));
   simt::launch(context, zero_diagonal_kernel<T>, dim3(1), dim3(block), 0, a, info);
+}
+
+template <class T>
+void find_zero_diagonals(Context& context, MatrixView<T> a, int* infos, std::int64_t batch) {
+  simt::launch(context, zero_diagonals_kernel<T>, blocks_for(batch), dim3(threads), 0, a, infos, batch);
 }
 
 template <class T>
@@ -116,6 +132,8 @@ void pivots_from_zero(Context& context, int* pivots, std::int64_t n) {
 
 template void find_zero_diagonal<float>(Context&, MatrixView<float>, int*);
 template void find_zero_diagonal<double>(Context&, MatrixView<double>, int*);
+template void find_zero_diagonals<float>(Context&, MatrixView<float>, int*, std::int64_t);
+template void find_zero_diagonals<double>(Context&, MatrixView<double>, int*, std::int64_t);
 template void mirror_triangle<float>(Context&, Uplo, MatrixView<float>);
 template void mirror_triangle<double>(Context&, Uplo, MatrixView<double>);
 template void point_at<float>(Context&, float**, float*, std::int64_t, std::int64_t);

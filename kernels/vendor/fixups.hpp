@@ -10,6 +10,9 @@
   /** *info = i where a(i, i), from 1, is the first 0 on the diagonal; else *info is left alone. */ \
   template <class T>                                                                                \
   void find_zero_diagonal(Context& context, MatrixView<T> a, int* info);                            \
+  /** The same of `batch` matrices side by side, with an info each. */                              \
+  template <class T>                                                                                \
+  void find_zero_diagonals(Context& context, MatrixView<T> a, int* infos, std::int64_t batch);      \
   /** Copies the triangle `uplo` of a square matrix to the other one. */                            \
   template <class T>                                                                                \
   void mirror_triangle(Context& context, Uplo uplo, MatrixView<T> a);                               \

@@ -18,7 +18,8 @@
   X(cublasSgetrfBatched) X(cublasDgetrfBatched)                           \
   X(cublasSgetrsBatched) X(cublasDgetrsBatched)                           \
   X(cublasSgetriBatched) X(cublasDgetriBatched)                           \
-  X(cublasSmatinvBatched) X(cublasDmatinvBatched)
+  X(cublasSmatinvBatched) X(cublasDmatinvBatched)                         \
+  X(cublasStrsmBatched) X(cublasDtrsmBatched)
 #define GAUSSWEEP_CUSOLVER_FUNCTIONS(X)                                  \
   X(cusolverDnCreate) X(cusolverDnDestroy) X(cusolverDnSetStream)        \
   X(cusolverDnSgetrf_bufferSize) X(cusolverDnSgetrf) X(cusolverDnSgetrs) \

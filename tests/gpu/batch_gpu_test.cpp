@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/check/check.hpp"
 #include "kernels/registry/batch.hpp"
+#include "kernels/residual_device/system_ratios.hpp"
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
 
@@ -41,19 +43,42 @@ TEST_F(BatchOnGpu, HasTheBitsOfTheCpu) {
   }
 }
 
+/// The ratios of the device, and where it leaves them open those of the CPU, are the CPU's.
+void expect_ratios(const std::vector<double>& ratios, const std::vector<Findings>& by_cpu,
+                   const std::string& words) {
+  ASSERT_EQ(ratios.size(), by_cpu.size()) << words;
+  for (std::size_t s = 0; s < ratios.size(); ++s) {
+    const double ratio = by_cpu[s].ratio;
+    if (std::isnan(ratios[s]) || ratios[s] == ratio) continue;
+    EXPECT_NEAR(ratios[s], ratio, 1e-3 * std::max(1.0, ratio)) << words << ", system " << s;
+  }
+}
+
 TEST_F(BatchOnGpu, EverySystemIsRight) {
+  std::vector<std::int64_t> orders = {1,  2,  8,  9,  16,  17,  32,  33,  48, 49,
+                                      64, 65, 96, 97, 128, 129, 200, 257, 512};
+  if (small()) orders = {1, 7, 17, 33, 65, 97, 130};
   for_methods([&](const Method& method) {
-    for (const std::int64_t n : {1, 2, 8, 9, 16, 17, 32, 33, 48, 49, 64, 65, 96, 97, 128, 150}) {
-      const Shape shape = shape_of(n, n % 2 == 0 ? 1 : 3, 200);
-      if (method.accepts != nullptr && !method.accepts(shape, defaults(method))) continue;
-      const MatrixKind kind = kind_for(method.problem);
-      const Inputs<double> inputs = make_inputs<double>(method.problem, shape, kind, 3, 0);
-      const Answer<double> answer = run_method(*context, method, inputs, defaults(method));
-      const double tolerance = default_tolerance(method.problem);
-      const std::vector<Findings> found = check_systems(method, inputs, answer, tolerance);
-      for (std::size_t s = 0; s < found.size(); ++s) {
-        EXPECT_LE(found[s].ratio, tolerance) << method.id() << ", n " << n << ", system " << s;
-        EXPECT_EQ(answer.infos[s], 0) << method.id() << ", n " << n << ", system " << s;
+    for (const std::int64_t n : orders) {
+      const Shape shape = shape_of(n, n % 2 == 0 ? 1 : 3, small() ? 3 : n > 128 ? 20 : 200);
+      const Inputs<double> inputs =
+          make_inputs<double>(method.problem, shape, kind_for(method.problem), 3, 0);
+      for (const Parameters& parameters : parameter_grid(method, {})) {
+        if (method.accepts != nullptr && !method.accepts(shape, parameters)) continue;
+        const std::string words = describe(method, Backend::cuda, shape, parameters, "its kind", "double");
+        Staging<double> staging(*device, method, parameters, shape, 1);
+        staging.upload(inputs);
+        staging.reset();
+        Operands<double> operands = staging.operands(0);
+        method.cuda.real(*context, operands, parameters);
+        const Answer<double> answer = staging.download(0);
+        const double tolerance = default_tolerance(method.problem);
+        const std::vector<Findings> found = check_systems(method, inputs, answer, tolerance);
+        for (std::size_t s = 0; s < found.size(); ++s) {
+          EXPECT_LE(found[s].ratio, tolerance) << words << ", system " << s;
+          EXPECT_EQ(answer.infos[s], 0) << words << ", system " << s;
+        }
+        expect_ratios(system_ratios(*context, method, staging, 0, shape, tolerance).value(), found, words);
       }
     }
   });
@@ -62,7 +87,7 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
 TEST_F(BatchOnGpu, FaultsAreFoundAndSpoilNoOtherSystem) {
   for_methods([&](const Method& method) {
     if (method.problem != Problem::named("gesv")) return;
-    const Shape shape = shape_of(16, 1, 100000);
+    const Shape shape = shape_of(16, 1, small() ? 2500 : 100000);
     Inputs<double> inputs = make_inputs<double>(method.problem, shape, MatrixKind::uniform, 5, 0);
     const auto is_singular = [](std::int64_t s) { return s % 2000 == 17; };
     const auto has_nan = [](std::int64_t s) { return s % 2000 == 1203; };
@@ -71,16 +96,26 @@ TEST_F(BatchOnGpu, FaultsAreFoundAndSpoilNoOtherSystem) {
       if (has_nan(s)) inputs.a(4, s * 16 + 6) = std::nan("");
       for (std::int64_t i = 0; is_singular(s) && i < 16; ++i) inputs.a(i, s * 16 + 2) = 0;
     }
-    Answer<double> answer = run_method(*context, method, inputs, defaults(method));
+    Staging<double> staging(*device, method, defaults(method), shape, 1);
+    staging.upload(inputs);
+    staging.reset();
+    Operands<double> operands = staging.operands(0);
+    method.cuda.real(*context, operands, defaults(method));
+    Answer<double> answer = staging.download(0);
     for (std::int64_t s = 0; s < shape.batch; ++s) {
       if (is_off(s)) answer.x(5, s) *= 1 + 1e-8;
     }
+    device->to_device(const_cast<double*>(staging.answer(0).data), answer.x.data.data(),
+                      answer.x.data.size() * sizeof(double));
+    const std::vector<double> ratios = system_ratios(*context, method, staging, 0, shape, 16).value();
     const std::vector<Findings> found = check_systems(method, inputs, answer, 16);
+    expect_ratios(ratios, found, method.id());
     for (std::int64_t s = 0; s < shape.batch; ++s) {
       const auto at = static_cast<std::size_t>(s);
+      const bool is_right = !is_singular(s) && !has_nan(s) && !is_off(s);
       EXPECT_EQ(answer.infos[at] == 3, is_singular(s)) << method.id() << ", system " << s;
-      EXPECT_EQ(found[at].ratio <= 16, !is_singular(s) && !has_nan(s) && !is_off(s))
-          << method.id() << ", system " << s;
+      EXPECT_EQ(ratios[at] <= 16, is_right) << method.id() << ", system " << s;
+      EXPECT_EQ(found[at].ratio <= 16, is_right) << method.id() << ", system " << s;
     }
   });
 }

@@ -203,6 +203,22 @@ INSTANTIATE_TEST_SUITE_P(All, MethodOnBatches,
                                          OnBatches{"gemm/openblas", Backend::host, MatrixKind::uniform}),
                          name_of);
 
+/// Panels of right-hand sides are multiplied by inverses of pivots, but where these are infinite.
+TEST(BatchOfSeveralRightHandSides, IsDividedByTinyPivots) {
+  const Registry registry = builtin_registry();
+  const Method& method = row_of(registry, "gesv/batched");
+  Parameters parameters = defaults(method);
+  parameters.set("kernel", std::string("panels"));
+  const auto device = cpu(Backend::emulated);
+  Context context(*device);
+  Inputs<double> inputs = make_inputs<double>(method.problem, shape_of(5, 3, 2), MatrixKind::uniform, 5);
+  for (double& element : inputs.a.data) element = 0;
+  for (double& element : inputs.b.data) element = 0x3p-1040;
+  for (std::int64_t j = 0; j < 10; ++j) inputs.a(j % 5, j) = 0x1p-1040;
+  const Answer<double> answer = run_method(context, method, inputs, parameters);
+  for (const double x : answer.x.data) EXPECT_EQ(x, 3);
+}
+
 TEST(BatchDifference, LooksAtTheTriangleOfEachSystem) {
   const Problem potrf = Problem::named("potrf");
   const Shape shape = shape_of(3, 1, 2);

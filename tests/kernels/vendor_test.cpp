@@ -158,6 +158,13 @@ TYPED_TEST(Blas, Fixups) {
       a(n / 2, n / 2) = 0;
       emulated::find_zero_diagonal(context, view(a), &info);
       EXPECT_EQ(info, n / 2 + 1);
+      HostMatrix<T> two(n, 2 * n);
+      std::copy(a.data.begin(), a.data.end(), two.data.begin() + n * n);
+      for (std::int64_t i = 0; i < n; ++i) two(i, i) = 1;
+      int infos[2] = {0, 0};
+      emulated::find_zero_diagonals(context, view(two), infos, 2);
+      EXPECT_EQ(infos[0], 0);
+      EXPECT_EQ(infos[1], n / 2 + 1);
 
       for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
         for (std::int64_t j = 0; j < n; ++j) {

@@ -1,0 +1,57 @@
+#pragma once
+/// The lane of a warp that has the element of the largest size: the search for a pivot.
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+/// Of the lanes for which `may` holds the one with the largest |value|, of equal ones the first; NaN is
+/// larger than all others. -1: it holds for none. All 32 lanes call it.
+///
+/// The bits of |value| are ordered as the numbers are, and those of NaN above them: from compute capability
+/// 8.0 on the greatest high word is found by one instruction, in double the greatest low word by another.
+template <class T>
+__device__ __forceinline__ int lane_of_largest(bool may, T value) {
+  constexpr unsigned all = 0xffffffffu;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+  const T size = std::fabs(value);
+  unsigned high = 0, low = 0;
+  if constexpr (sizeof(T) == 8) {
+    unsigned long long bits = 0;
+    memcpy(&bits, &size, sizeof bits);
+    high = static_cast<unsigned>(bits >> 32);
+    low = static_cast<unsigned>(bits);
+  } else {
+    memcpy(&high, &size, sizeof high);
+  }
+  const unsigned own = may ? high + 1 : 0;  // 0 is a size, too
+  const unsigned most = __reduce_max_sync(all, own);
+  if (most == 0) return -1;
+  bool is_largest = own == most;
+  if constexpr (sizeof(T) == 8) {
+    low = is_largest ? low : 0;
+    const unsigned most_low = __reduce_max_sync(all, low);
+    is_largest = is_largest && low == most_low;
+  }
+  return __ffs(static_cast<int>(__ballot_sync(all, is_largest ? 1 : 0))) - 1;
+#else
+  T size = !may ? T(-1) : value == value ? std::fabs(value) : T(INFINITY);
+  int lane = static_cast<int>(threadIdx.x) % 32;
+  GAUSSWEEP_UNROLL
+  for (int apart = 16; apart > 0; apart /= 2) {
+    const T other = __shfl_xor_sync(all, size, apart);
+    const int lane_of_other = __shfl_xor_sync(all, lane, apart);
+    if (other > size || (other == size && lane_of_other < lane)) {
+      size = other;
+      lane = lane_of_other;
+    }
+  }
+  return size < T(0) ? -1 : lane;
+#endif
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND
