@@ -139,8 +139,4 @@ std::string duration_words(double seconds) {
   return fmt::format("{} s", whole);
 }
 
-void add_words(std::string& message, const std::string& words) {
-  if (!words.empty()) message += (message.empty() ? "" : "; ") + words;
-}
-
 }  // namespace gaussweep::driver

@@ -31,7 +31,10 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width, std
 std::string paragraph(const std::string& text, std::size_t width);
 
 /// Puts words behind a message, "; " between them where it has some.
-void add_words(std::string& message, const std::string& words);
+template <class String>
+void add_words(String& message, const std::string& words) {
+  if (!words.empty()) message += (message.empty() ? "" : "; ") + words;
+}
 
 /// A word as a shell takes it: as it is where nothing in it has a meaning there, else between quotes.
 std::string shell_word(const std::string& text);

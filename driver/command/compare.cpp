@@ -105,7 +105,9 @@ io::Results load_side(const std::string& path, const std::string& gpu, const cha
   for (const std::string& remark : loaded.remarks) say(fmt::format("note: {}\n", remark));
   if (gpu.empty()) return std::move(loaded.results);
   auto& records = loaded.results.records;
-  const auto is_other = [&](const io::Record& r) { return fnmatch(gpu.c_str(), r.gpu_name.c_str(), 0) != 0; };
+  const auto is_other = [&](const io::Record& r) {
+    return fnmatch(gpu.c_str(), std::string(r.gpu_name).c_str(), 0) != 0;
+  };
   records.erase(std::remove_if(records.begin(), records.end(), is_other), records.end());
   if (records.empty())
     throw UsageError(fmt::format("{} {}: no record of {} is of such a GPU", option, gpu, path));

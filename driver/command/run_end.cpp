@@ -79,7 +79,7 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
         ++all;
-        ++wins[cell.winner == nullptr ? "" : row.problem + "/" + cell.winner->first.method];
+        ++wins[cell.winner == nullptr ? "" : row.problem + "/" + cell.winner->first().method];
       }
     }
     std::vector<std::pair<std::size_t, std::string>> order;

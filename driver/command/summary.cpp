@@ -87,10 +87,14 @@ void summarise_to_stdout(const SummaryOptions& options) {
   if (options.devices) return print_devices(options, format);
   std::vector<io::Record> records = load_all(options.paths).records;
   // A baseline is looked for before the filters, so that `--method mine --baseline cusolver` works.
-  const std::vector<io::Record> all = options.baseline.empty() ? std::vector<io::Record>() : records;
+  const bool is_filtered = !options.filter.asks_for_everything() && !options.baseline.empty();
+  const std::vector<io::Record> all = is_filtered ? records : std::vector<io::Record>();
   records = filter_records(std::move(records), options.filter, Empty::is_refused);
   std::vector<Group> groups = group_records(records);
-  set_speedups(groups, options.baseline.empty() ? groups : group_records(all), options.baseline);
+  if (is_filtered)
+    set_speedups(groups, group_records(all), options.baseline);
+  else
+    set_speedups(groups, groups, options.baseline);
   if (options.best) groups = best_groups(groups);
   sort_groups(groups, options.sort);
   const std::size_t usual = format == Format::table ? usual_rows : 0, most = options.limit.value_or(usual);

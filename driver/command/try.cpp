@@ -113,7 +113,7 @@ Cell correct_digits(const Group& group) {
 /// What became of each method of one task: those that passed first, the fastest before others.
 void print_task(const VerdictRow& row, const VerdictCell& cell, std::vector<const Group*> groups) {
   const auto place = [](const Group* g) {
-    return std::make_tuple(status_severity(g->status), g->first.backend == "emulated", g->median);
+    return std::make_tuple(status_severity(g->status), g->first().backend == "emulated", g->median);
   };
   std::stable_sort(groups.begin(), groups.end(),
                    [&](const Group* a, const Group* b) { return place(a) < place(b); });
@@ -123,17 +123,17 @@ void print_task(const VerdictRow& row, const VerdictCell& cell, std::vector<cons
       {"backend", "BACKEND"},
       {"status", "STATUS"},
       {"median", "MEDIAN", Style::seconds},
-      {"speedup", "OVER " + (cell.baseline == nullptr ? "" : cell.baseline->first.method), Style::factor},
+      {"speedup", "OVER " + (cell.baseline == nullptr ? "" : cell.baseline->first().method), Style::factor},
       {"digits", "DIGITS"},
       {"ratio", "RATIO", Style::scientific}};
   for (const Group* group : groups) {
     const bool races =
-        cell.baseline != nullptr && group->status == io::Status::pass && group->first.backend != "emulated";
-    table.rows.push_back({group->first.method, group->first.backend, group->status, group->median,
+        cell.baseline != nullptr && group->status == io::Status::pass && group->first().backend != "emulated";
+    table.rows.push_back({group->first().method, group->first().backend, group->status, group->median,
                           races ? cell.baseline->median / group->median : io::Record::unknown,
                           correct_digits(*group), group->ratio});
   }
-  const io::Record& any = cell.first->first;
+  const io::Record& any = cell.first->first();
   fmt::print("\n{} {}{}{}: {}\n{}", row.problem, row.precision, row.details.empty() ? "" : ", ",
              printable(row.details), printable(any.problem_title), render_text(table, output_width()));
 }
@@ -153,10 +153,10 @@ bool print_answer(const io::Results& results) {
   bool is_solved = true;
   for (const VerdictGrid& grid : grids) {
     std::map<std::string, std::vector<const Group*>> tasks;
-    for (const Group& group : grid.groups) tasks[task_identity(group.first)].push_back(&group);
+    for (const Group& group : grid.groups) tasks[task_identity(group.first())].push_back(&group);
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
-        print_task(row, cell, tasks.at(task_identity(cell.first->first)));
+        print_task(row, cell, tasks.at(task_identity(cell.first->first())));
         is_solved = is_solved && cell.winner != nullptr;
       }
     }

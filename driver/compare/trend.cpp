@@ -132,7 +132,8 @@ Trend trend_of(const std::vector<std::pair<std::string, io::Results>>& sets, con
     for (const Record& record : results->records) {
       const bool is_good = record.status == io::Status::pass || record.status == io::Status::suspect;
       if (!is_good || !(record.seconds_median > 0)) continue;
-      const std::string place = record.backend == "cuda" ? record.gpu_name : cpu_of_host[record.host];
+      const std::string place =
+          record.backend == "cuda" ? std::string(record.gpu_name) : cpu_of_host[record.host];
       NightTimes& times = trials[{trial_identity(record), place}][trend.nights.size()];
       times.runs.push_back(record.seconds_median);
       const bool has_replays = record.replay_median > 0;

@@ -13,7 +13,7 @@ void HostNames::tell_apart(io::Results& results) {
     cpu_of_.try_emplace(name, row.cpu);
   }
   if (called.empty()) return;
-  const auto rename = [&called](std::string& host) {
+  const auto rename = [&called](io::Text& host) {
     const auto found = called.find(host);
     if (found != called.end()) host = found->second;
   };

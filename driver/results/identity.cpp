@@ -31,7 +31,7 @@ std::string trial_identity(const Record& r) {
   return fmt::format("{}\n{} {} {}", task_identity(r), r.method, r.backend, r.parameters);
 }
 
-const std::string& matrix_label(const Record& record) {
+const io::Text& matrix_label(const Record& record) {
   return record.matrix.empty() ? record.matrix_kind : record.matrix;
 }
 

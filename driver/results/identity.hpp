@@ -17,6 +17,6 @@ std::string task_identity(const io::Record& record);
 std::string trial_identity(const io::Record& record);
 
 /// The matrix file's name, else the kind.
-const std::string& matrix_label(const io::Record& record);
+const io::Text& matrix_label(const io::Record& record);
 
 }  // namespace gaussweep::driver

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -29,6 +30,12 @@ using io::Record;
 std::string group_key(const Record& r) {
   return fmt::format("{}\n{} {}", trial_identity(r), r.gpu_name, r.capability);
 }
+
+/// Hash and equality of records by their group. The keys of a million are as large as the records: not held.
+struct ByGroup {
+  std::size_t operator()(const Record* r) const { return std::hash<std::string>{}(group_key(*r)); }
+  bool operator()(const Record* a, const Record* b) const { return group_key(*a) == group_key(*b); }
+};
 
 double known_median(const std::vector<const Record*>& records, double Record::*member) {
   std::vector<double> values;
@@ -93,28 +100,20 @@ std::vector<Group> group_records(const std::vector<Record>& records) {
 
 std::vector<Group> group_records(const std::vector<const Record*>& records) {
   std::vector<Group> groups;
-  std::unordered_map<std::string, std::size_t> place;
+  std::unordered_map<const Record*, std::size_t, ByGroup, ByGroup> place;
   place.reserve(records.size());
   for (const Record* record : records) {
-    const auto [found, is_new] = place.try_emplace(group_key(*record), groups.size());
-    if (is_new) {
-      groups.emplace_back();
-      Record& first = groups.back().first;
-      first = *record;
-      // The identity needs neither samples nor stages, and a hundred thousand copies of them are big.
-      first.sample_list.clear();
-      first.stages.clear();
-      first.history.clear();
-    }
+    const auto [found, is_new] = place.try_emplace(record, groups.size());
+    if (is_new) groups.emplace_back();
     groups[found->second].records.push_back(record);
   }
   std::vector<const Record*> all;
   all.reserve(groups.size());
-  for (const Group& group : groups) all.push_back(&group.first);
+  for (const Group& group : groups) all.push_back(&group.first());
   const MatrixNames matrices(all);
   for (Group& group : groups) {
     summarise_group(group);
-    group.matrix = matrices.of(group.first);
+    group.matrix = matrices.of(group.first());
   }
   return groups;
 }
@@ -123,7 +122,7 @@ std::vector<Group> best_groups(const std::vector<Group>& groups) {
   std::map<std::tuple<std::string, std::string, std::int64_t, std::string>, const Group*> best;
   for (const Group& group : groups) {
     if (group.status != io::Status::pass || std::isnan(group.median)) continue;
-    const Record& r = group.first;
+    const Record& r = group.first();
     const Group*& holder = best[{r.problem, r.precision, r.n, task_identity(r)}];
     if (holder == nullptr || group.median < holder->median) holder = &group;
   }
@@ -135,7 +134,7 @@ std::vector<Group> best_groups(const std::vector<Group>& groups) {
 void require_method(const std::vector<Group>& groups, const std::string& method) {
   std::set<std::string> known;
   for (const Group& group : groups) {
-    const Record& r = group.first;
+    const Record& r = group.first();
     if (method == r.method || method == r.problem + "/" + r.method) return;
     known.insert(r.problem + "/" + r.method);
   }
@@ -150,28 +149,32 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
     return task_identity(r) + " " + baseline;
   };
   const auto place_of = [](const Record& r) { return " " + r.backend + " " + r.gpu_name; };
+  std::set<std::string_view> vendors;
+  for (const Group& group : groups) vendors.insert(group.first().reference_method);
+  const auto is_baseline = [&](const Record& r) {
+    return method.empty() ? vendors.count(r.method) > 0
+                          : method == r.method || method == r.problem + "/" + r.method;
+  };
   std::unordered_map<std::string, const Group*> here, anywhere;
   for (const Group& group : baselines) {
-    const Record& r = group.first;
-    if (std::isnan(group.median) ||
-        (!method.empty() && method != r.method && method != r.problem + "/" + r.method))
-      continue;
-    const std::string task = task_of(r, method.empty() ? r.method : method);
+    const Record& r = group.first();
+    if (std::isnan(group.median) || !is_baseline(r)) continue;
+    const std::string task = task_of(r, method.empty() ? std::string(r.method) : method);
     for (const Group** holder : {&here[task + place_of(r)], &anywhere[task]}) {
       if (*holder == nullptr || group.median < (*holder)->median) *holder = &group;
     }
   }
   for (Group& group : groups) {
-    const Record& r = group.first;
+    const Record& r = group.first();
     // Without a method it is the vendor's, on the same device: an emulated time is not compared with it.
-    const std::string task = task_of(r, method.empty() ? r.reference_method : method);
+    const std::string task = task_of(r, method.empty() ? std::string(r.reference_method) : method);
     const auto near = here.find(task + place_of(r));
     const auto far = method.empty() ? anywhere.end() : anywhere.find(task);
     const Group* baseline = near != here.end() ? near->second : far != anywhere.end() ? far->second : nullptr;
     if (baseline == nullptr || std::isnan(group.median)) continue;
     group.speedup = baseline->median / group.median;
-    group.speedup_over = fmt::format("{}/{} {} {}", baseline->first.problem, baseline->first.method,
-                                     baseline->first.backend, baseline->first.parameters);
+    group.speedup_over = fmt::format("{}/{} {} {}", baseline->first().problem, baseline->first().method,
+                                     baseline->first().backend, baseline->first().parameters);
   }
 }
 
@@ -208,7 +211,7 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
   for (const Record* record : told) {
     const Record& r = *record;
     // Judged answers each have numbers of their own in their message: told together as a range.
-    const std::string cause = is_judged(r.status) ? std::string() : r.message;
+    const std::string cause = is_judged(r.status) ? std::string() : std::string(r.message);
     const std::string matrix = r.status == io::Status::skipped ? std::string() : matrices.of(r);
     Entry& entry = all[{place_of(r), r.problem + "/" + r.method, matrix, r.status, cause}];
     ++entry.count;

@@ -12,9 +12,8 @@ namespace gaussweep::driver {
 
 /// Records of one trial (trial_identity) on one GPU model: repeated, in several runs or by several builds.
 struct Group {
-  io::Record first;                        ///< stands for the identity
   std::string matrix;                      ///< its name among the matrices of all groups, as people read it
-  std::vector<const io::Record*> records;  ///< @pre they outlive the group
+  std::vector<const io::Record*> records;  ///< one at least. @pre they outlive the group
   std::string status;                      ///< the worst of them
   /// Seconds; medians of the records' q1, median, q3. Of several rounds the smallest q1 and the largest q3,
   /// so that what differs from process to process is in the spread.
@@ -27,6 +26,8 @@ struct Group {
   double speedup = io::Record::unknown;  ///< the baseline's median over this one's
   std::int64_t throttled = 0;            ///< samples
   std::string speedup_over;              ///< the baseline: method, backend, parameters
+  /// Stands for the identity.
+  const io::Record& first() const { return *records.front(); }
 };
 
 /// Groups in order of first appearance.
@@ -38,6 +39,10 @@ struct Filter {
   std::vector<std::string> problems, methods, precisions, backends, statuses, gpus;
   std::vector<std::string> matrices;  ///< kinds, or files' names
   std::vector<std::string> sizes;     ///< "512", "256:1024" (inclusive), ">=1k", "<64"
+  bool asks_for_everything() const {
+    return problems.empty() && methods.empty() && precisions.empty() && backends.empty() &&
+           statuses.empty() && gpus.empty() && matrices.empty() && sizes.empty();
+  }
 };
 /// Whether that no record passes, of some that there are, is an answer, or is refused with what there is.
 enum class Empty { is_answer, is_refused };

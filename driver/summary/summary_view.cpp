@@ -43,7 +43,7 @@ std::vector<View> with_conditions(std::vector<View> views) {
       std::find_if(views.begin(), views.end(), [](const View& v) { return v.column.name == "gpu_name"; });
   for (const io::Setting& setting : io::conditions()) {
     const auto cell = [column = setting.condition->column](const Group& g) -> Cell {
-      return g.first.*column;
+      return g.first().*column;
     };
     place = views.insert(place, {{setting.name, setting.condition->heading}, Where::both, cell}) + 1;
   }
@@ -53,39 +53,39 @@ std::vector<View> with_conditions(std::vector<View> views) {
 const std::vector<View>& views() {
   using G = const Group&;
   static const std::vector<View> all = with_conditions(
-      {{{"problem", "PROBLEM"}, Where::data, [](G g) -> Cell { return g.first.problem; }},
-       {{"method", "METHOD"}, Where::data, [](G g) -> Cell { return g.first.method; }},
+      {{{"problem", "PROBLEM"}, Where::data, [](G g) -> Cell { return g.first().problem; }},
+       {{"method", "METHOD"}, Where::data, [](G g) -> Cell { return g.first().method; }},
        {{"id", "METHOD"},
         Where::terminal,
-        [](G g) -> Cell { return g.first.problem + "/" + g.first.method; }},
-       {{"backend", "BACKEND"}, Where::both, [](G g) -> Cell { return g.first.backend; }},
-       {{"precision", "PRECISION"}, Where::both, [](G g) -> Cell { return g.first.precision; }},
-       {{"m", "M"}, Where::data, [](G g) -> Cell { return g.first.m; }},
-       {{"n", "N"}, Where::both, [](G g) -> Cell { return g.first.n; }},
-       {{"k", "K"}, Where::data, [](G g) -> Cell { return g.first.k; }},
+        [](G g) -> Cell { return g.first().problem + "/" + g.first().method; }},
+       {{"backend", "BACKEND"}, Where::both, [](G g) -> Cell { return g.first().backend; }},
+       {{"precision", "PRECISION"}, Where::both, [](G g) -> Cell { return g.first().precision; }},
+       {{"m", "M"}, Where::data, [](G g) -> Cell { return g.first().m; }},
+       {{"n", "N"}, Where::both, [](G g) -> Cell { return g.first().n; }},
+       {{"k", "K"}, Where::data, [](G g) -> Cell { return g.first().k; }},
        // Shown where they say more than n does.
        {{"shape", "M x K"},
         Where::terminal,
         [](G g) -> Cell {
-          return has_axis(g.first.problem, "k") ? fmt::format("{} x {}", g.first.m, g.first.k)
-                                                : std::string();
+          return has_axis(g.first().problem, "k") ? fmt::format("{} x {}", g.first().m, g.first().k)
+                                                  : std::string();
         }},
-       {{"nrhs", "NRHS"}, Where::both, [](G g) -> Cell { return g.first.nrhs; }},
-       {{"batch", "BATCH"}, Where::both, [](G g) -> Cell { return g.first.batch; }},
-       {{"uplo", "UPLO"}, Where::both, [](G g) -> Cell { return g.first.uplo; }},
-       {{"parameters", "PARAMETERS"}, Where::data, [](G g) -> Cell { return g.first.parameters; }},
+       {{"nrhs", "NRHS"}, Where::both, [](G g) -> Cell { return g.first().nrhs; }},
+       {{"batch", "BATCH"}, Where::both, [](G g) -> Cell { return g.first().batch; }},
+       {{"uplo", "UPLO"}, Where::both, [](G g) -> Cell { return g.first().uplo; }},
+       {{"parameters", "PARAMETERS"}, Where::data, [](G g) -> Cell { return g.first().parameters; }},
        {{"settings", "PARAMETERS"},
         Where::terminal,
-        [](G g) -> Cell { return settings_text(g.first.parameters); }},
-       {{"matrix", "MATRIX"}, Where::data, [](G g) -> Cell { return matrix_label(g.first); }},
+        [](G g) -> Cell { return settings_text(g.first().parameters); }},
+       {{"matrix", "MATRIX"}, Where::data, [](G g) -> Cell { return matrix_label(g.first()); }},
        {{"matrix_name", "MATRIX"}, Where::terminal, [](G g) -> Cell { return g.matrix; }},
        {{"matrix_parameters", "OF THE MATRIX"},
         Where::data,
-        [](G g) -> Cell { return g.first.matrix_parameters; }},
-       {{"matrix_kind", "KIND"}, Where::data, [](G g) -> Cell { return g.first.matrix_kind; }},
-       {{"matrix_seed", "SEED"}, Where::both, [](G g) -> Cell { return g.first.matrix_seed; }},
-       {{"gpu_name", "GPU"}, Where::both, [](G g) -> Cell { return g.first.gpu_name; }},
-       {{"capability", "CAPABILITY"}, Where::data, [](G g) -> Cell { return g.first.capability; }},
+        [](G g) -> Cell { return g.first().matrix_parameters; }},
+       {{"matrix_kind", "KIND"}, Where::data, [](G g) -> Cell { return g.first().matrix_kind; }},
+       {{"matrix_seed", "SEED"}, Where::both, [](G g) -> Cell { return g.first().matrix_seed; }},
+       {{"gpu_name", "GPU"}, Where::both, [](G g) -> Cell { return g.first().gpu_name; }},
+       {{"capability", "CAPABILITY"}, Where::data, [](G g) -> Cell { return g.first().capability; }},
        {{"trials", "TRIALS"},
         Where::both,
         [](G g) -> Cell { return static_cast<std::int64_t>(g.records.size()); }},
@@ -100,17 +100,17 @@ const std::vector<View>& views() {
         [](G g) -> Cell { return (g.q3 - g.q1) / g.median; }},
        {{"systems_per_second", "SYSTEMS/S"},
         Where::both,
-        [](G g) -> Cell { return static_cast<double>(g.first.batch) / g.median; }},
+        [](G g) -> Cell { return static_cast<double>(g.first().batch) / g.median; }},
        {{"gflops", "GFLOP/S"}, Where::both, [](G g) -> Cell { return g.gflops; }},
        {{"peak_share", "OF PEAK", Style::percent}, Where::both, [](G g) -> Cell { return g.peak_share; }},
        {{"replay", "GPU ALONE", Style::seconds}, Where::both, [](G g) -> Cell { return g.replay; }},
-       {{"launch_bound", "LAUNCH-BOUND"}, Where::data, [](G g) -> Cell { return g.first.launch_bound; }},
-       {{"kernels", "KERNELS"}, Where::data, [](G g) -> Cell { return g.first.kernels; }},
-       {{"waits", "WAITS"}, Where::data, [](G g) -> Cell { return g.first.waits; }},
+       {{"launch_bound", "LAUNCH-BOUND"}, Where::data, [](G g) -> Cell { return g.first().launch_bound; }},
+       {{"kernels", "KERNELS"}, Where::data, [](G g) -> Cell { return g.first().kernels; }},
+       {{"waits", "WAITS"}, Where::data, [](G g) -> Cell { return g.first().waits; }},
        {{"joules", "J/RUN"}, Where::both, [](G g) -> Cell { return g.joules; }},
        {{"gflops_per_watt", "GFLOP/S/W"},
         Where::both,
-        [](G g) -> Cell { return g.first.flops / g.joules * 1e-9; }},
+        [](G g) -> Cell { return g.first().flops / g.joules * 1e-9; }},
        {{"ratio", "RATIO", Style::scientific}, Where::both, [](G g) -> Cell { return g.ratio; }},
        {{"forward_error", "ERROR", Style::scientific},
         Where::both,
@@ -118,7 +118,7 @@ const std::vector<View>& views() {
        {{"speedup", "SPEEDUP", Style::factor}, Where::both, [](G g) -> Cell { return g.speedup; }},
        {{"speedup_over", "OVER"}, Where::data, [](G g) -> Cell { return g.speedup_over; }},
        {{"throttled", "THROTTLED"}, Where::data, [](G g) -> Cell { return g.throttled; }},
-       {{"key", "KEY"}, Where::data, [](G g) -> Cell { return g.first.key; }}});
+       {{"key", "KEY"}, Where::data, [](G g) -> Cell { return g.first().key; }}});
   return all;
 }
 
@@ -236,7 +236,7 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
   struct Choice {
     const char* option;
     const std::vector<std::string>* patterns;
-    std::string Record::*member;
+    io::Text Record::*member;
   };
   const Choice choices[] = {{"--problem", &filter.problems, &Record::problem},
                             {"--method", &filter.methods, &Record::method},
@@ -287,7 +287,7 @@ std::vector<std::string> summary_columns() {
 void sort_groups(std::vector<Group>& groups, const std::string& column) {
   if (column.empty()) {
     std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
-      const Record &x = a.first, &y = b.first;
+      const Record &x = a.first(), &y = b.first();
       return std::tie(x.problem, x.precision, x.n, x.m, x.k, x.nrhs, x.batch, x.uplo, x.method, x.parameters,
                       matrix_label(x), x.matrix_parameters, x.matrix_seed) <
              std::tie(y.problem, y.precision, y.n, y.m, y.k, y.nrhs, y.batch, y.uplo, y.method, y.parameters,
@@ -327,7 +327,7 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
   std::vector<const View*> chosen;
   // On a terminal, what is the same for all and usual is left out.
   std::vector<const Record*> records;
-  for (const Group& group : groups) records.push_back(&group.first);
+  for (const Group& group : groups) records.push_back(&group.first());
   const Varying varying(records);
   const ParameterNames settings(records);
   const auto is_condition = [](const std::string& name) {
@@ -352,7 +352,7 @@ Table summary_table(const std::vector<Group>& groups, bool full) {
   for (const Group& group : groups) {
     std::vector<Cell>& row = table.rows.emplace_back();
     for (const View* view : chosen)
-      row.push_back(view->column.name == "settings" ? Cell(settings.of(group.first.parameters))
+      row.push_back(view->column.name == "settings" ? Cell(settings.of(group.first().parameters))
                                                     : view->cell(group));
   }
   const auto naming = std::find_if(chosen.begin(), chosen.end(),

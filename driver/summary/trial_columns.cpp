@@ -49,7 +49,7 @@ MatrixNames::MatrixNames(const std::vector<const Record*>& records) {
 
 std::string MatrixNames::of(const Record& record) const {
   const auto name = names_.find({matrix_label(record), record.matrix_parameters});
-  return name == names_.end() ? matrix_label(record) : name->second;
+  return name == names_.end() ? std::string(matrix_label(record)) : name->second;
 }
 
 ParameterNames::ParameterNames(const std::vector<const Record*>& records)
@@ -126,7 +126,7 @@ TrialColumns::TrialColumns(const std::vector<const Record*>& records, Reader rea
     if (varying.nrhs) parts_.push_back({{"nrhs", "NRHS"}, [](R r) -> Cell { return r.nrhs; }});
     if (varying.batch) parts_.push_back({{"batch", "BATCH"}, [](R r) -> Cell { return r.batch; }});
     parts_.push_back({{"uplo", "UPLO"}, [uplo = varying.uplo](R r) -> Cell {
-                        return uplo.count(r.problem) > 0 ? r.uplo : std::string();
+                        return uplo.count(r.problem) > 0 ? r.uplo : io::Text();
                       }});
     parts_.push_back(
         {{"parameters", "PARAMETERS"}, [settings](R r) -> Cell { return settings->of(r.parameters); }});

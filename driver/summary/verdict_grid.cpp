@@ -19,9 +19,9 @@ namespace {
 
 using io::Record;
 
-const std::string unnamed_gpu = "unnamed GPU", unnamed_cpu = "CPU";
+const io::Text unnamed_gpu = "unnamed GPU", unnamed_cpu = "CPU";
 
-const std::string& gpu_of(const Record& r) {
+const io::Text& gpu_of(const Record& r) {
   return r.gpu_name.empty() ? unnamed_gpu : r.gpu_name;
 }
 
@@ -42,9 +42,9 @@ class Machines {
         has_host_methods_.insert(r.host);
     }
   }
-  const std::string& cpu_of(const std::string& host) const {
+  std::string cpu_of(const std::string& host) const {
     const auto found = cpus_.find(host);
-    return found == cpus_.end() ? unnamed_cpu : found->second;
+    return found == cpus_.end() ? std::string(unnamed_cpu) : found->second;
   }
   const std::map<Device, std::set<std::string>>& gpus() const { return hosts_; }
   /// The machines whose CPU methods race beside a GPU: those that hold it; where none ran there, all others.
@@ -79,7 +79,7 @@ using RowKey = std::tuple<std::string, std::string, std::string, std::string, st
                           std::string, std::int64_t, std::int64_t, std::int64_t, std::string>;
 
 RowKey row_key(const Group& group, const std::string& beyond) {
-  const Record& r = group.first;
+  const Record& r = group.first();
   const bool is_square = !has_axis(r.problem, "k") || (r.m == r.n && r.k == r.n);
   return {r.problem, r.precision,         group.matrix,        r.matrix_parameters, r.nrhs, r.batch,
           r.uplo,    is_square ? 0 : r.m, is_square ? 0 : r.k, r.matrix_seed,       beyond};
@@ -97,7 +97,7 @@ std::string details_of(const Record& r, const Varying& varying) {
 }
 
 bool is_same_method(const Group& a, const Group& b) {
-  return a.first.method == b.first.method && a.first.backend == b.first.backend;
+  return a.first().method == b.first().method && a.first().backend == b.first().backend;
 }
 
 bool is_named(const Record& r, const std::string& method) {
@@ -108,7 +108,7 @@ bool is_named(const Record& r, const std::string& method) {
 std::string vendor_of(const std::vector<const Group*>& race) {
   std::string vendor;
   for (const Group* group : race) {
-    const Record& r = group->first;
+    const Record& r = group->first();
     if (r.reference_method.empty()) continue;
     if (r.backend == "cuda") return r.reference_method;
     vendor = r.reference_method;
@@ -123,11 +123,11 @@ VerdictCell judge_race(const std::vector<const Group*>& race, const Rates& rates
   std::set<std::pair<std::string, std::string>> methods;
   std::vector<const Group*> passed;
   for (const Group* group : race) {
-    if (group->status != io::Status::skipped) methods.insert({group->first.method, group->first.backend});
+    if (group->status != io::Status::skipped) methods.insert({group->first().method, group->first().backend});
     if (group->status == io::Status::pass && group->median > 0) passed.push_back(group);
   }
   cell.methods = static_cast<std::int64_t>(methods.size());
-  cell.limit = limit_of(race.front()->first, rates);
+  cell.limit = limit_of(race.front()->first(), rates);
   std::stable_sort(passed.begin(), passed.end(),
                    [](const Group* a, const Group* b) { return a->median < b->median; });
   if (passed.empty()) return cell;
@@ -135,7 +135,7 @@ VerdictCell judge_race(const std::vector<const Group*>& race, const Rates& rates
   cell.share = cell.limit.seconds / cell.winner->median;
   const std::string baseline = asked_baseline.empty() ? vendor_of(race) : asked_baseline;
   const auto compared = std::find_if(passed.begin(), passed.end(),
-                                     [&](const Group* group) { return is_named(group->first, baseline); });
+                                     [&](const Group* group) { return is_named(group->first(), baseline); });
   if (compared != passed.end()) {
     cell.baseline = *compared;
     cell.speedup = cell.baseline->median / cell.winner->median;
@@ -155,7 +155,7 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
   std::tie(grid.device, grid.capability) = device;
   grid.groups = group_records(records);
   std::map<std::string, std::vector<const Record*>> of_problem;
-  for (const Group& group : grid.groups) of_problem[group.first.problem].push_back(&group.first);
+  for (const Group& group : grid.groups) of_problem[group.first().problem].push_back(&group.first());
   std::map<std::string, Varying> varying;
   for (const auto& [problem, all] : of_problem) varying.emplace(problem, all);
 
@@ -164,8 +164,8 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
   std::map<std::string, std::vector<const Group*>> races;
   std::vector<std::string> order;
   for (const Group& group : grid.groups) {
-    std::vector<const Group*>& race = races[task_identity(group.first)];
-    if (race.empty()) order.push_back(task_identity(group.first));
+    std::vector<const Group*>& race = races[task_identity(group.first())];
+    if (race.empty()) order.push_back(task_identity(group.first()));
     race.push_back(&group);
   }
   std::map<RowKey, VerdictRow> rows;
@@ -174,21 +174,21 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     const VerdictCell cell = judge_race(race, rates, baseline);
     if (cell.methods == 0) continue;  // all were skipped
     const Group& first = *race.front();
-    std::string details = details_of(first.first, varying.at(first.first.problem)), beyond;
+    std::string details = details_of(first.first(), varying.at(first.first().problem)), beyond;
     const auto is_taken = [&] {
       const auto row = rows.find(row_key(first, beyond));
-      return row != rows.end() && row->second.cells.count(first.first.n) > 0;
+      return row != rows.end() && row->second.cells.count(first.first().n) > 0;
     };
     if (is_taken()) {
-      beyond = first.first.matrix_digest;
+      beyond = first.first().matrix_digest;
       details += fmt::format("{}digest {}", details.empty() ? "" : ", ", beyond.substr(0, 8));
     }
     VerdictRow& row = rows[row_key(first, beyond)];
-    row.problem = first.first.problem;
-    row.precision = first.first.precision;
+    row.problem = first.first().problem;
+    row.precision = first.first().precision;
     row.matrix = first.matrix;
     row.details = details;
-    row.cells.emplace(first.first.n, cell);
+    row.cells.emplace(first.first().n, cell);
   }
   for (auto& [key, row] : rows) grid.rows.push_back(std::move(row));
   return grid;

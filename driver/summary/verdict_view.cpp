@@ -37,13 +37,13 @@ std::string bound_words(Bound bound) {
 
 /// Whether there is a baseline to name: it is not the winner itself.
 bool has_other_baseline(const VerdictCell& cell) {
-  return cell.baseline != nullptr && cell.baseline->first.method != cell.winner->first.method;
+  return cell.baseline != nullptr && cell.baseline->first().method != cell.winner->first().method;
 }
 
 /// "2.70x cusolver"
 std::string baseline_words(const VerdictCell& cell) {
   return fmt::format("{} {}", to_text(Cell(cell.speedup), Style::factor),
-                     printable(cell.baseline->first.method));
+                     printable(cell.baseline->first().method));
 }
 
 using Lines = std::vector<std::string>;  // lines_of_a_cell of them
@@ -52,7 +52,7 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictCell& cell) {
   if (cell.winner == nullptr) {
     return {"none passed", "of " + counted(cell.methods, "method"), "", ""};
   }
-  const Record& r = cell.winner->first;
+  const Record& r = cell.winner->first();
   std::string lead = "uncontested";
   if (cell.tie) {
     lead = "tie";
@@ -82,22 +82,22 @@ std::string times_text(double times) {
 /// @param which ", n = 16, uniform": what tells the race from others; may be empty
 std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell,
                      const std::string& which) {
-  const Record& any = cell.first->first;
+  const Record& any = cell.first->first();
   std::string text = fmt::format("{}{}{}{} on {}: ", task_words(any), which, row.details.empty() ? "" : ", ",
                                  printable(row.details), printable(grid.device));
   if (cell.winner == nullptr)
     return text + fmt::format("none of {} passed.", counted(cell.methods, "method"));
-  const Record& r = cell.winner->first;
+  const Record& r = cell.winner->first();
   text += fmt::format("{}/{}{}, {}", printable(r.problem), printable(r.method), backend_words(grid, r),
                       seconds_text(cell.winner->median));
   if (has_other_baseline(cell)) {
     text += fmt::format(", {} times as fast as {}", times_text(cell.speedup),
-                        printable(cell.baseline->first.method));
+                        printable(cell.baseline->first().method));
   } else if (cell.runner_up != nullptr &&
-             (cell.runner_up->first.backend != "emulated" || r.backend == "emulated")) {
-    text += cell.tie ? fmt::format(", level with {}", printable(cell.runner_up->first.method))
+             (cell.runner_up->first().backend != "emulated" || r.backend == "emulated")) {
+    text += cell.tie ? fmt::format(", level with {}", printable(cell.runner_up->first().method))
                      : fmt::format(", {} times as fast as the next, {}", times_text(cell.lead),
-                                   printable(cell.runner_up->first.method));
+                                   printable(cell.runner_up->first().method));
   }
   const double digits = std::floor(-std::log10(r.forward_error));
   if (digits >= 0 && std::isfinite(digits)) text += fmt::format(", about {:.0f} correct digits", digits);
@@ -115,7 +115,7 @@ std::map<std::string, std::string> codes_of(const std::vector<VerdictGrid>& grid
   for (const VerdictGrid& grid : grids) {
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
-        if (cell.winner != nullptr) ++wins[cell.winner->first.method];
+        if (cell.winner != nullptr) ++wins[cell.winner->first().method];
       }
     }
   }
@@ -185,7 +185,7 @@ class Printer {
   }
   std::string code_of(const VerdictCell& cell) const {
     if (!options_.colours || cell.winner == nullptr) return {};
-    const auto code = codes_.find(cell.winner->first.method);
+    const auto code = codes_.find(cell.winner->first().method);
     return code == codes_.end() ? "1" : code->second;
   }
   /// Nothing where the label and all cells are empty.
@@ -312,10 +312,10 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
   for (const VerdictGrid& grid : grids) {
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
-        const Record& r = cell.first->first;
+        const Record& r = cell.first->first();
         const Group *winner = cell.winner, *next = cell.runner_up;
-        const auto text = [](const Group* group, std::string Record::*member) {
-          return group == nullptr ? Cell() : Cell(group->first.*member);
+        const auto text = [](const Group* group, io::Text Record::*member) {
+          return group == nullptr ? Cell() : Cell(group->first().*member);
         };
         const auto median = [](const Group* group) {
           return group == nullptr ? Cell() : Cell(group->median);

@@ -169,13 +169,14 @@ void RunDirectory::save_plan(const std::string& text) {
   io::write_atomically(path_ / "plan.yaml", text.data(), text.size());
 }
 
-void RunDirectory::append(const io::Record& record) {
+void RunDirectory::append(io::Record record) {
   writer_->append(record);
+  io::share_texts(record, texts_);
   const auto [at, fresh] = index_.try_emplace(record.key, contents_.records.size());
   if (fresh) {
-    contents_.records.push_back(record);
+    contents_.records.push_back(std::move(record));
   } else {
-    contents_.records[at->second] = record;
+    contents_.records[at->second] = std::move(record);
   }
   dirty_ = true;
 }

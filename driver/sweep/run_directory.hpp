@@ -34,7 +34,7 @@ class RunDirectory {
   const std::string& run_id() const { return run_id_; }
 
   /// Appends; durable after `sync`, or once one that was begun is settled.
-  void append(const io::Record& record);
+  void append(io::Record record);
   void note(io::Note note);
   void sync();
   /// Writes what was appended: it survives this process.
@@ -56,7 +56,8 @@ class RunDirectory {
   double results_after_;
   int lock_fd_ = -1;
   io::JournalContents contents_;
-  std::unordered_map<std::string, std::size_t> index_;  ///< key → position in contents_.records
+  std::unordered_map<io::Text, std::size_t, std::hash<std::string_view>> index_;  ///< by key
+  io::TextPool texts_;
   std::unique_ptr<io::JournalWriter> writer_;
   std::string run_id_;
   std::size_t safe_ = 0, safe_when_settled_ = 0, written_ = 0;

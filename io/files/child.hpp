@@ -8,6 +8,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "io/files/open_file.hpp"
 
@@ -20,7 +21,7 @@ class ChildOutput {
   void put(const void* bytes, std::size_t count);
   void put(std::int64_t value) { put(&value, sizeof value); }
   void put(double value) { put(&value, sizeof value); }
-  void put(const std::string& text) {
+  void put(std::string_view text) {
     put(static_cast<std::int64_t>(text.size()));
     put(text.data(), text.size());
   }

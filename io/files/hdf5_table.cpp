@@ -71,7 +71,7 @@ void gather(const char* cell, const Member& member, std::string& out) {
 
 }  // namespace
 
-std::string_view stored_text(const std::string& text, std::string& scratch) {
+std::string_view stored_text(std::string_view text, std::string& scratch) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
   std::string_view stored = text;

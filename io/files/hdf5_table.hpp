@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "io/files/hdf5_handles.hpp"
+#include "io/files/text.hpp"
 
 namespace gaussweep::io::h5 {
 
@@ -21,7 +22,7 @@ namespace gaussweep::io::h5 {
 template <class Row>
 struct Column {
   std::string_view name;
-  std::variant<std::string Row::*, std::int64_t Row::*, double Row::*> member;
+  std::variant<Text Row::*, std::int64_t Row::*, double Row::*> member;
   std::string_view unit{};  ///< of a quantity that has one
 };
 
@@ -109,11 +110,11 @@ class TableReader {
 /// Text as a table holds it: valid UTF-8 (what is not becomes U+FFFD), at most 4096 bytes (every row is as
 /// wide as the longest value), the cut marked by an ellipsis. `scratch` holds the text where it had to
 /// change.
-std::string_view stored_text(const std::string& text, std::string& scratch);
+std::string_view stored_text(std::string_view text, std::string& scratch);
 
 /// One cell of a row into its place in a packed row, and back.
 template <class Row>
-void pack(const Row& row, std::string Row::*member, const Member& place, char* out) {
+void pack(const Row& row, Text Row::*member, const Member& place, char* out) {
   std::string scratch;
   const std::string_view text = stored_text(row.*member, scratch);
   std::memcpy(out + place.offset, text.data(), text.size());
@@ -125,13 +126,13 @@ void pack(const Row& row, Number Row::*member, const Member& place, char* out) {
 }
 
 template <class Row>
-void unpack(const char* in, const Member& place, std::string Row::*member, Row& row) {
+void unpack(const char* in, const Member& place, Text Row::*member, Row& row, TextPool& pool) {
   std::size_t length = place.bytes;
   while (length > 0 && in[place.offset + length - 1] == '\0') --length;
-  (row.*member).assign(in + place.offset, length);
+  row.*member = pool.of({in + place.offset, length});
 }
 template <class Row, class Number>
-void unpack(const char* in, const Member& place, Number Row::*member, Row& row) {
+void unpack(const char* in, const Member& place, Number Row::*member, Row& row, TextPool&) {
   std::memcpy(&(row.*member), in + place.offset, sizeof(Number));
 }
 
@@ -143,7 +144,7 @@ TableChecksums write_table(hid_t file, const std::string& name, const Columns& c
   Layout layout;
   for (const auto& column : columns) {
     std::size_t bytes = 8;
-    if (const auto* text = std::get_if<std::string Row::*>(&column.member)) {
+    if (const auto* text = std::get_if<Text Row::*>(&column.member)) {
       bytes = 1;
       std::string scratch;
       for (const Row& row : rows) bytes = std::max(bytes, stored_text(row.**text, scratch).size());
@@ -189,6 +190,7 @@ std::vector<Row> read_table(hid_t file, const std::string& name, const Columns& 
     }
   }
   TableChecksums found(layout);
+  TextPool pool;
   std::vector<Row> rows(table.rows());
   std::vector<char> packed(std::min(table.chunk_rows(), rows.size()) * layout.row_bytes);
   for (std::size_t first = 0; first < rows.size(); first += table.chunk_rows()) {
@@ -199,7 +201,7 @@ std::vector<Row> read_table(hid_t file, const std::string& name, const Columns& 
       const char* in = packed.data() + i * layout.row_bytes;
       for (std::size_t c = 0; c < columns.size(); ++c) {
         if (layout.members[c].bytes == 0) continue;
-        std::visit([&](auto member) { unpack(in, layout.members[c], member, rows[first + i]); },
+        std::visit([&](auto member) { unpack(in, layout.members[c], member, rows[first + i], pool); },
                    columns[c].member);
       }
     }

@@ -244,7 +244,7 @@ const std::vector<Setting>& conditions() {
 }
 
 std::string condition_of(const Record& record, const Condition& condition) {
-  const std::string& said = record.*condition.column;
+  const Text& said = record.*condition.column;
   return said.empty() ? condition.usual : said;
 }
 

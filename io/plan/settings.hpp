@@ -60,9 +60,9 @@ struct Settings : TrialSettings {
 
 /// Records in which this differs measure different things, and tables say it.
 struct Condition {
-  const char* heading;          ///< of its column in tables
-  std::string Record::*column;  ///< where records keep it; empty in those of older versions
-  const char* usual;            ///< what older records had
+  const char* heading;   ///< of its column in tables
+  Text Record::*column;  ///< where records keep it; empty in those of older versions
+  const char* usual;     ///< what older records had
   const char* (*word)(const TrialSettings&);
 };
 

@@ -46,7 +46,7 @@ void read(const Json& json, std::string_view name, std::int64_t& value) {
   value = json.get<std::int64_t>();
 }
 
-void read(const Json& json, std::string_view name, std::string& value) {
+void read(const Json& json, std::string_view name, Text& value) {
   if (!json.is_string()) mistyped(name, "a string", json);
   value = json.get_ref<const std::string&>();
 }
@@ -278,6 +278,14 @@ const std::vector<Field>& record_fields() {
       {"compare_began", &R::compare_began, "s"},
   };
   return fields;
+}
+
+void share_texts(Record& record, TextPool& pool) {
+  for (const Field& field : record_fields()) {
+    if (const auto* text = std::get_if<Text Record::*>(&field.member))
+      record.** text = pool.of(record.**text);
+  }
+  for (Stage& stage : record.stages) stage.kernel = pool.of(stage.kernel);
 }
 
 nlohmann::json to_json(const Record& record) {

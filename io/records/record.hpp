@@ -12,6 +12,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "io/files/text.hpp"
+
 namespace gaussweep::io {
 
 /// One timed run of a trial.
@@ -26,7 +28,7 @@ struct Sample {
 
 /// One stage of a method, from the separate stage pass. `share` is of the pass's total.
 struct Stage {
-  std::string kernel;
+  Text kernel;
   std::int64_t calls = 0;
   double seconds = 0;
   double mean = 0;
@@ -39,18 +41,18 @@ struct Stage {
 struct Record {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-  std::string key, run_id, problem, method, backend, precision;
+  Text key, run_id, problem, method, backend, precision;
   std::int64_t m = 0, n = 0, k = 0, nrhs = 0, batch = 1;
-  std::string uplo, parameters = "{}", matrix, matrix_parameters = "{}", matrix_kind, matrix_digest;
+  Text uplo, parameters = "{}", matrix, matrix_parameters = "{}", matrix_kind, matrix_digest;
   std::int64_t matrix_seed = 0;
-  std::string status;
+  Text status;
   std::int64_t expected = -1;  ///< 1: the plan expected this status, 0: it did not, -1: unknown
-  std::string message;
+  Text message;
   std::int64_t info = 0;
   /// Of a batch: systems by verdict, and the first of those that failed, else of the suspect ones, from 0.
   /// -1: none, or not known.
   std::int64_t systems_pass = -1, systems_suspect = -1, systems_failed = -1, first_failure = -1;
-  std::string convergence;
+  Text convergence;
   std::int64_t iterations = 0;
   double seconds_min = unknown, seconds_q1 = unknown, seconds_median = unknown, seconds_mean = unknown,
          seconds_q3 = unknown, seconds_max = unknown, seconds_stdev = unknown;
@@ -58,35 +60,35 @@ struct Record {
   std::int64_t enough =
       -1;  ///< 1: the samples' noise fell below what the plan allows, 0: it did not, -1: no rule
   std::int64_t round = 1;
-  std::string cache, host_memory;
+  Text cache, host_memory;
   std::int64_t kernels = -1;  ///< a run launches; -1: unknown
   std::int64_t waits = -1;    ///< of a run, for the device; -1: unknown
   double queue_seconds = unknown;
   std::int64_t launch_bound = -1;  ///< 1: queueing took longer than the GPU's own work, 0: not, -1: unknown
-  std::string timing;              ///< "suspect": faster than the device's measured peaks allow; else empty
+  Text timing;                     ///< "suspect": faster than the device's measured peaks allow; else empty
   std::int64_t repeats_bits = -1;  ///< 1: all samples gave the same bits, 0: they did not, -1: unknown
   double replay_q1 = unknown, replay_median = unknown, replay_q3 = unknown;
   double load_seconds = unknown, generate_seconds = unknown, allocate_seconds = unknown,
          h2d_seconds = unknown, d2h_seconds = unknown, verify_seconds = unknown;
   double flops = unknown, gflops = unknown, bytes = unknown, peak_share = unknown;
-  std::string problem_title;                                ///< "linear systems, A x = b"
+  Text problem_title;                                       ///< "linear systems, A x = b"
   double problem_flops = unknown, problem_bytes = unknown;  ///< whatever the method does and moves
   double residual_ratio = unknown, tolerance = unknown, backward_error = unknown, forward_error = unknown,
          pivot_growth = unknown, first_row_percent = unknown;
-  std::string reference_method;
+  Text reference_method;
   double digits_lost = unknown;  ///< decimal digits of backward error, against the reference
   double reference_seconds = unknown, reference_difference = unknown, largest_relative_difference = unknown,
          mean_relative_difference = unknown, mean_absolute_difference = unknown;
-  std::string gpu_uuid, gpu_name;
+  Text gpu_uuid, gpu_name;
   std::int64_t capability = 0;
   double sm_clock_mhz = unknown, memory_clock_mhz = unknown, power_w = unknown, temperature_c = unknown;
   std::int64_t throttled = 0;
-  std::string throttle_reason;
+  Text throttle_reason;
   double energy_joules = unknown, energy_uncertainty = unknown, energy_power_w = unknown,
          idle_power_w = unknown;
-  std::string energy_source, host;
+  Text energy_source, host;
   std::int64_t rank = 0, device_index = -1;
-  std::string start_time, end_time, judged_time, commit, job_id, node, partition, gres;
+  Text start_time, end_time, judged_time, commit, job_id, node, partition, gres;
   /// When each phase began, in seconds since the epoch; it ended when the next one began, the last one at
   /// end_time. NaN: there was no such phase.
   double wait_began = unknown, prepare_began = unknown, store_began = unknown, inputs_began = unknown,
@@ -104,12 +106,15 @@ struct Record {
 /// A column: its name and the member that holds it.
 struct Field {
   std::string_view name;
-  std::variant<std::string Record::*, std::int64_t Record::*, double Record::*> member;
+  std::variant<Text Record::*, std::int64_t Record::*, double Record::*> member;
   std::string_view unit{};  ///< of a quantity that has one: "s", "MHz"
 };
 
 /// All columns of `/records`, in order.
 const std::vector<Field>& record_fields();
+
+/// Gives the texts of a record the stores that equal texts in the pool have.
+void share_texts(Record& record, TextPool& pool);
 
 /// A record as one JSON object: every field by name (NaN and infinities as null, "inf", "-inf"),
 /// `sample_list`, `stages`, `history`, and where it is so `for_now`.

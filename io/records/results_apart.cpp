@@ -21,21 +21,23 @@ void put_rows(ChildOutput& out, const std::vector<Row>& rows, const Columns& col
   }
 }
 
-void get(Child& in, std::string& value) {
-  value = in.text();
+void get(Child& in, Text& value, TextPool& pool) {
+  value = pool.of(in.text());
 }
-void get(Child& in, std::int64_t& value) {
+void get(Child& in, std::int64_t& value, TextPool&) {
   value = in.integer();
 }
-void get(Child& in, double& value) {
+void get(Child& in, double& value, TextPool&) {
   value = in.real();
 }
 
 template <class Row, class Columns>
 void get_rows(Child& in, std::vector<Row>& rows, const Columns& columns) {
+  TextPool pool;
   rows.resize(static_cast<std::size_t>(in.integer()));
   for (Row& row : rows) {
-    for (const auto& column : columns) std::visit([&](auto member) { get(in, row.*member); }, column.member);
+    for (const auto& column : columns)
+      std::visit([&](auto member) { get(in, row.*member, pool); }, column.member);
   }
 }
 

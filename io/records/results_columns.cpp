@@ -95,8 +95,9 @@ std::string take_row(const Json& from, Row& row, const std::vector<h5::Column<Ro
     const std::string wrong = std::visit(
         [&](auto member) -> std::string {
           using Value = std::decay_t<decltype(row.*member)>;
-          if constexpr (std::is_same_v<Value, std::string>) {
+          if constexpr (std::is_same_v<Value, Text>) {
             if (!there || !found->is_string()) return "a row with the text " + name;
+            row.*member = found->template get_ref<const std::string&>();
           } else if constexpr (std::is_same_v<Value, std::int64_t>) {
             if (!there || !found->is_number_integer()) return "a row with the whole number " + name;
           } else {
@@ -106,7 +107,7 @@ std::string take_row(const Json& from, Row& row, const std::vector<h5::Column<Ro
               return "";
             }
           }
-          found->get_to(row.*member);
+          if constexpr (!std::is_same_v<Value, Text>) found->get_to(row.*member);
           return "";
         },
         column.member);

@@ -17,7 +17,7 @@ struct SampleRow {
 };
 struct StageRow {
   std::int64_t trial = 0;
-  std::string kernel;
+  Text kernel;
   std::int64_t calls = 0;
   double seconds = Record::unknown, mean = Record::unknown, occupancy = Record::unknown,
          share = Record::unknown;

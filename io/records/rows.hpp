@@ -12,7 +12,7 @@ namespace gaussweep::io {
 
 /// A GPU or CPU that the run computed on (`/devices`); 0 or NaN: not known, or not of a GPU.
 struct DeviceRow {
-  std::string gpu_uuid, gpu_name, host;
+  Text gpu_uuid, gpu_name, host;
   std::int64_t capability = 0, multiprocessors = 0, total_bytes = 0, ecc = 0, driver_version = 0,
                runtime_version = 0;
   double copy_bytes_per_second = Record::unknown;  ///< measured once a device and run
@@ -21,7 +21,7 @@ struct DeviceRow {
 
 /// A machine of the run (`/hosts`).
 struct HostRow {
-  std::string host, cpu, os;
+  Text host, cpu, os;
   std::int64_t cores = 0, memory_bytes = 0;
   std::int64_t blas_threads = 0;  ///< of OpenBLAS in each worker; 0: an older file, which did not say
 };

@@ -85,7 +85,7 @@ TEST(Identity, NoTwoTasksShareARace) {
   std::vector<Group> groups = group_records(records);
   const std::vector<Group> best = best_groups(groups);
   ASSERT_EQ(best.size(), tasks);
-  for (const Group& group : best) EXPECT_EQ(group.first.method, "cusolver");
+  for (const Group& group : best) EXPECT_EQ(group.first().method, "cusolver");
   set_speedups(groups, groups, "mine");
   for (std::size_t i = 0; i < groups.size(); i += 2)
     EXPECT_DOUBLE_EQ(groups[i].speedup, 2 + static_cast<double>(i)) << "over its own task's, of row " << i;

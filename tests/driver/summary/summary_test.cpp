@@ -74,9 +74,9 @@ TEST(Summary, BestIsTheFastestThatPassed) {
   const auto groups = group_records(records);
   const auto best = best_groups(groups);
   ASSERT_EQ(best.size(), 2U);
-  EXPECT_EQ(best[0].first.method, "good");
-  EXPECT_EQ(best[1].first.method, "slow");
-  EXPECT_EQ(best[1].first.n, 128);
+  EXPECT_EQ(best[0].first().method, "good");
+  EXPECT_EQ(best[1].first().method, "slow");
+  EXPECT_EQ(best[1].first().n, 128);
 }
 
 TEST(Summary, SpeedupOverTheBaselineNearby) {
@@ -182,7 +182,7 @@ TEST(Summary, SortsByAnyColumnBothWays) {
   auto groups = group_records(records);
   const auto order = [&](const std::string& column) {
     sort_groups(groups, column);
-    return groups[0].first.method + groups[1].first.method + groups[2].first.method;
+    return groups[0].first().method + groups[1].first().method + groups[2].first().method;
   };
   EXPECT_EQ(order("method"), "abc");
   EXPECT_EQ(order("-method"), "cba");

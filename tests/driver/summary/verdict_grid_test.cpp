@@ -64,9 +64,9 @@ TEST(VerdictGrid, TheFastestThatPassedWinsAndTheNextMethodIsItsRunnerUp) {
   records[3].status = "suspect";
   const auto grids = verdict_grids(records, {h200()}, {machine("node1", "Xeon")});
   const VerdictCell& cell = only_cell(grids);
-  EXPECT_EQ(cell.winner->first.method, "good");
-  EXPECT_EQ(cell.winner->first.parameters, "{}");
-  EXPECT_EQ(cell.runner_up->first.method, "lapack");
+  EXPECT_EQ(cell.winner->first().method, "good");
+  EXPECT_EQ(cell.winner->first().parameters, "{}");
+  EXPECT_EQ(cell.runner_up->first().method, "lapack");
   EXPECT_DOUBLE_EQ(cell.lead, 1.5);
   EXPECT_FALSE(cell.tie);
   EXPECT_EQ(cell.methods, 4);
@@ -138,7 +138,7 @@ TEST(VerdictGrid, EachGpuHasItsGridWithTheCpuOfItsMachine) {
   ASSERT_EQ(grids.size(), 3U);
   const auto told = [&](std::size_t i) {
     const VerdictCell& cell = grids[i].rows.at(0).cells.at(64);
-    return fmt::format("{}: {} by {:g}", grids[i].device, cell.winner->first.method, cell.lead);
+    return fmt::format("{}: {} by {:g}", grids[i].device, cell.winner->first().method, cell.lead);
   };
   EXPECT_EQ(told(0), "NVIDIA H200: cusolver by 1.5") << "an emulated kernel is no rival of a GPU";
   EXPECT_EQ(told(1), "Tesla K40c: lapack by 2");
@@ -153,7 +153,7 @@ TEST(VerdictGrid, WhereTheGpusMachineRanNoCpuMethodThoseOfOthersRace) {
   const std::vector<Record> records = {example_record("cusolver", 64, {2}),
                                        on_cpu(example_record("lapack", 64, {1}), "node3")};
   const auto grids = verdict_grids(records, {}, {machine("node3", "EPYC")});
-  EXPECT_EQ(only_cell(grids).winner->first.method, "lapack");
+  EXPECT_EQ(only_cell(grids).winner->first().method, "lapack");
   EXPECT_THAT(grids[0].cpus, ElementsAre("EPYC"));
 }
 

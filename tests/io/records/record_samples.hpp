@@ -37,7 +37,7 @@ inline Record full_record(int seed) {
   int count = 0;
   for (const Field& field : record_fields()) {
     ++count;
-    if (const auto* text = std::get_if<std::string Record::*>(&field.member)) {
+    if (const auto* text = std::get_if<Text Record::*>(&field.member)) {
       record.** text = std::string(field.name) + "-" + std::to_string(seed);
     } else if (const auto* integer = std::get_if<std::int64_t Record::*>(&field.member)) {
       record.** integer = 1000 * seed + count;

@@ -1,0 +1,58 @@
+#include "io/files/text.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <utility>
+
+namespace gaussweep::io {
+namespace {
+
+// The store: how many texts use it, then the characters.
+using Users = std::atomic<std::size_t>;
+
+Users* users_of(const char* characters) {
+  return std::launder(reinterpret_cast<Users*>(const_cast<char*>(characters) - sizeof(Users)));
+}
+
+const char* stored(std::string_view text) {
+  char* store = static_cast<char*>(::operator new(sizeof(Users) + text.size()));
+  new (store) Users(1);
+  std::memcpy(store + sizeof(Users), text.data(), text.size());
+  return store + sizeof(Users);
+}
+
+}  // namespace
+
+Text::Text(std::string_view text)
+    : std::string_view(text.empty() ? std::string_view() : std::string_view(stored(text), text.size())) {}
+
+Text::Text(const Text& other) noexcept : std::string_view(other) {
+  if (!empty()) users_of(data())->fetch_add(1, std::memory_order_relaxed);
+}
+
+Text::Text(Text&& other) noexcept : std::string_view(other) {
+  static_cast<std::string_view&>(other) = {};
+}
+
+Text& Text::operator=(Text other) noexcept {
+  std::swap(static_cast<std::string_view&>(*this), static_cast<std::string_view&>(other));
+  return *this;
+}
+
+Text::~Text() {
+  if (empty() || users_of(data())->fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  ::operator delete(const_cast<char*>(data()) - sizeof(Users));
+}
+
+Text TextPool::of(std::string_view text) {
+  if (text.empty()) return {};
+  const std::size_t pair = std::hash<std::string_view>{}(text) % (slots_.size() / 2);
+  Text &first = slots_[2 * pair], &second = slots_[2 * pair + 1];
+  if (first != text) std::swap(first, second);
+  if (first != text) first = text;
+  return first;
+}
+
+}  // namespace gaussweep::io

@@ -1,0 +1,47 @@
+#pragma once
+/// Text of a record: set whole, never changed in place, one store for all copies.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gaussweep::io {
+
+/// A view of text that it keeps alive together with its copies. A million records name few methods, GPUs and
+/// matrices: copies cost 16 bytes each. Threads may copy and drop the same text at once.
+class Text : public std::string_view {
+ public:
+  Text() noexcept = default;
+  Text(std::string_view text);
+  Text(const std::string& text) : Text(std::string_view(text)) {}
+  Text(const char* text) : Text(std::string_view(text)) {}
+  Text(const Text& other) noexcept;
+  Text(Text&& other) noexcept;
+  Text& operator=(Text other) noexcept;
+  ~Text();
+  operator std::string() const { return std::string(data(), size()); }
+  Text& operator+=(std::string_view more) { return *this = std::string(*this).append(more); }
+  void clear() { *this = Text(); }
+  void remove_prefix(size_type) = delete;
+  void remove_suffix(size_type) = delete;
+  void swap(std::string_view&) = delete;
+};
+
+inline std::string operator+(std::string before, const Text& text) {
+  return before.append(text);
+}
+inline std::string operator+(const Text& text, const char* after) {
+  return std::string(text) + after;
+}
+
+/// Gives equal texts one store, of those that it saw lately.
+class TextPool {
+ public:
+  Text of(std::string_view text);
+
+ private:
+  std::vector<Text> slots_ = std::vector<Text>(4096);  // pairs, by hash; what was seen last comes first
+};
+
+}  // namespace gaussweep::io
