@@ -225,10 +225,11 @@ std::string parser_hint(const std::string& text, const YAML::Mark& mark, const s
   return "; a plan is a mapping of keys to values, see README.md";
 }
 
-/// The parser looks for the end of every bracket before it says that there are too many levels: seconds.
+/// The parser looks for the end of every bracket before it says that there are too many levels or values:
+/// seconds, and gigabytes.
 void require_few_brackets(const std::string& text, const std::string& file) {
-  constexpr int most_open = 1000;
-  int open = 0, line = 1, column = 0;
+  constexpr int most_open = 1000, most_marks = 1'000'000;
+  int open = 0, marks = 0, line = 1, column = 0;
   for (const char c : text) {
     ++column;
     if (c == '\n') {
@@ -237,6 +238,10 @@ void require_few_brackets(const std::string& text, const std::string& file) {
     }
     if (c == '[' || c == '{') ++open;
     if ((c == ']' || c == '}') && open > 0) --open;
+    if (c == '[' || c == '{' || c == ',') ++marks;
+    if (marks > most_marks)
+      fail_at({file, line, column},
+              "too many values: over " + std::to_string(most_marks) + " brackets and commas");
     if (open <= most_open) continue;
     fail_at({file, line, column}, "over " + std::to_string(most_open) +
                                       " open brackets; a plan has at most " + std::to_string(max_plan_depth) +

@@ -419,6 +419,9 @@ TEST(PlanErrors, LimitsHoldBeforeMemoryIsTaken) {
   EXPECT_THAT(failure(dashes), HasSubstr("nested too deeply"));
   EXPECT_THAT(failure("name: x\nsweep: " + std::string(10'000'000, '{')),
               StartsWith("p.yaml:2:1008: over 1000 open brackets"));
+  std::string braces = "name: x\nsweep: [{}";
+  for (int i = 0; i < 1'000'000; ++i) braces += ", {}";
+  EXPECT_THAT(failure(braces + "]\n"), StartsWith("p.yaml:2:2000007: too many values: over 1000000"));
   // Each line holds the one before ten times.
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 12; ++i) {
