@@ -23,6 +23,7 @@ constexpr std::size_t usual_width = 120;  // of the grid, which breaks into bloc
 
 template <class T>
 void move_to(std::vector<T>& all, std::vector<T>& more) {
+  if (all.empty()) return all.swap(more);
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 

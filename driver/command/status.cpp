@@ -41,7 +41,7 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   }
   // The lock first: a run that ends in between then shows as running with all done, not as killed.
   const bool running = is_locked(directory / "lock");
-  return status_of(io::read_journal(journal), running, moment_now(), failures);
+  return status_of(io::read_journal(journal, false), running, moment_now(), failures);
 }
 
 Statuses statuses(const StatusOptions& options) {

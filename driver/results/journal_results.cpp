@@ -2,12 +2,13 @@
 
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 namespace gaussweep::driver {
 
-io::Results results_of(const io::JournalContents& journal) {
+io::Results results_of(io::JournalContents journal) {
   io::Results results;
-  results.records = journal.records;
+  results.records = std::move(journal.records);
   std::set<std::string> known_devices, known_hosts;
   std::unordered_set<std::string> vanished;
   for (const io::Note& each : journal.notes) {

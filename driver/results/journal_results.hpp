@@ -10,6 +10,6 @@ namespace gaussweep::driver {
 
 /// Everything of a journal as results: records (those that vanished from the plan say so in their message),
 /// devices, hosts, and the last start's provenance as attributes, "record_count" among them.
-io::Results results_of(const io::JournalContents& journal);
+io::Results results_of(io::JournalContents journal);
 
 }  // namespace gaussweep::driver

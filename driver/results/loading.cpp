@@ -47,12 +47,6 @@ std::string_view number_member(std::string_view line, std::string_view opening, 
   return line.substr(first, line.find_first_of(",}", first) - first);
 }
 
-// What tells one record of a trial from another.
-std::string fingerprint(std::string_view status, std::string_view start, std::string_view run,
-                        std::string_view expected) {
-  return fmt::format("{} {} {} {}", status, start, run, expected);
-}
-
 bool is_hdf5(const fs::path& path) {
   const io::Opened opened = io::open_regular(path);
   if (!opened) throw io::InputError(fmt::format("{}: cannot be read: {}", path.string(), opened.why));
@@ -61,10 +55,9 @@ bool is_hdf5(const fs::path& path) {
          std::string_view(head.data(), 8) == std::string_view("\x89HDF\r\n\x1a\n", 8);
 }
 
-void take_journal(Loaded& loaded, const fs::path& path) {
-  io::JournalContents contents = io::read_journal(path);
+void take_journal(Loaded& loaded, const fs::path& path, bool with_details) {
+  io::JournalContents contents = io::read_journal(path, with_details);
   loaded.from_journal = true;
-  loaded.results = results_of(contents);
   loaded.has_notes = !contents.notes.empty();
   if (contents.torn) {
     loaded.remarks.push_back(
@@ -77,6 +70,7 @@ void take_journal(Loaded& loaded, const fs::path& path) {
                                          contents.damaged == 1 ? "" : "the first is ",
                                          io::first_damage(contents)));
   }
+  loaded.results = results_of(std::move(contents));
 }
 
 // A results.h5 of wherever: in a process of its own, for HDF5 stumbles over some damaged ones.
@@ -161,7 +155,7 @@ Loaded load_directory(const fs::path& directory, bool with_details) {
           results.string(), e.what(), shell_word(journal.string()), shell_word(results.string())));
     }
   }
-  take_journal(loaded, journal);
+  take_journal(loaded, journal, with_details);
   return loaded;
 }
 
@@ -199,29 +193,31 @@ std::vector<std::string> missing_shards(const std::vector<fs::path>& directories
 }
 
 bool is_up_to_date(const std::vector<io::Record>& results, const fs::path& journal) {
-  std::unordered_map<std::string, std::string> expected;
-  expected.reserve(results.size());
-  for (const io::Record& record : results) {
-    expected[record.key] =
-        fingerprint(record.status, record.start_time, record.run_id, std::to_string(record.expected));
-  }
-  std::unordered_map<std::string, std::string> found;
-  found.reserve(results.size());
-  bool readable = true;
+  struct Expected {
+    const io::Record* record;
+    bool is_last = false;  // the last line of its key is this record
+  };
+  std::unordered_map<std::string_view, Expected> all;
+  all.reserve(results.size());
+  for (const io::Record& record : results) all[record.key].record = &record;
+  bool agrees = true;
   io::for_lines(journal, [&](const std::vector<std::string_view>& lines) {
     for (const std::string_view text : lines) {
       // A record's first member in alphabetical order spares most lines the search for a note.
       constexpr std::string_view first_member = "{\"allocate_seconds\":";
       const bool is_record = text.compare(0, first_member.size(), first_member) == 0;
       if (!is_record && text.find("\"note\":") != std::string_view::npos) continue;
-      const std::string_view key = member(text, "\"key\":\"");
-      readable = readable && !key.empty();  // else damaged, or not written by us: let the reader say
-      found[std::string(key)] =
-          fingerprint(member(text, "\"status\":\""), member(text, "\"start_time\":\""),
-                      member(text, "\"run_id\":\""), number_member(text, "\"expected\":", "-1"));
+      const auto found = all.find(member(text, "\"key\":\""));
+      agrees = agrees && found != all.end();  // else newer, damaged, or not written by us: let the reader say
+      if (!agrees) return;
+      const io::Record& record = *found->second.record;
+      found->second.is_last = member(text, "\"status\":\"") == record.status &&
+                              member(text, "\"start_time\":\"") == record.start_time &&
+                              member(text, "\"run_id\":\"") == record.run_id &&
+                              number_member(text, "\"expected\":", "-1") == std::to_string(record.expected);
     }
   });
-  return readable && found == expected;
+  return agrees && std::all_of(all.begin(), all.end(), [](const auto& each) { return each.second.is_last; });
 }
 
 Loaded load(const fs::path& path, bool with_details) {
@@ -239,7 +235,7 @@ Loaded load(const fs::path& path, bool with_details) {
   } else if (is_hdf5(path)) {
     loaded.results = read_file(path, with_details, loaded.remarks);
   } else {
-    take_journal(loaded, path);
+    take_journal(loaded, path, with_details);
     if (loaded.results.records.empty() && !loaded.has_notes) {
       throw io::InputError(fmt::format("{}: neither a results.h5 nor a journal of gaussweep", path.string()));
     }

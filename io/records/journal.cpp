@@ -20,6 +20,7 @@
 #include "io/files/errors.hpp"
 #include "io/files/open_file.hpp"
 #include "io/files/shared_out.hpp"
+#include "io/records/record_line.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -97,10 +98,12 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-Line parse_line(std::string_view text) {
+Line parse_line(std::string_view text, TextPool& pool) {
   const auto damaged = [](std::string why) { return Line{std::nullopt, std::nullopt, std::move(why)}; };
   const std::string_view body = checked_body(text);
   if (body.empty()) return damaged("its checksum is absent or wrong");
+  Line line{Record(), std::nullopt, {}};
+  if (read_record_line(body, pool, *line.record)) return line;
   if (is_too_deep(body)) return damaged("it is nested deeper than " + std::to_string(deepest) + " levels");
   std::string object(body);
   object += '}';
@@ -115,13 +118,20 @@ Line parse_line(std::string_view text) {
 }
 
 // All lines, in order. A night's journal has a hundred thousand and more: threads share them.
-std::vector<Line> parse_lines(const std::vector<std::string_view>& texts) {
+std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool with_details) {
   constexpr std::size_t least_share = 256;
   const std::size_t parts = std::clamp<std::size_t>(texts.size() / least_share, 1, sharing_threads());
   std::vector<Line> lines(texts.size());
   const auto parse_part = [&](std::size_t part) {
+    TextPool pool;
     const std::size_t end = texts.size() * (part + 1) / parts;
-    for (std::size_t i = texts.size() * part / parts; i < end; ++i) lines[i] = parse_line(texts[i]);
+    for (std::size_t i = texts.size() * part / parts; i < end; ++i) {
+      lines[i] = parse_line(texts[i], pool);
+      if (with_details || !lines[i].record) continue;
+      lines[i].record->sample_list = {};
+      lines[i].record->stages = {};
+      lines[i].record->history = {};
+    }
   };
   share_out(parts, parse_part);
   return lines;
@@ -162,7 +172,7 @@ class Collector {
   }
 
   JournalContents contents_;
-  std::unordered_map<std::string, std::size_t> place_of_;
+  std::unordered_map<Text, std::size_t, std::hash<std::string_view>> place_of_;
   std::int64_t line_ = 0;
 };
 
@@ -362,12 +372,19 @@ bool for_lines(const std::filesystem::path& path,
   return !pending.empty();
 }
 
-JournalContents read_journal(const std::filesystem::path& path) {
+JournalContents read_journal(const std::filesystem::path& path, bool with_details) {
   struct stat facts {};
   if (stat(path.c_str(), &facts) != 0 && errno == ENOENT) return {};
   Collector collector;
-  const bool torn = for_lines(
-      path, [&](const std::vector<std::string_view>& lines) { collector.take(parse_lines(lines)); });
+  std::future<void> collecting;  // while the next lines are read
+  const bool torn = for_lines(path, [&](const std::vector<std::string_view>& texts) {
+    std::vector<Line> lines = parse_lines(texts, with_details);
+    if (collecting.valid()) collecting.get();
+    collecting = std::async(std::launch::async, [&collector, lines = std::move(lines)]() mutable {
+      collector.take(std::move(lines));
+    });
+  });
+  if (collecting.valid()) collecting.get();
   return collector.finish(torn);
 }
 

@@ -96,7 +96,8 @@ bool for_lines(const std::filesystem::path& path,
                const std::function<void(const std::vector<std::string_view>&)>& take);
 
 /// Reads a journal that may be growing. An absent file is an empty journal.
+/// `with_details == false` leaves out samples, stages and histories.
 /// @throws InputError, StorageError as `for_lines`
-JournalContents read_journal(const std::filesystem::path& path);
+JournalContents read_journal(const std::filesystem::path& path, bool with_details = true);
 
 }  // namespace gaussweep::io

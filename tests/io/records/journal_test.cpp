@@ -404,5 +404,32 @@ TEST(Journal, WhatCannotBeAJournalIsRefused) {
   EXPECT_THROW(read_journal(scratch.folder()), std::runtime_error);
 }
 
+// A million records are to fit into memory: what they have in common is held once a piece of the file.
+TEST(Journal, EqualTextsOfALongJournalAreHeldFewTimes) {
+  const Scratch scratch;
+  const auto path = scratch / "journal.jsonl";
+  constexpr int count = 5000;
+  {
+    JournalWriter journal(path);
+    Record record = full_record(1);
+    for (int i = 0; i < count; ++i) {
+      record.key = "key-" + std::to_string(i);
+      journal.append(record);
+    }
+  }
+  const JournalContents contents = read_journal(path, false);
+  ASSERT_EQ(contents.records.size(), std::size_t{count});
+  std::set<const char*> stores;
+  for (const Record& record : contents.records) {
+    for (const Field& field : record_fields()) {
+      const auto* text = std::get_if<Text Record::*>(&field.member);
+      if (text != nullptr && *text != &Record::key) stores.insert((record.**text).data());
+    }
+    EXPECT_TRUE(record.sample_list.empty() && record.stages.empty() && record.history.empty());
+  }
+  EXPECT_LT(stores.size(), std::size_t{count});
+  EXPECT_LE(sizeof(Record), 1300u);
+}
+
 }  // namespace
 }  // namespace gaussweep::io

@@ -1,0 +1,197 @@
+#include "io/records/record_line.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace gaussweep::io {
+namespace {
+
+struct StageMember {
+  std::string_view name;
+  std::variant<Text Stage::*, std::int64_t Stage::*, double Stage::*> member;
+};
+
+/// The columns of a record by name, which is the order in which a line has them.
+const std::vector<Field>& sorted_fields() {
+  static const std::vector<Field> sorted = [] {
+    std::vector<Field> fields = record_fields();
+    std::sort(fields.begin(), fields.end(), [](const Field& a, const Field& b) { return a.name < b.name; });
+    return fields;
+  }();
+  return sorted;
+}
+
+constexpr StageMember stage_members[] = {{"kernel", &Stage::kernel},       {"calls", &Stage::calls},
+                                         {"seconds", &Stage::seconds},     {"mean", &Stage::mean},
+                                         {"occupancy", &Stage::occupancy}, {"share", &Stage::share}};
+
+constexpr std::pair<std::string_view, double Sample::*> sample_members[] = {
+    {"seconds", &Sample::seconds},
+    {"clock_mhz", &Sample::clock_mhz},
+    {"memory_clock_mhz", &Sample::memory_clock_mhz},
+    {"power_w", &Sample::power_w},
+    {"temperature_c", &Sample::temperature_c}};
+
+/// Every reader returns whether the text went on as expected.
+class LineReader {
+ public:
+  LineReader(std::string_view text, TextPool& pool) : rest_(text), pool_(pool) {}
+
+  bool record(Record& record) {
+    const std::vector<Field>& fields = sorted_fields();
+    auto next = fields.begin();
+    const auto read_member = [&](std::string_view name) {
+      if (next == fields.end() || next->name != name) {
+        next = std::lower_bound(fields.begin(), fields.end(), name,
+                                [](const Field& f, std::string_view n) { return f.name < n; });
+        if (next == fields.end() || next->name != name) return other(name, record);
+      }
+      return std::visit([&](auto member) { return value(record.*member); }, (next++)->member);
+    };
+    // What must be there and is empty is for others to judge.
+    return take('{') && members(read_member) && rest_.empty() && !record.key.empty() &&
+           !record.problem.empty() && !record.method.empty() && !record.status.empty();
+  }
+
+ private:
+  bool other(std::string_view name, Record& record) {
+    if (name == "for_now") return value(record.for_now);
+    if (name == "sample_list") return samples(record.sample_list);
+    if (name == "history") return array([&] { return value(record.history.emplace_back()); });
+    if (name == "stages") return array([&] { return stage(record.stages.emplace_back()); });
+    return false;
+  }
+
+  bool stage(Stage& stage) {
+    const auto read_member = [&](std::string_view name) {
+      for (const auto& each : stage_members) {
+        if (each.name == name)
+          return std::visit([&](auto member) { return value(stage.*member); }, each.member);
+      }
+      return false;
+    };
+    return take('{') && members(read_member) && take('}');
+  }
+
+  /// Arrays, equally long.
+  bool samples(std::vector<Sample>& samples) {
+    bool is_first = true, has_throttled = false;
+    std::size_t arrays = 0;
+    const auto column = [&](auto member) {
+      std::size_t i = 0;
+      const bool is_read = array([&] {
+        if (is_first) samples.emplace_back();
+        return i < samples.size() && value(samples[i++].*member);
+      });
+      is_first = false;
+      return is_read && i == samples.size();
+    };
+    const auto read_member = [&](std::string_view name) {
+      if (name == "throttled") return (has_throttled = true) && column(&Sample::throttled);
+      for (const auto& [known, member] : sample_members) {
+        if (known != name) continue;
+        arrays += known == "seconds" || known == "clock_mhz" ? 1 : 0;
+        return column(member);
+      }
+      return false;
+    };
+    return samples.empty() && take('{') && members(read_member) && take('}') && has_throttled && arrays == 2;
+  }
+
+  /// `"name":value` with commas between.
+  template <class Read>
+  bool members(Read read) {
+    do {
+      if (!take('"')) return false;
+      const std::size_t end = rest_.find('"');
+      if (end == std::string_view::npos) return false;
+      const std::string_view name = rest_.substr(0, end);
+      rest_.remove_prefix(end + 1);
+      if (!take(':') || !read(name)) return false;
+    } while (take(','));
+    return true;
+  }
+
+  template <class Read>
+  bool array(Read read) {
+    if (!take('[')) return false;
+    if (take(']')) return true;
+    do {
+      if (!read()) return false;
+    } while (take(','));
+    return take(']');
+  }
+
+  bool value(Text& text) {
+    if (!take('"')) return false;
+    bool is_plain = true;
+    std::size_t end = 0;
+    for (; end < rest_.size() && rest_[end] != '"'; ++end) {
+      const auto c = static_cast<unsigned char>(rest_[end]);
+      is_plain = is_plain && c >= 0x20 && c < 0x80 && c != '\\';
+      if (c == '\\') ++end;
+    }
+    if (end >= rest_.size()) return false;
+    const std::string_view inside = rest_.substr(0, end);
+    rest_.remove_prefix(end + 1);
+    if (is_plain) return text = pool_.of(inside), true;
+    const auto quoted = nlohmann::json::parse('"' + std::string(inside) + '"', nullptr, false);
+    return quoted.is_string() && (text = pool_.of(quoted.get_ref<const std::string&>()), true);
+  }
+
+  bool value(double& number) {
+    number = Record::unknown;
+    if (take("null")) return true;
+    if (take("\"inf\"")) return number = std::numeric_limits<double>::infinity(), true;
+    if (take("\"-inf\"")) return number = -std::numeric_limits<double>::infinity(), true;
+    return parse(number);
+  }
+
+  bool value(std::int64_t& number) { return parse(number); }
+
+  bool value(bool& truth) {
+    truth = take("true");
+    return truth || take("false");
+  }
+
+  /// What follows a number's longest beginning is no comma: "1e" and, of whole numbers, "1.5" are refused
+  /// there.
+  template <class Number>
+  bool parse(Number& number) {
+    const std::string_view digits = rest_.substr(rest_.substr(0, 1) == "-" ? 1 : 0);
+    if (digits.empty() || digits[0] < '0' || digits[0] > '9') return false;  // no "nan", no "inf"
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    return error == std::errc();
+  }
+
+  bool take(char c) {
+    const bool is_next = !rest_.empty() && rest_.front() == c;
+    if (is_next) rest_.remove_prefix(1);
+    return is_next;
+  }
+  bool take(std::string_view word) {
+    const bool is_next = rest_.substr(0, word.size()) == word;
+    if (is_next) rest_.remove_prefix(word.size());
+    return is_next;
+  }
+
+  std::string_view rest_;
+  TextPool& pool_;
+};
+
+}  // namespace
+
+bool read_record_line(std::string_view body, TextPool& pool, Record& record) {
+  return LineReader(body, pool).record(record);
+}
+
+}  // namespace gaussweep::io

@@ -1,0 +1,119 @@
+#include "io/records/record_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include "tests/io/records/record_samples.hpp"
+
+namespace gaussweep::io {
+namespace {
+
+using nlohmann::json;
+using testing::full_record;
+
+bool reads(std::string line, Record& record) {
+  line.pop_back();
+  TextPool pool;
+  return read_record_line(line, pool, record);
+}
+
+TEST(RecordLine, ReadsWhatTheJournalWrites) {
+  Record least;
+  least.key = least.problem = least.method = least.status = "x";
+  for (const Record& written : {full_record(1), full_record(2), least}) {
+    Record read;
+    ASSERT_TRUE(reads(to_json(written).dump(), read));
+    EXPECT_EQ(to_json(read), to_json(written));
+  }
+}
+
+TEST(RecordLine, MembersMayStandInAnyOrderAndLack) {
+  const json all = to_json(full_record(3));
+  nlohmann::ordered_json backwards;
+  for (auto item = all.rbegin(); item != all.rend(); ++item) {
+    if (item.key() != "seconds_q1" && item.key() != "gpu_name") backwards[item.key()] = item.value();
+  }
+  Record read;
+  ASSERT_TRUE(reads(backwards.dump(), read));
+  EXPECT_EQ(to_json(read), to_json(record_from_json(json::parse(backwards.dump()))));
+}
+
+// What it takes, the other reader takes too, and to the same record.
+TEST(RecordLine, TakesNothingThatTheSlowReaderRefuses) {
+  const json good = to_json(full_record(4));
+  const std::vector<json> values = {nullptr,
+                                    true,
+                                    7,
+                                    -0.5,
+                                    1e300,
+                                    "inf",
+                                    "-inf",
+                                    "",
+                                    "x",
+                                    "\"\\\u20ac\n",
+                                    json::array(),
+                                    {1, 2},
+                                    json::object(),
+                                    {{"seconds", {1, 2}}},
+                                    {{"seconds", {1}}, {"clock_mhz", {nullptr}}, {"throttled", {false}}},
+                                    {{"seconds", {1}}, {"clock_mhz", {1}}, {"throttled", {false, true}}},
+                                    {{{"kernel", "a"}, {"calls", 2}}},
+                                    18446744073709551615U};
+  int taken = 0;
+  for (const auto& [name, old] : good.items()) {
+    for (const json& value : values) {
+      json changed = good;
+      changed[name] = value;
+      Record fast;
+      if (!reads(changed.dump(), fast)) continue;
+      ++taken;
+      ASSERT_NO_THROW(record_from_json(changed)) << name << " " << value;
+      EXPECT_EQ(to_json(fast), to_json(record_from_json(changed))) << name << " " << value;
+    }
+  }
+  EXPECT_GT(taken, 200);
+}
+
+TEST(RecordLine, TextThatIsNoJsonIsLeftToTheSlowReader) {
+  const std::string line = to_json(full_record(5)).dump();
+  const auto with = [&](const std::string& number) {
+    const std::string name = "\"seconds_median\":";
+    const auto start = line.find(name) + name.size();
+    return line.substr(0, start) + number + line.substr(line.find(',', start));
+  };
+  Record read;
+  ASSERT_TRUE(reads(with("1.5e-3"), read));
+  EXPECT_EQ(read.seconds_median, 1.5e-3);
+  for (const char* number : {".5", "+1", "1e", "--1", "nan", "0x10", "1 ", "-", "1e999", ""}) {
+    Record unread;
+    EXPECT_FALSE(reads(with(number), unread)) << number;
+  }
+  for (std::size_t cut = 1; cut < line.size(); cut += 7) {
+    const std::string text = line.substr(0, cut) + "}";
+    Record shorter;
+    if (reads(text, shorter) && json::accept(text)) {  // a number cut behind its point is read
+      EXPECT_EQ(to_json(shorter), to_json(record_from_json(json::parse(text)))) << cut;
+    }
+  }
+}
+
+TEST(RecordLine, EqualTextsOfManyRecordsHaveOneStore) {
+  TextPool pool;
+  std::vector<Record> records(100);
+  for (Record& record : records) {
+    std::string line = to_json(full_record(6)).dump();
+    line.pop_back();
+    ASSERT_TRUE(read_record_line(line, pool, record));
+  }
+  for (const Record& record : records) EXPECT_EQ(record.gpu_name.data(), records.front().gpu_name.data());
+  Record sent = record_from_json(to_json(records.front()));
+  EXPECT_NE(sent.gpu_name.data(), records.front().gpu_name.data());
+  share_texts(sent, pool);
+  EXPECT_EQ(sent.gpu_name.data(), records.front().gpu_name.data());
+}
+
+}  // namespace
+}  // namespace gaussweep::io
