@@ -13,6 +13,8 @@ from .page import Page, printable
 from .sections import FIRST, LAST, papers, problems, restoration, verdict
 from .sections.changes import followed
 
+OF_SAMPLES = {"samples": ("trial", "throttled")}  # of millions of them no more is told than how many were throttled
+
 
 def build(night, title="gaussweep report", baseline="", of_papers="run"):
     """The page of a night, ready to be written. `of_papers`: what is drawn of the papers: run, all or none."""
@@ -108,7 +110,7 @@ def main(arguments=None):
     )
     options = parser.parse_args(arguments)
     try:
-        night = choose(load(options.input), options.problem, options.method, options.gpu, options.baseline)
+        night = choose(load(options.input, OF_SAMPLES), options.problem, options.method, options.gpu, options.baseline)
         if options.trend:
             print("\n".join(map(printable, table(followed(night)))) or "No trial passed in three runs of its plan.")
             return 0

@@ -14,6 +14,8 @@ MOST_VARIANTS = 4  # of matrices and operands, told apart by dashes
 MOST_FACETS = 6  # figures side by side; of more matrices each has a place in one
 MOST_FAINT = 1500  # configurations beside the fastest ones, drawn one by one
 LONG = 100  # iterations beyond which a history is drawn apart from the short ones
+DRAWN = """problem precision device method matrix_name operands size config status seconds_median matrix_seed batch
+ago""".split()
 RANK = {"pass": 0, "suspect": 1, "failed": 2}
 
 
@@ -108,6 +110,7 @@ def _split(rows, by=("matrix_name", "operands")):
 
 def over(rows, name, title, ylabel, y, low=None, high=None, others=False, **more):
     """A Plot for each of `facets`, of the column `y`."""
+    rows = rows[[c for c in dict.fromkeys([*DRAWN, y, low, high]) if c in rows]]  # copied again and again below
     for words, part, axis in facets(rows):
         series = curves(part, y, low, high, x=axis["x"], others=others)
         names = axis.get("names")

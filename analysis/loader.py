@@ -134,14 +134,16 @@ def find_files(arguments):
     return list(dict.fromkeys(p.resolve() for p in found))
 
 
-def load(arguments):
-    """Reads all files into one Night. @raises ReportError where nothing can be read."""
+def load(arguments, only=None):
+    """Reads all files into one Night. `only`: table -> columns, where not all of its columns are needed. @raises
+    ReportError where nothing can be read."""
+    wanted = {name: {c: v for c, v in w.items() if c in (only or {}).get(name, w)} for name, w in TABLES.items()}
     tables, files, warnings = {name: [] for name in TABLES}, [], []
     offset = 0
     units, cpu_of = {}, {}
     for path in find_files(arguments):
         try:
-            attributes, frames, remarks, said = _read_file(path, offset)
+            attributes, frames, remarks, said = _read_file(path, offset, wanted, only or {})
         except DAMAGED as error:
             warnings.append(f"{path} was left out: {_words(error)}")
             continue
@@ -158,14 +160,12 @@ def load(arguments):
     pictures = restorations.load_restorations(arguments, warnings)
     if not files and pictures:
         return Night(
-            files=[],
-            warnings=warnings,
-            restorations=pictures,
-            **{n: _complete(pd.DataFrame(), w, 0) for n, w in TABLES.items()},
+            files=[], warnings=warnings, restorations=pictures, **{n: _complete({}, w, 0) for n, w in TABLES.items()}
         )
     if not files:
         raise ReportError("nothing to report on: " + "; ".join(warnings))
-    joined = {name: pd.concat(frames, ignore_index=True) for name, frames in tables.items()}
+    # One is not copied.
+    joined = {n: f[0] if len(f) == 1 else pd.concat(f, ignore_index=True) for n, f in tables.items()}
     night = Night(files=files, warnings=_once(warnings), restorations=pictures, units=units, **joined)
     _drop_repetitions(night)
     night.devices = night.devices.drop_duplicates(["file", "gpu_uuid", "host"], keep="last").reset_index(drop=True)
@@ -175,7 +175,7 @@ def load(arguments):
     return night
 
 
-def _read_file(path, offset):
+def _read_file(path, offset, wanted, only):
     """Attributes, tables, remarks and units of one file. @raises one of DAMAGED"""
     remarks = []
     with h5py.File(path, "r") as file:
@@ -183,7 +183,7 @@ def _read_file(path, offset):
             raise Foreign("no table /records in it")
         check_schema(file)
         attributes = _attributes(file)
-        frames = {name: _read_table(file, name, remarks, path) for name in TABLES}
+        frames = {n: _read_table(file, n, remarks, path, w, only.get(n)) for n, w in wanted.items()}
         units = {name: _units(file[name]) for name in TABLES if name in file}
     records = frames["records"]
     _refer_to_rows(frames, offset, remarks, path)
@@ -276,33 +276,29 @@ def _texts(column):
     return np.array([v.decode("utf-8", "replace") for v in values.tolist()], dtype=object)[inverse]
 
 
-def _read_table(file, name, warnings, path):
-    """A compound table as a frame with the columns of TABLES first; further columns are kept."""
-    wanted = TABLES[name]
+def _read_table(file, name, warnings, path, wanted, only):
+    """A compound table as a frame with the wanted columns first; further columns are kept, unless `only` lists some."""
     if name not in file:
-        return _complete(pd.DataFrame(), wanted, 0)
+        return _complete({}, wanted, 0)
     dataset = file[name]
     if not isinstance(dataset, h5py.Dataset) or dataset.dtype.names is None or dataset.ndim != 1:
         if name == "records":
             raise Foreign("/records is no one-dimensional compound table")
         warnings.append(f"{path}: /{name} is no compound table and was left out")
-        return _complete(pd.DataFrame(), wanted, 0)
+        return _complete({}, wanted, 0)
     check_claim(dataset)
-    kept = [column for column in dataset.dtype.names if _is_kept(dataset.dtype[column], column, name, wanted)]
+    types = {c: dataset.dtype[c] for c in dataset.dtype.names if only is None or c in only}
+    types = {c: object if t.kind in "SO" else t for c, t in types.items() if _is_kept(t, c, name, wanted)}
+    found = {column: np.empty(len(dataset), dtype) for column, dtype in types.items()}
     at_once = max(1000, BYTES_AT_ONCE // max(1, dataset.dtype.itemsize))
-    pieces = []
-    for start in range(0, max(len(dataset), 1), at_once):
+    for start in range(0, len(dataset), at_once):
         rows = dataset[start : start + at_once]
-        piece = {}
-        for column in kept:
-            values = rows[column]
-            piece[column] = _texts(values) if values.dtype.kind in "SO" else np.ascontiguousarray(values)
-        pieces.append(pd.DataFrame(piece))
-    frame = pd.concat(pieces, ignore_index=True)
-    missing = [column for column in wanted if column not in frame and column not in DERIVED]
+        for column, values in found.items():
+            values[start : start + len(rows)] = _texts(rows[column]) if values.dtype == object else rows[column]
+    missing = [column for column in wanted if column not in found and column not in DERIVED]
     if missing:
         warnings.append(f"{path}: /{name} lacks {', '.join(missing)} (another schema version): shown as unknown")
-    return _complete(frame, wanted, len(frame))
+    return _complete(found, wanted, len(dataset))
 
 
 def _is_kept(dtype, column, table, wanted):
@@ -318,19 +314,19 @@ def _is_kept(dtype, column, table, wanted):
     return False
 
 
-def _complete(frame, wanted, rows):
-    """The wanted columns first, those that lack of their defaults; numbers that may be unknown are floats."""
+def _complete(found, wanted, rows):
+    """A frame of the wanted columns first, those that lack of their defaults; numbers that may be unknown are floats.
+    Takes the columns out of `found`."""
     columns = {}  # put together once: a column inserted into a frame after the other would copy it each time
     for column, default in wanted.items():
-        if column not in frame:
+        if column not in found:
             dtype = object if isinstance(default, str) else float if isinstance(default, float) else np.int64
             columns[column] = np.full(rows, default, dtype=dtype)
-        elif isinstance(default, float) and frame[column].dtype.kind != "O":
-            columns[column] = frame[column].astype(float)
+        elif isinstance(default, float) and found[column].dtype.kind != "O":
+            columns[column] = found.pop(column).astype(float, copy=False)
         else:
-            columns[column] = frame[column]
-    columns.update((column, frame[column]) for column in frame if column not in wanted)
-    return pd.DataFrame(columns, index=frame.index if len(frame.columns) else None)
+            columns[column] = found.pop(column)
+    return pd.DataFrame({**columns, **found}, index=range(rows))
 
 
 def _refer_to_rows(frames, offset, warnings, path):
@@ -347,7 +343,7 @@ def _refer_to_rows(frames, offset, warnings, path):
         lost = ~frame["trial"].between(0, len(records) - 1)
         if lost.any():
             warnings.append(f"{path}: left out {counted(lost.sum(), 'row')} of /{name} of no record")
-        frames[name] = frame = frame[~lost].reset_index(drop=True)
+            frames[name] = frame = frame[~lost].reset_index(drop=True)
         frame["trial"] = frame["trial"].astype(np.int64) + offset
 
 
@@ -422,7 +418,7 @@ def _leave_earlier_runs(night):
     records = night.records
     trial = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
     start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
-    order = records.assign(start_=start, row_=np.arange(len(records))).sort_values(["start_", "row_"], kind="stable")
+    order = records[[*trial, "run_id"]].assign(start_=start).sort_values("start_", kind="stable")
     known = (order["key"] != "") & (order["plan_name"] != "") & (order["run_id"] != "")
     later = order[known].groupby(trial, sort=False).cumcount(ascending=False).reindex(records.index).fillna(0)
     if not (later > 0).any():

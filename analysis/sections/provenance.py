@@ -160,7 +160,7 @@ def _clocks(page, night):
     samples = night.samples.join(night.records[["device", "host"]], on="trial")
     flagged = (
         samples.groupby(["device", "host"])
-        .agg(samples=("seconds", "size"), slow=("throttled", lambda t: int((t != 0).sum())))
+        .agg(samples=("throttled", "size"), slow=("throttled", lambda t: int((t != 0).sum())))
         .reset_index()
     )
     table = table.merge(flagged, on=["device", "host"], how="left")

@@ -24,6 +24,7 @@ PHASES = {
 COLOURS = {"timed": "#0072b2", "warmup": "#56b4e9", "verify": "#009e73", "stages": "#cc79a7", "reference": "#e69f00"}
 IDLE = "#a6a6a6"
 MOST_LANES, MOST_RUNS = 24, 6
+MOST_ROWS = 1_000_000  # of a CSV: 140 MB
 BINS, LANE, STEP = 1000, 16, 40  # a bin is as wide as a unit of the drawing
 
 
@@ -52,7 +53,7 @@ def intervals(records):
             "rank": of_trial["rank"].to_numpy(),
             "gpu": of_trial["gpu_name"].to_numpy(),
             "trial": of_trial.index,
-            "phase": np.array(list(PHASES))[order[trial, place]],
+            "phase": pd.Categorical.from_codes(order[trial, place], list(PHASES)),  # a byte each, of ten million
             "began": began[trial, place],
             "ended": ends[trial, place],
         }
@@ -85,14 +86,9 @@ def timeline(page, night):
     for title, lane in lanes(rows):
         table.append(_row(title, lane))
         drawn.setdefault(lane["run"].iloc[0], []).append((title, lane))
-    for number, (run, group) in enumerate(drawn.items()):
+    for number, group in enumerate(drawn.values()):
         if number < MOST_RUNS:
-            page.drawing(
-                "timeline",
-                "The phases of every trial over time.",
-                _svg(group[:MOST_LANES]),
-                pd.concat([lane.assign(device=title) for title, lane in group]),
-            )
+            page.drawing("timeline", "The phases of every trial over time.", _svg(group[:MOST_LANES]), _rows(group))
     left = len(table) - sum(min(len(group), MOST_LANES) for group in list(drawn.values())[:MOST_RUNS])
     if left > 0:
         page.nothing(f"Devices left out of the drawings: {left}. The table has all of them.")
@@ -106,13 +102,29 @@ def timeline(page, night):
     )
 
 
+def _rows(group):
+    """What the CSV holds: every phase, of very many as they are drawn."""
+    if sum(len(lane) for _, lane in group) <= MOST_ROWS:
+        return pd.concat([lane.assign(device=title) for title, lane in group])
+    first, span = _span(group)
+    words = {**{colour: phase for phase, colour in COLOURS.items()}, IDLE: "else"}
+    return pd.DataFrame(
+        [
+            (title, first + begin * span / BINS, first + end * span / BINS, words[colour])
+            for title, lane in group
+            for begin, end, colour in _fill(lane, first, span)
+        ],
+        columns=["device", "began", "ended", "phase"],
+    )
+
+
 def _row(title, lane):
     """A device's line in the table."""
     spent = lane["ended"] - lane["began"]
     span = lane["ended"].max() - lane["began"].min()
     share = spent / span if span > 0 else spent * np.nan
     beside = lane["phase"].map(PHASES).astype(bool) & ~lane["busy"]
-    kinds = lane["phase"].where(~beside, "methods of the CPU")
+    kinds = lane["phase"].astype(object).where(~beside, "methods of the CPU")
     idle = share[~lane["busy"]].groupby(kinds).sum().sort_values(ascending=False)
     return {
         "device": title,
@@ -141,10 +153,14 @@ def _fill(lane, first, span):
             yield begin, end, colours[most[begin]]
 
 
+def _span(group):
+    first = min(lane["began"].min() for _, lane in group)
+    return first, max(max(lane["ended"].max() for _, lane in group) - first, 1e-9)
+
+
 def _svg(group):
     """A lane a device, over one axis of time."""
-    first = min(lane["began"].min() for _, lane in group)
-    span = max(max(lane["ended"].max() for _, lane in group) - first, 1e-9)
+    first, span = _span(group)
     height = STEP * len(group) + 50
     parts = []
     for number, (title, lane) in enumerate(group):

@@ -52,9 +52,10 @@ def over_baseline(page, night, baseline=""):
     base = best(rows[rows["method"] == name], [*on, "device"])
     own = base.set_index([*on, "device"])["seconds_median"]
     fastest = base.groupby(on)["seconds_median"].min()  # where it did not run on that device
-    keys = list(rows[[*on, "device"]].itertuples(index=False, name=None))
-    times = [own.get(key, fastest.get(key[:-1], np.nan)) for key in keys]
-    rows = rows.assign(gain=np.asarray(times, dtype=float) / rows["seconds_median"])
+    times = own.reindex(pd.MultiIndex.from_frame(rows[[*on, "device"]])).to_numpy()
+    elsewhere = fastest.reindex(pd.MultiIndex.from_frame(rows[on])).to_numpy()
+    times = np.where(np.isnan(times), elsewhere, times)
+    rows = rows.assign(gain=times / rows["seconds_median"])
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
     more = {"ylog": True, "lines_at": [(1, name)], "note": HOLLOW}
     page.plots(over(rows, slug("over", name), f"Speedup over {name}", f"times {name}", "gain", **more))
