@@ -2,6 +2,7 @@
 
 import re
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from analysis.papers.findings import _growth
 from analysis.papers.times import _pays
 from analysis.plots import Plot, Series
 from analysis.sections.architectures import lead
-from analysis.sections.timeline import BINS, IDLE, PHASES, COLOURS, _fill, _row, intervals, lanes
+from analysis.sections.timeline import BINS, IDLE, PHASES, COLOURS, _fill, _row, _rows, intervals, lanes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -63,6 +64,11 @@ class TimelineTest(unittest.TestCase):
         self.assertEqual(parts[:3], [(0, 60, IDLE), (60, 120, COLOURS["timed"]), (120, 200, COLOURS["verify"])])
         self.assertEqual(parts[3][0], 400, "nothing is recorded between two trials")
         self.assertEqual(parts[-1][1], BINS)
+        with unittest.mock.patch("analysis.sections.timeline.MOST_ROWS", len(gpu) - 1):
+            drawn = _rows([(first, gpu)])
+        self.assertEqual(len(_rows([(first, gpu)])), len(gpu))
+        self.assertLess(len(drawn), len(gpu))
+        self.assertEqual(drawn["phase"].to_list()[:3], ["else", "timed", "verify"])
 
 
 class FitTest(unittest.TestCase):
