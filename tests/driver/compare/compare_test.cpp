@@ -409,7 +409,7 @@ TEST(Compare, Tables) {
   EXPECT_EQ(json[0]["verdict"], "SLOWER");
   EXPECT_EQ(json[0]["speedup"], 0.5);
   EXPECT_EQ(json[0]["base_place"], "NVIDIA H200");
-  EXPECT_EQ(json[0]["key"], comparison.pairs[0].identity.key);
+  EXPECT_EQ(json[0]["key"], std::string(comparison.pairs[0].identity.key));
   const std::string text = render_text(pair_table(comparison, false, Reader::person), any_width);
   EXPECT_EQ(text.find("H200"), std::string::npos) << "one place: not worth a column";
   EXPECT_EQ(render_json(method_table(comparison, Reader::program))[0]["slower"], 1);
