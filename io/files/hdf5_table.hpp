@@ -117,7 +117,7 @@ template <class Row>
 void pack(const Row& row, Text Row::*member, const Member& place, char* out) {
   std::string scratch;
   const std::string_view text = stored_text(row.*member, scratch);
-  std::memcpy(out + place.offset, text.data(), text.size());
+  text.copy(out + place.offset, text.size());
   std::memset(out + place.offset + text.size(), 0, place.bytes - text.size());
 }
 template <class Row, class Number>

@@ -115,7 +115,10 @@ class MethodOnBatches : public testing::TestWithParam<OnBatches> {
 };
 
 TEST_P(MethodOnBatches, EverySystemIsRight) {
-  for (const std::int64_t n : {1, 2, 7, 8, 9, 16, 17, 31, 32, 33, 48, 49, 64, 65, 96, 97, 128, 131}) {
+  const Method& method = row_of(registry, GetParam().id);
+  for (const std::int64_t n : {1, 2, 7, 8, 9, 16, 17, 31, 32, 33, 48, 49, 64, 65, 96, 97, 128, 131})
+    expect_all_right<double>(shape_of(n, 1, n > 48 ? 2 : 19), method, defaults(method));
+  for (const std::int64_t n : {5, 24, 40, 80, 129}) {  // each kernel, in both precisions
     expect_all_right<double>(shape_of(n, 1, n > 48 ? 3 : 19));
     expect_all_right<float>(shape_of(n, 1, n > 48 ? 2 : 5));
   }
