@@ -12,7 +12,7 @@
 #include "driver/results/identity.hpp"
 #include "driver/summary/trial_columns.hpp"
 #include "io/records/status.hpp"
-#include "kernels/registry/method.hpp"
+#include "kernels/core/enums.hpp"
 
 namespace gaussweep::driver {
 namespace {
