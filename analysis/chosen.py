@@ -8,8 +8,8 @@ from .loader import ReportError
 def choose(night, problems, methods, gpus, baseline=""):
     """The night of what is asked for; of methods the baseline stays too, of GPUs the CPU's methods.
     @raises ReportError where a word matches nothing, with what there is"""
-    records = night.records
-    chosen = records["key"].notna()
+    records = night.take("problem method backend")
+    chosen = records["problem"].notna()
     if problems:
         chosen &= _matching("--problem", problems, records["problem"])
     if methods:
@@ -17,7 +17,7 @@ def choose(night, problems, methods, gpus, baseline=""):
         chosen &= wanted | (records["method"] == baseline)
     if gpus:
         cuda = records["backend"] == "cuda"
-        chosen &= ~cuda | _matching("--gpu", gpus, records["device"].where(cuda, ""))
+        chosen &= ~cuda | _matching("--gpu", gpus, night.take("device")["device"].where(cuda, ""))
     if baseline and len(records) and not (records["method"] == baseline).any():
         raise ReportError(f"--baseline {baseline}: no record is of that method; there are {_list(records['method'])}")
     return night if chosen.all() else night.only(chosen)

@@ -7,18 +7,25 @@ import sys
 from . import figures
 from .chosen import choose
 from .frames import methods
-from .loader import ReportError, load
+from .loader import TABLES, ReportError, load
 from .nights import MOST_NIGHTS, table
 from .page import Page, printable
 from .sections import FIRST, LAST, papers, problems, restoration, verdict
 from .sections.changes import followed
 
-OF_SAMPLES = {"samples": ("trial", "throttled")}  # of millions of them no more is told than how many were throttled
+# Of records what some section shows; of millions of samples no more than how many were throttled.
+NOT_SHOWN = """judged_time node inner_repeats warmup device_index seconds_min seconds_max seconds_stdev load_seconds
+generate_seconds verify_seconds reference_seconds memory_clock_mhz replay_q1 replay_q3 energy_power_w repeats_bits
+systems_pass systems_suspect systems_failed first_failure enough""".split()
+SHOWN = {
+    "records": {*TABLES["records"], "matrix_condition", "condition"}.difference(NOT_SHOWN),
+    "samples": {"trial", "throttled"},
+}
 
 
 def build(night, title="gaussweep report", baseline="", of_papers="run"):
     """The page of a night, ready to be written. `of_papers`: what is drawn of the papers: run, all or none."""
-    page = Page(title, methods(night.records))
+    page = Page(title, methods(night.take("method problem")))
     # a directory of restored images has no records to speak of
     if not night.files:
         restoration.restoration(page, night)
@@ -42,8 +49,10 @@ def facts(night):
         values = list(dict.fromkeys(v for v in values if v))
         return [f"{words}{', '.join(values[:3])}{' and more' if len(values) > 3 else ''}"] if values else []
 
-    records, attributes = night.records, [attributes for _, attributes, _ in night.files]
-    days = sorted(time[:10] for time in records["start_time"] if time)
+    records, attributes = night.take("start_time backend device commit"), [
+        attributes for _, attributes, _ in night.files
+    ]
+    days = sorted(time[:10] for time in records["start_time"].unique() if time)
     gpus = records.loc[records["backend"] == "cuda", "device"].value_counts().index
     drivers = [a.get("driver_version", "") for a in attributes]
     cuda = [f"{v // 1000}.{v % 1000 // 10}" for v in night.devices["driver_version"] if v > 0]
@@ -61,7 +70,7 @@ def facts(night):
 def title_of(night):
     if not night.files:
         return "gaussweep: image restoration"
-    plans = [p for p in dict.fromkeys(night.records["plan_name"]) if p]
+    plans = [p for p in night.take("plan_name")["plan_name"].unique() if p]
     return "gaussweep: " + (", ".join(plans[:3]) + (" and more" if len(plans) > 3 else "") if plans else "report")
 
 
@@ -110,7 +119,7 @@ def main(arguments=None):
     )
     options = parser.parse_args(arguments)
     try:
-        night = choose(load(options.input, OF_SAMPLES), options.problem, options.method, options.gpu, options.baseline)
+        night = choose(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
         if options.trend:
             print("\n".join(map(printable, table(followed(night)))) or "No trial passed in three runs of its plan.")
             return 0

@@ -48,7 +48,8 @@ def _place(trial):
 
 def _again(night):
     """Files of last runs, and those of all runs before them with trials in common: the base of the mail too."""
-    trials = night.records[night.records["key"].isin(night.earlier["key"])]
+    trials = night.take("key file")
+    trials = trials[trials["key"].isin(night.earlier["key"])]
     for i, records in trials.groupby("file"):
         before = night.earlier.loc[night.earlier["key"].isin(records["key"]), "file"].unique()
         yield night.files[i][0], [night.files[j][0] for j in sorted(before)]

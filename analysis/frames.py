@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from .loader import parameter
+from .loader import parameter, parameters_of
 from .plots import Plot, Series
 
 MOST_LABELS = 16  # in one figure, before it is split
@@ -14,14 +14,19 @@ MOST_VARIANTS = 4  # of matrices and operands, told apart by dashes
 MOST_FACETS = 6  # figures side by side; of more matrices each has a place in one
 MOST_FAINT = 1500  # configurations beside the fastest ones, drawn one by one
 LONG = 100  # iterations beyond which a history is drawn apart from the short ones
-DRAWN = """problem precision device method matrix_name operands size config status seconds_median matrix_seed batch
-ago""".split()
+DRAWN = """problem precision device method matrix_name operands size config status seconds_median matrix_seed
+batch""".split()
+LARGEST = "problem precision device method system operands size status seconds_median matrix_kind".split()
+COMPARED = """problem method precision device host m n k nrhs uplo matrix_digest task size file parameters status
+answered seconds_q1 seconds_median seconds_q3""".split()
+PAIRED = """key problem precision method backend device capability matrix_kind config size nrhs operands status answered
+seconds_q1 seconds_median seconds_q3""".split()
 RANK = {"pass": 0, "suspect": 1, "failed": 2}
 
 
 def answered(records):
     """Records with an answer and a time, whatever the judgement was."""
-    return records[records["answered"]]
+    return records if records["answered"].all() else records[records["answered"]]
 
 
 def best(records, by):
@@ -44,7 +49,8 @@ def panels(records):
         devices = sorted(group["device"].unique())
         heads = [d for d in devices if d != "CPU"] or devices
         for device in heads:
-            yield problem, precision, device, group[group["device"].isin([device, "CPU"])]
+            here = group["device"].isin([device, "CPU"])
+            yield problem, precision, device, group if here.all() else group[here]
 
 
 def one_kind(rows):
@@ -83,7 +89,9 @@ def facets(records, x="size"):
 def _apart(records):
     """`panels`, batches apart, with the words for them."""
     for problem, precision, device, rows in panels(records):
-        for several, part in rows.groupby(rows["batch"] > 1):
+        batches = rows["batch"] > 1
+        for several in sorted(batches.unique()):
+            part = rows if (batches == several).all() else rows[batches == several]
             words = "" if not several else "batches" if many(part["operands"]) else part["operands"].iloc[0]
             yield problem, precision, device, words, part
 
@@ -110,7 +118,7 @@ def _split(rows, by=("matrix_name", "operands")):
 
 def over(rows, name, title, ylabel, y, low=None, high=None, others=False, **more):
     """A Plot for each of `facets`, of the column `y`."""
-    rows = rows[[c for c in dict.fromkeys([*DRAWN, y, low, high]) if c in rows]]  # copied again and again below
+    rows = rows[[c for c in dict.fromkeys([*DRAWN, "ago", y, low, high]) if c in rows]]  # copied again and again below
     for words, part, axis in facets(rows):
         series = curves(part, y, low, high, x=axis["x"], others=others)
         names = axis.get("names")
@@ -230,7 +238,7 @@ def _curve(label, rows, with_ends):
 def numeric_parameters(records):
     """Parameters whose values are numbers and differ, with their columns."""
     found = {}
-    texts = dict(zip(records["parameters"], records["parameter"]))
+    texts = parameters_of(records)
     names = sorted({name for p in texts.values() for name in p})
     for name in names:
         column = parameter(records, name)
@@ -264,7 +272,7 @@ def speedups(records, name, values):
     rows = answered(records.assign(value=values)).dropna(subset=["value"])
     if not len(rows):
         return rows.assign(speedup=[], speedup_low=[], speedup_high=[], rest=[])
-    texts = dict(zip(rows["parameters"], rows["parameter"]))
+    texts = parameters_of(rows)
     rows = rows.assign(rest=rows["parameters"].map(without(texts, name)))
     same = [
         "problem",
@@ -318,7 +326,7 @@ def call_rows(night, trials=None):
         "file",
     ]
     stages = night.stages if trials is None else night.stages[night.stages["trial"].isin(trials)]
-    stages = stages.join(night.records[columns], on="trial")
+    stages = stages.join(night.take(columns), on="trial")
     return stages[stages["seconds"].notna()]
 
 
@@ -342,9 +350,8 @@ def stage_rows(night, trials=None):
     return pd.concat([rows[~apart], first.reset_index(drop=True)]).sort_values("trial", kind="stable")
 
 
-def shares(night):
-    """Records with their shares of the measured copy bandwidth and of the GEMM rate, from /devices."""
-    rows = answered(night.records)
+def shares(night, rows):
+    """Answered records with their shares of the measured copy bandwidth and of the GEMM rate, from /devices."""
     where = ["file", "gpu_uuid", "host"]
     peaks = night.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(
         where, keep="last"

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from . import identity, restorations
+from .conditions import conditions
 from .hdf5 import DAMAGED, Foreign, check_claim, check_schema
 from .words import counted
 
@@ -81,6 +82,8 @@ TABLES = {
     "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
 DERIVED = {"problem_title"}  # what older files lack, and nothing is unknown for it
+TOLD = """problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo cache host_memory
+m n k nrhs batch status expected seconds_median""".split()  # what further columns are made of
 DETAILS = ("samples", "stages", "iterations")
 BYTES_AT_ONCE = 32 << 20
 
@@ -91,9 +94,9 @@ class ReportError(Exception):
 
 @dataclass
 class Night:
-    """Everything that was read. `trial` in samples, stages and iterations is the row of `records`."""
+    """Everything that was read. `trial` in samples, stages and iterations is the row of `table`."""
 
-    records: pd.DataFrame
+    table: pd.DataFrame  # a row a record, as small as can be: `take` gives its columns as they are
     samples: pd.DataFrame
     stages: pd.DataFrame
     iterations: pd.DataFrame
@@ -105,12 +108,46 @@ class Night:
     units: dict = field(default_factory=dict)  # table -> column -> unit, as the files say; older ones say none
     # Of trials that ran again in a later run of the same plan: the runs before that, `ago` runs earlier.
     earlier: pd.DataFrame = None
+    rows: np.ndarray = None  # of a part of a night: which rows of `table` are its records
 
     def only(self, chosen):
-        """The night of some records; `chosen` is true for them."""
-        records = self.records[chosen]
-        own = {n: f[f["trial"].isin(records.index)] for n, f in vars(self).items() if n in DETAILS}
-        return replace(self, records=records, **own)
+        """The night of some records; `chosen` is true for them. The table is shared."""
+        rows = np.flatnonzero(chosen) if self.rows is None else self.rows[np.flatnonzero(chosen)]
+        index = self.table.index[rows]
+        own = {n: f[f["trial"].isin(index)] for n, f in vars(self).items() if n in DETAILS}
+        return replace(self, rows=rows, **own)
+
+    def take(self, names, where=None):
+        """Some columns of the records, of those alone for which `where` is true; `names`: "key status …". A million
+        records have a hundred columns: who copies all of them runs out of memory."""
+        rows = self.rows
+        if where is not None:
+            rows = np.flatnonzero(where) if rows is None else rows[np.flatnonzero(where)]
+        index = self.table.index if rows is None else self.table.index[rows]
+        columns = {}
+        for name in dict.fromkeys(names.split() if isinstance(names, str) else names):
+            values = self.table[name].array if rows is None else self.table[name].array.take(rows)
+            if values.dtype.name == "category":
+                columns[name] = np.array(values, dtype=values.categories.dtype)
+            else:
+                is_small = values.dtype.name in ("int8", "int16", "int32")
+                columns[name] = np.array(values, dtype=np.int64 if is_small else None)
+        return pd.DataFrame(columns, index=index, copy=False)
+
+    def answered(self, names):
+        """`take` of the records with an answer and a time, whatever the judgement was."""
+        return self.take(names, self.take("answered")["answered"])
+
+    @property
+    def records(self):
+        """All columns of the records, and `parameter`: the values of `parameters`."""
+        frame = self.take(self.table.columns)
+        return frame.assign(parameter=frame["parameters"].map(parameters_of(frame)))
+
+    @property
+    def count(self):
+        """How many records there are."""
+        return len(self.table) if self.rows is None else len(self.rows)
 
 
 def find_files(arguments):
@@ -149,8 +186,8 @@ def load(arguments, only=None):
             continue
         warnings += remarks
         _tell_hosts_apart(frames, cpu_of)
-        records = frames["records"]
-        records["file"] = frames["devices"]["file"] = len(files)
+        records = frames["records"] = _with(frames["records"], file=len(files))
+        frames["devices"]["file"] = len(files)
         files.append((path, attributes, len(records)))
         for name, of_table in said.items():
             units.setdefault(name, {}).update(of_table)
@@ -159,19 +196,22 @@ def load(arguments, only=None):
             tables[name].append(frame)
     pictures = restorations.load_restorations(arguments, warnings)
     if not files and pictures:
-        return Night(
-            files=[], warnings=warnings, restorations=pictures, **{n: _complete({}, w, 0) for n, w in TABLES.items()}
-        )
+        none = {n if n != "records" else "table": _complete({}, w, 0) for n, w in TABLES.items()}
+        return Night(files=[], warnings=warnings, restorations=pictures, **none)
     if not files:
         raise ReportError("nothing to report on: " + "; ".join(warnings))
     # One is not copied.
     joined = {n: f[0] if len(f) == 1 else pd.concat(f, ignore_index=True) for n, f in tables.items()}
+    joined["table"] = joined.pop("records")
     night = Night(files=files, warnings=_once(warnings), restorations=pictures, units=units, **joined)
     _drop_repetitions(night)
     night.devices = night.devices.drop_duplicates(["file", "gpu_uuid", "host"], keep="last").reset_index(drop=True)
     night.hosts = night.hosts.drop_duplicates("host", keep="last").reset_index(drop=True)
-    _derive(night.records)
+    _derive(night)
     _leave_earlier_runs(night)
+    night.table = pd.DataFrame({c: _small(night.table.pop(c)) for c in list(night.table)}, copy=False)
+    for name in night.samples.columns.intersection(["trial", "throttled"]):
+        night.samples[name] = _small(night.samples[name])
     return night
 
 
@@ -185,10 +225,10 @@ def _read_file(path, offset, wanted, only):
         attributes = _attributes(file)
         frames = {n: _read_table(file, n, remarks, path, w, only.get(n)) for n, w in wanted.items()}
         units = {name: _units(file[name]) for name in TABLES if name in file}
-    records = frames["records"]
     _refer_to_rows(frames, offset, remarks, path)
-    records["plan_name"] = attributes.get("plan_name") or _plan_name(attributes)
-    records["matrix_condition"] = _conditions(records, attributes, path.parent / "matrices")
+    known = conditions(frames["records"], attributes, path.parent / "matrices")
+    plan = attributes.get("plan_name") or _plan_name(attributes)
+    frames["records"] = _with(frames["records"], plan_name=plan, matrix_condition=known)
     return attributes, frames, remarks, units
 
 
@@ -203,7 +243,7 @@ def _tell_hosts_apart(frames, cpu_of):
             cpu_of.setdefault(called[host], cpu)
     if called:
         for name in ("records", "devices", "hosts"):
-            frames[name]["host"] = frames[name]["host"].replace(called)
+            frames[name]["host"] = frames[name]["host"].astype(object).replace(called)
 
 
 def _units(dataset):
@@ -266,14 +306,26 @@ def _plan_name(attributes):
     return match.group(1).strip() if match else ""
 
 
-def _texts(column):
-    """Fixed-length bytes to str. Equal values share one object: a million rows stay small."""
-    if column.dtype.kind == "O":
-        column = np.array([v if isinstance(v, bytes) else str(v).encode() for v in column], dtype="S")
-    if not len(column):
-        return np.empty(0, dtype=object)
-    values, inverse = np.unique(column, return_inverse=True)
-    return np.array([v.decode("utf-8", "replace") for v in values.tolist()], dtype=object)[inverse]
+class _Texts:
+    """A column of fixed-length bytes while it is read. Equal values are held once: a million rows stay small."""
+
+    def __init__(self, rows):
+        self.codes, self.places = np.zeros(rows, np.int32), {}
+
+    def put(self, start, column):
+        if column.dtype.kind == "O":
+            column = np.array([v if isinstance(v, bytes) else str(v).encode() for v in column], dtype="S")
+        values, inverse = np.unique(column, return_inverse=True)
+        texts = [v.decode("utf-8", "replace") for v in values.tolist()]
+        places = np.array([self.places.setdefault(text, len(self.places)) for text in texts], np.int32)
+        self.codes[start : start + len(column)] = places[inverse]
+
+    def column(self):
+        """Categories; texts where few repeat."""
+        texts = np.array(list(self.places), dtype=object)
+        if len(texts) > len(self.codes) // 2:
+            return texts[self.codes]
+        return pd.Categorical.from_codes(self.codes, texts)
 
 
 def _read_table(file, name, warnings, path, wanted, only):
@@ -288,17 +340,24 @@ def _read_table(file, name, warnings, path, wanted, only):
         return _complete({}, wanted, 0)
     check_claim(dataset)
     types = {c: dataset.dtype[c] for c in dataset.dtype.names if only is None or c in only}
-    types = {c: object if t.kind in "SO" else t for c, t in types.items() if _is_kept(t, c, name, wanted)}
-    found = {column: np.empty(len(dataset), dtype) for column, dtype in types.items()}
+    types = {c: t for c, t in types.items() if _is_kept(t, c, name, wanted)}
+    count = len(dataset)
+    found = {c: _Texts(count) if t.kind in "SO" else np.empty(count, t) for c, t in types.items()}
     at_once = max(1000, BYTES_AT_ONCE // max(1, dataset.dtype.itemsize))
     for start in range(0, len(dataset), at_once):
         rows = dataset[start : start + at_once]
         for column, values in found.items():
-            values[start : start + len(rows)] = _texts(rows[column]) if values.dtype == object else rows[column]
+            if isinstance(values, _Texts):
+                values.put(start, rows[column])
+            else:
+                values[start : start + len(rows)] = rows[column]
+    for column, values in found.items():
+        if isinstance(values, _Texts):
+            found[column] = values.column() if name == "records" else np.array(values.column(), dtype=object)
     missing = [column for column in wanted if column not in found and column not in DERIVED]
     if missing:
         warnings.append(f"{path}: /{name} lacks {', '.join(missing)} (another schema version): shown as unknown")
-    return _complete(found, wanted, len(dataset))
+    return _complete(found, wanted, count)
 
 
 def _is_kept(dtype, column, table, wanted):
@@ -314,6 +373,23 @@ def _is_kept(dtype, column, table, wanted):
     return False
 
 
+def _with(frame, **columns):
+    """The frame with more columns; nothing is copied."""
+    return pd.DataFrame({**dict(frame.items()), **columns}, copy=False)
+
+
+def _small(column):
+    """Texts that repeat as categories, and what is nowhere known; whole numbers in as few bytes as they need."""
+    if column.dtype == np.int64:
+        return pd.to_numeric(column, downcast="integer")
+    if column.dtype != object and not (column.dtype == float and column.isna().all()):
+        return column
+    codes, values = pd.factorize(column.to_numpy())
+    if len(values) > len(codes) // 2:
+        return column
+    return pd.Series(pd.Categorical.from_codes(codes, values), index=column.index)
+
+
 def _complete(found, wanted, rows):
     """A frame of the wanted columns first, those that lack of their defaults; numbers that may be unknown are floats.
     Takes the columns out of `found`."""
@@ -326,7 +402,7 @@ def _complete(found, wanted, rows):
             columns[column] = found.pop(column).astype(float, copy=False)
         else:
             columns[column] = found.pop(column)
-    return pd.DataFrame({**columns, **found}, index=range(rows))
+    return pd.DataFrame({**columns, **found}, index=range(rows), copy=False)
 
 
 def _refer_to_rows(frames, offset, warnings, path):
@@ -337,7 +413,7 @@ def _refer_to_rows(frames, offset, warnings, path):
         frame = frames[name]
         if frame["trial"].dtype.kind == "O":
             if rows is None:
-                rows = pd.Series(np.arange(len(records)), index=records["key"])
+                rows = pd.Series(np.arange(len(records)), index=records["key"].astype(object))
                 rows = rows[~rows.index.duplicated(keep="last")]
             frame["trial"] = rows.reindex(frame["trial"]).fillna(-1).to_numpy().astype(np.int64)
         lost = ~frame["trial"].between(0, len(records) - 1)
@@ -347,51 +423,12 @@ def _refer_to_rows(frames, offset, warnings, path):
         frame["trial"] = frame["trial"].astype(np.int64) + offset
 
 
-def _conditions(records, attributes, store):
-    """Condition numbers where they are known: a column of the file, the matrix store, or the plan's only one."""
-    if "matrix_condition" in records:
-        return pd.to_numeric(records["matrix_condition"], errors="coerce").astype(float)
-    if "condition" in records and records["condition"].dtype.kind == "f":
-        return records["condition"]
-    condition = pd.Series(np.nan, index=records.index)
-    condition[records["matrix_kind"] == "identity"] = 1.0
-    asked = records["matrix_kind"] == "condition"
-    if not asked.any():
-        return condition
-    in_plan = set(re.findall(r"condition:\s*([0-9][0-9.eE+-]*)\s*[,}\n]", attributes.get("plan", "") + "\n"))
-    only = _number(in_plan.pop()) if len(in_plan) == 1 else np.nan
-    known = {}
-    for digest in records.loc[asked, "matrix_digest"].unique()[:5000]:
-        known[digest] = _stored_condition(store / f"{digest}.h5", only)
-    condition[asked] = records.loc[asked, "matrix_digest"].map(known)
-    return condition
-
-
-def _stored_condition(path, otherwise):
-    try:
-        with h5py.File(path, "r") as file:
-            text = {k: v.decode() if isinstance(v, bytes) else str(v) for k, v in file.attrs.items()}
-    except DAMAGED:
-        return otherwise
-    match = re.search(r"condition[=:\s]+([0-9][0-9.eE+-]*)", " ".join(text.values()))
-    found = [_number(text.get("condition", "")), _number(match.group(1)) if match else np.nan]
-    return next((value for value in found if np.isfinite(value)), otherwise)
-
-
-def _number(text):
-    """NaN where it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return np.nan
-
-
 def _drop_repetitions(night):
     """One record a trial, as `merge` sees it: key, run id, GPU model, capability and commit agree. The last one
     counts."""
     identity = ["key", "run_id", "gpu_name", "capability", "commit"]
-    known = night.records["key"] != ""
-    repeated = night.records.duplicated(identity, keep="last") & known
+    known = night.table["key"] != ""
+    repeated = night.table.duplicated(identity, keep="last") & known
     if not repeated.any():
         return
     night.warnings.append(
@@ -404,7 +441,7 @@ def _take_away(night, gone):
     """Removes records, and renumbers what refers to rows."""
     gone = gone.to_numpy()
     new_row = np.cumsum(~gone) - 1
-    night.records = night.records[~gone].reset_index(drop=True)
+    night.table = night.table[~gone].reset_index(drop=True)
     for name in DETAILS:
         frame = getattr(night, name)
         frame = frame[~gone[frame["trial"]]].reset_index(drop=True)
@@ -415,23 +452,24 @@ def _take_away(night, gone):
 def _leave_earlier_runs(night):
     """Several runs of one plan are compared, not pooled: of each of its trials on a device the last run counts, and the
     ones before it are kept in `earlier`."""
-    records = night.records
     trial = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
+    records = night.take([*trial, "run_id", "start_time"])
     start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
     order = records[[*trial, "run_id"]].assign(start_=start).sort_values("start_", kind="stable")
     known = (order["key"] != "") & (order["plan_name"] != "") & (order["run_id"] != "")
     later = order[known].groupby(trial, sort=False).cumcount(ascending=False).reindex(records.index).fillna(0)
     if not (later > 0).any():
         return
-    night.earlier = records[later > 0].assign(ago=later[later > 0].astype(int))
+    night.earlier = night.take(night.table.columns, later > 0).assign(ago=later[later > 0].astype(int))
     night.warnings.append(
         f"{counted((later > 0).sum(), 'record')} of earlier runs of the same plan, compared with the last one"
     )
     _take_away(night, later > 0)
 
 
-def _derive(records):
+def _derive(night):
     """Columns that every section needs."""
+    records = night.take(TOLD)
     cuda = (records["backend"] == "cuda").to_numpy()
     gpu = records["gpu_name"].where(records["gpu_name"] != "", "unnamed GPU")
     records["device"] = np.where(cuda, gpu, np.where(records["backend"] == "emulated", "emulated on the CPU", "CPU"))
@@ -444,14 +482,19 @@ def _derive(records):
     records["finding"] = bad & (records["expected"] == 1)
     records["unexpected"] = np.where(records["expected"] < 0, bad, records["expected"] == 0)
     records["answered"] = records["status"].isin(ANSWERED) & records["seconds_median"].gt(0)
-    parameters = {text: identity.parameters(text) for text in records["parameters"].unique()}
-    records["parameter"] = records["parameters"].map(parameters)
     records["config"] = records["parameters"].map(
-        {t: " ".join(f"{k}={v}" for k, v in p.items()) for t, p in parameters.items()}
+        {t: " ".join(f"{k}={v}" for k, v in p.items()) for t, p in parameters_of(records).items()}
     )
+    made = {name: _small(records.pop(name)) for name in records.columns.difference(TOLD)}
+    night.table = _with(night.table, **made)
+
+
+def parameters_of(records):
+    """Text -> the values of the parameters in it."""
+    return {text: identity.parameters(text) for text in records["parameters"].unique()}
 
 
 def parameter(records, name):
     """One parameter as a column, None where a record does not have it."""
-    values = {text: p.get(name) for text, p in zip(records["parameters"], records["parameter"])}
+    values = {text: p.get(name) for text, p in parameters_of(records).items()}
     return pd.Series([values[text] for text in records["parameters"]], index=records.index, dtype=object)

@@ -15,6 +15,7 @@ from .words import counted, factor, is_finite, number, percent, printable, secon
 
 LONGEST_NAME = 200  # bytes of a file's, without number and ending
 EMBED_MOST = 20_000  # bytes of a CSV that also travels inside the page
+ROWS_AT_ONCE = 50_000  # of a CSV that is written
 EMBED_ALL = 300_000  # and of all of them together: a page is sent by mail
 DRAWN_MOST = 1_200_000  # bytes of plots in the page: with all else it has at most 3 MB
 LONG_TABLE = 18  # rows beyond which a table scrolls under its headings
@@ -49,7 +50,10 @@ class Page:
         self.colours = len(self.methods)  # in use
         self.facts = []  # beside the title: date, commit, GPU, driver
         self.sections = []  # [id, title, [html]]
-        self.files = {}  # name -> CSV text, relative to OUT
+        self.data = (
+            tempfile.TemporaryFile()
+        )  # all CSV, until the page is written; has no name, so nothing is left of it
+        self.files = {}  # name, relative to OUT -> where in `data`, and how many bytes
         self.drawn, self.taken = [], 0  # plots, and their bytes in the page
         self.embedded = 0  # bytes of CSV in the page
         self.problem = ""  # whose block is written
@@ -223,31 +227,43 @@ class Page:
         return found
 
     def _csv(self, name, frame):
-        told = frame.drop(columns=["parameter"], errors="ignore")
-        content = told.apply(lambda c: c.map(_no_formula) if c.dtype == object else c).to_csv(index=False)
         name = self._free("data", name, ".csv")
-        self.files[f"data/{name}.csv"] = content
-        raw = content.encode()
+        raw = self._data(f"data/{name}.csv", frame)
         if len(raw) > EMBED_MOST or self.embedded + len(raw) > EMBED_ALL:
             return f'<a href="data/{text(name)}.csv">CSV (beside the page)</a>'
         self.embedded += len(raw)
         return f'<a download="{text(name)}.csv" href="data:text/csv;base64,{base64.b64encode(raw).decode()}">CSV</a>'
+
+    def _data(self, name, frame):
+        """Keeps a frame as CSV, on disk: a large one's text would need more memory than the frame. Returns the first
+        bytes of it."""
+        begin = self.data.seek(0, os.SEEK_END)
+        for start in range(0, max(1, len(frame)), ROWS_AT_ONCE):
+            part = frame.iloc[start : start + ROWS_AT_ONCE].drop(columns="parameter", errors="ignore")
+            part = part.apply(lambda c: c.map(_no_formula) if c.dtype == object else c)
+            self.data.write(part.to_csv(index=False, header=start == 0).encode())
+        self.files[name] = begin, self.data.tell() - begin
+        self.data.seek(begin)
+        return self.data.read(EMBED_MOST + 1)
 
     def write(self, out):
         """OUT/index.html, OUT/data/*.csv. Where that fails, what stood in OUT before is as it was."""
         out = Path(out)
         is_new = not out.exists()
         out.mkdir(parents=True, exist_ok=True)
-        files = {**self.files, "index.html": self._html()}  # the page last: it names the others
         _remove_left_behind(out)
         try:
             # Written whole before anything of an older report is replaced: the disk may be full.
             with tempfile.TemporaryDirectory(prefix=f"{_STAGED}{os.getpid()}-", dir=out) as staged:
                 (Path(staged) / "data").mkdir()
-                for name, content in files.items():
-                    (Path(staged) / name).write_text(content, encoding="utf-8")
+                for name, (begin, size) in self.files.items():
+                    self.data.seek(begin)
+                    with open(Path(staged) / name, "wb") as file:
+                        for start in range(0, size, EMBED_ALL):
+                            file.write(self.data.read(min(EMBED_ALL, size - start)))
+                (Path(staged) / "index.html").write_text(self._html(), encoding="utf-8")
                 (out / "data").mkdir(exist_ok=True)
-                for name in files:
+                for name in [*self.files, "index.html"]:  # the page last: it names the others
                     os.replace(Path(staged) / name, out / name)
         except BaseException:
             if is_new and not any(out.iterdir()):

@@ -7,6 +7,10 @@ import pandas as pd
 # All that decides what is solved; the matrix by its digest.
 TASK = ["problem", "precision", "m", "n", "k", "nrhs", "batch", "uplo", "matrix_digest", "matrix_seed", "of_b"]
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
+RACED = """problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
+backend parameters gpu_name capability host status seconds_q1 seconds_median seconds_q3 task matrix_name problem_flops
+problem_bytes reference_method""".split()
+AT_ONCE = 50_000  # records raced together: a million as rows of Python need gigabytes
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
 
 
@@ -22,6 +26,7 @@ def configurations(records):
     )
     severity = {status: i for i, status in enumerate(SEVERITY)}
     rows = records.assign(of_b=b, matrix_digest=named, worst=records["status"].map(severity).fillna(len(SEVERITY)))
+    rows["place"] = rows.index
     found = rows.groupby(CONFIGURATION, sort=False, dropna=False).agg(
         worst=("worst", "max"),
         q1=("seconds_q1", "median"),
@@ -32,20 +37,35 @@ def configurations(records):
         problem_flops=("problem_flops", "first"),
         problem_bytes=("problem_bytes", "first"),
         vendor=("reference_method", "first"),
+        first=("place", "first"),
     )
     return found.reset_index()
+
+
+def _parts(night, own):
+    """The records that `own` is true of, all of a size together, in parts of about AT_ONCE."""
+    places = np.flatnonzero(own)
+    if len(places) <= AT_ONCE:
+        yield night.only(own).take(RACED)
+        return
+    sizes, which = np.unique(night.take("n")["n"].to_numpy()[places], return_inverse=True)
+    part = np.cumsum(np.bincount(which)) // AT_ONCE
+    for number in np.unique(part):
+        some = np.zeros(night.count, bool)
+        some[places[part[which] == number]] = True
+        yield night.take(RACED, some)
 
 
 class Machines:
     """Which devices there are, and whose CPUs' methods race beside a GPU."""
 
     def __init__(self, night):
-        records = night.records
+        records = night.take("backend gpu_name capability host")
         self._cpu = {h: c for h, c in zip(night.hosts["host"], night.hosts["cpu"]) if c}
-        cuda = records["backend"] == "cuda"
-        names = records["gpu_name"].where(records["gpu_name"] != "", "unnamed GPU")
-        self.gpu = pd.Series(list(zip(names, records["capability"])), index=records.index, dtype=object)
-        self.hosts_of = {g: set(records.loc[cuda & (self.gpu == g), "host"]) for g in sorted(set(self.gpu[cuda]))}
+        gpus = records.loc[records["backend"] == "cuda", ["gpu_name", "capability", "host"]].drop_duplicates()
+        gpus["gpu_name"] = gpus["gpu_name"].where(gpus["gpu_name"] != "", "unnamed GPU")
+        hosts = gpus.groupby(["gpu_name", "capability"])["host"]
+        self.hosts_of = {gpu: set(of) for gpu, of in hosts}
         self._with_methods = set(records.loc[records["backend"] == "host", "host"])
 
     def cpu(self, host):
@@ -118,7 +138,7 @@ def _race(rows, rates, baseline):
 
 def grids(night, baseline=""):
     """(device, capability, CPUs beside it, races) each; races as a frame, a row a race in which anything was tried."""
-    records = night.records
+    records = night.take("backend host gpu_name capability")
     if not len(records):
         return []
     machines = Machines(night)
@@ -128,13 +148,14 @@ def grids(night, baseline=""):
         placed |= beside | machines.hosts_of[gpu]
         own = np.where(
             records["backend"] == "cuda",
-            machines.gpu == gpu,
+            (records["gpu_name"].replace("", "unnamed GPU") == gpu[0]) & (records["capability"] == gpu[1]),
             (records["backend"] == "host") & records["host"].isin(beside),
         )
-        found.append((*gpu, sorted({machines.cpu(h) for h in beside}), records[own]))
-    alone = records[(records["backend"] != "cuda") & ~records["host"].isin(placed)]
-    for cpu, own in alone.groupby(alone["host"].map(machines.cpu)):
-        found.append((cpu, 0, [], own))
+        found.append((*gpu, sorted({machines.cpu(h) for h in beside}), own))
+    alone = (records["backend"] != "cuda") & ~records["host"].isin(placed)
+    cpu_of = records["host"].map({host: machines.cpu(host) for host in records["host"].unique()})
+    for cpu in sorted(cpu_of[alone].unique()):
+        found.append((cpu, 0, [], alone & (cpu_of == cpu)))
     result = []
     for device, capability, cpus, own in found:
         rates = {
@@ -142,13 +163,23 @@ def grids(night, baseline=""):
             "double": _rate(night.devices, device, capability, "gemm_flops_double"),
             "copy": _rate(night.devices, device, capability, "copy_bytes_per_second"),
         }
-        tasks = {}
-        tried = configurations(own)
-        for values in zip(*(tried[column].tolist() for column in tried)):
-            row = dict(zip(tried, values))
-            tasks.setdefault(tuple(row[name] for name in TASK), []).append(row)
-        races = [_race(rows, rates, baseline) for rows in tasks.values()]
-        frame = pd.DataFrame([race for race in races if race["methods"] > 0])
+        frames = [_races(part, rates, baseline) for part in _parts(night, own)]
+        frame = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
         if len(frame):
+            frame = frame.sort_index(kind="stable").reset_index(drop=True)
             result.append((device, int(capability), cpus, frame))
     return result
+
+
+def _races(records, rates, baseline):
+    """A row a race in which anything was tried, at the row of its first record."""
+    tasks, first = {}, {}
+    tried = configurations(records)
+    for values in zip(*(tried[column].tolist() for column in tried)):
+        row = dict(zip(tried, values))
+        task = tuple(row[name] for name in TASK)
+        tasks.setdefault(task, []).append(row)
+        first.setdefault(task, row["first"])
+    races = {first[task]: _race(rows, rates, baseline) for task, rows in tasks.items()}
+    races = {place: race for place, race in races.items() if race["methods"] > 0}
+    return pd.DataFrame(list(races.values()), index=list(races))

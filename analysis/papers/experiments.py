@@ -25,14 +25,19 @@ def of_plans(experiment, name):
     return bool({plain(one) for one in plans_of(experiment)} & {plain(one) for one in name.split(", ")})
 
 
-def run_of(records):
+def run_of(night):
     """The experiments whose own plan is among the records'."""
-    names = [name for name in records["plan_name"].unique() if name]
+    names = [name for name in night.take("plan_name")["plan_name"].unique() if name]
     return [e for e in experiments() if plans_of(e) and any(of_plans(e, name) for name in names)]
 
 
-def matching(records, experiment):
-    """The records an experiment is drawn from: those of its plans, else all that fit."""
+def matching(night, experiment):
+    """The records an experiment is drawn from, with all columns: those of its plans, else all that fit."""
+    some = night.take("problem method matrix_kind plan_name status")
+    return night.only(some.index.isin(_matching(some, experiment).index)).records
+
+
+def _matching(records, experiment):
     problems = experiment["problem"] if isinstance(experiment["problem"], list) else [experiment["problem"]]
     rows = records
     if problems != ["*"]:

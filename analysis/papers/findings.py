@@ -5,7 +5,7 @@ do."""
 import numpy as np
 import pandas as pd
 
-from ..frames import best, one_kind, shares, slug, stage_rows, without
+from ..frames import answered, best, one_kind, shares, slug, stage_rows, without
 from ..loader import parameter
 from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
@@ -20,7 +20,7 @@ STEADY, LINEAR = (
 
 def peak(page, night, experiment, drawing, rows):
     """The share of the roofline that one method reaches at one size; under a half, an explanation from the stages."""
-    rows = shares(night).loc[lambda r: r.index.isin(rows.index)]
+    rows = shares(night, answered(rows))
     rows = pick(rows, drawing["where"])
     rows = rows[rows["peak_share"].notna() & (rows["status"] == "pass")]
     if len(rows) and not (rows["backend"] == "cuda").any():
@@ -149,7 +149,8 @@ def fixed_point(page, night, experiment, drawing, rows):
     if wrong:
         page.add(
             "Converged, but to factors that do not multiply to A within the tolerance:"
-            f" {', '.join(sorted(set(wrong)))}." + _directly(night.records, sorted(set(wrong)))
+            f" {', '.join(sorted(set(wrong)))}."
+            + _directly(night.take("problem method matrix_kind status"), sorted(set(wrong)))
         )
     page.table(
         experiment["id"],

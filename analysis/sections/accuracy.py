@@ -6,12 +6,15 @@ from ..frames import history_plots, slug
 from ..page import number, whole
 from ..plots import Plot, Series
 
+JUDGED = """problem precision method matrix_name status residual_ratio tolerance backward_error forward_error
+pivot_growth matrix_condition"""
 ROUNDOFF = {"float": 2.0**-24, "double": 2.0**-53}
 
 
 def accuracy(page, night):
     page.begin("accuracy", "Accuracy")
-    rows = night.records[night.records["residual_ratio"].notna() | night.records["forward_error"].notna()]
+    rows = night.take(JUDGED)
+    rows = rows[rows["residual_ratio"].notna() | rows["forward_error"].notna()]
     if not len(rows):
         page.nothing("No answer was judged.")
         return
@@ -108,7 +111,8 @@ def _ratio_table(page, rows):
 
 def convergence(page, night):
     page.begin("convergence", "Convergence histories")
-    rows = night.records[night.records["convergence"] != ""]
+    records = night.take("problem precision device method matrix_name task convergence size iterations residual_ratio")
+    rows = records[records["convergence"] != ""]
     if not len(rows) and not len(night.iterations):
         page.nothing("No iterative method is in these records.")
         return
@@ -149,4 +153,4 @@ def convergence(page, night):
     if not len(night.iterations):
         page.nothing("No residual histories are recorded.")
         return
-    page.plots(history_plots(night, night.records))
+    page.plots(history_plots(night, records))

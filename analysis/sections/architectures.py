@@ -5,14 +5,14 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ..frames import devices_by_age, many, pairs, slug
+from ..frames import PAIRED, devices_by_age, many, pairs, slug
 from ..page import counted, factor, whole
 from ..plots import Plot, Series
 
 
 def architectures(page, night):
     page.begin("architectures", "GPU against GPU")
-    devices, rows = devices_by_age(night.records)
+    devices, rows = devices_by_age(night.answered(PAIRED))
     if len(devices) < 2:
         page.nothing("Only one GPU model is in these records." if devices else "No GPU is in these records.")
         return

@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 
 from ..comparison import Unjudged, trend_of, verdicts_of
-from ..frames import answered, best, slug
+from ..frames import best, slug
 from ..loader import STATUSES
 from ..page import counted, factor, seconds, whole
 from ..plots import Plot, Series
 
 TRIAL = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
+CHANGED = [*TRIAL, *"problem method precision config task size device status seconds_median".split()]
 LEAST_RUNS = 3  # from which on there is a trend
 MOST_CHANGES = 3  # on the first screen
 MOST_DRAWN = 12  # plots of trials that changed
@@ -23,7 +24,7 @@ def changes(night):
         return pd.DataFrame()
     kept = ["status", "seconds_median"]
     before = night.earlier.loc[night.earlier["ago"] == 1, [*TRIAL, *kept]]
-    both = night.records.merge(before, on=TRIAL, suffixes=("", "_before"))
+    both = night.take(CHANGED).merge(before, on=TRIAL, suffixes=("", "_before"))
     rank = {status: i for i, status in enumerate(STATUSES)}
     both["ratio"] = both["seconds_median"] / both["seconds_median_before"]
     both["change"], both["reason"] = "same", ""
@@ -176,7 +177,7 @@ def _unit(span):
 
 def followed(night, least=LEAST_RUNS):
     """The fastest trial of each problem, precision and device at its largest size, a row a run of it in which it passed
-    (`at`: when), where its plan was run that often; the last run is that of `night.records`."""
+    (`at`: when), where its plan was run that often; the last run is the night's."""
     race = ["problem", "precision", "device"]
     shown = [*TRIAL, "start_time", "seconds_median"]
     if night.earlier is None:
@@ -184,7 +185,7 @@ def followed(night, least=LEAST_RUNS):
     before = night.earlier.loc[night.earlier["status"] == "pass", shown]
     often = before.groupby(TRIAL).size()
     often = often[often >= least - 1].reset_index()[TRIAL]
-    now = answered(night.records).merge(often, on=TRIAL)
+    now = night.answered([*shown, *race, "method", "size", "status"]).merge(often, on=TRIAL)
     now = now[(now["status"] == "pass") & (now["size"] == now.groupby(race)["size"].transform("max"))]
     leading = best(now, race)[[*TRIAL, *race, "method", "size", "start_time", "seconds_median"]]
     told = leading.drop(columns=["start_time", "seconds_median"]).merge(before, on=TRIAL)

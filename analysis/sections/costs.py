@@ -1,18 +1,21 @@
 """What a run costs besides its arithmetic: the host's launches, joules, and at which clocks races were run."""
 
-from ..frames import answered, best, over
+from ..frames import best, over
 from ..page import counted, factor, number, percent, seconds, whole
-from .overview import winners
+from .overview import RACING, winners
 
 OTHER_CLOCKS = 0.02  # from here on two SM clocks are different ones
+LAUNCHES = """problem method precision device size kernels queue_seconds seconds_median replay_median
+launch_bound"""
+ENERGY = """problem precision device method matrix_name operands config task size batch status matrix_seed
+seconds_median flops energy_joules energy_uncertainty energy_source idle_power_w"""
 
 
 def costs(page, night):
     page.begin("costs", "Launches and clocks")
     mark = page.mark()
-    rows = answered(night.records)
-    _launches(page, rows)
-    _clocks(page, night.records)
+    _launches(page, night.answered(LAUNCHES))
+    _clocks(page, night.take([*RACING, "sm_clock_mhz"]))
     if page.mark() == mark:
         page.nothing("Nothing ran on a GPU: there are no launches or clocks.")
 
@@ -52,6 +55,7 @@ def _launches(page, rows):
         ],
         limit=80,
         caption="Launch-bound runs, those that wait the most first.",
+        also=(),
     )
     page.fold("Table: launch-bound runs", mark)
 
@@ -59,7 +63,7 @@ def _launches(page, rows):
 def energy(page, night):
     """Of one problem: joules over size, and who is the most frugal."""
     page.begin("energy", "Energy")
-    rows = answered(night.records)
+    rows = night.answered(ENERGY)
     rows = rows[(rows["energy_joules"] > 0) & (rows["status"] == "pass")]
     if not len(rows):
         page.nothing("No energy was measured: `energy: 2s` in a plan does it on GPUs.")
@@ -112,6 +116,7 @@ def energy(page, night):
         ],
         limit=80,
         caption="Energy, the most frugal first.",
+        also=("config",),
     )
 
 

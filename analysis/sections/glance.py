@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import devices_by_age, pairs
+from ..frames import PAIRED, devices_by_age, pairs
 from ..page import counted, factor, number, percent, seconds, whole
 from ..papers.beside import beside
 from ..papers.common import heads
@@ -17,14 +17,14 @@ PEAKS_APART = 0.1  # by which the measured peaks of one GPU model may differ bet
 
 def glance(night):
     """(sentence, section) each, in the order of what matters in the morning."""
-    records = night.records
+    records = night.take("status unexpected finding problem method matrix_name")
     said = [
         *_ended(records),
         *_not_accepted(records),
         *changes.sentences(night),
         *_doubts(night),
         *_missing(night),
-        *_gpus(records),
+        *_gpus(night.answered(PAIRED)),
         *_published(night),
     ]
     return [(words, to) for words, to in said if words]
@@ -92,10 +92,10 @@ def _gpus(records):
 
 def _published(night):
     found = {}
-    for experiment in run_of(night.records):
+    for experiment in run_of(night):
         for drawing in experiment["draw"]:
             if drawing["kind"] == "published" and "rate" not in drawing:
-                rows = matching(night.records, experiment)
+                rows = matching(night, experiment)
                 for device in heads(rows) if len(rows) else []:
                     table = beside(drawing, rows, device)
                     if table is not None:
@@ -112,7 +112,7 @@ def _published(night):
 
 def _doubts(night):
     """What should make a reader doubt a time."""
-    records = night.records
+    records = night.take("backend device sm_clock_mhz host gpu_uuid commit")
     slow = night.samples["throttled"] != 0
     if slow.any():
         yield f"Taken under throttling: {slow.sum()} of {counted(len(slow), 'sample')}.", "provenance"

@@ -8,7 +8,8 @@ MARKS = {"pass": "✓", "suspect": "~", "failed": "✗"}
 
 def judgements(page, night):
     page.begin("judgements", "Verdicts by matrix")
-    rows = night.records[night.records["status"].isin([*MARKS, "diverged"])]
+    rows = night.take("method precision matrix_name status residual_ratio tolerance")
+    rows = rows[rows["status"].isin([*MARKS, "diverged"])]
     rows = rows.assign(verdict=rows["status"].replace("diverged", "failed"))
     for precision, part in rows.groupby("precision"):
         if part["matrix_name"].nunique() >= LEAST_MATRICES:

@@ -9,8 +9,12 @@ from ..page import counted, factor, number, percent, seconds, whole
 from .glance import glance, leaders_table
 
 
+RACING = "problem precision task size device method backend status seconds_median answered".split()
+RANKED = [*RACING, *"matrix_kind config seconds_q1 seconds_q3 gflops peak_share residual_ratio".split()]
+
+
 def overview(page, night):
-    records = night.records
+    records = night.take("status device backend")
     page.begin("overview", "Overview")
     if not len(records):
         _warnings(page, night)
@@ -48,7 +52,7 @@ def _warnings(page, night):
 
 
 def what_ran(page, night):
-    records = night.records
+    records = night.take("problem precision method size status")
     page.begin("trials", "What ran")
     if not len(records):
         page.nothing("Nothing.")
@@ -103,11 +107,12 @@ def winners(records, apart=("device",)):
 
 def ranking(page, night):
     page.begin("ranking", "How often each method wins")
-    rows = winners(night.records)
-    if not len(rows):
+    accepted = night.take("answered status").eval("answered & status == 'pass'")
+    if not accepted.any():
         page.nothing("No trial passed its accuracy check with a measured time: there is no winner.")
         return
-    leaders_table(page, winners(night.records, apart=()))
+    leaders_table(page, winners(night.take(RANKED, accepted), apart=()))
+    rows = winners(night.take(RANKED, accepted))
     page.add(
         "Only accepted answers compete, each method in its fastest configuration. They compete on the same"
         " device, matrix, right-hand sides, triangle and size. The backend emulated competes only where"

@@ -15,13 +15,13 @@ NOT_REPEATED = (
 def papers(page, night, every=False):
     """Of experiments whose own plan was run, folded: most readers want their own numbers. `every`: of all that these
     records hold something of."""
-    run = experiments() if every else run_of(night.records)
+    run = experiments() if every else run_of(night)
     if not run:
         return
     page.begin("papers", "The papers, measured again")
     absent, little = [], []
     for experiment in run:
-        rows = matching(night.records, experiment)
+        rows = matching(night, experiment)
         if experiment.get("needs_devices") and not (night.devices["capability"] > 0).any():
             rows = rows.iloc[:0]
         if not len(rows):

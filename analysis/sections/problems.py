@@ -16,10 +16,10 @@ def problems(page, night, baseline=""):
         timing.transfer,
         costs.energy,
     ]
-    records = night.records
-    for problem in sorted(records["problem"].unique()):
-        own = night.only(records["problem"] == problem)
-        title = own.records["problem_title"].max()  # empty in files of before it
+    of = night.take("problem")["problem"]
+    for problem in sorted(of.unique()):
+        own = night.only(of == problem)
+        title = own.take("problem_title")["problem_title"].max()  # empty in files of before it
         page.begin(anchor(problem), f"{problem}: {title}" if title else problem)
         page.problem = problem
         for part in parts:

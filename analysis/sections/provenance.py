@@ -4,6 +4,8 @@ import pandas as pd
 
 from ..page import number, percent, whole
 
+CLOCKED = """key device host samples sm_clock_mhz power_w temperature_c throttled throttle_reason seconds_q1
+seconds_median seconds_q3"""
 LONG = 200  # characters beyond which an attribute is folded
 
 
@@ -106,7 +108,7 @@ def _machines(page, night):
                 ("memory_bytes", "memory [bytes]", whole),
             ],
         )
-    records = night.records
+    records = night.take("key commit run_id host job_id partition gres device rank start_time")
     if len(records):
         runs = (
             records.groupby(["commit", "run_id", "host", "job_id", "partition", "gres", "device"], dropna=False)
@@ -140,7 +142,8 @@ def _machines(page, night):
 
 def _clocks(page, night):
     page.heading("Clocks, temperature and throttling")
-    records = night.records[night.records["samples"] > 0]
+    records = night.take(CLOCKED)
+    records = records[records["samples"] > 0]
     if not len(records):
         page.nothing("Nothing was timed.")
         return
@@ -157,10 +160,11 @@ def _clocks(page, night):
         )
         .reset_index()
     )
-    samples = night.samples.join(night.records[["device", "host"]], on="trial")
+    samples = (night.samples["throttled"] != 0).groupby(night.samples["trial"]).agg(["size", "sum"])
     flagged = (
-        samples.groupby(["device", "host"])
-        .agg(samples=("throttled", "size"), slow=("throttled", lambda t: int((t != 0).sum())))
+        samples.join(night.take("device host"))
+        .groupby(["device", "host"])
+        .agg(samples=("size", "sum"), slow=("sum", "sum"))
         .reset_index()
     )
     table = table.merge(flagged, on=["device", "host"], how="left")

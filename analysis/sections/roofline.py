@@ -2,14 +2,16 @@
 
 import numpy as np
 
-from ..frames import at_largest, shares, slug
+from ..frames import LARGEST, at_largest, shares, slug
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
+
+SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host""".split()
 
 
 def roofline(page, night):
     page.begin("roofline", "Rooflines")
-    rows = shares(night)
+    rows = shares(night, night.answered([*LARGEST, *SHARED]))
     rows = rows[
         (rows["peak_share"].notna() | rows["copy_share"].notna() | rows["rate_share"].notna())
         & (rows["backend"] != "emulated")
@@ -41,9 +43,6 @@ def roofline(page, night):
         "bytes",
     ]
     mark = page.mark()
-    largest = at_largest(rows).sort_values(
-        ["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False]
-    )
     page.table(
         "roofline",
         largest[[*columns, "peak_share", "copy_share", "rate_share", "status"]],

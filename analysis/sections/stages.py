@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..frames import at_largest, many, panels, slug, stage_rows
+from ..frames import LARGEST, at_largest, many, panels, slug, stage_rows
 from ..page import number, percent, seconds, whole
 from ..plots import Plot, Series
 
@@ -12,14 +12,14 @@ LEAST_SHARE = 0.03  # of a stage that is drawn; the table has all
 def telling_trials(night):
     """One trial a (problem, precision, device, method): its largest size that has stages, fastest accepted
     configuration."""
-    records = night.records[night.records.index.isin(night.stages["trial"].unique())]
+    records = night.take(LARGEST)
+    records = records[records.index.isin(night.stages["trial"].unique())]
     return at_largest(records.assign(trial=records.index))
 
 
 def stages(page, night):
     page.begin("stages", "Stages and occupancy")
-    rows = stage_rows(night)
-    if not len(rows):
+    if not night.stages["seconds"].notna().any():
         page.nothing("No stages are recorded: no method that names its stages came to an answer.")
         return
     page.once(
@@ -27,7 +27,7 @@ def stages(page, night):
         " Occupancy is that of the launch: warps that fit on a multiprocessor over the most it can hold; unknown"
         " outside a GPU."
     )
-    rows = rows[rows["trial"].isin(telling_trials(night)["trial"])]
+    rows = stage_rows(night, telling_trials(night)["trial"])
     rows = rows.sort_values(
         ["problem", "precision", "device", "method", "seconds"], ascending=[True] * 4 + [False], kind="stable"
     )
@@ -78,7 +78,7 @@ def _profile(problem, precision, device, group):
 
 def _occupancy_over_size(night):
     """Occupancy over n where it changes."""
-    rows = stage_rows(night)
+    rows = stage_rows(night, night.stages.loc[night.stages["occupancy"].notna(), "trial"].unique())
     rows = rows[rows["occupancy"].notna()]
     rows = rows.sort_values("seconds_median", kind="stable").drop_duplicates(
         ["problem", "precision", "device", "method", "operands", "kernel", "size"]

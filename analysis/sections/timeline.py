@@ -1,5 +1,7 @@
 """What each device did when: its phases along the time of its run, and how much of it was measurement."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pandas as pd
 
@@ -25,6 +27,8 @@ COLOURS = {"timed": "#0072b2", "warmup": "#56b4e9", "verify": "#009e73", "stages
 IDLE = "#a6a6a6"
 MOST_LANES, MOST_RUNS = 24, 6
 MOST_ROWS = 1_000_000  # of a CSV: 140 MB
+AT_ONCE = 50_000  # trials whose phases are looked at together
+LOOKED_AT = ["run_id", "host", "rank", "gpu_name", "end_time"]
 BINS, LANE, STEP = 1000, 16, 40  # a bin is as wide as a unit of the drawing
 
 
@@ -60,41 +64,89 @@ def intervals(records):
     )
 
 
-def lanes(rows):
-    """(title, rows) of each rank of each run, the phases of the CPU's methods beside a GPU marked in `busy`."""
-    several = rows["run"].nunique() > 1
-    for (run, host, rank), lane in rows.groupby(["run", "host", "rank"], sort=False):
-        gpus = [g for g in lane["gpu"].unique() if g]
-        device = gpus[0] if gpus else "CPU"
-        beside = (lane["gpu"] == "") if gpus else False
-        busy = lane["phase"].map(PHASES).astype(bool) & ~beside
-        title = f"{device}, {host}, rank {rank}" + (f", run {run[:8]}" if several else "")
-        yield title, lane.assign(busy=busy)
+@dataclass
+class Lane:
+    """What a rank of a run did. Its device was busy in phases that measure, methods of the CPU beside a GPU aside."""
+
+    run: str
+    host: str
+    rank: int
+    gpu: str = ""  # the first that it computed on
+    trials: int = 0
+    first: float = np.inf
+    last: float = -np.inf
+    share: dict = field(default_factory=dict)  # of the span: (phase, or what else was done; whether busy) -> sum
+    taken: np.ndarray = None  # seconds: bins by colours
+    several: bool = False  # there are other runs
+
+    @property
+    def title(self):
+        run = f", run {self.run[:8]}" if self.several else ""
+        return f"{self.gpu or 'CPU'}, {self.host}, rank {self.rank}{run}"
+
+    def busy(self, rows):
+        """In which of its phases the device measured."""
+        measures = rows["phase"].map(PHASES).astype(bool)
+        return measures & (rows["gpu"] != "") if self.gpu else measures
+
+
+def _pieces(records):
+    """(key of a lane, its phases), in pieces: a million trials have ten million phases."""
+    for start in range(0, len(records), AT_ONCE):
+        rows = intervals(records.iloc[start : start + AT_ONCE])
+        yield from rows.groupby(["run", "host", "rank"], sort=False)
+
+
+def _spans(records):
+    """A lane each rank of each run, with its span."""
+    found = {}
+    for key, rows in _pieces(records):
+        lane = found.setdefault(key, Lane(*key))
+        lane.gpu = lane.gpu or next((gpu for gpu in rows["gpu"].unique() if gpu), "")
+        lane.trials += rows["trial"].nunique()
+        lane.first, lane.last = min(lane.first, rows["began"].min()), max(lane.last, rows["ended"].max())
+    for lane in found.values():
+        lane.several = len({run for run, _, _ in found}) > 1
+    return found
+
+
+def lanes(records):
+    """(lanes, their phases) each run; None instead of more phases than a CSV takes."""
+    found, runs = _spans(records), {}
+    for lane in found.values():
+        runs.setdefault(lane.run, []).append(lane)
+    kept = {run: [] for run in list(runs)[:MOST_RUNS]}
+    for key, rows in _pieces(records):
+        lane = found[key]
+        rows = rows.assign(busy=lane.busy(rows))
+        _add(lane, rows, *_span(runs[lane.run]))
+        if lane.run in kept:
+            kept[lane.run].append(rows.assign(device=lane.title))
+            if sum(map(len, kept[lane.run])) > MOST_ROWS:
+                del kept[lane.run]
+    return [(group, _in_order(kept[run], group) if run in kept else None) for run, group in runs.items()]
 
 
 def timeline(page, night):
     page.begin("timeline", "Timeline")
-    rows = intervals(night.records)
-    if not len(rows):
+    runs = lanes(night.take([*LOOKED_AT, *(f"{phase}_began" for phase in PHASES)]))
+    if not runs:
         page.nothing("No record says when its phases began: they are of an earlier version, or their workers ended.")
         return
     page.add(
         "What each device did, from the first trial of its run to the last. In colour: measurements. Grey: all else,"
         " including waiting, and methods of the CPU, when the GPU was idle. Empty: nothing is recorded."
     )
-    table, drawn = [], {}
-    for title, lane in lanes(rows):
-        table.append(_row(title, lane))
-        drawn.setdefault(lane["run"].iloc[0], []).append((title, lane))
-    for number, group in enumerate(drawn.values()):
-        if number < MOST_RUNS:
-            page.drawing("timeline", "The phases of every trial over time.", _svg(group[:MOST_LANES]), _rows(group))
-    left = len(table) - sum(min(len(group), MOST_LANES) for group in list(drawn.values())[:MOST_RUNS])
+    for group, rows in runs[:MOST_RUNS]:
+        rows = _as_drawn(group) if rows is None else rows
+        page.drawing("timeline", "The phases of every trial over time.", _svg(group[:MOST_LANES]), rows)
+    every = [lane for group, _ in runs for lane in group]
+    left = len(every) - sum(min(len(group), MOST_LANES) for group, _ in runs[:MOST_RUNS])
     if left > 0:
         page.nothing(f"Devices left out of the drawings: {left}. The table has all of them.")
     page.table(
         "busy",
-        pd.DataFrame(table),
+        pd.DataFrame([_row(lane) for lane in every]),
         [("device", "device", None), ("trials", "trials", whole), ("span", "span", seconds), ("busy", "busy", percent)]
         + [(phase, phase, percent) for phase in COLOURS]
         + [("otherwise", "otherwise", None)],
@@ -102,50 +154,69 @@ def timeline(page, night):
     )
 
 
-def _rows(group):
-    """What the CSV holds: every phase, of very many as they are drawn."""
-    if sum(len(lane) for _, lane in group) <= MOST_ROWS:
-        return pd.concat([lane.assign(device=title) for title, lane in group])
+def _in_order(pieces, group):
+    """All phases, lane by lane."""
+    rows = pd.concat(pieces)
+    place = rows["device"].map({lane.title: i for i, lane in enumerate(group)})
+    return rows.iloc[np.argsort(place.to_numpy(), kind="stable")]
+
+
+def _as_drawn(group):
+    """What the CSV holds of very many phases."""
     first, span = _span(group)
     words = {**{colour: phase for phase, colour in COLOURS.items()}, IDLE: "else"}
     return pd.DataFrame(
         [
-            (title, first + begin * span / BINS, first + end * span / BINS, words[colour])
-            for title, lane in group
-            for begin, end, colour in _fill(lane, first, span)
+            (lane.title, first + begin * span / BINS, first + end * span / BINS, words[colour])
+            for lane in group
+            for begin, end, colour in _fill(lane.taken)
         ],
         columns=["device", "began", "ended", "phase"],
     )
 
 
-def _row(title, lane):
+def _row(lane):
     """A device's line in the table."""
-    spent = lane["ended"] - lane["began"]
-    span = lane["ended"].max() - lane["began"].min()
-    share = spent / span if span > 0 else spent * np.nan
-    beside = lane["phase"].map(PHASES).astype(bool) & ~lane["busy"]
-    kinds = lane["phase"].astype(object).where(~beside, "methods of the CPU")
-    idle = share[~lane["busy"]].groupby(kinds).sum().sort_values(ascending=False)
+    idle = {kind: part for (kind, busy), part in lane.share.items() if not busy}
     return {
-        "device": title,
-        "trials": lane["trial"].nunique(),
-        "span": span,
-        "busy": share[lane["busy"]].sum(),
-        **{phase: share[lane["busy"] & (lane["phase"] == phase)].sum() for phase in COLOURS},
-        "otherwise": ", ".join(f"{phase} {percent(part)}" for phase, part in idle.items() if part >= 0.005),
+        "device": lane.title,
+        "trials": lane.trials,
+        "span": lane.last - lane.first,
+        "busy": sum(part for (_, busy), part in lane.share.items() if busy),
+        **{phase: lane.share.get((phase, True), 0.0) for phase in COLOURS},
+        "otherwise": ", ".join(
+            f"{kind} {percent(part)}" for kind, part in sorted(idle.items(), key=lambda item: -item[1]) if part >= 0.005
+        ),
     }
 
 
-def _fill(lane, first, span):
+def _add(lane, rows, first, span):
+    """Adds phases to the lane's shares of its own span, and to the bins of its run's."""
+    spent, own = rows["ended"] - rows["began"], lane.last - lane.first
+    beside = rows["phase"].map(PHASES).astype(bool) & ~rows["busy"]
+    kinds = rows["phase"].astype(object).where(~beside, "methods of the CPU")
+    share = spent / own if own > 0 else spent * np.nan
+    for kind, part in share.groupby([kinds, rows["busy"]]).sum().items():
+        lane.share[kind] = lane.share.get(kind, 0.0) + part
+    if lane.taken is None:
+        lane.taken = np.zeros((BINS, len(COLOURS) + 1))
+    colour = {phase: i for i, phase in enumerate(COLOURS)}
+    kind = np.where(rows["busy"], rows["phase"].map(colour).astype(float), len(COLOURS)).astype(int)
+    begin, end = ((rows[name].to_numpy() - first) / span * BINS for name in ("began", "ended"))
+    low, high = begin.astype(int), np.minimum(end.astype(int), BINS - 1)
+    for i in range(len(COLOURS) + 1):
+        some = kind == i
+        b, e, at, to = begin[some], end[some], low[some], high[some]
+        taken = np.bincount(at, np.minimum(e, at + 1) - b, BINS + 1)  # the first bin; then the last; those between
+        later = to > at
+        taken += np.bincount(to[later], e[later] - to[later], BINS + 1)
+        whole_ones = np.bincount(at[later] + 1, minlength=BINS + 1) - np.bincount(to[later], minlength=BINS + 1)
+        lane.taken[:, i] += (taken + np.cumsum(whole_ones))[:BINS]
+
+
+def _fill(taken):
     """(begin, end, colour) in bins: in each bin what took most of it, neighbours alike joined."""
     colours = [*COLOURS.values(), IDLE]
-    taken = np.zeros((BINS, len(colours)))
-    names = list(COLOURS)
-    for began, ended, phase, busy in lane[["began", "ended", "phase", "busy"]].itertuples(index=False):
-        kind = names.index(phase) if busy else len(names)
-        begin, end = (began - first) / span * BINS, (ended - first) / span * BINS
-        for place in range(int(begin), min(int(end), BINS - 1) + 1):
-            taken[place, kind] += max(0.0, min(end, place + 1) - max(begin, place))
     most = np.where(taken.sum(axis=1) > 0, taken.argmax(axis=1), -1)
     edges = np.flatnonzero(np.diff(most)) + 1
     for begin, end in zip([0, *edges], [*edges, BINS]):
@@ -154,21 +225,21 @@ def _fill(lane, first, span):
 
 
 def _span(group):
-    first = min(lane["began"].min() for _, lane in group)
-    return first, max(max(lane["ended"].max() for _, lane in group) - first, 1e-9)
+    first = min(lane.first for lane in group)
+    return first, max(max(lane.last for lane in group) - first, 1e-9)
 
 
 def _svg(group):
     """A lane a device, over one axis of time."""
-    first, span = _span(group)
+    _, span = _span(group)
     height = STEP * len(group) + 50
     parts = []
-    for number, (title, lane) in enumerate(group):
+    for number, lane in enumerate(group):
         y = STEP * number + 14
-        parts.append(f'<text x="0" y="{y}">{text(title)}</text>')
+        parts.append(f'<text x="0" y="{y}">{text(lane.title)}</text>')
         parts += [
             f'<rect x="{begin}" y="{y + 5}" width="{end - begin}" height="{LANE}" fill="{colour}"/>'
-            for begin, end, colour in _fill(lane, first, span)
+            for begin, end, colour in _fill(lane.taken)
         ]
     y = STEP * len(group) + 16
     parts.append(f'<text x="0" y="{y}">0</text><text x="{BINS}" y="{y}" text-anchor="end">{text(seconds(span))}</text>')

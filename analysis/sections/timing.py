@@ -3,16 +3,29 @@
 import numpy as np
 import pandas as pd
 
-from ..frames import answered, at_largest, best, numeric_parameters, over, slug, speedups, terse
+from ..frames import (
+    COMPARED,
+    DRAWN,
+    LARGEST,
+    answered,
+    at_largest,
+    best,
+    numeric_parameters,
+    over,
+    slug,
+    speedups,
+    terse,
+)
 from ..page import factor, seconds, whole
 from ..plots import Plot, Series
 
+TIMED = [*DRAWN, *"key seconds_q1 seconds_q3 gflops".split()]
 HOLLOW = "Hollow marks: the answer was not accepted."
 
 
 def time_over_size(page, night):
     page.begin("time", "Time and rate over size")
-    rows = answered(night.records)
+    rows = night.answered(TIMED)
     if not len(rows):
         page.nothing("No trial came to an answer with a measured time.")
         return
@@ -22,27 +35,44 @@ def time_over_size(page, night):
         + HOLLOW
         + (" n is the cube root of m·n·k." if (rows["problem"] == "gemm").any() else "")
     )
-    rows = rows.assign(rate_low=_rate(rows, "seconds_q3"), rate_high=_rate(rows, "seconds_q1"))
-    for name, of in (("systems", "median"), ("systems_low", "q3"), ("systems_high", "q1")):
-        rows[name] = rows["batch"] / rows[f"seconds_{of}"]
     every = rows
     if night.earlier is not None:
         before = answered(night.earlier[night.earlier["key"].isin(rows["key"])])
-        every = pd.concat([rows.assign(ago=0), before], ignore_index=True)
-    for batches, own in rows.groupby(rows["batch"] > 1):
-        all_of_them = every[(every["batch"] > 1) == batches]
-        ends = ("seconds_median", "seconds_q1", "seconds_q3", True)
-        time = over(all_of_them, "time", "Time", "time of all" if batches else "time", *ends, ylog=True, seconds=True)
-        if batches:
-            rate = over(own, "systems", "Systems a second", "1/s", "systems", "systems_low", "systems_high", ylog=True)
-        else:
-            rate = over(own, "rate", "Rate", "GFLOP/s", "gflops", "rate_low", "rate_high", ylog=True)
-        page.plots(figure for pair in zip(time, rate) for figure in pair)
+        every = pd.concat([rows.assign(ago=0), before], ignore_index=True, join="inner")
+    batches = rows["batch"] > 1
+    for several in sorted(batches.unique()):
+        page.plots(
+            figure
+            for precision in sorted(rows.loc[batches == several, "precision"].unique())
+            for figure in _over_size(*_some(rows, every, several, precision), several)
+        )
+
+
+def _some(rows, every, several, precision):
+    """Those of a precision, batches or single systems; of all runs too."""
+    some = [rows] if every is rows else [rows, every]
+    some = [r[((r["batch"] > 1) == several) & (r["precision"] == precision)] for r in some]
+    return some[0], some[-1]
+
+
+def _over_size(own, all_of_them, batches):
+    """Times, and beside them rates."""
+    ends = ("seconds_median", "seconds_q1", "seconds_q3", True)
+    time = over(all_of_them, "time", "Time", "time of all" if batches else "time", *ends, ylog=True, seconds=True)
+    if batches:
+        each = {of: own["batch"] / own[f"seconds_{of}"] for of in ("median", "q3", "q1")}
+        own = own.assign(systems=each["median"], systems_low=each["q3"], systems_high=each["q1"])
+        rate = over(own, "systems", "Systems a second", "1/s", "systems", "systems_low", "systems_high", ylog=True)
+    else:
+        own = own.assign(rate_low=_rate(own, "seconds_q3"), rate_high=_rate(own, "seconds_q1"))
+        rate = over(own, "rate", "Rate", "GFLOP/s", "gflops", "rate_low", "rate_high", ylog=True)
+    for pair in zip(time, rate):
+        yield from pair
 
 
 def over_baseline(page, night, baseline=""):
     """How many times faster than one method the others are."""
-    rows = answered(night.records)
+    rows = night.answered([*DRAWN, "reference_method", "task", "backend"])
     name = baseline if baseline in set(rows["method"]) else vendor(rows)
     page.begin("baseline", f"Speedup over {name}" if name else "Speedup over the vendor's method")
     if not name:
@@ -76,10 +106,9 @@ def _rate(rows, column):
 
 def speedup(page, night):
     page.begin("speedup", "Speedup over parameters")
-    records = night.records[
-        night.records["convergence"] == ""
-    ]  # where an iteration ends decides the time of the others
-    found = numeric_parameters(answered(records))
+    records = night.answered([*COMPARED, "convergence"])
+    records = records[records["convergence"] == ""]  # where an iteration ends decides the time of the others
+    found = numeric_parameters(records)
     others = [name for name in found if name not in ("blocks", "threads")]
     for name in ["blocks", "threads", *others]:
         rows = speedups(records, name, found[name]) if name in found else ()
@@ -159,7 +188,7 @@ def _speedup_table(page, rows, name):
 
 def transfer(page, night):
     page.begin("transfer", "Transfer against compute")
-    rows = answered(night.records)
+    rows = night.answered([*DRAWN, *LARGEST, "task", "allocate_seconds", "h2d_seconds", "d2h_seconds"])
     parts = rows[["allocate_seconds", "h2d_seconds", "d2h_seconds"]]
     rows = rows.assign(transfer=parts.sum(axis=1, min_count=1))
     rows = rows[rows["transfer"] > 0]

@@ -3,6 +3,7 @@
 from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids
 
+TOLD = """problem n winner backend methods median runner_up lead tie baseline over_baseline share bound""".split()
 MOST_SIZES = 8  # side by side: as many as a sheet of paper takes
 MOST_ALONE = 3  # sizes of one matrix each, or matrices of one size; more stand as cards
 MOST_ROWS = 48  # in sight; a browser takes seconds to lay out what thousands of races fill
@@ -89,8 +90,9 @@ def _rows(races, colours, capability):
     """(label markup, {n: cell markup}) each: of a problem and precision the matrix of most sizes first. Matrices that
     differ in their seeds alone share a row."""
     rows = []
-    races = races.assign(row=races["task"].str.replace(r", seed -?\d+", "", regex=True))
-    for (problem, precision, task), group in races.groupby(["problem", "precision", "row"]):
+    row = races["task"].str.replace(r", seed -?\d+", "", regex=True)
+    races = races[[*TOLD, "precision"]].assign(row=row)
+    for (problem, precision, task), group in races.groupby(["problem", "precision", "row"])[TOLD]:
         several = {}
         for race in group.itertuples():
             several.setdefault(race.n, []).append(race)

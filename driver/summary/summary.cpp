@@ -99,21 +99,26 @@ std::vector<Group> group_records(const std::vector<Record>& records) {
 }
 
 std::vector<Group> group_records(const std::vector<const Record*>& records) {
-  std::vector<Group> groups;
-  std::unordered_map<const Record*, std::size_t, ByGroup, ByGroup> place;
-  place.reserve(records.size());
-  for (const Record* record : records) {
-    const auto [found, is_new] = place.try_emplace(record, groups.size());
-    if (is_new) groups.emplace_back();
-    groups[found->second].records.push_back(record);
+  std::vector<std::size_t> group_of;  // first, for groups that grow with their number take twice their memory
+  group_of.reserve(records.size());
+  std::size_t count = 0;
+  {
+    std::unordered_map<const Record*, std::size_t, ByGroup, ByGroup> place;
+    place.reserve(records.size());
+    for (const Record* record : records)
+      group_of.push_back(place.try_emplace(record, place.size()).first->second);
+    count = place.size();
   }
+  std::vector<Group> groups(count);
+  for (std::size_t i = 0; i < records.size(); ++i) groups[group_of[i]].records.push_back(records[i]);
   std::vector<const Record*> all;
   all.reserve(groups.size());
   for (const Group& group : groups) all.push_back(&group.first());
   const MatrixNames matrices(all);
+  io::TextPool names;
   for (Group& group : groups) {
     summarise_group(group);
-    group.matrix = matrices.of(group.first());
+    group.matrix = names.of(matrices.of(group.first()));
   }
   return groups;
 }
@@ -164,6 +169,7 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
       if (*holder == nullptr || group.median < (*holder)->median) *holder = &group;
     }
   }
+  io::TextPool names;
   for (Group& group : groups) {
     const Record& r = group.first();
     // Without a method it is the vendor's, on the same device: an emulated time is not compared with it.
@@ -173,8 +179,9 @@ void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baseline
     const Group* baseline = near != here.end() ? near->second : far != anywhere.end() ? far->second : nullptr;
     if (baseline == nullptr || std::isnan(group.median)) continue;
     group.speedup = baseline->median / group.median;
-    group.speedup_over = fmt::format("{}/{} {} {}", baseline->first().problem, baseline->first().method,
-                                     baseline->first().backend, baseline->first().parameters);
+    const Record& over = baseline->first();
+    group.speedup_over =
+        names.of(fmt::format("{}/{} {} {}", over.problem, over.method, over.backend, over.parameters));
   }
 }
 

@@ -12,9 +12,9 @@ namespace gaussweep::driver {
 
 /// Records of one trial (trial_identity) on one GPU model: repeated, in several runs or by several builds.
 struct Group {
-  std::string matrix;                      ///< its name among the matrices of all groups, as people read it
+  io::Text matrix;                         ///< its name among the matrices of all groups, as people read it
   std::vector<const io::Record*> records;  ///< one at least. @pre they outlive the group
-  std::string status;                      ///< the worst of them
+  io::Text status;                         ///< the worst of them
   /// Seconds; medians of the records' q1, median, q3. Of several rounds the smallest q1 and the largest q3,
   /// so that what differs from process to process is in the spread.
   double min, q1, median, q3, max;
@@ -25,7 +25,7 @@ struct Group {
   double forward_error;                  ///< the largest
   double speedup = io::Record::unknown;  ///< the baseline's median over this one's
   std::int64_t throttled = 0;            ///< samples
-  std::string speedup_over;              ///< the baseline: method, backend, parameters
+  io::Text speedup_over;                 ///< the baseline: method, backend, parameters
   /// Stands for the identity.
   const io::Record& first() const { return *records.front(); }
 };

@@ -7,11 +7,15 @@ import json
 import re
 import tempfile
 import unittest
+import unittest.mock
+from contextlib import ExitStack
 from pathlib import Path
 
 import h5py
 from everything import everything
-from pages import ROOT, SECTIONS, command, parts_of
+from pages import ROOT, SECTIONS, command, parts_of, report_here
+
+from analysis.loader import load
 
 
 class EverythingTest(unittest.TestCase):
@@ -114,6 +118,46 @@ class EverythingTest(unittest.TestCase):
             "others solved 3 of these 3 systems: cusolver", rows["gauss_cyclic_halving", "uniform"]["finding"]
         )
         self.assertIn("It fails by rounding errors alone", self.page.words("failures"))
+
+
+class PiecesTest(unittest.TestCase):
+    def test_a_page_of_many_records_is_made_in_pieces(self):
+        """Each piece of a few rows: the page is the same."""
+        night = everything()
+        whole = report_here(night)
+        sizes = {
+            "verdict.AT_ONCE": 20,
+            "sections.timeline.AT_ONCE": 7,
+            "page.ROWS_AT_ONCE": 3,
+            "loader.BYTES_AT_ONCE": 1,
+        }
+        with ExitStack() as patches:
+            for name, size in sizes.items():
+                patches.enter_context(unittest.mock.patch(f"analysis.{name}", size))
+            pieces = report_here(night)
+        self.assertEqual((pieces.plots, pieces.bars), (whole.plots, whole.bars))
+        for name, rows in whole.tables.items():
+            self.assertEqual(
+                [[t for t, _ in row] for row in pieces.tables[name]], [[t for t, _ in row] for row in rows]
+            )
+        whole.data.pop("busy"), pieces.data.pop("busy")  # sums, which differ in the last digit
+        self.assertEqual(pieces.data, whole.data)
+
+
+class TakeTest(unittest.TestCase):
+    def test_columns_are_as_they_were_read(self):
+        """Texts are texts, whole numbers 64 bits wide, however they are kept."""
+        with tempfile.TemporaryDirectory() as folder:
+            night = load([everything().write(Path(folder) / "results.h5")])
+        some = night.only(night.take("problem")["problem"] == "gesv")
+        rows = some.take("status n gflops energy_joules", some.take("n")["n"] > 1000)
+        self.assertEqual([t.kind for t in rows.dtypes], ["O", "i", "f", "f"])
+        self.assertEqual(rows["n"].dtype.itemsize, 8)
+        every = night.records
+        wanted = every[(every["problem"] == "gesv") & (every["n"] > 1000)]
+        self.assertEqual(list(rows.index), list(wanted.index))
+        self.assertEqual(list(rows["status"]), list(wanted["status"]))
+        self.assertLess(night.table.memory_usage(deep=True).sum(), every.memory_usage(deep=True).sum() / 2)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from analysis.papers.findings import _growth
 from analysis.papers.times import _pays
 from analysis.plots import Plot, Series
 from analysis.sections.architectures import lead
-from analysis.sections.timeline import BINS, IDLE, PHASES, COLOURS, _fill, _row, _rows, intervals, lanes
+from analysis.sections.timeline import BINS, COLOURS, IDLE, PHASES, _as_drawn, _fill, _row, intervals, lanes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,23 +51,30 @@ class TimelineTest(unittest.TestCase):
         self.assertEqual(len(intervals(records.head(1))), 0)
 
     def test_a_device_is_busy_while_it_measures(self):
-        rows = intervals(self.records((0, "a GPU", 0), (20, "a GPU", 0), (40, "", 0), (0, "", 1)))
-        (first, gpu), (second, cpu) = lanes(rows)
-        self.assertEqual((first, second), ("a GPU, node, rank 0", "CPU, node, rank 1"))
-        row = _row(first, gpu)
+        records = self.records((40, "", 0), (0, "a GPU", 0), (0, "", 1), (20, "a GPU", 0))
+        for at_once in (100, 1):  # in one piece, and trial by trial
+            with unittest.mock.patch("analysis.sections.timeline.AT_ONCE", at_once):
+                self.look_at(records)
+
+    def look_at(self, records):
+        (((gpu, cpu), rows),) = lanes(records)
+        self.assertEqual((gpu.title, cpu.title), ("a GPU, node, rank 0", "CPU, node, rank 1"))
+        row = _row(gpu)
         self.assertEqual(row["trials"], 3)
         self.assertAlmostEqual(row["busy"], 14 / 50, places=6)
         self.assertAlmostEqual(row["timed"], 6 / 50, places=6)
         self.assertEqual(row["otherwise"], "methods of the CPU 14.0 %, inputs 12.0 %, wait 6.00 %")
-        self.assertAlmostEqual(_row(second, cpu)["busy"], 0.7, places=6)
-        parts = list(_fill(gpu, self.NOON, 50))
+        self.assertAlmostEqual(_row(cpu)["busy"], 0.7, places=6)
+        parts = list(_fill(gpu.taken))
         self.assertEqual(parts[:3], [(0, 60, IDLE), (60, 120, COLOURS["timed"]), (120, 200, COLOURS["verify"])])
         self.assertEqual(parts[3][0], 400, "nothing is recorded between two trials")
         self.assertEqual(parts[-1][1], BINS)
-        with unittest.mock.patch("analysis.sections.timeline.MOST_ROWS", len(gpu) - 1):
-            drawn = _rows([(first, gpu)])
-        self.assertEqual(len(_rows([(first, gpu)])), len(gpu))
-        self.assertLess(len(drawn), len(gpu))
+        self.assertEqual(list(rows["device"]), 12 * [gpu.title] + 4 * [cpu.title])
+        with unittest.mock.patch("analysis.sections.timeline.MOST_ROWS", len(rows) - 1):
+            ((group, rows),) = lanes(records)
+        self.assertIsNone(rows)
+        drawn = _as_drawn(group)
+        self.assertLess(len(drawn), 16)
         self.assertEqual(drawn["phase"].to_list()[:3], ["else", "timed", "verify"])
 
 

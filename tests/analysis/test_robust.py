@@ -259,9 +259,9 @@ class RobustTest(unittest.TestCase):
     def test_escapes_of_a_file_reach_neither_terminal_nor_page(self):
         night = fixture.Night("\x1b[31m\x9b")
         night.trial("gesv", "lapack", 64, 1e-3)
-        path = night.write(self.base / "a\x1b[2J.h5", variable=True, columns_left_out=("node",))
+        path = night.write(self.base / "a\x1b[2J.h5", variable=True, columns_left_out=("gres",))
         page, stderr = report(path, out=self.base / "out")
-        self.assertIn("lacks node", stderr)
+        self.assertIn("lacks gres", stderr)
         for words in (page.text, stderr):
             self.assertNotRegex(words, "[\x1b\x9b]")
 
@@ -298,7 +298,7 @@ class RobustTest(unittest.TestCase):
     def test_a_report_that_fails_leaves_no_folder(self):
         with self.assertRaises(OSError):
             page = build(load([fixture.Night().write(self.base / "results.h5")]))
-            page.files["no such folder/x.csv"] = ""
+            page.files["no such folder/x.csv"] = 0, 0
             page.write(self.base / "out")
         self.assertFalse((self.base / "out").exists())
 

@@ -1,0 +1,48 @@
+"""Condition numbers of the matrices."""
+
+import re
+
+import h5py
+import numpy as np
+import pandas as pd
+
+from .hdf5 import DAMAGED
+
+
+def conditions(records, attributes, store):
+    """Condition numbers where they are known: a column of the file, the matrix store, or the plan's only one."""
+    if "matrix_condition" in records:
+        return pd.to_numeric(records["matrix_condition"], errors="coerce").astype(float)
+    if "condition" in records and records["condition"].dtype.kind == "f":
+        return records["condition"]
+    condition = pd.Series(np.nan, index=records.index)
+    condition[records["matrix_kind"] == "identity"] = 1.0
+    asked = records["matrix_kind"] == "condition"
+    if not asked.any():
+        return condition
+    in_plan = set(re.findall(r"condition:\s*([0-9][0-9.eE+-]*)\s*[,}\n]", attributes.get("plan", "") + "\n"))
+    only = _number(in_plan.pop()) if len(in_plan) == 1 else np.nan
+    known = {}
+    for digest in records.loc[asked, "matrix_digest"].unique()[:5000]:
+        known[digest] = _stored_condition(store / f"{digest}.h5", only)
+    condition[asked] = records.loc[asked, "matrix_digest"].map(known)
+    return condition
+
+
+def _stored_condition(path, otherwise):
+    try:
+        with h5py.File(path, "r") as file:
+            text = {k: v.decode() if isinstance(v, bytes) else str(v) for k, v in file.attrs.items()}
+    except DAMAGED:
+        return otherwise
+    match = re.search(r"condition[=:\s]+([0-9][0-9.eE+-]*)", " ".join(text.values()))
+    found = [_number(text.get("condition", "")), _number(match.group(1)) if match else np.nan]
+    return next((value for value in found if np.isfinite(value)), otherwise)
+
+
+def _number(text):
+    """NaN where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return np.nan
