@@ -32,6 +32,7 @@ struct Group {
 
 /// Groups in order of first appearance.
 std::vector<Group> group_records(const std::vector<io::Record>& records);
+std::vector<Group> group_records(std::vector<io::Record>&& records) = delete;  // they outlive the groups
 std::vector<Group> group_records(const std::vector<const io::Record*>& records);
 
 /// What `--problem`, `--method`, … ask for; an empty list asks for everything. Words may hold * and ?.

@@ -70,7 +70,8 @@ io::Results results_of(std::vector<Record> records) {
 }
 
 TEST(Identity, NoTwoTrialsShareARowOfTheSummary) {
-  const std::vector<Group> groups = group_records(alike());
+  const std::vector<Record> records = alike();
+  const std::vector<Group> groups = group_records(records);
   ASSERT_EQ(groups.size(), trials);
   for (const Group& group : groups) EXPECT_EQ(group.records.size(), 1U);
   const Table table = summary_table(groups, false);
