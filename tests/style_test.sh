@@ -33,16 +33,18 @@ mapfile -t sources < <(ours '*.cpp' '*.hpp' '*.cu' '*.cuh')
 mapfile -t written < <(ours . | grep -E '\.(cpp|hpp|cu|cuh|py|sh|cmake|md|yaml|sbatch)$|CMakeLists\.txt$')
 if [[ ${#written[@]} -eq 0 ]]; then complain "no file of the tree"; fi
 
+there=()
+for file in "${sources[@]}"; do if [[ -f $file ]]; then there+=("$file"); fi; done
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 version=$([[ -n $formatter ]] && "$formatter" --version | sed -n 's/.*version \([0-9]*\)\..*/\1/p')
 if [[ $version == 14 ]]; then
-  for file in "${sources[@]}"; do
-    [[ -f $file ]] || continue
-    "$formatter" --dry-run -Werror "$file" >/tmp/style.$$ 2>&1 || {
-      complain "$file: clang-format 14 would change $(grep -c 'error:' /tmp/style.$$) places: clang-format-14 -i $file"
-    }
-  done
-  rm -f /tmp/style.$$
+  # All in one process: it starts as long as it formats.
+  said=$(printf '%s\0' "${there[@]}" | xargs -0r "$formatter" --dry-run -Werror 2>&1) || {
+    while read -r places file; do
+      complain "$file: clang-format 14 would change $places places: clang-format-14 -i $file"
+    done < <(sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: error: .*/\1/p' <<<"$said" | sort | uniq -c)
+    if ((!failed)); then complain "$said"; fi
+  }
 else
   not_checked "THE FORMAT OF THE C++ WAS" "$version" "CLANG-FORMAT 14"
 fi
@@ -82,11 +84,9 @@ else
   not_checked "THE SCRIPTS WERE" "$version" "SHELLCHECK 0.9"
 fi
 
-for file in "${written[@]}"; do
-  [[ -f $file ]] || continue
-  lines=$(wc -l <"$file")
-  if ((lines > 500)); then complain "$file: $lines lines, at most 500"; fi
-done
+while read -r lines file; do complain "$file: $lines lines, at most 500"; done < <(
+  for file in "${written[@]}"; do if [[ -f $file ]]; then printf '%s\0' "$file"; fi; done |
+    xargs -0r wc -l | awk '$1 > 500 && $2 != "total"')
 # Spelled so that this file does not find itself.
 later='TO''DO|FIX''ME|XX''X'
 if [[ ${#written[@]} -gt 0 ]] && grep -nEIw "$later" "${written[@]}"; then complain "the lines above put something off"; fi

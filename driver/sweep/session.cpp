@@ -99,10 +99,10 @@ bool is_wanted_again(const Trial& trial, const io::Record& record, bool retry_fa
   return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
 }
 
-Work plan_work(const RunOptions& options, const Expansion& expansion, const io::JournalContents& journal) {
+Work plan_work(const RunOptions& options, std::vector<Trial> trials, const io::JournalContents& journal) {
   const std::unordered_map<std::string, const io::Record*> records = by_key(journal);
   Work work;
-  work.all = shard_of(expansion.trials, options.shard);
+  work.all = shard_of(std::move(trials), options.shard);
   for (const Trial& trial : work.all) {
     const auto found = records.find(trial.key);
     if (found == records.end() || is_wanted_again(trial, *found->second, options.retry_failed))
@@ -310,19 +310,18 @@ struct SweepEnd {
   bool lost_its_ranks = false;
 };
 
-/// Rank 0's whole sweep, after everybody knows the decision.
-SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory,
-                    const Work& work, double store_limit) {
+/// Rank 0's whole sweep, after everybody knows the decision. Takes what is to do out of `work`.
+SweepEnd coordinate(const Session& session, const Decision& decision, RunDirectory& directory, Work& work,
+                    double store_limit) {
   std::optional<Supervisor> supervisor(std::in_place, session.world, worker_spec(session, decision),
                                        session.registry);
   supervisor->step(0);  // its worker gets its device ready while the queue is made
   std::vector<std::string> hosts;
   for (const RankFacts& rank : session.ranks) hosts.push_back(rank.host.host);
-  Coordinator coordinator(session.world, directory, session.registry,
-                          {work.todo,
-                           work.all.size() - work.todo.size(),
-                           hosts,
-                           {session.deadline, session.options.grace, store_limit}});
+  const std::size_t done = work.all.size() - work.todo.size();
+  Coordinator coordinator(
+      session.world, directory, session.registry,
+      {std::move(work.todo), done, hosts, {session.deadline, session.options.grace, store_limit}});
   try {
     while (!coordinator.finished() || !supervisor->finished()) {
       if (!coordinator.finished()) coordinator.step();
@@ -372,8 +371,8 @@ std::unique_ptr<RunDirectory> open_directory(const RunOptions& options) {
 }
 
 /// From an open run directory to the exit code. `told` becomes true once the other ranks know what is
-/// decided.
-int sweep_into(RunDirectory& directory, Session& session, const Planned& planned, bool& told) {
+/// decided. Takes the trials out of `planned`: copies of a million take gigabytes.
+int sweep_into(RunDirectory& directory, Session& session, Planned& planned, bool& told) {
   World& world = session.world;
   const RunOptions& options = session.options;
   keep_messages(log_of_rank(directory.path(), world.rank()));
@@ -384,9 +383,9 @@ int sweep_into(RunDirectory& directory, Session& session, const Planned& planned
   const double store_limit = store_limit_of(options.store_limit, planned.plan, directory.path() / "matrices");
   refuse_other_backend(options, directory.journal(), planned.backend);
   judge_recorded(directory, planned.expansion.trials);
-  Work work = plan_work(options, planned.expansion, directory.journal());
   directory.save_plan(planned.plan.text);
   note_vanished(directory, planned.expansion);
+  Work work = plan_work(options, std::move(planned.expansion.trials), directory.journal());
   const std::string builds = mixed_builds(directory.journal().records, version_commit);
   if (!builds.empty() && !work.todo.empty()) spdlog::warn("{}: {}", options.output, builds);
   note_start(directory, session, planned, work);

@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import fixture
-from pages import command, report
+from pages import report
 
 from analysis.cli import main
 from analysis.colours import PAPER, colour, contrast
@@ -130,7 +130,7 @@ class SizeTest(unittest.TestCase):
     def test_a_page_of_ten_thousand_records(self):
         with tempfile.TemporaryDirectory() as folder:
             file = fixture.bulk(Path(folder) / "results.h5", 10_000, 5)
-            page, _ = command(file, out=Path(folder) / "out")
+            page, _ = report(file, out=Path(folder) / "out")
             self.assertLessEqual((Path(folder) / "out" / "index.html").stat().st_size, 3_000_000)
             self.assertTrue(page.plots)
 

@@ -11,6 +11,7 @@ import unittest.mock
 from contextlib import ExitStack
 from pathlib import Path
 
+import fixture
 import h5py
 from everything import everything
 from pages import ROOT, SECTIONS, command, parts_of, report_here
@@ -123,7 +124,7 @@ class EverythingTest(unittest.TestCase):
 class PiecesTest(unittest.TestCase):
     def test_a_page_of_many_records_is_made_in_pieces(self):
         """Each piece of a few rows: the page is the same."""
-        night = everything()
+        night = everything(gpus=list(fixture.GPUS)[:1])
         whole = report_here(night)
         sizes = {
             "verdict.AT_ONCE": 20,
