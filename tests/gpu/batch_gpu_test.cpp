@@ -22,6 +22,8 @@ class BatchOnGpu : public OnGpu {
   void for_methods(Visit&& visit) {
     for (const Method& method : registry.all()) {
       const bool runs = method.runs_on(Backend::cuda) && method.capability <= device->info().capability;
+      if (small() && method.id().find("/batched") == std::string::npos)
+        continue;  // compute-sanitizer takes minutes for libraries
       if (method.max_batch > 1 && runs) visit(method);
     }
   }
@@ -57,10 +59,10 @@ void expect_ratios(const std::vector<double>& ratios, const std::vector<Findings
 TEST_F(BatchOnGpu, EverySystemIsRight) {
   std::vector<std::int64_t> orders = {1,  2,  8,  9,  16,  17,  32,  33,  48, 49,
                                       64, 65, 96, 97, 128, 129, 200, 257, 512};
-  if (small()) orders = {1, 7, 17, 33, 65, 97, 130};
+  if (small()) orders = {1, 7, 17, 33, 66, 130};
   for_methods([&](const Method& method) {
     for (const std::int64_t n : orders) {
-      const Shape shape = shape_of(n, n % 2 == 0 ? 1 : 3, small() ? 3 : n > 128 ? 20 : 200);
+      const Shape shape = shape_of(n, n % 2 == 0 ? 1 : 3, small() ? 2 : n > 128 ? 20 : 200);
       const Inputs<double> inputs =
           make_inputs<double>(method.problem, shape, kind_for(method.problem), 3, 0);
       for (const Parameters& parameters : parameter_grid(method, {})) {
