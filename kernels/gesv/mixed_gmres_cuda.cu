@@ -8,19 +8,23 @@
 /// tiny singular values, they are converted and applied in double. (E. Carson, N. J. Higham, SIAM J. Sci.
 /// Comput. 40, 2018; Y. Saad, SIAM J. Sci. Comput. 14, 1993.)
 ///
+/// Up to 64 right-hand sides are refined at once, in lock-step: one reading of A and of the factors an
+/// iteration serves all of them. Each has its own Krylov space and its own end.
+///
 /// Where that is not to be had, gesv/recursive's way is taken: at once where n is less than the parameter
-/// `float_from`, there are more than 8 right-hand sides, whose refinement would cost what was saved, an
-/// element or the norm of A is not finite or near the end of the range, or a sample of 64 rows and columns
+/// `float_from` or, where that is 0, where the expected time is longer (mixed_workspace.hpp: refined_ms); an
+/// element or the norm of A is not finite or near the end of the range; or a sample of 64 rows and columns
 /// has several tiny pivots; later where a pivot is 0, the pivots fall as those of a matrix too
-/// ill-conditioned do, seen after some eighths of the columns, or the iteration makes no headway.
+/// ill-conditioned do, seen after some eighths of the columns, or the iteration of one right-hand side makes
+/// no headway: those refined with it go that way too.
 ///
 /// Layout: column-major; the answer replaces b, A stays where no other way was taken. Cost: 2/3 n^3
 /// operations in float, three times that in halves, and some 2 n^2 + 4 n^2 an iteration and right-hand side.
-/// Workspace: the factors with room to be double and 3072 halves a row and a column; where float is not
-/// tried, that of gesv/recursive. The report's history is the residual's 2-norm, scaled so that it bounds
-/// |b - A x| / (|A| |x|), after each iteration of each right-hand side; its convergence is `converged`, or
-/// empty where the answer is that of the direct way; `info` is then that of gesv/recursive, else 0. n <=
-/// 65536. Needs compute capability 9.0.
+/// Workspace: the factors with room to be double, 3072 halves a row and a column, 61 vectors a right-hand
+/// side and, for many, inverses of blocks on the factors' diagonals; where float is not tried, that of
+/// gesv/recursive. The report's history is, after each iteration, the largest 2-norm of a residual, scaled so
+/// that it bounds |b - A x| / (|A| |x|); its convergence is `converged`, or empty where the answer is that of
+/// the direct way; `info` is then that of gesv/recursive, else 0. n <= 65536. Needs compute capability 9.0.
 
 #include "kernels/gesv/mixed_refinement.cuh"
 #include "kernels/tables.hpp"
@@ -38,9 +42,14 @@ void gesv_mixed_gmres(Context& context, Operands<T>& op, const Parameters& param
   std::int64_t solved = 0;
   if (mixed::worth_trying(n, nrhs, from)) {
     Workspace room(memory, bytes);
-    mixed::Refinement<T> refinement(context, op.a, room);
-    const bool factored = refinement.prepare();
-    while (factored && solved < nrhs && refinement.solve(op.b.data + solved * op.b.ld)) ++solved;
+    const std::int64_t at_once = std::min(nrhs, mixed::most_at_once);
+    mixed::Refinement<T> refinement(context, op.a, at_once, room);
+    bool refined = refinement.prepare();
+    while (refined && solved < nrhs) {
+      const std::int64_t count = std::min(nrhs - solved, at_once);
+      refined = refinement.solve(op.b.data + solved * op.b.ld, op.b.ld, count);
+      if (refined) solved += count;
+    }
   }
   if (solved == nrhs) {
     context.report.convergence = Convergence::converged;

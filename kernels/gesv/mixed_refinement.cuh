@@ -1,22 +1,28 @@
 #pragma once
-/// The iteration of gesv/mixed_gmres: scaling, the factors in float, and GMRES for one right-hand side at a
-/// time. Factors in float are applied in float as long as that will do, then in double: see `slow`.
+/// The iteration of gesv/mixed_gmres: scaling, the factors in float, and GMRES for some right-hand sides side
+/// by side. Factors in float are applied in float as long as that will do, then in double.
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 #include <vector>
 
-#include "kernels/gesv/mixed_steps.cuh"
+#include "kernels/gesv/krylov.hpp"
+#include "kernels/gesv/mixed_vectors.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
 #include "kernels/getrf/split_products.cuh"
 #include "kernels/trsv/block_chain.hpp"
+#include "kernels/trsv/block_products.cuh"
 
 namespace gaussweep::cuda::mixed {
 
-/// Solves A x = b by flexible GMRES in double, preconditioned by LU factors of R A C made in float. T is what
-/// A, b and x are given in. Every wait for the device is one for a few numbers that the host decides by.
+/// Solves A X = B by flexible GMRES in double, preconditioned by LU factors of R A C made in float. T is what
+/// A, B and X are given in. Every wait for the device is one for a few numbers that the host decides by.
+///
+/// Right-hand sides go in lock-step: one reading of A and of the factors an iteration serves all. Each has
+/// its own Krylov space and its own end; what is done for one after its end is not used.
 ///
 /// The size of x = C y is taken as the largest of |y| times the smallest of C: columns count by what they
 /// contribute to A x. By the largest of |x| itself, what rounding leaves in x beside small columns would pass
@@ -24,38 +30,42 @@ namespace gaussweep::cuda::mixed {
 template <class T>
 class Refinement {
  public:
-  /// `memory`: refinement_bytes(n).
-  Refinement(Context& context, MatrixView<T> a, Workspace& memory)
+  /// `nrhs`: at once, at most; `memory`: refinement_bytes(n, nrhs).
+  Refinement(Context& context, MatrixView<T> a, std::int64_t nrhs, Workspace& memory)
       : context_(context),
         a_(a),
         n_(static_cast<int>(a.rows)),
+        width_(nrhs),
         blocks_(static_cast<unsigned>(groups(n_))),
         ld_(gaussweep::lu::leading_dimension(n_)),
+        step_(ld_ * nrhs),
         memory_(memory),
         wide_(memory.take<double>(ld_ * n_)),
         lu_(reinterpret_cast<float*>(wide_) + ld_ * n_),
         pivots_(memory.take<int>(n_ + 1)),
-        solving_(
-            memory.take<std::byte>(static_cast<std::int64_t>(solve_lu_workspace(n_, 1, sizeof(double))))),
+        solving_(memory.take<std::byte>(static_cast<std::int64_t>(solving_bytes(n_, nrhs)))),
         row_scale_(memory.take<double>(n_)),
         column_scale_(memory.take<double>(n_)),
-        w_(memory.take<double>(n_)),
-        y_(memory.take<double>(n_)),
-        slices_(memory.take<double>(slices * static_cast<std::int64_t>(n_))),
+        w_(memory.take<double>(step_)),
+        y_(memory.take<double>(step_)),
+        slices_(memory.take<double>(slices * std::min<std::int64_t>(nrhs, most_of_slice) * ld_)),
         other_slices_(memory.take<double>(slices * static_cast<std::int64_t>(n_))),
-        basis_(memory.take<double>((most_iterations + 1) * static_cast<std::int64_t>(n_))),
-        directions_(memory.take<double>(most_iterations * static_cast<std::int64_t>(n_))),
-        parts_(memory.take<double>((most_iterations + 1) * groups(n_))),
-        squares_(parts_ + most_iterations * groups(n_)),
-        scalars_(reinterpret_cast<Scalars*>(memory.take<double>(gaussweep::mixed::scalars))),
-        coefficients_(reinterpret_cast<double*>(scalars_ + 1)) {}
+        basis_(memory.take<double>((most_iterations + 1) * step_)),
+        directions_(memory.take<double>(most_iterations * step_)),
+        parts_(memory.take<double>((most_iterations + 2) * groups(n_) * nrhs)),
+        squares_(parts_ + (most_iterations + 1) * groups(n_) * nrhs),
+        scalars_(reinterpret_cast<Scalars*>(memory.take<double>(
+            gaussweep::mixed::scalars + (gaussweep::mixed::readings + most_iterations) * nrhs))),
+        readings_(
+            reinterpret_cast<Readings*>(reinterpret_cast<double*>(scalars_) + gaussweep::mixed::scalars)),
+        coefficients_(reinterpret_cast<double*>(readings_ + nrhs)) {}
 
   /// Scales and factors. False where refinement is not worth trying: something is not finite or out of range,
   /// a pivot is 0, a sample of the matrix is nearly singular in many directions, or the pivots
   /// fall so fast that those to come would drown in float's rounding.
   bool prepare() {
     context_.stage("scale");
-    clear();
+    context_.device.fill(scalars_, 0, sizeof(Scalars));
     simt::launch(context_, measure_rows<T>, dim3(blocks_, slices), dim3(group), 0, a_.data, a_.ld, n_,
                  slice_columns(), slices_, other_slices_);
     simt::launch(context_, scale_rows, dim3(blocks_), dim3(group), 0, slices_, other_slices_, n_, row_scale_,
@@ -68,7 +78,7 @@ class Refinement {
       simt::launch(context_, sample_pivots, dim3(1), dim3(group), 0, lu_, ld_, n_,
                    static_cast<float>(std::exp2(least_sampled_level)), scalars_);
     }
-    const Scalars measured = read();
+    const Scalars measured = read_scalars();
     norm_of_a_ = value_of(measured.norm_of_a);
     scale_of_rows_ = measured.scale_of_rows;
     scale_of_columns_ = 1 / value_of(measured.columns);
@@ -78,40 +88,46 @@ class Refinement {
     int* const info = pivots_ + n_;
     context_.device.fill(info, 0, sizeof(int));
     lu::SplitProducts products(context_, n_, memory_);
-    const bool all = lu::RecursiveLu<float, lu::SplitProducts>(context_, lu_, ld_, n_, pivots_, info, memory_)
-                         .factor(products, [this](int columns) { return promising(columns); });
-    if (!all) return false;
+    lu::RecursiveLu<float, lu::SplitProducts> factorisation(context_, lu_, ld_, n_, pivots_, info, memory_);
+    if (!factorisation.factor(products, [this](int columns) { return promising(columns); })) return false;
     int zero_pivot = 0;
     context_.device.to_host(&zero_pivot, info, sizeof(zero_pivot));
-    return zero_pivot == 0;
+    if (zero_pivot != 0) return false;
+    if (by_products()) {
+      rows_from_ = factorisation.rows_of_all();
+      in_blocks(lu_).prepare();
+    }
+    return true;
   }
 
-  /// Replaces b by the answer where refinement reached it; else b stays. Adds to the context's report.
-  bool solve(T* b) {
+  /// Replaces b, n x nrhs, by the answers where refinement reached all of them; else b stays. Adds to the
+  /// context's report.
+  bool solve(T* b, std::int64_t ldb, std::int64_t nrhs) {
     context_.stage("refine");
-    context_.device.fill(y_, 0, static_cast<std::size_t>(n_) * sizeof(double));
-    clear();
-    simt::launch(context_, gather_slices<T>, dim3(blocks_), dim3(group), 0, slices_, 0, n_, b, row_scale_, w_,
-                 squares_, &scalars_->r);
-    double size_of_x = 0;  // not known yet
-    double last_left = std::numeric_limits<double>::infinity();
+    nrhs_ = static_cast<unsigned>(nrhs);
+    columns_.assign(static_cast<std::size_t>(nrhs), {});
+    context_.device.fill(y_, 0, static_cast<std::size_t>(step_) * sizeof(double));
+    take_residuals(b, ldb, 0);
     for (int cycle = 0; cycle < most_cycles; ++cycle) {
-      if (!iterate(size_of_x)) return false;
-      clear();
-      multiply(y_);
-      simt::launch(context_, gather_slices<T>, dim3(blocks_), dim3(group), 0, slices_, slices, n_, b,
-                   row_scale_, w_, squares_, &scalars_->r);
-      const Scalars seen = read();
-      size_of_x = value_of(seen.y) * scale_of_columns_;
-      const double left = value_of(seen.r);
-      const double error = left == 0 ? 0 : left / (norm_of_a_ * size_of_x);
-      const bool settled = !(left < last_left / 2);  // rounding rules
-      if (error <= tolerance() || (settled && error <= root() * unit())) {
-        simt::launch(context_, unscale<T>, dim3(blocks_), dim3(group), 0, y_, n_, column_scale_, b);
-        return true;
+      if (!iterate()) return false;
+      multiply(y_, b, ldb);
+      const std::vector<Readings> seen = read();
+      bool all = true;
+      for (std::size_t r = 0; r < columns_.size(); ++r) {
+        Column& column = columns_[r];
+        if (column.solved) continue;
+        column.size_of_x = value_of(seen[r].y) * scale_of_columns_;
+        const double left = value_of(seen[r].r);
+        const double error = left == 0 ? 0 : left / (norm_of_a_ * column.size_of_x);
+        const bool settled = !(left < column.last_left / 2);  // rounding rules
+        column.solved = error <= tolerance() || (settled && error <= root() * unit());
+        if (!column.solved && settled) return false;  // NaN comes here
+        column.last_left = left;
+        all = all && column.solved;
       }
-      if (settled) return false;  // NaN comes here
-      last_left = left;
+      if (!all) continue;
+      simt::launch(context_, unscale<T>, grid(), dim3(group), 0, y_, n_, ld_, column_scale_, b, ldb);
+      return true;
     }
     return false;
   }
@@ -130,41 +146,108 @@ class Refinement {
   double enough() const { return 4 * unit() * std::max(1.0, root() / 8); }
   int slice_columns() const { return (n_ + slices - 1) / slices; }
 
-  void clear() { context_.device.fill(scalars_, 0, sizeof(Scalars)); }
-  Scalars read() {
+  /// A right-hand side.
+  struct Column {
+    Krylov krylov;
+    double size_of_x = 0;  ///< 0: not known yet
+    double last_left = std::numeric_limits<double>::infinity();
+    bool solved = false;
+    bool ended = false;  ///< in this cycle
+  };
+
+  dim3 grid() const { return {blocks_, nrhs_}; }
+  Scalars read_scalars() {
     Scalars seen{};
     context_.device.to_host(&seen, scalars_, sizeof(seen));
     return seen;
   }
+  std::vector<Readings> read() {
+    std::vector<Readings> seen(columns_.size());
+    context_.device.to_host(seen.data(), readings_, seen.size() * sizeof(Readings));
+    return seen;
+  }
 
-  /// slices_ = A C y.
+  /// w_ = R A C y, or R (b - A C y) where b is given: some right-hand sides at a time.
   template <class Y>
-  void multiply(const Y* y) {
-    simt::launch(context_, multiply_slice<T, Y>, dim3(blocks_, slices), dim3(group), 0, a_.data, a_.ld, n_,
-                 slice_columns(), y, column_scale_, slices_, &scalars_->y);
+  void multiply(const Y* y, const T* b = nullptr, std::int64_t ldb = 0) {
+    context_.stage("multiply");
+    simt::launch(context_, clear_largest, dim3(1), dim3(most_at_once), 0, readings_, static_cast<int>(nrhs_));
+    if constexpr (std::is_same_v<T, double>) {
+      if (nrhs_ >= vendor_from) {
+        double* const x = slices_;
+        double* const product = slices_ + step_;
+        simt::launch(context_, scale_directions<Y>, grid(), dim3(group), 0, y, n_, column_scale_, x, ld_,
+                     readings_);
+        vendor::gemm(vendor_handles(context_), vendor::Op::none, vendor::Op::none, n_, nrhs_, n_, 1.0,
+                     a_.data, a_.ld, x, ld_, 0.0, product, ld_);
+        return gather(1, 0, nrhs_, product, b, ldb);
+      }
+    }
+    constexpr unsigned most = most_of_slice;
+    for (unsigned first = 0; first < nrhs_;) {
+      const unsigned left = nrhs_ - first;
+      const unsigned count = std::min(left, most);
+      if (count == 1) {
+        multiply_some<1>(y, first, count);
+      } else if (count <= 4) {
+        multiply_some<4>(y, first, count);
+      } else {
+        multiply_some<8>(y, first, count);
+      }
+      gather(slices, first, count, slices_, b, ldb);
+      first += count;
+    }
+  }
+  template <int R, class Y>
+  void multiply_some(const Y* y, unsigned first, unsigned count) {
+    constexpr unsigned rows = rows_of_slice(R);
+    simt::launch(context_, multiply_slice<T, Y, R>, dim3((blocks_ + rows - 1) / rows, slices), dim3(group), 0,
+                 a_.data, a_.ld, n_, slice_columns(), y + first * ld_, static_cast<int>(count), column_scale_,
+                 slices_, ld_, readings_ + first);
+  }
+  void gather(int count, unsigned first, unsigned nrhs, const double* partial, const T* b, std::int64_t ldb) {
+    simt::launch(context_, gather_slices<T>, dim3(blocks_, nrhs), dim3(group), 0, partial, count, n_,
+                 b == nullptr ? b : b + first * ldb, ldb, row_scale_, w_ + first * ld_, ld_,
+                 squares_ + first * blocks_, readings_ + first);
+  }
+  /// w_ = R b.
+  void take_residuals(const T* b, std::int64_t ldb, int slices_of_it) {
+    simt::launch(context_, clear_largest, dim3(1), dim3(most_at_once), 0, readings_, static_cast<int>(nrhs_));
+    gather(slices_of_it, 0, nrhs_, slices_, b, ldb);
+  }
+
+  bool by_products() const { return width_ >= products_from; }
+  template <class F>
+  BlockProducts<F> in_blocks(const F* factors) {
+    return {context_, n64(), factors, ld_, true, block_order, width_, ld_, reinterpret_cast<F*>(solving_)};
   }
 
   /// v_k from w_, and the same as what direction k is made of.
   void normalise_to(int k) {
     const auto normalise_both = [&](auto* z) {
-      simt::launch(context_, normalise<std::remove_pointer_t<decltype(z)>>, dim3(blocks_), dim3(group), 0, w_,
-                   n_, squares_, basis_ + k * n64(), k < most_iterations ? z : nullptr, k, scalars_);
+      simt::launch(context_, normalise<std::remove_pointer_t<decltype(z)>>, grid(), dim3(group), 0, w_, n_,
+                   ld_, squares_, basis_ + k * step_, k < most_iterations ? z : nullptr, rows_from_, k,
+                   readings_);
     };
-    if (in_double_) return normalise_both(directions_ + k * n64());
+    if (in_double_) return normalise_both(directions_ + k * step_);
     normalise_both(single(k));
   }
-  /// Direction k by the factors, and slices_ = A C times it.
+  /// Direction k by the factors, and w_ = R A C times it.
   void direct(int k) {
     const auto solve_and_multiply = [&](auto* factors, auto* z) {
-      solve_lu(context_, n64(), 1, factors, ld_, pivots_, z, n64(), solving_, pivots_ + n_);
-      context_.device.fill(&scalars_->y, 0, sizeof(Largest));
+      context_.stage("apply");
+      if (by_products()) {
+        in_blocks(factors).solve(z, nrhs_);
+      } else {
+        solve_lu(context_, n64(), nrhs_, factors, ld_, pivots_, z, ld_, solving_, pivots_ + n_);
+      }
       multiply(z);
     };
-    if (in_double_) return solve_and_multiply(wide_, directions_ + k * n64());
+    if (in_double_) return solve_and_multiply(wide_, directions_ + k * step_);
     solve_and_multiply(lu_, single(k));
   }
   /// A direction in float lies where the same in double would begin.
-  float* single(int k) const { return reinterpret_cast<float*>(directions_ + k * n64()); }
+  float* single(int k) const { return reinterpret_cast<float*>(directions_ + k * step_); }
   std::int64_t n64() const { return n_; }
 
   /// The factors in double, in place: those in float lie in the second half of the room, so that the first
@@ -185,6 +268,7 @@ class Refinement {
                    dim3(group), 0, from, wide_ + done * ld_, ld_, n_, count);
     }
     in_double_ = true;
+    if (by_products()) in_blocks(wide_).prepare();
     context_.stage("refine");
   }
 
@@ -196,7 +280,7 @@ class Refinement {
     context_.stage("inspect");
     simt::launch(context_, inspect_pivots, dim3(1), dim3(group), 0, lu_, ld_, columns, window, distance,
                  scalars_);
-    const Scalars seen = read();
+    const Scalars seen = read_scalars();
     if (!(seen.largest_pivot < most_growth)) return false;
     if (!(seen.smallest_pivot > (columns <= n_ / 2 ? 0x1p-20 : 0x1p-30))) return false;
     if (8 * columns > 5 * n_) return true;  // nearly done: the iteration itself will tell
@@ -213,117 +297,117 @@ class Refinement {
   static constexpr int most_low = 3;                    ///< of these may be below
   static constexpr int least_sampled = 256;  ///< order; below, a look at the pivots themselves is as quick
 
-  /// One cycle from the residual in w_, whose groups' squares are known: y_ += what it found. False where it
-  /// makes no headway. `size_of_x`: of x so far, 0 at the start.
-  bool iterate(double size_of_x) {
+  /// One cycle from the residuals in w_, whose groups' squares are known: y_ += what it found. False where it
+  /// makes no headway.
+  bool iterate() {
     IterationReport& report = context_.report;
     normalise_to(0);
-    std::vector<std::vector<double>> columns;  // of R, from the rotations
-    std::vector<double> cosine, sine, rhs, errors;
-    double reached = 0;
+    for (Column& column : columns_) {
+      column.krylov = {};
+      column.ended = column.solved;
+    }
     int k = 0;
     int singles = 0;  // directions in float: the first ones
-    while (k < std::min(most_iterations, n_)) {
+    bool going = true;
+    while (going && k < std::min(most_iterations, n_)) {
       direct(k);
       if (!in_double_) ++singles;
-      simt::launch(context_, gather_slices<T>, dim3(blocks_), dim3(group), 0, slices_, slices, n_,
-                   static_cast<const T*>(nullptr), row_scale_, w_, static_cast<double*>(nullptr),
-                   static_cast<Largest*>(nullptr));
-      if (k == 0) {  // before h is overwritten
-        const Scalars seen = read();
-        if (seen.h[0] == 0) return true;  // b = 0
-        rhs.push_back(seen.h[0]);
-        if (size_of_x == 0) size_of_x = seen.h[0] * value_of(seen.y) * scale_of_columns_;
-      }
+      if (k == 0 && !start(read())) return true;  // before h is overwritten
+      context_.stage("orthogonalise");
       for (const bool again : {false, true}) {
-        simt::launch(context_, project, dim3(blocks_), dim3(group), 0, basis_, n_, k + 1, w_, parts_);
-        simt::launch(context_, subtract_projection, dim3(blocks_), dim3(group), 0, basis_, n_, k + 1, w_,
-                     parts_, again, squares_, scalars_);
+        simt::launch(context_, project, grid(), dim3(group), 0, basis_, step_, n_, k + 1, w_, ld_, parts_);
+        simt::launch(context_, subtract_projection, grid(), dim3(group), 0, basis_, step_, n_, k + 1, w_, ld_,
+                     parts_, again, squares_, readings_);
       }
       normalise_to(k + 1);
-      const Scalars seen = read();
-      std::vector<double> h(seen.h, seen.h + k + 2);
-      for (int i = 0; i < k; ++i) {
-        const double above = cosine[i] * h[i] + sine[i] * h[i + 1];
-        h[i + 1] = cosine[i] * h[i + 1] - sine[i] * h[i];
-        h[i] = above;
-      }
-      const double length = std::hypot(h[k], h[k + 1]);
-      cosine.push_back(h[k] / length);
-      sine.push_back(h[k + 1] / length);
-      h[k] = length;
-      rhs.push_back(-sine[k] * rhs[k]);
-      rhs[k] *= cosine[k];
-      columns.push_back(std::move(h));
       ++k;
-      reached = std::fabs(rhs[k]) / (scale_of_rows_ * norm_of_a_ * size_of_x);
-      errors.push_back(reached);
+      const std::vector<Readings> seen = read();
+      double worst = 0;
+      bool slow = false, hopeless = false;
+      going = false;
+      for (std::size_t r = 0; r < columns_.size(); ++r) {
+        Column& column = columns_[r];
+        if (column.ended) continue;
+        const double reached = column.krylov.add(seen[r].h);
+        if (std::isnan(reached)) return false;
+        worst = std::max(worst, reached);
+        column.ended = column.krylov.reached();
+        if (column.ended) continue;
+        going = true;
+        slow = slow || column.krylov.slow();
+        hopeless = hopeless || column.krylov.hopeless(most_iterations);
+      }
       ++report.iterations;
-      report.history.push_back(reached);
-      if (!(reached > enough())) break;
-      if (!in_double_ && slow(errors)) {
+      report.history.push_back(worst);
+      if (!going) break;
+      if (!in_double_ && slow) {
         widen_factors();
         normalise_to(k);  // in double too
-        errors = {reached};
-      } else if (in_double_ && hopeless(errors, k)) {
+        for (Column& column : columns_) {
+          if (!column.ended) column.krylov.forget_rate();
+        }
+      } else if (in_double_ && hopeless) {
         return false;
       }
     }
-    if (!(reached <= enough())) return false;
-    std::vector<double> found(rhs.begin(), rhs.begin() + k);
-    for (int i = k - 1; i >= 0; --i) {
-      for (int j = i + 1; j < k; ++j) found[i] -= columns[j][i] * found[j];
-      found[i] /= columns[i][i];
+    if (going) return false;
+    std::vector<double> found(columns_.size() * most_iterations);
+    for (std::size_t r = 0; r < columns_.size(); ++r) {
+      if (columns_[r].solved) continue;
+      const std::vector<double> of_column = columns_[r].krylov.coefficients();
+      std::copy(of_column.begin(), of_column.end(),
+                found.begin() + static_cast<std::ptrdiff_t>(r * most_iterations));
     }
     context_.device.to_device(coefficients_, found.data(), found.size() * sizeof(double));
     if (singles > 0) {
-      simt::launch(context_, correct<float>, dim3(blocks_), dim3(group), 0, single(0), 2 * n64(), n_, singles,
-                   coefficients_, y_);
+      simt::launch(context_, correct<float>, grid(), dim3(group), 0, single(0), 2 * step_, n_, singles,
+                   coefficients_, y_, ld_);
     }
     if (k > singles) {
-      simt::launch(context_, correct<double>, dim3(blocks_), dim3(group), 0, directions_ + singles * n64(),
-                   n64(), n_, k - singles, coefficients_ + singles, y_);
+      simt::launch(context_, correct<double>, grid(), dim3(group), 0, directions_ + singles * step_, step_,
+                   n_, k - singles, coefficients_ + singles, y_, ld_);
     }
     return true;
   }
 
-  /// Whether at the last iteration's rate many more would be needed, which must be for the rounding of
-  /// directions in float: where the factors are nearly singular, the direction of that outgrows and drowns
-  /// all others. Converting the factors costs about as much as an iteration, and in double a few suffice.
-  bool slow(const std::vector<double>& errors) const {
-    constexpr int many = 8;
-    const std::size_t count = errors.size();
-    if (count < 2) return false;
-    const double gain = std::log2(errors[count - 2] / errors[count - 1]);
-    return !(gain > 0 && std::log2(errors[count - 1] / enough()) <= many * gain);
-  }
-  /// Whether in double too the iterations left will not do at the rate of the last ones. k: all of them, of
-  /// which the last ones had these errors.
-  bool hopeless(const std::vector<double>& errors, int k) const {
-    constexpr std::size_t looked_back = 3;
-    const std::size_t count = errors.size();
-    if (count <= looked_back) return false;
-    const double gain = std::log2(errors[count - 1 - looked_back] / errors[count - 1]) / looked_back;
-    // A little beyond what there is: convergence often becomes quicker.
-    return !(gain > 0 && k + std::log2(errors[count - 1] / enough()) / gain <= most_iterations + 10);
+  /// Where a cycle begins, by the norms of the residuals and the sizes of the first directions. False where
+  /// all residuals are 0.
+  bool start(const std::vector<Readings>& seen) {
+    bool any = false;
+    for (std::size_t r = 0; r < columns_.size(); ++r) {
+      Column& column = columns_[r];
+      const double norm = seen[r].h[0];
+      column.ended = column.ended || norm == 0;
+      if (column.ended) continue;
+      any = true;
+      if (column.size_of_x == 0) column.size_of_x = norm * value_of(seen[r].y) * scale_of_columns_;
+      column.krylov.start(norm, 1 / (scale_of_rows_ * norm_of_a_ * column.size_of_x), enough());
+    }
+    return any;
   }
 
   Context& context_;
   MatrixView<T> a_;
   int n_;
+  std::int64_t width_;  // right-hand sides that there is room for
+  unsigned nrhs_ = 0;   // those of now
   unsigned blocks_;
-  std::int64_t ld_;
+  std::int64_t ld_;    // of vectors and factors
+  std::int64_t step_;  // from one vector of all right-hand sides to the next
   Workspace& memory_;
   double* wide_;  // the factors in double, once they are
   float* lu_;     // those in float, until then: the second half of the same room
   bool in_double_ = false;
-  int* pivots_;  // and info behind them
+  int* pivots_;                     // and info behind them
+  const int* rows_from_ = nullptr;  // the rows of A that those of L and U were, where the solves do not ask
   std::byte* solving_;
   double *row_scale_, *column_scale_, *w_, *y_, *slices_, *other_slices_, *basis_;
   double* directions_;
   double *parts_, *squares_;
   Scalars* scalars_;
+  Readings* readings_;
   double* coefficients_;
+  std::vector<Column> columns_;
   double norm_of_a_ = 0;
   double scale_of_rows_ = 1;
   double scale_of_columns_ = 1;

@@ -1,10 +1,9 @@
 #pragma once
-/// The steps of gesv/mixed_gmres beside the factorisation: scaling, products with the matrix,
-/// orthogonalisation.
+/// What gesv/mixed_gmres does before it factors: scaling, and a sample; and after: the factors in double.
 ///
 /// The matrix of the iteration is R A C, R and C powers of two in the diagonal that bring the largest element
-/// of every row, then of every column, to [1, 2). Sums go over slices of columns, or groups of 256 rows, and
-/// then over these in their order: the same bits in every run.
+/// of every row, then of every column, to [1, 2). Sums go over slices of columns, and then over these in
+/// their order: the same bits in every run.
 
 #include <cuda_runtime.h>
 
@@ -21,19 +20,16 @@ using namespace gaussweep::mixed;
 /// above all.
 using Largest = unsigned long long;
 
-/// Where the host reads what it decides by. All others than `h` are 0 before they are added to.
+/// What the host decides by before it iterates. All are 0 before they are added to.
 struct Scalars {
-  double h[most_iterations + 2];     ///< a column of the Hessenberg matrix; the norm of a residual
   double scale_of_rows;              ///< the smallest, of R
   Largest norm_of_a;                 ///< the largest sum of a row of |A|
   Largest columns;                   ///< the largest of 1 / C
-  Largest y;                         ///< the largest of |y|, x = C y
-  Largest r;                         ///< the largest of |b - A x|
   double first_window, last_window;  ///< means of log2 of the pivots
   double smallest_pivot, largest_pivot;
   double low_pivots;  ///< of the sample
 };
-static_assert(sizeof(Scalars) + most_iterations * sizeof(double) <= scalars * sizeof(double));
+static_assert(sizeof(Scalars) <= scalars * sizeof(double));
 
 /// *to becomes at least the largest of |value| of the warp, all of whose threads call this.
 __device__ __forceinline__ void raise(Largest* to, double value) {
@@ -264,144 +260,6 @@ __global__ void __launch_bounds__(group)
       if (begin + i * group < n) to[begin + i * group + j * ld] = static_cast<double>(value[i]);
     }
   }
-}
-
-/// A C y for a slice of columns of A: partial(row, slice).
-template <class T, class Y>
-__global__ void __launch_bounds__(group)
-    multiply_slice(const T* a, std::int64_t lda, int n, int columns, const Y* y, const double* column_scale,
-                   double* partial, Largest* largest_y) {
-  __shared__ double x[group];
-  const int thread = static_cast<int>(threadIdx.x);
-  const int row = static_cast<int>(blockIdx.x) * group + thread;
-  const int begin = static_cast<int>(blockIdx.y) * columns;
-  const int end = min(n, begin + columns);
-  constexpr int at_once = 8;
-  double sum[4] = {0, 0, 0, 0};
-  for (int first = begin; first < end; first += group) {
-    const int count = min(group, end - first);
-    const int column = first + thread;
-    const double value_of_y = thread < count ? static_cast<double>(y[column]) : 0.0;
-    x[thread] = thread < count ? column_scale[column] * value_of_y : 0.0;
-    if (blockIdx.x == 0) raise(largest_y, value_of_y);
-    __syncthreads();
-    if (row < n) {
-      const T* const from = a + row + first * lda;
-      int c = 0;
-      for (; c + at_once <= count; c += at_once) {
-        T value[at_once];
-#pragma unroll
-        for (int i = 0; i < at_once; ++i) value[i] = from[(c + i) * lda];
-#pragma unroll
-        for (int i = 0; i < at_once; ++i)
-          sum[i % 4] = std::fma(static_cast<double>(value[i]), x[c + i], sum[i % 4]);
-      }
-      for (; c < count; ++c) sum[0] = std::fma(static_cast<double>(from[c * lda]), x[c], sum[0]);
-    }
-    __syncthreads();
-  }
-  if (row < n)
-    partial[row + blockIdx.y * static_cast<std::int64_t>(n)] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-/// w = R (sum of the slices), or R (b - it) where b is given; of the latter, before R, the largest, and the
-/// groups' sums of squares of w.
-template <class T>
-__global__ void __launch_bounds__(group)
-    gather_slices(const double* partial, int count, int n, const T* b, const double* row_scale, double* w,
-                  double* squares, Largest* largest) {
-  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
-  double value = 0;
-  if (row < n) {
-    for (int s = 0; s < count; ++s) value += partial[row + s * static_cast<std::int64_t>(n)];
-    if (b != nullptr) value = static_cast<double>(b[row]) - value;
-  }
-  if (largest != nullptr) raise(largest, value);
-  if (row < n) {
-    value *= row_scale[row];
-    w[row] = value;
-  }
-  if (squares == nullptr) return;
-  const double sum = sum_of_block(value * value);
-  if (threadIdx.x == 0) squares[blockIdx.x] = sum;
-}
-
-/// The groups' parts of V^T w, V n x count: partial(group, column). A warp takes every eighth column.
-__global__ void __launch_bounds__(group)
-    project(const double* v, int n, int count, const double* w, double* partial) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int first = static_cast<int>(blockIdx.x) * group;
-  for (int j = static_cast<int>(threadIdx.x) / 32; j < count; j += group / 32) {
-    double sum = 0;
-#pragma unroll
-    for (int i = 0; i < group; i += 32) {
-      const int row = first + i + lane;
-      if (row < n) sum = std::fma(v[row + j * static_cast<std::int64_t>(n)], w[row], sum);
-    }
-    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
-    if (lane == 0) partial[blockIdx.x + j * gridDim.x] = sum;
-  }
-}
-
-/// w -= V (the sum of the groups' parts), which is added to found->h, or put there; and the groups' sums of
-/// squares of w. @pre as many blocks as project had
-__global__ void __launch_bounds__(group)
-    subtract_projection(const double* v, int n, int count, double* w, const double* partial, bool add,
-                        double* squares, Scalars* found) {
-  __shared__ double h[most_iterations + 1];
-  const int thread = static_cast<int>(threadIdx.x);
-  const int blocks = static_cast<int>(gridDim.x);
-  for (int j = thread / 32; j < count; j += group / 32) {
-    double sum = 0;
-    for (int g = thread % 32; g < blocks; g += 32) sum += partial[g + j * blocks];
-    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
-    if (thread % 32 == 0) h[j] = sum;
-  }
-  __syncthreads();
-  const int row = static_cast<int>(blockIdx.x) * group + thread;
-  double value = 0;
-  if (row < n) {
-    value = w[row];
-    for (int j = 0; j < count; ++j) value = std::fma(-h[j], v[row + j * static_cast<std::int64_t>(n)], value);
-    w[row] = value;
-  }
-  if (blockIdx.x == 0 && thread < count) found->h[thread] = add ? found->h[thread] + h[thread] : h[thread];
-  const double sum = sum_of_block(value * value);
-  if (thread == 0) squares[blockIdx.x] = sum;
-}
-
-/// v = w / |w|, also to where a direction is made of it, and |w| to found->h[place]; 0 where it is.
-template <class Z>
-__global__ void __launch_bounds__(group)
-    normalise(const double* w, int n, const double* squares, double* v, Z* z, int place, Scalars* found) {
-  double sum = 0;
-  for (int g = static_cast<int>(threadIdx.x); g < static_cast<int>(gridDim.x); g += group) sum += squares[g];
-  const double norm = std::sqrt(sum_of_block(sum));
-  if (blockIdx.x == 0 && threadIdx.x == 0) found->h[place] = norm;
-  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
-  if (row >= n) return;
-  const double value = norm > 0 ? w[row] / norm : 0.0;
-  v[row] = value;
-  if (z != nullptr) z[row] = static_cast<Z>(value);
-}
-
-/// y += Z coefficients, Z n x count, a column `stride` after the other.
-template <class Z>
-__global__ void __launch_bounds__(group)
-    correct(const Z* z, std::int64_t stride, int n, int count, const double* coefficients, double* y) {
-  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
-  if (row >= n) return;
-  double value = y[row];
-  for (int j = 0; j < count; ++j)
-    value = std::fma(coefficients[j], static_cast<double>(z[row + j * stride]), value);
-  y[row] = value;
-}
-
-/// x = C y.
-template <class T>
-__global__ void __launch_bounds__(group) unscale(const double* y, int n, const double* column_scale, T* x) {
-  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
-  if (row < n) x[row] = static_cast<T>(column_scale[row] * y[row]);
 }
 
 }  // namespace gaussweep::cuda::mixed

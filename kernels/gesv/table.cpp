@@ -230,8 +230,9 @@ Method mixed_gmres() {
       "mixed_gmres", "LU in float with tensor-core products, GMRES to full precision; else as recursive",
       "gaussweep, after E. Carson, N. J. Higham, SIAM J. Sci. Comput. 40, 2018");
   method.mixed_precision = true;
-  method.parameters = {integer_parameter("float_from", mixed::float_from, 1, lu::most_rows + 1,
-                                         "order from which on float is tried; below it, as recursive")};
+  method.parameters = {integer_parameter("float_from", 0, 0, lu::most_rows + 1,
+                                         "order from which on float is tried; below it, as recursive; 0: "
+                                         "where that is expected to be faster")};
   method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return mixed::workspace_bytes(shape.n, shape.nrhs, element, parameters.integer("float_from"));

@@ -24,6 +24,7 @@ struct LevelProduct {
   std::int64_t ldb, b_step;
   T* c;
   std::int64_t ldc, c_step;
+  std::int64_t a_next, b_next, c_next;  ///< from one triangle's to the next one's
   int rows, columns, inner;
   int last_rows, last_columns;
   Inner counts;
@@ -118,7 +119,7 @@ struct TileProduct {
   }
 };
 
-/// A block a tile of C: gridDim.x tiles of a pair, column by column, gridDim.y pairs.
+/// A block a tile of C: gridDim.x tiles of a pair, column by column, gridDim.y pairs, gridDim.z triangles.
 template <class T, int Tile>
 __global__ void __launch_bounds__(product_threads) multiply_pairs(LevelProduct<T> p) {
   using Product = TileProduct<T, Tile>;
@@ -133,8 +134,9 @@ __global__ void __launch_bounds__(product_threads) multiply_pairs(LevelProduct<T
   if (p.counts == Inner::from_rows) begin = row;
   if (p.counts == Inner::up_to_columns) end = column + Tile;
   if (p.counts == Inner::up_to_rows) end = row + Tile;
-  const T* const a = p.a + pair * p.a_step + row;
-  const T* const b = p.b + pair * p.b_step + column * p.ldb;
+  const auto triangle = static_cast<std::int64_t>(blockIdx.z);
+  const T* const a = p.a + pair * p.a_step + triangle * p.a_next + row;
+  const T* const b = p.b + pair * p.b_step + triangle * p.b_next + column * p.ldb;
 
   Product product;
   GAUSSWEEP_UNROLL
@@ -164,7 +166,7 @@ __global__ void __launch_bounds__(product_threads) multiply_pairs(LevelProduct<T
 
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  T* const c = p.c + pair * p.c_step + row + warp % 2 * Product::half + lane / 4 +
+  T* const c = p.c + pair * p.c_step + triangle * p.c_next + row + warp % 2 * Product::half + lane / 4 +
                (column + warp / 2 * Product::half + lane % 4 * 2) * p.ldc;
   GAUSSWEEP_UNROLL
   for (int n = 0; n < Product::across; ++n) {

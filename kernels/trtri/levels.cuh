@@ -32,23 +32,27 @@ struct Ways {
 template <class T>
 class TriangleInverse {
  public:
-  /// `order`: whole_order(a.n); `products`: product_elements(order) elements.
+  /// `order`: whole_order(a.n); `products`: product_elements(order) elements. Of several triangles the
+  /// order of each, a power of two, and so many elements for each.
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products)
-      : TriangleInverse(context, a, order, products, Ways::of(static_cast<int>(order))) {}
+      : TriangleInverse(context, a, order, products,
+                        a.count == 1 ? Ways::of(static_cast<int>(order))
+                                     : Ways{static_cast<int>(order), 264, static_cast<int>(order)}) {}
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products, const Ways& ways)
       : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), ways_(ways) {}
 
-  /// x = the inverse, order x order, with zeros in the other triangle. `x` may be where the triangle is.
+  /// x = the inverse, order x order, with zeros in the other triangle; those of several triangles one behind
+  /// the other. `x` may be where the triangle is.
   /// Where it is not and a.n is a multiple of 64, the triangle stays where it is. Asynchronous. `info`: 0 at
   /// the start, becomes the first i, from 1, with a 0 on the diagonal; or null.
   void invert(T* x, std::int64_t ldx, int* info) {
     x_ = x;
     ldx_ = ldx;
-    const bool copies = a_.n != order_;
+    const bool copies = a_.n != order_ || a_.count > 1;
     const auto blocks = static_cast<unsigned>(order_ / block);
     context_.stage("diagonal_blocks");
-    simt::launch(context_, invert_diagonal_blocks<T>, dim3(blocks, blocks), dim3(chain::threads), 0, a_, x,
-                 ldx, copies, info);
+    simt::launch(context_, invert_diagonal_blocks<T>, dim3(blocks, blocks, static_cast<unsigned>(a_.count)),
+                 dim3(chain::threads), 0, a_, x, ldx, copies, info);
     from_ = copies ? x : a_.data;
     ld_from_ = copies ? ldx : a_.ld;
     for (int half = static_cast<int>(block); half < order_; half *= 2) join(half);
@@ -66,6 +70,7 @@ class TriangleInverse {
     const std::int64_t x_beside = lower ? half : half * ldx_;
     const std::int64_t second = half * (ldx_ + 1);
     const std::int64_t step = 2 * half, x_step = step * (ldx_ + 1);
+    const std::int64_t x_next = ldx_ * order_;
     Product p;
     p.rows = p.columns = p.inner = half;
     p.last_rows = lower ? last : half;
@@ -83,6 +88,8 @@ class TriangleInverse {
     right.c_step = static_cast<std::int64_t>(half) * half;
     right.counts = lower ? Inner::from_columns : Inner::up_to_columns;
     right.factor = T(1);
+    right.a_next = right.b_next = x_next;  // several triangles are in x
+    right.c_next = product_elements(order_);
 
     Product left = p;
     left.a = x_ + (lower ? second : 0);
@@ -96,6 +103,8 @@ class TriangleInverse {
     left.c_step = x_step;
     left.counts = lower ? Inner::up_to_rows : Inner::from_rows;
     left.factor = T(-1);
+    left.a_next = left.c_next = x_next;
+    left.b_next = right.c_next;
 
     const std::int64_t own = ways_.own_order;
     if (half <= own || (pairs == 1 && static_cast<std::int64_t>(half) * last <= own * own)) {
@@ -114,10 +123,11 @@ class TriangleInverse {
 
   void launch(const Product& p, int pairs) {
     const auto tiles = [&](int tile) {
-      return dim3(static_cast<unsigned>(p.rows / tile * (p.columns / tile)), static_cast<unsigned>(pairs));
+      return dim3(static_cast<unsigned>(p.rows / tile * (p.columns / tile)), static_cast<unsigned>(pairs),
+                  static_cast<unsigned>(a_.count));
     };
     const dim3 large = tiles(64);
-    if (static_cast<int>(large.x * large.y) >= ways_.own_tiles) {
+    if (static_cast<int>(large.x * large.y * large.z) >= ways_.own_tiles) {
       simt::launch(context_, multiply_pairs<T, 64>, large, dim3(product_threads), 0, p);
     } else {
       simt::launch(context_, multiply_pairs<T, 32>, tiles(32), dim3(product_threads), 0, p);

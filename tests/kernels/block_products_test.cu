@@ -1,0 +1,84 @@
+// Solves by products with inverses on the diagonal, kernels/trsv/block_products.cuh.
+
+#include "kernels/trsv/block_products.cuh"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "tests/kernels/simt_testing.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+class BlockProductsTest : public ShuffledTest {};
+INSTANTIATE_TEST_SUITE_P(Orders, BlockProductsTest, ::testing::Values(0, 1));
+
+/// b of the answer (1, -1, 2, -2, ...) for every right-hand side, times its number from 1, then solved for.
+template <class T>
+void check_solve(Context& context, int n, int nrhs, bool unit, int order) {
+  SCOPED_TRACE(testing::Message() << "n = " << n << ", " << nrhs << " right-hand sides, order " << order);
+  const int ld = n + 5, ldb = n + 2;
+  std::mt19937 engine(static_cast<unsigned>(n));
+  std::uniform_real_distribution<double> uniform(-0.1, 0.1);
+  std::vector<T> lu(static_cast<std::size_t>(ld * n), std::numeric_limits<T>::quiet_NaN());
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) lu[i + j * ld] = static_cast<T>((i == j ? 1 : 0) + uniform(engine));
+  }
+  const auto answer = [](int i, int r) { return (i % 2 == 0 ? 1.0 : -1.0) * (i / 2 % 5 + 1) * (r + 1); };
+  std::vector<T> b(static_cast<std::size_t>(ldb * nrhs), T(7));
+  for (int r = 0; r < nrhs; ++r) {
+    std::vector<double> product(static_cast<std::size_t>(n));
+    for (int j = 0; j < n; ++j) {
+      for (int i = 0; i <= j; ++i) product[i] += static_cast<double>(lu[i + j * ld]) * answer(j, r);
+    }
+    for (int i = 0; i < n; ++i) {
+      double sum = product[i] * (unit ? 1.0 : static_cast<double>(lu[i + i * ld]));
+      for (int j = 0; j < i; ++j) sum += static_cast<double>(lu[i + j * ld]) * product[j];
+      b[i + r * ldb] = static_cast<T>(sum);
+    }
+  }
+  const DeviceArray<T> lu_there(context.device, lu), b_there(context.device, b);
+  const BlockProductsWorkspace room(n, nrhs, order, ldb);
+  const DeviceArray<T> memory(context.device,
+                              std::vector<T>(static_cast<std::size_t>(room.elements()), T(NAN)));
+  BlockProducts<T> solver(context, n, lu_there.data(), ld, unit, order, nrhs, ldb, memory.data());
+  solver.prepare();
+  solver.solve(b_there.data(), nrhs);
+  const std::vector<T> found = b_there.values();
+  const double allowed = (sizeof(T) == 8 ? 1e-11 : 5e-3) * nrhs;
+  for (int r = 0; r < nrhs; ++r) {
+    for (int i = 0; i < n; ++i) ASSERT_NEAR(found[i + r * ldb], answer(i, r), allowed) << i << ", " << r;
+    for (int i = n; i < ldb; ++i) ASSERT_EQ(found[i + r * ldb], T(7));  // nothing beyond
+  }
+  EXPECT_TRUE(std::equal(lu.begin(), lu.end(), lu_there.values().begin(),
+                         [](T x, T y) { return x == y || (std::isnan(x) && std::isnan(y)); }));
+}
+
+/// One block and several, with a last one that is smaller, of whole tiles and not.
+TEST_P(BlockProductsTest, SolvesWithBothTriangles) {
+  for (const int n : {1, 64, 100, 200}) {
+    for (const int order : {64, 128}) {
+      check_solve<double>(context, n, 3, true, order);
+      check_solve<float>(context, n, 2, false, order);
+    }
+  }
+}
+
+TEST_P(BlockProductsTest, AZeroOnTheDiagonalIsNotFinite) {
+  const int n = 100;
+  std::vector<double> lu(n * n, 0.0);
+  for (int i = 0; i < n; ++i) lu[i + i * n] = i == 70 ? 0 : 1;
+  const DeviceArray<double> there(context.device, lu), b(context.device, std::vector<double>(n, 1.0));
+  const DeviceArray<double> memory(context.device,
+                                   static_cast<std::size_t>(BlockProductsWorkspace(n, 1, 64, n).elements()));
+  BlockProducts<double> solver(context, n, there.data(), n, true, 64, 1, n, memory.data());
+  solver.prepare();
+  solver.solve(b.data(), 1);
+  EXPECT_FALSE(std::isfinite(b.values()[70]));
+}
+
+}  // namespace
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,90 @@
+// The small part of GMRES, kernels/gesv/krylov.hpp.
+
+#include "kernels/gesv/krylov.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace gaussweep::mixed {
+namespace {
+
+/// Columns of a Hessenberg matrix of order 4 + 1.
+const std::vector<std::vector<double>> hessenberg{
+    {2, 0.5}, {1, 3, 0.25}, {-1, 0.5, 2, 0.125}, {0.5, 1, -0.25, 1, 0.0625}};
+
+/// |norm e1 - H y| with the first `count` columns.
+double residual(const std::vector<double>& y, double norm) {
+  std::vector<double> left(y.size() + 1);
+  left[0] = norm;
+  for (std::size_t j = 0; j < y.size(); ++j) {
+    for (std::size_t i = 0; i < hessenberg[j].size(); ++i) left[i] -= hessenberg[j][i] * y[j];
+  }
+  double sum = 0;
+  for (const double value : left) sum += value * value;
+  return std::sqrt(sum);
+}
+
+TEST(Krylov, ResidualIsThatOfTheCoefficientsAndTheLeast) {
+  const double norm = 3, scale = 0.5;
+  Krylov krylov;
+  krylov.start(norm, scale, 1e-300);
+  for (std::size_t k = 1; k <= hessenberg.size(); ++k) {
+    const double reached = krylov.add(hessenberg[k - 1].data());
+    const std::vector<double> found = krylov.coefficients();
+    ASSERT_EQ(found.size(), k);
+    EXPECT_NEAR(reached, scale * residual(found, norm), 1e-14);
+    for (std::size_t i = 0; i < k; ++i) {
+      for (const double step : {1e-4, -1e-4}) {
+        std::vector<double> other = found;
+        other[i] += step;
+        EXPECT_GT(residual(other, norm), residual(found, norm));
+      }
+    }
+  }
+}
+
+/// After `count` residuals, each `gain` times as small as the one before.
+Krylov falling(double gain, std::size_t count, double enough) {
+  Krylov krylov;
+  krylov.start(1, 1, enough);
+  const double below = 1 / std::sqrt(gain * gain - 1);
+  for (std::size_t k = 0; k < count; ++k) {
+    std::vector<double> column(k + 2);
+    column[k] = k == 0 ? 1 : gain * below;  // which the rotation before makes 1
+    column[k + 1] = below;
+    EXPECT_NEAR(krylov.add(column.data()), std::pow(gain, -static_cast<double>(k + 1)), 1e-12);
+  }
+  return krylov;
+}
+
+TEST(Krylov, ReachedIsByTheResidualAndNeverNaN) {
+  EXPECT_FALSE(Krylov().reached());
+  Krylov krylov;
+  krylov.start(1, 1, 0.25);
+  const double first[] = {1, 1};
+  krylov.add(first);
+  EXPECT_FALSE(krylov.reached());
+  const double second[] = {0, 10, 0};
+  krylov.add(second);
+  EXPECT_TRUE(krylov.reached());
+  const double nothing[] = {std::numeric_limits<double>::quiet_NaN(), 1};
+  krylov.start(1, 1, 0.25);
+  EXPECT_TRUE(std::isnan(krylov.add(nothing)));
+  EXPECT_FALSE(krylov.reached());
+}
+
+TEST(Krylov, RatesTellOfWhatIsToCome) {
+  EXPECT_FALSE(falling(16, 1, 1e-15).slow());  // one residual has no rate
+  EXPECT_FALSE(falling(1e4, 2, 1e-15).slow());
+  EXPECT_TRUE(falling(1.5, 2, 1e-15).slow());
+  EXPECT_FALSE(falling(1e3, 4, 1e-15).hopeless(30));
+  EXPECT_TRUE(falling(1.1, 5, 1e-15).hopeless(30));
+  Krylov krylov = falling(1.5, 2, 1e-15);
+  krylov.forget_rate();
+  EXPECT_FALSE(krylov.slow());
+  EXPECT_FALSE(krylov.hopeless(30));
+}
+
+}  // namespace
+}  // namespace gaussweep::mixed
