@@ -92,6 +92,8 @@ RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
   RunNoise noise;
   noise.backend = trials.front()->pair->identity.backend;
   noise.place = trials.front()->pair->new_place;
+  // Whatever drifts met both, and each trial's scatter is known by its rounds.
+  if (is_duet) return noise;
   std::map<std::string, std::vector<const Judged*>> methods;
   std::vector<double> of_host, of_runs, short_ones, long_ones, middles;
   for (const Judged* trial : trials) {
@@ -119,11 +121,11 @@ RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
   noise.raise_long = raise_of(std::move(long_ones));
   if (middles.size() >= least_methods) {
     const double middle = median_of(middles);
-    if (!is_duet) noise.drift = std::clamp(middle, -most_drift, most_drift);
+    noise.drift = std::clamp(middle, -most_drift, most_drift);
     for (double& each : middles) each = std::fabs(each - middle);
     noise.of_methods = normal_mad * median_of(std::move(middles));
   }
-  if (of_host.size() >= least_host_bound && !is_duet) noise.of_host = median_of(of_host);
+  if (of_host.size() >= least_host_bound) noise.of_host = median_of(of_host);
   std::vector<double> of_launches;
   for (const Judged* trial : trials) {
     if (trial->by_host && trial->pair->has_replays())
@@ -138,7 +140,6 @@ RunNoise noise_of(const std::vector<Judged*>& trials, bool is_duet) {
     trial->gpu.error *= is_short(*trial->pair) ? noise.raise_short : noise.raise_long;
     if (!trial->by_host) continue;
     trial->host.error *= noise.raise_host;
-    if (is_duet) continue;  // whatever drifts met both
     if (!is_drift_known) {
       trial->host.error = std::hypot(trial->host.error, unknown_drift);
     } else if (trial->pair->has_replays()) {

@@ -172,6 +172,35 @@ TEST(Compare, RoundsArePooledAndTheirScatterCounts) {
   EXPECT_EQ(verdict(rounds({1.0, 1.01, 1.0}), rounds({1.1, 1.11, 1.1})), Verdict::slower);
 }
 
+// A duet's trials are told by their own rounds: that most trials of a method moved, and some did not, is a
+// change and no scatter.
+TEST(Compare, ADuetFindsOnePercentWhereOnlySomeTrialsOfAMethodMoved) {
+  std::mt19937_64 bits(33);
+  const auto build = [&](double factor) {
+    std::vector<Record> records;
+    for (std::int64_t n = 1; n <= 11; ++n) {
+      for (std::int64_t round = 1; round <= 10; ++round) {
+        const double seconds = (n <= 4 ? 1 : factor) * scattered(bits, 1e-3 * n, 0.0025, 1).front();
+        Record r = example_record("changed", 64, {seconds, seconds, seconds});
+        r.n = r.m = r.k = 64 * n;
+        r.round = round;
+        records.push_back(std::move(r));
+      }
+    }
+    io::Results results = results_of(std::move(records));
+    results.attributes["duet"] = "one";
+    return results;
+  };
+  const io::Results base = build(1);
+  const Comparison c = compare(base, build(1.01), {});
+  ASSERT_EQ(c.pairs.size(), 11U);
+  for (const Pair& pair : c.pairs)
+    EXPECT_EQ(pair.change.verdict, pair.identity.n <= 256 ? Verdict::same : Verdict::slower)
+        << pair.identity.n;
+  for (const Pair& pair : compare(base, build(1), {}).pairs)
+    EXPECT_NE(pair.change.verdict, Verdict::slower) << pair.identity.n;
+}
+
 TEST(Compare, ClocksThatDifferAreTold) {
   Record base = example_record("method", 64, {1, 1, 1}), now = base;
   for (io::Sample& sample : now.sample_list) sample.clock_mhz = 1755;
