@@ -471,7 +471,9 @@ def _derive(night):
     """Columns that every section needs."""
     records = night.take(TOLD)
     cuda = (records["backend"] == "cuda").to_numpy()
-    gpu = records["gpu_name"].where(records["gpu_name"] != "", "unnamed GPU")
+    named = records.loc[cuda & (records["gpu_name"] != ""), "gpu_name"].unique()
+    # A skipped trial has none: of one GPU it is that one.
+    gpu = records["gpu_name"].where(records["gpu_name"] != "", named[0] if len(named) == 1 else "unnamed GPU")
     records["device"] = np.where(cuda, gpu, np.where(records["backend"] == "emulated", "emulated on the CPU", "CPU"))
     sizes = records[["m", "n", "k"]].to_numpy(dtype=float)
     cube = np.rint(np.cbrt(np.maximum(sizes, 1).prod(axis=1)))

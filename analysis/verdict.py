@@ -1,5 +1,5 @@
 """Which method wins where: the races of `gaussweep summary --best --by gpu`, from the same rules (docs/running.md).
-tests/analysis/test_verdict.py holds both against each other."""
+tests/mpi/test_verdict.py holds both against each other."""
 
 import numpy as np
 import pandas as pd

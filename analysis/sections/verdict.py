@@ -3,7 +3,7 @@
 from ..page import counted, factor, percent, seconds, text
 from ..verdict import grids
 
-TOLD = """problem n winner backend methods median runner_up lead tie baseline over_baseline share bound""".split()
+TOLD = """problem n batch winner backend methods median runner_up lead tie baseline over_baseline share bound""".split()
 MOST_SIZES = 8  # side by side: as many as a sheet of paper takes
 MOST_ALONE = 3  # sizes of one matrix each, or matrices of one size; more stand as cards
 MOST_ROWS = 48  # in sight; a browser takes seconds to lay out what thousands of races fill
@@ -80,19 +80,24 @@ def _parts(rows):
     parts = []
     for sizes, alike in groups:
         sizes = sorted(sizes)
-        for first in range(0, len(sizes), MOST_SIZES):
-            some = sizes[first : first + MOST_SIZES]
+        width = -(-len(sizes) // -(-len(sizes) // MOST_SIZES))  # parts of like width
+        for first in range(0, len(sizes), width):
+            some = sizes[first : first + width]
             parts.append((some, [(label, cells) for label, cells in alike if not set(some).isdisjoint(cells)]))
     return parts
 
 
 def _rows(races, colours, capability):
     """(label markup, {n: cell markup}) each: of a problem and precision the matrix of most sizes first. Matrices that
-    differ in their seeds alone share a row."""
+    differ in their seeds alone share a row, and so do batches where each size has one number of systems."""
     rows = []
     row = races["task"].str.replace(r", seed -?\d+", "", regex=True)
-    races = races[[*TOLD, "precision"]].assign(row=row)
-    for (problem, precision, task), group in races.groupby(["problem", "precision", "row"])[TOLD]:
+    together = row.str.replace(r", batch \d+", ", batches", regex=True)
+    task = [races["problem"], races["precision"], together]
+    of_size = races["batch"].groupby([*task, races["n"]]).transform("nunique")
+    is_merged = (of_size.groupby(task).transform("max") == 1) & (races["batch"].groupby(task).transform("nunique") > 1)
+    races = races[[*TOLD, "precision"]].assign(row=together.where(is_merged, row), is_merged=is_merged)
+    for (problem, precision, task), group in races.groupby(["problem", "precision", "row"])[[*TOLD, "is_merged"]]:
         several = {}
         for race in group.itertuples():
             several.setdefault(race.n, []).append(race)
@@ -119,8 +124,9 @@ def _cell(races, colours, capability):
     race, wins = _typical(races)
     of = f" <small>{wins} of {len(races)}</small>" if len(races) > 1 else ""
     link = f'<a href="#{anchor(race.problem)}"'
+    batch = f"<br>batch {race.batch}" if race.is_merged else ""
     if not race.winner:
-        return f'{link} class="lost">none passed</a><br>of {race.methods}'
+        return f'{link} class="lost">none passed</a><br>of {race.methods}{batch}'
     on = " (emulated)" if race.backend == "emulated" else " (CPU)" if race.backend == "host" and capability else ""
     lead = "tie" if race.tie else "uncontested" if not race.runner_up else factor(race.lead)
     over = f", {factor(race.over_baseline)} {text(race.baseline)}" if race.baseline not in ("", race.winner) else ""
@@ -131,4 +137,4 @@ def _cell(races, colours, capability):
     share = f"<br>{near} {race.bound}{mark}" if race.share > 0 else ""
     colour = f"--m:var(--c{colours[race.winner]})" if race.winner in colours else ""
     winner = f'{link} class="m" style="{colour}">{text(race.winner)}{on}</a>{of}'
-    return f"{winner}<br>{seconds(race.median)}, {lead}{over}{share}"
+    return f"{winner}<br>{seconds(race.median)}, {lead}{over}{share}{batch}"

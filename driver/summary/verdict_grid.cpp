@@ -74,14 +74,14 @@ double median_rate(const std::vector<io::DeviceRow>& devices, const Device& devi
   return median_of(std::move(rates));
 }
 
-/// What a row must share, and its place among the rows.
-using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, std::int64_t,
-                          std::string, std::int64_t, std::int64_t, std::int64_t, std::string>;
+/// What a row must share, and its place among the rows. Batches of any number of systems share one.
+using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, bool, std::string,
+                          std::int64_t, std::int64_t, std::int64_t, std::string>;
 
 RowKey row_key(const Group& group, const std::string& beyond) {
   const Record& r = group.first();
   const bool is_square = !has_axis(r.problem, "k") || (r.m == r.n && r.k == r.n);
-  return {r.problem, r.precision,         group.matrix,        r.matrix_parameters, r.nrhs, r.batch,
+  return {r.problem, r.precision,         group.matrix,        r.matrix_parameters, r.nrhs, r.batch > 1,
           r.uplo,    is_square ? 0 : r.m, is_square ? 0 : r.k, r.matrix_seed,       beyond};
 }
 
@@ -90,7 +90,6 @@ std::string details_of(const Record& r, const Varying& varying) {
   if (has_axis(r.problem, "k") && (r.m != r.n || r.k != r.n))
     parts.push_back(fmt::format("m {}, k {}", r.m, r.k));
   if (varying.nrhs && has_axis(r.problem, "nrhs")) parts.push_back(fmt::format("nrhs {}", r.nrhs));
-  if (varying.batch && r.batch > 1) parts.push_back(fmt::format("batch {}", r.batch));
   if (varying.uplo.count(r.problem) > 0) parts.push_back(r.uplo);
   if (varying.seed) parts.push_back(fmt::format("seed {}", r.matrix_seed));
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -179,6 +178,7 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
       const auto row = rows.find(row_key(first, beyond));
       return row != rows.end() && row->second.cells.count(first.first().n) > 0;
     };
+    if (is_taken() && first.first().batch > 1) beyond = fmt::format("batch {}", first.first().batch);
     if (is_taken()) {
       beyond = first.first().matrix_digest;
       details += fmt::format("{}digest {}", details.empty() ? "" : ", ", beyond.substr(0, 8));
@@ -190,7 +190,15 @@ VerdictGrid make_grid(const Device& device, const std::vector<const Record*>& re
     row.details = details;
     row.cells.emplace(first.first().n, cell);
   }
-  for (auto& [key, row] : rows) grid.rows.push_back(std::move(row));
+  for (auto& [key, row] : rows) {
+    std::set<std::int64_t> batches;
+    for (const auto& [n, cell] : row.cells) batches.insert(cell.first->first().batch);
+    row.has_batches = batches.size() > 1;
+    if (*batches.begin() > 1 && varying.at(row.problem).batch)
+      row.details += fmt::format("{}{}", row.details.empty() ? "" : ", ",
+                                 row.has_batches ? "batches" : fmt::format("batch {}", *batches.begin()));
+    grid.rows.push_back(std::move(row));
+  }
   return grid;
 }
 

@@ -45,8 +45,9 @@ struct VerdictCell {
 
 struct VerdictRow {
   std::string problem, precision;
-  std::string matrix;   ///< its name among the matrices of the grid, as people read it
-  std::string details;  ///< what else tells the row from others: "nrhs 3, upper, seed 2"; empty: nothing
+  std::string matrix;        ///< its name among the matrices of the grid, as people read it
+  std::string details;       ///< what else tells the row from others: "nrhs 3, upper, seed 2"; empty: nothing
+  bool has_batches = false;  ///< each cell has a number of systems of its own
   std::map<std::int64_t, VerdictCell> cells;  ///< by n
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 using io::Record;
 
-constexpr std::size_t lines_of_a_cell = 4;
+constexpr std::size_t lines_of_a_cell = 5;
 constexpr const char* gap = "   ";
 /// ANSI's colours of methods, those that win most first; red is for errors.
 constexpr int colours[] = {32, 36, 33, 35, 34};
@@ -48,9 +48,10 @@ std::string baseline_words(const VerdictCell& cell) {
 
 using Lines = std::vector<std::string>;  // lines_of_a_cell of them
 
-Lines cell_lines(const VerdictGrid& grid, const VerdictCell& cell) {
+Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell) {
+  const std::string batch = row.has_batches ? fmt::format("batch {}", cell.first->first().batch) : "";
   if (cell.winner == nullptr) {
-    return {"none passed", "of " + counted(cell.methods, "method"), "", ""};
+    return {"none passed", "of " + counted(cell.methods, "method"), batch, "", ""};
   }
   const Record& r = cell.winner->first();
   std::string lead = "uncontested";
@@ -65,7 +66,7 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictCell& cell) {
           share.empty()
               ? ""
               : fmt::format("{}{} {}", share, cell.share > 1 ? "*" : "", bound_words(cell.limit.bound)),
-          has_other_baseline(cell) ? baseline_words(cell) : ""};
+          has_other_baseline(cell) ? baseline_words(cell) : "", batch};
 }
 
 /// "For X of A X = B", "For the inverse of a matrix".
@@ -83,8 +84,9 @@ std::string times_text(double times) {
 std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell,
                      const std::string& which) {
   const Record& any = cell.first->first();
-  std::string text = fmt::format("{}{}{}{} on {}: ", task_words(any), which, row.details.empty() ? "" : ", ",
-                                 printable(row.details), printable(grid.device));
+  std::string text = fmt::format(
+      "{}{}{}{}{} on {}: ", task_words(any), which, row.details.empty() ? "" : ", ", printable(row.details),
+      row.has_batches ? fmt::format(", batch {}", any.batch) : "", printable(grid.device));
   if (cell.winner == nullptr)
     return text + fmt::format("none of {} passed.", counted(cell.methods, "method"));
   const Record& r = cell.winner->first();
@@ -106,7 +108,7 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
 
 Lines label_lines(const VerdictRow& row) {
   return {fmt::format("{} {}", printable(row.problem), printable(row.precision)), printable(row.matrix),
-          printable(row.details), ""};
+          printable(row.details), "", ""};
 }
 
 /// A method's colour, by how often it wins.
@@ -138,7 +140,7 @@ class Printer {
       for (const auto& [n, cell] : row.cells) {
         std::size_t& width = widths_[n];
         width = std::max(width, std::to_string(n).size());
-        for (const std::string& line : cell_lines(grid, cell)) width = std::max(width, width_of(line));
+        for (const std::string& line : cell_lines(grid, row, cell)) width = std::max(width, width_of(line));
       }
     }
   }
@@ -170,7 +172,8 @@ class Printer {
       bool is_empty = true;
       for (const std::int64_t n : sizes) {
         const auto cell = row.cells.find(n);
-        cells.push_back(cell == row.cells.end() ? Lines(lines_of_a_cell) : cell_lines(grid_, cell->second));
+        cells.push_back(cell == row.cells.end() ? Lines(lines_of_a_cell)
+                                                : cell_lines(grid_, row, cell->second));
         codes.push_back(cell == row.cells.end() ? "" : code_of(cell->second));
         is_empty = is_empty && cell == row.cells.end();
       }

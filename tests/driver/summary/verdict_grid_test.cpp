@@ -194,6 +194,28 @@ TEST(VerdictGrid, NoTwoTasksShareARace) {
   EXPECT_EQ(labels.count("condition condition=1e+12: nrhs 3, upper, seed 2"), 1U);
 }
 
+TEST(VerdictGrid, BatchesShareARowWhereEachSizeHasOneNumberOfSystems) {
+  const auto batch = [](std::int64_t n, std::int64_t systems) {
+    Record r = example_record("batched", n, {1});
+    r.batch = systems;
+    r.matrix_digest = fmt::format("{}x{}", n, systems);
+    return r;
+  };
+  std::vector<Record> records = {batch(8, 1000), batch(16, 500), example_record("batched", 32, {1})};
+  auto grids = verdict_grids(records, {}, {});
+  ASSERT_EQ(grids.at(0).rows.size(), 2U);
+  EXPECT_EQ(grids[0].rows[1].details, "batches");
+  EXPECT_THAT(verdict_text(grids, {}), HasSubstr("batch 1000         batch 500"));
+  EXPECT_THAT(race_sentences(grids), HasSubstr("batches, batch 500 on"));
+
+  records = {batch(8, 1000), batch(16, 1000), batch(8, 20), batch(16, 20)};
+  grids = verdict_grids(records, {}, {});
+  ASSERT_EQ(grids.at(0).rows.size(), 2U);
+  EXPECT_EQ(grids[0].rows[0].details, "batch 1000");
+  EXPECT_EQ(grids[0].rows[1].details, "batch 20");
+  EXPECT_EQ(grids[0].rows[1].cells.size(), 2U);
+}
+
 TEST(VerdictGrid, SizesThatDoNotFitStandInAFurtherBlockAndNothingIsCut) {
   std::vector<Record> records;
   for (std::int64_t n = 64; n <= 16384; n *= 2) {
