@@ -27,13 +27,11 @@ _INTEGER_OR_UNKNOWN = """expected enough kernels waits launch_bound repeats_bits
 systems_failed first_failure""".split()
 _REAL = """seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev load_seconds
 generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share problem_flops
-problem_bytes residual_ratio
-tolerance backward_error forward_error pivot_growth first_row_percent reference_seconds digits_lost reference_difference
-largest_relative_difference mean_relative_difference mean_absolute_difference
+problem_bytes residual_ratio tolerance backward_error forward_error pivot_growth first_row_percent reference_seconds
+digits_lost reference_difference largest_relative_difference mean_relative_difference mean_absolute_difference
 sm_clock_mhz memory_clock_mhz power_w temperature_c queue_seconds replay_q1 replay_median replay_q3 energy_joules
-energy_uncertainty energy_power_w idle_power_w wait_began prepare_began store_began inputs_began
-allocate_began upload_began warmup_began timed_began download_began verify_began stages_began reference_began
-compare_began""".split()
+energy_uncertainty energy_power_w idle_power_w wait_began prepare_began store_began inputs_began allocate_began
+upload_began warmup_began timed_began download_began verify_began stages_began reference_began compare_began""".split()
 
 # What each table must have for the report to work; what a file lacks is filled with "unknown".
 TABLES = {
