@@ -17,20 +17,27 @@
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/getrf/largest.cuh"
+#include "kernels/getrf/panel_tiles.cuh"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-constexpr int width = 32;  ///< columns of a panel
-constexpr int group = 4;   ///< steps between two barriers
+constexpr int group = 4;  ///< steps between two barriers in float
+
+constexpr int pitch = 36;        ///< of rows on the desk
+constexpr int block_pitch = 33;  ///< of a triangle's rows
 
 /// What a system's threads share. What has two of a kind takes turns, so that one barrier is enough.
 template <class T, int Rows>
 struct Desk {
   static constexpr int warps = Rows / 32;
-  alignas(16) T rows[2][group][width];       ///< before the steps that took them
+  static constexpr int squares = Rows / eight * 64, block = width * block_pitch;
+  alignas(16) T rows[2][eight][pitch];       ///< before the steps that took them
   alignas(16) T candidate[2][warps][width];  ///< the row that each warp would take
+  T beside[2][warps];                        ///< its right-hand side
   T multipliers[2][group][group];
+  T triangles[squares > block ? squares : block];  ///< minus inverses of eight steps each; or a block of U
+  T unknowns[width];
   int place[2][warps];  ///< of the candidates
   int pivots[Rows];     ///< of each step
 };
@@ -43,16 +50,19 @@ struct System {
   Uplo uplo;
 };
 
-/// A thread's part of a system.
-template <class T, int Rows, bool Symmetric>
+/// A thread's part of a system. `Beside`: a right-hand side takes part in the steps.
+template <class T, int Rows, bool Symmetric, bool Beside = false>
 class Panels {
  public:
+  static constexpr bool tensor = sizeof(T) == 8;
+
   __device__ Panels(Desk<T, Rows>& desk, const System<T>& system)
       : desk_(desk), system_(system), row_(static_cast<int>(threadIdx.x)), n_(system.n) {}
 
   /// Factors all of A in place, rows where they were. Returns LAPACK's info, from 1.
-  __device__ int factor() {
+  __device__ int factor(const T* beside = nullptr) {
     int info = 0;
+    if (Beside) y_ = row_ < n_ ? beside[row_] : T(0);
     GAUSSWEEP_ROLLED
     for (int first = 0; first < n_; first += width) {
       T a[width];
@@ -63,31 +73,70 @@ class Panels {
     return info;
   }
 
-  /// X = A^-1 B for W columns, `columns` of them there, after factor().
-  template <int W>
-  __device__ void solve(const T* b, T* x, int columns) {
-    T a[W];
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < W; ++c) {
-      a[c] = row_ < n_ && c < columns ? b[row_ + static_cast<std::int64_t>(c) * n_] : T(0);
+  /// The unknowns of the right-hand side that took part.
+  __device__ void solve_beside(T* x) {
+    if (Symmetric && row_ < n_) y_ /= *place_of(row_, row_);  // the steps were those of L D L^T
+    GAUSSWEEP_ROLLED
+    for (int first = (n_ - 1) / width * width; first >= 0; first -= width) {
+      __syncthreads();  // the desk is free, and other threads' elements are there
+      T a[width];
+      const bool needs = row_ < n_ && step_ < first + width;
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < width; ++c)
+        a[c] = needs && first + c < n_ && step_ <= first + c ? upper(first + c) : T(0);
+      const int own = step_ - first;
+      if (own >= 0 && own < width) {
+        T diagonal = 1;
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < width; ++c) {
+          desk_.triangles[own * block_pitch + c] = a[c];
+          diagonal = c == own && row_ < n_ ? a[c] : diagonal;
+        }
+        desk_.triangles[own * block_pitch + own] = diagonal;
+        desk_.unknowns[own] = y_;
+      }
+      __syncthreads();
+      if (row_ < 32) desk_.unknowns[row_] = solve_block(desk_.triangles + row_ * block_pitch, desk_.unknowns[row_]);
+      __syncthreads();
+      if (row_ >= n_) continue;
+      if (own >= 0 && own < width) x[step_] = desk_.unknowns[own];
+      if (own >= 0) continue;
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < width; ++c) y_ = std::fma(-a[c], desk_.unknowns[c], y_);
     }
-    substitute_all(a);
-    store_unknowns(x, columns, a);
+  }
+
+  /// X = A^-1 B for any number of columns, after factor(); b null: the identity. In between x has other
+  /// values.
+  __device__ void solve(const T* b, T* x, int columns) {
+    if (Symmetric && tensor) invert_triangles<false>();
+    GAUSSWEEP_ROLLED
+    for (int first = 0; first < columns; first += width) {
+      T a[width];
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < width; ++c) {
+        const bool inside = row_ < n_ && first + c < columns;
+        a[c] = !inside ? T(0) : b != nullptr ? b[at(row_, first + c)] : T(row_ == first + c ? 1 : 0);
+      }
+      substitute_down(a);
+      store(x, row_, first, columns, a);
+    }
+    if (!Symmetric && tensor) invert_triangles<true>();
+    GAUSSWEEP_ROLLED
+    for (int first = 0; first < columns; first += width) {
+      T a[width];
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < width; ++c) a[c] = row_ < n_ && first + c < columns ? x[at(row_, first + c)] : T(0);
+      substitute_up(a);
+      store(x, step_, first, columns, a);
+    }
   }
 
   /// A^-1 into `x` and then into the place of A, after factor().
   __device__ void invert(T* x) {
-    GAUSSWEEP_ROLLED
-    for (int first = 0; first < n_; first += width) {
-      T a[width];
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < width; ++c) a[c] = row_ == first + c ? T(1) : T(0);
-      substitute_all(a);
-      store_unknowns(x + static_cast<std::int64_t>(first) * n_, n_ - first, a);
-    }
+    solve(nullptr, x, n_);
     __syncthreads();  // what is overwritten is another thread's
-    for (int j = 0; row_ < n_ && j < n_; ++j)
-      *place_of(step_, j) = x[step_ + static_cast<std::int64_t>(j) * n_];
+    for (int j = 0; row_ < n_ && j < n_; ++j) *place_of(row_, j) = x[at(row_, j)];
   }
 
   /// Moves the rows of L and U to their places; pivots as LAPACK's, but from 0.
@@ -118,11 +167,13 @@ class Panels {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c) a[c] = is_stored(first + c) ? *place_of(row_, first + c) : T(0);
   }
-  template <int W>
-  __device__ void store_unknowns(T* x, int columns, const T (&a)[W]) const {
+  __device__ int at(int i, int j) const { return i + j * n_; }
+  /// Element k of the row of U.
+  __device__ T upper(int k) const { return Symmetric ? *place_of(k, row_) : *place_of(row_, k); }
+  __device__ void store(T* x, int i, int first, int columns, const T (&a)[width]) const {
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < W; ++c) {
-      if (row_ < n_ && c < columns) x[step_ + static_cast<std::int64_t>(c) * n_] = a[c];
+    for (int c = 0; c < width; ++c) {
+      if (row_ < n_ && first + c < columns) x[at(i, first + c)] = a[c];
     }
   }
 
@@ -135,18 +186,17 @@ class Panels {
     }
   }
   /// a -= factors times the rows of a group on the desk.
-  template <int W>
-  __device__ void subtract(int turn, const T (&factors)[group], T (&a)[W]) const {
+  __device__ void subtract(int turn, const T (&factors)[group], T (&a)[width]) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group; ++c) {
       GAUSSWEEP_UNROLL
-      for (int j = 0; j < W; ++j) a[j] = std::fma(-factors[c], desk_.rows[turn][c][j], a[j]);
+      for (int j = 0; j < width; ++j) a[j] = std::fma(-factors[c], desk_.rows[turn][c][j], a[j]);
     }
   }
 
-  /// What steps [0, steps) subtract from W columns of a row.
-  template <int W>
-  __device__ void eliminate(int steps, T (&a)[W]) {
+  /// What steps [0, steps) subtract from the row.
+  __device__ void eliminate(int steps, T (&a)[width]) {
+    if constexpr (tensor) return sweep<true>(steps, a);
     T next[group];
     fetch(0, steps, next);
     __syncthreads();
@@ -159,12 +209,12 @@ class Panels {
       const int own = step_ - k;
       if (own >= 0 && own < group) {
         GAUSSWEEP_UNROLL
-        for (int j = 0; j < W; ++j) desk_.rows[turn][own][j] = a[j];
+        for (int j = 0; j < width; ++j) desk_.rows[turn][own][j] = a[j];
         GAUSSWEEP_UNROLL
         for (int c = 0; c < group; ++c) desk_.multipliers[turn][own][c] = factors[c];
       }
       for (int c = steps - k; c < group; ++c) {  // a step that there is none of subtracts nothing
-        if (row_ < W) desk_.rows[turn][c][row_] = T(0);
+        if (row_ < width) desk_.rows[turn][c][row_] = T(0);
         if (row_ < group) desk_.multipliers[turn][c][row_] = T(0);
       }
       fetch(k + group, steps, next);
@@ -181,6 +231,29 @@ class Panels {
   }
   /// The same of a panel that begins with column `first`: the rows on the desk are those of L^T.
   __device__ void eliminate_symmetric(int first, T (&a)[width]) {
+    if constexpr (tensor) {
+      __syncthreads();  // the panel's rows are other threads'
+      if (row_ / 32 * 32 < first) return;
+      const Fetch fetch(system_.a, n_, n_, first, system_.uplo == Uplo::upper);
+      const int other = first + lane() / 4 * 4;
+      double left[2][4], right[2][4];
+      fetch.take(first_of_four(), 0, left);
+      fetch.take(other, 0, right);
+      panels::turn(a);
+      GAUSSWEEP_ROLLED
+      for (int k = 0; k < first; k += eight) {
+        double minus[2][4], now[2][4];
+        GAUSSWEEP_UNROLL
+        for (int e = 0; e < 8; ++e) {
+          minus[e / 4][e % 4] = -left[e / 4][e % 4];
+          now[e / 4][e % 4] = right[e / 4][e % 4];
+        }
+        fetch.take(first_of_four(), k + eight, left);
+        fetch.take(other, k + eight, right);
+        multiply(a, minus, now);
+      }
+      return panels::turn(a);
+    }
     T next[group];
     fetch(0, first, next);
     __syncthreads();
@@ -214,13 +287,17 @@ class Panels {
         GAUSSWEEP_UNROLL
         for (int j = c; j < width; ++j) desk_.candidate[turn][warp][j] = a[j];
         desk_.place[turn][warp] = step_;
+        if (Beside) desk_.beside[turn][warp] = y_;
       } else if (own_lane < 0 && lane == 0) {
         desk_.place[turn][warp] = none;
       }
       __syncthreads();
-      const int of_lane = lane % warps;
-      const int takes = lane_of_largest(lane < warps && desk_.place[turn][of_lane] != none,
-                                        desk_.candidate[turn][of_lane][c]);
+      int takes = 0;
+      if (warps > 1) {
+        const int of_lane = lane % warps;
+        takes = lane_of_largest(lane < warps && desk_.place[turn][of_lane] != none,
+                                desk_.candidate[turn][of_lane][c]);
+      }
       const T* const taken = desk_.candidate[turn][takes];
       const T pivot = taken[c];
       const int place = desk_.place[turn][takes];
@@ -234,9 +311,21 @@ class Panels {
         const T factor = pivot != T(0) ? a[c] / pivot : T(0);  // at 0 all of the column is 0
         GAUSSWEEP_UNROLL
         for (int j = c + 1; j < width; ++j) a[j] = std::fma(-factor, taken[j], a[j]);
+        if (Beside) y_ = std::fma(-factor, desk_.beside[turn][takes], y_);
         a[c] = factor;
       }
       if (row_ < n_) *place_of(row_, first + c) = a[c];
+    }
+    if constexpr (tensor) {
+      const int own = step_ - first;
+      if (own >= 0 && own < width) {
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < width; ++c) {
+          if (c / eight == own / eight) square_of(step_)[place_in_square(own % eight, c % eight)] = a[c];
+        }
+      }
+      __syncthreads();
+      if (warp == first / 32) invert_square<false, true>(square_of(first + lane));
     }
   }
   __device__ void factor_symmetric(int first, T (&a)[width], int& info) {
@@ -246,6 +335,7 @@ class Panels {
       if (first + c >= n_) break;
       T* const column = desk_.rows[0][c % 2];
       if (row_ >= first + c && row_ < first + width) column[row_ - first] = a[c];
+      if (Beside && row_ == first + c) desk_.beside[c % 2][0] = y_;
       __syncthreads();
       const T pivot = column[c];
       if (!(pivot > T(0)) && info == 0) info = first + c + 1;
@@ -254,29 +344,119 @@ class Panels {
       a[c] = a[c] / std::sqrt(pivot);
       GAUSSWEEP_UNROLL
       for (int j = c + 1; j < width; ++j) a[j] = std::fma(-factor, column[j], a[j]);
+      if (Beside && row_ > first + c) y_ = std::fma(-factor, desk_.beside[c % 2][0], y_);
       if (row_ < n_) *place_of(row_, first + c) = a[c];
     }
   }
 
-  /// Solves for W columns: each thread then has the unknown of its row's step.
-  template <int W>
-  __device__ void substitute_all(T (&a)[W]) {
+  /// minus the inverse of the triangle of eight steps to which `step` belongs.
+  __device__ T* square_of(int step) const { return desk_.triangles + step / eight * 64; }
+  /// Of all steps: of L of a symmetric system, or of U.
+  template <bool Upper>
+  __device__ void invert_triangles() {
+    __syncthreads();
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < eight; ++c) {
+      const int k = step_ / eight * eight + c;
+      const bool inside = row_ < n_ && k < n_ && (Upper ? k >= step_ : k <= step_);
+      square_of(step_)[place_in_square(step_ % eight, c)] =
+          inside ? *place_of(row_, k) : T(k == step_ ? 1 : 0);
+    }
+    __syncthreads();
+    invert_square<Upper, false>(square_of(row_));
+  }
+
+  /// L y = a, or L^T x = a, U x = a, of `steps` steps.
+  template <bool Forward>
+  __device__ void sweep(int steps, T (&a)[width]) {
+    const bool by_rows = Symmetric && (system_.uplo == Uplo::upper) == Forward;
+    const Fetch fetch(system_.a, n_, n_, min(steps, n_), by_rows);
+    const int groups = (steps + eight - 1) / eight, row = first_of_four(), t = lane() % 4;
+    int step_of[4];
+    GAUSSWEEP_UNROLL
+    for (int i = 0; i < 4; ++i) step_of[i] = __shfl_sync(0xffffffffu, step_, lane() / 4 * 4 + i);
+    const auto first_of = [&](int turn) { return eight * (Forward ? turn : groups - 1 - turn); };
+    double next[2][4];
+    fetch.take(row, first_of(0), next);
+    panels::turn(a);
+    __syncthreads();
+    GAUSSWEEP_ROLLED
+    for (int turn = 0; turn < groups; ++turn) {
+      const int k = first_of(turn);
+      T(*const desk)[pitch] = desk_.rows[turn % 2];
+      double left[2][4], right[2][4], square[2];
+      GAUSSWEEP_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const int own = step_of[i] - k;
+        GAUSSWEEP_UNROLL
+        for (int h = 0; h < 2; ++h) {
+          const int apart = own - 2 * t - h;
+          left[h][i] = (Forward ? own >= eight : own < 0) ? next[h][i] : apart == 0 ? -1.0 : 0.0;
+        }
+        if (own < 0 || own >= eight) continue;
+        GAUSSWEEP_UNROLL
+        for (int s = 0; s < 8; ++s) {  // all of it comes back by the inverse
+          desk[own][8 * t + s] = a[8 * i + s];
+          a[8 * i + s] = 0;
+        }
+      }
+      if (turn + 1 < groups) fetch.take(row, first_of(turn + 1), next);
+      __syncthreads();
+      take_square(square_of(k), Symmetric && !Forward, square);
+      GAUSSWEEP_UNROLL
+      for (int h = 0; h < 2; ++h) {
+        GAUSSWEEP_UNROLL
+        for (int j = 0; j < 4; j += 2)
+          take_pair(&desk[2 * t + h][lane() / 4 * 4 + j], right[h][j], right[h][j + 1]);
+      }
+      multiply_square(left, square);
+      multiply(a, left, right);
+    }
+    panels::turn(a);
+  }
+
+  __device__ void substitute_down(T (&a)[width]) {
+    if constexpr (tensor) return sweep<true>(n_, a);
     if (Symmetric) {
       substitute<true>(a);
     } else {
       eliminate(n_, a);
     }
+  }
+  __device__ void substitute_up(T (&a)[width]) {
+    if constexpr (tensor) return sweep<false>(n_, a);
     substitute<false>(a);
   }
+
+  /// A lane's unknown of a block of 32: `row` of U, and its right-hand side.
+  __device__ T solve_block(const T* row, T y) const {
+    const int own = lane();
+    T u[width];
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < width; ++c) u[c] = row[c];
+    const T diagonal = row[own], inverse = T(1) / diagonal;
+    const bool divides = inverse - inverse != T(0);
+    T x = 0;
+    GAUSSWEEP_UNROLL
+    for (int k = width - 1; k >= 0; --k) {
+      T own_x = y * inverse;
+      if (divides) own_x = y / diagonal;
+      const T taken = __shfl_sync(0xffffffffu, own_x, k);
+      x = own == k ? taken : x;
+      y = std::fma(-u[k], taken, y);  // behind k it is 0
+    }
+    return x;
+  }
+
   /// L y = a of a symmetric system, or L^T x = a, U x = a.
-  template <bool Forward, int W>
-  __device__ void substitute(T (&a)[W]) {
+  template <bool Forward>
+  __device__ void substitute(T (&a)[width]) {
     __syncthreads();  // the desk is free, and other threads' elements are there
     const bool inside = row_ < n_;
     const T diagonal = inside ? *place_of(row_, step_) : T(1);
     // All wait for the row in turn: several quotients would take ten times as long as products.
     const T inverse = T(1) / diagonal;
-    const bool divides = W == 1 || inverse - inverse != T(0);
+    const bool divides = inverse - inverse != T(0);
     const auto step = [&](int turn) { return Forward ? turn : n_ - 1 - turn; };
     const auto fetch_element = [&](int turn) {
       const int k = step(turn);
@@ -297,16 +477,16 @@ class Panels {
         T* const unknowns = desk_.rows[c % 2][0];
         if (step_ == k) {
           GAUSSWEEP_UNROLL
-          for (int j = 0; j < W; ++j) unknowns[j] = divides ? a[j] : a[j] * inverse;
+          for (int j = 0; j < width; ++j) unknowns[j] = divides ? a[j] : a[j] * inverse;
           GAUSSWEEP_ROLLED
-          for (int j = 0; divides && j < W; ++j) unknowns[j] /= diagonal;
+          for (int j = 0; divides && j < width; ++j) unknowns[j] /= diagonal;
           GAUSSWEEP_UNROLL
-          for (int j = 0; j < W; ++j) a[j] = unknowns[j];
+          for (int j = 0; j < width; ++j) a[j] = unknowns[j];
         }
         __syncthreads();
         if (!inside || (Forward ? step_ <= k : step_ >= k)) continue;
         GAUSSWEEP_UNROLL
-        for (int j = 0; j < W; ++j) a[j] = std::fma(-element, unknowns[j], a[j]);
+        for (int j = 0; j < width; ++j) a[j] = std::fma(-element, unknowns[j], a[j]);
       }
     }
   }
@@ -316,6 +496,7 @@ class Panels {
   int row_, n_;
   /// That took the row; before, its place, were rows exchanged at once: it is that of no earlier step.
   int step_ = row_;
+  T y_ = 0;  ///< of the right-hand side
 };
 
 /// Blocks of Rows threads that a multiprocessor is to have at once: 128 registers a thread.
@@ -325,6 +506,9 @@ constexpr int blocks_at_once = 512 / Rows;
 /// Calls launch(std::integral_constant of Rows) for the fewest threads. @pre n <= 512
 template <class Launch>
 void for_rows(std::int64_t n, Launch&& launch) {
+  if (n <= 32) return launch(std::integral_constant<int, 32>());
+  if (n <= 64) return launch(std::integral_constant<int, 64>());
+  if (n <= 96) return launch(std::integral_constant<int, 96>());
   if (n <= 128) return launch(std::integral_constant<int, 128>());
   if (n <= 256) return launch(std::integral_constant<int, 256>());
   launch(std::integral_constant<int, 512>());

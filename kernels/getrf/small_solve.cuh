@@ -58,20 +58,16 @@ void solve_columns(Context& context, Operands<T>& op) {
   });
 }
 
-/// By panels; A is left factored.
-template <class T, int Rows, bool Symmetric>
+/// By panels; A is left factored. `Beside`: of one right-hand side.
+template <class T, int Rows, bool Symmetric, bool Beside>
 __global__ void __launch_bounds__(Rows, panels::blocks_at_once<Rows>)
     solve_panels(Batch batch, T* a, const T* b, T* x, int* info) {
   __shared__ panels::Desk<T, Rows> desk;
   const std::int64_t s = blockIdx.x, n = batch.n, of_b = s * n * batch.nrhs;
-  panels::Panels<T, Rows, Symmetric> system(desk, {a + s * n * n, batch.n, batch.uplo});
-  const int found = system.factor();
+  panels::Panels<T, Rows, Symmetric, Beside> system(desk, {a + s * n * n, batch.n, batch.uplo});
+  const int found = system.factor(b + of_b);
   if (threadIdx.x == 0) info[s] = found;
-  if (batch.nrhs == 1) return system.template solve<1>(b + of_b, x + of_b, 1);
-  for (int first = 0; first < batch.nrhs; first += panels::width) {
-    const std::int64_t at = of_b + first * n;
-    system.template solve<panels::width>(b + at, x + at, batch.nrhs - first);
-  }
+  Beside ? system.solve_beside(x + of_b) : system.solve(b + of_b, x + of_b, batch.nrhs);
 }
 
 /// X of A X = B, `Symmetric` where A is positive definite; up to four right-hand sides at a time, by panels
@@ -83,8 +79,10 @@ void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T)))) {
     const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
     return panels::for_rows(shape.n, [&](auto rows) {
-      simt::launch(context, solve_panels<T, rows, Symmetric>, dim3(static_cast<unsigned>(shape.batch)),
-                   dim3(rows), 0, batch, op.a.data, op.b.data, op.x.data, op.info);
+      const auto kernel =
+          shape.nrhs == 1 ? solve_panels<T, rows, Symmetric, true> : solve_panels<T, rows, Symmetric, false>;
+      simt::launch(context, kernel, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0, batch, op.a.data,
+                   op.b.data, op.x.data, op.info);
     });
   }
   if (op.shape.nrhs == 1) return solve_columns<T, 1, Symmetric>(context, op);

@@ -1,0 +1,166 @@
+#pragma once
+/// Products of a panel of 32 columns (panels.cuh) on tensor cores in double.
+///
+/// A warp has 32 rows, a thread one of them, whose 32 columns lie in `a`. For products the four threads of a
+/// quad exchange parts of their rows (`turn`): then thread t of quad g has of each of the rows 4g + i the
+/// columns 8t + 4q + j, in a[8i + 4q + j], i and j from 0 to 3, q 0 or 1. Of the 8 x 8 products of
+/// triangle_tiles.cuh those are D of tile (i, j), whose row g is row 4g + i and whose column m is column
+/// 4m + j. Thus neighbours in memory are one thread's.
+
+#include <cstdint>
+
+#include "kernels/getrf/triangle_tiles.cuh"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::panels {
+
+constexpr int width = 32;  ///< columns of a panel
+constexpr int eight = 8;   ///< steps of a product
+
+__device__ __forceinline__ int lane() {
+  return static_cast<int>(threadIdx.x) % 32;
+}
+/// The first of the four rows of which the thread has a part.
+__device__ __forceinline__ int first_of_four() {
+  return static_cast<int>(threadIdx.x) / 4 * 4;
+}
+
+/// From rows to parts of four rows, and back.
+template <class T>
+__device__ __forceinline__ void turn(T (&a)[width]) {
+  GAUSSWEEP_UNROLL
+  for (int bit = 1; bit <= 2; bit *= 2) {
+    const bool high = (lane() & bit) != 0;
+    GAUSSWEEP_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      if ((i & bit) != 0) continue;
+      GAUSSWEEP_UNROLL
+      for (int s = 0; s < 8; ++s) {
+        T& low_part = a[8 * i + s];
+        T& high_part = a[8 * (i + bit) + s];
+        const T came = __shfl_xor_sync(0xffffffffu, high ? low_part : high_part, bit);
+        low_part = high ? came : low_part;
+        high_part = high ? high_part : came;
+      }
+    }
+  }
+}
+
+/// D += A B of all tiles: `left` is A(4g + i, 2t + h) in [h][i], `right` B(2t + h, 4g + j) in [h][j].
+__device__ __forceinline__ void multiply(double (&a)[width], const double (&left)[2][4],
+                                         const double (&right)[2][4]) {
+  GAUSSWEEP_UNROLL
+  for (int i = 0; i < 4; i += 2) {
+    const double rows[4] = {left[0][i], left[0][i + 1], left[1][i], left[1][i + 1]};
+    GAUSSWEEP_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      double d[4] = {a[8 * i + j], a[8 * i + 4 + j], a[8 * i + 8 + j], a[8 * i + 12 + j]};
+      const double columns[2] = {right[0][j], right[1][j]};
+      lu::multiply_16x8(d, rows, columns);
+      a[8 * i + j] = d[0];
+      a[8 * i + 4 + j] = d[1];
+      a[8 * i + 8 + j] = d[2];
+      a[8 * i + 12 + j] = d[3];
+    }
+  }
+}
+/// A tile's A B, for B a square of eight: what the next product takes as `left`.
+__device__ __forceinline__ void multiply_square(double (&left)[2][4], const double (&square)[2]) {
+  GAUSSWEEP_UNROLL
+  for (int i = 0; i < 4; i += 2) {
+    double d[4] = {};
+    const double rows[4] = {left[0][i], left[0][i + 1], left[1][i], left[1][i + 1]};
+    lu::multiply_16x8(d, rows, square);
+    left[0][i] = d[0];
+    left[1][i] = d[1];
+    left[0][i + 1] = d[2];
+    left[1][i + 1] = d[3];
+  }
+}
+
+/// Two elements side by side, read at once. @pre 16-byte aligned
+struct alignas(16) Pair {
+  double first, second;
+};
+__device__ __forceinline__ void take_pair(const double* from, double& first, double& second) {
+  const Pair two = *reinterpret_cast<const Pair*>(from);
+  first = two.first;
+  second = two.second;
+}
+
+/// What a thread has of A's columns k + 2t and k + 2t + 1 in rows row to row + 3, A n x n; 0 beyond `rows`
+/// and `columns`.
+struct Fetch {
+  const double* a;
+  int n, rows, columns;
+  bool across;  ///< A is stored by rows
+  bool packed;  ///< pairs are aligned
+
+  __device__ Fetch(const double* data, int order, int most_rows, int most_columns, bool by_rows)
+      : a(data),
+        n(order),
+        rows(most_rows),
+        columns(most_columns),
+        across(by_rows),
+        packed(order % 2 == 0 && reinterpret_cast<std::uintptr_t>(data) % 16 == 0) {}
+
+  __device__ __forceinline__ void take(int row, int k, double (&to)[2][4]) const {
+    const int column = k + lane() % 4 * 2;
+    if (packed && row + 4 <= rows && column + 2 <= columns) {
+      if (across) {
+        GAUSSWEEP_UNROLL
+        for (int i = 0; i < 4; ++i) take_pair(a + column + (row + i) * n, to[0][i], to[1][i]);
+      } else {
+        GAUSSWEEP_UNROLL
+        for (int h = 0; h < 2; ++h) {
+          take_pair(a + row + (column + h) * n, to[h][0], to[h][1]);
+          take_pair(a + row + 2 + (column + h) * n, to[h][2], to[h][3]);
+        }
+      }
+      return;
+    }
+    GAUSSWEEP_UNROLL
+    for (int h = 0; h < 2; ++h) {
+      GAUSSWEEP_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const bool inside = row + i < rows && column + h < columns;
+        to[h][i] = inside ? a[across ? column + h + (row + i) * n : row + i + (column + h) * n] : 0;
+      }
+    }
+  }
+};
+
+/// Where element (r, c) of a square of eight lies: lanes of a load meet in no bank.
+__device__ __forceinline__ int place_in_square(int r, int c) {
+  return r % 2 * 32 + 4 * c + r / 2;
+}
+/// What a lane has of it as B, or of its transpose.
+__device__ __forceinline__ void take_square(const double* square, bool transposed, double (&to)[2]) {
+  const int g = lane() / 4, t = lane() % 4;
+  GAUSSWEEP_UNROLL
+  for (int h = 0; h < 2; ++h)
+    to[h] = square[transposed ? place_in_square(g, 2 * t + h) : place_in_square(2 * t + h, g)];
+}
+/// A triangle of eight rows becomes minus its inverse, the rest of the square 0. Eight lanes have a square, a
+/// column each; all lanes of the warp call it.
+template <bool Upper, bool Unit, class T>
+__device__ __forceinline__ void invert_square(T* square) {
+  const int column = lane() % eight;
+  T x[eight];
+  GAUSSWEEP_UNROLL
+  for (int step = 0; step < eight; ++step) {
+    const int r = Upper ? eight - 1 - step : step;
+    T sum = r == column ? T(-1) : T(0);
+    GAUSSWEEP_UNROLL
+    for (int before = 0; before < step; ++before) {
+      const int c = Upper ? eight - 1 - before : before;
+      sum = std::fma(-square[place_in_square(r, c)], x[c], sum);
+    }
+    x[r] = Unit ? sum : sum / square[place_in_square(r, r)];
+  }
+  __syncwarp();
+  GAUSSWEEP_UNROLL
+  for (int r = 0; r < eight; ++r) square[place_in_square(r, column)] = x[r];
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::panels
