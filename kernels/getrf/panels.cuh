@@ -206,16 +206,12 @@ class Panels {
       T factors[group];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < group; ++c) factors[c] = next[c];
-      const int own = step_ - k;
+      const int own = step_ - k;  // behind the last step those of rows beyond n, which are 0
       if (own >= 0 && own < group) {
         GAUSSWEEP_UNROLL
         for (int j = 0; j < width; ++j) desk_.rows[turn][own][j] = a[j];
         GAUSSWEEP_UNROLL
         for (int c = 0; c < group; ++c) desk_.multipliers[turn][own][c] = factors[c];
-      }
-      for (int c = steps - k; c < group; ++c) {  // a step that there is none of subtracts nothing
-        if (row_ < width) desk_.rows[turn][c][row_] = T(0);
-        if (row_ < group) desk_.multipliers[turn][c][row_] = T(0);
       }
       fetch(k + group, steps, next);
       __syncthreads();
