@@ -46,21 +46,25 @@ __device__ __forceinline__ void turn(T (&a)[width]) {
   }
 }
 
-/// D += A B of all tiles: `left` is A(4g + i, 2t + h) in [h][i], `right` B(2t + h, 4g + j) in [h][j].
-__device__ __forceinline__ void multiply(double (&a)[width], const double (&left)[2][4],
-                                         const double (&right)[2][4]) {
+/// D += A B of all tiles: `left` is A(4g + i, 2t + h) in [h][i]; take(h, j, B(2t + h, 4g + j), that of j +
+/// 1).
+template <class Take>
+__device__ __forceinline__ void multiply(double (&a)[width], const double (&left)[2][4], Take&& take) {
   GAUSSWEEP_UNROLL
-  for (int i = 0; i < 4; i += 2) {
-    const double rows[4] = {left[0][i], left[0][i + 1], left[1][i], left[1][i + 1]};
+  for (int j = 0; j < 4; j += 2) {
+    double right[2][2];  // [j][h]
     GAUSSWEEP_UNROLL
-    for (int j = 0; j < 4; ++j) {
-      double d[4] = {a[8 * i + j], a[8 * i + 4 + j], a[8 * i + 8 + j], a[8 * i + 12 + j]};
-      const double columns[2] = {right[0][j], right[1][j]};
-      lu::multiply_16x8(d, rows, columns);
-      a[8 * i + j] = d[0];
-      a[8 * i + 4 + j] = d[1];
-      a[8 * i + 8 + j] = d[2];
-      a[8 * i + 12 + j] = d[3];
+    for (int h = 0; h < 2; ++h) take(h, j, right[0][h], right[1][h]);
+    GAUSSWEEP_UNROLL
+    for (int e = 0; e < 4; ++e) {
+      const int i = e / 2 * 2, column = j + e % 2;
+      const double rows[4] = {left[0][i], left[0][i + 1], left[1][i], left[1][i + 1]};
+      double d[4] = {a[8 * i + column], a[8 * i + 4 + column], a[8 * i + 8 + column], a[8 * i + 12 + column]};
+      lu::multiply_16x8(d, rows, right[e % 2]);
+      a[8 * i + column] = d[0];
+      a[8 * i + 4 + column] = d[1];
+      a[8 * i + 8 + column] = d[2];
+      a[8 * i + 12 + column] = d[3];
     }
   }
 }
@@ -161,6 +165,27 @@ __device__ __forceinline__ void invert_square(T* square) {
   __syncwarp();
   GAUSSWEEP_UNROLL
   for (int r = 0; r < eight; ++r) square[place_in_square(r, column)] = x[r];
+}
+
+/// A lane's unknown of a block of 32: `row` of U, and its right-hand side.
+template <class T>
+__device__ T solve_block(const T* row, T y) {
+  const int own = lane();
+  T u[width];
+  GAUSSWEEP_UNROLL
+  for (int c = 0; c < width; ++c) u[c] = row[c];
+  const T diagonal = row[own], inverse = T(1) / diagonal;
+  const bool divides = inverse - inverse != T(0);
+  T x = 0;
+  GAUSSWEEP_UNROLL
+  for (int k = width - 1; k >= 0; --k) {
+    T own_x = y * inverse;
+    if (divides) own_x = y / diagonal;
+    const T taken = __shfl_sync(0xffffffffu, own_x, k);
+    x = own == k ? taken : x;
+    y = std::fma(-u[k], taken, y);  // behind k it is 0
+  }
+  return x;
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::panels

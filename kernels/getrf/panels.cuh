@@ -96,7 +96,8 @@ class Panels {
         desk_.unknowns[own] = y_;
       }
       __syncthreads();
-      if (row_ < 32) desk_.unknowns[row_] = solve_block(desk_.triangles + row_ * block_pitch, desk_.unknowns[row_]);
+      if (row_ < 32)
+        desk_.unknowns[row_] = solve_block(desk_.triangles + row_ * block_pitch, desk_.unknowns[row_]);
       __syncthreads();
       if (row_ >= n_) continue;
       if (own >= 0 && own < width) x[step_] = desk_.unknowns[own];
@@ -106,8 +107,7 @@ class Panels {
     }
   }
 
-  /// X = A^-1 B for any number of columns, after factor(); b null: the identity. In between x has other
-  /// values.
+  /// X = A^-1 B for any number of columns, after factor(); b null: the identity.
   __device__ void solve(const T* b, T* x, int columns) {
     if (Symmetric && tensor) invert_triangles<false>();
     GAUSSWEEP_ROLLED
@@ -246,7 +246,10 @@ class Panels {
         }
         fetch.take(first_of_four(), k + eight, left);
         fetch.take(other, k + eight, right);
-        multiply(a, minus, now);
+        multiply(a, minus, [&](int h, int j, double& one, double& two) {
+          one = now[h][j];
+          two = now[h][j + 1];
+        });
       }
       return panels::turn(a);
     }
@@ -347,20 +350,24 @@ class Panels {
 
   /// minus the inverse of the triangle of eight steps to which `step` belongs.
   __device__ T* square_of(int step) const { return desk_.triangles + step / eight * 64; }
-  /// Of all steps: of L of a symmetric system, or of U.
+  /// Of all steps: of L of a symmetric system, or of U, whose rows are divided by their pivots before.
   template <bool Upper>
   __device__ void invert_triangles() {
     __syncthreads();
+    const T pivot = Upper && row_ < n_ ? *place_of(row_, step_) : T(1);
+    if (Upper) pivots()[row_] = pivot;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < eight; ++c) {
       const int k = step_ / eight * eight + c;
-      const bool inside = row_ < n_ && k < n_ && (Upper ? k >= step_ : k <= step_);
+      const bool inside = row_ < n_ && k < n_ && (Upper ? k > step_ : k <= step_);
       square_of(step_)[place_in_square(step_ % eight, c)] =
-          inside ? *place_of(row_, k) : T(k == step_ ? 1 : 0);
+          inside ? *place_of(row_, k) / pivot : T(k == step_ ? 1 : 0);
     }
     __syncthreads();
-    invert_square<Upper, false>(square_of(row_));
+    invert_square<Upper, Upper>(square_of(row_));
   }
+  /// Of the rows of U; nobody looks for one any more.
+  __device__ T* pivots() const { return &desk_.candidate[0][0][0]; }
 
   /// L y = a, or L^T x = a, U x = a, of `steps` steps.
   template <bool Forward>
@@ -380,7 +387,7 @@ class Panels {
     for (int turn = 0; turn < groups; ++turn) {
       const int k = first_of(turn);
       T(*const desk)[pitch] = desk_.rows[turn % 2];
-      double left[2][4], right[2][4], square[2];
+      double left[2][4], square[2];
       GAUSSWEEP_UNROLL
       for (int i = 0; i < 4; ++i) {
         const int own = step_of[i] - k;
@@ -390,23 +397,23 @@ class Panels {
           left[h][i] = (Forward ? own >= eight : own < 0) ? next[h][i] : apart == 0 ? -1.0 : 0.0;
         }
         if (own < 0 || own >= eight) continue;
+        const double pivot = Symmetric || Forward ? 1 : pivots()[row + i], inverse = 1 / pivot;
+        const bool divides = inverse - inverse != 0;
         GAUSSWEEP_UNROLL
         for (int s = 0; s < 8; ++s) {  // all of it comes back by the inverse
-          desk[own][8 * t + s] = a[8 * i + s];
-          a[8 * i + s] = 0;
+          double& element = a[8 * i + s];
+          if (divides) element /= pivot;
+          desk[own][8 * t + s] = divides ? element : element * inverse;
+          element = 0;
         }
       }
-      if (turn + 1 < groups) fetch.take(row, first_of(turn + 1), next);
       __syncthreads();
       take_square(square_of(k), Symmetric && !Forward, square);
-      GAUSSWEEP_UNROLL
-      for (int h = 0; h < 2; ++h) {
-        GAUSSWEEP_UNROLL
-        for (int j = 0; j < 4; j += 2)
-          take_pair(&desk[2 * t + h][lane() / 4 * 4 + j], right[h][j], right[h][j + 1]);
-      }
       multiply_square(left, square);
-      multiply(a, left, right);
+      if (turn + 1 < groups) fetch.take(row, first_of(turn + 1), next);
+      multiply(a, left, [&](int h, int j, double& first, double& second) {
+        take_pair(&desk[2 * t + h][lane() / 4 * 4 + j], first, second);
+      });
     }
     panels::turn(a);
   }
@@ -422,26 +429,6 @@ class Panels {
   __device__ void substitute_up(T (&a)[width]) {
     if constexpr (tensor) return sweep<false>(n_, a);
     substitute<false>(a);
-  }
-
-  /// A lane's unknown of a block of 32: `row` of U, and its right-hand side.
-  __device__ T solve_block(const T* row, T y) const {
-    const int own = lane();
-    T u[width];
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < width; ++c) u[c] = row[c];
-    const T diagonal = row[own], inverse = T(1) / diagonal;
-    const bool divides = inverse - inverse != T(0);
-    T x = 0;
-    GAUSSWEEP_UNROLL
-    for (int k = width - 1; k >= 0; --k) {
-      T own_x = y * inverse;
-      if (divides) own_x = y / diagonal;
-      const T taken = __shfl_sync(0xffffffffu, own_x, k);
-      x = own == k ? taken : x;
-      y = std::fma(-u[k], taken, y);  // behind k it is 0
-    }
-    return x;
   }
 
   /// L y = a of a symmetric system, or L^T x = a, U x = a.
