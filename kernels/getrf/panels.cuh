@@ -66,8 +66,12 @@ class Panels {
     GAUSSWEEP_ROLLED
     for (int first = 0; first < n_; first += width) {
       T a[width];
-      load(first, a);
-      Symmetric ? eliminate_symmetric(first, a) : eliminate(first, a);
+      if constexpr (Symmetric && tensor) {
+        subtract_symmetric(first, a);
+      } else {
+        load(first, a);
+        Symmetric ? eliminate_symmetric(first, a) : eliminate(first, a);
+      }
       Symmetric ? factor_symmetric(first, a, info) : factor_panel(first, a, info);
     }
     return info;
@@ -225,34 +229,38 @@ class Panels {
       subtract(turn, factors, a);
     }
   }
+  /// A panel without what earlier ones subtract, which is added up first: the error is smaller.
+  __device__ void subtract_symmetric(int first, T (&a)[width]) {
+    __syncthreads();  // the panel's rows are other threads'
+    if (row_ / 32 * 32 < first) return;
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < width; ++c) a[c] = 0;
+    const Fetch fetch(system_.a, n_, n_, first, system_.uplo == Uplo::upper);
+    const int other = first + lane() / 4 * 4;
+    double left[2][4], right[2][4];
+    fetch.take(first_of_four(), 0, left);
+    fetch.take(other, 0, right);
+    GAUSSWEEP_ROLLED
+    for (int k = 0; k < first; k += eight) {
+      double now[2][4], others[2][4];
+      GAUSSWEEP_UNROLL
+      for (int e = 0; e < 8; ++e) {
+        now[e / 4][e % 4] = left[e / 4][e % 4];
+        others[e / 4][e % 4] = right[e / 4][e % 4];
+      }
+      fetch.take(first_of_four(), k + eight, left);
+      fetch.take(other, k + eight, right);
+      multiply(a, now, [&](int h, int j, double& one, double& two) {
+        one = others[h][j];
+        two = others[h][j + 1];
+      });
+    }
+    panels::turn(a);
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < width; ++c) a[c] = (is_stored(first + c) ? *place_of(row_, first + c) : T(0)) - a[c];
+  }
   /// The same of a panel that begins with column `first`: the rows on the desk are those of L^T.
   __device__ void eliminate_symmetric(int first, T (&a)[width]) {
-    if constexpr (tensor) {
-      __syncthreads();  // the panel's rows are other threads'
-      if (row_ / 32 * 32 < first) return;
-      const Fetch fetch(system_.a, n_, n_, first, system_.uplo == Uplo::upper);
-      const int other = first + lane() / 4 * 4;
-      double left[2][4], right[2][4];
-      fetch.take(first_of_four(), 0, left);
-      fetch.take(other, 0, right);
-      panels::turn(a);
-      GAUSSWEEP_ROLLED
-      for (int k = 0; k < first; k += eight) {
-        double minus[2][4], now[2][4];
-        GAUSSWEEP_UNROLL
-        for (int e = 0; e < 8; ++e) {
-          minus[e / 4][e % 4] = -left[e / 4][e % 4];
-          now[e / 4][e % 4] = right[e / 4][e % 4];
-        }
-        fetch.take(first_of_four(), k + eight, left);
-        fetch.take(other, k + eight, right);
-        multiply(a, minus, [&](int h, int j, double& one, double& two) {
-          one = now[h][j];
-          two = now[h][j + 1];
-        });
-      }
-      return panels::turn(a);
-    }
     T next[group];
     fetch(0, first, next);
     __syncthreads();
