@@ -13,22 +13,20 @@ constexpr std::int64_t most_rows = 128, most_of_panels = 512;
 
 inline std::vector<Parameter> parameters() {
   return {choice_parameter("kernel", {"auto", "rows", "panels"},
-                           "whole rows in registers, to order 128, or panels of 32 columns; auto: rows as "
-                           "long as they fit")};
+                           "whole rows in registers, to order 128, or panels of 32 columns; auto: rows to "
+                           "order 48, geinv to 128")};
 }
 
 inline bool accepts(const Shape& shape, const Parameters& parameters) {
   return shape.n <= (parameters.choice("kernel") == "rows" ? most_rows : most_of_panels);
 }
 
-/// @param rows_to the last order whose rows the registers hold
-inline bool is_by_panels(std::int64_t n, const Parameters& parameters, std::int64_t rows_to) {
+/// @param last the last order of which rows are faster
+inline bool is_by_panels(std::int64_t n, const Parameters& parameters, std::int64_t last) {
   const std::string& kernel = parameters.choice("kernel");
-  return kernel == "auto" ? n > rows_to : kernel == "panels";
+  return kernel == "auto" ? n > last : kernel == "panels";
 }
-/// Of LU and Cholesky: from 65 on in double four threads a row spill.
-constexpr std::int64_t rows_to(std::size_t element) {
-  return element == 8 ? 64 : most_rows;
-}
+/// Of LU and Cholesky, as measured on an H100 (docs/performance.md).
+constexpr std::int64_t rows_to = 48;
 
 }  // namespace gaussweep::batched
