@@ -8,6 +8,7 @@
 /// 4m + j. Thus neighbours in memory are one thread's.
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/simt/simt.hpp"
@@ -16,6 +17,21 @@ namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
 constexpr int width = 32;  ///< columns of a panel
 constexpr int eight = 8;   ///< steps of a product
+
+/// Blocks of Rows threads that a multiprocessor is to have at once: 128 registers a thread.
+template <int Rows>
+constexpr int blocks_at_once = 512 / Rows;
+
+/// Calls launch(std::integral_constant of Rows) for the fewest threads. @pre n <= 512
+template <class Launch>
+void for_rows(std::int64_t n, Launch&& launch) {
+  if (n <= 32) return launch(std::integral_constant<int, 32>());
+  if (n <= 64) return launch(std::integral_constant<int, 64>());
+  if (n <= 96) return launch(std::integral_constant<int, 96>());
+  if (n <= 128) return launch(std::integral_constant<int, 128>());
+  if (n <= 256) return launch(std::integral_constant<int, 256>());
+  launch(std::integral_constant<int, 512>());
+}
 
 __device__ __forceinline__ int lane() {
   return static_cast<int>(threadIdx.x) % 32;

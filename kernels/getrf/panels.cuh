@@ -13,7 +13,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/getrf/largest.cuh"
@@ -489,20 +488,5 @@ class Panels {
   int step_ = row_;
   T y_ = 0;  ///< of the right-hand side
 };
-
-/// Blocks of Rows threads that a multiprocessor is to have at once: 128 registers a thread.
-template <int Rows>
-constexpr int blocks_at_once = 512 / Rows;
-
-/// Calls launch(std::integral_constant of Rows) for the fewest threads. @pre n <= 512
-template <class Launch>
-void for_rows(std::int64_t n, Launch&& launch) {
-  if (n <= 32) return launch(std::integral_constant<int, 32>());
-  if (n <= 64) return launch(std::integral_constant<int, 64>());
-  if (n <= 96) return launch(std::integral_constant<int, 96>());
-  if (n <= 128) return launch(std::integral_constant<int, 128>());
-  if (n <= 256) return launch(std::integral_constant<int, 256>());
-  launch(std::integral_constant<int, 512>());
-}
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::panels
