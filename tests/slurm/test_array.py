@@ -1,6 +1,8 @@
 """array.sbatch, nightly.sh and architectures.sh: merge and report come however the sweeps ended, and name what is
 missing."""
 
+import shutil
+
 import case
 
 
@@ -82,6 +84,13 @@ class Nightly(case.SlurmTest):
         none, finish = self.nightly(plan, "--resume")
         self.assertIsNone(none)
         self.cluster.output("scancel", finish)
+        # A shard whose directory was deleted runs again, and only that one.
+        shutil.rmtree(night / "shard-2-of-4")
+        again, finish = self.nightly(plan, "--resume")
+        self.assertIn("--array=2 ", self.stderr)
+        self.assertEqual(self.cluster.wait_for_end(finish), 0)
+        self.assertEqual((night / "missing.txt").read_text(), "")
+        self.assertEqual(len(self.records(night / "results.h5")), total)
         # Those of an edited plan may have other trials.
         plan.write_text(plan.read_text() + "# edited\n")
         self.script("array.sbatch", plan, "-o", night, "--shards", 4, "--env", self.site, "--resume", "--dry-run")
