@@ -37,7 +37,9 @@ there=()
 for file in "${sources[@]}"; do if [[ -f $file ]]; then there+=("$file"); fi; done
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 version=$([[ -n $formatter ]] && "$formatter" --version | sed -n 's/.*version \([0-9]*\)\..*/\1/p')
-if [[ $version == 14 ]]; then
+if [[ ${#there[@]} -eq 0 ]]; then
+  :
+elif [[ $version == 14 ]]; then
   # All in one process: it starts as long as it formats.
   said=$(printf '%s\0' "${there[@]}" | xargs -0r "$formatter" --dry-run -Werror 2>&1) || {
     while read -r places file; do
