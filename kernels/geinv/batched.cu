@@ -3,9 +3,9 @@
 /// Source: gaussweep. Each matrix is a group of threads' with a row each in registers (getrf/small_rows.cuh):
 /// Gauss-Jordan elimination in place with partial pivoting. Where they do not fit, a block's in panels of 32
 /// columns (getrf/panels.cuh): LU, then both substitutions of the identity. Layout: column-major, matrices
-/// side by side; the inverse takes the place of A. Cost: 2 n^3 operations a matrix; A is read and written
-/// once, by panels n / 64 + n / 32 times. Workspace: by panels another A. A pivot that is exactly 0 gives
-/// info > 0, and the answer is then not finite. n <= 512.
+/// side by side; by panels L and U take the place of A. Cost: 2 n^3 operations a matrix; A is read and
+/// written once, by panels n / 64 + n / 32 times. Workspace: none. A pivot that is exactly 0 gives info > 0,
+/// and the answer is then not finite. n <= 512.
 
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
@@ -16,16 +16,18 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
+/// At order 96 in double two blocks' registers fit.
 template <class T, class S>
-__global__ void __launch_bounds__(S::threads) invert_small(std::int64_t count, int n, T* a, int* info) {
+__global__ void __launch_bounds__(S::threads, S::threads == 384 ? 2 : 1)
+    invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
   __shared__ small::Desk<T, S> desks[S::systems];
   const small::Seat<S> seat;
   const bool inside = seat.system < count;
   small::Rows<T, S> rows(desks[seat.desk], seat.thread);
-  T* const own = inside ? a + seat.system * n * n : nullptr;
-  rows.load({own, n, n});
+  const std::int64_t first = seat.system * n * n;
+  rows.load({inside ? a + first : nullptr, n, n});
   const int found = rows.invert();
-  rows.store_inverse({own, n, n});
+  rows.store_inverse({inside ? x + first : nullptr, n, n});
   if (inside && seat.thread == 0) info[seat.system] = found;
 }
 
@@ -36,7 +38,7 @@ __global__ void __launch_bounds__(Rows, panels::blocks_at_once<Rows>)
   const std::int64_t s = blockIdx.x, first = s * n * n;
   panels::Panels<T, Rows, false> system(desk, {a + first, n, Uplo::lower});
   const int found = system.factor();
-  system.invert(x + first);
+  system.solve(nullptr, x + first, n);
   if (threadIdx.x == 0) info[s] = found;
 }
 
@@ -47,17 +49,18 @@ void geinv_batched(Context& context, Operands<T>& op, const Parameters& paramete
   const Shape& shape = op.shape;
   context.stage("invert");
   if (batched::is_by_panels(shape.n, parameters, batched::most_rows)) {
-    T* const x = op.workspace.template take<T>(shape.n * shape.n * shape.batch);
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, invert_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
-                   static_cast<int>(shape.n), op.a.data, x, op.info);
+                   static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
     });
   }
-  small::for_order<T, 1, false>(shape.n, [&](auto share) {
+  const auto launch = [&](auto share) {
     using S = decltype(share);
     simt::launch(context, invert_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
-                 shape.batch, static_cast<int>(shape.n), op.a.data, op.info);
-  });
+                 shape.batch, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
+  };
+  if (sizeof(T) == 8 && shape.n > 96) return launch(small::Share<128, 8, 1, false>());
+  small::for_order<T, 1, false>(shape.n, launch);
 }
 
 GAUSSWEEP_INSTANTIATE(geinv_batched)

@@ -96,12 +96,9 @@ Method batched() {
       "batched",
       "Gauss-Jordan elimination of many small matrices, or LU, rows or panels of them in registers",
       "gaussweep");
+  method.answer = AnswerIn::x;
   method.parameters = batched::parameters();
   method.accepts = batched::accepts;
-  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
-    const bool by_panels = batched::is_by_panels(shape.n, parameters, batched::most_rows);
-    return by_panels ? workspace_piece(shape.n * shape.n * shape.batch, element) : 0;
-  };
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_batched)));
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/core/matrix.hpp"
 #include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/simt/simt.hpp"
 
@@ -17,6 +18,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
 constexpr int width = 32;  ///< columns of a panel
 constexpr int eight = 8;   ///< steps of a product
+constexpr int pitch = 36;  ///< of rows on the desk
 
 /// Blocks of Rows threads that a multiprocessor is to have at once: 128 registers a thread.
 template <int Rows>
@@ -32,6 +34,33 @@ void for_rows(std::int64_t n, Launch&& launch) {
   if (n <= 256) return launch(std::integral_constant<int, 256>());
   launch(std::integral_constant<int, 512>());
 }
+
+constexpr int group = 4;  ///< steps between two barriers in float
+
+constexpr int block_pitch = 33;  ///< of a triangle's rows
+
+/// What a system's threads share. What has two of a kind takes turns, so that one barrier is enough.
+template <class T, int Rows>
+struct Desk {
+  static constexpr int warps = Rows / 32;
+  static constexpr int squares = Rows / eight * 64, block = width * block_pitch;
+  alignas(16) T rows[2][eight][pitch];       ///< before the steps that took them
+  alignas(16) T candidate[2][warps][width];  ///< the row that each warp would take
+  T beside[2][warps];                        ///< its right-hand side
+  T multipliers[2][group][group];
+  T triangles[squares > block ? squares : block];  ///< minus inverses of eight steps each; or a block of U
+  T unknowns[width];
+  int place[2][warps];  ///< of the candidates
+  int pivots[Rows];     ///< of each step
+};
+
+/// A system on the device, n x n in columns; of a symmetric one the triangle `uplo`.
+template <class T>
+struct System {
+  T* a;
+  int n;
+  Uplo uplo;
+};
 
 __device__ __forceinline__ int lane() {
   return static_cast<int>(threadIdx.x) % 32;
@@ -98,14 +127,27 @@ __device__ __forceinline__ void multiply_square(double (&left)[2][4], const doub
   }
 }
 
-/// Two elements side by side, read at once. @pre 16-byte aligned
-struct alignas(16) Pair {
-  double first, second;
+/// Two elements side by side, read at once. @pre aligned as both together
+template <class T>
+struct alignas(2 * sizeof(T)) Pair {
+  T first, second;
 };
-__device__ __forceinline__ void take_pair(const double* from, double& first, double& second) {
-  const Pair two = *reinterpret_cast<const Pair*>(from);
+template <class T>
+__device__ __forceinline__ void take_pair(const T* from, T& first, T& second) {
+  const auto two = *reinterpret_cast<const Pair<T>*>(from);
   first = two.first;
   second = two.second;
+}
+/// a - factor row, of Left elements, each one place to the left; the first is gone.
+template <int Left, class T>
+__device__ __forceinline__ void subtract_and_move(T factor, const T* row, T (&a)[width]) {
+  GAUSSWEEP_UNROLL
+  for (int j = 0; j < Left; j += 2) {
+    T one, two;
+    take_pair(row + j, one, two);
+    if (j > 0) a[j - 1] = std::fma(-factor, one, a[j]);
+    a[j] = std::fma(-factor, two, a[j + 1]);
+  }
 }
 
 /// What a thread has of A's columns k + 2t and k + 2t + 1 in rows row to row + 3, A n x n; 0 beyond `rows`
@@ -161,26 +203,35 @@ __device__ __forceinline__ void take_square(const double* square, bool transpose
   for (int h = 0; h < 2; ++h)
     to[h] = square[transposed ? place_in_square(g, 2 * t + h) : place_in_square(2 * t + h, g)];
 }
-/// A triangle of eight rows becomes minus its inverse, the rest of the square 0. Eight lanes have a square, a
-/// column each; all lanes of the warp call it.
-template <bool Upper, bool Unit, class T>
+/// A lower triangle of eight rows becomes minus its inverse, the rest of the square 0. Eight lanes have a
+/// square, a column each; all lanes of the warp call it.
+template <bool Unit, class T>
 __device__ __forceinline__ void invert_square(T* square) {
   const int column = lane() % eight;
   T x[eight];
   GAUSSWEEP_UNROLL
-  for (int step = 0; step < eight; ++step) {
-    const int r = Upper ? eight - 1 - step : step;
+  for (int r = 0; r < eight; ++r) {
     T sum = r == column ? T(-1) : T(0);
     GAUSSWEEP_UNROLL
-    for (int before = 0; before < step; ++before) {
-      const int c = Upper ? eight - 1 - before : before;
-      sum = std::fma(-square[place_in_square(r, c)], x[c], sum);
-    }
+    for (int c = 0; c < r; ++c) sum = std::fma(-square[place_in_square(r, c)], x[c], sum);
     x[r] = Unit ? sum : sum / square[place_in_square(r, r)];
   }
   __syncwarp();
   GAUSSWEEP_UNROLL
   for (int r = 0; r < eight; ++r) square[place_in_square(r, column)] = x[r];
+}
+/// Eight rows become the unknowns of an upper triangle. A lane has a column.
+template <class T>
+__device__ __forceinline__ void substitute_square(const T* square, T (*rows)[pitch]) {
+  T x[eight];
+  GAUSSWEEP_UNROLL
+  for (int r = eight - 1; r >= 0; --r) {
+    T sum = rows[r][lane()];
+    GAUSSWEEP_UNROLL
+    for (int c = eight - 1; c > r; --c) sum = std::fma(-square[place_in_square(r, c)], x[c], sum);
+    x[r] = sum / square[place_in_square(r, r)];
+    rows[r][lane()] = x[r];
+  }
 }
 
 /// A lane's unknown of a block of 32: `row` of U, and its right-hand side.

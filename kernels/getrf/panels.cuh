@@ -21,34 +21,6 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-constexpr int group = 4;  ///< steps between two barriers in float
-
-constexpr int pitch = 36;        ///< of rows on the desk
-constexpr int block_pitch = 33;  ///< of a triangle's rows
-
-/// What a system's threads share. What has two of a kind takes turns, so that one barrier is enough.
-template <class T, int Rows>
-struct Desk {
-  static constexpr int warps = Rows / 32;
-  static constexpr int squares = Rows / eight * 64, block = width * block_pitch;
-  alignas(16) T rows[2][eight][pitch];       ///< before the steps that took them
-  alignas(16) T candidate[2][warps][width];  ///< the row that each warp would take
-  T beside[2][warps];                        ///< its right-hand side
-  T multipliers[2][group][group];
-  T triangles[squares > block ? squares : block];  ///< minus inverses of eight steps each; or a block of U
-  T unknowns[width];
-  int place[2][warps];  ///< of the candidates
-  int pivots[Rows];     ///< of each step
-};
-
-/// A system on the device, n x n in columns; of a symmetric one the triangle `uplo`.
-template <class T>
-struct System {
-  T* a;
-  int n;
-  Uplo uplo;
-};
-
 /// A thread's part of a system. `Beside`: a right-hand side takes part in the steps.
 template <class T, int Rows, bool Symmetric, bool Beside = false>
 class Panels {
@@ -66,12 +38,17 @@ class Panels {
     for (int first = 0; first < n_; first += width) {
       T a[width];
       if constexpr (Symmetric && tensor) {
-        subtract_symmetric(first, a);
+        first == 0 ? load(first, a) : subtract_symmetric(first, a);
       } else {
         load(first, a);
-        Symmetric ? eliminate_symmetric(first, a) : eliminate(first, a);
+        if (first > 0) Symmetric ? eliminate_symmetric(first, a) : eliminate(first, a);
       }
-      Symmetric ? factor_symmetric(first, a, info) : factor_panel(first, a, info);
+      if (Symmetric) {
+        __syncthreads();
+        take_symmetric_steps<width>(first, a, info);
+      } else {
+        factor_panel(first, a, info);
+      }
     }
     return info;
   }
@@ -110,36 +87,38 @@ class Panels {
     }
   }
 
-  /// X = A^-1 B for any number of columns, after factor(); b null: the identity.
+  /// X = A^-1 B for any number of columns, after factor(); b null: the identity, whose columns then come in
+  /// the order in which steps took their rows, so that each begins with zeros.
   __device__ void solve(const T* b, T* x, int columns) {
-    if (Symmetric && tensor) invert_triangles<false>();
+    if (Symmetric && tensor) take_triangles();
+    if (b == nullptr && row_ < n_) desk_.pivots[step_] = row_;
     GAUSSWEEP_ROLLED
     for (int first = 0; first < columns; first += width) {
       T a[width];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < width; ++c) {
         const bool inside = row_ < n_ && first + c < columns;
-        a[c] = !inside ? T(0) : b != nullptr ? b[at(row_, first + c)] : T(row_ == first + c ? 1 : 0);
+        a[c] = !inside ? T(0) : b != nullptr ? b[at(row_, first + c)] : T(step_ == first + c ? 1 : 0);
       }
-      substitute_down(a);
-      store(x, row_, first, columns, a);
+      substitute_down(b != nullptr ? 0 : first, a);
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < width; ++c) {
+        if (row_ < n_ && first + c < columns)
+          x[at(row_, b != nullptr ? first + c : desk_.pivots[first + c])] = a[c];
+      }
     }
-    if (!Symmetric && tensor) invert_triangles<true>();
+    if (!Symmetric && tensor) take_triangles();
     GAUSSWEEP_ROLLED
     for (int first = 0; first < columns; first += width) {
       T a[width];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < width; ++c) a[c] = row_ < n_ && first + c < columns ? x[at(row_, first + c)] : T(0);
       substitute_up(a);
-      store(x, step_, first, columns, a);
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < width; ++c) {
+        if (row_ < n_ && first + c < columns) x[at(step_, first + c)] = a[c];
+      }
     }
-  }
-
-  /// A^-1 into `x` and then into the place of A, after factor().
-  __device__ void invert(T* x) {
-    solve(nullptr, x, n_);
-    __syncthreads();  // what is overwritten is another thread's
-    for (int j = 0; row_ < n_ && j < n_; ++j) *place_of(row_, j) = x[at(row_, j)];
   }
 
   /// Moves the rows of L and U to their places; pivots as LAPACK's, but from 0.
@@ -173,12 +152,6 @@ class Panels {
   __device__ int at(int i, int j) const { return i + j * n_; }
   /// Element k of the row of U.
   __device__ T upper(int k) const { return Symmetric ? *place_of(k, row_) : *place_of(row_, k); }
-  __device__ void store(T* x, int i, int first, int columns, const T (&a)[width]) const {
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < width; ++c) {
-      if (row_ < n_ && first + c < columns) x[at(i, first + c)] = a[c];
-    }
-  }
 
   /// The multipliers of steps k to k + 3; 0 of steps that do not change the row.
   __device__ void fetch(int k, int steps, T (&out)[group]) const {
@@ -199,7 +172,7 @@ class Panels {
 
   /// What steps [0, steps) subtract from the row.
   __device__ void eliminate(int steps, T (&a)[width]) {
-    if constexpr (tensor) return sweep<true>(steps, a);
+    if constexpr (tensor) return sweep<true>(0, steps, a);
     T next[group];
     fetch(0, steps, next);
     __syncthreads();
@@ -281,111 +254,123 @@ class Panels {
 
   /// The steps of a panel, which is written column by column.
   __device__ void factor_panel(int first, T (&a)[width], int& info) {
-    constexpr int warps = Desk<T, Rows>::warps;
-    const int lane = row_ % 32, warp = row_ / 32;
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < width; ++c) {
-      if (first + c >= n_) break;
-      const int turn = c % 2;
-      const bool may = step_ >= first + c && row_ < n_;
-      const int own_lane = lane_of_largest(may, a[c]);
-      if (lane == own_lane) {
+    take_steps<width>(first, a, info);
+    if constexpr (tensor) {
+      const int own = step_ - first, k = step_ / eight * eight;
+      if (own >= 0 && own < width) {
         GAUSSWEEP_UNROLL
-        for (int j = c; j < width; ++j) desk_.candidate[turn][warp][j] = a[j];
+        for (int c = 0; c < eight; ++c)
+          square_of(step_)[place_in_square(own % eight, c)] =
+              row_ < n_ && k + c < n_ ? *place_of(row_, k + c) : T(0);
+      }
+      __syncthreads();
+      if (row_ / 32 == first / 32) invert_square<true>(square_of(first + lane()));
+    }
+  }
+  /// Its last Left columns. They move to the left by one in every step, which keeps the loop one: a panel's
+  /// steps one after another are more than the caches of instructions hold.
+  template <int Left>
+  __device__ void take_steps(int first, T (&a)[width], int& info) {
+    constexpr int warps = Desk<T, Rows>::warps;
+    const int warp = row_ / 32, begin = first + width - Left, end = min(begin + eight, n_);
+    GAUSSWEEP_ROLLED
+    for (int k = begin; k < end; ++k) {
+      const int turn = k % 2;
+      const bool may = step_ >= k && row_ < n_;
+      const int own_lane = lane_of_largest(may, a[0]);
+      if (lane() == own_lane) {
+        GAUSSWEEP_UNROLL
+        for (int j = 0; j < Left; ++j) desk_.candidate[turn][warp][j] = a[j];
         desk_.place[turn][warp] = step_;
         if (Beside) desk_.beside[turn][warp] = y_;
-      } else if (own_lane < 0 && lane == 0) {
+      } else if (own_lane < 0 && lane() == 0) {
         desk_.place[turn][warp] = none;
       }
       __syncthreads();
       int takes = 0;
       if (warps > 1) {
-        const int of_lane = lane % warps;
-        takes = lane_of_largest(lane < warps && desk_.place[turn][of_lane] != none,
-                                desk_.candidate[turn][of_lane][c]);
+        const int of_lane = lane() % warps;
+        takes = lane_of_largest(lane() < warps && desk_.place[turn][of_lane] != none,
+                                desk_.candidate[turn][of_lane][0]);
       }
       const T* const taken = desk_.candidate[turn][takes];
-      const T pivot = taken[c];
+      const T pivot = taken[0];
       const int place = desk_.place[turn][takes];
-      if (pivot == T(0) && info == 0) info = first + c + 1;
+      if (pivot == T(0) && info == 0) info = k + 1;
       // As if the row in the place of this step were exchanged with the one that it takes.
-      if (step_ == first + c) step_ = place;
-      if (warp == takes && lane == own_lane) {
-        step_ = first + c;
-        desk_.pivots[step_] = place;
-      } else if (may) {
-        const T factor = pivot != T(0) ? a[c] / pivot : T(0);  // at 0 all of the column is 0
-        GAUSSWEEP_UNROLL
-        for (int j = c + 1; j < width; ++j) a[j] = std::fma(-factor, taken[j], a[j]);
-        if (Beside) y_ = std::fma(-factor, desk_.beside[turn][takes], y_);
-        a[c] = factor;
+      if (step_ == k) step_ = place;
+      const bool is_taken = warp == takes && lane() == own_lane;
+      T factor = 0;
+      if (is_taken) {
+        step_ = k;
+        desk_.pivots[k] = place;
+      } else if (may && pivot != T(0)) {  // at 0 all of the column is 0
+        factor = a[0] / pivot;
       }
-      if (row_ < n_) *place_of(row_, first + c) = a[c];
-    }
-    if constexpr (tensor) {
-      const int own = step_ - first;
-      if (own >= 0 && own < width) {
+      const bool changes = may && !is_taken;
+      if (row_ < n_) *place_of(row_, k) = changes ? factor : a[0];
+      if (changes) {
+        subtract_and_move<Left>(factor, taken, a);
+      } else {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < width; ++c) {
-          if (c / eight == own / eight) square_of(step_)[place_in_square(own % eight, c % eight)] = a[c];
-        }
+        for (int j = 1; j < Left; ++j) a[j - 1] = a[j];
       }
-      __syncthreads();
-      if (warp == first / 32) invert_square<false, true>(square_of(first + lane));
+      if (Beside && changes) y_ = std::fma(-factor, desk_.beside[turn][takes], y_);
     }
+    if constexpr (Left > eight) take_steps<Left - eight>(first, a, info);
   }
-  __device__ void factor_symmetric(int first, T (&a)[width], int& info) {
-    __syncthreads();
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < width; ++c) {
-      if (first + c >= n_) break;
-      T* const column = desk_.rows[0][c % 2];
-      if (row_ >= first + c && row_ < first + width) column[row_ - first] = a[c];
-      if (Beside && row_ == first + c) desk_.beside[c % 2][0] = y_;
+  template <int Left>
+  __device__ void take_symmetric_steps(int first, T (&a)[width], int& info) {
+    const int begin = first + width - Left, end = min(begin + eight, n_);
+    GAUSSWEEP_ROLLED
+    for (int k = begin; k < end; ++k) {
+      T* const column = desk_.rows[0][k % 2];  // from row k on
+      if (row_ >= k && row_ < first + width) column[row_ - k] = a[0];
+      if (Beside && row_ == k) desk_.beside[k % 2][0] = y_;
       __syncthreads();
-      const T pivot = column[c];
-      if (!(pivot > T(0)) && info == 0) info = first + c + 1;
-      if (row_ < first + c) continue;
-      const T factor = a[c] / pivot;
-      a[c] = a[c] / std::sqrt(pivot);
-      GAUSSWEEP_UNROLL
-      for (int j = c + 1; j < width; ++j) a[j] = std::fma(-factor, column[j], a[j]);
-      if (Beside && row_ > first + c) y_ = std::fma(-factor, desk_.beside[c % 2][0], y_);
-      if (row_ < n_) *place_of(row_, first + c) = a[c];
+      const T pivot = column[0];
+      if (!(pivot > T(0)) && info == 0) info = k + 1;
+      if (row_ < k) continue;
+      const T factor = a[0] / pivot;
+      if (row_ < n_) *place_of(row_, k) = a[0] / std::sqrt(pivot);
+      subtract_and_move<Left>(factor, column, a);
+      if (Beside && row_ > k) y_ = std::fma(-factor, desk_.beside[k % 2][0], y_);
     }
+    if constexpr (Left > eight) take_symmetric_steps<Left - eight>(first, a, info);
   }
 
-  /// minus the inverse of the triangle of eight steps to which `step` belongs.
+  /// minus the inverse of the triangle of eight steps to which `step` belongs; on the way up U's triangle.
   __device__ T* square_of(int step) const { return desk_.triangles + step / eight * 64; }
-  /// Of all steps: of L of a symmetric system, or of U, whose rows are divided by their pivots before.
-  template <bool Upper>
-  __device__ void invert_triangles() {
+  /// Of all steps: of L of a symmetric system, or of U.
+  __device__ void take_triangles() {
     __syncthreads();
-    const T pivot = Upper && row_ < n_ ? *place_of(row_, step_) : T(1);
-    if (Upper) pivots()[row_] = pivot;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < eight; ++c) {
       const int k = step_ / eight * eight + c;
-      const bool inside = row_ < n_ && k < n_ && (Upper ? k > step_ : k <= step_);
+      const bool inside = row_ < n_ && k < n_ && (Symmetric ? k <= step_ : k >= step_);
       square_of(step_)[place_in_square(step_ % eight, c)] =
-          inside ? *place_of(row_, k) / pivot : T(k == step_ ? 1 : 0);
+          inside ? *place_of(row_, k) : T(k == step_ ? 1 : 0);
     }
     __syncthreads();
-    invert_square<Upper, Upper>(square_of(row_));
+    if (Symmetric) invert_square<false>(square_of(row_));
   }
-  /// Of the rows of U; nobody looks for one any more.
-  __device__ T* pivots() const { return &desk_.candidate[0][0][0]; }
 
-  /// L y = a, or L^T x = a, U x = a, of `steps` steps.
+  /// L y = a, or L^T x = a, U x = a, of the steps from `begin` to before `steps`. U is substituted: an
+  /// inverse of eight steps of it may be large, so that its rows' errors would be, and differ from row to
+  /// row.
+  /// @pre begin is a multiple of eight; 0 on the way up
   template <bool Forward>
-  __device__ void sweep(int steps, T (&a)[width]) {
+  __device__ void sweep(int begin, int steps, T (&a)[width]) {
+    constexpr bool substitutes = !Symmetric && !Forward;
     const bool by_rows = Symmetric && (system_.uplo == Uplo::upper) == Forward;
     const Fetch fetch(system_.a, n_, n_, min(steps, n_), by_rows);
-    const int groups = (steps + eight - 1) / eight, row = first_of_four(), t = lane() % 4;
+    const int groups = (steps - begin + eight - 1) / eight, row = first_of_four(), t = lane() % 4;
     int step_of[4];
     GAUSSWEEP_UNROLL
     for (int i = 0; i < 4; ++i) step_of[i] = __shfl_sync(0xffffffffu, step_, lane() / 4 * 4 + i);
-    const auto first_of = [&](int turn) { return eight * (Forward ? turn : groups - 1 - turn); };
+    const auto first_of = [&](int turn) {
+      return Forward ? begin + eight * turn : eight * (groups - 1 - turn);
+    };
     double next[2][4];
     fetch.take(row, first_of(0), next);
     panels::turn(a);
@@ -402,21 +387,23 @@ class Panels {
         for (int h = 0; h < 2; ++h) {
           const int apart = own - 2 * t - h;
           left[h][i] = (Forward ? own >= eight : own < 0) ? next[h][i] : apart == 0 ? -1.0 : 0.0;
+          if (substitutes) left[h][i] = -left[h][i];
         }
         if (own < 0 || own >= eight) continue;
-        const double pivot = Symmetric || Forward ? 1 : pivots()[row + i], inverse = 1 / pivot;
-        const bool divides = inverse - inverse != 0;
         GAUSSWEEP_UNROLL
-        for (int s = 0; s < 8; ++s) {  // all of it comes back by the inverse
-          double& element = a[8 * i + s];
-          if (divides) element /= pivot;
-          desk[own][8 * t + s] = divides ? element : element * inverse;
-          element = 0;
+        for (int s = 0; s < 8; ++s) {  // all of it comes back by the product
+          desk[own][8 * t + s] = a[8 * i + s];
+          a[8 * i + s] = 0;
         }
       }
       __syncthreads();
-      take_square(square_of(k), Symmetric && !Forward, square);
-      multiply_square(left, square);
+      if (substitutes) {
+        if (row_ < 32) substitute_square(square_of(k), desk);
+        __syncthreads();
+      } else {
+        take_square(square_of(k), Symmetric && !Forward, square);
+        multiply_square(left, square);
+      }
       if (turn + 1 < groups) fetch.take(row, first_of(turn + 1), next);
       multiply(a, left, [&](int h, int j, double& first, double& second) {
         take_pair(&desk[2 * t + h][lane() / 4 * 4 + j], first, second);
@@ -425,8 +412,9 @@ class Panels {
     panels::turn(a);
   }
 
-  __device__ void substitute_down(T (&a)[width]) {
-    if constexpr (tensor) return sweep<true>(n_, a);
+  /// @param begin before this step all of `a` is 0
+  __device__ void substitute_down(int begin, T (&a)[width]) {
+    if constexpr (tensor) return sweep<true>(begin, n_, a);
     if (Symmetric) {
       substitute<true>(a);
     } else {
@@ -434,7 +422,7 @@ class Panels {
     }
   }
   __device__ void substitute_up(T (&a)[width]) {
-    if constexpr (tensor) return sweep<false>(n_, a);
+    if constexpr (tensor) return sweep<false>(0, n_, a);
     substitute<false>(a);
   }
 

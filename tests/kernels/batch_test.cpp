@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -64,6 +65,33 @@ TEST(Batch, MoreColumnsThanThereMayBeAreRefused) {
   spec.rows = spec.cols = 1000;
   spec.batch = 3000000;
   EXPECT_THROW(generate<float>(spec), std::invalid_argument);
+}
+
+/// An inverse of a few steps of U would be as inaccurate as these steps are ill-conditioned.
+TEST(Batch, SeveralRightHandSidesAreAsAccurateAsLapacks) {
+  const Registry registry = builtin_registry();
+  const Method& own = row_of(registry, "gesv/batched");
+  const Method& lapack = row_of(registry, "gesv/lapack");
+  const auto worst = [](const Method& method, Backend backend, const Inputs<double>& inputs,
+                        const Parameters& parameters) {
+    const auto device = cpu(backend);
+    Context context(*device);
+    const Answer<double> answer = run_method(context, method, inputs, parameters);
+    double most = 0;
+    for (const Findings& one : check_systems(method, inputs, answer, default_tolerance(method.problem)))
+      most = std::max(most, one.ratio);
+    return most;
+  };
+  for (const MatrixKind kind : {MatrixKind::uniform, MatrixKind::cauchy, MatrixKind::condition}) {
+    for (const std::int64_t n : {16, 40}) {
+      const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, 4, 20), kind, 36);
+      const double allowed = 3 * worst(lapack, Backend::host, inputs, defaults(lapack));
+      for (const Parameters& parameters : parameter_grid(own, {})) {
+        EXPECT_LE(worst(own, Backend::emulated, inputs, parameters), allowed)
+            << describe(own, Backend::emulated, inputs.shape, parameters, to_string(kind), "double");
+      }
+    }
+  }
 }
 
 /// A method, where it runs without a GPU, and what it runs on.
