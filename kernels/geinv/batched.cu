@@ -16,10 +16,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// At order 96 in double two blocks' registers fit.
 template <class T, class S>
-__global__ void __launch_bounds__(S::threads, S::threads == 384 ? 2 : 1)
-    invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
+__device__ __forceinline__ void invert_rows(std::int64_t count, int n, const T* a, T* x, int* info) {
   __shared__ small::Desk<T, S> desks[S::systems];
   const small::Seat<S> seat;
   const bool inside = seat.system < count;
@@ -29,6 +27,17 @@ __global__ void __launch_bounds__(S::threads, S::threads == 384 ? 2 : 1)
   const int found = rows.invert();
   rows.store_inverse({inside ? x + first : nullptr, n, n});
   if (inside && seat.thread == 0) info[seat.system] = found;
+}
+template <class T, class S>
+__global__ void __launch_bounds__(S::threads)
+    invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
+  invert_rows<T, S>(count, n, a, x, info);
+}
+/// The same, two blocks at once on a multiprocessor: their registers fit at order 96 in double.
+template <class T, class S>
+__global__ void __launch_bounds__(S::threads, 2)
+    invert_twice(std::int64_t count, int n, const T* a, T* x, int* info) {
+  invert_rows<T, S>(count, n, a, x, info);
 }
 
 template <class T, int Rows>
@@ -48,19 +57,19 @@ template <class T>
 void geinv_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("invert");
-  if (batched::is_by_panels(shape.n, parameters, batched::most_rows)) {
+  if (batched::is_by_panels(shape.n, parameters, sizeof(T) == 8 ? 96 : batched::most_rows)) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, invert_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
                    static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
     });
   }
-  const auto launch = [&](auto share) {
+  small::for_order<T, 1, false>(shape.n, [&](auto share) {
     using S = decltype(share);
-    simt::launch(context, invert_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
-                 shape.batch, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
-  };
-  if (sizeof(T) == 8 && shape.n > 96) return launch(small::Share<128, 8, 1, false>());
-  small::for_order<T, 1, false>(shape.n, launch);
+    auto kernel = invert_small<T, S>;
+    if constexpr (S::threads == 384) kernel = invert_twice<T, S>;
+    simt::launch(context, kernel, small::blocks_for<S>(shape.batch), dim3(S::threads), 0, shape.batch,
+                 static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
+  });
 }
 
 GAUSSWEEP_INSTANTIATE(geinv_batched)

@@ -48,7 +48,7 @@ template <class T>
 void getrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
-  if (batched::is_by_panels(shape.n, parameters, batched::rows_to)) {
+  if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T)))) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, factor_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
                    static_cast<int>(shape.n), op.a.data, op.pivots, op.info);

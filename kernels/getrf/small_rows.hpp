@@ -1,6 +1,7 @@
 #pragma once
 /// What the tables know of small systems: rows in registers (small_rows.cuh), or panels of them (panels.cuh).
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ constexpr std::int64_t most_rows = 128, most_of_panels = 512;
 inline std::vector<Parameter> parameters() {
   return {choice_parameter("kernel", {"auto", "rows", "panels"},
                            "whole rows in registers, to order 128, or panels of 32 columns; auto: rows to "
-                           "order 48, geinv to 128")};
+                           "order 16 to 48, geinv to 96 or 128")};
 }
 
 inline bool accepts(const Shape& shape, const Parameters& parameters) {
@@ -26,7 +27,10 @@ inline bool is_by_panels(std::int64_t n, const Parameters& parameters, std::int6
   const std::string& kernel = parameters.choice("kernel");
   return kernel == "auto" ? n > last : kernel == "panels";
 }
-/// Of LU and Cholesky, as measured on an H100 (docs/performance.md).
-constexpr std::int64_t rows_to = 48;
+/// Of LU, as measured on an H100 (docs/performance.md). Rows take four right-hand sides at a time, and factor
+/// A for each four.
+constexpr std::int64_t rows_to(std::size_t element, std::int64_t nrhs = 1) {
+  return std::min<std::int64_t>(element == 8 ? 32 : 48, 64 / ((nrhs + 3) / 4));
+}
 
 }  // namespace gaussweep::batched

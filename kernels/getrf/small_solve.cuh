@@ -76,7 +76,7 @@ template <class T, bool Symmetric>
 void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.stage("solve");
   const Shape& shape = op.shape;
-  if (batched::is_by_panels(shape.n, parameters, batched::rows_to)) {
+  if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T), shape.nrhs))) {
     const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
     return panels::for_rows(shape.n, [&](auto rows) {
       const auto kernel =

@@ -46,8 +46,7 @@ template <class T>
 void potrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
-  const bool fills_panel = sizeof(T) == 8 && shape.n > 16 && shape.n <= panels::width;
-  if (batched::is_by_panels(shape.n, parameters, fills_panel ? 16 : batched::rows_to)) {
+  if (batched::is_by_panels(shape.n, parameters, sizeof(T) == 8 ? 16 : batched::rows_to(sizeof(T)))) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, cholesky_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
                    static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
