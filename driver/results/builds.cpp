@@ -6,11 +6,12 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 
 namespace gaussweep::driver {
 
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit) {
-  std::map<std::string, std::int64_t> counts;
+  std::map<std::string_view, std::int64_t> counts;
   for (const io::Record& record : records) {
     if (!record.commit.empty() && record.status != io::Status::skipped) ++counts[record.commit];
   }

@@ -30,56 +30,12 @@ namespace fs = std::filesystem;
 
 constexpr int most_shards = 100'000;
 
-// Where a member's opening begins; std::string_view::find stops at each of a line's hundreds of quotation
-// marks.
-std::size_t place_of(std::string_view line, std::string_view opening) {
-  const void* found = ::memmem(line.data(), line.size(), opening.data(), opening.size());
-  return found == nullptr ? std::string_view::npos
-                          : static_cast<std::size_t>(static_cast<const char*>(found) - line.data());
-}
-
-// The text of a string member of a line of the journal. Within JSON's strings quotation marks are escaped, so
-// the pattern can match at a member only.
-std::string_view member(std::string_view line, std::string_view opening) {
-  const auto start = place_of(line, opening);
-  if (start == std::string_view::npos) return {};
-  const auto first = start + opening.size();
-  const auto end = line.find('"', first);
-  return end == std::string_view::npos ? std::string_view{} : line.substr(first, end - first);
-}
-
-// And that of a whole number; `otherwise` where the line does not have it.
-std::string_view number_member(std::string_view line, std::string_view opening, std::string_view otherwise) {
-  const auto start = place_of(line, opening);
-  if (start == std::string_view::npos) return otherwise;
-  const auto first = start + opening.size();
-  return line.substr(first, line.find_first_of(",}", first) - first);
-}
-
 bool is_hdf5(const fs::path& path) {
   const io::Opened opened = io::open_regular(path);
   if (!opened) throw io::InputError(fmt::format("{}: cannot be read: {}", path.string(), opened.why));
   std::array<char, 8> head{};
   return ::pread(opened.file.fd(), head.data(), head.size(), 0) == 8 &&
          std::string_view(head.data(), 8) == std::string_view("\x89HDF\r\n\x1a\n", 8);
-}
-
-void take_journal(Loaded& loaded, const fs::path& path, bool with_details) {
-  io::JournalContents contents = io::read_journal(path, with_details);
-  loaded.from_journal = true;
-  loaded.has_notes = !contents.notes.empty();
-  if (contents.torn) {
-    loaded.remarks.push_back(
-        fmt::format("{}: the last line is incomplete (a writer was killed or is writing) and was left out",
-                    path.string()));
-  }
-  if (contents.damaged > 0) {
-    loaded.remarks.push_back(fmt::format("{}: {} damaged line{} left out ({}{})", path.string(),
-                                         contents.damaged, contents.damaged == 1 ? " was" : "s were",
-                                         contents.damaged == 1 ? "" : "the first is ",
-                                         io::first_damage(contents)));
-  }
-  loaded.results = results_of(std::move(contents));
 }
 
 // A results.h5 of wherever: in a process of its own, for HDF5 stumbles over some damaged ones.
@@ -92,6 +48,53 @@ io::Results read_file(const fs::path& path, bool with_details, std::vector<std::
                     path.string()));
   }
   return results;
+}
+
+// Takes what a run's results.h5 holds, where that agrees with the undamaged lines of its journal.
+bool take_results(Loaded& loaded, const fs::path& path, const std::vector<io::Record>& journal,
+                  bool with_details) {
+  std::vector<std::string> remarks;
+  try {
+    io::Results results = read_file(path, with_details, remarks);
+    std::unordered_map<std::string_view, const io::Record*> all;
+    for (const io::Record& record : results.records) all[record.key] = &record;
+    const bool agrees = std::all_of(journal.begin(), journal.end(), [&](const io::Record& record) {
+      const auto found = all.find(record.key);
+      return found != all.end() && found->second->status == record.status &&
+             found->second->start_time == record.start_time && found->second->run_id == record.run_id &&
+             found->second->expected == record.expected;
+    });
+    if (agrees) {
+      loaded.results = std::move(results);
+      remarks.push_back(fmt::format("{} has the records of the damaged lines and was read", path.string()));
+    } else {
+      remarks.push_back(fmt::format("{} is not what the journal says and was not read", path.string()));
+    }
+    loaded.remarks.insert(loaded.remarks.end(), remarks.begin(), remarks.end());
+    return agrees;
+  } catch (const io::InputError& e) {
+    loaded.remarks.push_back(fmt::format("{} cannot be read ({})", path.string(), e.what()));
+    return false;
+  }
+}
+
+// The journal's records; in a run directory, where lines of it are damaged, those of its results.h5.
+void take_journal(Loaded& loaded, const fs::path& path, const fs::path& results, bool with_details) {
+  io::JournalContents contents = io::read_journal(path, with_details);
+  loaded.has_notes = !contents.notes.empty();
+  if (contents.torn) {
+    loaded.remarks.push_back(
+        fmt::format("{}: the last line is incomplete (a writer was killed or is writing) and was left out",
+                    path.string()));
+  }
+  if (contents.damaged > 0) {
+    loaded.remarks.push_back(fmt::format("{}: {} damaged line{} left out ({}{})", path.string(),
+                                         contents.damaged, contents.damaged == 1 ? " was" : "s were",
+                                         contents.damaged == 1 ? "" : "the first is ",
+                                         io::first_damage(contents)));
+    if (!results.empty() && take_results(loaded, results, contents.records, with_details)) return;
+  }
+  loaded.results = results_of(std::move(contents));
 }
 
 // What cannot be looked at may be there: who reads it says why not.
@@ -149,22 +152,11 @@ Loaded load_directory(const fs::path& directory, bool with_details) {
                     "as `gaussweep run PLAN -o DIR` makes it",
                     directory.string()));
   }
-  if (has_results) {
-    try {
-      loaded.results = read_file(results, with_details, loaded.remarks);
-      if (!has_journal || is_up_to_date(loaded.results.records, journal)) return loaded;
-      loaded.remarks.assign(
-          1, fmt::format("{} is not what the journal says; the journal was read", results.string()));
-    } catch (const io::InputError& e) {
-      if (!has_journal) throw;
-      loaded.results = {};
-      loaded.remarks.push_back(fmt::format(
-          "{} cannot be read; the journal was read instead ({}) (`gaussweep merge {} -o {} --force` "
-          "makes it anew)",
-          results.string(), e.what(), shell_word(journal.string()), shell_word(results.string())));
-    }
+  if (has_journal) {
+    take_journal(loaded, journal, has_results ? results : fs::path(), with_details);
+  } else {
+    loaded.results = read_file(results, with_details, loaded.remarks);
   }
-  take_journal(loaded, journal, with_details);
   return loaded;
 }
 
@@ -201,34 +193,6 @@ std::vector<std::string> missing_shards(const std::vector<fs::path>& directories
   return missing;
 }
 
-bool is_up_to_date(const std::vector<io::Record>& results, const fs::path& journal) {
-  struct Expected {
-    const io::Record* record;
-    bool is_last = false;  // the last line of its key is this record
-  };
-  std::unordered_map<std::string_view, Expected> all;
-  all.reserve(results.size());
-  for (const io::Record& record : results) all[record.key].record = &record;
-  bool agrees = true;
-  io::for_lines(journal, [&](const std::vector<std::string_view>& lines) {
-    for (const std::string_view text : lines) {
-      // A record's first member in alphabetical order spares most lines the search for a note.
-      constexpr std::string_view first_member = "{\"allocate_";
-      const bool is_record = text.compare(0, first_member.size(), first_member) == 0;
-      if (!is_record && place_of(text, "\"note\":") != std::string_view::npos) continue;
-      const auto found = all.find(member(text, "\"key\":\""));
-      agrees = agrees && found != all.end();  // else newer, damaged, or not written by us: let the reader say
-      if (!agrees) return;
-      const io::Record& record = *found->second.record;
-      found->second.is_last = member(text, "\"status\":\"") == record.status &&
-                              member(text, "\"start_time\":\"") == record.start_time &&
-                              member(text, "\"run_id\":\"") == record.run_id &&
-                              number_member(text, "\"expected\":", "-1") == std::to_string(record.expected);
-    }
-  });
-  return agrees && std::all_of(all.begin(), all.end(), [](const auto& each) { return each.second.is_last; });
-}
-
 Loaded load(const fs::path& path, bool with_details) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -244,7 +208,7 @@ Loaded load(const fs::path& path, bool with_details) {
   } else if (is_hdf5(path)) {
     loaded.results = read_file(path, with_details, loaded.remarks);
   } else {
-    take_journal(loaded, path, with_details);
+    take_journal(loaded, path, {}, with_details);
     if (loaded.results.records.empty() && !loaded.has_notes) {
       throw io::InputError(fmt::format("{}: neither a results.h5 nor a journal of gaussweep", path.string()));
     }

@@ -13,15 +13,14 @@ struct Loaded {
   io::Results results;
   std::filesystem::path path;  ///< as it was asked for
   bool has_notes = false;      ///< of a journal; none where only a results file was read
-  bool from_journal = false;
   std::vector<std::string>
       remarks;  ///< what the reader should know: torn, damaged, out of date, of two builds
 };
 
-/// Reads records. A run directory: its results.h5 where that holds just what the journal does, else the
-/// journal (with the devices, hosts and attributes of an older results.h5, if there is one). A file:
-/// results.h5 or a journal, told apart by content. `with_details == false` may leave out samples, stages and
-/// histories. An HDF5 file is read in a child process: one that is damaged may crash HDF5, not this process.
+/// Reads records. A run directory: its journal; where lines of that are damaged, a results.h5 that agrees
+/// with the others; where there is none, results.h5. A file: results.h5 or a journal, told apart by content.
+/// `with_details == false` may leave out samples, stages and histories. An HDF5 file is read in a child
+/// process: one that is damaged may crash HDF5, not this process.
 /// @pre this process is no rank of MPI
 /// @throws io::InputError where there is nothing to read, or it is not ours
 Loaded load(const std::filesystem::path& path, bool with_details);
@@ -35,9 +34,5 @@ std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path,
 /// is not there". Who asks for a shard by its name does not ask for the others.
 std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>& directories,
                                         const std::vector<std::string>& asked);
-
-/// Whether each trial's last line in the journal is the record that `results` holds, found without parsing
-/// it.
-bool is_up_to_date(const std::vector<io::Record>& results, const std::filesystem::path& journal);
 
 }  // namespace gaussweep::driver

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "driver/system/clock.hpp"
@@ -15,13 +16,15 @@ namespace gaussweep::driver {
 
 std::vector<Interval> intervals_of(const io::Record& record) {
   std::vector<Interval> found;
+  found.reserve(phases().size());
   const double end = parse_time(record.end_time);
   for (const Phase& phase : phases()) {
     const double began = record.*phase.began;
     if (!std::isnan(began)) found.push_back({&phase, began, end});
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Interval& a, const Interval& b) { return a.began < b.began; });
+  const auto is_earlier = [](const Interval& a, const Interval& b) { return a.began < b.began; };
+  if (!std::is_sorted(found.begin(), found.end(), is_earlier))
+    std::stable_sort(found.begin(), found.end(), is_earlier);
   for (std::size_t i = 0; i + 1 < found.size(); ++i) found[i].ended = found[i + 1].began;
   constexpr double rounding = 1e-5;  // of the time's text
   if (!found.empty() && !(end >= found.back().began - rounding)) found.clear();
@@ -55,9 +58,9 @@ std::string DeviceUse::otherwise() const {
 }
 
 std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& records) {
-  using Key = std::tuple<std::string, std::string, std::int64_t>;
+  using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
   const auto key_of = [](const io::Record& r) { return Key{r.run_id, r.host, r.rank}; };
-  std::map<Key, std::string> gpus;
+  std::map<Key, std::string_view> gpus;
   for (const io::Record* record : records) {
     if (!record->gpu_name.empty()) gpus[key_of(*record)] = record->gpu_name;
   }

@@ -79,28 +79,25 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   return start;
 }
 
-/// When the records of the last start were made, by the clock that people set.
+/// When the records of the last start were made, by the clock that people set, as texts: they sort as times
+/// do.
 struct Span {
-  double first = io::Record::unknown, last = io::Record::unknown;
+  std::string_view first, last;
 };
-
-/// When a record's trial had ended, or, where an older one does not say, begun.
-double last_known(const io::Record& record) {
-  return std::fmax(parse_time(record.start_time), parse_time(record.end_time));
-}
 
 void estimate(SweepStatus& status, const Moment& start, const Span& span, const Moment& now) {
   if (std::isnan(start.seconds) || status.fresh == 0) return;
+  const double first = parse_time(std::string(span.first)), last = parse_time(std::string(span.last));
   // An ended or killed run: up to its last trial.
-  double taken = (status.running ? now.seconds : span.last) - start.seconds;
+  double taken = (status.running ? now.seconds : last) - start.seconds;
   if (status.running && !start.boot.empty() && start.boot == now.boot) {
     taken = now.uptime - start.uptime;
-  } else if (span.first < start.seconds - most_skew || span.last > start.seconds + taken + most_skew) {
+  } else if (first < start.seconds - most_skew || last > start.seconds + taken + most_skew) {
     status.remarks.emplace_back("the clock was set back during the run: its rate is not known");
     return;
   }
   // The start is recorded in whole seconds.
-  if (taken < 1) return;
+  if (!(taken >= 1)) return;
   status.rate = static_cast<double>(status.fresh) / taken;
 }
 
@@ -141,7 +138,10 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Mo
     if (journal.notes_before[i] > start.note && record.status != io::Status::skipped) {
       ++status.fresh;
       recent.push_back(&record);
-      span = {std::fmin(span.first, parse_time(record.start_time)), std::fmax(span.last, last_known(record))};
+      if (status.fresh == 1 || record.start_time < span.first) span.first = record.start_time;
+      // An older record does not say when its trial had ended.
+      span.last = std::max<std::string_view>(span.last,
+                                             record.end_time.empty() ? record.start_time : record.end_time);
     }
     if (is_finding(record)) ++status.findings[record.status];
     if (is_unexpected(record)) {

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -44,11 +46,12 @@ std::string_view checked_body(std::string_view line) {
   if (line.size() <= crc_bytes) return {};
   const std::string_view body = line.substr(0, line.size() - crc_bytes);
   const std::string_view tail = line.substr(body.size());
+  const char* const digits = tail.data() + crc_opening.size();
+  std::uint32_t crc = 0;
   const bool is_framed = tail.substr(0, crc_opening.size()) == crc_opening &&
+                         std::from_chars(digits, digits + crc_digits, crc, 16).ptr == digits + crc_digits &&
                          tail.substr(crc_opening.size() + crc_digits) == crc_closing;
-  return is_framed && tail.substr(crc_opening.size(), crc_digits) == crc32_text(crc32_of(body))
-             ? body
-             : std::string_view{};
+  return is_framed && crc == crc32_of(body) ? body : std::string_view{};
 }
 
 // Where the last complete line ends; bytes beyond it are torn.
@@ -98,22 +101,26 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-Line parse_line(std::string_view text, TextPool& pool) {
-  const auto damaged = [](std::string why) { return Line{std::nullopt, std::nullopt, std::move(why)}; };
+// Fills a new line in place, for a record is large.
+void parse_line(Line& line, std::string_view text, LineTexts& seen, bool with_details) {
+  const auto damaged = [&](std::string why) { line.why = std::move(why); };
   const std::string_view body = checked_body(text);
   if (body.empty()) return damaged("its checksum is absent or wrong");
-  Line line{Record(), std::nullopt, {}};
-  if (read_record_line(body, pool, *line.record)) return line;
+  if (read_record_line(body, seen, line.record.emplace(), with_details)) return;
+  line.record.reset();
   if (is_too_deep(body)) return damaged("it is nested deeper than " + std::to_string(deepest) + " levels");
   std::string object(body);
   object += '}';
   const Json json = Json::parse(object, nullptr, false);
   if (!json.is_object()) return damaged("it is no JSON object");
   try {
-    if (json.contains("note")) return {std::nullopt, read_note(json), {}};
-    return {record_from_json(json), std::nullopt, {}};
+    if (json.contains("note")) {
+      line.note = read_note(json);
+    } else {
+      line.record = record_from_json(json);
+    }
   } catch (const InputError& error) {
-    return damaged(error.what());
+    damaged(error.what());
   }
 }
 
@@ -123,10 +130,10 @@ std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool w
   const std::size_t parts = std::clamp<std::size_t>(texts.size() / least_share, 1, sharing_threads());
   std::vector<Line> lines(texts.size());
   const auto parse_part = [&](std::size_t part) {
-    TextPool pool;
+    LineTexts seen;
     const std::size_t end = texts.size() * (part + 1) / parts;
     for (std::size_t i = texts.size() * part / parts; i < end; ++i) {
-      lines[i] = parse_line(texts[i], pool);
+      parse_line(lines[i], texts[i], seen, with_details);
       if (with_details || !lines[i].record) continue;
       lines[i].record->sample_list = {};
       lines[i].record->stages = {};
@@ -140,6 +147,13 @@ std::vector<Line> parse_lines(const std::vector<std::string_view>& texts, bool w
 // Sorts the lines of a journal into records and notes.
 class Collector {
  public:
+  explicit Collector(std::size_t bytes) {
+    constexpr std::size_t usual_line_bytes = 2500, most = 2'000'000;  // of a file that is no journal
+    const std::size_t records = std::min(bytes / usual_line_bytes, most);
+    contents_.records.reserve(records);
+    contents_.notes_before.reserve(records);
+    place_of_.reserve(records);
+  }
   void take(std::vector<Line> lines) {
     for (Line& line : lines) {
       ++line_;
@@ -185,6 +199,38 @@ std::vector<std::string_view> split(std::string_view text, std::string_view& res
   }
   rest = text;
   return lines;
+}
+
+// Gives the whole lines of a file, some at a time, in order, without their newlines; whether bytes without a
+// newline follow the last of them.
+bool for_lines(const std::filesystem::path& path,
+               const std::function<void(const std::vector<std::string_view>&)>& take) {
+  const Opened opened = open_regular(path);
+  if (!opened) throw InputError("Cannot open the journal '" + path.string() + "': " + opened.why + ".");
+  const int fd = opened.file.fd();
+  struct stat facts {};
+  const std::size_t size = fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
+  const std::size_t piece = std::clamp<std::size_t>(size + 1, 4096, most_read_bytes);
+  std::string buffer;
+  std::size_t held = 0;  // of its bytes: what was read and not taken yet, from the beginning of a line
+  for (;;) {
+    if (buffer.size() < held + piece) buffer.resize(held + piece);
+    const ssize_t got = read(fd, buffer.data() + held, piece);
+    if (got < 0 && errno != EINTR)
+      throw StorageError("Cannot read the journal '" + path.string() + "': " + std::strerror(errno) + ".");
+    if (got == 0) break;
+    const std::string_view text(buffer.data(), held + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    std::string_view rest = text;
+    if (text.find('\n', held) != std::string_view::npos) {
+      take(split(text, rest));
+    } else if (text.size() > longest_line_bytes) {
+      throw InputError("Cannot read the journal '" + path.string() + "': a line does not end within " +
+                       std::to_string(longest_line_bytes >> 20) + " MiB; it is no journal of gaussweep.");
+    }
+    held = rest.size();
+    std::memmove(buffer.data(), rest.data(), held);
+  }
+  return held > 0;
 }
 
 }  // namespace
@@ -343,39 +389,10 @@ std::string first_damage(const JournalContents& contents) {
   return "line " + std::to_string(first.number) + ": " + first.why;
 }
 
-bool for_lines(const std::filesystem::path& path,
-               const std::function<void(const std::vector<std::string_view>&)>& take) {
-  const Opened opened = open_regular(path);
-  if (!opened) throw InputError("Cannot open the journal '" + path.string() + "': " + opened.why + ".");
-  const int fd = opened.file.fd();
-  struct stat facts {};
-  const std::size_t size = fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
-  const std::size_t piece = std::clamp<std::size_t>(size + 1, 4096, most_read_bytes);
-  std::string pending;  // what was read and not taken yet: begins where a line does
-  for (;;) {
-    const std::size_t before = pending.size();
-    pending.resize(before + piece);
-    const ssize_t got = read(fd, pending.data() + before, piece);
-    if (got < 0 && errno != EINTR)
-      throw StorageError("Cannot read the journal '" + path.string() + "': " + std::strerror(errno) + ".");
-    pending.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got == 0) break;
-    if (pending.find('\n', before) == std::string::npos) {
-      if (pending.size() <= longest_line_bytes) continue;
-      throw InputError("Cannot read the journal '" + path.string() + "': a line does not end within " +
-                       std::to_string(longest_line_bytes >> 20) + " MiB; it is no journal of gaussweep.");
-    }
-    std::string_view rest;
-    take(split(pending, rest));
-    pending.erase(0, pending.size() - rest.size());
-  }
-  return !pending.empty();
-}
-
 JournalContents read_journal(const std::filesystem::path& path, bool with_details) {
   struct stat facts {};
   if (stat(path.c_str(), &facts) != 0 && errno == ENOENT) return {};
-  Collector collector;
+  Collector collector(static_cast<std::size_t>(facts.st_size));
   std::future<void> collecting;  // while the next lines are read
   const bool torn = for_lines(path, [&](const std::vector<std::string_view>& texts) {
     std::vector<Line> lines = parse_lines(texts, with_details);

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <future>
 #include <string>
 #include <string_view>
@@ -88,16 +87,10 @@ struct JournalContents {
 /// The first of the damaged lines in words, "line 7: its checksum is absent or wrong"; empty without one.
 std::string first_damage(const JournalContents& contents);
 
-/// Gives the whole lines of a file, some at a time, in order, without their newlines.
-/// @return whether bytes without a newline follow the last of them
-/// @throws InputError where it cannot be opened or is no regular file, or where a line does not end within
-/// 256 MiB; StorageError where reading it fails
-bool for_lines(const std::filesystem::path& path,
-               const std::function<void(const std::vector<std::string_view>&)>& take);
-
 /// Reads a journal that may be growing. An absent file is an empty journal.
 /// `with_details == false` leaves out samples, stages and histories.
-/// @throws InputError, StorageError as `for_lines`
+/// @throws InputError where it cannot be opened or is no regular file, or where a line does not end within
+/// 256 MiB; StorageError where reading it fails
 JournalContents read_journal(const std::filesystem::path& path, bool with_details = true);
 
 }  // namespace gaussweep::io

@@ -43,19 +43,25 @@ constexpr std::pair<std::string_view, double Sample::*> sample_members[] = {
 /// Every reader returns whether the text went on as expected.
 class LineReader {
  public:
-  LineReader(std::string_view text, TextPool& pool) : rest_(text), pool_(pool) {}
+  LineReader(std::string_view text, LineTexts& seen, bool with_details)
+      : rest_(text), seen_(seen), with_details_(with_details) {}
 
   bool record(Record& record) {
     const std::vector<Field>& fields = sorted_fields();
     auto next = fields.begin();
     const auto read_member = [&](std::string_view name) {
-      if (next == fields.end() || next->name != name) {
+      if (name.data() != expected_.data()) {
         next = std::lower_bound(fields.begin(), fields.end(), name,
                                 [](const Field& f, std::string_view n) { return f.name < n; });
         if (next == fields.end() || next->name != name) return other(name, record);
       }
-      return std::visit([&](auto member) { return value(record.*member); }, (next++)->member);
+      const Field& field = *next++;
+      expected_ = next == fields.end() ? std::string_view() : next->name;
+      if (const auto* text = std::get_if<Text Record::*>(&field.member))
+        return value(record.**text, seen_.last[static_cast<std::size_t>(&field - fields.data())]);
+      return std::visit([&](auto member) { return value(record.*member); }, field.member);
     };
+    expected_ = next->name;
     // What must be there and is empty is for others to judge.
     return take('{') && members(read_member) && rest_.empty() && !record.key.empty() &&
            !record.problem.empty() && !record.method.empty() && !record.status.empty();
@@ -64,10 +70,30 @@ class LineReader {
  private:
   bool other(std::string_view name, Record& record) {
     if (name == "for_now") return value(record.for_now);
+    if (!with_details_ && (name == "sample_list" || name == "history" || name == "stages")) return skip();
     if (name == "sample_list") return samples(record.sample_list);
     if (name == "history") return array([&] { return value(record.history.emplace_back()); });
     if (name == "stages") return array([&] { return stage(record.stages.emplace_back()); });
     return false;
+  }
+
+  /// Jumps over an array or object, whatever is in it.
+  bool skip() {
+    int depth = 0;
+    do {
+      const std::size_t next = rest_.find_first_of("[]{}\"");
+      if (next == std::string_view::npos) return false;
+      const char c = rest_[next];
+      rest_.remove_prefix(next + 1);
+      if (c == '"') {
+        for (; !rest_.empty() && rest_[0] != '"'; rest_.remove_prefix(1))
+          if (rest_[0] == '\\' && rest_.size() > 1) rest_.remove_prefix(1);
+        if (!take('"')) return false;
+      } else {
+        depth += c == '[' || c == '{' ? 1 : -1;
+      }
+    } while (depth > 0);
+    return true;
   }
 
   bool stage(Stage& stage) {
@@ -111,10 +137,11 @@ class LineReader {
   bool members(Read read) {
     do {
       if (!take('"')) return false;
-      const std::size_t end = rest_.find('"');
-      if (end == std::string_view::npos) return false;
-      const std::string_view name = rest_.substr(0, end);
-      rest_.remove_prefix(end + 1);
+      std::string_view name = expected_;
+      if (name.empty() || rest_.substr(0, name.size()) != name || rest_.substr(name.size(), 1) != "\"")
+        name = rest_.substr(0, rest_.find('"'));
+      if (name.size() == rest_.size()) return false;
+      rest_.remove_prefix(name.size() + 1);
       if (!take(':') || !read(name)) return false;
     } while (take(','));
     return true;
@@ -130,21 +157,39 @@ class LineReader {
     return take(']');
   }
 
+  bool value(Text& text, LineTexts::Last& last) {
+    if (last.quoted.empty() || !take(last.quoted)) {
+      const std::string_view before = rest_;
+      if (!value(last.text)) return false;
+      last.quoted = before.substr(0, before.size() - rest_.size());
+    }
+    text = last.text;
+    return true;
+  }
+
   bool value(Text& text) {
     if (!take('"')) return false;
     bool is_plain = true;
-    std::size_t end = 0;
+    std::size_t end = 0, escapes = 0;
     for (; end < rest_.size() && rest_[end] != '"'; ++end) {
       const auto c = static_cast<unsigned char>(rest_[end]);
-      is_plain = is_plain && c >= 0x20 && c < 0x80 && c != '\\';
-      if (c == '\\') ++end;
+      is_plain = is_plain && c >= 0x20 && c < 0x80;
+      if (c != '\\') continue;
+      ++escapes;
+      const char escaped = ++end < rest_.size() ? rest_[end] : 'u';
+      is_plain = is_plain && (escaped == '"' || escaped == '\\');
     }
     if (end >= rest_.size()) return false;
     const std::string_view inside = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);
-    if (is_plain) return text = pool_.of(inside), true;
+    if (is_plain && escapes == 0) return text = seen_.pool.of(inside), true;
+    if (is_plain) {  // as in "{\"threads\":32}"
+      std::string said;
+      for (std::size_t i = 0; i < inside.size(); ++i) said += inside[i] == '\\' ? inside[++i] : inside[i];
+      return text = seen_.pool.of(said), true;
+    }
     const auto quoted = nlohmann::json::parse('"' + std::string(inside) + '"', nullptr, false);
-    return quoted.is_string() && (text = pool_.of(quoted.get_ref<const std::string&>()), true);
+    return quoted.is_string() && (text = seen_.pool.of(quoted.get_ref<const std::string&>()), true);
   }
 
   bool value(double& number) {
@@ -184,14 +229,15 @@ class LineReader {
     return is_next;
   }
 
-  std::string_view rest_;
-  TextPool& pool_;
+  std::string_view rest_, expected_;  ///< the name that comes next in most lines
+  LineTexts& seen_;
+  bool with_details_;
 };
 
 }  // namespace
 
-bool read_record_line(std::string_view body, TextPool& pool, Record& record) {
-  return LineReader(body, pool).record(record);
+bool read_record_line(std::string_view body, LineTexts& seen, Record& record, bool with_details) {
+  return LineReader(body, seen, with_details).record(record);
 }
 
 }  // namespace gaussweep::io

@@ -345,7 +345,6 @@ class Torn(SweepTest):
             target.write_bytes(whole[:size])
             done = run(["summary", directory, "--format", "csv"])
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("the journal was read instead", done.stderr)
             self.sweep(plan, "--resume")
             self.assertEqual(tables(), before)
         target.unlink()

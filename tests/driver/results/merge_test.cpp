@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <regex>
 
 #include <nlohmann/json.hpp>
 
 #include "io/files/errors.hpp"
 #include "io/records/journal.hpp"
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/io/records/record_samples.hpp"
 #include "tests/scratch.hpp"
 
 namespace gaussweep::driver {
@@ -141,9 +141,6 @@ class Loading : public ::testing::Test {
     writer.append(record);
     writer.sync();
   }
-  void write_results_of_journal() {
-    io::write_results(folder_ / "results.h5", load(folder_ / "journal.jsonl", true).results);
-  }
   testing_help::Scratch scratch_;
   const fs::path& folder_ = scratch_.folder();
 };
@@ -159,78 +156,63 @@ TEST_F(Loading, AJournalAloneRebuildsTheResults) {
   EXPECT_EQ(back.records[1].key, "key-m-2");
 }
 
-TEST_F(Loading, ResultsAreReadWhereTheyAreUpToDateElseTheJournal) {
+TEST_F(Loading, OfARunDirectoryTheJournalIsRead) {
   append(example_record("m", 1, {1}));
-  write_results_of_journal();
-  EXPECT_FALSE(load(folder_, false).from_journal);
+  io::write_results(folder_ / "results.h5", load(folder_ / "journal.jsonl", true).results);
   append(example_record("m", 2, {1}));
-  Loaded loaded = load(folder_, false);
-  EXPECT_TRUE(loaded.from_journal);
-  EXPECT_EQ(loaded.results.records.size(), 2U);
-  write_results_of_journal();
-  EXPECT_FALSE(load(folder_, false).from_journal);
-  // A retried trial: as many records as before, but another one.
+  EXPECT_EQ(load(folder_, false).results.records.size(), 2U);
+  EXPECT_TRUE(load(folder_, false).remarks.empty());
+  fs::remove(folder_ / "journal.jsonl");
+  EXPECT_EQ(load(folder_, false).results.records.size(), 1U);
+}
+
+TEST_F(Loading, DamagedLinesAreMadeUpForByAResultsFileThatAgreesWithTheOthers) {
+  const fs::path journal = folder_ / "journal.jsonl", results = folder_ / "results.h5";
+  append(example_record("m", 1, {1}));
+  append(example_record("m", 2, {1}));
+  const io::Results whole = load(journal, true).results;
+  io::testing::set_file_text(
+      journal, std::regex_replace(io::testing::file_text(journal), std::regex("\"key\":\"key-m-1"),
+                                  "\"key\":\"kex-m-1"));
+  const auto loaded_with = [&](const char* words) {
+    const Loaded loaded = load(folder_, true);
+    EXPECT_NE(loaded.remarks.at(0).find("1 damaged line was left out (line 1"), std::string::npos);
+    EXPECT_NE(loaded.remarks.back().find(words), std::string::npos) << loaded.remarks.back();
+    return loaded.results.records.size();
+  };
+  EXPECT_EQ(loaded_with("damaged"), 1U);
+  io::write_results(results, whole);
+  EXPECT_EQ(loaded_with("results.h5 has the records of the damaged lines"), 2U);
   Record retried = example_record("m", 2, {1});
-  retried.status = "failed";
-  append(retried);
-  loaded = load(folder_, false);
-  EXPECT_TRUE(loaded.from_journal);
-  EXPECT_EQ(loaded.results.records[1].status, "failed");
-  write_results_of_journal();
-  EXPECT_FALSE(load(folder_, false).from_journal);
-  // A resume whose plan expects something else.
-  retried.expected = 1;
-  append(retried);
-  loaded = load(folder_, false);
-  EXPECT_TRUE(loaded.from_journal);
-  EXPECT_EQ(loaded.results.records[1].expected, 1);
+  for (const auto change : {+[](Record& r) { r.status = "failed"; }, +[](Record& r) { r.expected = 1; }}) {
+    change(retried);
+    append(retried);
+    EXPECT_EQ(loaded_with("results.h5 is not what the journal says"), 1U);
+    io::Results made_anew = whole;
+    made_anew.records[1] = retried;
+    io::write_results(results, made_anew);
+    EXPECT_EQ(loaded_with("results.h5 has the records"), 2U);
+  }
+  io::testing::set_file_text(results, "not HDF5 at all");
+  EXPECT_EQ(loaded_with("results.h5 cannot be read"), 1U);
 }
 
-TEST_F(Loading, NotesAreNoRecords) {
+TEST_F(Loading, AResultsFileWithAFigureThatChangedOnDiskIsNotReadAtAll) {
   append(example_record("m", 1, {1}));
-  write_results_of_journal();
-  io::JournalWriter(folder_ / "journal.jsonl")
-      .append_note(io::note::Other{{{"note", "end"}, {"exit_code", 0}, {"key", "x"}}});
-  EXPECT_FALSE(load(folder_, false).from_journal);
-}
-
-TEST_F(Loading, ADamagedResultsFileIsReadFromTheJournal) {
-  append(example_record("m", 1, {1}));
-  FILE* file = std::fopen((folder_ / "results.h5").c_str(), "w");
-  std::fputs("not HDF5 at all", file);
-  std::fclose(file);
-  const Loaded loaded = load(folder_, true);
-  EXPECT_TRUE(loaded.from_journal);
-  EXPECT_EQ(loaded.results.records.size(), 1U);
-  ASSERT_EQ(loaded.remarks.size(), 1U);
-  EXPECT_NE(loaded.remarks[0].find("results.h5 cannot be read"), std::string::npos);
-}
-
-TEST_F(Loading, AFigureThatChangedOnDiskIsReadFromTheJournalAndOfAMergedFileNotAtAll) {
-  append(example_record("m", 1, {1}));
-  write_results_of_journal();
-  EXPECT_TRUE(load(folder_, true).remarks.empty());
   const fs::path results = folder_ / "results.h5";
-  std::fstream file(results, std::ios::binary | std::ios::in | std::ios::out);
-  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  io::write_results(results, load(folder_, true).results);
+  std::string whole = io::testing::file_text(results);
   // The name of a column, as the table's type has it: to HDF5 the column is merely absent.
   const std::size_t place = whole.find(std::string("residual_ratio\0", 15));
   ASSERT_NE(place, std::string::npos);
-  file.seekp(static_cast<std::streamoff>(place));
-  file.put('R');
-  file.close();
-  const Loaded loaded = load(folder_, true);
-  EXPECT_TRUE(loaded.from_journal);
-  ASSERT_EQ(loaded.results.records.size(), 1U);
-  ASSERT_EQ(loaded.remarks.size(), 1U);
-  for (const char* word :
-       {"it is damaged", "'residual_ratio' of /records", "the journal was read instead", "merge"})
-    EXPECT_NE(loaded.remarks[0].find(word), std::string::npos) << loaded.remarks[0];
+  whole[place] = 'R';
+  io::testing::set_file_text(results, whole);
   try {
     load(results, true);
-    ADD_FAILURE() << "a file without a journal beside it was believed";
+    ADD_FAILURE() << "a damaged file was believed";
   } catch (const io::InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("it is damaged"), std::string::npos);
+    for (const char* word : {"it is damaged", "'residual_ratio' of /records"})
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
   }
 }
 

@@ -16,8 +16,8 @@ using testing::full_record;
 
 bool reads(std::string line, Record& record) {
   line.pop_back();
-  TextPool pool;
-  return read_record_line(line, pool, record);
+  LineTexts seen;
+  return read_record_line(line, seen, record);
 }
 
 TEST(RecordLine, ReadsWhatTheJournalWrites) {
@@ -27,6 +27,42 @@ TEST(RecordLine, ReadsWhatTheJournalWrites) {
     Record read;
     ASSERT_TRUE(reads(to_json(written).dump(), read));
     EXPECT_EQ(to_json(read), to_json(written));
+  }
+}
+
+TEST(RecordLine, TextsOfEarlierLinesChangeNothing) {
+  std::vector<Record> records = {full_record(1), full_record(1), full_record(2), full_record(1)};
+  const char* const texts[] = {"", "{\"threads\":32}", "{\"threads\":3}", "a\\b"};
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    records[i].parameters = texts[i];
+    records[i].message = texts[3 - i];
+    lines.push_back(to_json(records[i]).dump());
+    lines.back().pop_back();
+  }
+  LineTexts seen;
+  for (const std::size_t i : {0, 0, 1, 1, 2, 3, 3, 0, 2, 1}) {
+    Record read;
+    ASSERT_TRUE(read_record_line(lines[i], seen, read)) << i;
+    EXPECT_EQ(to_json(read), to_json(records[i])) << i;
+  }
+}
+
+TEST(RecordLine, DetailsMayBeJumpedOver) {
+  Record record = full_record(1);
+  record.stages.front().kernel = "a]}\"{[\\";
+  std::string line = to_json(record).dump();
+  line.pop_back();
+  LineTexts seen;
+  Record read;
+  ASSERT_TRUE(read_record_line(line, seen, read, false));
+  record.sample_list = {};
+  record.stages = {};
+  record.history = {};
+  EXPECT_EQ(to_json(read), to_json(record));
+  for (const char* details : {"[", "{\"", "{\"\\", "[\"\\\""}) {
+    const std::string cut = line.substr(0, line.find("\"stages\":") + 9) + details;
+    EXPECT_FALSE(read_record_line(cut, seen, read, false)) << details;
   }
 }
 
@@ -101,17 +137,17 @@ TEST(RecordLine, TextThatIsNoJsonIsLeftToTheSlowReader) {
 }
 
 TEST(RecordLine, EqualTextsOfManyRecordsHaveOneStore) {
-  TextPool pool;
+  LineTexts seen;
   std::vector<Record> records(100);
+  std::string line = to_json(full_record(6)).dump();
+  line.pop_back();
   for (Record& record : records) {
-    std::string line = to_json(full_record(6)).dump();
-    line.pop_back();
-    ASSERT_TRUE(read_record_line(line, pool, record));
+    ASSERT_TRUE(read_record_line(line, seen, record));
   }
   for (const Record& record : records) EXPECT_EQ(record.gpu_name.data(), records.front().gpu_name.data());
   Record sent = record_from_json(to_json(records.front()));
   EXPECT_NE(sent.gpu_name.data(), records.front().gpu_name.data());
-  share_texts(sent, pool);
+  share_texts(sent, seen.pool);
   EXPECT_EQ(sent.gpu_name.data(), records.front().gpu_name.data());
 }
 
