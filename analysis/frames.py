@@ -274,22 +274,7 @@ def speedups(records, name, values):
         return rows.assign(speedup=[], speedup_low=[], speedup_high=[], rest=[])
     texts = parameters_of(rows)
     rows = rows.assign(rest=rows["parameters"].map(without(texts, name)))
-    same = [
-        "problem",
-        "method",
-        "precision",
-        "device",
-        "host",
-        "m",
-        "n",
-        "k",
-        "nrhs",
-        "uplo",
-        "matrix_digest",
-        "task",
-        "rest",
-        "file",
-    ]
+    same = "problem method precision device host m n k nrhs uplo matrix_digest task rest file".split()
     rows = best(rows, [*same, "value"]).sort_values([*same, "value"], kind="stable")
     group = rows.groupby(same, sort=False, observed=True)
     rows = rows[group["value"].transform("nunique") > 1]
@@ -306,25 +291,10 @@ def speedups(records, name, values):
 def call_rows(night, trials=None):
     """Stage rows as they are, with their record's columns: where the plan asked for calls, a row a call. `trials`: of
     these alone."""
-    columns = [
-        "problem",
-        "method",
-        "precision",
-        "device",
-        "backend",
-        "size",
-        "nrhs",
-        "config",
-        "parameters",
-        "matrix_kind",
-        "operands",
-        "task",
-        "status",
-        "seconds_median",
-        "answered",
-        "plan_name",
-        "file",
-    ]
+    columns = (
+        "problem method precision device backend size nrhs config parameters "
+        "matrix_kind operands task status seconds_median answered plan_name file"
+    ).split()
     stages = night.stages if trials is None else night.stages[night.stages["trial"].isin(trials)]
     stages = stages.join(night.take(columns), on="trial")
     return stages[stages["seconds"].notna()]
@@ -366,21 +336,10 @@ def shares(night, rows):
 
 def pairs(records, first, second):
     """Trials that ran on both: how many times faster `second` is, with the interval that the quartiles leave."""
-    columns = [
-        "key",
-        "problem",
-        "precision",
-        "method",
-        "matrix_kind",
-        "config",
-        "size",
-        "nrhs",
-        "operands",
-        "status",
-        "seconds_q1",
-        "seconds_median",
-        "seconds_q3",
-    ]
+    columns = (
+        "key problem precision method matrix_kind config size "
+        "nrhs operands status seconds_q1 seconds_median seconds_q3"
+    ).split()
     left, right = (best(records[records["device"] == d], ["key"])[columns] for d in (first, second))
     both = left.merge(
         right[["key", "status", "seconds_q1", "seconds_median", "seconds_q3"]], on="key", suffixes=("", "_2")

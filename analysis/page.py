@@ -21,6 +21,23 @@ DRAWN_MOST = 1_200_000  # bytes of plots in the page: with all else it has at mo
 LONG_TABLE = 18  # rows beyond which a table scrolls under its headings
 
 
+# Columns that many tables have: heading, format.
+COLUMNS = {
+    **dict.fromkeys(("task", "matrix_name", "matrix_kind"), ("matrix", None)),
+    **dict.fromkeys(("config", "rest"), ("with", None)),
+    **dict(size=("n", whole), n=("n", whole), smallest=("n from", whole), largest=("to", whole)),
+    **dict(status=("judged", None), seconds_median=("median", seconds), peak_share=("share of peak", percent)),
+    **dict(trials=("trials", whole), iterations=("iterations", whole), gflops=("GFLOP/s", number)),
+}
+
+
+def columns_of(listed):
+    """(column, heading, format or None) of each that is listed so, and of each name in "problem size …": as COLUMNS has
+    it, else a text under its own name."""
+    for entry in listed:
+        yield from ((c, *COLUMNS.get(c, (c, None))) for c in entry.split()) if isinstance(entry, str) else [entry]
+
+
 _STAGED = f".report-{socket.gethostname()}-"
 
 
@@ -139,10 +156,11 @@ class Page:
         self.put(f"<details><summary>{text(summary)}</summary><pre>{text(words)}</pre></details>")
 
     def table(self, name, frame, columns, limit=40, caption="", also=None):
-        """A table of `columns` (column, heading, format or None) and its CSV with every row. The CSV has these columns
+        """A table of `columns`, as `columns_of` takes them, and its CSV with every row. The CSV has these columns
         and those of `also`; without it, all of the frame."""
         if not len(frame):
             return
+        columns = list(columns_of(columns))
         if also is not None:
             frame = frame[[c for c, _, _ in columns] + list(also)]
         rows = []

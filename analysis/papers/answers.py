@@ -319,12 +319,10 @@ def claimed(page, night):
         [
             ("source", "claimed in", None),
             ("line", "text:line", None),
-            ("claim", "claim", None),
-            ("published", "published", None),
+            "claim published",
             ("ours", "ours", number),
             ("of", "taken from", None),
-            ("device", "device", None),
-            ("verdict", "verdict", None),
+            "device verdict",
         ],
         limit=200,
     )

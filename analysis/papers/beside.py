@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..frames import answered, best, one_kind, slug
-from ..page import factor, number, seconds, whole
+from ..page import factor, number, seconds
 from ..plots import Plot, Series
 from .common import heads, on, pick, source_of, table_of
 
@@ -62,14 +62,11 @@ def published(page, night, experiment, drawing, rows):
             slug(experiment["id"], device),
             table[table["measured"].notna()] if once else table,
             [
-                ("what", "what", None),
-                ("n", "n", whole),
+                "what n",
                 ("published_shown", "published" + unit, form),
                 ("measured_shown", "measured" + unit, form),
                 ("faster", "published time / measured", factor),
-                ("status", "judged", None),
-                ("matrix_kind", "matrix", None),
-                ("config", "with", None),
+                "status matrix_kind config",
             ],
             limit=80 if both.any() else 12,
             caption=(

@@ -5,7 +5,7 @@ import pandas as pd
 
 from ..frames import answered, call_rows, devices_by_age, history_plots, pairs, slug, speedups, stage_rows
 from ..loader import parameter
-from ..page import factor, number, percent, seconds, whole
+from ..page import columns_of, factor, number, percent, seconds, whole
 from ..plots import Plot, Series
 from .calls import thinned
 from .common import claims, pick, source_of, table_of
@@ -47,10 +47,7 @@ def stages(page, night, experiment, drawing, rows):
         " there, of the stage pass here."
     )
     columns = [
-        ("method", "method", None),
-        ("precision", "precision", None),
-        ("device", "device", None),
-        ("n", "n", whole),
+        "method precision device n",
         ("operation", "published kernel", None),
         ("published_mean", "published mean", seconds),
         ("published_share", "published share", percent),
@@ -66,7 +63,7 @@ def stages(page, night, experiment, drawing, rows):
     page.table(
         experiment["id"],
         table,
-        [c for c in columns if table[c[0]].notna().any() and c[0] not in alone],
+        [c for c in columns_of(columns) if table[c[0]].notna().any() and c[0] not in alone],
         limit=60,
         caption=(
             "Ours: " + ", ".join(f"{'n = ' if name == 'n' else ''}{table[name].iloc[0]}" for name in alone[::-1]) + "."
@@ -353,7 +350,7 @@ def devices(page, night, experiment, drawing, rows):
         pd.concat([published, measured], ignore_index=True),
         [
             ("gpu", "GPU", None),
-            ("from", "from", None),
+            "from",
             ("sms", "SMs", whole),
             ("fp32", "float [TFLOP/s]", number),
             ("fp64", "double [TFLOP/s]", number),
@@ -412,8 +409,7 @@ def accuracy(page, night, experiment, drawing, rows):
         experiment["id"],
         table,
         [
-            ("precision", "precision", None),
-            ("matrix_kind", "matrix", None),
+            "precision matrix_kind",
             ("systems", "systems", whole),
             ("backward", f"backward, {a}", number),
             ("backward_2", f"backward, {b}", number),

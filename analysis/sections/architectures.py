@@ -42,9 +42,7 @@ def architectures(page, night):
             slug("gpu", first, second),
             table,
             [
-                ("problem", "problem", None),
-                ("precision", "precision", None),
-                ("method", "method", None),
+                "problem precision method",
                 ("trials", "trials in common", whole),
                 ("middle", "median speedup", factor),
                 ("low", "least", factor),

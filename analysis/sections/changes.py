@@ -6,7 +6,7 @@ import pandas as pd
 from ..comparison import Unjudged, trend_of, verdicts_of
 from ..frames import best, slug
 from ..loader import STATUSES
-from ..page import counted, factor, seconds, whole
+from ..page import counted, factor, seconds
 from ..plots import Plot, Series
 
 TRIAL = ["key", "backend", "gpu_name", "capability", "host", "plan_name"]
@@ -145,15 +145,7 @@ def table(page, night):
         "changes",
         rows,
         [
-            ("change", "change", None),
-            ("reason", "reason", None),
-            ("problem", "problem", None),
-            ("method", "method", None),
-            ("precision", "precision", None),
-            ("config", "with", None),
-            ("task", "matrix", None),
-            ("size", "n", whole),
-            ("device", "device", None),
+            "change reason problem method precision config task size device",
             ("status_before", "was", None),
             ("status", "is", None),
             ("seconds_median_before", "median before", seconds),

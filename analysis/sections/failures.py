@@ -50,15 +50,11 @@ def _doubted(page, records):
         .reset_index()
     )
     columns = [
-        ("problem", "problem", None),
-        ("method", "method", None),
-        ("matrix_name", "matrix", None),
-        ("trials", "trials", whole),
+        "problem method matrix_name trials",
         ("too_fast", "faster than the device", whole),
         ("share", "times the peak", number),
         ("digits", "digits lost", number),
-        ("smallest", "n from", whole),
-        ("largest", "to", whole),
+        "smallest largest",
     ]
     page.table("failures-doubted", grouped, columns, limit=60, caption="Too fast for the device, or digits lost.")
 
@@ -105,14 +101,9 @@ def _by_cause(rows):
 def _cause_columns():
     return [
         ("status", "status", None),
-        ("problem", "problem", None),
-        ("method", "method", None),
-        ("matrix_name", "matrix", None),
-        ("trials", "trials", whole),
+        "problem method matrix_name trials",
         ("unexpected", "not as expected", whole),
-        ("smallest", "n from", whole),
-        ("largest", "to", whole),
-        ("device", "device", None),
+        "smallest largest device",
         ("message", "message (one of them)", None),
     ]
 
@@ -168,18 +159,14 @@ def _wrong(page, records):
         "findings",
         table,
         [
-            ("problem", "problem", None),
-            ("precision", "precision", None),
-            ("method", "method", None),
-            ("matrix_name", "matrix", None),
+            "problem precision method matrix_name",
             ("wrong", "not accepted", whole),
             ("unexpected", "not as expected", whole),
             ("trials", "of", whole),
-            ("smallest", "n from", whole),
-            ("largest", "to", whole),
+            "smallest largest",
             ("worst", "largest ratio", number),
             ("info", "zero pivots", whole),
-            ("finding", "finding", None),
+            "finding",
         ],
         limit=60,
         caption="Methods whose answers were not accepted, by matrix; findings are expected failures.",

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..frames import PAIRED, devices_by_age, pairs
-from ..page import counted, factor, number, percent, seconds, whole
+from ..page import counted, factor, number, whole
 from ..papers.beside import beside
 from ..papers.common import heads
 from ..papers.experiments import matching, run_of
@@ -192,15 +192,11 @@ def leaders_table(page, rows):
         "leaders",
         table,
         [
-            ("problem", "problem", None),
-            ("precision", "precision", None),
+            "problem precision",
             ("method", "fastest", None),
-            ("seconds_median", "median", seconds),
+            "seconds_median",
             ("device", "on", None),
-            ("size", "n", whole),
-            ("task", "matrix", None),
-            ("gflops", "GFLOP/s", number),
-            ("peak_share", "share of peak", percent),
+            "size task gflops peak_share",
             ("second", "next", None),
             ("second_behind", "slower by", factor),
             ("of", "of", whole),

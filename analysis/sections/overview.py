@@ -5,7 +5,7 @@ import pandas as pd
 
 from ..frames import answered, best
 from ..loader import STATUSES
-from ..page import counted, factor, number, percent, seconds, whole
+from ..page import counted, factor, number, seconds, whole
 from .glance import glance, leaders_table
 
 
@@ -69,8 +69,7 @@ def what_ran(page, night):
         "overview",
         counts,
         [
-            ("problem", "problem", None),
-            ("precision", "precision", None),
+            "problem precision",
             ("methods", "methods", whole),
             ("smallest", "smallest n", whole),
             ("largest", "largest n", whole),
@@ -142,10 +141,7 @@ def ranking(page, night):
         "ranking-tally",
         tally,
         [
-            ("problem", "problem", None),
-            ("precision", "precision", None),
-            ("device", "device", None),
-            ("method", "method", None),
+            "problem precision device method",
             ("races", "races", whole),
             ("alone", "uncontested", whole),
             ("wins", "fastest", whole),
@@ -162,20 +158,14 @@ def ranking(page, night):
         "ranking",
         shown.assign(second=shown["second"].fillna("–")),
         [
-            ("problem", "problem", None),
-            ("precision", "precision", None),
-            ("task", "matrix", None),
-            ("size", "n", whole),
-            ("device", "device", None),
+            "problem precision task size device",
             ("method", "fastest", None),
-            ("config", "with", None),
-            ("seconds_median", "median", seconds),
+            "config seconds_median",
             ("seconds_q1", "1st quartile", seconds),
             ("seconds_q3", "3rd quartile", seconds),
-            ("gflops", "GFLOP/s", number),
-            ("peak_share", "share of peak", percent),
+            "gflops peak_share",
             ("residual_ratio", "ratio", number),
-            ("second", "second", None),
+            "second",
             ("second_behind", "slower by", factor),
             ("of", "of", whole),
         ],

@@ -34,19 +34,7 @@ def _files(page, night):
         ]
     ).fillna("")
     shown = [("file", "file", None), ("records", "records", whole)]
-    for name in (
-        "total",
-        "plan_name",
-        "started",
-        "backend",
-        "ranks",
-        "shard",
-        "job_id",
-        "version",
-        "commit",
-        "dirty",
-        "build",
-    ):
+    for name in "total plan_name started backend ranks shard job_id version commit dirty build".split():
         if name in frame and (frame[name] != "").any():
             shown.append((name, name.replace("_", " "), None))
     page.table("files", frame, shown, limit=60, caption="The files of this report; their attributes are in the CSV.")
@@ -81,7 +69,7 @@ def _machines(page, night):
             [
                 ("gpu_name", "device", None),
                 ("gpu_uuid", "UUID", None),
-                ("host", "host", None),
+                "host",
                 ("capability", "capability", whole),
                 ("multiprocessors", "SMs", whole),
                 ("total_bytes", "memory [bytes]", whole),
@@ -101,7 +89,7 @@ def _machines(page, night):
             "hosts",
             night.hosts,
             [
-                ("host", "host", None),
+                "host",
                 ("cpu", "CPU", None),
                 ("os", "system", None),
                 ("cores", "cores", whole),
@@ -124,13 +112,13 @@ def _machines(page, night):
             "runs",
             runs,
             [
-                ("commit", "commit", None),
+                "commit",
                 ("run_id", "run", None),
-                ("host", "host", None),
+                "host",
                 ("job_id", "job", None),
-                ("partition", "partition", None),
+                "partition",
                 ("gres", "GRES", None),
-                ("device", "device", None),
+                "device",
                 ("records", "records", whole),
                 ("ranks", "ranks", whole),
                 ("first", "first start", None),
@@ -175,8 +163,7 @@ def _clocks(page, night):
         "clocks",
         table,
         [
-            ("device", "device", None),
-            ("host", "host", None),
+            "device host",
             ("trials", "timed trials", whole),
             ("low", "SM clock from [MHz]", number),
             ("middle", "median", number),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..frames import LARGEST, at_largest, shares, slug
-from ..page import number, percent, seconds, whole
+from ..page import number, percent
 from ..plots import Plot, Series
 
 SHARED = """backend config task gflops flops bytes peak_share energy_joules file gpu_uuid host""".split()
@@ -30,36 +30,16 @@ def roofline(page, night):
     )
     on_gpu = largest["backend"] == "cuda"
     page.plots(_figures(night, largest[on_gpu] if on_gpu.any() else largest))
-    columns = [
-        "problem",
-        "precision",
-        "device",
-        "method",
-        "task",
-        "config",
-        "size",
-        "seconds_median",
-        "gflops",
-        "bytes",
-    ]
+    columns = "problem precision device method task config size seconds_median gflops bytes".split()
     mark = page.mark()
     page.table(
         "roofline",
         largest[[*columns, "peak_share", "copy_share", "rate_share", "status"]],
         [
-            ("problem", "problem", None),
-            ("precision", "precision", None),
-            ("device", "device", None),
-            ("method", "method", None),
-            ("task", "matrix", None),
-            ("config", "with", None),
-            ("size", "n", whole),
-            ("seconds_median", "median", seconds),
-            ("gflops", "GFLOP/s", number),
-            ("peak_share", "share of peak", percent),
+            "problem precision device method task config size seconds_median gflops peak_share",
             ("copy_share", "of copy bandwidth", percent),
             ("rate_share", "of GEMM rate", percent),
-            ("status", "judged", None),
+            "status",
         ],
         limit=60,
         caption="Each method at its largest size.",

@@ -38,12 +38,7 @@ def stages(page, night):
         "stages",
         rows,
         [
-            ("problem", "problem", None),
-            ("precision", "precision", None),
-            ("device", "device", None),
-            ("method", "method", None),
-            ("task", "matrix", None),
-            ("size", "n", whole),
+            "problem precision device method task size",
             ("kernel", "stage", None),
             ("calls", "calls", whole),
             ("mean", "mean", seconds),
