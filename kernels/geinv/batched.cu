@@ -10,6 +10,7 @@
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/small_rows.hpp"
+#include "kernels/getrf/small_tiles.cuh"
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
@@ -57,6 +58,8 @@ template <class T>
 void geinv_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("invert");
+  if (batched::is_by_tiles(parameters) && small_tiles::fits<T, small_tiles::Use::inverts>(context, shape.n))
+    return small_tiles::run<T, small_tiles::Use::inverts, false>(context, op);
   if (batched::is_by_panels(shape.n, parameters, sizeof(T) == 8 ? 96 : batched::most_rows)) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, invert_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,

@@ -9,6 +9,7 @@
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/small_rows.hpp"
+#include "kernels/getrf/small_tiles.cuh"
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
@@ -48,6 +49,8 @@ template <class T>
 void getrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
+  if (batched::is_by_tiles(parameters))
+    return small_tiles::run<T, small_tiles::Use::factors, false>(context, op);
   if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T)))) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, factor_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,

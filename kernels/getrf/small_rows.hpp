@@ -13,15 +13,19 @@ namespace gaussweep::batched {
 constexpr std::int64_t most_rows = 128, most_of_panels = 512;
 
 inline std::vector<Parameter> parameters() {
-  return {choice_parameter("kernel", {"auto", "rows", "panels"},
+  return {choice_parameter("kernel", {"auto", "rows", "tiles", "panels"},
                            "whole rows in registers, to order 128, or panels of 32 columns; auto: rows to "
                            "order 16 to 48, geinv to 96 or 128")};
 }
 
 inline bool accepts(const Shape& shape, const Parameters& parameters) {
-  return shape.n <= (parameters.choice("kernel") == "rows" ? most_rows : most_of_panels);
+  const std::string& kernel = parameters.choice("kernel");
+  return shape.n <= (kernel == "rows" || kernel == "tiles" ? most_rows : most_of_panels);
 }
 
+inline bool is_by_tiles(const Parameters& parameters) {
+  return parameters.choice("kernel") == "tiles";
+}
 /// @param last the last order of which rows are faster
 inline bool is_by_panels(std::int64_t n, const Parameters& parameters, std::int64_t last) {
   const std::string& kernel = parameters.choice("kernel");

@@ -4,6 +4,7 @@
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/small_rows.hpp"
+#include "kernels/getrf/small_tiles.cuh"
 #include "kernels/registry/method.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
@@ -75,6 +76,8 @@ __global__ void __launch_bounds__(Rows, panels::blocks_at_once<Rows>)
 template <class T, bool Symmetric>
 void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.stage("solve");
+  if (batched::is_by_tiles(parameters))
+    return small_tiles::run<T, small_tiles::Use::solves, Symmetric>(context, op);
   const Shape& shape = op.shape;
   if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T), shape.nrhs))) {
     const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};

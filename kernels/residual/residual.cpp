@@ -45,10 +45,14 @@ template <class T>
 struct Desk {
   static constexpr int left_parts = splits<T> ? 2 : 1;
   static constexpr int right_parts = splits<T> ? 3 : 1;
-  std::vector<double> left = std::vector<double>(static_cast<std::size_t>(edge * depth * left_parts));
-  std::vector<double> right = std::vector<double>(static_cast<std::size_t>(edge * depth * right_parts));
-  std::vector<double> column = std::vector<double>(static_cast<std::size_t>(edge));
+  double left[edge * depth * left_parts];
+  double right[edge * depth * right_parts];
+  double column[edge];
   Tile tile;
+  /// Zeroes the sums of the first columns.
+  void clear(int columns) {
+    for (double* const sums : {tile.high, tile.low, tile.lowest}) std::fill_n(sums, columns * edge, 0.0);
+  }
 };
 
 template <class T>
@@ -84,13 +88,13 @@ class Multiplier {
     const auto cols = std::min<std::int64_t>(edge, factors_.cols() - j);
     const int row_groups = static_cast<int>((rows + group_rows - 1) / group_rows);
     const int col_groups = static_cast<int>((cols + group_cols - 1) / group_cols);
-    desk.tile = {};
+    desk.clear(col_groups * group_cols);
     const RowRange inner = factors_.inner(i, i + rows, j, j + cols);
     static const AddProducts add = splits<T> ? split_products() : plain_products();
     for (std::int64_t k = inner.begin / depth * depth; k < inner.end; k += depth) {
       pack_left(i, row_groups, k, desk);
       pack_right(k, j, col_groups, desk);
-      add(desk.left.data(), desk.right.data(), row_groups, col_groups, desk.tile);
+      add(desk.left, desk.right, row_groups, col_groups, desk.tile);
     }
   }
 
@@ -103,7 +107,7 @@ class Multiplier {
       first[r] = divisor.first;
       second[r] = divisor.second;
     }
-    double* column = desk.column.data();
+    double* column = desk.column;
     for (int d = 0; d < depth; ++d) {
       if (k + d < factors_.terms()) {
         factors_.left.column(i, rows, k + d, column);
@@ -111,7 +115,7 @@ class Multiplier {
         std::fill_n(column, rows, 0.0);
       }
       for (int p = 0; p < groups; ++p) {
-        double* out = desk.left.data() + (p * depth + d) * group_rows * Desk<T>::left_parts;
+        double* out = desk.left + (p * depth + d) * group_rows * Desk<T>::left_parts;
         for (int r = 0; r < group_rows; ++r) {
           const int at = p * group_rows + r;
           const double x = column[at] * first[at] * second[at];
@@ -128,7 +132,7 @@ class Multiplier {
   void pack_right(std::int64_t k, std::int64_t j, int groups, Desk<T>& desk) const {
     const int count = static_cast<int>(std::min<std::int64_t>(depth, factors_.terms() - k));
     constexpr int step = group_cols * Desk<T>::right_parts;
-    double* column = desk.column.data();
+    double* column = desk.column;
     std::fill_n(column, depth, 0.0);
     for (int c = 0; c < groups * group_cols; ++c) {
       const bool inside = j + c < factors_.cols();
@@ -138,7 +142,7 @@ class Multiplier {
       } else {
         std::fill_n(column, depth, 0.0);
       }
-      double* out = desk.right.data() + c / group_cols * depth * step + c % group_cols * Desk<T>::right_parts;
+      double* out = desk.right + c / group_cols * depth * step + c % group_cols * Desk<T>::right_parts;
       for (int d = 0; d < depth; ++d, out += step) {
         const double x = column[d] * divisor.first * divisor.second;
         if constexpr (splits<T>) {
@@ -169,7 +173,7 @@ void for_tiles(const Multiplier<T>& multiplier, const Factors<T>& factors, Work&
   const double cost = 2.0 * static_cast<double>(factors.rows()) * static_cast<double>(factors.cols()) *
                       static_cast<double>(factors.terms());
   for_row_ranges(down * across, 0, cost, [&](std::int64_t begin, std::int64_t end) {
-    const auto desk = std::make_unique<Desk<T>>();
+    const std::unique_ptr<Desk<T>> desk(new Desk<T>);  // unset: small products need little of it
     for (std::int64_t turn = begin; turn < end; ++turn) {
       // From both ends in turn: of triangles the last tiles have most to do.
       const std::int64_t t = turn % 2 == 0 ? turn / 2 : down * across - 1 - turn / 2;
@@ -265,7 +269,7 @@ double largest_share(const Factors<T>& factors, const Target<T>& target, double 
   const std::int64_t tile_count = (factors.rows() + edge - 1) / edge * ((factors.cols() + edge - 1) / edge);
   std::vector<double> largest(static_cast<std::size_t>(tile_count), 0.0);
   for_tiles(multiplier, factors, [&](std::int64_t i, std::int64_t j, const Desk<T>& desk, std::int64_t t) {
-    const auto other = std::make_unique<Desk<T>>();
+    const std::unique_ptr<Desk<T>> other(new Desk<T>);
     of_sizes.multiply(i, j, *other);
     const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
     const std::int64_t cols = std::min<std::int64_t>(edge, factors.cols() - j);

@@ -1,5 +1,8 @@
 #include "kernels/residual_device/system_ratios.hpp"
 
+#include <cstring>
+#include <limits>
+
 #include "kernels/check/judges.hpp"
 
 namespace gaussweep {
@@ -19,8 +22,62 @@ std::optional<Quotient> quotient_of(const ProblemRow& problem) {
 }  // namespace
 
 template <class T>
-std::optional<std::vector<double>> system_ratios(Context& context, const Method& method, Staging<T>& staging,
-                                                 int copy, const Shape& shape, double tolerance) {
+SystemRatios::SystemRatios(Context& context, const Systems<T>& systems, std::int64_t count)
+    : context_(context),
+      batch_(systems.shape.batch),
+      count_(count),
+      tolerance_(systems.tolerance),
+      infos_(systems.infos),
+      ratios_(scratch_of(context).take(static_cast<std::size_t>(batch_) * sizeof(double))),
+      totals_(scratch_of(context).take(sizeof(judge::Totals) +
+                                       static_cast<std::size_t>(count) * sizeof(double))) {
+  auto* const totals = totals_.as<judge::Totals>();
+  context.device.fill(totals, 0, sizeof *totals);
+  context.device.fill(&totals->worst, 0xff, sizeof totals->worst);
+#ifdef GAUSSWEEP_HAS_CUDA
+  if (context.device.backend() == Backend::cuda) {
+    cuda::start_ratios(context, systems, ratios_.as<double>(), totals);
+    return;
+  }
+#endif
+  emulated::start_ratios(context, systems, ratios_.as<double>(), totals);
+}
+
+std::vector<double> SystemRatios::all() const {
+  std::vector<double> ratios(static_cast<std::size_t>(batch_));
+  context_.device.to_host(ratios.data(), ratios_.as<double>(), ratios.size() * sizeof(double));
+  return ratios;
+}
+
+RatioSummary SystemRatios::summary() const {
+  auto* const totals = totals_.as<judge::Totals>();
+#ifdef GAUSSWEEP_HAS_CUDA
+  if (context_.device.backend() == Backend::cuda)
+    cuda::sum_up(context_, ratios_.as<double>(), infos_, tolerance_, batch_, count_, totals);
+#endif
+  if (context_.device.backend() != Backend::cuda)
+    emulated::sum_up(context_, ratios_.as<double>(), infos_, tolerance_, batch_, count_, totals);
+  constexpr std::size_t words = sizeof(judge::Totals) / sizeof(double);
+  std::vector<double> found(words + static_cast<std::size_t>(count_));
+  context_.device.to_host(found.data(), totals, found.size() * sizeof(double));
+  judge::Totals all{};
+  std::memcpy(&all, found.data(), sizeof all);
+  RatioSummary summary{static_cast<std::int64_t>(all.others),
+                       -1,
+                       std::numeric_limits<double>::quiet_NaN(),
+                       {found.begin() + words, found.end()}};
+  if (summary.others < batch_) summary.worst = static_cast<std::int64_t>(all.worst);
+  if (all.most_error > 0) {
+    --all.most_error;
+    std::memcpy(&summary.forward_error, &all.most_error, sizeof summary.forward_error);
+  }
+  return summary;
+}
+
+template <class T>
+std::optional<SystemRatios> system_ratios(Context& context, const Method& method, Staging<T>& staging,
+                                          int copy, const Shape& shape, double tolerance,
+                                          std::optional<std::uint64_t> solution_seed, std::int64_t count) {
   const ProblemRow& problem = method.problem.row();
   const auto quotient = quotient_of(problem);
   if (!quotient || method.layout != Layout::column_major) return std::nullopt;
@@ -39,16 +96,17 @@ std::optional<std::vector<double>> system_ratios(Context& context, const Method&
                        part_of(problem.counts_of_x, shape.uplo),
                        method.unit_diagonal == UnitDiagonal::lower,
                        op.pivots,
-                       op.info};
-#ifdef GAUSSWEEP_HAS_CUDA
-  if (context.device.backend() == Backend::cuda) return cuda::ratios_of(context, all);
-#endif
-  return emulated::ratios_of(context, all);
+                       op.info,
+                       solution_seed.has_value(),
+                       solution_seed.value_or(0)};
+  return SystemRatios(context, all, count);
 }
 
-template std::optional<std::vector<double>> system_ratios(Context&, const Method&, Staging<float>&, int,
-                                                          const Shape&, double);
-template std::optional<std::vector<double>> system_ratios(Context&, const Method&, Staging<double>&, int,
-                                                          const Shape&, double);
+template std::optional<SystemRatios> system_ratios(Context&, const Method&, Staging<float>&, int,
+                                                   const Shape&, double, std::optional<std::uint64_t>,
+                                                   std::int64_t);
+template std::optional<SystemRatios> system_ratios(Context&, const Method&, Staging<double>&, int,
+                                                   const Shape&, double, std::optional<std::uint64_t>,
+                                                   std::int64_t);
 
 }  // namespace gaussweep

@@ -1,98 +1,122 @@
-// The judge of a batch: a block a system. Residuals are sums of exact products (double: of products with
-// their errors, added by two-sum), right to the square of the unit roundoff.
+// The judge of a batch: a few lanes, a warp or a block a system. Residuals are sums of exact products (in
+// double with their rounding errors), right to the square of the unit roundoff.
 #include "kernels/residual_device/system_ratios.hpp"
 
-#include "kernels/device/scratch.hpp"
+#include <cstring>
+
+#include "kernels/matrix/element.hpp"
 #include "kernels/residual_device/device_product.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 using namespace judge;
+using gaussweep::judge::Totals;
 
 constexpr int most_threads = 256, most_warps = most_threads / 32;
-constexpr int columns_at_once = 4;
 
-__device__ __forceinline__ int lane() {
-  return static_cast<int>(threadIdx.x) % 32;
-}
-__device__ __forceinline__ int warp() {
-  return static_cast<int>(threadIdx.x) / 32;
-}
-__device__ __forceinline__ int warps() {
-  return static_cast<int>(blockDim.x) / 32;
-}
+/// Who judges a system: so many lanes of a warp, or of 32 all warps of a block.
+template <int Lanes>
+struct Team {
+  static constexpr int teams = Lanes < 32 ? most_threads / 2 / Lanes : 1;  ///< of a block
+  static __device__ __forceinline__ int seat() {
+    return Lanes < 32 ? static_cast<int>(threadIdx.x) / Lanes : 0;
+  }
+  static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % Lanes; }
+  static __device__ __forceinline__ int warp() { return Lanes < 32 ? 0 : static_cast<int>(threadIdx.x) / 32; }
+  static __device__ __forceinline__ int warps() { return Lanes < 32 ? 1 : static_cast<int>(blockDim.x) / 32; }
+  static __device__ __forceinline__ int thread() { return warp() * Lanes + lane(); }
+  static __device__ __forceinline__ int threads() { return warps() * Lanes; }
+  static __device__ __forceinline__ unsigned mask() {
+    return Lanes == 32 ? 0xffffffffu : ((1u << (Lanes % 32)) - 1) << (threadIdx.x % 32 / Lanes * Lanes);
+  }
+  static __device__ __forceinline__ void wait() {
+    if (warps() == 1) {
+      __syncwarp(mask());
+    } else {
+      __syncthreads();
+    }
+  }
+};
 
 /// As Scaled divides: 0 / 0 is 0, and anything else by 0 the largest number.
 __device__ __forceinline__ double share(double part, double whole) {
   return part == 0 ? 0 : whole > 0 ? min(part / whole, 1.7976931348623157e308) : 1.7976931348623157e308;
 }
 
+template <int Lanes>
 __device__ __forceinline__ double sum_of_warp(double value) {
+  const unsigned mask = Team<Lanes>::mask();
   GAUSSWEEP_UNROLL
-  for (int apart = 16; apart > 0; apart /= 2) value += __shfl_xor_sync(0xffffffffu, value, apart);
+  for (int apart = Lanes / 2; apart > 0; apart /= 2) value += __shfl_xor_sync(mask, value, apart);
   return value;
 }
 /// Of sizes; NaN, whose bits are above all others', where there is one.
+template <int Lanes>
 __device__ __forceinline__ double largest_of_warp(double value) {
+  const unsigned mask = Team<Lanes>::mask();
   unsigned long long bits = 0;
   memcpy(&bits, &value, sizeof bits);
   GAUSSWEEP_UNROLL
-  for (int apart = 16; apart > 0; apart /= 2) bits = max(bits, __shfl_xor_sync(0xffffffffu, bits, apart));
+  for (int apart = Lanes / 2; apart > 0; apart /= 2) bits = max(bits, __shfl_xor_sync(mask, bits, apart));
   memcpy(&value, &bits, sizeof value);
   return value;
 }
 
 /// What the warps of a block tell each other.
-struct Board {
-  double of_warp[most_warps];
-  int first_zero;
-  int is_flawed;
-};
+using Board = double[most_warps];
+
 /// One number from each warp's: the largest or the sum, in every thread.
+template <int Lanes>
 __device__ double together(Board& board, double of_warp, bool adds) {
+  using Own = Team<Lanes>;
+  if (Own::warps() == 1) return of_warp;
   __syncthreads();
-  if (lane() == 0) board.of_warp[warp()] = of_warp;
+  if (Own::lane() == 0) board[Own::warp()] = of_warp;
   __syncthreads();
   double all = 0;
-  for (int w = 0; w < warps(); ++w) {
-    const double one = board.of_warp[w];
+  for (int w = 0; w < Own::warps(); ++w) {
+    const double one = board[w];
     all = adds ? all + one : one > all || one != one ? one : all;
     if (all != all) break;
   }
   return all;
 }
+template <int Lanes>
+__device__ __forceinline__ double largest_of_all(Board& board, double value) {
+  return together<Lanes>(board, largest_of_warp<Lanes>(value), false);
+}
 
 /// The largest size of the elements that count, NaN where one is none.
-template <class T>
+template <int Lanes, class T>
 __device__ double largest_element(Board& board, const Elements<T>& m) {
   double most = 0;
-  for (std::int64_t j = warp(); j < m.cols; j += warps()) {
-    for (std::int64_t i = lane(); i < m.rows; i += 32) {
+  for (std::int64_t j = Team<Lanes>::warp(); j < m.cols; j += Team<Lanes>::warps()) {
+    for (std::int64_t i = Team<Lanes>::lane(); i < m.rows; i += Lanes) {
       const double size = fabs(element(m, i, j));
       if (!(size <= most)) most = size;
       if (most != most) break;
     }
   }
-  return together(board, largest_of_warp(most), false);
+  return largest_of_all<Lanes>(board, most);
 }
 
 /// The largest sum of sizes of a column, or of a row.
-template <class T>
+template <int Lanes, class T>
 __device__ double largest_column_sum(Board& board, const Elements<T>& m) {
   double most = 0;
-  for (std::int64_t j = warp(); j < m.cols; j += warps()) {
+  for (std::int64_t j = Team<Lanes>::warp(); j < m.cols; j += Team<Lanes>::warps()) {
     double sum = 0;
-    for (std::int64_t i = lane(); i < m.rows; i += 32) sum += fabs(element(m, i, j));
-    most = max(most, sum_of_warp(sum));
+    for (std::int64_t i = Team<Lanes>::lane(); i < m.rows; i += Lanes) sum += fabs(element(m, i, j));
+    most = max(most, sum_of_warp<Lanes>(sum));
   }
-  return together(board, most, false);
+  return together<Lanes>(board, most, false);
 }
 /// @param mirrored the triangle stands for the symmetric matrix
-template <class T>
+template <int Lanes, class T>
 __device__ double largest_row_sum(Board& board, const Elements<T>& m, bool mirrored) {
   double most = 0;
-  for (std::int64_t i = threadIdx.x; i < m.rows; i += blockDim.x) {
+  for (std::int64_t i = Team<Lanes>::thread(); i < m.rows; i += Team<Lanes>::threads()) {
     double sum = 0;
     for (std::int64_t j = 0; j < m.cols; ++j) {
       const bool swapped = mirrored && !counts(m, i, j);
@@ -100,35 +124,32 @@ __device__ double largest_row_sum(Board& board, const Elements<T>& m, bool mirro
     }
     most = max(most, sum);
   }
-  return together(board, largest_of_warp(most), false);
+  return largest_of_all<Lanes>(board, most);
 }
-template <class T>
+template <int Lanes, class T>
 __device__ double sum_of_squares(Board& board, const Elements<T>& m) {
   double sum = 0;
-  for (std::int64_t j = warp(); j < m.cols; j += warps()) {
-    for (std::int64_t i = lane(); i < m.rows; i += 32) sum += element(m, i, j) * element(m, i, j);
+  for (std::int64_t j = Team<Lanes>::warp(); j < m.cols; j += Team<Lanes>::warps()) {
+    for (std::int64_t i = Team<Lanes>::lane(); i < m.rows; i += Lanes)
+      sum += element(m, i, j) * element(m, i, j);
   }
-  return together(board, sum_of_warp(sum), true);
+  return together<Lanes>(board, sum_of_warp<Lanes>(sum), true);
 }
 
-/// A sum of products, high + low.
+/// A sum of products, high - bias + low. In double the bias is so large that every sum has its exponent:
+/// what a product loses in it is a number, and the next operation finds it.
 template <class T>
 struct Sum {
   double high = 0, low = 0;
   __device__ __forceinline__ void add(double a, double b) {
-    if (!tiles::splits<T>) {
-      high = std::fma(a, b, high);  // the product is exact
-      return;
-    }
-    const double product = a * b;
-    double off = 0;
-    tiles::two_sum(high, product, off);
-    low += off + std::fma(a, b, -product);
+    const double next = std::fma(a, b, high);  // of floats the product is exact
+    if (tiles::splits<T>) low += std::fma(a, b, high - next);
+    high = next;
   }
   /// |c - the sum|
-  __device__ __forceinline__ double apart_from(double c) const {
+  __device__ __forceinline__ double apart_from(double c, double bias) const {
     double off = 0;
-    tiles::two_sum(c, -high, off);
+    tiles::two_sum(c, bias - high, off);
     return fabs(c + (off - low));
   }
 };
@@ -143,91 +164,140 @@ struct Residual {
   double whole;   ///< of all columns; of a solution ||A||, which each column's x and b then join
   bool by_columns;
   double smallest;  ///< the smallest normal number of T
+  double bias = 0;  ///< of sums
 };
 
 /// max over the columns of (residual / (scale factor)); of squares the residual itself.
-template <class T>
+template <int Lanes, int Columns, class T>
 __device__ double ratio_of(Board& board, const Residual<T>& r) {
+  using Own = Team<Lanes>;
   const bool adds = r.measure == Measure::squares;
   double ratio = 0;
-  for (std::int64_t j0 = static_cast<std::int64_t>(warp()) * columns_at_once; j0 < r.right.cols;
-       j0 += static_cast<std::int64_t>(warps()) * columns_at_once) {
-    double column[columns_at_once] = {}, of_x[columns_at_once] = {}, of_b[columns_at_once] = {};
-    for (std::int64_t i = lane(); i < r.left.rows; i += 32) {
-      std::int64_t begin = 0, end = r.left.cols;
-      if (r.left.part == Part::lower) end = min(end, i + 1);
-      if (r.left.part == Part::upper) begin = i;
-      if (r.right.part == Part::upper) end = min(end, j0 + columns_at_once);
-      if (r.right.part == Part::lower) begin = max(begin, j0);
-      Sum<T> sums[columns_at_once];
-      for (std::int64_t k = begin; k < end; ++k) {
-        const double l = element(r.left, i, k);
-        GAUSSWEEP_UNROLL
-        for (int c = 0; c < columns_at_once; ++c) sums[c].add(l, element(r.right, k, j0 + c));
+  for (std::int64_t j0 = static_cast<std::int64_t>(Own::warp()) * Columns; j0 < r.right.cols;
+       j0 += static_cast<std::int64_t>(Own::warps()) * Columns) {
+    double column[Columns] = {}, of_x[Columns] = {}, of_b[Columns] = {};
+    for (std::int64_t i = Own::lane(); i < r.left.rows; i += Lanes) {
+      // The inner indices of which all terms count, and before and behind them those of which some do. Terms
+      // of a unit diagonal come last.
+      const int one = r.right.unit_diagonal ? 1 : 0;
+      std::int64_t begin = 0, end = r.left.cols, inner_begin = 0, inner_end = r.left.cols;
+      if (r.left.part == Part::lower) end = min(end, i + (r.left.unit_diagonal ? 0 : 1));
+      if (r.left.part == Part::upper) begin = i + (r.left.unit_diagonal ? 1 : 0);
+      if (r.right.part == Part::upper) {
+        end = min(end, j0 + Columns);
+        inner_end = j0 + 1 - one;
       }
+      if (r.right.part == Part::lower) {
+        begin = max(begin, j0);
+        inner_begin = j0 + Columns - 1 + one;
+      }
+      inner_begin = min(max(inner_begin, begin), end);
+      inner_end = max(min(inner_end, end), inner_begin);
+      const T* const left = r.left.data + i * r.left.down;
+      const T* right[Columns];
+      Sum<T> sums[Columns];
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < columns_at_once; ++c) {
+      for (int c = 0; c < Columns; ++c) {
+        sums[c].high = r.bias;
+        right[c] = r.right.data + min(j0 + c, r.right.cols - 1) * r.right.across;
+      }
+      const auto take = [&](std::int64_t from, std::int64_t to, bool all) {
+        for (std::int64_t k = from; k < to; ++k) {
+          const double l = left[k * r.left.across];
+          GAUSSWEEP_UNROLL
+          for (int c = 0; c < Columns; ++c) {
+            const std::int64_t j = j0 + c;
+            const bool inside = all || (counts(r.right, k, j) && !(r.right.unit_diagonal && k == j));
+            sums[c].add(l, inside ? right[c][k * r.right.down] : T(0));
+          }
+        }
+      };
+      take(begin, inner_begin, false);
+      take(inner_begin, inner_end, true);
+      take(inner_end, end, false);
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < Columns; ++c) {
         if (j0 + c >= r.right.cols) continue;
+        if (r.left.unit_diagonal) sums[c].add(1, element(r.right, i, j0 + c));
+        if (r.right.unit_diagonal) sums[c].add(element(r.left, i, j0 + c), 1);
         const double wanted = wanted_element(r.wanted, i, j0 + c);
-        const double apart = sums[c].apart_from(wanted);
+        const double apart = sums[c].apart_from(wanted, r.bias);
         column[c] = r.measure == Measure::largest ? max(column[c], apart)
                                                   : column[c] + (adds ? apart * apart : apart);
         of_b[c] = max(of_b[c], fabs(wanted));
       }
     }
-    for (std::int64_t k = lane(); r.by_columns && k < r.right.rows; k += 32) {
+    for (std::int64_t k = Own::lane(); r.by_columns && k < r.right.rows; k += Lanes) {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < columns_at_once; ++c) of_x[c] = max(of_x[c], fabs(element(r.right, k, j0 + c)));
+      for (int c = 0; c < Columns; ++c) of_x[c] = max(of_x[c], fabs(element(r.right, k, j0 + c)));
     }
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < columns_at_once; ++c) {
-      const double all = r.measure == Measure::largest ? largest_of_warp(column[c]) : sum_of_warp(column[c]);
+    for (int c = 0; c < Columns; ++c) {
+      const double all =
+          r.measure == Measure::largest ? largest_of_warp<Lanes>(column[c]) : sum_of_warp<Lanes>(column[c]);
       double whole = r.whole;
-      if (r.by_columns) whole = whole * (largest_of_warp(of_x[c]) + r.smallest) + largest_of_warp(of_b[c]);
+      if (r.by_columns)
+        whole = whole * (largest_of_warp<Lanes>(of_x[c]) + r.smallest) + largest_of_warp<Lanes>(of_b[c]);
       ratio = adds ? ratio + all : max(ratio, share(all, whole * r.factor));
     }
   }
-  return together(board, ratio, adds);
+  return together<Lanes>(board, ratio, adds);
 }
 
 /// Whether sums and products of sizes up to these neither overflow nor lose what a ratio shows.
+template <class T>
 __device__ __forceinline__ bool is_ordinary(double largest) {
-  return largest == 0 || (largest >= 0x1p-200 && largest <= 0x1p200);
+  return largest == 0 || (largest >= 0x1p-200 && largest <= (tiles::splits<T> ? 0x1p200 : 0x1p100));
 }
 
 /// The rows of P A, and whether pivots and info are those of the factors (judges::lu_factors).
-template <class T>
+template <int Lanes, class T>
 __device__ bool take_order(Board& board, const Systems<T>& all, std::int64_t s, const T* x,
-                           std::int64_t* order) {
+                           std::int64_t* order, int* pivots) {
+  using Own = Team<Lanes>;
   const auto n = static_cast<int>(all.shape.n);
-  if (threadIdx.x == 0) {
-    board.first_zero = n;
-    board.is_flawed = 0;
-  }
-  __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) {
-    order[i] = i;
-    if (x[i + static_cast<std::int64_t>(i) * n] == T(0)) atomicMin(&board.first_zero, i);
+  double zeros_from_end = 0, flaws = 0;
+  for (int i = Own::thread(); i < n; i += Own::threads()) {
     const int pivot = all.pivots[s * n + i];
-    if (pivot < 0 || pivot >= n) board.is_flawed = 1;
+    order[i] = i;
+    pivots[i] = pivot;
+    if (x[i + static_cast<std::int64_t>(i) * n] == T(0)) zeros_from_end = max(zeros_from_end, n - i * 1.0);
+    if (pivot < 0 || pivot >= n) flaws = 1;
   }
-  __syncthreads();
-  const int info = board.first_zero == n ? 0 : board.first_zero + 1;
-  const bool is_right = board.is_flawed == 0 && (all.infos[s] < 0 || all.infos[s] == info);
-  if (threadIdx.x == 0 && is_right) {
+  zeros_from_end = largest_of_all<Lanes>(board, zeros_from_end);
+  flaws = largest_of_all<Lanes>(board, flaws);
+  const int info = zeros_from_end == 0 ? 0 : n + 1 - static_cast<int>(zeros_from_end);
+  if (flaws != 0 || (all.infos[s] >= 0 && all.infos[s] != info)) return false;
+  Own::wait();
+  if (Own::thread() == 0) {
     for (int k = 0; k < n; ++k) {
-      const int pivot = all.pivots[s * n + k];
       const std::int64_t row = order[k];
-      order[k] = order[pivot];
-      order[pivot] = row;
+      order[k] = order[pivots[k]];
+      order[pivots[k]] = row;
     }
   }
-  __syncthreads();
-  return is_right;
+  Own::wait();
+  return true;
 }
 
-template <class T>
-__device__ double judged(Board& board, const Systems<T>& all, std::int64_t s) {
+/// The forward error of a system, by the solution that its right-hand sides were made of.
+template <int Lanes, class T>
+__device__ double error_of(Board& board, const Systems<T>& all, std::int64_t s, const Elements<T>& x) {
+  const std::uint64_t seed = seed_of_system(all.solution_seed, s);
+  double apart = 0, largest = 0;
+  for (std::int64_t k = Team<Lanes>::thread(); k < x.rows * x.cols; k += Team<Lanes>::threads()) {
+    const std::int64_t i = k % x.rows, j = k / x.rows;
+    const double known = static_cast<T>(signed_unit(seed, RandomStream::solution, i, j));
+    apart = max(apart, fabs(x.data[k] - known));
+    largest = max(largest, fabs(known));
+  }
+  apart = largest_of_all<Lanes>(board, apart);
+  return share(apart, largest_of_all<Lanes>(board, largest));
+}
+
+/// The ratio, and the forward error, which stays as it is where there is none.
+template <int Lanes, class T>
+__device__ double judged(Board& board, const Systems<T>& all, std::int64_t s, double& error) {
   const double nan = __longlong_as_double(0x7ff8000000000000ll);
   const double unit = tiles::splits<T> ? 0x1p-53 : 0x1p-24;
   const auto of = [](const T* data, const Extent& extent, Part part) {
@@ -238,11 +308,12 @@ __device__ double judged(Board& board, const Systems<T>& all, std::int64_t s) {
   const Elements<T> x = of(x_data, all.of_x, all.part_of_x);
   const Elements<T> b =
       of(all.b + (all.b == nullptr ? 0 : s * all.of_b.rows * all.of_b.cols), all.of_b, Part::all);
-  const double most_a = largest_element(board, a), most_x = largest_element(board, x);
-  const double most_b = largest_element(board, b);
+  const double most_a = largest_element<Lanes>(board, a), most_x = largest_element<Lanes>(board, x);
+  const double most_b = largest_element<Lanes>(board, b);
   const double sizes = most_a + most_x + most_b;
   if (sizes - sizes != 0) return __longlong_as_double(0x7ff0000000000000ll);
-  if (!is_ordinary(most_a) || !is_ordinary(most_x) || !is_ordinary(most_b)) return nan;
+  if (!is_ordinary<T>(most_a) || !is_ordinary<T>(most_x) || !is_ordinary<T>(most_b)) return nan;
+  if (all.knows_solution) error = error_of<Lanes>(board, all, s, x);
 
   const double smallest = tiles::splits<T> ? 0x1p-1022 : 0x1p-126;
   Residual<T> r{a, x, {nullptr, 1, 0, Part::all, nullptr}, Measure::sum, 0, 0, false, smallest};
@@ -253,16 +324,20 @@ __device__ double judged(Board& board, const Systems<T>& all, std::int64_t s) {
       r.wanted = {b.data, 1, b.rows, Part::all, nullptr};
       r.measure = Measure::largest;
       r.by_columns = true;
-      r.whole = largest_row_sum(board, a, false);
+      r.whole = largest_row_sum<Lanes>(board, a, false);
       break;
     case Quotient::lu_factors: {
-      auto* const order = simt::dynamic_shared<std::int64_t>();
-      if (!take_order(board, all, s, x_data, order)) return nan;
+      const std::int64_t n = all.shape.n;
+      auto* const orders = simt::dynamic_shared<std::int64_t>();
+      std::int64_t* const order = orders + Team<Lanes>::seat() * n;
+      int* const pivots = reinterpret_cast<int*>(orders + Team<Lanes>::teams * n) + Team<Lanes>::seat() * n;
+      if (!take_order<Lanes>(board, all, s, x_data, order, pivots)) return nan;
       r.wanted = {a.data, 1, a.rows, Part::all, order};
       r.left = of(x_data, all.of_x, Part::lower);
       r.right = of(x_data, all.of_x, Part::upper);
-      const double norms = largest_column_sum(board, r.left) + largest_column_sum(board, r.right) + 1;
-      r.whole = largest_column_sum(board, a) + smallest * norms;
+      const double norms =
+          largest_column_sum<Lanes>(board, r.left) + largest_column_sum<Lanes>(board, r.right) + 1;
+      r.whole = largest_column_sum<Lanes>(board, a) + smallest * norms;
       (all.unit_lower ? r.left : r.right).unit_diagonal = true;
       most_left = most_right = max(most_x, 1.0);
       break;
@@ -276,12 +351,12 @@ __device__ double judged(Board& board, const Systems<T>& all, std::int64_t s) {
       transposed.part = lower ? Part::upper : Part::lower;
       r.left = lower ? x : transposed;
       r.right = lower ? transposed : x;
-      r.whole = largest_row_sum(board, a, true);
+      r.whole = largest_row_sum<Lanes>(board, a, true);
       most_left = most_x;
       break;
     }
     case Quotient::inverse:
-      r.whole = largest_column_sum(board, a) * (largest_column_sum(board, x) + smallest);
+      r.whole = largest_column_sum<Lanes>(board, a) * (largest_column_sum<Lanes>(board, x) + smallest);
       break;
     case Quotient::product:
       r.left = a;
@@ -289,19 +364,21 @@ __device__ double judged(Board& board, const Systems<T>& all, std::int64_t s) {
       r.wanted = {x.data, 1, x.rows, Part::all, nullptr};
       r.measure = Measure::squares;
       r.factor = std::sqrt(static_cast<double>(all.shape.k) + 2) * unit;
-      r.whole = std::sqrt(sum_of_squares(board, a)) * std::sqrt(sum_of_squares(board, b));
+      r.whole = std::sqrt(sum_of_squares<Lanes>(board, a)) * std::sqrt(sum_of_squares<Lanes>(board, b));
       most_right = most_b;
       break;
   }
-  double ratio = ratio_of(board, r);
+  const auto terms = static_cast<double>(r.left.cols);
+  // Half of it, which is the next power of two at least, holds every sum.
+  if (tiles::splits<T>) r.bias = 3 * times_power(1, exponent_of(terms * most_left * most_right));
+  double ratio = r.right.cols == 1 ? ratio_of<Lanes, 1>(board, r) : ratio_of<Lanes, 4>(board, r);
   if (all.quotient == Quotient::product) {
     ratio = share(std::sqrt(ratio), r.whole * r.factor);
     if (ratio > 0.99) return nan;
   }
   // An element's sum is right to this.
-  const auto terms = static_cast<double>(r.left.cols);
   const double of_sum =
-      (tiles::splits<T> ? terms * terms * 0x1p-104 : terms * 0x1p-52) * terms * most_left * most_right;
+      (tiles::splits<T> ? terms * terms * 0x1p-102 : terms * 0x1p-52) * terms * most_left * most_right;
   const double whole = r.by_columns ? r.whole * most_x + most_b : r.whole;
   const double bound = share(of_sum * static_cast<double>(r.left.rows), whole * r.factor) + 0x1p-40 * ratio;
   const auto is_open = [&](double limit) { return ratio - bound <= limit && limit < ratio + bound; };
@@ -309,30 +386,75 @@ __device__ double judged(Board& board, const Systems<T>& all, std::int64_t s) {
   return sharp && !is_open(all.tolerance) && !is_open(10 * all.tolerance) ? ratio : nan;
 }
 
-template <class T>
-__global__ void __launch_bounds__(most_threads) ratios_kernel(Systems<T> all, double* ratios) {
-  __shared__ Board board;
-  const double ratio = judged(board, all, static_cast<std::int64_t>(blockIdx.x));
-  if (threadIdx.x == 0) ratios[blockIdx.x] = ratio;
+__device__ __forceinline__ unsigned long long bits_of(double size) {
+  unsigned long long bits = 0;
+  memcpy(&bits, &size, sizeof bits);
+  return bits;
+}
+__device__ __forceinline__ void take_larger(unsigned long long* most, unsigned long long own) {
+  if (own > simt::load_volatile(most)) atomicMax(most, own);
+}
+
+template <int Lanes, class T>
+__global__ void __launch_bounds__(most_threads)
+    ratios_kernel(Systems<T> all, double* ratios, Totals* totals) {
+  using Own = Team<Lanes>;
+  __shared__ Board boards[Own::teams];
+  const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * Own::teams + Own::seat();
+  if (s >= all.shape.batch) return;
+  double error = -1;
+  const double ratio = judged<Lanes>(boards[Own::seat()], all, s, error);
+  if (Own::thread() != 0) return;
+  ratios[s] = ratio;
+  if (error >= 0) take_larger(&totals->most_error, bits_of(error) + 1);
+  if (all.infos[s] == 0 && ratio <= all.tolerance) {
+    take_larger(&totals->most, bits_of(ratio));
+  } else {
+    atomicAdd(&totals->others, 1ull);
+  }
+}
+
+/// The worst of those that pass, and the ratios of `count` systems at equal distances.
+template <class = void>  // so that the name may be one of two
+__global__ void summary_kernel(const double* ratios, const int* infos, double tolerance, std::int64_t batch,
+                               std::int64_t count, double* sample, Totals* totals) {
+  const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (s < count) sample[s] = ratios[batch * s / count];
+  if (s < batch && infos[s] == 0 && ratios[s] <= tolerance && bits_of(ratios[s]) == totals->most)
+    atomicMin(&totals->worst, static_cast<unsigned long long>(s));
+}
+
+template <int Lanes, class T>
+void launch_ratios(Context& context, const Systems<T>& all, unsigned threads, double* ratios,
+                   Totals* totals) {
+  const std::int64_t teams = Team<Lanes>::teams, blocks = (all.shape.batch + teams - 1) / teams;
+  const std::size_t of_system = sizeof(std::int64_t) + sizeof(int);
+  const std::int64_t rows = all.quotient == Quotient::lu_factors ? all.shape.n : 0;
+  simt::launch(context, ratios_kernel<Lanes, T>, dim3(static_cast<unsigned>(blocks)), dim3(threads),
+               static_cast<std::size_t>(teams * rows) * of_system, all, ratios, totals);
 }
 
 }  // namespace
 
 template <class T>
-std::vector<double> ratios_of(Context& context, const Systems<T>& all) {
-  const std::int64_t size = std::max(all.of_a.rows, all.of_x.cols), batch = all.shape.batch;
-  const unsigned threads = size <= 32 ? 32 : size <= 128 ? 128 : most_threads;
-  const bool has_order = all.quotient == Quotient::lu_factors;
-  std::vector<double> ratios(static_cast<std::size_t>(batch));
-  const Scratch::Piece piece = scratch_of(context).take(ratios.size() * sizeof(double));
-  simt::launch(context, ratios_kernel<T>, dim3(static_cast<unsigned>(batch)), dim3(threads),
-               has_order ? static_cast<std::size_t>(all.shape.n) * sizeof(std::int64_t) : 0, all,
-               piece.as<double>());
-  context.device.to_host(ratios.data(), piece.as<double>(), ratios.size() * sizeof(double));
-  return ratios;
+void start_ratios(Context& context, const Systems<T>& all, double* ratios, Totals* totals) {
+  const std::int64_t size = std::max(all.of_a.rows, all.of_x.cols);
+  if (size <= 8) return launch_ratios<8>(context, all, most_threads / 2, ratios, totals);
+  if (size <= 16) return launch_ratios<16>(context, all, most_threads / 2, ratios, totals);
+  const bool is_narrow = all.quotient == Quotient::solution && all.of_x.cols <= 4;
+  const unsigned threads = size <= 32 || is_narrow ? 32 : size <= 128 ? 128 : most_threads;
+  launch_ratios<32>(context, all, threads, ratios, totals);
 }
 
-template std::vector<double> ratios_of(Context&, const Systems<float>&);
-template std::vector<double> ratios_of(Context&, const Systems<double>&);
+void sum_up(Context& context, const double* ratios, const int* infos, double tolerance, std::int64_t batch,
+            std::int64_t count, Totals* totals) {
+  constexpr unsigned threads = 256;
+  const auto blocks = static_cast<unsigned>((batch + threads - 1) / threads);
+  simt::launch(context, summary_kernel<>, dim3(blocks), dim3(threads), 0, ratios, infos, tolerance, batch,
+               count, reinterpret_cast<double*>(totals + 1), totals);
+}
+
+template void start_ratios(Context&, const Systems<float>&, double*, Totals*);
+template void start_ratios(Context&, const Systems<double>&, double*, Totals*);
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/device/context.hpp"
+#include "kernels/device/scratch.hpp"
 #include "kernels/residual/operand.hpp"
 #include "kernels/staging/staging.hpp"
 
@@ -24,23 +25,65 @@ struct Systems {
   Part part_of_a, part_of_x;
   bool unit_lower;  ///< of the two factors the lower one has the unit diagonal
   const int *pivots, *infos;
+  bool knows_solution;          ///< x_true is that of generate_solution, of
+  std::uint64_t solution_seed;  ///< seed_of_system
+};
+
+/// What all ratios together say.
+struct RatioSummary {
+  std::int64_t others = 0;     ///< systems that do not pass by tolerance and info, or are left open
+  std::int64_t worst = -1;     ///< of those that pass the first with the largest ratio
+  double forward_error;        ///< the largest, of finite answers that are not left open; NaN where unknown
+  std::vector<double> sample;  ///< ratios of the systems batch k / count
+};
+
+/// Where the ratios are; they are being computed until somebody asks.
+class SystemRatios {
+ public:
+  template <class T>
+  SystemRatios(Context& context, const Systems<T>& systems, std::int64_t count);
+  RatioSummary summary() const;
+  std::vector<double> all() const;
+
+ private:
+  Context& context_;
+  std::int64_t batch_, count_;
+  double tolerance_;
+  const int* infos_;
+  Scratch::Piece ratios_, totals_;
 };
 
 /// The judged ratio (check.hpp) of every system of the answer in working set `copy`; infinity where what
 /// counts is not finite. NaN where the CPU has to decide: an answer with a flaw of its own, elements beyond
 /// 2^200 or below 2^-200, a ratio whose error leaves a verdict open, a product whose ratio is above 1. Else
 /// it is right to a thousandth of max(1, ratio). Nothing where the problem's judge is none of those above.
-/// @throws OutOfMemory, DeviceError
+/// @param solution_seed of x_true, where that is generate_solution's of each system
+/// @param count of the sample in the summary @throws OutOfMemory, DeviceError
 template <class T>
-std::optional<std::vector<double>> system_ratios(Context& context, const Method& method, Staging<T>& staging,
-                                                 int copy, const Shape& shape, double tolerance);
+std::optional<SystemRatios> system_ratios(Context& context, const Method& method, Staging<T>& staging,
+                                          int copy, const Shape& shape, double tolerance,
+                                          std::optional<std::uint64_t> solution_seed = {},
+                                          std::int64_t count = 0);
 
 }  // namespace gaussweep
 
-#define GAUSSWEEP_DECLARE_SYSTEM_RATIOS(space)                            \
-  namespace gaussweep::space {                                            \
-  template <class T>                                                      \
-  std::vector<double> ratios_of(Context& context, const Systems<T>& all); \
+namespace gaussweep::judge {
+/// What kernels add up.
+struct Totals {
+  unsigned long long others;      ///< RatioSummary
+  unsigned long long most;        ///< the bits of the largest ratio of those that pass
+  unsigned long long most_error;  ///< of the largest forward error, and 1; 0: there is none
+  unsigned long long worst;       ///< the first system with that ratio
+};
+}  // namespace gaussweep::judge
+
+#define GAUSSWEEP_DECLARE_SYSTEM_RATIOS(space)                                            \
+  namespace gaussweep::space {                                                            \
+  template <class T>                                                                      \
+  void start_ratios(Context& context, const Systems<T>& all, double* ratios,              \
+                    gaussweep::judge::Totals* totals);                                    \
+  void sum_up(Context& context, const double* ratios, const int* infos, double tolerance, \
+              std::int64_t batch, std::int64_t count, gaussweep::judge::Totals* totals);  \
   }
 
 GAUSSWEEP_DECLARE_SYSTEM_RATIOS(emulated)

@@ -80,7 +80,13 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
           EXPECT_LE(found[s].ratio, tolerance) << words << ", system " << s;
           EXPECT_EQ(answer.infos[s], 0) << words << ", system " << s;
         }
-        expect_ratios(system_ratios(*context, method, staging, 0, shape, tolerance).value(), found, words);
+        const SystemRatios judged =
+            system_ratios(*context, method, staging, 0, shape, tolerance, std::uint64_t{4}, 1).value();
+        expect_ratios(judged.all(), found, words);
+        const RatioSummary summary = judged.summary();
+        EXPECT_EQ(summary.others, 0) << words;
+        const double error = largest_forward_error(inputs, answer);
+        EXPECT_TRUE(summary.forward_error == error || inputs.x_true.empty()) << words << ": " << error;
       }
     }
   });
@@ -109,7 +115,7 @@ TEST_F(BatchOnGpu, FaultsAreFoundAndSpoilNoOtherSystem) {
     }
     device->to_device(const_cast<double*>(staging.answer(0).data), answer.x.data.data(),
                       answer.x.data.size() * sizeof(double));
-    const std::vector<double> ratios = system_ratios(*context, method, staging, 0, shape, 16).value();
+    const std::vector<double> ratios = system_ratios(*context, method, staging, 0, shape, 16).value().all();
     const std::vector<Findings> found = check_systems(method, inputs, answer, 16);
     expect_ratios(ratios, found, method.id());
     for (std::int64_t s = 0; s < shape.batch; ++s) {

@@ -25,7 +25,7 @@ class Judged {
  public:
   Judged(const char* id, Backend backend, const Shape& shape, MatrixKind kind)
       : method(row_of(registry, id)),
-        inputs(make_inputs<T>(method.problem, shape, kind, 7)),
+        inputs(make_inputs<T>(method.problem, shape, kind, seed)),
         backend_(backend) {}
   void solve() {
     staging.emplace(*device, method, defaults(method), inputs.shape, 1);
@@ -35,13 +35,17 @@ class Judged {
     method.entry(backend_).template get<T>()(context, operands, defaults(method));
   }
   T* answer() { return const_cast<T*>(staging->answer(0).data); }
+  std::optional<SystemRatios> judged(double tolerance, std::int64_t count) {
+    return system_ratios(context, method, *staging, 0, inputs.shape, tolerance, seed + 1, count);
+  }
   std::vector<double> ratios(double tolerance) {
-    return system_ratios(context, method, *staging, 0, inputs.shape, tolerance).value();
+    return system_ratios(context, method, *staging, 0, inputs.shape, tolerance).value().all();
   }
   std::vector<Findings> by_cpu(double tolerance) {
     return check_systems(method, inputs, staging->download(0), tolerance);
   }
 
+  static constexpr std::uint64_t seed = 7;
   const Registry registry = builtin_registry();
   const Method& method;
   Inputs<T> inputs;
@@ -94,9 +98,30 @@ class SystemRatios : public testing::TestWithParam<Case> {
         expect_near(ratios[s], found[s].ratio, words);
       }
     }
+    expect_summary(batch, ratios, tolerance);
     // Of products only those whose ratio is above 1 are left to the CPU.
     EXPECT_TRUE(open == 0 || problem == Problem::named("gemm")) << batch.method.id() << ", n " << shape.n;
     EXPECT_FALSE(std::isnan(ratios.front())) << batch.method.id() << ", n " << shape.n;
+  }
+  template <class T>
+  static void expect_summary(Judged<T>& batch, const std::vector<double>& ratios, double tolerance) {
+    const auto answer = batch.staging->download(0);
+    std::int64_t others = 0, worst = -1;
+    for (std::size_t s = 0; s < ratios.size(); ++s) {
+      if (answer.infos[s] != 0 || !(ratios[s] <= tolerance)) {
+        ++others;
+      } else if (worst < 0 || ratios[s] > ratios[static_cast<std::size_t>(worst)]) {
+        worst = static_cast<std::int64_t>(s);
+      }
+    }
+    const RatioSummary summary = batch.judged(tolerance, 2)->summary();
+    EXPECT_EQ(summary.others, others);
+    EXPECT_EQ(summary.worst, worst);
+    ASSERT_EQ(summary.sample.size(), 2u);
+    EXPECT_EQ(summary.sample[0], ratios[0]);
+    EXPECT_TRUE(summary.sample[1] == ratios[ratios.size() / 2] || std::isnan(summary.sample[1]));
+    if (batch.inputs.x_true.empty()) return;
+    EXPECT_EQ(summary.forward_error, largest_forward_error(batch.inputs, answer));
   }
   static Problem builtin_problem() {
     const std::string id = GetParam().id;
