@@ -4,10 +4,11 @@
 /// then L y = b and U x = y for every right-hand side.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: n elements.
-/// Needs a strongly regular matrix: a leading minor that is 0 gives info > 0, and b is left as it was.
+/// Needs a strongly regular matrix: a leading minor that is 0 gives info > 0, and b is left as it was. Of
+/// a batch a system follows the other.
 
 #include "kernels/getrf/crout_steps.hpp"
-#include "kernels/registry/method.hpp"
+#include "kernels/registry/batch.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::host {
@@ -16,10 +17,15 @@ template <class T>
 void gesv_crout(Context& context, Operands<T>& op, const Parameters&) {
   T* row_copy = op.workspace.template take<T>(op.shape.n);
   context.stage("factorise");
-  *op.info = static_cast<int>(crout_factorise(op.a, row_copy));
-  if (*op.info != 0) return;
+  for (std::int64_t s = 0; s < op.shape.batch; ++s) {
+    const Operands<T> one = system_of(op, s);
+    *one.info = static_cast<int>(crout_factorise(one.a, row_copy));
+  }
   context.stage("substitute");
-  crout_substitute(op.a, op.b);
+  for (std::int64_t s = 0; s < op.shape.batch; ++s) {
+    const Operands<T> one = system_of(op, s);
+    if (*one.info == 0) crout_substitute(one.a, one.b);
+  }
 }
 
 GAUSSWEEP_INSTANTIATE(gesv_crout)

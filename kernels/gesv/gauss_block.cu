@@ -1,7 +1,8 @@
 /// gesv/gauss_block: Gaussian elimination without pivoting by the threads of one block.
 ///
 /// F. Fuhrmann, TU Wien 2017, section 4.3.1: the threads of the only block share each row operation; a row
-/// whose factor is 0 is skipped. Then back substitution by sum reduction in the same block.
+/// whose factor is 0 is skipped. Then back substitution by sum reduction in the same block. Of a batch each
+/// system has a block.
 ///
 /// Layout: [A | B] in rows, used up; the answer is a matrix of its own, in columns. Cost: n^3 / 2
 /// multiply-adds (the paper's choice to subtract over all columns from 0), two barriers a row pair, one

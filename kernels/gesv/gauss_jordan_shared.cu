@@ -6,11 +6,13 @@
 ///
 /// Layout: [A | B] in rows; the answer replaces B. Cost: n^3 / 2 multiply-adds, n^3 elements moved (twice of
 /// both where `grid` is full), and per column a transfer to the host, for which the device waits (the paper's
-/// choice). Workspace: n elements. Needs a nonsingular matrix: a column without a nonzero pivot gives info >
-/// 0, and the method ends there. The residual grows with the condition of the matrix, whatever the pivots: on
-/// a Hilbert or Cauchy matrix the answer fails where elimination with back substitution passes.
+/// choice; of a batch a block has a system and finds the pivot itself). Workspace: n elements. Needs a
+/// nonsingular matrix: a column without a nonzero pivot gives info > 0, and the method ends there. The
+/// residual grows with the condition of the matrix, whatever the pivots: on a Hilbert or Cauchy matrix the
+/// answer fails where elimination with back substitution passes.
 
 #include "kernels/gesv/gauss_jordan_steps.cuh"
+#include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
@@ -31,11 +33,54 @@ __global__ void __launch_bounds__(tile* tile) eliminate_from_shared(Elimination<
   if (e.has(j, c)) e.subtract(j, c, multipliers[ty], pivot_row[tx]);
 }
 
+/// Of a batch: a block a system. Its first thread finds the pivot, as the host does of a single one.
+template <class T>
+__global__ void reduce_systems(MatrixView<T> a, Shape shape, bool full, int* infos) {
+  const std::int64_t s = blockIdx.x, gap = gap_of(shape, s);
+  const auto n = static_cast<int>(shape.n), columns = n + static_cast<int>(shape.nrhs);
+  const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  T* const multipliers = simt::dynamic_shared<T>();
+  T* const pivot_row = multipliers + n;
+  __shared__ int pivot;
+  const auto row = [&](int i) { return RowOfBatch<T>{a.data + i * a.ld + s * n, n, gap}; };
+  for (int i = 0; i < n; ++i) {
+    if (thread == 0) {
+      pivot = i;
+      for (int j = i + 1; j < n; ++j) pivot = std::fabs(row(j)[i]) > std::fabs(row(pivot)[i]) ? j : pivot;
+      if (row(pivot)[i] == T(0)) infos[s] = i + 1;
+    }
+    __syncthreads();
+    if (row(pivot)[i] == T(0)) return;
+    for (int c = thread; c < columns; c += threads) {
+      pivot_row[c] = row(pivot)[c];
+      row(pivot)[c] = row(i)[c];
+      row(i)[c] = pivot_row[c];
+    }
+    __syncthreads();
+    for (int j = thread; j < n; j += threads) multipliers[j] = row(j)[i] / pivot_row[i];
+    __syncthreads();
+    const int begin = full ? 0 : i + 1, width = columns - begin;
+    for (int e = thread; e < n * width; e += threads) {
+      const int j = e / width, c = begin + e % width;
+      T& element = row(j)[c];
+      if (j != i) element = c == i ? T(0) : std::fma(-multipliers[j], pivot_row[c], element);
+    }
+    __syncthreads();
+  }
+  for (int e = thread; e < n * (columns - n); e += threads) row(e % n)[n + e / n] /= row(e % n)[e % n];
+}
+
 }  // namespace
 
 template <class T>
 void gesv_gauss_jordan_shared(Context& context, Operands<T>& op, const Parameters& parameters) {
-  if (parameters.choice("tile") == "32") {
+  if (op.shape.batch > 1) {
+    const unsigned tile = parameters.choice("tile") == "32" ? 32 : 16;
+    context.stage("eliminate");
+    simt::launch(context, reduce_systems<T>, dim3(static_cast<unsigned>(op.shape.batch)), dim3(tile * tile),
+                 static_cast<std::size_t>(2 * op.shape.n + op.shape.nrhs) * sizeof(T), op.a, op.shape,
+                 parameters.choice("grid") == "full", op.info);
+  } else if (parameters.choice("tile") == "32") {
     gauss_jordan<T>(context, op, parameters, eliminate_from_shared<T, 32>, 32);
   } else {
     gauss_jordan<T>(context, op, parameters, eliminate_from_shared<T, 16>, 16);

@@ -49,15 +49,29 @@ struct StageInfo {
   }
 };
 
+/// A system's row of the [A | B] of a batch: its columns of B lie behind those of the other systems.
+template <class T>
+struct RowOfBatch {
+  T* data;
+  int n;
+  std::int64_t gap;
+  __device__ T& operator[](int j) const { return data[j < n ? j : j + gap]; }
+};
+/// Columns between A's last and B's first of system s.
+GAUSSWEEP_SHARED_INLINE std::int64_t gap_of(const Shape& shape, std::int64_t s) {
+  return (shape.batch - 1 - s) * shape.n + s * shape.nrhs;
+}
+
 /// Divides row[first], …, row[columns - 1] by row[first]. Where that is 0, `*info` becomes `index` + 1,
 /// unless a smaller one stands there, and the answer is false. All threads of the block call this and get the
 /// same.
-template <class T>
-__device__ bool normalise_row(T* row, int first, int columns, int index, int* info) {
+/// @tparam Row T* or RowOfBatch<T>
+template <class Row>
+__device__ bool normalise_row(Row row, int first, int columns, int index, int* info) {
   __syncthreads();  // the updates of this row were made by other threads
-  const T divisor = row[first];
+  const auto divisor = row[first];
   __syncthreads();  // all have read the divisor before its place is overwritten
-  if (divisor == T(0)) {
+  if (divisor == 0) {
     if (threadIdx.x == 0) keep_smallest(info, index + 1);
     return false;
   }
@@ -69,12 +83,12 @@ __device__ bool normalise_row(T* row, int first, int columns, int index, int* in
 /// Subtracts target[column] times `row`, which has a 1 there, from `target`, over all columns from 0 as the
 /// paper does. False, and nothing done, where target[column] is 0. All threads of the block call this and get
 /// the same.
-template <class T>
-__device__ bool eliminate_row(T* target, const T* row, int column, int columns) {
-  const T factor = target[column];
+template <class Row>
+__device__ bool eliminate_row(Row target, Row row, int column, int columns) {
+  const auto factor = target[column];
   __syncthreads();  // all have read the factor before its place is overwritten; and `row` is normalised
                     // throughout
-  if (factor == T(0)) return false;
+  if (factor == 0) return false;
   const int threads = static_cast<int>(blockDim.x);
   for (int j = static_cast<int>(threadIdx.x); j < columns; j += threads) {
     target[j] = std::fma(-factor, row[j], target[j]);
@@ -82,22 +96,39 @@ __device__ bool eliminate_row(T* target, const T* row, int column, int columns) 
   return true;
 }
 
-/// One stage: block p eliminates within the rows p, p + gridDim.x, p + 2 gridDim.x, … (1D grid and block).
-/// The k-th of them is normalised at column k. With one block that is Gaussian elimination without pivoting;
-/// with more the divisors lie off the diagonal, and the matrix is left as a staircase with steps gridDim.x
-/// high.
+/// One stage: stripe p of `stride` eliminates within the rows p, p + stride, p + 2 stride, …. The k-th of
+/// them is normalised at column k. With one stripe that is Gaussian elimination without pivoting; with more
+/// the divisors lie off the diagonal, and the matrix is left as a staircase with steps of `stride` rows.
+/// @param row_at row i of [A | B]
+template <class RowAt>
+__device__ void eliminate_rows(std::int64_t first, std::int64_t stride, int n, int columns, ZeroFactor zero,
+                               int* info, RowAt&& row_at) {
+  int column = 0;
+  for (std::int64_t i = first; i < n; i += stride, ++column) {
+    const auto row = row_at(i);
+    if (!normalise_row(row, column, columns, static_cast<int>(i), info)) return;
+    for (std::int64_t y = i + stride; y < n; y += stride) {
+      if (!eliminate_row(row_at(y), row, column, columns) && zero == ZeroFactor::ends_stripe) break;
+    }
+  }
+}
+
+/// A block a stripe (1D grid and block).
 template <class T>
 __global__ void eliminate_stripe(T* a, std::int64_t ld, int n, int columns, ZeroFactor zero, StageInfo info) {
   if (info.failed_earlier()) return;
-  const std::int64_t stride = gridDim.x;
-  int column = 0;
-  for (std::int64_t i = blockIdx.x; i < n; i += stride, ++column) {
-    T* row = a + i * ld;
-    if (!normalise_row(row, column, columns, static_cast<int>(i), info.own)) return;
-    for (std::int64_t y = i + stride; y < n; y += stride) {
-      if (!eliminate_row(a + y * ld, row, column, columns) && zero == ZeroFactor::ends_stripe) break;
-    }
-  }
+  eliminate_rows(blockIdx.x, gridDim.x, n, columns, zero, info.own,
+                 [&](std::int64_t i) { return a + i * ld; });
+}
+
+/// A block a system of a batch.
+template <class T>
+__global__ void eliminate_systems(T* a, std::int64_t ld, Shape shape, ZeroFactor zero, int* infos) {
+  const std::int64_t s = blockIdx.x;
+  const auto n = static_cast<int>(shape.n);
+  eliminate_rows(0, 1, n, n + static_cast<int>(shape.nrhs), zero, infos + s, [&](std::int64_t i) {
+    return RowOfBatch<T>{a + i * ld + s * n, n, gap_of(shape, s)};
+  });
 }
 
 /// The threads of a block: the parameter `threads`, where 0 means one a row, as many as fit in a block.
@@ -106,9 +137,15 @@ inline int thread_count(const Parameters& parameters, std::int64_t n) {
   return static_cast<int>(asked > 0 ? asked : std::min<std::int64_t>(n, 1024));
 }
 
-/// Launches one stage with `blocks` stripes.
+/// Launches one stage with `blocks` stripes; of a batch a block a system.
+/// @pre of a batch `blocks` is 1
 template <class T>
 void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroFactor zero, StageInfo info) {
+  if (op.shape.batch > 1) {
+    simt::launch(context, eliminate_systems<T>, dim3(static_cast<unsigned>(op.shape.batch)),
+                 dim3(static_cast<unsigned>(threads)), 0, op.a.data, op.a.ld, op.shape, zero, info.own);
+    return;
+  }
   simt::launch(context, eliminate_stripe<T>, dim3(static_cast<unsigned>(blocks)),
                dim3(static_cast<unsigned>(threads)), 0, op.a.data, op.a.ld, static_cast<int>(op.shape.n),
                static_cast<int>(op.a.cols), zero, info);

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "kernels/gesv/cyclic_options.hpp"
+#include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
 
@@ -31,12 +32,17 @@ __device__ void reduce_in_block(T* cache, T value) {
   }
 }
 
-/// One block solves row after row from the last: thread t sums up the products of the columns that are t
-/// modulo the number of threads (counted from the end), the block reduces, thread 0 subtracts from the
+/// A block a system solves row after row from the last: thread t sums up the products of the columns that are
+/// t modulo the number of threads (counted from the end), the block reduces, thread 0 subtracts from the
 /// right-hand side.
 template <class T>
-__global__ void substitute_by_reduction(const T* a, std::int64_t ld, int n, int nrhs, T* x, const int* info) {
+__global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape, T* x, const int* info) {
   T* cache = simt::dynamic_shared<T>();
+  const std::int64_t s = blockIdx.x, behind = shape.n + gap_of(shape, s);
+  const auto n = static_cast<int>(shape.n), nrhs = static_cast<int>(shape.nrhs);
+  a += s * n;
+  x += s * n * nrhs;
+  info += s;
   // Nobody writes to info while this kernel runs, so that all threads read the same.
   if (*info != 0) return;
   const int threads = static_cast<int>(blockDim.x);
@@ -48,7 +54,7 @@ __global__ void substitute_by_reduction(const T* a, std::int64_t ld, int n, int 
       T sum = 0;
       for (int j = last; j > y; j -= threads) sum = std::fma(row[j], solution[j], sum);
       reduce_in_block(cache, sum);
-      if (threadIdx.x == 0) solution[y] = row[n + r] - cache[0];
+      if (threadIdx.x == 0) solution[y] = row[behind + r] - cache[0];
       __syncthreads();
     }
   }
@@ -210,8 +216,8 @@ void back_substitute(Context& context, Operands<T>& op, Substitution how, int bl
   const T* a = op.a.data;
   if (how == Substitution::reduction) {
     const int* info = op.info;
-    simt::launch(context, substitute_by_reduction<T>, dim3(1), block, shared_bytes, a, op.a.ld, n, nrhs,
-                 op.x.data, info);
+    simt::launch(context, substitute_by_reduction<T>, dim3(static_cast<unsigned>(op.shape.batch)), block,
+                 shared_bytes, a, op.a.ld, op.shape, op.x.data, info);
     return;
   }
   const std::int64_t ints = substitution_ints(how, n);

@@ -104,7 +104,7 @@ Method gauss_block() {
   Method method =
       fuhrmann_method("gauss_block", "Gaussian elimination by the threads of one block, no pivoting");
   method.parameters = {threads()};
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_gauss_block));
+  return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_gauss_block)));
 }
 
 Method cyclic(std::string variant, std::string summary, PortableEntries entries) {
@@ -180,7 +180,7 @@ Method crout() {
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return workspace_piece(shape.n, element);
   };
-  return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, gesv_crout));
+  return in_batches(on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, gesv_crout)));
 }
 
 Method lu_fixed_point() {
@@ -285,9 +285,9 @@ std::vector<Method> methods() {
           gauss_jordan("gauss_jordan_global",
                        "Gauss-Jordan elimination with partial pivoting, from global memory",
                        GAUSSWEEP_ENTRIES(gesv_gauss_jordan_global)),
-          gauss_jordan("gauss_jordan_shared",
-                       "Gauss-Jordan elimination with partial pivoting, by tiles in shared memory",
-                       GAUSSWEEP_ENTRIES(gesv_gauss_jordan_shared)),
+          in_batches(gauss_jordan("gauss_jordan_shared",
+                                  "Gauss-Jordan elimination with partial pivoting, by tiles in shared memory",
+                                  GAUSSWEEP_ENTRIES(gesv_gauss_jordan_shared))),
           crout(),
           lu_fixed_point(),
           recursive(),

@@ -80,8 +80,8 @@ void validate(const Method& method) {
   }
   if (method.max_nrhs < 1) reject(method, "max_nrhs is less than 1");
   if (method.max_batch < 1) reject(method, "max_batch is less than 1");
-  if (method.max_batch > 1 && method.layout != Layout::column_major)
-    reject(method, "systems of a batch lie side by side in columns only");
+  if (method.max_batch > 1 && method.layout == Layout::row_major)
+    reject(method, "systems of a batch lie side by side, not one under the other");
   validate_answer(method);
   for (const Parameter& parameter : method.parameters) validate_parameter(method, parameter);
 }

@@ -44,7 +44,7 @@ constexpr std::size_t workspace_piece(std::int64_t count, std::size_t element) {
 template <class T>
 struct Operands {
   Shape shape;
-  MatrixView<T> a;  ///< `augmented`: n x (n + nrhs), [A | B]
+  MatrixView<T> a;  ///< `augmented`: n x (n + nrhs), [A | B]; of a batch all A, then all B
   MatrixView<T>
       b;  ///< gesv, posv, trsv: right-hand sides; gemm: B. In `augmented`: the last nrhs columns of `a`
   MatrixView<T> x;        ///< a third matrix for the answer, unset at the start; present where `answer` is x.
@@ -92,7 +92,7 @@ struct Method {
   bool mixed_precision =
       false;  ///< part of its operations are in a lower precision, at rates beyond the peak
   std::int64_t max_nrhs = 1 << 30;
-  std::int64_t max_batch = 1;  ///< systems of one run; the layout is column-major where there may be several
+  std::int64_t max_batch = 1;  ///< systems of one run; the layout is not row-major where there may be several
   UnitDiagonal unit_diagonal = UnitDiagonal::lower;
   bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape
   std::size_t (*workspace_bytes)(const Shape&, const Parameters&,

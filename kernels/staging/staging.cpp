@@ -60,10 +60,11 @@ Pieces measure(const Method& method, const Shape& shape, const Parameters& param
   const ProblemRow& problem = method.problem.row();
   require_sizes(problem, shape, method.id());
   if (layout == Layout::augmented) {
-    const auto row = static_cast<std::size_t>(shape.n + shape.nrhs) * element;
+    const std::int64_t of_a = problem.a(shape).cols, of_b = problem.b(shape).cols;
+    const auto row = static_cast<std::size_t>(of_a + of_b) * element;
     const auto ld = static_cast<std::int64_t>(aligned(row) / element);
-    p.a = {nullptr, shape.n, shape.n + shape.nrhs, ld};
-    p.b = {nullptr, shape.n, shape.nrhs, ld};  // a view of the last columns of a
+    p.a = {nullptr, shape.n, of_a + of_b, ld};
+    p.b = {nullptr, shape.n, of_b, ld};  // a view of the last columns of a
     p.a_bytes = matrix_bytes(p.a, layout, element);
   } else {
     p.a = dense(problem.a(shape), layout);
@@ -176,8 +177,8 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
 template <class T>
 std::vector<typename Staging<T>::Placed> Staging<T>::placed(const InputViews<T>& inputs) const {
   if (method_.layout == Layout::augmented) {
-    require_shape(inputs.a, shape_.n, shape_.n, "a");
-    require_shape(inputs.b, shape_.n, shape_.nrhs, "b");
+    require_shape(inputs.a, shape_.n, a_.cols - b_.cols, "a");
+    require_shape(inputs.b, shape_.n, b_.cols, "b");
     return {{0, a_.ld, {inputs.a, inputs.b}}};
   }
   require_shape(inputs.a, a_.rows, a_.cols, "a");
@@ -305,7 +306,7 @@ Operands<T> Staging<T>::operands(int copy) {
   op.a.data = reinterpret_cast<T*>(base);
   op.b = b_;
   if (method_.layout == Layout::augmented) {
-    op.b.data = op.a.data + shape_.n;
+    op.b.data = op.a.data + a_.cols - b_.cols;
   } else if (b_bytes_ > 0) {
     op.b.data = reinterpret_cast<T*>(base + a_bytes_);
   }
@@ -445,7 +446,7 @@ template <class T>
 Strided<T> Staging<T>::pristine_b() const {
   const auto* data = static_cast<const std::byte*>(pristine().data());
   if (method_.layout == Layout::augmented) {
-    return strided(reinterpret_cast<const T*>(data) + shape_.n, b_.ld, true);
+    return strided(reinterpret_cast<const T*>(data) + a_.cols - b_.cols, b_.ld, true);
   }
   if (b_bytes_ == 0) return {};
   return strided(reinterpret_cast<const T*>(data + a_bytes_), b_.ld, method_.layout == Layout::row_major);

@@ -29,6 +29,10 @@ class BatchOnGpu : public OnGpu {
   }
 };
 
+bool pivots(const Method& method) {
+  return std::count(method.needs.begin(), method.needs.end(), Need::strongly_regular) == 0;
+}
+
 Shape shape_of(std::int64_t n, std::int64_t nrhs, std::int64_t batch) {
   Shape shape{n, n, n, nrhs, Uplo::lower};
   shape.batch = batch;
@@ -63,8 +67,10 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
   for_methods([&](const Method& method) {
     for (const std::int64_t n : orders) {
       const Shape shape = shape_of(n, n % 2 == 0 ? 1 : 3, small() ? 2 : n > 128 ? 20 : 200);
-      const Inputs<double> inputs =
-          make_inputs<double>(method.problem, shape, kind_for(method.problem), 3, 0);
+      const bool is_fast = method.vendor || method.variant == "batched";
+      if (n > 128 && !is_fast) continue;
+      const MatrixKind kind = pivots(method) ? kind_for(method.problem) : MatrixKind::diagonally_dominant;
+      const Inputs<double> inputs = make_inputs<double>(method.problem, shape, kind, 3, 0);
       for (const Parameters& parameters : parameter_grid(method, {})) {
         if (method.accepts != nullptr && !method.accepts(shape, parameters)) continue;
         const std::string words = describe(method, Backend::cuda, shape, parameters, "its kind", "double");
@@ -80,6 +86,7 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
           EXPECT_LE(found[s].ratio, tolerance) << words << ", system " << s;
           EXPECT_EQ(answer.infos[s], 0) << words << ", system " << s;
         }
+        if (method.layout != Layout::column_major) continue;  // the CPU judges them
         const SystemRatios judged =
             system_ratios(*context, method, staging, 0, shape, tolerance, std::uint64_t{4}, 1).value();
         expect_ratios(judged.all(), found, words);
@@ -94,7 +101,7 @@ TEST_F(BatchOnGpu, EverySystemIsRight) {
 
 TEST_F(BatchOnGpu, FaultsAreFoundAndSpoilNoOtherSystem) {
   for_methods([&](const Method& method) {
-    if (method.problem != Problem::named("gesv")) return;
+    if (method.problem != Problem::named("gesv") || !pivots(method)) return;
     const Shape shape = shape_of(16, 1, small() ? 2500 : 100000);
     Inputs<double> inputs = make_inputs<double>(method.problem, shape, MatrixKind::uniform, 5, 0);
     const auto is_singular = [](std::int64_t s) { return s % 2000 == 17; };
@@ -113,11 +120,16 @@ TEST_F(BatchOnGpu, FaultsAreFoundAndSpoilNoOtherSystem) {
     for (std::int64_t s = 0; s < shape.batch; ++s) {
       if (is_off(s)) answer.x(5, s) *= 1 + 1e-8;
     }
-    device->to_device(const_cast<double*>(staging.answer(0).data), answer.x.data.data(),
-                      answer.x.data.size() * sizeof(double));
-    const std::vector<double> ratios = system_ratios(*context, method, staging, 0, shape, 16).value().all();
+    if (method.layout == Layout::column_major)
+      device->to_device(const_cast<double*>(staging.answer(0).data), answer.x.data.data(),
+                        answer.x.data.size() * sizeof(double));
     const std::vector<Findings> found = check_systems(method, inputs, answer, 16);
-    expect_ratios(ratios, found, method.id());
+    std::vector<double> ratios;
+    for (const Findings& one : found) ratios.push_back(one.ratio);
+    if (method.layout == Layout::column_major) {
+      ratios = system_ratios(*context, method, staging, 0, shape, 16).value().all();
+      expect_ratios(ratios, found, method.id());
+    }
     for (std::int64_t s = 0; s < shape.batch; ++s) {
       const auto at = static_cast<std::size_t>(s);
       const bool is_right = !is_singular(s) && !has_nan(s) && !is_off(s);

@@ -223,23 +223,27 @@ TEST_P(MethodOnBatches, AnswersAreLapacksWithinRounding) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MethodOnBatches,
-                         testing::Values(OnBatches{"gesv/batched", Backend::emulated, MatrixKind::uniform},
-                                         OnBatches{"gesv/batched", Backend::emulated, MatrixKind::cauchy},
-                                         OnBatches{"gesv/batched", Backend::emulated, MatrixKind::condition},
-                                         OnBatches{"gesv/lapack", Backend::host, MatrixKind::uniform},
-                                         OnBatches{"geinv/lapack", Backend::host, MatrixKind::uniform},
-                                         OnBatches{"getrf/batched", Backend::emulated, MatrixKind::uniform},
-                                         OnBatches{"getrf/batched", Backend::emulated, MatrixKind::wilkinson},
-                                         OnBatches{"potrf/batched", Backend::emulated, MatrixKind::spd},
-                                         OnBatches{"posv/batched", Backend::emulated, MatrixKind::spd},
-                                         OnBatches{"geinv/batched", Backend::emulated, MatrixKind::uniform},
-                                         OnBatches{"getrf/lapack", Backend::host, MatrixKind::uniform},
-                                         OnBatches{"potrf/lapack", Backend::host, MatrixKind::spd},
-                                         OnBatches{"posv/lapack", Backend::host, MatrixKind::spd},
-                                         OnBatches{"trsv/openblas", Backend::host, MatrixKind::triangular},
-                                         OnBatches{"gemm/openblas", Backend::host, MatrixKind::uniform}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    All, MethodOnBatches,
+    testing::Values(OnBatches{"gesv/batched", Backend::emulated, MatrixKind::uniform},
+                    OnBatches{"gesv/batched", Backend::emulated, MatrixKind::cauchy},
+                    OnBatches{"gesv/batched", Backend::emulated, MatrixKind::condition},
+                    OnBatches{"gesv/gauss_block", Backend::emulated, MatrixKind::diagonally_dominant},
+                    OnBatches{"gesv/gauss_jordan_shared", Backend::emulated, MatrixKind::uniform},
+                    OnBatches{"gesv/crout", Backend::host, MatrixKind::diagonally_dominant},
+                    OnBatches{"gesv/lapack", Backend::host, MatrixKind::uniform},
+                    OnBatches{"geinv/lapack", Backend::host, MatrixKind::uniform},
+                    OnBatches{"getrf/batched", Backend::emulated, MatrixKind::uniform},
+                    OnBatches{"getrf/batched", Backend::emulated, MatrixKind::wilkinson},
+                    OnBatches{"potrf/batched", Backend::emulated, MatrixKind::spd},
+                    OnBatches{"posv/batched", Backend::emulated, MatrixKind::spd},
+                    OnBatches{"geinv/batched", Backend::emulated, MatrixKind::uniform},
+                    OnBatches{"getrf/lapack", Backend::host, MatrixKind::uniform},
+                    OnBatches{"potrf/lapack", Backend::host, MatrixKind::spd},
+                    OnBatches{"posv/lapack", Backend::host, MatrixKind::spd},
+                    OnBatches{"trsv/openblas", Backend::host, MatrixKind::triangular},
+                    OnBatches{"gemm/openblas", Backend::host, MatrixKind::uniform}),
+    name_of);
 
 /// Panels of right-hand sides are multiplied by inverses of pivots, but where these are infinite.
 TEST(BatchOfSeveralRightHandSides, IsDividedByTinyPivots) {
@@ -306,6 +310,8 @@ TEST_P(FaultsInABatch, SpoilNoOtherSystem) {
 
 INSTANTIATE_TEST_SUITE_P(All, FaultsInABatch,
                          testing::Values(OnBatches{"gesv/batched", Backend::emulated, MatrixKind::uniform},
+                                         OnBatches{"gesv/gauss_jordan_shared", Backend::emulated,
+                                                   MatrixKind::uniform},
                                          OnBatches{"getrf/batched", Backend::emulated, MatrixKind::uniform},
                                          OnBatches{"geinv/batched", Backend::emulated, MatrixKind::uniform}),
                          name_of);
