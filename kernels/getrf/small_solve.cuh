@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(S::threads)
   rows.load_beside(inside ? b + offset : nullptr, n, batch.n, count);
   const int found = rows.factor();
   rows.substitute();
-  if (!inside || !rows.is_first_part()) return;
+  if (!inside) return;
   if (seat.thread == 0 && blockIdx.y == 0) info[seat.system] = found;
   if (rows.step() < 0 || rows.step() >= batch.n) return;
   GAUSSWEEP_UNROLL
@@ -51,7 +51,7 @@ template <class T, int Columns, bool Symmetric>
 void solve_columns(Context& context, Operands<T>& op) {
   const Shape& shape = op.shape;
   const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
-  for_order<T, Columns, Symmetric>(shape.n, [&](auto share) {
+  for_order<Columns, Symmetric>(shape.n, [&](auto share) {
     using S = decltype(share);
     simt::launch(context, solve_kernel<T, S>,
                  blocks_for<S>(shape.batch, (shape.nrhs + Columns - 1) / Columns), dim3(S::threads), 0, batch,
@@ -76,10 +76,11 @@ __global__ void __launch_bounds__(Rows, panels::blocks_at_once<Rows>)
 template <class T, bool Symmetric>
 void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.stage("solve");
-  if (batched::is_by_tiles(parameters))
-    return small_tiles::run<T, small_tiles::Use::solves, Symmetric>(context, op);
   const Shape& shape = op.shape;
-  if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T), shape.nrhs))) {
+  const batched::Kernel kernel = batched::kernel_for(shape.n, parameters, 16, 128);
+  if (kernel == batched::Kernel::tiles)
+    return small_tiles::run<T, small_tiles::Use::solves, Symmetric>(context, op);
+  if (kernel == batched::Kernel::panels) {
     const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
     return panels::for_rows(shape.n, [&](auto rows) {
       const auto kernel =

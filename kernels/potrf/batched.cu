@@ -47,15 +47,16 @@ template <class T>
 void potrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
-  if (batched::is_by_tiles(parameters))
+  const batched::Kernel kernel = batched::kernel_for(shape.n, parameters, 16, 128);
+  if (kernel == batched::Kernel::tiles)
     return small_tiles::run<T, small_tiles::Use::factors, true>(context, op);
-  if (batched::is_by_panels(shape.n, parameters, sizeof(T) == 8 ? 16 : batched::rows_to(sizeof(T)))) {
+  if (kernel == batched::Kernel::panels) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, cholesky_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
                    static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
     });
   }
-  small::for_order<T, 1, true>(shape.n, [&](auto share) {
+  small::for_order<1, true>(shape.n, [&](auto share) {
     using S = decltype(share);
     simt::launch(context, cholesky_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
                  shape.batch, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
