@@ -51,7 +51,7 @@ void geinv_batched(Context& context, Operands<T>& op, const Parameters& paramete
   const batched::Kernel kernel = batched::kernel_for(shape.n, parameters, 16, 128);
   constexpr auto inverts = small_tiles::Use::inverts;
   if (kernel == batched::Kernel::tiles && small_tiles::fits<T, inverts>(context, shape.n))
-    return small_tiles::run<T, inverts, false>(context, op);
+    return small_tiles::run<T, inverts>(context, op);
   if (kernel != batched::Kernel::rows) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, invert_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,

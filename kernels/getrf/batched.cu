@@ -50,8 +50,7 @@ void getrf_batched(Context& context, Operands<T>& op, const Parameters& paramete
   const Shape& shape = op.shape;
   context.stage("factor");
   const batched::Kernel kernel = batched::kernel_for(shape.n, parameters, 16, 128);
-  if (kernel == batched::Kernel::tiles)
-    return small_tiles::run<T, small_tiles::Use::factors, false>(context, op);
+  if (kernel == batched::Kernel::tiles) return small_tiles::run<T, small_tiles::Use::factors>(context, op);
   if (kernel == batched::Kernel::panels) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, factor_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,

@@ -14,8 +14,9 @@ enum class Kernel { rows, tiles, panels };
 /// Orders that each of them takes.
 constexpr std::int64_t most_rows = 32, most_of_tiles = 128, most_of_panels = 512;
 
-inline std::vector<Parameter> parameters() {
-  return {choice_parameter("kernel", {"auto", "rows", "tiles", "panels"},
+inline std::vector<Parameter> parameters(std::vector<std::string> kernels = {"auto", "rows", "tiles",
+                                                                             "panels"}) {
+  return {choice_parameter("kernel", std::move(kernels),
                            "a thread a row to order 32, tiles of a block's registers to order 128, or panels "
                            "of 32 columns; auto: the fastest")};
 }

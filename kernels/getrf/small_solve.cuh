@@ -77,9 +77,11 @@ template <class T, bool Symmetric>
 void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.stage("solve");
   const Shape& shape = op.shape;
-  const batched::Kernel kernel = batched::kernel_for(shape.n, parameters, 16, 128);
-  if (kernel == batched::Kernel::tiles)
-    return small_tiles::run<T, small_tiles::Use::solves, Symmetric>(context, op);
+  const std::int64_t last_of_rows = std::min<std::int64_t>(32, 64 / ((shape.nrhs + 3) / 4));
+  const batched::Kernel kernel = batched::kernel_for(shape.n, parameters, last_of_rows, Symmetric ? 0 : 64);
+  if constexpr (!Symmetric) {
+    if (kernel == batched::Kernel::tiles) return small_tiles::run<T, small_tiles::Use::solves>(context, op);
+  }
   if (kernel == batched::Kernel::panels) {
     const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
     return panels::for_rows(shape.n, [&](auto rows) {

@@ -1,12 +1,12 @@
 #pragma once
-/// LU with partial pivoting, or L D L^T, of systems of order 17 to 128, in the registers of a block by tiles.
+/// LU with partial pivoting of systems of order up to 128, in the registers of a block by tiles.
 ///
 /// Thread (i, j) of a grid has rows R i to R i + R - 1 and of the columns every `across`-th from j on. In
 /// step k the warp that has column k finds the pivot and puts the multipliers into shared memory, the threads
 /// of the pivot's row put that there, and each thread subtracts an outer product: R + C numbers read for R C
 /// products, where a thread with a whole row reads one for each. Rows are not exchanged. Registers cannot be
-/// indexed, so a loop goes over the `across` steps whose columns have one place, and such loops follow each
-/// other.
+/// indexed, so a thread's columns turn: after `across` steps, of which each took one column of all threads,
+/// they move by one place. Thus the loop over steps stays one, or two of different widths.
 ///
 /// A right-hand side is one more column. For the inverse the columns of L^-1 take the place of those that are
 /// finished, and U goes to shared memory. The way back goes by blocks of `across` steps: a thread solves the
@@ -15,7 +15,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 #include "kernels/getrf/largest.cuh"
@@ -58,6 +57,7 @@ struct Desk {
   T pivot[G::order], inverse[G::order];
   int taken[G::order], step[G::order];    ///< the row of each step, the step of each row
   int place[G::order], row_at[G::order];  ///< were rows exchanged at once
+  int info;
 };
 
 template <class G>
@@ -77,18 +77,24 @@ __device__ __forceinline__ void keep_apart() {
 #endif
 }
 
-/// The bits of a size, which are ordered as the numbers are, NaN above all.
-__device__ __forceinline__ unsigned long long bits_of(double size) {
+/// The bits of a size and 1, which are ordered as the numbers are, NaN above all.
+__device__ __forceinline__ unsigned long long key_of(double size) {
   unsigned long long bits = 0;
   memcpy(&bits, &size, sizeof bits);
-  return bits;
+  return bits + 1;
 }
 
+template <class T>
+struct alignas(2 * sizeof(T)) Two {
+  T first, second;
+};
+
 /// A thread's part of a system.
-template <class T, class G, Use use, bool Symmetric>
+template <class T, class G, Use use>
 class Tile {
   using D = Desk<T, G, use>;
-  static constexpr int R = G::rows, C = G::columns, slots = D::slots;
+  static constexpr int R = G::rows, C = G::columns, slots = D::slots, half = C / 2;
+  static constexpr bool inverts = use == Use::inverts;
 
  public:
   __device__ __forceinline__ Tile(D& desk, int n)
@@ -98,21 +104,19 @@ class Tile {
         j_(static_cast<int>(threadIdx.x) / G::down) {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < R; ++r) done_ |= row(r) < n ? 0 : 1 << r;
+    GAUSSWEEP_UNROLL
+    for (int r = 0; r < R; r += 2) places_[r / 2] = G::place(row(r));
     for (int i = static_cast<int>(threadIdx.x); use == Use::factors && i < n; i += G::threads)
       desk_.place[i] = desk_.row_at[i] = i;
+    if (threadIdx.x == 0) desk_.info = 0;
   }
 
-  __device__ __forceinline__ void load(const T* a, Uplo uplo) {
-    const bool lower = uplo == Uplo::lower;
+  __device__ __forceinline__ void load(const T* a) {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < C; ++c) {
-      const int j = col(c);
+      const int j = c * G::across + j_;
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < R; ++r) {
-        const int i = row(r);
-        const bool swaps = Symmetric && lower != (i > j);
-        a_[r][c] = i < n_ && j < n_ ? a[swaps ? j + i * n_ : i + j * n_] : T(0);
-      }
+      for (int r = 0; r < R; ++r) a_[r][c] = row(r) < n_ && j < n_ ? a[row(r) + j * n_] : T(0);
     }
   }
   /// A column of B, of the right-hand sides that the grid takes at once.
@@ -121,49 +125,45 @@ class Tile {
     for (int r = 0; r < R; ++r) a_[r][slots - 1] = row(r) < n_ && j_ < count ? b[row(r) + j_ * n_] : T(0);
   }
 
-  /// All steps. Returns LAPACK's info, from 1.
-  __device__ __forceinline__ int factor() {
-    int info = 0;
+  /// All steps.
+  __device__ __forceinline__ void factor() {
     wait<G>();
-    steps<0>(info);
+    if constexpr (inverts) {
+      take_steps<C>(0, C);
+    } else {
+      take_steps<C>(0, half);
+      take_steps<half>(half, half);
+    }
     wait<G>();
     GAUSSWEEP_UNROLL
     for (int r = 0; r < R; ++r) step_[r] = row(r) < n_ ? desk_.step[row(r)] : G::order;
-    return info;
   }
 
   /// Rows of U X = what is beside it, or in L's place, from the last to the first; put(step, column, x).
   template <class Put>
   __device__ __forceinline__ void substitute(Put&& put) {
-    blocks<C - 1>(put);
+    GAUSSWEEP_ROLLED
+    for (int c = C - 1; c >= 0; --c) {
+      if (c * G::across < n_) take_block(c * G::across, put);
+      if (!inverts) turn<C, false>();
+    }
   }
 
-  /// L and U, or the Cholesky factor.
-  __device__ __forceinline__ void store(T* a, Uplo uplo) {
-    GAUSSWEEP_UNROLL
+  /// L and U.
+  __device__ __forceinline__ void store(T* a) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    GAUSSWEEP_ROLLED
     for (int c = 0; c < C; ++c) {
       wait<G>();
-      const int j = col(c);
-      const T root = Symmetric && j < n_ ? std::sqrt(desk_.pivot[j]) : T(1);
       GAUSSWEEP_UNROLL
       for (int r = 0; r < R; ++r) {
-        if (row(r) >= n_ || j >= n_) continue;
-        T own = a_[r][c];
-        if (Symmetric) own = row(r) == j ? root : own * root;
-        if (Symmetric && uplo == Uplo::upper) {
-          if (row(r) >= j) a[j + row(r) * n_] = own;
-        } else {
-          desk_.block[j_][step_[r]] = own;
-        }
+        if (row(r) < n_) desk_.block[j_][step_[r]] = a_[r][half];  // column c, after as many turns
       }
+      turn<C, true>();
       wait<G>();
-      if (Symmetric && uplo == Uplo::upper) continue;
-      const int lane = static_cast<int>(threadIdx.x) % 32;
       for (int w = static_cast<int>(threadIdx.x) / 32; w < G::across; w += G::threads / 32) {
         const int column = c * G::across + w;
-        for (int i = lane; column < n_ && i < n_; i += 32) {
-          if (!Symmetric || i >= column) a[i + column * n_] = desk_.block[w][i];
-        }
+        for (int i = lane; column < n_ && i < n_; i += 32) a[i + column * n_] = desk_.block[w][i];
       }
     }
   }
@@ -174,109 +174,132 @@ class Tile {
 
  private:
   __device__ __forceinline__ int row(int r) const { return i_ * R + r; }
-  __device__ __forceinline__ int col(int c) const { return c * G::across + j_; }
-  __device__ __forceinline__ int place(int r) const { return G::place(row(r)); }
   __device__ __forceinline__ bool is_done(int r) const { return (done_ >> r & 1) != 0; }
 
-  template <int c>
-  __device__ __forceinline__ void steps(int& info) {
-    GAUSSWEEP_ROLLED
-    for (int owner = 0; owner < G::across; ++owner) {
-      if (c * G::across + owner >= n_) return;
-      take_step<c>(c * G::across + owner, owner, info);
+  /// The first Width columns move by one place, to the left or to the right, and what leaves comes in on the
+  /// other side.
+  template <int Width, bool Left>
+  __device__ __forceinline__ void turn() {
+    GAUSSWEEP_UNROLL
+    for (int r = 0; r < R; ++r) {
+      const T moved = a_[r][Left ? 0 : Width - 1];
+      GAUSSWEEP_UNROLL
+      for (int e = 1; e < Width; ++e) {
+        if (Left)
+          a_[r][e - 1] = a_[r][e];
+        else
+          a_[r][Width - e] = a_[r][Width - e - 1];
+      }
+      a_[r][Left ? Width - 1 : 0] = moved;
     }
-    if constexpr (c + 1 < C) steps<c + 1>(info);
+  }
+
+  /// The steps whose columns come first in turn, while Width columns are left at the beginning. Where there
+  /// are two halves, column c ends in place (c + half) % C.
+  template <int Width>
+  __device__ __forceinline__ void take_steps(int first, int turns) {
+    GAUSSWEEP_ROLLED
+    for (int t = 0; t < turns; ++t) {
+      GAUSSWEEP_ROLLED
+      for (int owner = 0; owner < G::across; ++owner) {
+        const int k = (first + t) * G::across + owner;
+        if (k < n_) take_step<Width>(k, owner, Width - t);
+      }
+      turn<Width, true>();
+    }
   }
 
   /// The row that a warp with column k takes: the first of the largest size.
-  template <int c>
   __device__ __forceinline__ int find_pivot(int owner, T& pivot) const {
     unsigned long long most = 0;
     int found = 0;
-    T size = 0;
     pivot = 0;
     GAUSSWEEP_UNROLL
     for (int r = 0; r < R; ++r) {
-      const unsigned long long own = is_done(r) ? 0 : bits_of(std::fabs(static_cast<double>(a_[r][c]))) + 1;
-      if (own <= most) continue;
-      most = own;
-      found = row(r);
-      pivot = a_[r][c];
-      size = std::fabs(pivot);
+      const unsigned long long own = is_done(r) ? 0 : key_of(std::fabs(static_cast<double>(a_[r][0])));
+      const bool larger = own > most;
+      most = larger ? own : most;
+      found = larger ? row(r) : found;
+      pivot = larger ? a_[r][0] : pivot;
     }
-    const int lane = lane_of_largest(j_ == owner && most > 0, size) & 31;
+    const int lane = lane_of_largest(j_ == owner && most > 0, pivot) & 31;
     pivot = __shfl_sync(0xffffffffu, pivot, lane);
     return __shfl_sync(0xffffffffu, found, lane);
   }
 
-  template <int c>
-  __device__ __forceinline__ void take_step(int k, int owner, int& info) {
+  /// @param live columns of which this one is the first; those behind are finished
+  template <int Width>
+  __device__ __forceinline__ void take_step(int k, int owner, int live) {
     T* const column = desk_.column[D::keeps ? k : k % 2];
     if (static_cast<int>(threadIdx.x) / 32 == owner * G::down / 32) {
       T pivot = 0;
-      int taken = k;
-      if (Symmetric) {
-        GAUSSWEEP_UNROLL
-        for (int r = 0; r < R; ++r) pivot = k % R == r ? a_[r][c] : pivot;
-        pivot = __shfl_sync(0xffffffffu, pivot, (owner * G::down + k / R) % 32);
-      } else {
-        taken = find_pivot<c>(owner, pivot);
-      }
+      const int taken = find_pivot(owner, pivot);
       const T inverse = T(1) / pivot;
-      const bool divides = inverse - inverse != T(0);
       if (j_ == owner) {
+        T factors[R];
+        GAUSSWEEP_UNROLL
+        for (int r = 0; r < R; ++r) factors[r] = a_[r][0] * inverse;
+        if (inverse - inverse != T(0)) {
+          GAUSSWEEP_UNROLL
+          for (int r = 0; r < R; ++r)
+            factors[r] = pivot == T(0) ? T(0) : a_[r][0] / pivot;  // at 0 all of the column is 0
+        }
         GAUSSWEEP_UNROLL
         for (int r = 0; r < R; ++r) {
           const bool is_left = !is_done(r) && row(r) != taken;
-          T factor = a_[r][c] * inverse;
-          if (divides) factor = pivot == T(0) ? T(0) : a_[r][c] / pivot;  // at 0 all of the column is 0
-          column[place(r)] = is_left ? factor : a_[r][c];
-          if (use == Use::inverts) {
-            a_[r][c] = row(r) == taken ? T(1) : T(0);
-          } else if (is_left) {
-            a_[r][c] = factor;
-          }
+          factors[r] = is_left ? factors[r] : a_[r][0];
+          a_[r][0] = !inverts ? factors[r] : row(r) == taken ? T(1) : T(0);
         }
+        GAUSSWEEP_UNROLL
+        for (int r = 0; r < R; r += 2)
+          *reinterpret_cast<Two<T>*>(column + places_[r / 2]) = {factors[r], factors[r + 1]};
       }
       if (threadIdx.x % 32 == 0) {
         desk_.pivot[k] = pivot;
         desk_.inverse[k] = inverse;
         desk_.taken[k] = taken;
         desk_.step[taken] = k;
+        if (pivot == T(0) && desk_.info == 0) desk_.info = k + 1;
       }
     }
-    if (!Symmetric) wait<G>();
-    const int taken = Symmetric ? k : desk_.taken[k];
-    if (i_ == taken / R) {
-      publish<c, 0>(k, owner, taken % R);
-    }
     wait<G>();
-    const T pivot = desk_.pivot[k];
-    if (info == 0 && (Symmetric ? !(pivot > T(0)) : pivot == T(0))) info = k + 1;
-    if (use == Use::factors && !Symmetric && threadIdx.x == 0) exchange(k, taken);
+    const int taken = desk_.taken[k];
+    if (i_ == taken / R) publish<Width, 0>(k, owner, live, taken % R);
+    wait<G>();
+    if (use == Use::factors && threadIdx.x == 0) exchange(k, taken);
     T factors[R];
+    take_factors(column, factors);
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < R; ++r) factors[r] = is_done(r) ? T(0) : column[place(r)];
+    for (int e = 0; e < Width; ++e) subtract(e, factors, desk_.row[k % 2][j_][e]);
+    if (use == Use::solves) subtract(C, factors, desk_.row[k % 2][j_][C]);
+  }
+  /// Of the rows that are left.
+  __device__ __forceinline__ void take_factors(const T* column, T (&factors)[R]) const {
     GAUSSWEEP_UNROLL
-    for (int e = use == Use::inverts ? 0 : c; e < slots; ++e) {
-      const T own = desk_.row[k % 2][j_][e];
-      GAUSSWEEP_UNROLL
-      for (int r = 0; r < R; ++r) a_[r][e] = std::fma(-factors[r], own, a_[r][e]);
+    for (int r = 0; r < R; r += 2) {
+      const auto two = *reinterpret_cast<const Two<T>*>(column + places_[r / 2]);
+      factors[r] = is_done(r) ? T(0) : two.first;
+      factors[r + 1] = is_done(r + 1) ? T(0) : two.second;
     }
   }
-  /// Row r of the thread's goes to the desk.
-  template <int c, int own>
-  __device__ __forceinline__ void publish(int k, int owner, int r) {
+  __device__ __forceinline__ void subtract(int e, const T (&factors)[R], T own) {
+    GAUSSWEEP_UNROLL
+    for (int r = 0; r < R; ++r) a_[r][e] = std::fma(-factors[r], own, a_[r][e]);
+  }
+  /// Row r of the thread's goes to the desk, with 0 where it is finished.
+  template <int Width, int own>
+  __device__ __forceinline__ void publish(int k, int owner, int live, int r) {
     if (r == own) {
       done_ |= 1 << own;
       GAUSSWEEP_UNROLL
-      for (int e = use == Use::inverts ? 0 : c; e < slots; ++e) {
-        const bool finished = use != Use::inverts && e == c && j_ <= owner;
+      for (int e = 0; e < Width; ++e) {
+        const bool finished = !inverts && (e == 0 ? j_ <= owner : e >= live);
         desk_.row[k % 2][j_][e] = finished ? T(0) : a_[own][e];
       }
+      if (use == Use::solves) desk_.row[k % 2][j_][C] = a_[own][slots - 1];
       keep_apart<own>();
     } else if constexpr (own + 1 < R) {
-      publish<c, own + 1>(k, owner, r);
+      publish<Width, own + 1>(k, owner, live, r);
     }
   }
   /// From here on taken[k] is the place of the row, were rows exchanged at once.
@@ -287,46 +310,46 @@ class Tile {
     desk_.taken[k] = place;
   }
 
-  template <int c, class Put>
-  __device__ __forceinline__ void blocks(Put& put) {
-    const int first = c * G::across;
-    if (first < n_) {
-      wait<G>();
-      T(*const upper)[G::order] = use == Use::solves ? desk_.upper : desk_.column + first;
-      constexpr int from = use == Use::solves ? C : 0;
+  /// Of what is on the way back: a right-hand side, or all columns.
+  static constexpr int from = inverts ? 0 : C;
+  __device__ __forceinline__ int at(int e) const { return inverts ? j_ * D::pitch + e : j_; }
+
+  /// The steps from `first` on.
+  template <class Put>
+  __device__ __forceinline__ void take_block(int first, Put& put) {
+    wait<G>();
+    T(*const upper)[G::order] = inverts ? desk_.column + first : desk_.upper;
+    if (!inverts) {
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < R; ++r) {
-        if (use == Use::solves) upper[j_][place(r)] = a_[r][c];
-        const int own = step_[r] - first;
-        if (own < 0 || own >= G::across) continue;
-        GAUSSWEEP_UNROLL
-        for (int e = from; e < slots; ++e)
-          desk_.block[own][use == Use::solves ? j_ : j_ * D::pitch + e] = a_[r][e];
-      }
-      wait<G>();
-      solve_triangle(first, upper, put);
-      wait<G>();
-      const int last = min(G::across, n_ - first);
-      GAUSSWEEP_ROLLED
-      for (int k = 0; c > 0 && k < last; ++k) {
-        T factors[R];
-        GAUSSWEEP_UNROLL
-        for (int r = 0; r < R; ++r) factors[r] = step_[r] < first ? upper[k][place(r)] : T(0);
-        GAUSSWEEP_UNROLL
-        for (int e = from; e < slots; ++e) {
-          const T x = desk_.block[k][use == Use::solves ? j_ : j_ * D::pitch + e];
-          GAUSSWEEP_UNROLL
-          for (int r = 0; r < R; ++r) a_[r][e] = std::fma(-factors[r], x, a_[r][e]);
-        }
-      }
+      for (int r = 0; r < R; r += 2)
+        *reinterpret_cast<Two<T>*>(upper[j_] + places_[r / 2]) = {a_[r][half - 1], a_[r + 1][half - 1]};
     }
-    if constexpr (c > 0) blocks<c - 1>(put);
+    GAUSSWEEP_UNROLL
+    for (int r = 0; r < R; ++r) {
+      const int own = step_[r] - first;
+      if (own < 0 || own >= G::across) continue;
+      GAUSSWEEP_UNROLL
+      for (int e = from; e < slots; ++e) desk_.block[own][at(e)] = a_[r][e];
+    }
+    wait<G>();
+    solve_triangle(first, upper, put);
+    wait<G>();
+    done_ = 0;
+    GAUSSWEEP_UNROLL
+    for (int r = 0; r < R; ++r) done_ |= step_[r] < first ? 0 : 1 << r;
+    const int last = min(G::across, n_ - first);
+    GAUSSWEEP_ROLLED
+    for (int k = 0; first > 0 && k < last; ++k) {
+      T factors[R];
+      take_factors(upper[k], factors);
+      GAUSSWEEP_UNROLL
+      for (int e = from; e < slots; ++e) subtract(e, factors, desk_.block[k][at(e)]);
+    }
   }
   /// The unknowns of a block of steps, a thread a column.
   template <class Put>
   __device__ __forceinline__ void solve_triangle(int first, const T (*upper)[G::order], Put& put) {
     const auto t = static_cast<int>(threadIdx.x);
-    constexpr bool inverts = use == Use::inverts;
     if (t >= (inverts ? G::order : G::across)) return;
     const int at = inverts ? t / C * D::pitch + t % C : t;
     const int column = inverts ? t % C * G::across + t / C : t, last = min(G::across, n_ - first);
@@ -352,32 +375,28 @@ class Tile {
 
   D& desk_;
   int n_, i_, j_;
-  int done_ = 0;  ///< a bit a row: an earlier step took it
+  int done_ = 0;  ///< a bit a row: it does not change any more
+  int places_[R / 2];
   int step_[R];
   T a_[R][slots];
 };
 
-struct Batch {
-  int n, nrhs;
-  Uplo uplo;
-};
-
 /// A block has a system; blockIdx.y says which right-hand sides.
-template <class T, class G, Use use, bool Symmetric>
+template <class T, class G, Use use>
 __global__ void __launch_bounds__(G::threads, G::blocks)
-    tile_kernel(Batch batch, T* a, const T* b, T* x, int* pivots, int* info) {
+    tile_kernel(int n, int nrhs, T* a, const T* b, T* x, int* pivots, int* info) {
   auto& desk = *simt::dynamic_shared<Desk<T, G, use>>();
-  const std::int64_t s = blockIdx.x, n = batch.n, first = static_cast<std::int64_t>(blockIdx.y) * G::across;
-  Tile<T, G, use, Symmetric> tile(desk, batch.n);
+  const std::int64_t s = blockIdx.x, first = static_cast<std::int64_t>(blockIdx.y) * G::across;
+  Tile<T, G, use> tile(desk, n);
   T* const own = a + s * n * n;
-  const std::int64_t of_b = (s * batch.nrhs + first) * n;
-  const int count = min(G::across, batch.nrhs - static_cast<int>(first));
-  tile.load(own, batch.uplo);
+  const std::int64_t of_b = (s * nrhs + first) * n;
+  const int count = min(G::across, nrhs - static_cast<int>(first));
+  tile.load(own);
   if (use == Use::solves) tile.load_beside(b + of_b, count);
-  const int found = tile.factor();
+  tile.factor();
   if constexpr (use == Use::factors) {
-    tile.store(own, batch.uplo);
-    if (!Symmetric) tile.store_pivots(pivots + s * n);
+    tile.store(own);
+    tile.store_pivots(pivots + s * n);
   } else if constexpr (use == Use::solves) {
     T* const to = x + of_b;
     tile.substitute([&](int k, int column, T value) {
@@ -389,16 +408,12 @@ __global__ void __launch_bounds__(G::threads, G::blocks)
       if (column < n) to[k + desk.taken[column] * n] = value;
     });
   }
-  if (threadIdx.x == 0 && blockIdx.y == 0) info[s] = found;
+  if (threadIdx.x == 0 && blockIdx.y == 0) info[s] = desk.info;
 }
 
 /// Calls launch(Grid) for the smallest grid of order n. @pre n <= 128
 template <class Launch>
 void for_order(std::int64_t n, Launch&& launch) {
-  if (const char* e = std::getenv("GAUSSWEEP_TILES"); e != nullptr && n > 48 && n <= 64) {
-    if (e[0] == '1') return launch(Grid<8, 8, 8, 8, 4>());
-    if (e[0] == '2') return launch(Grid<8, 8, 8, 8, 6>());
-  }
   if (n <= 32) return launch(Grid<8, 4, 4, 8, 16>());
   if (n <= 48) return launch(Grid<8, 6, 8, 6, 8>());
   if (n <= 64) return launch(Grid<16, 4, 8, 8, 4>());
@@ -415,16 +430,16 @@ bool fits(const Context& context, std::int64_t n) {
   return does;
 }
 
-template <class T, Use use, bool Symmetric>
+template <class T, Use use>
 void run(Context& context, Operands<T>& op) {
   const Shape& shape = op.shape;
-  const Batch batch{static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
   for_order(shape.n, [&](auto grid) {
     using G = decltype(grid);
     const std::int64_t chunks = use == Use::solves ? (shape.nrhs + G::across - 1) / G::across : 1;
-    simt::launch(context, tile_kernel<T, G, use, Symmetric>,
+    simt::launch(context, tile_kernel<T, G, use>,
                  dim3(static_cast<unsigned>(shape.batch), static_cast<unsigned>(chunks)), dim3(G::threads),
-                 sizeof(Desk<T, G, use>), batch, op.a.data, op.b.data, op.x.data, op.pivots, op.info);
+                 sizeof(Desk<T, G, use>), static_cast<int>(shape.n), static_cast<int>(shape.nrhs), op.a.data,
+                 op.b.data, op.x.data, op.pivots, op.info);
   });
 }
 

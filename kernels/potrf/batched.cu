@@ -10,7 +10,6 @@
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/small_rows.hpp"
-#include "kernels/getrf/small_tiles.cuh"
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
@@ -47,10 +46,7 @@ template <class T>
 void potrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
-  const batched::Kernel kernel = batched::kernel_for(shape.n, parameters, 16, 128);
-  if (kernel == batched::Kernel::tiles)
-    return small_tiles::run<T, small_tiles::Use::factors, true>(context, op);
-  if (kernel == batched::Kernel::panels) {
+  if (batched::kernel_for(shape.n, parameters, sizeof(T) == 8 ? 16 : 32, 0) == batched::Kernel::panels) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, cholesky_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
                    static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
