@@ -10,7 +10,6 @@
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/small_rows.hpp"
-#include "kernels/getrf/small_tiles.cuh"
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
@@ -18,8 +17,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 template <class T, class S>
-__global__ void __launch_bounds__(S::threads)
-    invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
+__device__ __forceinline__ void invert_rows(std::int64_t count, int n, const T* a, T* x, int* info) {
   __shared__ small::Desk<T, S> desks[S::systems];
   const small::Seat<S> seat;
   const bool inside = seat.system < count;
@@ -29,6 +27,17 @@ __global__ void __launch_bounds__(S::threads)
   const int found = rows.invert();
   rows.store_inverse({inside ? x + first : nullptr, n, n});
   if (inside && seat.thread == 0) info[seat.system] = found;
+}
+template <class T, class S>
+__global__ void __launch_bounds__(S::threads)
+    invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
+  invert_rows<T, S>(count, n, a, x, info);
+}
+/// The same, two blocks at once on a multiprocessor: their registers fit at order 96 in double.
+template <class T, class S>
+__global__ void __launch_bounds__(S::threads, 2)
+    invert_twice(std::int64_t count, int n, const T* a, T* x, int* info) {
+  invert_rows<T, S>(count, n, a, x, info);
 }
 
 template <class T, int Rows>
@@ -48,20 +57,18 @@ template <class T>
 void geinv_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("invert");
-  const batched::Kernel kernel = batched::kernel_for(shape.n, parameters, 16, 128);
-  constexpr auto inverts = small_tiles::Use::inverts;
-  if (kernel == batched::Kernel::tiles && small_tiles::fits<T, inverts>(context, shape.n))
-    return small_tiles::run<T, inverts>(context, op);
-  if (kernel != batched::Kernel::rows) {
+  if (batched::is_by_panels(shape.n, parameters, sizeof(T) == 8 ? 96 : batched::most_rows)) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, invert_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
                    static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
     });
   }
-  small::for_order<1, false>(shape.n, [&](auto share) {
+  small::for_order<T, 1, false>(shape.n, [&](auto share) {
     using S = decltype(share);
-    simt::launch(context, invert_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
-                 shape.batch, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
+    auto kernel = invert_small<T, S>;
+    if constexpr (S::threads == 384) kernel = invert_twice<T, S>;
+    simt::launch(context, kernel, small::blocks_for<S>(shape.batch), dim3(S::threads), 0, shape.batch,
+                 static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
   });
 }
 

@@ -9,7 +9,6 @@
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/small_rows.hpp"
-#include "kernels/getrf/small_tiles.cuh"
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"
 
@@ -49,15 +48,13 @@ template <class T>
 void getrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
-  const batched::Kernel kernel = batched::kernel_for(shape.n, parameters, 16, 128);
-  if (kernel == batched::Kernel::tiles) return small_tiles::run<T, small_tiles::Use::factors>(context, op);
-  if (kernel == batched::Kernel::panels) {
+  if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T)))) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, factor_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
                    static_cast<int>(shape.n), op.a.data, op.pivots, op.info);
     });
   }
-  small::for_order<1, false>(shape.n, [&](auto share) {
+  small::for_order<T, 1, false>(shape.n, [&](auto share) {
     using S = decltype(share);
     simt::launch(context, factor_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
                  shape.batch, static_cast<int>(shape.n), op.a.data, op.pivots, op.info);

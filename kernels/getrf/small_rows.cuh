@@ -1,12 +1,13 @@
 #pragma once
-/// LU with partial pivoting of systems of order up to N = 32, in the registers of some lanes of a warp.
+/// LU with partial pivoting of systems of order up to N = 128, in the registers of a group of threads.
 ///
-/// A thread has a row. In step k the lanes find the largest element of column k among the rows that no
-/// earlier step took; that row goes into shared memory, and the others subtract it. Rows are not exchanged: a
-/// thread knows by which step its row was taken. Registers cannot be indexed by k, so the columns move to the
-/// left by one in every step, and the first goes to the end of those that are left: column k is always in the
-/// first register. A quarter of the steps is a segment: after it, its columns stay where they are, and the
-/// next segment moves the others alone. Thus the columns end in an order that is known (`place_of`).
+/// A thread has a row, or, with W parts a row, every W-th column of it. In step k the group finds the largest
+/// element of column k among the rows that no earlier step took; that row goes into shared memory, and the
+/// others subtract it. Rows are not exchanged: a thread knows by which step its row was taken. Registers
+/// cannot be indexed by k, so the columns move to the left by one in every step, and the first goes to the
+/// end of those that are left: column k is always in the first register. A quarter of the steps is a segment:
+/// after it, its columns stay where they are, and the next segment moves the others alone. Thus the columns
+/// end in an order that is known (`place_of`).
 ///
 /// Rows and columns beyond n are those of the identity, which keeps every loop's length a constant. The
 /// rounding is that of right-looking LU without blocks.
@@ -23,32 +24,52 @@ namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
 /// How systems of order up to N are shared out over a block of threads. `Symmetric`: positive definite too,
 /// step k takes row k.
-template <int N_, int Columns, bool Symmetric>
+template <int N_, int W_, int Columns, bool Symmetric>
 struct Share {
-  static constexpr int N = N_;
+  static constexpr int N = N_, W = W_;
   static constexpr bool symmetric = Symmetric;
-  static constexpr int beside = Columns;  ///< of right-hand sides
-  static constexpr int threads = 128, systems = threads / N;
+  static constexpr int columns = N / W;                           ///< of A that a thread has
+  static constexpr int beside = Columns;                          ///< of right-hand sides, in the first part
+  static constexpr int rows = N <= 32 ? N : (N + 31) / 32 * 32;   ///< threads of a part
+  static constexpr int group = rows * W;                          ///< threads of a system
+  static constexpr int systems = group >= 128 ? 1 : 128 / group;  ///< of a block
+  static constexpr int threads = group * systems;
+  static constexpr int lanes = rows < 32 ? rows : 32;  ///< that look for a pivot together
+  static constexpr int warps = rows / lanes;           ///< of a part
   static constexpr int segments = N >= 32 ? 4 : 2;
-  static constexpr int steps = N / segments;  ///< of a segment
+  static constexpr int steps = columns / segments;  ///< of a segment, W columns each
+  static_assert(N % (W * segments) == 0 && (W == 1 || N > 32), "segments of whole steps");
 
-  /// The register in which column c, from 0, ends.
-  static constexpr int place_of(int c) { return N - (c / steps + 1) * steps + c % steps; }
+  /// The register in which a thread's column c, from 0, ends.
+  static constexpr int place_of(int c) { return columns - (c / steps + 1) * steps + c % steps; }
 };
 
 /// What a system's threads share.
 template <class T, class S>
 struct Desk {
-  T row[S::N];  ///< the row that is subtracted
+  T row[S::W][S::columns];  ///< the row that is subtracted, by parts
   T beside[S::beside];
-  int taken[S::N];      ///< the place of the row that each step took
-  T sum[2][S::beside];  ///< of the row in turn in the back substitution
+  T factor[S::W > 1 ? S::rows : 1];  ///< what of it each row subtracts
+  T size[S::warps];                  ///< the pivot that each warp would take, with its sign
+  int of_row[S::warps];
+  int taken[S::N];            ///< the row that each step took; by `factor` its place
+  T sum[2][S::W][S::beside];  ///< of the row in turn in the back substitution
   T pivot[2];
-  T diagonal[S::symmetric ? S::N : 1];
+  T diagonal[S::symmetric ? S::rows : 1];
 };
 
-/// The operands of a system, n x n in columns; null where lanes have none, which work at the identity: all
-/// lanes of a warp meet.
+/// Waits for the threads of the same system.
+template <class S>
+__device__ __forceinline__ void wait_for_group() {
+  if (S::group <= 32) {
+    __syncwarp();
+  } else {
+    __syncthreads();
+  }
+}
+
+/// The operands of a system, n x n in columns; null where a group has none, which works at the identity: all
+/// threads of a block meet at barriers.
 template <class T>
 struct System {
   T* a;
@@ -60,11 +81,13 @@ struct System {
 template <class T, class S>
 class Rows {
  public:
-  __device__ Rows(Desk<T, S>& desk, int thread) : desk_(desk), row_(thread) {}
+  __device__ Rows(Desk<T, S>& desk, int thread)
+      : desk_(desk), row_(thread % S::rows), part_(thread / S::rows) {}
 
   __device__ int row() const { return row_; }
   /// By which step the row was taken; -1: by none.
   __device__ int step() const { return step_; }
+  __device__ bool is_first_part() const { return part_ == 0; }
 
   /// Takes the row of A.
   __device__ void load(const System<const T>& of) {
@@ -79,7 +102,7 @@ class Rows {
   __device__ void load_beside(const T* b, std::int64_t ld, int n, int count) {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < S::beside; ++r) {
-      const bool inside = b != nullptr && row_ < n && r < count;
+      const bool inside = b != nullptr && row_ < n && r < count && part_ == 0;
       y_[r] = inside ? b[row_ + r * ld] : T(0);
     }
   }
@@ -105,20 +128,21 @@ class Rows {
   }
   /// LAPACK's pivots, from 0: as if each step had exchanged the row that it took with that in its place.
   __device__ void store_pivots(int* pivots, int n) {
-    __syncwarp();
-    if (pivots != nullptr && row_ < n) pivots[row_] = desk_.taken[row_];
+    wait_for_group<S>();
+    if (pivots != nullptr && row_ < n && part_ == 0) pivots[row_] = desk_.taken[row_];
   }
   /// The triangle of the Cholesky factor that lies in the row. @pre the system is symmetric
   __device__ void store_cholesky(const System<T>& to, Uplo uplo) {
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::N; ++c) {
-      if (c == row_) desk_.diagonal[row_] = std::sqrt(a_[S::place_of(c)]);
+    for (int c = 0; c < S::columns; ++c) {
+      if (c * S::W + part_ == row_) desk_.diagonal[row_] = std::sqrt(a_[S::place_of(c)]);
     }
-    __syncwarp();
+    wait_for_group<S>();
     if (to.a == nullptr || row_ >= to.n) return;
     GAUSSWEEP_UNROLL
-    for (int j = 0; j < S::N; ++j) {
-      const T own = a_[S::place_of(j)];
+    for (int c = 0; c < S::columns; ++c) {
+      const int j = c * S::W + part_;
+      const T own = a_[S::place_of(c)];
       if (j == row_) to.a[row_ + j * to.ld] = desk_.diagonal[j];
       if (uplo == Uplo::lower && j < row_) to.a[row_ + j * to.ld] = own * desk_.diagonal[j];
       if (uplo == Uplo::upper && j > row_ && j < to.n) to.a[row_ + j * to.ld] = own / desk_.diagonal[row_];
@@ -129,16 +153,20 @@ class Rows {
   __device__ int invert() {
     int info = 0;
     GAUSSWEEP_ROLLED
-    for (int k = 0; k < S::N; ++k) take_jordan_step(k, info);
+    for (int t = 0; t < S::columns; ++t) {
+      GAUSSWEEP_UNROLL
+      for (int part = 0; part < S::W; ++part) take_jordan_step(t * S::W + part, part, info);
+    }
     return info;
   }
   /// After it: the row of the step that took this one, with the columns as rows were taken.
   __device__ void store_inverse(const System<T>& to) {
-    __syncwarp();
+    wait_for_group<S>();
     if (to.a == nullptr || step_ < 0 || step_ >= to.n) return;
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < S::N; ++k) {
-      if (k < to.n) to.a[step_ + desk_.taken[k] * to.ld] = a_[k];
+    for (int c = 0; c < S::columns; ++c) {
+      const int k = c * S::W + part_;
+      if (k < to.n) to.a[step_ + desk_.taken[k] * to.ld] = a_[c];
     }
   }
 
@@ -146,42 +174,64 @@ class Rows {
   template <class Element>
   __device__ void take(Element&& element, const System<const T>& of) {
     GAUSSWEEP_UNROLL
-    for (int j = 0; j < S::N; ++j) {
+    for (int c = 0; c < S::columns; ++c) {
+      const int j = c * S::W + part_;
       const bool inside = of.a != nullptr && row_ < of.n && j < of.n;
-      a_[j] = inside ? element(row_, j) : row_ == j ? T(1) : T(0);
+      a_[c] = inside ? element(row_, j) : row_ == j ? T(1) : T(0);
     }
   }
   template <class Element>
   __device__ void put(const System<T>& to, Element&& element) const {
     if (to.a == nullptr || step_ < 0 || step_ >= to.n) return;
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::N; ++c) {
-      const int j = c;
+    for (int c = 0; c < S::columns; ++c) {
+      const int j = c * S::W + part_;
       if (j < to.n) to.a[step_ + j * to.ld] = element(c, j);
     }
   }
 
-  /// The row that a step takes: of the largest size, of equal ones the first. NaN is larger than all others,
+  /// The row that step k takes: of the largest size, of equal ones the first. NaN is larger than all others,
   /// so that it is in every element that it should be in.
-  __device__ int find_pivot(T& pivot) const {
+  __device__ int find_pivot(bool owner, T& pivot) {
     constexpr int none = 0x7fffffff;
-    pivot = a_[0];
-    if (S::N == 32) {
-      const int lane = lane_of_largest(step_ < 0, a_[0]);
-      pivot = __shfl_sync(0xffffffffu, pivot, lane & 31);
-      return lane < 0 ? none : lane;
+    if (owner) {
+      pivot = a_[0];
+      int row = step_ >= 0 ? none : row_;
+      if (S::lanes == 32) {
+        const int lane = lane_of_largest(step_ < 0, a_[0]);
+        pivot = __shfl_sync(0xffffffffu, pivot, lane & 31);
+        row = lane < 0 ? none : row_ / 32 * 32 + lane;
+      } else {
+        T size = step_ >= 0 ? T(-1) : pivot == pivot ? std::fabs(pivot) : T(INFINITY);
+        GAUSSWEEP_UNROLL
+        for (int apart = S::lanes / 2; apart > 0; apart /= 2) {
+          const T other = __shfl_xor_sync(0xffffffffu, size, apart);
+          const T of_other = __shfl_xor_sync(0xffffffffu, pivot, apart);
+          const int row_of_other = __shfl_xor_sync(0xffffffffu, row, apart);
+          if (other > size || (other == size && row_of_other < row)) {
+            size = other;
+            pivot = of_other;
+            row = row_of_other;
+          }
+        }
+      }
+      if (S::group <= 32) return row;
+      if (row_ % 32 == 0) {
+        desk_.size[row_ / 32] = row == none ? T(0) : pivot;
+        desk_.of_row[row_ / 32] = row;
+      }
     }
-    int row = step_ >= 0 ? none : row_;
-    T size = step_ >= 0 ? T(-1) : pivot == pivot ? std::fabs(pivot) : T(INFINITY);
+    wait_for_group<S>();
+    int row = none;
+    T size = T(-1);
     GAUSSWEEP_UNROLL
-    for (int apart = S::N / 2; apart > 0; apart /= 2) {
-      const T other = __shfl_xor_sync(0xffffffffu, size, apart);
-      const T of_other = __shfl_xor_sync(0xffffffffu, pivot, apart);
-      const int row_of_other = __shfl_xor_sync(0xffffffffu, row, apart);
-      if (other > size || (other == size && row_of_other < row)) {
-        size = other;
-        pivot = of_other;
-        row = row_of_other;
+    for (int w = 0; w < S::warps; ++w) {
+      const T one = desk_.size[w];
+      const T size_of_one = desk_.of_row[w] == none ? T(-1) : one == one ? std::fabs(one) : T(INFINITY);
+      if (size_of_one > size) {
+        size = size_of_one;
+        row = desk_.of_row[w];
+        pivot = one;
       }
     }
     return row;
@@ -189,119 +239,159 @@ class Rows {
 
   /// A step of the segment that has Width registers left; `done` of them are of columns that are finished.
   template <int Width>
-  __device__ void take_step(int k, int done, int& info) {
+  __device__ void take_step(int k, int owner_part, int done, int& info) {
+    const bool owner = S::W == 1 || part_ == owner_part;
     T pivot = T(0);
-    const bool takes = row_ == (S::symmetric ? k : find_pivot(pivot));
-    const int live = Width - done;  // what an earlier step of this segment finished is at the end
+    const int taken = S::symmetric ? k : find_pivot(owner, pivot);
+    const bool takes = row_ == taken;
+    // What an earlier step of this segment finished is at the end, one more where this part had its turn.
+    const int live = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
     if (takes) {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < Width; ++c) desk_.row[c] = c < live ? a_[c] : T(0);
-      GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::beside; ++r) desk_.beside[r] = y_[r];
+      for (int c = 0; c < Width; ++c) desk_.row[part_][c] = c < live ? a_[c] : T(0);
+      if (part_ == 0) {
+        GAUSSWEEP_UNROLL
+        for (int r = 0; r < S::beside; ++r) desk_.beside[r] = y_[r];
+      }
     }
     if (S::symmetric) {
-      __syncwarp();
-      pivot = desk_.row[0];
+      wait_for_group<S>();
+      pivot = desk_.row[owner_part][0];
     }
     if (info == 0 && (S::symmetric ? !(pivot > T(0)) : pivot == T(0))) info = k + 1;
     const bool is_left = step_ < 0 && !takes;
-    const T factor = is_left && pivot != T(0) ? a_[0] / pivot : T(0);  // at 0 all of the column is 0
+    T factor = owner && is_left && pivot != T(0) ? a_[0] / pivot : T(0);  // at 0 all of the column is 0
+    if (S::W > 1 && owner) desk_.factor[row_] = factor;
     if (takes) {
       step_ = k;
       desk_.taken[k] = place_;
     }
-    if (!S::symmetric) {
-      __syncwarp();
-      place_ = takes ? k : place_ == k ? desk_.taken[k] : place_;
+    if (!S::symmetric || S::W > 1) wait_for_group<S>();
+    if (!S::symmetric) place_ = takes ? k : place_ == k ? desk_.taken[k] : place_;
+    if (S::W > 1) factor = desk_.factor[row_];
+    if (owner) {
+      const T finished = is_left ? factor : a_[0];
+      GAUSSWEEP_UNROLL
+      for (int c = 1; c < Width; ++c)
+        a_[c - 1] = is_left ? std::fma(-factor, desk_.row[part_][c], a_[c]) : a_[c];
+      a_[Width - 1] = finished;
+    } else if (is_left) {
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < Width; ++c) a_[c] = std::fma(-factor, desk_.row[part_][c], a_[c]);
     }
-    const T finished = is_left ? factor : a_[0];
-    GAUSSWEEP_UNROLL
-    for (int c = 1; c < Width; ++c) a_[c - 1] = is_left ? std::fma(-factor, desk_.row[c], a_[c]) : a_[c];
-    a_[Width - 1] = finished;
-    if (is_left) {
+    if (part_ == 0 && is_left) {
       GAUSSWEEP_UNROLL
       for (int r = 0; r < S::beside; ++r) y_[r] = std::fma(-factor, desk_.beside[r], y_[r]);
     }
-    __syncwarp();
+    // Else the group waits when it looks for the next pivot.
+    if (S::group <= 32 || S::symmetric) wait_for_group<S>();
   }
 
   /// Row k of the result is the taken row over the pivot, and every other row loses its multiple of that.
-  __device__ void take_jordan_step(int k, int& info) {
+  __device__ void take_jordan_step(int k, int owner_part, int& info) {
+    const bool owner = S::W == 1 || part_ == owner_part;
     T pivot = T(0);
-    const bool takes = row_ == find_pivot(pivot);
+    const bool takes = row_ == find_pivot(owner, pivot);
     if (pivot == T(0) && info == 0) info = k + 1;
     if (takes) {
       const T inverse = T(1) / pivot;
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < S::N; ++c) desk_.row[c] = c == 0 ? inverse : a_[c] * inverse;
+      for (int c = 0; c < S::columns; ++c) desk_.row[part_][c] = c == 0 && owner ? inverse : a_[c] * inverse;
       step_ = k;
       desk_.taken[k] = row_;
     }
-    const T factor = a_[0];
-    __syncwarp();
+    T factor = owner ? a_[0] : T(0);
+    if (S::W > 1 && owner) desk_.factor[row_] = factor;
+    wait_for_group<S>();
+    if (S::W > 1) factor = desk_.factor[row_];
     const auto next = [&](int c, T own) {
-      return takes ? desk_.row[c] : std::fma(-factor, desk_.row[c], own);
+      const T taken = desk_.row[part_][c];
+      return takes ? taken : std::fma(-factor, taken, own);
     };
-    const T finished = next(0, T(0));
-    GAUSSWEEP_UNROLL
-    for (int c = 1; c < S::N; ++c) a_[c - 1] = next(c, a_[c]);
-    a_[S::N - 1] = finished;
-    __syncwarp();
+    if (owner) {
+      const T finished = next(0, T(0));
+      GAUSSWEEP_UNROLL
+      for (int c = 1; c < S::columns; ++c) a_[c - 1] = next(c, a_[c]);
+      a_[S::columns - 1] = finished;
+    } else {
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < S::columns; ++c) a_[c] = next(c, a_[c]);
+    }
+    if (S::group <= 32) wait_for_group<S>();
   }
 
   template <int Segment>
   __device__ void segment(int& info) {
+    constexpr int width = S::columns - Segment * S::steps;
     GAUSSWEEP_ROLLED
-    for (int t = 0; t < S::steps; ++t) take_step<S::N - Segment * S::steps>(Segment * S::steps + t, t, info);
+    for (int t = 0; t < S::steps; ++t) {
+      GAUSSWEEP_UNROLL
+      for (int part = 0; part < S::W; ++part)
+        take_step<width>((Segment * S::steps + t) * S::W + part, part, t, info);
+    }
     if constexpr (Segment + 1 < S::segments) segment<Segment + 1>(info);
   }
 
-  /// Unknowns from the last on.
+  /// Unknowns from the last on. The parts of the row in turn say what they have subtracted.
   template <int Segment>
   __device__ void segment_back() {
     GAUSSWEEP_UNROLL
-    for (int t = S::steps - 1; t >= 0; --t)
-      take_unknown(Segment * S::steps + t, a_[S::N - (Segment + 1) * S::steps + t]);
+    for (int t = S::steps - 1; t >= 0; --t) {
+      GAUSSWEEP_UNROLL
+      for (int part = S::W - 1; part >= 0; --part) {
+        constexpr int first = S::columns - (Segment + 1) * S::steps;
+        take_unknown((Segment * S::steps + t) * S::W + part, part, a_[first + t]);
+      }
+    }
     if constexpr (Segment > 0) segment_back<Segment - 1>();
   }
-  __device__ void take_unknown(int k, T of_column) {
+  __device__ void take_unknown(int k, int owner_part, T of_column) {
+    const bool owner = S::W == 1 || part_ == owner_part;
     const int turn = k % 2;
     if (step_ == k) {
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::beside; ++r) desk_.sum[turn][r] = y_[r];
-      desk_.pivot[turn] = of_column;
+      for (int r = 0; r < S::beside; ++r) desk_.sum[turn][part_][r] = y_[r];
+      if (owner) desk_.pivot[turn] = of_column;
     }
-    __syncwarp();
+    wait_for_group<S>();
     GAUSSWEEP_UNROLL
     for (int r = 0; r < S::beside; ++r) {
-      const T x = desk_.sum[turn][r] / desk_.pivot[turn];
+      T sum = desk_.sum[turn][0][r];
+      GAUSSWEEP_UNROLL
+      for (int w = 1; w < S::W; ++w) sum += desk_.sum[turn][w][r];
+      const T x = sum / desk_.pivot[turn];
       if (step_ == k) x_[r] = x;
-      if (step_ < k) y_[r] = std::fma(-of_column, x, y_[r]);
+      if (owner && step_ < k) y_[r] = std::fma(-of_column, x, y_[r]);
     }
   }
 
   Desk<T, S>& desk_;
-  int row_;
+  int row_, part_;
   int step_ = -1;
   int place_ = row_;  ///< were rows exchanged at once
-  T a_[S::N];
+  T a_[S::columns];
   T y_[S::beside] = {}, x_[S::beside] = {};
 };
 
 /// Calls launch(Share) for the smallest share of order n. @pre n <= most_rows
-template <int Columns, bool Symmetric, class Launch>
+template <class T, int Columns, bool Symmetric, class Launch>
 void for_order(std::int64_t n, Launch&& launch) {
-  if (n <= 8) return launch(Share<8, Columns, Symmetric>());
-  if (n <= 16) return launch(Share<16, Columns, Symmetric>());
-  launch(Share<32, Columns, Symmetric>());
+  constexpr int parts = sizeof(T) == 8 ? 4 : 1;  // of a row above 64: registers are 255 at most
+  if (n <= 8) return launch(Share<8, 1, Columns, Symmetric>());
+  if (n <= 16) return launch(Share<16, 1, Columns, Symmetric>());
+  if (n <= 32) return launch(Share<32, 1, Columns, Symmetric>());
+  if (n <= 48) return launch(Share<48, 1, Columns, Symmetric>());
+  if (n <= 64) return launch(Share<64, 1, Columns, Symmetric>());
+  if (n <= 96) return launch(Share<96, parts, Columns, Symmetric>());
+  launch(Share<128, parts, Columns, Symmetric>());
 }
 
 /// Which system of the launch a thread works at, and as which of its threads.
 template <class S>
 struct Seat {
   __device__ Seat()
-      : desk(static_cast<int>(threadIdx.x) / S::N),
-        thread(static_cast<int>(threadIdx.x) % S::N),
+      : desk(static_cast<int>(threadIdx.x) / S::group),
+        thread(static_cast<int>(threadIdx.x) % S::group),
         system(static_cast<std::int64_t>(blockIdx.x) * S::systems + desk) {}
   int desk, thread;
   std::int64_t system;

@@ -1,7 +1,7 @@
 #pragma once
-/// What the tables know of small systems: rows in registers (small_rows.cuh), tiles (small_tiles.cuh), or
-/// panels (panels.cuh).
+/// What the tables know of small systems: rows in registers (small_rows.cuh), or panels of them (panels.cuh).
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,29 +10,27 @@
 
 namespace gaussweep::batched {
 
-enum class Kernel { rows, tiles, panels };
-/// Orders that each of them takes.
-constexpr std::int64_t most_rows = 32, most_of_tiles = 128, most_of_panels = 512;
+constexpr std::int64_t most_rows = 128, most_of_panels = 512;
 
-inline std::vector<Parameter> parameters(std::vector<std::string> kernels = {"auto", "rows", "tiles",
-                                                                             "panels"}) {
-  return {choice_parameter("kernel", std::move(kernels),
-                           "a thread a row to order 32, tiles of a block's registers to order 128, or panels "
-                           "of 32 columns; auto: the fastest")};
+inline std::vector<Parameter> parameters() {
+  return {choice_parameter("kernel", {"auto", "rows", "panels"},
+                           "whole rows in registers, to order 128, or panels of 32 columns; auto: rows to "
+                           "order 16 to 48, geinv to 96 or 128")};
 }
 
 inline bool accepts(const Shape& shape, const Parameters& parameters) {
-  const std::string& kernel = parameters.choice("kernel");
-  return shape.n <= (kernel == "rows" ? most_rows : kernel == "tiles" ? most_of_tiles : most_of_panels);
+  return shape.n <= (parameters.choice("kernel") == "rows" ? most_rows : most_of_panels);
 }
 
-/// @param last_of_rows, last_of_tiles the last orders of which these are faster
-inline Kernel kernel_for(std::int64_t n, const Parameters& parameters, std::int64_t last_of_rows,
-                         std::int64_t last_of_tiles) {
+/// @param last the last order of which rows are faster
+inline bool is_by_panels(std::int64_t n, const Parameters& parameters, std::int64_t last) {
   const std::string& kernel = parameters.choice("kernel");
-  if (kernel == "auto")
-    return n <= last_of_rows ? Kernel::rows : n <= last_of_tiles ? Kernel::tiles : Kernel::panels;
-  return kernel == "rows" ? Kernel::rows : kernel == "tiles" ? Kernel::tiles : Kernel::panels;
+  return kernel == "auto" ? n > last : kernel == "panels";
+}
+/// Of LU, as measured on an H100 (docs/performance.md). Rows take four right-hand sides at a time, and factor
+/// A for each four.
+constexpr std::int64_t rows_to(std::size_t element, std::int64_t nrhs = 1) {
+  return std::min<std::int64_t>(element == 8 ? 32 : 48, 64 / ((nrhs + 3) / 4));
 }
 
 }  // namespace gaussweep::batched

@@ -4,7 +4,6 @@
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/small_rows.hpp"
-#include "kernels/getrf/small_tiles.cuh"
 #include "kernels/registry/method.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
@@ -38,7 +37,7 @@ __global__ void __launch_bounds__(S::threads)
   rows.load_beside(inside ? b + offset : nullptr, n, batch.n, count);
   const int found = rows.factor();
   rows.substitute();
-  if (!inside) return;
+  if (!inside || !rows.is_first_part()) return;
   if (seat.thread == 0 && blockIdx.y == 0) info[seat.system] = found;
   if (rows.step() < 0 || rows.step() >= batch.n) return;
   GAUSSWEEP_UNROLL
@@ -51,7 +50,7 @@ template <class T, int Columns, bool Symmetric>
 void solve_columns(Context& context, Operands<T>& op) {
   const Shape& shape = op.shape;
   const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
-  for_order<Columns, Symmetric>(shape.n, [&](auto share) {
+  for_order<T, Columns, Symmetric>(shape.n, [&](auto share) {
     using S = decltype(share);
     simt::launch(context, solve_kernel<T, S>,
                  blocks_for<S>(shape.batch, (shape.nrhs + Columns - 1) / Columns), dim3(S::threads), 0, batch,
@@ -77,12 +76,7 @@ template <class T, bool Symmetric>
 void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.stage("solve");
   const Shape& shape = op.shape;
-  const std::int64_t last_of_rows = std::min<std::int64_t>(32, 64 / ((shape.nrhs + 3) / 4));
-  const batched::Kernel kernel = batched::kernel_for(shape.n, parameters, last_of_rows, Symmetric ? 0 : 64);
-  if constexpr (!Symmetric) {
-    if (kernel == batched::Kernel::tiles) return small_tiles::run<T, small_tiles::Use::solves>(context, op);
-  }
-  if (kernel == batched::Kernel::panels) {
+  if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T), shape.nrhs))) {
     const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
     return panels::for_rows(shape.n, [&](auto rows) {
       const auto kernel =

@@ -70,7 +70,7 @@ Method lapack() {
 Method batched() {
   Method method = row(posv(), "batched",
                       "Cholesky of many small systems, rows or panels of them in registers", "gaussweep");
-  method.parameters = batched::parameters({"auto", "rows", "panels"});
+  method.parameters = batched::parameters();
   method.accepts = batched::accepts;
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(posv_batched)));
 }

@@ -46,13 +46,13 @@ template <class T>
 void potrf_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
-  if (batched::kernel_for(shape.n, parameters, sizeof(T) == 8 ? 16 : 32, 0) == batched::Kernel::panels) {
+  if (batched::is_by_panels(shape.n, parameters, sizeof(T) == 8 ? 16 : batched::rows_to(sizeof(T)))) {
     return panels::for_rows(shape.n, [&](auto rows) {
       simt::launch(context, cholesky_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
                    static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
     });
   }
-  small::for_order<1, true>(shape.n, [&](auto share) {
+  small::for_order<T, 1, true>(shape.n, [&](auto share) {
     using S = decltype(share);
     simt::launch(context, cholesky_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
                  shape.batch, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);

@@ -75,7 +75,7 @@ Method lapack() {
 Method batched() {
   Method method = potrf_method(
       "batched", "Cholesky of many small matrices, rows or panels of them in registers", "gaussweep");
-  method.parameters = batched::parameters({"auto", "rows", "panels"});
+  method.parameters = batched::parameters();
   method.accepts = batched::accepts;
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_batched)));
 }
