@@ -3,24 +3,8 @@
 
 from . import beside, calls, findings, others, times
 
-DRAWINGS = {
-    "published": beside.published,
-    "lines": times.lines,
-    "parameter": times.over_parameter,
-    "ratio": times.ratio,
-    "order": times.order,
-    "verdict": times.verdict,
-    "transfer": times.transfer,
-    "stages": others.stages,
-    "occupancy": others.occupancy,
-    "calls": calls.calls,
-    "gpus": others.gpus,
-    "devices": others.devices,
-    "first_row": others.first_row,
-    "histories": others.histories,
-    "accuracy": others.accuracy,
-    "reference": others.reference,
-    "peak": findings.peak,
-    "fixed_point": findings.fixed_point,
-    "values": findings.values,
-}
+_OF_TIMES = (times.lines, times.ratio, times.order, times.verdict, times.transfer)
+_OTHERS = (others.stages, others.occupancy, others.gpus, others.devices, others.first_row, others.histories)
+_MORE = (others.accuracy, others.reference, findings.peak, findings.fixed_point, findings.values)
+DRAWINGS = {drawing.__name__: drawing for drawing in (beside.published, calls.calls, *_OF_TIMES, *_OTHERS, *_MORE)}
+DRAWINGS["parameter"] = times.over_parameter

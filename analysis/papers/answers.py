@@ -215,18 +215,8 @@ def value(night, rows, rule):
 
 
 MEASURES = {
-    "ratio": ratio,
-    "power": power,
-    "parameter": over_parameter,
-    "reciprocal": straight,
-    "share": share,
-    "stages": stages,
-    "kernels": kernels,
-    "occupancy": occupancy,
-    "column": column,
-    "passed": passed,
-    "errors": errors,
-    "value": value,
+    **{m.__name__: m for m in (ratio, power, share, stages, kernels, occupancy, column, passed, errors, value)},
+    **{"parameter": over_parameter, "reciprocal": straight},
 }
 
 

@@ -8,20 +8,10 @@ import pandas as pd
 from ..page import percent, seconds, text, whole
 
 # In the order of a trial; as driver/protocol/phases.cpp has them. True: the device was at work for a measurement.
+BUSY = ("warmup", "timed", "verify", "stages", "reference")
 PHASES = {
-    "wait": False,
-    "prepare": False,
-    "store": False,
-    "inputs": False,
-    "allocate": False,
-    "upload": False,
-    "warmup": True,
-    "timed": True,
-    "download": False,
-    "verify": True,
-    "stages": True,
-    "reference": True,
-    "compare": False,
+    phase: phase in BUSY
+    for phase in "wait prepare store inputs allocate upload warmup timed download verify stages reference compare".split()
 }
 COLOURS = {"timed": "#0072b2", "warmup": "#56b4e9", "verify": "#009e73", "stages": "#cc79a7", "reference": "#e69f00"}
 IDLE = "#a6a6a6"

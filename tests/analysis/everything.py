@@ -12,15 +12,10 @@ def everything(seed=1, gpus=tuple(fixture.GPUS)):
     for n in (256, 512, 900, 1024, 2048, 4096):
         for precision in ("double", "float"):
             cpu = n**3 * 1e-9
-            night.trial(
-                "gesv",
-                "gauss_serial",
-                n,
-                cpu,
-                precision=precision,
-                stages=[("eliminate", 1, cpu, np.nan), ("back_substitute", 1, cpu / n, np.nan)],
-                matrix="cauchy",
+            more = dict(
+                stages=[("eliminate", 1, cpu, np.nan), ("back_substitute", 1, cpu / n, np.nan)], matrix="cauchy"
             )
+            night.trial("gesv", "gauss_serial", n, cpu, precision=precision, **more)
             night.trial("gesv", "gauss_pivot_serial", n, cpu, precision=precision)
             night.trial("gesv", "gauss_jordan_serial", n, 1.5 * cpu, precision=precision)
             night.trial("gesv", "lapack", n, cpu / 20, precision=precision, matrix="cauchy")
@@ -74,24 +69,11 @@ def everything(seed=1, gpus=tuple(fixture.GPUS)):
                             status="failed" if wrong else "pass",
                             residual_ratio=10.0 ** (3 + blocks / 4) if wrong else 0.5,
                         )
-            night.trial(
-                "gesv",
-                "gauss_cyclic_decrement",
-                900,
-                900**3 * 3e-10 / blocks**0.5,
-                gpu=gpu,
-                matrix="cauchy",
-                parameters=dict(blocks=blocks, threads=0, back_substitution="reduction"),
-            )
+            more = dict(matrix="cauchy", parameters=dict(blocks=blocks, threads=0, back_substitution="reduction"))
+            night.trial("gesv", "gauss_cyclic_decrement", 900, 900**3 * 3e-10 / blocks**0.5, gpu=gpu, **more)
         for threads in (0, 32, 64, 128, 256, 512, 1024):
-            night.trial(
-                "gesv",
-                "gauss_block",
-                900,
-                0.2 * (1 / (threads or 1024) + 0.001),
-                gpu=gpu,
-                parameters=dict(threads=threads),
-            )
+            more = dict(gpu=gpu, parameters=dict(threads=threads))
+            night.trial("gesv", "gauss_block", 900, 0.2 * (1 / (threads or 1024) + 0.001), **more)
     _triangular_and_soriano(night, gpus)
     _iterative(night, new)
     _broken(night, new)
@@ -121,17 +103,8 @@ def _triangular_and_soriano(night, gpus):
             steps = n // 16
             summed = [(kernel, steps, seconds, occupancy) for kernel, seconds, occupancy in kernels]
             apart = [(kernel, 1, seconds / steps, occupancy) for kernel, seconds, occupancy in kernels] * steps
-            night.trial(
-                "potrf",
-                "blocked",
-                n,
-                t,
-                gpu=gpu,
-                matrix="spd",
-                precision="float",
-                parameters={"topleft": "square"},
-                stages=apart if n == 512 else summed,
-            )
+            more = dict(precision="float", parameters={"topleft": "square"}, stages=apart if n == 512 else summed)
+            night.trial("potrf", "blocked", n, t, gpu=gpu, matrix="spd", **more)
             night.trial("potrf", "blocked_simultaneous", n, t / 3, gpu=gpu, matrix="spd", precision="float")
             night.trial(
                 "trtri",
@@ -161,18 +134,8 @@ def _triangular_and_soriano(night, gpus):
                 ],
             )
             night.trial("poinv", "cholesky_gets", n, 2 * t, gpu=gpu, matrix="spd", precision="float")
-            night.trial(
-                "poinv",
-                "gauss_seidel",
-                n,
-                t,
-                gpu=gpu,
-                matrix="spd",
-                precision="float",
-                convergence="converged",
-                iterations=30,
-                history=0.5 ** np.arange(30),
-            )
+            more = dict(precision="float", convergence="converged", iterations=30, history=0.5 ** np.arange(30))
+            night.trial("poinv", "gauss_seidel", n, t, gpu=gpu, matrix="spd", **more)
 
 
 def _iterative(night, gpu):
@@ -224,29 +187,14 @@ def _iterative(night, gpu):
                 parameters=dict(update="double_buffered", max_iterations=cap, change_tolerance=tolerance),
             )
         for method, error in (("lu_fixed_point", 2e-15), ("crout", 1e-15)):
-            night.trial(
-                "gesv",
-                method,
-                n,
-                n * 1e-5,
-                gpu=gpu,
-                matrix="diagonally_dominant",
-                forward_error=error,
-                backward_error=error,
-            )
+            more = dict(gpu=gpu, matrix="diagonally_dominant", forward_error=error, backward_error=error)
+            night.trial("gesv", method, n, n * 1e-05, **more)
     for condition in (1e2, 1e4, 1e6, 1e8):
         for method in ("cusolver", "gauss_block"):
-            night.trial(
-                "gesv",
-                method,
-                300,
-                1e-3,
-                gpu=gpu,
-                matrix="condition",
-                forward_error=condition * 1e-16,
-                matrix_digest=f"cond{condition:.0e}",
-                key=f"{method}{condition:.0e}",
+            more = dict(
+                forward_error=condition * 1e-16, matrix_digest=f"cond{condition:.0e}", key=f"{method}{condition:.0e}"
             )
+            night.trial("gesv", method, 300, 0.001, gpu=gpu, matrix="condition", **more)
 
 
 def _broken(night, gpu):
@@ -259,28 +207,7 @@ def _broken(night, gpu):
     ):
         for n in (2048, 4096):
             night.trial("gesv", f"method_{status}", n, None, status=status, message=f"{message} n = {n}", gpu=gpu)
-    night.trial(
-        "gesv",
-        "gauss_block",
-        2048,
-        0.5,
-        status="suspect",
-        residual_ratio=50.0,
-        gpu=gpu,
-        parameters={"threads": 256},
-        throttled=1,
-        throttle_reason="power cap",
-        matrix="hilbert",
-    )
-    night.trial(
-        "gesv",
-        "gauss_block",
-        1024,
-        0.1,
-        status="failed",
-        residual_ratio=np.inf,
-        gpu=gpu,
-        parameters={"threads": 256},
-        info=3,
-        matrix="ones",
-    )
+    more = dict(gpu=gpu, parameters={"threads": 256}, throttled=1, throttle_reason="power cap", matrix="hilbert")
+    night.trial("gesv", "gauss_block", 2048, 0.5, status="suspect", residual_ratio=50.0, **more)
+    more = dict(status="failed", residual_ratio=np.inf, gpu=gpu, parameters={"threads": 256}, info=3, matrix="ones")
+    night.trial("gesv", "gauss_block", 1024, 0.1, **more)

@@ -7,83 +7,45 @@ from datetime import datetime, timezone
 import h5py
 import numpy as np
 
-PHASES = "wait prepare store inputs allocate upload warmup timed download verify stages reference compare".split()
-RECORD = [
-    (name, kind)
-    for kind, names in [
-        ("S", "key run_id problem method backend precision"),
-        ("i8", "m n k nrhs batch"),
-        ("S", "uplo parameters matrix matrix_parameters matrix_kind matrix_digest"),
-        ("i8", "matrix_seed"),
-        ("S", "status"),
-        ("i8", "expected"),
-        ("S", "message"),
-        ("i8", "info"),
-        ("S", "convergence"),
-        ("i8", "iterations"),
-        ("f8", "seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev"),
-        ("i8", "samples inner_repeats warmup enough round"),
-        ("S", "cache host_memory"),
-        ("i8", "kernels waits"),
-        ("f8", "queue_seconds"),
-        ("i8", "launch_bound"),
-        ("S", "timing"),
-        ("i8", "repeats_bits"),
-        ("f8", "replay_q1 replay_median replay_q3"),
-        (
-            "f8",
-            (
-                "load_seconds generate_seconds allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops"
-                " bytes peak_share"
-            ),
-        ),
-        ("S", "problem_title"),
-        ("f8", "problem_flops problem_bytes"),
-        ("f8", ("residual_ratio tolerance backward_error forward_error pivot_growth first_row_percent")),
-        ("S", "reference_method"),
-        ("f8", "reference_seconds digits_lost reference_difference largest_relative_difference"),
-        ("f8", "mean_relative_difference mean_absolute_difference"),
-        ("S", "gpu_uuid gpu_name"),
-        ("i8", "capability"),
-        ("f8", "sm_clock_mhz memory_clock_mhz power_w temperature_c"),
-        ("i8", "throttled"),
-        ("S", "throttle_reason"),
-        ("f8", "energy_joules energy_uncertainty"),
-        ("S", "energy_source"),
-        ("f8", "energy_power_w idle_power_w"),
-        ("S", "host"),
-        ("i8", "rank device_index"),
-        ("S", "start_time end_time judged_time commit job_id node partition gres"),
-        ("f8", " ".join(f"{phase}_began" for phase in PHASES)),
-    ]
-    for name in names.split()
-]
-SAMPLE = [("trial", "i8"), ("index", "i8"), ("seconds", "f8"), ("clock", "f8"), ("throttled", "i8")]
-STAGE = [
-    ("trial", "i8"),
-    ("kernel", "S"),
-    ("calls", "i8"),
-    ("seconds", "f8"),
-    ("mean", "f8"),
-    ("occupancy", "f8"),
-    ("share", "f8"),
-]
-ITERATION = [("trial", "i8"), ("iteration", "i8"), ("residual", "f8")]
-DEVICE = [
-    ("gpu_uuid", "S"),
-    ("gpu_name", "S"),
-    ("host", "S"),
-    ("capability", "i8"),
-    ("multiprocessors", "i8"),
-    ("total_bytes", "i8"),
-    ("ecc", "i8"),
-    ("driver_version", "i8"),
-    ("runtime_version", "i8"),
-    ("copy_bytes_per_second", "f8"),
-    ("gemm_flops_float", "f8"),
-    ("gemm_flops_double", "f8"),
-]
-HOST = [("host", "S"), ("cpu", "S"), ("os", "S"), ("cores", "i8"), ("memory_bytes", "i8")]
+
+def columns(text):
+    """The columns of "S: key run_id i8: m n", each with its kind."""
+    kind, found = "", []
+    for word in text.split():
+        if word.endswith(":"):
+            kind = word[:-1]
+        else:
+            found.append((word, kind))
+    return found
+
+
+RECORD = columns(
+    """
+    S: key run_id problem method backend precision i8: m n k nrhs batch S: uplo parameters matrix matrix_parameters
+    matrix_kind matrix_digest i8: matrix_seed S: status i8: expected S: message i8: info S: convergence i8:
+    iterations f8: seconds_min seconds_q1 seconds_median seconds_mean seconds_q3 seconds_max seconds_stdev i8:
+    samples inner_repeats warmup enough round S: cache host_memory i8: kernels waits f8: queue_seconds i8:
+    launch_bound S: timing i8: repeats_bits f8: replay_q1 replay_median replay_q3 load_seconds generate_seconds
+    allocate_seconds h2d_seconds d2h_seconds verify_seconds flops gflops bytes peak_share S: problem_title f8:
+    problem_flops problem_bytes residual_ratio tolerance backward_error forward_error pivot_growth first_row_percent
+    S: reference_method f8: reference_seconds digits_lost reference_difference largest_relative_difference
+    mean_relative_difference mean_absolute_difference S: gpu_uuid gpu_name i8: capability f8: sm_clock_mhz
+    memory_clock_mhz power_w temperature_c i8: throttled S: throttle_reason f8: energy_joules energy_uncertainty S:
+    energy_source f8: energy_power_w idle_power_w S: host i8: rank device_index S: start_time end_time judged_time
+    commit job_id node partition gres f8: wait_began prepare_began store_began inputs_began allocate_began
+    upload_began warmup_began timed_began download_began verify_began stages_began reference_began compare_began
+    """
+)
+SAMPLE = columns("i8: trial index f8: seconds clock i8: throttled")
+STAGE = columns("i8: trial S: kernel i8: calls f8: seconds mean occupancy share")
+ITERATION = columns("i8: trial iteration f8: residual")
+DEVICE = columns(
+    """
+    S: gpu_uuid gpu_name host i8: capability multiprocessors total_bytes ecc driver_version runtime_version f8:
+    copy_bytes_per_second gemm_flops_float gemm_flops_double
+    """
+)
+HOST = columns("S: host cpu os i8: cores memory_bytes")
 GPUS = {"NVIDIA Test 100": ("GPU-100", 90, 1.0), "NVIDIA Old <20>": ("GPU-20", 35, 6.0)}
 
 
@@ -123,22 +85,10 @@ class Night:
     def gpu(self, name):
         uuid, capability, slow = GPUS[name]
         if uuid not in [d["gpu_uuid"] for d in self.devices]:
-            self.devices.append(
-                dict(
-                    gpu_uuid=uuid,
-                    gpu_name=name,
-                    host="node1",
-                    capability=capability,
-                    multiprocessors=132,
-                    total_bytes=1 << 37,
-                    ecc=1,
-                    driver_version=13000,
-                    runtime_version=13000,
-                    copy_bytes_per_second=4e12 / slow,
-                    gemm_flops_float=6e13 / slow,
-                    gemm_flops_double=3e13 / slow,
-                )
-            )
+            device = dict(gpu_uuid=uuid, gpu_name=name, host="node1", capability=capability, multiprocessors=132)
+            device.update(total_bytes=1 << 37, ecc=1, driver_version=13000, runtime_version=13000)
+            device.update(copy_bytes_per_second=4e12 / slow)
+            self.devices.append(device | dict(gemm_flops_float=6e13 / slow, gemm_flops_double=3e13 / slow))
         return dict(gpu_uuid=uuid, gpu_name=name, capability=capability, backend="cuda", device_index=0)
 
     def trial(
@@ -164,42 +114,16 @@ class Night:
         key = hashlib.sha256(
             f"{problem}{method}{n}{text}{precision}{digest}{backend if not gpu else 'cuda'}".encode()
         ).hexdigest()[:32]
+        size = 4 if precision == "float" else 8
         record = dict(
-            key=key,
-            run_id="run-1",
-            problem=problem,
-            method=method,
-            backend=backend,
-            precision=precision,
-            m=n,
-            n=n,
-            k=n,
-            nrhs=1,
-            batch=1,
-            parameters=text,
-            matrix=matrix,
-            matrix_parameters="{}",
-            matrix_kind=matrix,
-            matrix_digest=digest,
-            status=status,
-            expected=-1,
-            host="node1",
-            device_index=-1,
-            start_time="2026-01-01T00:00:00Z",
-            commit="abc1234",
-            tolerance=16.0,
-            warmup=1,
-            inner_repeats=1,
-            enough=-1,
-            round=1,
-            cache="warm",
-            host_memory="pageable",
-            kernels=-1,
-            waits=-1,
-            launch_bound=-1,
-            repeats_bits=-1,
+            **dict.fromkeys("expected device_index enough kernels waits launch_bound repeats_bits".split(), -1),
+            **dict.fromkeys("nrhs batch warmup inner_repeats round".split(), 1),
+            **dict(key=key, run_id="run-1", problem=problem, method=method, backend=backend, precision=precision),
+            **dict(m=n, n=n, k=n, parameters=text, matrix=matrix, matrix_parameters="{}", matrix_kind=matrix),
+            **dict(matrix_digest=digest, status=status, host="node1", start_time="2026-01-01T00:00:00Z"),
+            **dict(commit="abc1234", tolerance=16.0, cache="warm", host_memory="pageable"),
             problem_flops={"gemm": 2, "trsv": 1 / n, "potrf": 1 / 3, "geinv": 2}.get(problem, 2 / 3) * n**3,
-            problem_bytes=2.0 * n * n * (4 if precision == "float" else 8),
+            problem_bytes=2.0 * n * n * size,
         )
         if gpu:
             record.update(self.gpu(gpu), sm_clock_mhz=1500.0, power_w=300.0, temperature_c=50.0)
@@ -224,33 +148,17 @@ class Night:
                 first_row_percent=1e-13 if problem == "gesv" else np.nan,
             )
             began = 1767225600.0 + 10 * len(self.records)  # 2026-01-01T00:00:00Z
-            record.update(
-                wait_began=began,
-                prepare_began=began + 0.5,
-                inputs_began=began + 1,
-                upload_began=began + 3,
-                warmup_began=began + 4,
-                timed_began=began + 5,
-                verify_began=began + 8,
-                end_time=f"{datetime.fromtimestamp(began + 9, timezone.utc):%Y-%m-%dT%H:%M:%S}.250000Z",
-            )
+            after = dict(wait=0, prepare=0.5, inputs=1, upload=3, warmup=4, timed=5, verify=8)
+            record.update({f"{phase}_began": began + seconds for phase, seconds in after.items()})
+            record["end_time"] = f"{datetime.fromtimestamp(began + 9, timezone.utc):%Y-%m-%dT%H:%M:%S}.250000Z"
+            row = dict(trial=len(self.records), clock=1500.0)
             self.samples += [
-                dict(
-                    trial=len(self.records),
-                    index=i,
-                    seconds=s,
-                    clock=1500.0,
-                    throttled=int(i == 0 and status == "suspect"),
-                )
+                dict(row, index=i, seconds=s, throttled=int(i == 0 and status == "suspect"))
                 for i, s in enumerate(drawn)
             ]
             if gpu:
-                record.update(
-                    peak_share=min(1.0, record["gflops"] / 3e4),
-                    allocate_seconds=1e-4,
-                    h2d_seconds=8.0 * n * n / 2e10,
-                    d2h_seconds=8.0 * n / 2e10,
-                )
+                record["peak_share"] = min(1.0, record["gflops"] / 3e4)
+                record.update(allocate_seconds=1e-4, h2d_seconds=8.0 * n * n / 2e10, d2h_seconds=8.0 * n / 2e10)
         record.update(more)
         total = sum(s[2] for s in stages)
         self.stages += [
@@ -320,27 +228,15 @@ def bulk(path, count, samples, seed=1):
     records["gflops"] = records["flops"] / records["seconds_median"] / 1e9
     records["bytes"], records["peak_share"] = 8.0 * records["n"] ** 2, random.random(count)
     records["residual_ratio"] = np.where(records["status"] == b"pass", 0.1, 1e3) * random.random(count)
-    for name in (
-        "backward_error",
-        "forward_error",
-        "first_row_percent",
-        "h2d_seconds",
-        "d2h_seconds",
-        "allocate_seconds",
-    ):
+    for name in "backward_error forward_error first_row_percent h2d_seconds d2h_seconds allocate_seconds".split():
         records[name] = 10.0 ** random.uniform(-15, -5, count)
     sample = np.zeros(count * samples, dtype=SAMPLE)
     sample["trial"], sample["index"] = np.repeat(i, samples), np.tile(np.arange(samples), count)
     sample["seconds"], sample["clock"] = drawn.ravel(), 1500.0
     stage = np.zeros(count * 2, dtype=[(n, {"S": "S16"}.get(k, k)) for n, k in STAGE])
     stage["trial"], stage["kernel"] = np.repeat(i, 2), np.tile([b"eliminate", b"update"], count)
-    stage["calls"], stage["seconds"], stage["mean"], stage["share"], stage["occupancy"] = (
-        10,
-        np.repeat(t, 2),
-        np.repeat(t, 2) / 10,
-        0.5,
-        0.9,
-    )
+    stage["calls"], stage["share"], stage["occupancy"] = 10, 0.5, 0.9
+    stage["seconds"], stage["mean"] = np.repeat(t, 2), np.repeat(t, 2) / 10
     night = Night("bulk")
     for name, _ in gpus:
         night.gpu(name)

@@ -13,29 +13,10 @@ from analysis.cli import build, main
 from analysis.loader import load
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTIONS = [
-    "overview",
-    "verdict",
-    "roofline",
-    "judgements",
-    "time",
-    "baseline",
-    "speedup",
-    "stages",
-    "costs",
-    "energy",
-    "trend",
-    "accuracy",
-    "convergence",
-    "transfer",
-    "trials",
-    "ranking",
-    "architectures",
-    "timeline",
-    "failures",
-    "papers",
-    "provenance",
-]
+SECTIONS = (
+    "overview verdict roofline judgements time baseline speedup stages costs energy trend accuracy convergence "
+    "transfer trials ranking architectures timeline failures papers provenance"
+).split()
 
 ALWAYS = ["overview", "papers", "provenance"]  # what is empty is left out
 

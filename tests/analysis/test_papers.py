@@ -71,16 +71,8 @@ class PapersTest(unittest.TestCase):
     def test_stability_and_growth_with_blocks(self):
         night = fixture.Night("fuhrmann-verification")
         for blocks, ratio in ((1, 1.5), (2, 40.0), (8, 5e6)):
-            night.trial(
-                "gesv",
-                "gauss_cyclic_decrement",
-                97,
-                1e-3,
-                gpu=GPU,
-                parameters={"blocks": blocks},
-                residual_ratio=ratio,
-                status="pass" if ratio < 16 else "failed",
-            )
+            more = dict(parameters={"blocks": blocks}, residual_ratio=ratio, status="pass" if ratio < 16 else "failed")
+            night.trial("gesv", "gauss_cyclic_decrement", 97, 0.001, gpu=GPU, **more)
             night.trial(
                 "gesv", "gauss_cyclic_decrement", 97, 1e-3, gpu=GPU, parameters={"blocks": blocks}, matrix="cauchy"
             )
@@ -121,34 +113,16 @@ class PapersTest(unittest.TestCase):
         night = fixture.Night("xia-lee-profile")
         for grid, time in (("full", 2.0), ("shrinking", 1.0)):
             for method in ("gauss_jordan_global", "gauss_jordan_shared"):
-                night.trial(
-                    "gesv",
-                    method,
-                    1024,
-                    time,
-                    precision="float",
-                    gpu=GPU,
-                    parameters={"grid": grid},
-                    stages=[("eliminate", 1024, time, 1.0)],
-                )
+                more = dict(gpu=GPU, parameters={"grid": grid}, stages=[("eliminate", 1024, time, 1.0)])
+                night.trial("gesv", method, 1024, time, precision="float", **more)
         self.assertEqual({r["mean"] for r in report_here(night, papers="all").rows("xia-lee-profile")}, {2.0 / 1024})
 
     def test_two_gpus_are_compared_in_time_and_in_speedup(self):
         night = fixture.Night("fuhrmann-figure-6.5")
         for gpu, times in (("NVIDIA Old <20>", {1: 8.0, 14: 1.0}), (GPU, {1: 4.0, 14: 1.0})):
             for blocks, time in times.items():
-                night.trial(
-                    "gesv",
-                    "gauss_cyclic_decrement",
-                    5500,
-                    time,
-                    gpu=gpu,
-                    seconds_median=time,
-                    seconds_q1=time,
-                    seconds_q3=time,
-                    matrix="cauchy",
-                    parameters={"blocks": blocks},
-                )
+                more = dict(seconds_q1=time, seconds_q3=time, matrix="cauchy", parameters={"blocks": blocks})
+                night.trial("gesv", "gauss_cyclic_decrement", 5500, time, gpu=gpu, seconds_median=time, **more)
         page = report_here(night, papers="all")
         self.assertIn(
             f"Speedup with 14 blocks over 1 at n = 5500, double: NVIDIA Old <20> 8.00×, {GPU} 4.00×.",
@@ -160,17 +134,8 @@ class PapersTest(unittest.TestCase):
         night = fixture.Night("fuhrmann-table-6.1")
         for n in (900, 1000):
             for how in ("reduction", "pipelined_locks", "pipelined"):
-                night.trial(
-                    "gesv",
-                    "gauss_cyclic_decrement",
-                    n,
-                    0.1,
-                    gpu=GPU,
-                    matrix="cauchy",
-                    seconds_median=0.1,
-                    seconds_mean=0.53,
-                    parameters={"blocks": 8, "back_substitution": how},
-                )
+                more = dict(seconds_median=0.1, seconds_mean=0.53, parameters={"blocks": 8, "back_substitution": how})
+                night.trial("gesv", "gauss_cyclic_decrement", n, 0.1, gpu=GPU, matrix="cauchy", **more)
         page = report_here(night, papers="all")
         both = [r for r in page.rows("fuhrmann-table-6.1-NVIDIA_Test_100") if r["n"] == 900]
         self.assertEqual(
@@ -205,15 +170,8 @@ class PapersTest(unittest.TestCase):
             ):
                 gpu = dict(gpu=GPU, parameters={"grid": "full"}) if method.endswith(("global", "shared")) else {}
                 night.trial("gesv", method, n, time, precision="float", seconds_median=time, **gpu)
-        night.trial(
-            "gesv",
-            "gauss_cyclic_decrement",
-            64,
-            1.0,
-            gpu=GPU,
-            status="failed",
-            parameters={"preparation": "add_rows", "blocks": 2},
-        )
+        more = dict(gpu=GPU, status="failed", parameters={"preparation": "add_rows", "blocks": 2})
+        night.trial("gesv", "gauss_cyclic_decrement", 64, 1.0, **more)
         for n, apart in ((160, 3.2e-5), (1600, 8e-5)):  # the larger quotient by k is that of the smaller size
             night.trial(
                 "gemm", "shared", n, 1.0, gpu=GPU, precision="float", matrix="ones", largest_relative_difference=apart
@@ -235,16 +193,8 @@ class PapersTest(unittest.TestCase):
         for method, time in (("gauss_pivot_serial", 1.0), ("gauss_jordan_serial", 1.5)):
             night.trial("gesv", method, 64, time, precision="float", seconds_median=time)
         for method in ("gauss_jordan_global", "gauss_jordan_shared"):
-            night.trial(
-                "gesv",
-                method,
-                64,
-                1.0,
-                precision="float",
-                backend="emulated",
-                parameters={"grid": "full"},
-                reference_difference=1e-5,
-            )
+            more = dict(precision="float", backend="emulated", parameters={"grid": "full"}, reference_difference=1e-05)
+            night.trial("gesv", method, 64, 1.0, **more)
         said = {row["claim"]: row["verdict"] for row in report_here(night, papers="all").rows("claims")}
         self.assertEqual(said["modified over traditional serial elimination"], "confirmed")
         self.assertEqual(
@@ -261,16 +211,10 @@ class PapersTest(unittest.TestCase):
 
     def test_numbered_stages_are_one_kernel_and_their_occupancy_is_drawn(self):
         night = fixture.Night("soriano-table-5.12")
-        night.trial(
-            "trtri",
-            "gets",
-            4096,
-            1.0,
-            precision="float",
-            gpu=GPU,
-            matrix="triangular",
-            stages=[("identity", 1, 0.2, 1.0)] + [(f"gets_{i}", 512, 0.1, 1.0 if i < 8 else 0.5) for i in range(1, 9)],
+        more = dict(
+            stages=[("identity", 1, 0.2, 1.0)] + [(f"gets_{i}", 512, 0.1, 1.0 if i < 8 else 0.5) for i in range(1, 9)]
         )
+        night.trial("trtri", "gets", 4096, 1.0, precision="float", gpu=GPU, matrix="triangular", **more)
         page = report_here(night, papers="all")
         row = next(r for r in page.rows("soriano-table-5.12") if r["our stage"] == "gets")
         self.assertEqual((row["calls"], row["mean"]), (4096, 0.8 / 4096))
@@ -403,15 +347,8 @@ class PapersTest(unittest.TestCase):
             ("pass", "passes 1 of 1 of them."),
         ):
             night = fixture.Night("cejka-fixed-point")
-            night.trial(
-                "getrf",
-                "crout_serial",
-                64,
-                1e-3,
-                matrix="wilkinson",
-                status=status,
-                residual_ratio=1e9 if status == "failed" else 1.0,
-            )
+            more = dict(matrix="wilkinson", status=status, residual_ratio=1000000000.0 if status == "failed" else 1.0)
+            night.trial("getrf", "crout_serial", 64, 0.001, **more)
             night.trial(
                 "getrf",
                 "fixed_point",

@@ -28,28 +28,11 @@ def write(path, psf, noise, degraded, restored, **changes):
         for name in ("original", "degraded", "restored"):
             file[name] = rng.normal(128, 90, (6, 8))  # below 0 and above 255 too
         file["psf"] = np.ones((3, 3)) / 9
-        facts = {
-            "gaussweep": "restoration",
-            "schema_version": 1,
-            "image": "shapes.pgm",
-            "image_sha256": "1" * 64,
-            "psf": psf,
-            "psf_text": f"{psf} radius=1",
-            "noise": noise,
-            "formula": "regularised",
-            "lambda": 0.01,
-            "method": "poinv/lapack",
-            "precision": "double",
-            "device": "a CPU",
-            "mse_degraded": degraded,
-            "mse_restored": restored,
-            "psnr_degraded": 20.25,
-            "psnr_restored": 31.5,
-            "invert_seconds": 0.25,
-            "residual_ratio": 0.001,
-            "status": "pass",
-            **changes,
-        }
+        facts = dict(gaussweep="restoration", schema_version=1, image="shapes.pgm", image_sha256="1" * 64, psf=psf)
+        facts.update(psf_text=f"{psf} radius=1", noise=noise, formula="regularised", method="poinv/lapack")
+        facts.update(precision="double", device="a CPU", mse_degraded=degraded, mse_restored=restored)
+        facts.update(psnr_degraded=20.25, psnr_restored=31.5, invert_seconds=0.25, residual_ratio=0.001)
+        facts.update({"lambda": 0.01, "status": "pass", **changes})
         for name, value in facts.items():
             file.attrs[name] = value
     return path

@@ -70,16 +70,8 @@ class RobustTest(unittest.TestCase):
         night = fixture.Night()
         for n in (64, 128):
             night.trial("gesv", "gauss_block", n, 1e-3, status="failed", residual_ratio=np.inf, gpu="NVIDIA Test 100")
-            night.trial(
-                "gesv",
-                "gauss_block",
-                n,
-                None,
-                status="crashed",
-                message="signal 9",
-                gpu="NVIDIA Test 100",
-                precision="float",
-            )
+            more = dict(status="crashed", message="signal 9", gpu="NVIDIA Test 100", precision="float")
+            night.trial("gesv", "gauss_block", n, None, **more)
         page = self.page(night)
         self.assertNotIn("ranking", page.sections)
         self.assertTrue(page.figures["time"], "times of wrong answers are still times")
@@ -94,14 +86,8 @@ class RobustTest(unittest.TestCase):
         night = fixture.Night()
         for n in (16, 32, 64):
             for blocks in (1, 2, 4):
-                night.trial(
-                    "gesv",
-                    "gauss_cyclic_decrement",
-                    n,
-                    1e-3 / blocks,
-                    backend="emulated",
-                    parameters=dict(blocks=blocks),
-                )
+                more = dict(backend="emulated", parameters=dict(blocks=blocks))
+                night.trial("gesv", "gauss_cyclic_decrement", n, 0.001 / blocks, **more)
         page = self.page(night)
         self.assertEqual(page.rows("ranking")[0]["device"], "emulated on the CPU")
         self.assertNotIn("architectures", page.sections)
@@ -125,25 +111,10 @@ class RobustTest(unittest.TestCase):
 
     def test_extreme_numbers_and_foreign_text(self):
         night = fixture.Night("Größe <b>&amp;\u2028")
-        night.trial(
-            "gesv",
-            "mé\tthod",
-            64,
-            1e-12,
-            residual_ratio=np.nan,
-            forward_error=0.0,
-            backward_error=np.inf,
-            status="failed",
-        )
-        night.trial(
-            "gesv",
-            "other",
-            2**40,
-            1e9,
-            gflops=np.inf,
-            peak_share=-1.0,
-            parameters={"blocks": "many", "x": None, "flag": True},
-        )
+        more = dict(residual_ratio=np.nan, forward_error=0.0, backward_error=np.inf, status="failed")
+        night.trial("gesv", "mé\tthod", 64, 1e-12, **more)
+        more = dict(gflops=np.inf, peak_share=-1.0, parameters={"blocks": "many", "x": None, "flag": True})
+        night.trial("gesv", "other", 2**40, 1000000000.0, **more)
         night.trial("gesv", "other", 64, 1e-3, parameters={"blocks": 2})
         night.records[0]["parameters"] = "not JSON"
         night.records[1]["status"] = "a status of tomorrow"

@@ -20,23 +20,9 @@ FAULTY = BUILD / "gaussweep_faulty"
 
 # What may differ between two sweeps of the same plan: when, where and how fast.
 DECIDED = (
-    "key",
-    "problem",
-    "method",
-    "backend",
-    "precision",
-    "n",
-    "parameters",
-    "matrix_digest",
-    "status",
-    "info",
-    "samples",
-    "residual_ratio",
-    "backward_error",
-    "forward_error",
-    "reference_difference",
-    "tolerance",
-)
+    "key problem method backend precision n parameters matrix_digest status info samples residual_ratio "
+    "backward_error forward_error reference_difference tolerance"
+).split()
 
 
 def text(value):

@@ -15,26 +15,9 @@ class Nightly(case.SlurmTest):
         return (None, *numbers)[-2:] if len(numbers) == 1 else tuple(numbers)
 
     def nightly(self, plan, *options):
-        return self.jobs_of(
-            self.script(
-                "nightly.sh",
-                plan,
-                "-o",
-                self.folder / "night",
-                "--shards",
-                4,
-                "--env",
-                self.site,
-                "--time",
-                5,
-                "--backend",
-                "emulated",
-                *options,
-                "--",
-                "--ntasks=1",
-                "--cpus-per-task=1",
-            )
-        )
+        options = ("--env", self.site, *"--shards 4 --time 5 --backend emulated".split(), *options)
+        tail = ("--", "--ntasks=1", "--cpus-per-task=1")
+        return self.jobs_of(self.script("nightly.sh", plan, "-o", self.folder / "night", *options, *tail))
 
     def test_an_array_with_a_killed_shard(self):
         night = self.folder / "night"
@@ -123,22 +106,8 @@ class Architectures(case.SlurmTest):
         kepler = self.environment_file("old", "export GAUSSWEEP_TEST_SITE=old")
         hopper = self.environment_file("new", "export GAUSSWEEP_TEST_SITE=new")
         output, plan = self.folder / "across", self.plan(count=4, milliseconds=20)
-        words = self.script(
-            "architectures.sh",
-            plan,
-            "-o",
-            output,
-            "--feature",
-            f"kepler={kepler}",
-            "--gres",
-            f"hopper={hopper}",
-            "--gpus",
-            2,
-            "--backend",
-            "emulated",
-            "--time",
-            5,
-        ).split()
+        options = ("--feature", f"kepler={kepler}", "--gres", f"hopper={hopper}", "--gpus", 2, "--time", 5)
+        words = self.script("architectures.sh", plan, "-o", output, *options, "--backend", "emulated").split()
         finish = [w for w in words if w.isdigit()][-1]
         self.assertEqual(self.cluster.wait_for_end(finish), 0)
         for name, node, site in (("kepler", "n1", "old"), ("hopper", "n2", "new")):

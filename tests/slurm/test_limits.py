@@ -113,13 +113,7 @@ class Preemption(case.SlurmTest):
         self.wait_for_records(directory, 4)
         before, _ = self.journal(directory)
         urgent = self.cluster.output(
-            "sbatch",
-            "--parsable",
-            "--partition=urgent",
-            "--nodes=2",
-            "--exclusive",
-            "--output=/dev/null",
-            "--wrap=sleep 2",
+            *"sbatch --parsable --partition=urgent --nodes=2 --exclusive --output=/dev/null".split(), "--wrap=sleep 2"
         ).strip()
         self.assertEqual(self.cluster.wait_for_end(urgent), 0)
         self.assertEqual(self.cluster.wait_for_end(job), 0)

@@ -102,21 +102,12 @@ class Sweep(case.SlurmTest):
         program.chmod(0o755)
         self.environment_file("site", f"GAUSSWEEP={program}")
         done = self.cluster.run(
-            "sbatch",
-            "--parsable",
-            "--time=5",
-            "--output=out.txt",
-            "--nodes=2",
-            "--ntasks-per-node=2",
-            "--gpus-per-task=1",
+            *"sbatch --parsable --time=5 --output=out.txt --nodes=2 --ntasks-per-node=2 --gpus-per-task=1".split(),
             case.JOBS / "sweep.sbatch",
             plan.name,
             "-o",
             "run/sweep.sbatch",  # no path of the script's
-            "--env",
-            "site.sh",
-            "--backend",
-            "emulated",
+            *"--env site.sh --backend emulated".split(),
             cwd=self.folder,
         )
         self.assertEqual(done.returncode, 0, done.stderr)
