@@ -9,10 +9,8 @@ from ..page import percent, seconds, text, whole
 
 # In the order of a trial; as driver/protocol/phases.cpp has them. True: the device was at work for a measurement.
 BUSY = ("warmup", "timed", "verify", "stages", "reference")
-PHASES = {
-    phase: phase in BUSY
-    for phase in "wait prepare store inputs allocate upload warmup timed download verify stages reference compare".split()
-}
+PHASES = "wait prepare store inputs allocate upload warmup timed download verify stages reference compare".split()
+PHASES = {phase: phase in BUSY for phase in PHASES}
 COLOURS = {"timed": "#0072b2", "warmup": "#56b4e9", "verify": "#009e73", "stages": "#cc79a7", "reference": "#e69f00"}
 IDLE = "#a6a6a6"
 MOST_LANES, MOST_RUNS = 24, 6

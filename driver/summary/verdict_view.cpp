@@ -7,6 +7,8 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
+#include <string_view>
 
 #include "driver/base/printable.hpp"
 #include "driver/base/words.hpp"
@@ -279,79 +281,40 @@ std::string race_sentences(const std::vector<VerdictGrid>& grids) {
 }
 
 Table verdict_table(const std::vector<VerdictGrid>& grids) {
+  const std::map<std::string_view, Style> styles{
+      {"median", Style::seconds}, {"runner_up_median", Style::seconds},
+      {"limit", Style::seconds},  {"baseline_median", Style::seconds},
+      {"lead", Style::factor},    {"speedup", Style::factor},
+      {"share", Style::percent}};
   Table table;
-  for (const auto& [name, style] :
-       std::vector<std::pair<const char*, Style>>{{"device", Style::plain},
-                                                  {"capability", Style::plain},
-                                                  {"problem", Style::plain},
-                                                  {"precision", Style::plain},
-                                                  {"m", Style::plain},
-                                                  {"n", Style::plain},
-                                                  {"k", Style::plain},
-                                                  {"nrhs", Style::plain},
-                                                  {"batch", Style::plain},
-                                                  {"uplo", Style::plain},
-                                                  {"matrix", Style::plain},
-                                                  {"matrix_seed", Style::plain},
-                                                  {"matrix_digest", Style::plain},
-                                                  {"methods", Style::plain},
-                                                  {"winner", Style::plain},
-                                                  {"backend", Style::plain},
-                                                  {"parameters", Style::plain},
-                                                  {"median", Style::seconds},
-                                                  {"runner_up", Style::plain},
-                                                  {"runner_up_backend", Style::plain},
-                                                  {"runner_up_median", Style::seconds},
-                                                  {"lead", Style::factor},
-                                                  {"tie", Style::plain},
-                                                  {"limit", Style::seconds},
-                                                  {"bound", Style::plain},
-                                                  {"share", Style::percent},
-                                                  {"baseline", Style::plain},
-                                                  {"baseline_median", Style::seconds},
-                                                  {"speedup", Style::factor}}) {
-    table.columns.push_back({name, name, style});
+  std::istringstream names(
+      "device capability problem precision m n k nrhs batch uplo matrix matrix_seed matrix_digest methods "
+      "winner backend parameters median runner_up runner_up_backend runner_up_median lead tie limit bound "
+      "share baseline baseline_median speedup");
+  for (std::string name; names >> name;) {
+    const auto style = styles.find(name);
+    table.columns.push_back({name, name, style == styles.end() ? Style::plain : style->second});
   }
+  const auto text = [](const Group* group, io::Text Record::*member) {
+    return group == nullptr ? Cell() : Cell(group->first().*member);
+  };
+  const auto unless = [](bool is_unknown, const Cell& cell) { return is_unknown ? Cell() : cell; };
+  const auto median = [](const Group* group) { return group == nullptr ? Cell() : Cell(group->median); };
   for (const VerdictGrid& grid : grids) {
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
         const Record& r = cell.first->first();
-        const Group *winner = cell.winner, *next = cell.runner_up;
-        const auto text = [](const Group* group, io::Text Record::*member) {
-          return group == nullptr ? Cell() : Cell(group->first().*member);
-        };
-        const auto median = [](const Group* group) {
-          return group == nullptr ? Cell() : Cell(group->median);
-        };
-        table.rows.push_back({grid.device,
-                              grid.capability,
-                              row.problem,
-                              row.precision,
-                              r.m,
-                              n,
-                              r.k,
-                              r.nrhs,
-                              r.batch,
-                              r.uplo,
-                              row.matrix,
-                              r.matrix_seed,
-                              r.matrix_digest,
-                              cell.methods,
-                              text(winner, &Record::method),
-                              text(winner, &Record::backend),
-                              text(winner, &Record::parameters),
-                              median(winner),
-                              text(next, &Record::method),
-                              text(next, &Record::backend),
-                              median(next),
-                              cell.lead,
-                              next == nullptr ? Cell() : Cell(std::int64_t{cell.tie}),
-                              cell.limit.seconds,
-                              std::isnan(cell.limit.seconds) ? Cell() : Cell(bound_words(cell.limit.bound)),
-                              cell.share,
-                              text(cell.baseline, &Record::method),
-                              median(cell.baseline),
-                              cell.speedup});
+        const Group *winner = cell.winner, *next = cell.runner_up, *baseline = cell.baseline;
+        table.rows.push_back({grid.device, grid.capability, row.problem, row.precision, r.m, n, r.k, r.nrhs,
+                              r.batch, r.uplo, row.matrix, r.matrix_seed, r.matrix_digest, cell.methods});
+        std::vector<Cell>& cells = table.rows.back();
+        cells.insert(
+            cells.end(),
+            {text(winner, &Record::method), text(winner, &Record::backend), text(winner, &Record::parameters),
+             median(winner), text(next, &Record::method), text(next, &Record::backend), median(next),
+             cell.lead, unless(next == nullptr, std::int64_t{cell.tie}), cell.limit.seconds,
+             unless(std::isnan(cell.limit.seconds), bound_words(cell.limit.bound)), cell.share,
+             text(baseline, &Record::method), median(baseline), cell.speedup});
       }
     }
   }

@@ -79,12 +79,16 @@ class SweepTest(unittest.TestCase):
         path.write_text(text)
         return path
 
+    def ran(self, arguments, *rest, code=0, **more):
+        """What `run` returns, of a program that ends with this exit code."""
+        done = run(arguments, *rest, **more)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
     def sweep(self, plan, *options, ranks=0, output="run", program=GAUSSWEEP, code=0, **changes):
         """Runs a plan and checks the exit code; returns the run directory."""
         directory = self.folder / output
-        done = run(["run", plan, "-o", directory, *options], ranks, program, **changes)
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        self.stderr = done.stderr
+        self.stderr = self.ran(["run", plan, "-o", directory, *options], ranks, program, code=code, **changes).stderr
         return directory
 
     def started(self, plan, directory, *options, ranks=0, until=None, changes=None, **popen):

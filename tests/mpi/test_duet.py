@@ -57,14 +57,12 @@ class DuetTest(SweepTest):
     def test_one_wait_more_in_a_method_that_waits_is_found(self):
         plan = self.plan(PLAN.replace("steps: [300000, 1000000]", "waits: [1, 50]"))
         for name, change in (("before", ""), ("after", "waits=1")):
-            done = run(
+            self.ran(
                 ["run", plan, "-o", self.folder / name, "--backend", "emulated"],
                 program=FAULTY,
                 GAUSSWEEP_FAULT_CHANGE=change,
             )
-            self.assertEqual(done.returncode, 0, done.stderr)
-        done = run(["compare", self.folder / "before", self.folder / "after"])
-        self.assertEqual(done.returncode, 4, done.stdout)
+        done = self.ran(["compare", self.folder / "before", self.folder / "after"], code=4)
         for words in ("waits 1 -> 2", "waits 50 -> 51"):
             self.assertIn(words, " ".join(done.stdout.split()).rpartition("2 regressions: ")[2])
         self.assertEqual(run(["compare", self.folder / "after", self.folder / "before"]).returncode, 0)

@@ -29,8 +29,7 @@ class Help(SweepTest):
         names = self.commands()
         self.assertIn("try", names)
         for name in names:
-            done = run(["help", name])
-            self.assertEqual(done.returncode, 0, done.stderr)
+            done = self.ran(["help", name])
             self.assertIn(
                 f"Examples:\n  gaussweep {name}" if name != "run" else "Examples:\n  gaussweep run", done.stdout
             )
@@ -105,8 +104,7 @@ class Help(SweepTest):
 
     def test_the_template_is_a_plan(self):
         plan = self.plan(run(["plan", "--template"]).stdout)
-        done = run(["plan", plan])
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.ran(["plan", plan])
         self.assertIn("gesv/lapack", done.stdout)
         self.assertIn("plan --template", run(["plan"]).stderr)
 
@@ -141,8 +139,7 @@ class Data(SweepTest):
     def test_exported_is_all_that_h5py_reads(self):
         directory = self.sweep(self.plan(PLAN))
         records = self.records(directory)
-        done = run(["export", directory])
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.ran(["export", directory])
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
         parameters = {p for r in records for p in json.loads(r["parameters"])}
         self.assertEqual(list(rows[0]), [*records[0], *(f"parameter_{p}" for p in sorted(parameters))])
@@ -163,8 +160,7 @@ class Data(SweepTest):
         )
 
         def table(*options):
-            done = run(["export", directory, *options])
-            self.assertEqual(done.returncode, 0, done.stderr)
+            done = self.ran(["export", directory, *options])
             return list(csv.DictReader(io.StringIO(done.stdout)))
 
         for name in ("samples", "stages", "iterations", "devices", "hosts"):
@@ -272,8 +268,7 @@ class Data(SweepTest):
     def test_filters_that_leave_nothing_together_are_said(self):
         directory = self.sweep(self.plan(PLAN))
         for more in ([], ["--best", "--by", "gpu"]):
-            done = run(["summary", directory, "-n", "8", "-n", "<10", "--status", "pass", "--method", "lapack", *more])
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.ran(["summary", directory, "-n", "8", "-n", "<10", "--status", "pass", "--method", "lapack", *more])
         done = run(["summary", directory, "--status", "failed"])
         self.assertEqual(done.returncode, 2)
         self.assertIn("RATIO: the residual", run(["summary", directory]).stdout)

@@ -152,8 +152,7 @@ class Medium(SweepTest):
         self.sweep(plan, output="mounted/run", program=FAULTY)
         subprocess.run(["mount", "-o", "remount,ro", mounted], check=True)
         for options in (["-o", mounted / "new"], ["-o", mounted / "run", "--resume"]):
-            done = harness.run(["run", plan, *options], program=FAULTY)
-            self.assertEqual(done.returncode, 2, done.stderr)
+            done = self.ran(["run", plan, *options], program=FAULTY, code=2)
             self.assertIn("Read-only file system", done.stderr)
         for command in ("status", "summary", "verify"):
             done = harness.run([command, mounted / "run"], program=FAULTY)

@@ -80,8 +80,7 @@ class Names(SweepTest):
         name = "m" * (longest - 4) + ".mtx"
         _, directory = self.night(name)
         merged = "r" * (longest - 3) + ".h5"
-        done = harness.run(["merge", directory, "-o", merged], cwd=self.folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.ran(["merge", directory, "-o", merged], cwd=self.folder)
         self.assertTrue((self.folder / merged).exists())
         report = subprocess.run(
             [harness.SOURCE / "analysis" / "report", directory, "-o", self.folder / "page"],

@@ -43,8 +43,7 @@ class Words(SweepTest):
             )
             before = {path for path in self.folder.rglob("*")}
             directory = work / f"run {i} $(touch pwned) ; `touch pwned`"
-            done = run(["run", plan, "-o", directory], 2 if i == 0 else 0, FAULTY, cwd=work)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.ran(["run", plan, "-o", directory], 2 if i == 0 else 0, FAULTY, cwd=work)
             for command in ("summary", "status", "verify"):
                 self.assertEqual(run([command, directory], program=FAULTY, cwd=work).returncode, 0, command)
             new = {path for path in self.folder.rglob("*")} - before
@@ -62,8 +61,7 @@ class Modes(SweepTest):
     def test_everything_is_private_whatever_the_umask(self):
         for mask in (0, 0o022):
             directory = self.folder / f"run{mask}"
-            done = run(["run", self.plan(SMALL), "-o", directory], 2, umask=mask)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.ran(["run", self.plan(SMALL), "-o", directory], 2, umask=mask)
             for path in (directory, *directory.rglob("*")):
                 expected = 0o700 if path.is_dir() else 0o600
                 self.assertEqual(stat.S_IMODE(path.lstat().st_mode), expected, path)
@@ -74,8 +72,7 @@ class Modes(SweepTest):
             ("merged.h5", ["merge", directory]),
             ("a.h5", ["matrix", "generate", "--kind", "spd", "--n", "4"]),
         ):
-            done = run([*arguments, "-o", self.folder / output], umask=0)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.ran([*arguments, "-o", self.folder / output], umask=0)
             self.assertEqual(stat.S_IMODE((self.folder / output).stat().st_mode), 0o600)
 
     def test_a_folder_that_stood_there_becomes_private(self):
@@ -181,8 +178,7 @@ class Obstacles(SweepTest):
             plan = self.plan(SMALL.replace("n: [4, 5]", f"matrix: {{file: {file}}}"))
             self.refused(["plan", plan], "plan.yaml:4:", f"{name}: ")
             output = self.folder / "run"
-            done = run(["run", plan, "-o", output, "--backend", "host"], ranks=2, timeout=60)
-            self.assertEqual(done.returncode, 2, done.stderr)
+            done = self.ran(["run", plan, "-o", output, "--backend", "host"], ranks=2, timeout=60, code=2)
             self.assertIn(f"{name}: ", done.stderr)
             blur = ["--kind", "blur", "--psf", "file", "--psf-file", file, "-n", "16", "-o", "x.h5"]
             self.refused(["matrix", "generate", *blur], f"{name}: ")
@@ -190,8 +186,7 @@ class Obstacles(SweepTest):
     def test_a_plan_is_told_what_another_process_read(self):
         text = "%%MatrixMarket matrix array real general\n3 1\n0.25\n0.5\n0.1\n"
         (self.folder / "-w.mtx").write_text(text)
-        done = run(["matrix", "import", self.folder / "-w.mtx", "-o", self.folder / "-w.h5"])
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.ran(["matrix", "import", self.folder / "-w.mtx", "-o", self.folder / "-w.h5"])
         keys = []
         for ending in ("mtx", "h5"):
             weights = f"matrix: {{kind: blur, psf: file, psf_file: -w.{ending}, width: 2, height: 2}}"
@@ -222,8 +217,7 @@ class Obstacles(SweepTest):
                 self.assertEqual((output.lstat().st_ino, output.lstat().st_mode), (before.st_ino, before.st_mode))
         (self.folder / "dangling.h5").symlink_to(self.folder / "nothing")
         self.refused(["merge", directory, "-o", self.folder / "dangling.h5"], "the file exists")
-        done = run(["merge", directory, "-o", self.folder / "dangling.h5", "--force"])
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.ran(["merge", directory, "-o", self.folder / "dangling.h5", "--force"])
         self.assertTrue((self.folder / "dangling.h5").is_file() and not (self.folder / "dangling.h5").is_symlink())
 
     def test_notes_of_odd_types(self):
@@ -250,8 +244,7 @@ class Obstacles(SweepTest):
                     ["summary", journal],
                     ["merge", journal, "-o", self.folder / "m.h5", "--force"],
                 ):
-                    done = run(command)
-                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    done = self.ran(command)
                     self.assertIn(f"line {count + 1}: ", done.stdout + done.stderr)
                 self.sweep(self.plan(SMALL), "--resume")
 
@@ -283,8 +276,7 @@ class Links(SweepTest):
         for name in ("matrices", "logs"):
             with self.subTest(name):
                 self.link(name, self.elsewhere)
-                done = run(["run", self.more, "-o", self.directory, "--resume"])
-                self.assertEqual(done.returncode, 2, done.stderr)
+                done = self.ran(["run", self.more, "-o", self.directory, "--resume"], code=2)
                 self.assertIn("not a link", done.stderr)
                 self.untouched()
                 (self.directory / name).unlink()

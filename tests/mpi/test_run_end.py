@@ -95,8 +95,7 @@ class Estimates(SweepTest):
     def test_a_plan_is_estimated_by_an_earlier_run(self):
         plan = self.plan(PLAN)
         directory = self.sweep(plan)
-        done = run(["plan", plan, "--like", directory])
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.ran(["plan", plan, "--like", directory])
         self.assertRegex(done.stdout, rf"one after the other .+, by\s+{re.escape(str(directory))}")
         # Another method is between those that were seen; of another backend nothing is known.
         more = self.plan(PLAN.replace("gauss_pivot_serial", "gauss_serial, gauss_jordan_shared"), "more.yaml")
@@ -105,8 +104,7 @@ class Estimates(SweepTest):
         self.assertNotRegex(done.stdout, r"gesv/gauss_serial .*unknown")
         self.assertRegex(done.stdout, r"and\s+2\s+unknown")
         # Methods of the CPU are known on a machine without the GPU that the plan is for.
-        done = run(["plan", more, "--backend", "cuda", "--like", directory])
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.ran(["plan", more, "--backend", "cuda", "--like", directory])
         self.assertRegex(done.stdout, r"gesv/lapack \(host\) +0(\.0)? .*about \d+ s")
 
     def test_trials_of_an_earlier_run_are_estimated_by_their_own_times(self):

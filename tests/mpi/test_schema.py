@@ -26,8 +26,7 @@ class Schema(SweepTest):
 
     def reader_allows(self, text):
         """The words that the reader would take in place of a wrong one."""
-        done = run(["plan", self.plan(text)])
-        self.assertEqual(done.returncode, 2, done.stdout)
+        done = self.ran(["plan", self.plan(text)], code=2)
         found = re.search(r"; (?:allowed|allowed here|it has): ([^(\n]*)", done.stderr)
         return {word.strip() for word in found.group(1).split(",")}
 
@@ -85,8 +84,7 @@ class Schema(SweepTest):
         ):
             entry = "problem: gesv, method: lapack" + ("" if re.match("n:|zip", fragment) else ", n: 64")
             text = f"sweep: [{{{entry}, {fragment}}}]"
-            done = run(["plan", self.plan(text)])
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.ran(["plan", self.plan(text)])
             self.assertEqual(self.complaints(text), [], text)
 
 

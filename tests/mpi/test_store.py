@@ -7,7 +7,7 @@ import time
 import unittest
 
 import harness
-from harness import FAULTY, SweepTest, run
+from harness import FAULTY, SweepTest
 
 # two methods share each matrix; a file of n = 40 takes about 18 KB
 PLAN = """
@@ -81,8 +81,9 @@ class Limit(SweepTest):
         self.assertGreater(stored_bytes(self.sweep(plan, "--store-limit", "none", output="option", program=FAULTY)), 0)
 
     def test_a_limit_that_is_none_is_refused(self):
-        done = run(["run", self.plan(PLAN), "-o", self.folder / "run", "--store-limit", "50GB"], program=FAULTY)
-        self.assertEqual(done.returncode, 2, done.stderr)
+        done = self.ran(
+            ["run", self.plan(PLAN), "-o", self.folder / "run", "--store-limit", "50GB"], program=FAULTY, code=2
+        )
         self.assertIn("50GiB", done.stderr)
         self.assertFalse((self.folder / "run").exists())
 
@@ -90,8 +91,7 @@ class Limit(SweepTest):
 class Estimate(SweepTest):
     def announced(self, plan):
         """Files and bytes that `gaussweep plan` expects in the store."""
-        done = run(["plan", plan, "--backend", "emulated"], program=FAULTY)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.ran(["plan", plan, "--backend", "emulated"], program=FAULTY)
         found = re.search(r"matrices\s+on\s+disk:\s+(\d+)\s+in\s+([\d.]+)\s+(B|KiB|MiB)", done.stdout)
         files, size, unit = found.groups()
         return int(files), float(size) * {"B": 1, "KiB": 2**10, "MiB": 2**20}[unit]

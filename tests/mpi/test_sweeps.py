@@ -173,7 +173,7 @@ class Sweeps(SweepTest):
                 self.assertIn("night \ufffd", journal.read())
             for command in (["summary"], ["status"], ["verify"]):
                 self.assertEqual(run([*command, directory]).returncode, 0, command)
-        done = run(
+        self.ran(
             [
                 "merge",
                 *(self.folder / os.fsdecode(b"d\xff%d" % ranks) for ranks in (0, 2)),
@@ -181,7 +181,6 @@ class Sweeps(SweepTest):
                 self.folder / "all.h5",
             ]
         )
-        self.assertEqual(done.returncode, 0, done.stderr)
         # A matrix beside a plan in such a folder.
         folder = self.folder / os.fsdecode(b"\xfe")
         folder.mkdir()
@@ -270,8 +269,7 @@ sweep:
 
     def test_dry_run_creates_nothing(self):
         plan = self.plan(SMALL)
-        done = run(["run", plan, "-o", self.folder / "none", "--dry-run"])
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.ran(["run", plan, "-o", self.folder / "none", "--dry-run"])
         self.assertIn("28 trials", done.stdout)
         self.assertFalse((self.folder / "none").exists())
 
@@ -280,8 +278,7 @@ class BadInput(SweepTest):
     def refuse(self, text, *words, options=(), ranks=0):
         plan = self.plan(text) if isinstance(text, str) else text
         directory = self.folder / "out"
-        done = run(["run", plan, "-o", directory, *options], ranks)
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        done = self.ran(["run", plan, "-o", directory, *options], ranks, code=2)
         for word in words:
             self.assertIn(word, done.stderr)
         self.assertFalse(directory.exists(), "nothing half-written")
@@ -321,8 +318,7 @@ class BadInput(SweepTest):
     def test_a_sweep_of_gpus_does_not_go_on_emulated_unasked(self):
         directory = self.sweep(self.plan(SMALL))
         add_line(directory, '{"backend":"cuda","note":"run"')
-        done = run(["run", self.plan(SMALL), "-o", directory, "--resume"])
-        self.assertEqual(done.returncode, 2, done.stderr)
+        done = self.ran(["run", self.plan(SMALL), "-o", directory, "--resume"], code=2)
         self.assertIn("ran on cuda", done.stderr)
         self.sweep(self.plan(SMALL), "--resume", "--backend", "emulated")
 
@@ -343,13 +339,11 @@ class Torn(SweepTest):
         before = tables()
         for size in (0, 7, 512, len(whole) // 2, len(whole) - 1):
             target.write_bytes(whole[:size])
-            done = run(["summary", directory, "--format", "csv"])
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.ran(["summary", directory, "--format", "csv"])
             self.sweep(plan, "--resume")
             self.assertEqual(tables(), before)
         target.unlink()
-        done = run(["merge", directory / "journal.jsonl", "-o", target])
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.ran(["merge", directory / "journal.jsonl", "-o", target])
         self.assertEqual(tables()["records"], before["records"])
 
     def test_a_torn_last_line_is_dropped_and_its_trial_done_again(self):

@@ -61,8 +61,7 @@ class Usage(SweepTest):
         self.refuse([*make, "-n", "3", "--high", "nan"], "--high: 'nan'")
         self.refuse(["status", ".", "--failures", "-1"], "--failures: '-1'")
         self.refuse(["summary", ".", "--limit", "-1"], "--limit: '-1'")
-        done = run([*make, "-n", "1k", "--kind", "identity"], cwd=self.folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.ran([*make, "-n", "1k", "--kind", "identity"], cwd=self.folder)
         self.assertIn("1024 x 1024", done.stdout)
 
 
@@ -70,16 +69,14 @@ class Output(SweepTest):
     def test_a_folder_that_is_absent_is_named(self):
         directory = self.sweep(self.plan(PLAN))
         for command in ("merge", "verify"):
-            done = run([command, directory, "-o", self.folder / "absent" / "all.h5"])
-            self.assertEqual(done.returncode, 2, done.stderr)
+            done = self.ran([command, directory, "-o", self.folder / "absent" / "all.h5"], code=2)
             self.assertIn("absent does not exist", done.stderr)
 
     def test_resume_does_not_begin_among_files_of_others(self):
         home = self.folder / "home"
         home.mkdir()
         (home / "letter.txt").write_text("dear")
-        done = run(["run", self.plan(PLAN), "-o", home, "--resume"])
-        self.assertEqual(done.returncode, 2, done.stderr)
+        done = self.ran(["run", self.plan(PLAN), "-o", home, "--resume"], code=2)
         self.assertIn("no run that could go on", done.stderr)
         self.assertEqual([path.name for path in home.iterdir()], ["letter.txt"])
         # What a batch job's script puts there first is no other's.
