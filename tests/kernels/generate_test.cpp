@@ -16,6 +16,7 @@
 #include "kernels/matrix/condition.hpp"
 #include "kernels/matrix/element.hpp"
 #include "tests/kernels/method_run.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep {
 namespace {
@@ -404,12 +405,7 @@ TEST(RowRanges, RethrowWhatARangeThrew) {
 }
 
 std::string rejection(const MatrixSpec& spec) {
-  try {
-    generate<double>(spec);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
+  return testing_help::message_of<std::invalid_argument>([&] { generate<double>(spec); });
 }
 
 TEST(MatrixSpec, RejectsWithWhatIsAllowed) {

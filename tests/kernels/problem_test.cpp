@@ -8,6 +8,7 @@
 
 #include "kernels/registry/problem_check.hpp"
 #include "kernels/tables.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep {
 namespace {
@@ -16,12 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string fault_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const std::logic_error& e) {
-    return e.what();
-  }
-  return {};
+  return testing_help::message_of<std::logic_error>([&] { act(); });
 }
 
 TEST(Problem, TheListIsThatOfTheTablesInTheirOrder) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "io/files/errors.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -17,12 +18,7 @@ io::Dense<double> of(double a, double b, double c, double d) {
 }
 
 std::string failure(io::Dense<double> a) {
-  try {
-    rounded<float>(std::move(a), "x.mtx");
-  } catch (const io::InputError& e) {
-    return e.what();
-  }
-  return {};
+  return testing_help::message_of<io::InputError>([&] { rounded<float>(std::move(a), "x.mtx"); });
 }
 
 TEST(Rounded, DoubleStaysAsItIs) {

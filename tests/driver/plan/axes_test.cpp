@@ -8,6 +8,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/plan/expand.hpp"
 #include "driver/plan/plan_words.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -42,12 +43,10 @@ TEST(Axes, AGpuModelsSizesGoBeforeThoseOfAllGpus) {
 
 TEST(Axes, GpusOfSeveralModelsCannotShareARunWhoseSizesDifferByModel) {
   const io::Plan plan = plan_of("{H200: 16k, K20Xm: 4k}");
-  try {
-    for_gpus(plan, {"NVIDIA H200", "Tesla K20Xm"});
-    FAIL() << "it was not refused";
-  } catch (const UsageError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("n differs by GPU model, and the ranks have NVIDIA H200, Tesla K20Xm"));
-  }
+  EXPECT_THAT(testing_help::message_of<UsageError>([&] {
+                for_gpus(plan, {"NVIDIA H200", "Tesla K20Xm"});
+              }),
+              HasSubstr("n differs by GPU model, and the ranks have NVIDIA H200, Tesla K20Xm"));
 }
 
 TEST(Expand, MistakesOfAllEntriesAreToldAtOnce) {
@@ -61,13 +60,10 @@ TEST(Expand, MistakesOfAllEntriesAreToldAtOnce) {
       "sweep:\n  - {problem: gesv, method: plian, n: 3}\n  - {problem: gesv, method: plain, n: 3}\n"
       "  - {problem: gevs, method: plain, n: 3}\n",
       "p.yaml", enum_names<Problem>());
-  try {
-    expand(plan, Registry({method}), Backend::host, 0, {});
-    FAIL() << "it was not refused";
-  } catch (const io::InputError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("p.yaml:2:29: gesv has no method 'plian'; nearest: plain; it has: plain\n"
-                                    "p.yaml:4:15: 'gevs' is no problem; nearest: gemm; "));
-  }
+  const std::string said = testing_help::message_of<io::InputError>(
+      [&] { expand(plan, Registry({method}), Backend::host, 0, {}); });
+  EXPECT_THAT(said, HasSubstr("p.yaml:2:29: gesv has no method 'plian'; nearest: plain; it has: plain\n"
+                              "p.yaml:4:15: 'gevs' is no problem; nearest: gemm; "));
 }
 
 }  // namespace

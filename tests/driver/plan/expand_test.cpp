@@ -8,6 +8,7 @@
 #include "driver/plan/plan_words.hpp"
 #include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -84,12 +85,7 @@ std::vector<Trial> trials(const std::string& problem, const std::string& methods
 }
 
 std::string failure(const std::string& text, Backend requested = Backend::emulated) {
-  try {
-    expand_text(text, requested);
-  } catch (const io::InputError& e) {
-    return e.what();
-  }
-  return {};
+  return testing_help::message_of<io::InputError>([&] { expand_text(text, requested); });
 }
 
 template <class Get>

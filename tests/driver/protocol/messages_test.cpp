@@ -1,4 +1,5 @@
 #include "driver/protocol/messages.hpp"
+#include "tests/message_of.hpp"
 
 #include <gmock/gmock.h>
 
@@ -63,12 +64,8 @@ TYPED_TEST(Messages, WithoutAMemberAreNamed) {
         nlohmann::json damaged = sent;
         if (erased) damaged.erase(member);
         if (!erased) damaged[member] = nlohmann::json::array({nlohmann::json::object()});  // of another type
-        try {
-          read_message<TypeParam>(damaged);
-          FAIL() << damaged;
-        } catch (const BadMessage& error) {
-          EXPECT_THAT(error.what(), HasSubstr("'" + sent.at("type").get<std::string>() + "' is malformed"));
-        }
+        EXPECT_THAT(testing_help::message_of<BadMessage>([&] { read_message<TypeParam>(damaged); }),
+                    HasSubstr("'" + sent.at("type").get<std::string>() + "' is malformed"));
       }
     }
   }

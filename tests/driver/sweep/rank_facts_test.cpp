@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "driver/base/errors.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -19,12 +20,7 @@ RankFacts rank(const std::string& host, const std::string& uuid, const std::stri
 }
 
 std::string refusal(const std::string& wanted, const std::vector<RankFacts>& ranks, bool resume) {
-  try {
-    choose_backend(wanted, ranks, resume);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return testing_help::message_of<UsageError>([&] { choose_backend(wanted, ranks, resume); });
 }
 
 TEST(ChooseBackend, AutoIsCudaWhereEveryRankHasAGpu) {

@@ -11,6 +11,7 @@
 
 #include "io/files/errors.hpp"
 #include "io/records/results.hpp"
+#include "tests/message_of.hpp"
 
 namespace {
 
@@ -41,12 +42,8 @@ class RunDirectoryFiles : public ::testing::Test {
   std::string refusal_of(int error) const {
     lock_error = error;
     failing_locks = 1;
-    try {
-      const RunDirectory directory(folder_ / "run", true);
-    } catch (const io::StorageError& error) {
-      return error.what();
-    }
-    return "";
+    return testing_help::message_of<io::StorageError>(
+        [&] { const RunDirectory directory(folder_ / "run", true); });
   }
   std::filesystem::path folder_ =
       std::filesystem::temp_directory_path() / ("gaussweep-run-directory-test-" + std::to_string(::getpid()));

@@ -11,6 +11,7 @@
 
 #include "driver/system/clock.hpp"
 #include "io/files/errors.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -204,12 +205,7 @@ TEST(SweepInProcess, TheStorageFails) {
     if (sweep.is_trial(5, trial)) return {message_json(FromWorker{message::StorageFailed{"no space left"}})};
     return good_answer(trial);
   };
-  try {
-    sweep.run();
-    FAIL() << "a sweep that cannot write must not end as if all were well";
-  } catch (const io::StorageError& error) {
-    EXPECT_STREQ(error.what(), "no space left");
-  }
+  EXPECT_EQ(gaussweep::testing_help::message_of<io::StorageError>([&] { sweep.run(); }), "no space left");
   EXPECT_GT(sweep.records(), 0U) << "what was done before is on disk";
 }
 
@@ -470,14 +466,12 @@ TEST(SweepInProcess, AfterSigtermGraceIsWhatTheLauncherLeaves) {
 TEST(SweepInProcess, AMessageThatIsNoneIsNamed) {
   SweepInProcess sweep(2, 2);
   sweep.script.answers = [](int, const Trial&) { return Words{}; };
-  try {
+  const std::string said = gaussweep::testing_help::message_of<BadMessage>([&] {
     sweep.run(100, [&] {
       if (sweep.now() > 1002) sweep.send_to_coordinator(1, {{"type", "redy"}});
     });
-    FAIL() << "it was not noticed";
-  } catch (const BadMessage& error) {
-    EXPECT_THAT(error.what(), HasSubstr("a message 'redy' is unknown here; there are ready, record"));
-  }
+  });
+  EXPECT_THAT(said, HasSubstr("a message 'redy' is unknown here; there are ready, record"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "driver/worker/inputs.hpp"
 #include "io/files/errors.hpp"
 #include "kernels/device/context.hpp"
+#include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace gaussweep::driver {
@@ -124,12 +125,7 @@ TEST_F(Writer, WhatFailsIsSaidOnceAndForAll) {
   StoreWriter writer{io::MatrixStore(folder_ / "absent")};
   put(writer, "a1", matrix(10));
   EXPECT_THROW(finish(writer), io::StorageError);
-  try {
-    writer.rethrow();
-    FAIL();
-  } catch (const io::StorageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("absent"));
-  }
+  EXPECT_THAT(testing_help::message_of<io::StorageError>([&] { writer.rethrow(); }), HasSubstr("absent"));
   EXPECT_THROW(put(writer, "a2", matrix(10)), io::StorageError);
   EXPECT_THAT(writer.writing(), ElementsAre("a1")) << "who asks must not take it for stored";
   writer.make_room(std::size_t{1} << 40, 1);  // and nobody waits for what will never be written

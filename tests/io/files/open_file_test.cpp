@@ -11,6 +11,7 @@
 
 #include "io/files/atomic_file.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -82,12 +83,9 @@ TEST_F(OpenFile, OnlyRegularFilesAndLinksAreReplaced) {
     struct stat before {
     }, after{};
     ASSERT_EQ(lstat((folder() / name).c_str(), &before), 0);
-    try {
-      write_atomically(folder() / name, "new", 3);
-      ADD_FAILURE() << name;
-    } catch (const StorageError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("only a regular file or a link is replaced")) << name;
-    }
+    EXPECT_THAT(testing_help::message_of<StorageError>([&] { write_atomically(folder() / name, "new", 3); }),
+                HasSubstr("only a regular file or a link is replaced"))
+        << name;
     ASSERT_EQ(lstat((folder() / name).c_str(), &after), 0);
     EXPECT_EQ(before.st_ino, after.st_ino) << name;
   }

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "tests/io/plan/some_problems.hpp"
+#include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace gaussweep::io {
@@ -22,12 +23,7 @@ using testing::StartsWith;
 
 /// What `text` fails with; "" where it does not fail.
 std::string failure(const std::string& text) {
-  try {
-    parse_plan(text, "p.yaml");
-  } catch (const InputError& e) {
-    return e.what();
-  }
-  return {};
+  return testing_help::message_of<InputError>([&] { parse_plan(text, "p.yaml"); });
 }
 
 /// An entry of a plan whose keys begin in line 4, column 5: "sweep:\n  - problem: gesv\n    method: all\n
@@ -464,12 +460,7 @@ TEST(PlanErrors, DamagedPlansNeverCrash) {
 
 TEST(PlanFile, WhatCannotBeReadIsNamed) {
   const auto failure_of = [](const std::filesystem::path& path) -> std::string {
-    try {
-      read_plan(path);
-    } catch (const InputError& e) {
-      return e.what();
-    }
-    return {};
+    return testing_help::message_of<InputError>([&] { read_plan(path); });
   };
   const testing_help::Scratch folder;
   EXPECT_THAT(failure_of(folder.folder()), HasSubstr("is a directory"));

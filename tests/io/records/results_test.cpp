@@ -16,6 +16,7 @@
 #include "io/files/atomic_file.hpp"
 #include "io/files/errors.hpp"
 #include "tests/io/records/record_samples.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -355,12 +356,8 @@ TEST(Results, AChildReadsTheSame) {
   expect_same(read_results_apart(scratch / "r.h5", false), read_results(scratch / "r.h5", false));
   set_file_text(scratch / "text.h5", "no");
   EXPECT_THROW(read_results_apart(scratch / "none.h5"), InputError);
-  try {
-    read_results_apart(scratch / "text.h5");
-    ADD_FAILURE();
-  } catch (const InputError& error) {
-    EXPECT_EQ(error.what(), read_error(scratch / "text.h5"));
-  }
+  EXPECT_EQ(testing_help::message_of<InputError>([&] { read_results_apart(scratch / "text.h5"); }),
+            read_error(scratch / "text.h5"));
 }
 
 TEST(Results, AFailedWriteLeavesTheOldFileAndNoTemporary) {
