@@ -61,12 +61,7 @@ Choice choice(Formula formula, const std::string& word, Backend requested = Back
   return {found.method->id(), found.backend};
 }
 std::string failure(Formula formula, const std::string& word, Backend requested = Backend::emulated) {
-  try {
-    choice(formula, word, requested);
-  } catch (const UsageError& e) {
-    return e.what();
-  }
-  return "no failure";
+  return testing_help::message_of<UsageError>([&] { choice(formula, word, requested); });
 }
 
 /// A restoration of two pixels, already done, whose image is no longer there.

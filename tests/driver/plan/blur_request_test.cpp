@@ -10,6 +10,7 @@
 #include "driver/command/blur_options.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "io/files/errors.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -51,12 +52,7 @@ Trial trial(const std::string& matrix, const std::string& axes, const std::strin
 
 std::string failure(const std::string& matrix, const std::string& axes,
                     const std::string& problem = "poinv") {
-  try {
-    trial(matrix, axes, problem);
-  } catch (const io::InputError& e) {
-    return e.what();
-  }
-  return "no failure";
+  return testing_help::message_of<io::InputError>([&] { trial(matrix, axes, problem); });
 }
 
 TEST(BlurRequest, SaysItsSizeOrTakesNs) {
@@ -169,12 +165,7 @@ TEST(BlurRequest, GoesThroughJsonUnchanged) {
 
 TEST(BlurOptions, NameTheOptionThatIsWrong) {
   const auto failure_of = [](const BlurOptions& options) {
-    try {
-      blur_of(options);
-    } catch (const io::InputError& e) {
-      return std::string(e.what());
-    }
-    return std::string("no failure");
+    return testing_help::message_of<io::InputError>([&] { blur_of(options); });
   };
   EXPECT_EQ(blur_of({{{"psf", "box"}, {"radius", "1"}}}).radius, 1);
   EXPECT_THAT(failure_of({{{"lambda", "-1"}}}), StartsWith("--lambda: lambda: '-1'"));

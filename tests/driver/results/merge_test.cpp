@@ -210,9 +210,9 @@ TEST_F(Loading, AResultsFileWithAFigureThatChangedOnDiskIsNotReadAtAll) {
 
 TEST_F(Loading, ATornLineIsLeftOutAndSaid) {
   append(example_record("m", 1, {1}));
-  FILE* file = std::fopen((folder_ / "journal.jsonl").c_str(), "a");
-  std::fputs("{\"allocate_seconds\":null,\"key\":\"half", file);
-  std::fclose(file);
+  const fs::path journal = folder_ / "journal.jsonl";
+  io::testing::set_file_text(journal,
+                             io::testing::file_text(journal) + "{\"allocate_seconds\":null,\"key\":\"half");
   const Loaded loaded = load(folder_, true);
   EXPECT_EQ(loaded.results.records.size(), 1U);
   ASSERT_EQ(loaded.remarks.size(), 1U);
@@ -222,9 +222,7 @@ TEST_F(Loading, ATornLineIsLeftOutAndSaid) {
 TEST_F(Loading, WhatIsNotOursIsRefused) {
   EXPECT_THROW(load(folder_ / "absent", false), io::InputError);
   EXPECT_THROW(load(folder_, false), io::InputError) << "an empty folder";
-  FILE* file = std::fopen((folder_ / "notes.txt").c_str(), "w");
-  std::fputs("hello\nworld\n", file);
-  std::fclose(file);
+  io::testing::set_file_text(folder_ / "notes.txt", "hello\nworld\n");
   EXPECT_THROW(load(folder_ / "notes.txt", false), io::InputError);
 }
 

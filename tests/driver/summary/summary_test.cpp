@@ -11,6 +11,7 @@
 
 #include "driver/base/errors.hpp"
 #include "tests/driver/summary/example_records.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -18,12 +19,7 @@ namespace {
 using io::Record;
 
 std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const UsageError& e) {
-    return e.what();
-  }
-  return "no error";
+  return testing_help::message_of<UsageError>(action);
 }
 
 TEST(Summary, RunsOfOneTrialAreOneGroupWithTheWorstStatus) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "io/files/errors.hpp"
+#include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
 namespace gaussweep::io {
@@ -49,12 +50,7 @@ class MatrixFolder : public testing::Test {
   }
   /// The words of the InputError that `action` ends in; "" where it ends well.
   static std::string failure_of(const std::function<void()>& action) {
-    try {
-      action();
-    } catch (const InputError& e) {
-      return e.what();
-    }
-    return {};
+    return testing_help::message_of<InputError>(action);
   }
 
  private:

@@ -8,6 +8,7 @@
 
 #include "io/files/errors.hpp"
 #include "tests/io/records/record_samples.hpp"
+#include "tests/message_of.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -46,12 +47,7 @@ Record round_trip(const Record& record) {
 }
 
 std::string message_of(const Json& json) {
-  try {
-    record_from_json(json);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "(no error)";
+  return testing_help::message_of<InputError>([&] { record_from_json(json); });
 }
 
 TEST(Record, ColumnsStandInTheOrderOfTheContract) {

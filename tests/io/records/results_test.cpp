@@ -102,12 +102,7 @@ bool same(const Results& a, const Results& b) {
 }
 
 std::string read_error(const std::filesystem::path& path) {
-  try {
-    read_results(path);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "(no error)";
+  return testing_help::message_of<InputError>([&] { read_results(path); });
 }
 
 /// Runs tests/io/records/results_check.py with `arguments`; its words on failure.
