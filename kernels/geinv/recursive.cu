@@ -8,38 +8,14 @@
 /// the quarter), or 9/4 where n is no multiple of 64, in which products are faster. A pivot that is exactly 0
 /// gives info > 0, and the answer is then not finite. n <= 65536. Needs compute capability 9.0.
 
-#include "kernels/geinv/recursive_steps.cuh"
-#include "kernels/geinv/recursive_workspace.hpp"
-#include "kernels/getrf/recursive_lu.cuh"
+#include "kernels/geinv/recursive_inverse.cuh"
 #include "kernels/tables.hpp"
-#include "kernels/trtri/levels.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void geinv_recursive(Context& context, Operands<T>& op, const Parameters&) {
-  const int n = static_cast<int>(op.shape.n);
-  const int order = static_cast<int>(levels::whole_order(n));
-  const auto matrix = static_cast<std::int64_t>(order) * order;
-  auto& memory = op.workspace;
-  int* const pivots = memory.template take<int>(order);
-  T* const reciprocals = memory.template take<T>(order);
-  T* const elements = memory.template take<T>(geinv_recursive_elements(order));
-  T* const x = memory.template take<T>(matrix);
-  T* const a = order == n ? op.a.data : memory.template take<T>(matrix);
-  const std::int64_t lda = order == n ? op.a.ld : order;
-
-  if (order != n) inverse::continue_matrix(context, op.a.data, op.a.ld, n, a, order);
-  lu::RecursiveLu<T> factors(context, a, lda, order, pivots, op.info, memory);
-  factors.factor();
-  levels::TriangleInverse<T>(context, {a, lda, order, true, true}, order, elements).invert(x, order, nullptr);
-  inverse::UpperSolve<T>{context, a, lda, order, x, order, order, elements, reciprocals}.solve();
-  context.stage("exchange");
-  const dim3 grid(
-      static_cast<unsigned>((n + inverse::each * inverse::threads - 1) / (inverse::each * inverse::threads)),
-      static_cast<unsigned>(n));
-  simt::launch(context, inverse::exchange_columns<T>, grid, dim3(inverse::threads), 0, x, order,
-               factors.rows_of_all(), op.a.data, op.a.ld, n);
+  inverse::invert<T, lu::NoProducts>(context, op, nullptr);
 }
 
 GAUSSWEEP_INSTANTIATE(geinv_recursive)

@@ -1,5 +1,6 @@
 #pragma once
-/// What geinv/recursive does beside LU and the inverse of L: the solve of U X = L^-1, and copies.
+/// What geinv/recursive does beside LU and the inverse of L: the solve of U X = L^-1, and copies; and the
+/// solve of L X = I, where that is by other products than the inverse's.
 ///
 /// A block of 256 rows of U is solved with as getrf/recursive does with L: turned upside down, each row
 /// divided by its element on the diagonal.
@@ -7,9 +8,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/getrf/lu_products.cuh"
 #include "kernels/getrf/lu_updates.cuh"
 #include "kernels/simt/simt.hpp"
-#include "kernels/vendor/gemm_here.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
@@ -75,8 +76,39 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+/// The larger part of `count` rows, beyond solve_rows, that are parted in two.
+inline int larger_part(int count) {
+  int part = lu::solve_rows;
+  while (2 * part < count) part *= 2;
+  return part;
+}
+
+/// The rows of X = L^-1, L unit lower triangular, where X is the identity: those [first, first + count), of
+/// which the ones above are done, up to their last column.
+template <class T, class Products>
+struct LowerInverse {
+  Context& context;
+  const T* l;
+  std::int64_t ldl;
+  T* x;
+  std::int64_t ldx;
+  Products* products;
+
+  void solve(int first, int count) {
+    if (count <= lu::solve_rows) {
+      return lu::solve_at_once(context, l + first * (ldl + 1), ldl, count, x + first, ldx, first + count);
+    }
+    const int upper = larger_part(count);
+    const int middle = first + upper;
+    solve(first, upper);
+    lu::subtract_product(context, products, count - upper, middle, upper, l + middle + first * ldl, ldl,
+                         x + first, ldx, x + middle, ldx);
+    solve(middle, count - upper);
+  }
+};
+
 /// B = U^-1 B.
-template <class T>
+template <class T, class Products>
 struct UpperSolve {
   Context& context;
   const T* u;
@@ -87,6 +119,7 @@ struct UpperSolve {
   int columns;
   T* turned;       ///< order x 256 elements of workspace
   T* reciprocals;  ///< and order more
+  Products* products;
 
   void solve() {
     context.stage("turn");
@@ -104,14 +137,12 @@ struct UpperSolve {
       return lu::solve_at_once<true>(context, turned + (order - 1 - last), order, count, b + last, ldb,
                                      columns, reciprocals + last);
     }
-    int lower = lu::solve_rows;
-    while (2 * lower < count) lower *= 2;
+    const int lower = larger_part(count);
     const int upper = count - lower;
     const int middle = first + upper;
     solve(middle, lower);
-    context.stage("product");
-    gemm_here(context, vendor::Op::none, vendor::Op::none, upper, columns, lower, T(-1),
-              u + first + middle * ldu, ldu, b + middle, ldb, T(1), b + first, ldb);
+    lu::subtract_product(context, products, upper, columns, lower, u + first + middle * ldu, ldu, b + middle,
+                         ldb, b + first, ldb);
     solve(first, upper);
   }
 };

@@ -1,6 +1,7 @@
 #include "kernels/check/judges.hpp"
+#include "kernels/float_rows.hpp"
+#include "kernels/gemm/half_memory.hpp"
 #include "kernels/registry/flops.hpp"
-#include "kernels/tables.hpp"
 
 #include "kernels/geinv/recursive_workspace.hpp"
 #include "kernels/getrf/small_rows.hpp"
@@ -8,6 +9,7 @@
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan_pivot)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_recursive)
+GAUSSWEEP_DECLARE_FLOAT(geinv_halves)
 GAUSSWEEP_DECLARE_IN(host, geinv_lapack)
 GAUSSWEEP_DECLARE_CUDA(geinv_cusolver)
 GAUSSWEEP_DECLARE_CUDA(geinv_cublas)
@@ -84,6 +86,20 @@ Method recursive() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_recursive), 90);
 }
 
+Method by_halves() {
+  Method method =
+      geinv_method("halves", "as recursive, large products of floats by split halves on tensor cores",
+                   "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
+  method.mixed_precision = true;
+  method.parameters = halves::lu_parameters();
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
+    return geinv_recursive_workspace(shape.n, element) +
+           halves::lu_bytes(levels::whole_order(shape.n), parameters, true);
+  };
+  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(geinv_halves), 90);
+}
+
 Method lapack() {
   Method method = geinv_method(
       "lapack", "LU with partial pivoting, then the inverse, on the CPU (getrf, getri)", "LAPACK");
@@ -133,6 +149,7 @@ std::vector<Method> methods() {
           gauss_jordan("gauss_jordan_pivot", "Gauss-Jordan elimination with partial pivoting",
                        GAUSSWEEP_ENTRIES(geinv_gauss_jordan_pivot)),
           recursive(),
+          by_halves(),
           batched(),
           lapack(),
           cusolver(),

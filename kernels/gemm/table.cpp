@@ -1,12 +1,14 @@
 #include "kernels/check/judges.hpp"
+#include "kernels/float_rows.hpp"
+#include "kernels/gemm/half_memory.hpp"
 #include "kernels/gemm/residue_memory.hpp"
-#include "kernels/tables.hpp"
 
 GAUSSWEEP_DECLARE_IN(host, gemm_serial)
 GAUSSWEEP_DECLARE_PORTABLE(gemm_direct)
 GAUSSWEEP_DECLARE_PORTABLE(gemm_global)
 GAUSSWEEP_DECLARE_PORTABLE(gemm_shared)
 GAUSSWEEP_DECLARE_PORTABLE(gemm_residues)
+GAUSSWEEP_DECLARE_FLOAT(gemm_halves)
 GAUSSWEEP_DECLARE_IN(host, gemm_openblas)
 GAUSSWEEP_DECLARE_CUDA(gemm_cublas)
 GAUSSWEEP_DECLARE_CUDA(gemm_cublas_emulated)
@@ -100,6 +102,17 @@ Method by_residues() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gemm_residues), 80);
 }
 
+Method by_halves() {
+  Method method = gemm_method("halves", "floats as two halves each, three products of them on tensor cores",
+                              "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
+  method.mixed_precision = true;
+  method.parameters = {halves::inner_parameter()};
+  method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t) {
+    return halves::bytes_of(halves::room_of_product(s, parameters.integer("inner")));
+  };
+  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(gemm_halves), 70);
+}
+
 Method openblas() {
   return library(in_batches(on_cpu(gemm_method("openblas", "BLAS gemm on the CPU", "OpenBLAS"),
                                    GAUSSWEEP_ENTRY(host, gemm_openblas))));
@@ -130,6 +143,7 @@ std::vector<Method> methods() {
                                "a block is tile x tile threads and has tiles of that size in shared memory",
                                GAUSSWEEP_ENTRIES(gemm_shared)),
           by_residues(),
+          by_halves(),
           openblas(),
           cublas(),
           cublas_emulated()};

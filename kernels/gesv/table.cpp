@@ -1,6 +1,7 @@
 #include "kernels/check/judges.hpp"
+#include "kernels/float_rows.hpp"
+#include "kernels/gemm/half_memory.hpp"
 #include "kernels/registry/flops.hpp"
-#include "kernels/tables.hpp"
 
 #include "kernels/gesv/cyclic_options.hpp"
 #include "kernels/gesv/mixed_workspace.hpp"
@@ -26,6 +27,7 @@ GAUSSWEEP_DECLARE_CUDA(gesv_cublas)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_batched)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_recursive)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_residues)
+GAUSSWEEP_DECLARE_FLOAT(gesv_halves)
 GAUSSWEEP_DECLARE_CUDA(gesv_mixed_gmres)
 
 namespace gaussweep {
@@ -225,6 +227,18 @@ Method by_residues() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_residues), 90);
 }
 
+Method by_halves() {
+  Method method = in_place("halves", "as recursive, large products of floats by split halves",
+                           "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
+  method.mixed_precision = true;
+  method.parameters = halves::lu_parameters();
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
+    return mixed::direct_bytes(shape.n, shape.nrhs, element) + halves::lu_bytes(shape.n, parameters, false);
+  };
+  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(gesv_halves), 90);
+}
+
 Method mixed_gmres() {
   Method method = in_place(
       "mixed_gmres", "LU in float with tensor-core products, GMRES to full precision; else as recursive",
@@ -292,6 +306,7 @@ std::vector<Method> methods() {
           lu_fixed_point(),
           recursive(),
           by_residues(),
+          by_halves(),
           mixed_gmres(),
           batched(),
           lapack(),

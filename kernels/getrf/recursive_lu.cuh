@@ -9,27 +9,21 @@
 
 #include <algorithm>
 #include <functional>
-#include <type_traits>
 #include <utility>
 
+#include "kernels/getrf/lu_products.cuh"
 #include "kernels/getrf/lu_updates.cuh"
 #include "kernels/getrf/recursive_workspace.hpp"
 #include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
-#include "kernels/vendor/gemm_here.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using namespace gaussweep::lu;
 
-/// All products by the vendor's GEMM.
-struct NoProducts {
-  static constexpr bool preconditions = false;
-};
-
 /// One factorisation, P A = L U in place.
 /// @tparam Products what makes its large products, where that is not the vendor's GEMM: as right as that
-/// (residue_lu.cuh), or for factors that are to precondition, in float (split_products.cuh)
+/// (residue_lu.cuh, half_lu.cuh), or for factors that are to precondition, in float (split_products.cuh)
 template <class T, class Products = NoProducts>
 class RecursiveLu {
   static constexpr bool preconditions = Products::preconditions;
@@ -222,11 +216,7 @@ class RecursiveLu {
   /// C -= A B, C m x n.
   void product(int m, int n, int k, const T* a, const T* b, T* c) {
     if (m <= 0 || n <= 0) return;
-    if constexpr (!std::is_same_v<Products, NoProducts>) {
-      if (products_->subtract(m, n, k, a, lda_, b, lda_, c, lda_)) return;
-    }
-    context_.stage("product");
-    gemm_here(context_, vendor::Op::none, vendor::Op::none, m, n, k, T(-1), a, lda_, b, lda_, T(1), c, lda_);
+    subtract_product(context_, products_, m, n, k, a, lda_, b, lda_, c, lda_);
   }
 
   /// Of the permutations, those of `width` columns.

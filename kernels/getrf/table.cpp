@@ -1,7 +1,8 @@
 #include "kernels/check/judges.hpp"
+#include "kernels/float_rows.hpp"
+#include "kernels/gemm/half_memory.hpp"
 #include "kernels/getrf/small_rows.hpp"
 #include "kernels/registry/flops.hpp"
-#include "kernels/tables.hpp"
 
 #include "kernels/getrf/fixed_point_parameters.hpp"
 #include "kernels/getrf/residue_lu_parameters.hpp"
@@ -14,6 +15,7 @@ GAUSSWEEP_DECLARE_CUDA(getrf_cublas)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_batched)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_recursive)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_residues)
+GAUSSWEEP_DECLARE_FLOAT(getrf_halves)
 
 namespace gaussweep {
 namespace {
@@ -96,6 +98,19 @@ Method by_residues() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(getrf_residues), 90);
 }
 
+Method by_halves() {
+  Method method =
+      getrf_method("halves", "as recursive, large products of floats by split halves on tensor cores",
+                   "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
+  method.mixed_precision = true;
+  method.parameters = halves::lu_parameters();
+  method.accepts = [](const Shape& shape, const Parameters&) { return shape.n <= lu::most_rows; };
+  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
+    return lu::workspace_bytes(shape.n, element) + halves::lu_bytes(shape.n, parameters, false);
+  };
+  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(getrf_halves), 90);
+}
+
 Method lapack() {
   return library(in_batches(on_cpu(getrf_method("lapack", "LU with partial pivoting on the CPU", "LAPACK"),
                                    GAUSSWEEP_ENTRY(host, getrf_lapack))));
@@ -125,7 +140,7 @@ Method cusolver() {
 }
 
 std::vector<Method> methods() {
-  return {crout_serial(), fixed_point(), recursive(), by_residues(),
+  return {crout_serial(), fixed_point(), recursive(), by_residues(), by_halves(),
           batched(),      lapack(),      cusolver(),  cublas()};
 }
 

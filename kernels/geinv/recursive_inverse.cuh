@@ -1,0 +1,47 @@
+#pragma once
+/// The inverse by the recursive LU: geinv/recursive, geinv/halves.
+
+#include <type_traits>
+
+#include "kernels/geinv/recursive_steps.cuh"
+#include "kernels/geinv/recursive_workspace.hpp"
+#include "kernels/getrf/recursive_lu.cuh"
+#include "kernels/trtri/levels.cuh"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
+
+/// The inverse in place of op.a, in the workspace of geinv_recursive_workspace.
+/// @param products what makes the large products (getrf/lu_products.cuh), or null
+template <class T, class Products>
+void invert(Context& context, Operands<T>& op, Products* products) {
+  const int n = static_cast<int>(op.shape.n);
+  const int order = static_cast<int>(levels::whole_order(n));
+  const auto matrix = static_cast<std::int64_t>(order) * order;
+  auto& memory = op.workspace;
+  int* const pivots = memory.template take<int>(order);
+  T* const reciprocals = memory.template take<T>(order);
+  T* const elements = memory.template take<T>(geinv_recursive_elements(order));
+  T* const x = memory.template take<T>(matrix);
+  T* const a = order == n ? op.a.data : memory.template take<T>(matrix);
+  const std::int64_t lda = order == n ? op.a.ld : order;
+
+  if (order != n) continue_matrix(context, op.a.data, op.a.ld, n, a, order);
+  lu::RecursiveLu<T, Products> factors(context, a, lda, order, pivots, op.info, memory);
+  if constexpr (std::is_same_v<Products, lu::NoProducts>) {
+    factors.factor();
+    levels::TriangleInverse<T>(context, {a, lda, order, true, true}, order, elements)
+        .invert(x, order, nullptr);
+  } else {
+    factors.factor(*products);
+    continue_matrix(context, a, lda, 0, x, order);
+    LowerInverse<T, Products>{context, a, lda, x, order, products}.solve(0, order);
+  }
+  UpperSolve<T, Products>{context, a, lda, order, x, order, order, elements, reciprocals, products}.solve();
+  context.stage("exchange");
+  const dim3 grid(static_cast<unsigned>((n + each * threads - 1) / (each * threads)),
+                  static_cast<unsigned>(n));
+  simt::launch(context, exchange_columns<T>, grid, dim3(threads), 0, x, order, factors.rows_of_all(),
+               op.a.data, op.a.ld, n);
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::inverse

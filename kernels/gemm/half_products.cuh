@@ -1,0 +1,117 @@
+#pragma once
+/// Products of floats on tensor cores: every float as the sum of two halves, three products of four.
+///
+/// x = hi + lo, hi the nearest half, lo the nearest half of what is left: 22 bits of 24. hi hi + hi lo + lo
+/// hi is one product of half-precision matrices with three times the inner size, accumulated in float. Tensor
+/// cores cut off, not round, what they add to their accumulator: the small products come first, while there
+/// is little to cut off, and after some hundred terms a sum ends, which is added to others in float, rounded.
+/// (H. Ootomo, R. Yokota, Recovering single precision accuracy from Tensor Cores while surpassing the FP32
+/// theoretical peak performance, IJHPCA 36, 2022.) half_steps.cuh says how they are scaled.
+
+#include <algorithm>
+
+#include "kernels/gemm/half_steps.cuh"
+#ifdef __CUDACC__
+#include "kernels/vendor/cuda_blas.hpp"
+#endif
+
+namespace gaussweep::GAUSSWEEP_BACKEND::halves {
+
+class HalfProducts {
+ public:
+  /// `memory`: bytes_of(room). Products take at most the rows, columns, inner size and sums that have room.
+  /// `inner`: terms of a sum on tensor cores.
+  HalfProducts(Context& context, const Room& room, std::int64_t inner, Workspace& memory)
+      : context_(context),
+        room_(room),
+        inner_(inner),
+        left_(memory.take<Half>(room.left)),
+        right_(memory.take<Half>(room.right)),
+        sums_(memory.take<float>(room.sums)),
+        exponents_(memory.take<int>(room.exponents)) {}
+
+  /// C = A B, or C -= A B where `subtracted`; column-major, any leading dimensions. Elements that are not
+  /// finite make those of C that they meet not finite. Asynchronous.
+  void multiply(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c, bool subtracted) {
+    if (c.rows == 0 || c.cols == 0) return;
+    const std::int64_t m8 = padded(c.rows);
+    measure_all(a, b);
+    const std::int64_t width = std::min(c.cols, room_.sums / m8);
+    for (std::int64_t j = 0; j < c.cols; j += width) {
+      const std::int64_t n = std::min(width, c.cols - j);
+      for (std::int64_t k = 0; k < a.cols; k += inner_) {
+        const std::int64_t inner = std::min(inner_, a.cols - k);
+        multiply_piece({a.data + k * a.ld, a.rows, inner, a.ld}, {b.data + k + j * b.ld, inner, n, b.ld}, k,
+                       j, m8);
+      }
+      context_.stage("scale_back");
+      const dim3 grid(blocks_of(c.rows, threads), blocks_of(n, 4));
+      const auto kernel = subtracted ? scale_back<true> : scale_back<false>;
+      simt::launch(context_, kernel, grid, dim3(threads), 0, sums_, m8,
+                   MatrixView<float>{c.data + j * c.ld, c.rows, n, c.ld}, found_.rows, found_.columns + j);
+    }
+  }
+
+ private:
+  static unsigned blocks_of(std::int64_t count, std::int64_t each) {
+    return static_cast<unsigned>((count + each - 1) / each);
+  }
+
+  void measure_all(MatrixView<const float> a, MatrixView<const float> b) {
+    context_.stage("measure");
+    found_.a_columns = exponents_;
+    found_.b_rows = found_.a_columns + a.cols;
+    found_.rows = found_.b_rows + a.cols;
+    found_.columns = found_.rows + a.rows;
+    context_.device.fill(exponents_, 0x80,
+                         static_cast<std::size_t>(2 * a.cols + a.rows + b.cols) * sizeof(int));
+    launch_measure<1>(a, b, b, a.cols);
+    launch_measure<2>(a, b, a, b.cols);
+  }
+  template <int pass>
+  void launch_measure(MatrixView<const float> a, MatrixView<const float> b, MatrixView<const float> by_rows,
+                      std::int64_t column_blocks) {
+    const auto row_blocks = static_cast<int>(blocks_of(by_rows.rows, threads));
+    const auto slices = static_cast<int>(blocks_of(by_rows.cols, 128));
+    simt::launch(context_, measure<pass>, dim3(static_cast<unsigned>(row_blocks * slices + column_blocks)),
+                 dim3(threads), 0, a, b, found_, row_blocks, slices);
+  }
+
+  void multiply_piece(MatrixView<const float> a, MatrixView<const float> b, std::int64_t first,
+                      std::int64_t column, std::int64_t m8) {
+    const std::int64_t inner8 = padded(a.cols);
+    constexpr std::int64_t each = 4 * threads * 2;  // elements of a block
+    const unsigned left_blocks = blocks_of(m8 * inner8, each);
+    const unsigned right_blocks = blocks_of(b.cols * inner8, each);
+    Exponents found = found_;
+    found.columns += column;
+    context_.stage("split");
+    simt::launch(context_, split<float>, dim3(left_blocks + right_blocks), dim3(threads), 0, a, b, found,
+                 static_cast<int>(first), left_, static_cast<int>(m8), static_cast<int>(left_blocks), right_,
+                 static_cast<int>(inner8));
+    context_.stage("product");
+    const float beta = first == 0 ? 0 : 1;
+#ifdef __CUDACC__
+    vendor::gemm_of_halves(vendor_handles(context_), m8, b.cols, parts * inner8, 1, left_, m8, right_,
+                           parts * inner8, beta, sums_, m8);
+#else
+    for (std::int64_t i = 0; i < m8 * b.cols; ++i) {
+      float sum = 0;
+      for (std::int64_t h = 0; h < parts * inner8; ++h)
+        sum = std::fma(to_float(left_[i % m8 + h * m8]), to_float(right_[h + i / m8 * parts * inner8]), sum);
+      sums_[i] = sum + (beta == 0 ? 0 : sums_[i]);
+    }
+#endif
+  }
+
+  Context& context_;
+  Room room_;
+  std::int64_t inner_;
+  Half* left_;
+  Half* right_;
+  float* sums_;
+  int* exponents_;
+  Exponents found_{};
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::halves

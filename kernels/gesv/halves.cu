@@ -1,0 +1,24 @@
+/// gesv/halves: getrf/halves, then both triangular solves in one launch.
+///
+/// As gesv/recursive, with the factorisation, its parameters, report and workspace of getrf/halves.
+
+#include "kernels/float_rows.hpp"
+#include "kernels/getrf/half_lu.cuh"
+#include "kernels/trsv/block_chain.hpp"
+
+GAUSSWEEP_DECLARE_FLOAT(gesv_halves)
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+void gesv_halves(Context& context, Operands<float>& op, const Parameters& parameters) {
+  const std::int64_t n = op.shape.n;
+  const std::int64_t nrhs = op.shape.nrhs;
+  int* const pivots = op.workspace.take<int>(n);
+  auto* const solving =
+      op.workspace.take<std::byte>(static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, sizeof(float))));
+  lu::factor_by_halves(context, op.a, pivots, op.info, parameters, op.workspace);
+  context.stage("getrs");
+  solve_lu(context, n, nrhs, op.a.data, op.a.ld, pivots, op.b.data, op.b.ld, solving, op.info);
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,22 @@
+/// getrf/halves: getrf/recursive in float with its large products by split halves, on tensor cores.
+///
+/// The recursion is recursive_lu.cuh's, the products gemm/half_products.cuh's where these are faster, the
+/// vendor's elsewhere: the parameter `least_inner` says from which inner size on, by itself what rates
+/// measured on an H200 predict. Workspace: that of getrf/recursive, up to n^2 / 4 elements for sums, and 6 n
+/// `inner` halves. The report's iterations are the products by halves. Otherwise as getrf/recursive.
+
+#include "kernels/float_rows.hpp"
+#include "kernels/getrf/half_lu.cuh"
+#include "kernels/vendor/fixups.hpp"
+
+GAUSSWEEP_DECLARE_FLOAT(getrf_halves)
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+
+void getrf_halves(Context& context, Operands<float>& op, const Parameters& parameters) {
+  lu::factor_by_halves(context, op.a, op.pivots, op.info, parameters, op.workspace);
+  context.stage("pivots");
+  pivots_from_zero(context, op.pivots, op.shape.n);
+}
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

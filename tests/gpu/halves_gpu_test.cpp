@@ -1,0 +1,134 @@
+// Products of floats by split halves on tensor cores: hard products beside exact sums, large ones beside the
+// vendor's, and what is factored, solved and inverted by them beside the vendor's, over the whole range.
+
+#include <gtest/gtest.h>
+
+#include "kernels/check/check.hpp"
+#include "tests/gpu/on_gpu.hpp"
+#include "tests/kernels/hard_float_products.hpp"
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+class HalvesOnGpu : public OnGpu {
+ protected:
+  void SetUp() override { require(90); }
+  Answer<float> run(const std::string& id, const Inputs<float>& inputs, std::int64_t least_inner = 0) {
+    const Method& method = row_of(registry, id);
+    Parameters parameters = defaults(method);
+    if (has_parameter(method, "least_inner")) parameters.set("least_inner", least_inner);
+    return run_method(*context, method, inputs, parameters);
+  }
+  double ratio(const std::string& id, const Inputs<float>& inputs, std::int64_t least_inner = 0) {
+    const Answer<float> answer = run(id, inputs, least_inner);
+    return check(row_of(registry, id), inputs, answer).ratio;
+  }
+};
+
+TEST_F(HalvesOnGpu, AreRightOverTheWholeRange) {
+  for (unsigned seed = 0; seed < (small() ? 8 : 1000); ++seed) {
+    const HardFloatProduct hard = hard_float_product(seed);
+    EXPECT_EQ(wrong_elements(hard.inputs, run("gemm/halves", hard.inputs).x), 0)
+        << hard.name << ", seed " << seed;
+  }
+}
+
+// In several blocks of columns, and in one; sizes that are multiples of nothing.
+TEST_F(HalvesOnGpu, MakeLargeProductsAsRightAsTheVendors) {
+  if (small()) GTEST_SKIP() << "small sizes only";
+  for (const Shape& shape : {Shape{33001, 2501, 65, 1, Uplo::lower}, Shape{1501, 1003, 1777, 1, Uplo::lower},
+                             Shape{1, 700, 5001, 1, Uplo::lower}}) {
+    const auto inputs = make_inputs<float>(Problem::named("gemm"), shape, MatrixKind::uniform);
+    const auto answer = run("gemm/halves", inputs), vendor = run("gemm/cublas", inputs);
+    EXPECT_LT(difference(Problem::named("gemm"), shape, answer, vendor).largest, 4e-6);
+  }
+}
+
+/// Elements times 2^exponent(row, column).
+struct Grading {
+  const char* name;
+  double (*exponent)(double row, double column);  ///< of numbers from 0 to 1, in any order
+};
+
+/// Orders with products of several sizes, in the recursion and beside it.
+class HalvesOnMatrices : public HalvesOnGpu, public testing::WithParamInterface<const char*> {};
+
+TEST_P(HalvesOnMatrices, AreAsRightAsTheVendors) {
+  const std::int64_t n = small() ? 1101 : 1301;
+  const Grading gradings[] = {
+      {"none", [](double, double) { return 0.0; }},
+      {"elements near 1e35", [](double, double) { return 117.0; }},
+      {"elements near 1e-36", [](double, double) { return -120.0; }},
+      {"rows over 12 decades", [](double row, double) { return -40 * row; }},
+      {"columns over 12 decades", [](double, double column) { return -40 * column; }},
+      {"both over 24 decades", [](double row, double column) { return 60 - 80 * row - 80 * column; }},
+      {"rows over 60 decades", [](double row, double) { return 100 - 200 * row; }},
+      {"columns over 60 decades", [](double, double column) { return 100 - 200 * column; }}};
+  const std::string problem = GetParam();
+  const Problem named = Problem::named(problem);
+  const Inputs<float> uniform = make_inputs<float>(named, {n, n, n, 1, Uplo::lower}, MatrixKind::uniform);
+  for (const Grading& grading : gradings) {
+    if (small() && grading.name != gradings[0].name) continue;
+    Inputs<float> inputs = uniform;
+    const auto any = [n](std::int64_t i) {
+      return static_cast<double>(i * 457 % n) / static_cast<double>(n);
+    };
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = 0; i < n; ++i)
+        inputs.a(i, j) = std::ldexp(inputs.a(i, j), static_cast<int>(grading.exponent(any(i), any(j))));
+    }
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(inputs.b.data.size()); ++i)
+      inputs.b(i, 0) = std::ldexp(inputs.b(i, 0), static_cast<int>(grading.exponent(any(i), 0.5)));
+    const double ours = ratio(problem + "/halves", inputs, 256);
+    EXPECT_GT(context->report.iterations, 0);
+    const double vendors = ratio(problem + "/cusolver", inputs);
+    std::cout << problem << ", " << grading.name << ": ratio " << ours << ", the vendor's " << vendors
+              << '\n';
+    if (!(vendors <= default_tolerance(named))) continue;
+    EXPECT_LE(ours, std::max(0.02, 3 * vendors)) << grading.name;
+  }
+  if (small()) return;
+  for (const MatrixKind kind :
+       {MatrixKind::diagonally_dominant, MatrixKind::spd, MatrixKind::hilbert, MatrixKind::cauchy}) {
+    const auto inputs = make_inputs<float>(named, {n, n, n, 1, Uplo::lower}, kind);
+    const double ours = ratio(problem + "/halves", inputs, 256);
+    EXPECT_GT(context->report.iterations, 0);
+    const double vendors = ratio(problem + "/cusolver", inputs);
+    std::cout << problem << ", " << to_string(kind) << ": ratio " << ours << ", the vendor's " << vendors
+              << '\n';
+    if (!(vendors <= default_tolerance(named))) continue;
+    EXPECT_LE(ours, std::max(0.02, 3 * vendors)) << to_string(kind);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HalvesOnMatrices, testing::Values("getrf", "gesv", "geinv"),
+                         [](const testing::TestParamInfo<const char*>& info) { return info.param; });
+
+// Odd orders, and such as fill panels and blocks; the pivots are those of the same recursion in float.
+TEST_F(HalvesOnGpu, MakeTheProductsOfAnLu) {
+  if (small()) GTEST_SKIP() << "small sizes only";
+  for (const std::int64_t n : {1025, 2100, 4101, 4608}) {
+    const Shape shape{n, n, n, 1, Uplo::lower};
+    const auto inputs = make_inputs<float>(Problem::named("getrf"), shape, MatrixKind::diagonally_dominant);
+    const auto ours = run("getrf/halves", inputs, 256);
+    EXPECT_GE(context->report.iterations, n / 512) << n;
+    const auto reference = run("getrf/recursive", inputs);
+    EXPECT_EQ(ours.info, 0);
+    EXPECT_EQ(ours.pivots, reference.pivots) << n;
+    EXPECT_LT(difference(Problem::named("getrf"), shape, ours, reference).largest, 1e-5) << n;
+  }
+}
+
+TEST_F(HalvesOnGpu, AZeroPivotIsReported) {
+  if (small()) GTEST_SKIP() << "small sizes only";
+  const std::int64_t n = 1500;
+  auto inputs = make_inputs<float>(Problem::named("getrf"), {n, n, n, 1, Uplo::lower}, MatrixKind::uniform);
+  for (std::int64_t i = 0; i < n; ++i) inputs.a(i, 1400) = 0;
+  EXPECT_EQ(run("getrf/halves", inputs, 256).info, 1401);
+}
+
+}  // namespace
+}  // namespace gaussweep

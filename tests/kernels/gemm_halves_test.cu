@@ -1,0 +1,145 @@
+/// gemm/halves and the products of getrf/halves and geinv/halves: exact where integers are, as right as two
+/// halves promise over the whole range, in blocks and pieces, and where they are to leave the product to
+/// SGEMM.
+
+#include <gtest/gtest.h>
+
+#include "kernels/check/check.hpp"
+#include "kernels/getrf/half_lu.cuh"
+#include "tests/kernels/hard_float_products.hpp"
+#include "tests/kernels/method_cases.hpp"
+#include "tests/kernels/simt_testing.hpp"
+#include "tests/kernels/try_method.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND {
+namespace {
+
+using namespace testing_help;
+
+Answer<float> by_halves(const Inputs<float>& inputs, std::int64_t inner) {
+  return try_method(Problem::named("gemm"), "halves", inputs, {{"inner", inner}}, 5).answer;
+}
+
+TEST(GemmHalves, RoundAsHalvesDo) {
+  for (const auto& [value, half] :
+       {std::pair(1.0f, 1.0f), std::pair(1 + 0x1p-11f, 1.0f), std::pair(-1 - 0x1.8p-10f, -1 - 0x1p-9f),
+        std::pair(0x1.ffep14f, 0x1p15f), std::pair(0x1.8p-24f, 0x1p-23f), std::pair(0x1p-25f, 0.0f),
+        std::pair(0x1.ffcp-15f, 0x1p-14f), std::pair(-HUGE_VALF, -HUGE_VALF)})
+    EXPECT_EQ(halves::to_float(halves::to_half(value)), half) << value;
+  EXPECT_TRUE(std::isnan(halves::to_float(halves::to_half(NAN))));
+}
+
+TEST(GemmHalves, AreExactForIntegers) {
+  for (const Shape& shape : {Shape{1, 1, 1, 1, Uplo::lower}, Shape{17, 5, 33, 1, Uplo::lower},
+                             Shape{3, 40, 129, 1, Uplo::lower}}) {
+    auto inputs = make_inputs<float>(Problem::named("gemm"), shape, MatrixKind::uniform);
+    for (auto* matrix : {&inputs.a, &inputs.b}) {
+      for (float& value : matrix->data) value = std::round(value * 250);
+    }
+    const auto wanted = try_method(Problem::named("gemm"), "serial", inputs).answer;
+    for (const std::int64_t inner : {8, 20, 512})
+      EXPECT_EQ(by_halves(inputs, inner).x.data, wanted.x.data) << inner;
+  }
+}
+
+TEST(GemmHalves, AreRightOverTheWholeRange) {
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    const HardFloatProduct hard = hard_float_product(seed);
+    EXPECT_EQ(wrong_elements(hard.inputs, by_halves(hard.inputs, 512).x), 0)
+        << hard.name << ", seed " << seed;
+  }
+}
+
+// Elsewhere nothing is lost.
+TEST(GemmHalves, WhatIsNotFiniteSpoilsWhatItMeets) {
+  HardFloatProduct hard = hard_float_product(0);
+  Inputs<float>& in = hard.inputs;
+  in.a(2, 4) = std::numeric_limits<float>::infinity();
+  in.a(5, 1) = std::numeric_limits<float>::quiet_NaN();
+  in.b(3, 7) = -std::numeric_limits<float>::infinity();
+  const auto answer = by_halves(in, 512);
+  Inputs<float> finite = in;
+  finite.a(2, 4) = finite.a(5, 1) = finite.b(3, 7) = 0;
+  HostMatrix<float> rest = answer.x;
+  for (std::int64_t j = 0; j < in.shape.n; ++j) {
+    for (std::int64_t i = 0; i < in.shape.m; ++i) {
+      if (i != 2 && i != 5 && j != 7) continue;
+      EXPECT_FALSE(std::isfinite(answer.x(i, j))) << i << ", " << j;
+      rest(i, j) = 0;
+      for (std::int64_t h = 0; h < in.shape.k; ++h) rest(i, j) += finite.a(i, h) * finite.b(h, j);
+    }
+  }
+  EXPECT_EQ(wrong_elements(finite, rest), 0);
+}
+
+class HalfBlocks : public ShuffledTest {};
+INSTANTIATE_TEST_SUITE_P(Orders, HalfBlocks, ::testing::Values(0, 1));
+
+// Room for 16 columns at a time, pieces of 12 terms, leading dimensions that are larger, and what lies
+// between left alone.
+TEST_P(HalfBlocks, SubtractWhatAWholeProductIs) {
+  constexpr int m = 21, n = 50, k = 37, lda = 23, ldb = 41, ldc = 22, inner = 12;
+  std::mt19937 engine(3);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  const auto random = [&](int count) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (float& value : values) value = uniform(engine);
+    return values;
+  };
+  const std::vector<float> a = random(lda * k), b = random(ldb * n), c = random(ldc * n);
+  const halves::Room room = halves::room_for(m, n, k, inner, halves::padded(m) * 16);
+  const std::size_t bytes = halves::bytes_of(room);
+  DeviceArray<float> there_a(context.device, a), there_b(context.device, b), there_c(context.device, c);
+  DeviceArray<unsigned char> memory(context.device, std::vector<unsigned char>(bytes + 256, 0xff));
+  Workspace workspace(memory.data(), bytes + 256);
+  halves::HalfProducts products(context, room, inner, workspace);
+  products.multiply({there_a.data(), m, k, lda}, {there_b.data(), k, n, ldb}, {there_c.data(), m, n, ldc},
+                    true);
+  const std::vector<float> seen = there_c.values();
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < ldc; ++i) {
+      const auto at = static_cast<std::size_t>(i + j * ldc);
+      double wanted = static_cast<double>(c[at]);
+      for (int h = 0; i < m && h < k; ++h)
+        wanted -= static_cast<double>(a[static_cast<std::size_t>(i + h * lda)]) *
+                  static_cast<double>(b[static_cast<std::size_t>(h + j * ldb)]);
+      ASSERT_NEAR(static_cast<double>(seen[at]), wanted, i < m ? 4e-6 : 0) << i << ", " << j;
+    }
+  }
+}
+
+// What predicts the faster product says neither everything nor nothing.
+TEST(HalfLu, TakesHalvesForLargeProductsAlone) {
+  EXPECT_TRUE(gaussweep::halves::are_faster(8192, 8192, 8192));
+  EXPECT_TRUE(gaussweep::halves::are_faster(8192, 8192, 1024));
+  EXPECT_FALSE(gaussweep::halves::are_faster(8192, 8192, 64));
+  EXPECT_FALSE(gaussweep::halves::are_faster(512, 512, 512));
+}
+
+// Where the recursion's parts are largest.
+TEST(HalfLu, RoomIsEnoughForEveryProduct) {
+  for (const std::int64_t n : {33, 1000, 2100, 33000, 65536}) {
+    for (const bool solved : {false, true}) {
+      const halves::Room room = halves::room_of_lu(n, 512, solved);
+      for (std::int64_t k = 32; k < n; k *= 2) {
+        const std::int64_t m = halves::padded(n - k), piece = 3 * std::min<std::int64_t>(k, 512);
+        EXPECT_LE(m * piece, room.left) << n << ", " << k;
+        const std::int64_t columns = solved ? n : std::min(k, n - k);
+        EXPECT_GE(room.sums, std::min<std::int64_t>(columns, 2048) * std::min(m, n / 2)) << n << ", " << k;
+      }
+    }
+  }
+}
+
+// Two blocks of 256 rows: a product by halves with L, and one with U.
+TEST(HalfLu, MakesTheProductsOfAnInverse) {
+  const Shape shape{300, 300, 300, 1, Uplo::lower};
+  const auto inputs = make_inputs<float>(Problem::named("geinv"), shape, MatrixKind::uniform);
+  const auto tried =
+      try_method(Problem::named("geinv"), "halves", inputs, {{"least_inner", std::int64_t{64}}}, 5);
+  EXPECT_EQ(tried.report.iterations, 2);
+  EXPECT_LT(check(row_of(builtin_registry(), "geinv/halves"), inputs, tried.answer).ratio, 1);
+}
+
+}  // namespace
+}  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -1,0 +1,108 @@
+#pragma once
+/// Products of floats over the whole range of their exponents, and whether an answer is as right as two
+/// halves an element can promise.
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <tuple>
+
+#include "tests/kernels/method_run.hpp"
+
+namespace gaussweep::testing_help {
+
+struct HardFloatProduct {
+  std::string name;
+  Inputs<float> inputs;
+};
+
+/// Number `seed` of an endless list: eight kinds, by turns, of sizes that no block has.
+inline HardFloatProduct hard_float_product(unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  const auto size = [&] { return static_cast<std::int64_t>(10 + engine() % 60); };
+  HardFloatProduct hard;
+  Inputs<float>& in = hard.inputs;
+  in.shape = {size(), size(), size(), 1, Uplo::lower};
+  const auto [m, n, k] = std::tuple(in.shape.m, in.shape.n, in.shape.k);
+  in.a = HostMatrix<float>(m, k);
+  in.b = HostMatrix<float>(k, n);
+  for (float& value : in.a.data) value = uniform(engine);
+  for (float& value : in.b.data) value = uniform(engine);
+  const auto each = [&](HostMatrix<float>& matrix, auto exponent) {
+    for (std::int64_t j = 0; j < matrix.cols; ++j) {
+      for (std::int64_t i = 0; i < matrix.rows; ++i)
+        matrix(i, j) = std::ldexp(matrix(i, j), static_cast<int>(exponent(i, j)));
+    }
+  };
+  switch (seed % 8) {
+    case 0:
+      hard.name = "rows of A and columns of B graded over 30 decades";
+      each(in.a, [&](auto i, auto) { return 50 - 100 * i / m; });
+      each(in.b, [&](auto, auto j) { return 100 * j / n - 60; });
+      break;
+    case 1:
+      hard.name = "columns of A graded down, rows of B up";
+      each(in.a, [&](auto, auto j) { return 100 - 200 * j / k; });
+      each(in.b, [&](auto i, auto) { return 200 * i / k - 100; });
+      break;
+    case 2:
+      hard.name = "columns of A graded over 30 decades, in any order";
+      each(in.a, [&](auto, auto j) { return j * 37 % 101 - 100; });
+      break;
+    case 3:
+      hard.name = "elements near 1e37 and 1e-38";
+      each(in.a, [](auto, auto) { return 123; });
+      each(in.b, [](auto, auto) { return -126; });
+      break;
+    case 4:
+      hard.name = "denormals";
+      each(in.a, [](auto i, auto) { return i % 3 == 0 ? -135 : 0; });
+      each(in.b, [](auto, auto j) { return j % 2 == 0 ? -138 : 100; });
+      break;
+    case 5:
+      hard.name = "a zero column meets a row of large elements";
+      for (std::int64_t i = 0; i < m; ++i) in.a(i, k / 2) = 0;
+      each(in.b, [&](auto i, auto) { return i == k / 2 ? 126 : -20; });
+      break;
+    case 6:
+      hard.name = "cancellation to nothing, or nearly";
+      for (std::int64_t h = 0; h + 1 < k; h += 2) {
+        for (std::int64_t i = 0; i < m; ++i) in.a(i, h + 1) = in.a(i, h);
+        for (std::int64_t j = 0; j < n; ++j) in.b(h + 1, j) = -in.b(h, j);
+      }
+      in.b(0, 0) *= 1 + 0x1p-20f;
+      break;
+    default:
+      hard.name = "zeros in rows, columns and elsewhere";
+      for (std::int64_t j = 0; j < k; ++j) in.a(3, j) = 0;
+      for (std::int64_t j = 0; j < n; ++j) {
+        for (std::int64_t i = 0; i < k; ++i)
+          if (j == 5 || (i + j) % 7 == 0) in.b(i, j) = 0;
+      }
+  }
+  return hard;
+}
+
+/// Elements that are further from the exact sum than one in float may be of terms that are off by 3 2^-22.
+inline std::int64_t wrong_elements(const Inputs<float>& in, const HostMatrix<float>& c) {
+  const auto terms = static_cast<double>(in.shape.k + 14);
+  std::int64_t wrong = 0;
+  for (std::int64_t j = 0; j < c.cols; ++j) {
+    for (std::int64_t i = 0; i < c.rows; ++i) {
+      double sum = 0, size = 0;
+      for (std::int64_t h = 0; h < in.shape.k; ++h) {
+        const double term = static_cast<double>(in.a(i, h)) * static_cast<double>(in.b(h, j));
+        sum += term;
+        size += std::fabs(term);
+      }
+      const double allowed =
+          terms * 0x1p-24 * size + static_cast<double>(std::numeric_limits<float>::denorm_min());
+      wrong += !(std::fabs(static_cast<double>(c(i, j)) - sum) <= allowed);
+    }
+  }
+  return wrong;
+}
+
+}  // namespace gaussweep::testing_help
