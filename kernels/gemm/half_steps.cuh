@@ -67,12 +67,20 @@ __device__ __forceinline__ int exponent_above(float value) {
 __device__ __forceinline__ int larger(int a, int b) {
   return a > b ? a : b;
 }
+__device__ __forceinline__ int smaller(int a, int b) {
+  return a < b ? a : b;
+}
 /// value 2^exponent, in two steps, for 2^exponent may be beyond float's range.
 __device__ __forceinline__ float scaled(float value, int exponent) {
   exponent = exponent < -250 ? -250 : exponent > 250 ? 250 : exponent;
   const int half = exponent >> 1;
   return value * __uint_as_float(static_cast<unsigned>(half + 127) << 23) *
          __uint_as_float(static_cast<unsigned>(exponent - half + 127) << 23);
+}
+
+/// What brings a largest element below 2^top.
+__device__ __forceinline__ int to_top(int most) {
+  return most == unset ? 0 : top - most;
 }
 
 /// Exponents of the largest elements, `unset` where all are 0.
@@ -114,8 +122,9 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
 #pragma unroll 8
 #endif
     for (int j = begin; j < end; ++j, from += by_rows.ld) {
+      const int shift = pass == 1 ? 0 : found.inner(j);
       const int exponent = exponent_above(*from);
-      if (exponent != unset) most = larger(most, exponent + (pass == 1 ? 0 : found.inner(j)));
+      most = exponent == unset ? most : larger(most, exponent + shift);
     }
     if (most != unset) atomicMax((pass == 1 ? found.b_rows : found.rows) + row, most);
     return;
@@ -126,8 +135,9 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
 #pragma unroll 4
 #endif
   for (int i = thread; i < by_columns.rows; i += threads) {
+    const int shift = pass == 1 ? 0 : found.inner(i);
     const int exponent = exponent_above(from[i]);
-    if (exponent != unset) most = larger(most, exponent - (pass == 1 ? 0 : found.inner(i)));
+    most = exponent == unset ? most : larger(most, exponent - shift);
   }
   for (int d = 16; d > 0; d /= 2) most = larger(most, __shfl_xor_sync(0xffffffffu, most, d));
   if (thread % 32 == 0 && most != unset) {
@@ -152,35 +162,43 @@ __global__ void __launch_bounds__(threads)
   const unsigned block = is_left ? blockIdx.x : blockIdx.x - static_cast<unsigned>(left_blocks);
   const unsigned blocks =
       is_left ? static_cast<unsigned>(left_blocks) : gridDim.x - static_cast<unsigned>(left_blocks);
-  const MatrixView<const T>& from = is_left ? a : b;
-  const int* const outer = is_left ? found.rows : found.columns;
+  const T* const from = is_left ? a.data : b.data;
+  const std::int64_t ld = is_left ? a.ld : b.ld;
+  const auto rows = static_cast<int>(is_left ? a.rows : b.rows);
+  const auto columns = static_cast<int>(is_left ? a.cols : b.cols);
   const auto fours = static_cast<unsigned>((is_left ? m8 : inner8) / 4);  // of a column
-  const unsigned all = fours * static_cast<unsigned>(is_left ? inner8 : b.cols);
+  const unsigned all = fours * static_cast<unsigned>(is_left ? inner8 : columns);
   for (unsigned i = block * threads + threadIdx.x; i < all; i += blocks * threads) {
-    const auto column = static_cast<std::int64_t>(i / fours);
+    const auto column = static_cast<int>(i / fours);
     const int row = static_cast<int>(i % fours) * 4;
+    // Loaded whether they exist or not: a load under a condition of its own would be waited for.
+    const int there = smaller(column, columns - 1);
+    // What is common to the column: of the inner index, or of B's column.
+    const int common = is_left ? found.inner(first + there) : to_top(found.columns[there]);
+    float value[4];
+    int own[4];
+    GAUSSWEEP_UNROLL
+    for (int e = 0; e < 4; ++e) {
+      const int at = smaller(row + e, rows - 1);
+      value[e] = from[at + there * ld];
+      own[e] = is_left ? to_top(found.rows[at]) : -found.inner(first + at);
+    }
     FourHalves high, low;
     GAUSSWEEP_UNROLL
     for (int e = 0; e < 4; ++e) {
-      float value = 0;
-      if (column < from.cols && row + e < from.rows) {
-        const int inner = found.inner(first + (is_left ? static_cast<int>(column) : row + e));
-        const int most = outer[is_left ? row + e : column];
-        value = scaled(from.data[row + e + column * from.ld],
-                       (is_left ? inner : -inner) + (most == unset ? 0 : top - most));
-      }
-      high.value[e] = to_half(value);
-      const float rest = value - to_float(high.value[e]);
+      const float x = column < columns && row + e < rows ? scaled(value[e], common + own[e]) : 0.0f;
+      high.value[e] = to_half(x);
+      const float rest = x - to_float(high.value[e]);
       low.value[e] = to_half(rest == rest ? rest : 0.0f);  // an infinite one has no rest
     }
     if (is_left) {
-      Half* const to = left + row + column * m8;
+      Half* const to = left + row + static_cast<std::int64_t>(column) * m8;
       const std::int64_t part = static_cast<std::int64_t>(inner8) * m8;
       *reinterpret_cast<FourHalves*>(to) = low;
       *reinterpret_cast<FourHalves*>(to + part) = high;
       *reinterpret_cast<FourHalves*>(to + 2 * part) = high;
     } else {
-      Half* const to = right + row + column * parts * inner8;
+      Half* const to = right + row + static_cast<std::int64_t>(column) * parts * inner8;
       *reinterpret_cast<FourHalves*>(to) = high;
       *reinterpret_cast<FourHalves*>(to + inner8) = low;
       *reinterpret_cast<FourHalves*>(to + 2 * inner8) = high;
@@ -195,16 +213,21 @@ __global__ void __launch_bounds__(threads)
   constexpr int each = 4;
   const auto row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
   if (row >= c.rows) return;
+  const int begin = static_cast<int>(blockIdx.y) * each;
+  const auto end = static_cast<int>(c.cols);
+  float sum[each], before[each];
   GAUSSWEEP_UNROLL
   for (int e = 0; e < each; ++e) {
-    const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * each + e;
-    if (column >= c.cols) return;
-    const float sum = sums[row + column * m8];
-    const int exponent =
-        (rows[row] == unset ? top : rows[row]) + (columns[column] == unset ? top : columns[column]) - 2 * top;
-    const float value = scaled(sum, exponent);
-    float& to = c.data[row + column * c.ld];
-    to = subtracted ? to - value : value;
+    const int column = smaller(begin + e, end - 1);
+    sum[e] = sums[row + column * m8];
+    before[e] = subtracted ? c.data[row + column * c.ld] : 0.0f;
+  }
+  GAUSSWEEP_UNROLL
+  for (int e = 0; e < each; ++e) {
+    const int column = begin + e;
+    if (column >= end) return;
+    const float value = scaled(sum[e], -to_top(rows[row]) - to_top(columns[column]));
+    c.data[row + column * c.ld] = subtracted ? before[e] - value : value;
   }
 }
 
