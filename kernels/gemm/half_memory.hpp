@@ -11,7 +11,9 @@
 namespace gaussweep::halves {
 
 constexpr int parts = 3;  ///< low high, high low and high high: the inner size is so many times as large
-constexpr int usual_inner = 512;  ///< terms of a sum on tensor cores, which a sum in float takes up
+/// Terms of a sum on tensor cores, after which it is added to others in float: of a product, which is to be
+/// as right as SGEMM's where all terms have one sign, and of LU, whose terms cancel.
+constexpr int product_inner = 256, lu_inner = 1024;
 
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + 7) / 8 * 8;
@@ -52,23 +54,24 @@ inline std::size_t lu_bytes(std::int64_t n, const Parameters& parameters, bool s
   return bytes_of(room_of_lu(n, parameters.integer("inner"), solved));
 }
 
-inline Parameter inner_parameter() {
-  return integer_parameter("inner", usual_inner, 8, 65536,
+inline Parameter inner_parameter(int usual) {
+  return integer_parameter("inner", usual, 8, 65536,
                            "terms of a sum on tensor cores: more are faster and less accurate");
 }
 inline std::vector<Parameter> lu_parameters() {
-  return {inner_parameter(), integer_parameter("least_inner", 0, 0, 65536,
-                                               "inner size from which products are by halves; 0: where that "
-                                               "is faster")};
+  return {inner_parameter(lu_inner),
+          integer_parameter("least_inner", 0, 0, 65536,
+                            "inner size from which products are by halves; 0: where that "
+                            "is faster")};
 }
 
-/// Whether m x n x k by halves takes less time than SGEMM: from rates measured on H100 and H200, in
-/// operations and bytes a second.
+/// Whether m x n x k by halves takes less time than SGEMM: from rates measured on an H200, in operations and
+/// bytes a second.
 inline bool are_faster(double m, double n, double k) {
-  constexpr double float_rate = 50e12, half_rate = 600e12, traffic = 3e12;
+  constexpr double float_rate = 46e12, half_rate = 600e12, traffic = 3e12;
   constexpr double launches = 20e-6;
   const double operations = 2 * m * n * k;
-  const double moved = 24 * (m * k + k * n) + 20 * m * n;
+  const double moved = 18 * (m * k + k * n) + 16 * m * n;
   return parts * operations / half_rate + moved / traffic + launches < operations / float_rate;
 }
 

@@ -72,7 +72,7 @@ class HalfProducts {
   void launch_measure(MatrixView<const float> a, MatrixView<const float> b, MatrixView<const float> by_rows,
                       std::int64_t column_blocks) {
     const auto row_blocks = static_cast<int>(blocks_of(by_rows.rows, threads));
-    const auto slices = static_cast<int>(blocks_of(by_rows.cols, 128));
+    const auto slices = static_cast<int>(blocks_of(by_rows.cols, 32));
     simt::launch(context_, measure<pass>, dim3(static_cast<unsigned>(row_blocks * slices + column_blocks)),
                  dim3(threads), 0, a, b, found_, row_blocks, slices);
   }

@@ -57,12 +57,11 @@ inline float to_float(Half value) {
 }
 #endif
 
-/// The least e with |value| < 2^e; `unset` where it is 0 or no number.
+/// The least e >= -126 with |value| < 2^e; `unset` where it is 0 or no number. (What is below 2^-126 has all
+/// of its digits above 2^-149, and so in two halves.)
 __device__ __forceinline__ int exponent_above(float value) {
   const unsigned bits = __float_as_uint(value) & 0x7fffffffu;
-  if (bits == 0 || bits >= 0x7f800000u) return unset;
-  if (bits >= 0x00800000u) return static_cast<int>(bits >> 23) - 126;
-  return static_cast<int>(__float_as_uint(value * 0x1p24f) >> 23 & 0xffu) - 126 - 24;
+  return bits == 0 || bits >= 0x7f800000u ? unset : static_cast<int>(bits >> 23) - 126;
 }
 __device__ __forceinline__ int larger(int a, int b) {
   return a > b ? a : b;

@@ -106,7 +106,7 @@ Method by_halves() {
   Method method = gemm_method("halves", "floats as two halves each, three products of them on tensor cores",
                               "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
   method.mixed_precision = true;
-  method.parameters = {halves::inner_parameter()};
+  method.parameters = {halves::inner_parameter(halves::product_inner)};
   method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t) {
     return halves::bytes_of(halves::room_of_product(s, parameters.integer("inner")));
   };
