@@ -1,9 +1,8 @@
 /// geinv/halves: geinv/recursive in float with its large products by split halves, on tensor cores.
 ///
-/// LU is getrf/halves'. The inverse of L is solved for, row by row of blocks as that of U is, so that its
-/// products are large ones too. Parameters as of getrf/halves. Workspace: that of geinv/recursive, up to n^2
-/// / 2 elements for sums, and 6 n `inner` halves. The report's iterations are the products by halves.
-/// Otherwise as geinv/recursive.
+/// LU is getrf/halves'. The inverse of L is solved for, as that with U is, where its products are by halves
+/// too. Parameters as of getrf/halves. Workspace: that of geinv/recursive, up to n^2 / 2 elements for sums,
+/// and 6 n `inner` halves. The report's iterations are the products by halves. Otherwise as geinv/recursive.
 
 #include "kernels/float_rows.hpp"
 #include "kernels/geinv/recursive_inverse.cuh"

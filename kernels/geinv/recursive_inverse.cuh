@@ -27,14 +27,19 @@ void invert(Context& context, Operands<T>& op, Products* products) {
 
   if (order != n) continue_matrix(context, op.a.data, op.a.ld, n, a, order);
   lu::RecursiveLu<T, Products> factors(context, a, lda, order, pivots, op.info, memory);
+  bool large = false;  // is the largest product of L's inverse
   if constexpr (std::is_same_v<Products, lu::NoProducts>) {
     factors.factor();
-    levels::TriangleInverse<T>(context, {a, lda, order, true, true}, order, elements)
-        .invert(x, order, nullptr);
   } else {
     factors.factor(*products);
+    large = products->takes(order / 2, order / 2, order / 2);
+  }
+  if (large) {
     continue_matrix(context, a, lda, 0, x, order);
     LowerInverse<T, Products>{context, a, lda, x, order, products}.solve(0, order);
+  } else {
+    levels::TriangleInverse<T>(context, {a, lda, order, true, true}, order, elements)
+        .invert(x, order, nullptr);
   }
   UpperSolve<T, Products>{context, a, lda, order, x, order, order, elements, reciprocals, products}.solve();
   context.stage("exchange");

@@ -16,10 +16,14 @@ class HalfUpdates {
         products_(context, halves::room_of_lu(n, parameters.integer("inner"), solved),
                   parameters.integer("inner"), memory) {}
 
-  /// C -= L U, C m x n; false: not, SGEMM is faster.
+  /// Whether a product with C m x n is made by halves; else SGEMM is faster.
+  bool takes(int m, int n, int k) const {
+    return least_inner_ == 0 ? halves::are_faster(m, n, k) : k >= least_inner_;
+  }
+  /// C -= L U, C m x n; false: not, it is not taken.
   bool subtract(int m, int n, int k, const float* l, std::int64_t ldl, const float* u, std::int64_t ldu,
                 float* c, std::int64_t ldc) {
-    if (!(least_inner_ == 0 ? halves::are_faster(m, n, k) : k >= least_inner_)) return false;
+    if (!takes(m, n, k)) return false;
     products_.multiply({l, m, k, ldl}, {u, k, n, ldu}, {c, m, n, ldc}, true);
     ++made_;
     return true;
