@@ -16,17 +16,14 @@ using namespace testing_help;
 class HalvesOnGpu : public OnGpu {
  protected:
   void SetUp() override { require(90); }
-  Answer<float> run(const std::string& id, const Inputs<float>& inputs, std::int64_t least_inner = 0,
-                    std::int64_t inner = 0) {
+  Answer<float> run(const std::string& id, const Inputs<float>& inputs, std::int64_t least_inner = 0) {
     const Method& method = row_of(registry, id);
     Parameters parameters = defaults(method);
     if (has_parameter(method, "least_inner")) parameters.set("least_inner", least_inner);
-    if (inner != 0 && has_parameter(method, "inner")) parameters.set("inner", inner);
     return run_method(*context, method, inputs, parameters);
   }
-  double ratio(const std::string& id, const Inputs<float>& inputs, std::int64_t least_inner = 0,
-               std::int64_t inner = 0) {
-    const Answer<float> answer = run(id, inputs, least_inner, inner);
+  double ratio(const std::string& id, const Inputs<float>& inputs, std::int64_t least_inner = 0) {
+    const Answer<float> answer = run(id, inputs, least_inner);
     return check(row_of(registry, id), inputs, answer).ratio;
   }
 };
@@ -103,8 +100,6 @@ TEST_P(HalvesOnMatrices, AreAsRightAsTheVendors) {
     const double ours = ratio(problem + "/halves", inputs, 256);
     EXPECT_GT(context->report.iterations, 0);
     const double vendors = ratio(problem + "/cusolver", inputs);
-    for (const std::int64_t inner : {256, 512, 768})
-      std::cout << "inner " << inner << ": " << ratio(problem + "/halves", inputs, 256, inner) << ", ";
     std::cout << problem << ", " << to_string(kind) << ": ratio " << ours << ", the vendor's " << vendors
               << '\n';
     if (!(vendors <= default_tolerance(named))) continue;
