@@ -26,7 +26,9 @@
 /// that it bounds |b - A x| / (|A| |x|); its convergence is `converged`, or empty where the answer is that of
 /// the direct way; `info` is then that of gesv/recursive, else 0. n <= 65536. Needs compute capability 9.0.
 
-#include "kernels/gesv/mixed_refinement.cuh"
+#include "kernels/gesv/mixed_lu.cuh"
+#include "kernels/gesv/mixed_workspace.hpp"
+#include "kernels/mixed/refinement.cuh"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::cuda {
@@ -42,19 +44,9 @@ void gesv_mixed_gmres(Context& context, Operands<T>& op, const Parameters& param
   std::int64_t solved = 0;
   if (mixed::worth_trying(n, nrhs, from)) {
     Workspace room(memory, bytes);
-    const std::int64_t at_once = std::min(nrhs, mixed::most_at_once);
-    mixed::Refinement<T> refinement(context, op.a, at_once, room);
-    bool refined = refinement.prepare();
-    while (refined && solved < nrhs) {
-      const std::int64_t count = std::min(nrhs - solved, at_once);
-      refined = refinement.solve(op.b.data + solved * op.b.ld, op.b.ld, count);
-      if (refined) solved += count;
-    }
+    solved = mixed::refine<T, mixed::LuFactors<T>>(context, op, room);
   }
-  if (solved == nrhs) {
-    context.report.convergence = Convergence::converged;
-    return;
-  }
+  if (solved == nrhs) return;
   Workspace room(memory, bytes);
   int* const pivots = room.take<int>(n);
   auto* const solving =

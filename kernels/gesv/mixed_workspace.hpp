@@ -4,57 +4,14 @@
 #include <algorithm>
 
 #include "kernels/getrf/recursive_workspace.hpp"
-#include "kernels/registry/method.hpp"
-#include "kernels/trsv/block_chain_workspace.hpp"
-#include "kernels/trsv/block_products.hpp"
+#include "kernels/mixed/workspace.hpp"
 
 namespace gaussweep::mixed {
 
-constexpr int most_iterations = 30;  ///< of one cycle of GMRES
-constexpr int most_cycles = 4;       ///< a right-hand side
-constexpr int slices = 32;           ///< of the columns, summed up apart
-constexpr int group = 256;           ///< rows of a block
-constexpr int sample = 64;           ///< rows and columns that tell of the matrix before it is factored
-constexpr int scalars = 16;          ///< that the host reads of the matrix
-constexpr int readings = most_iterations + 4;  ///< that it reads of a right-hand side
-constexpr std::int64_t most_at_once = 64;      ///< right-hand sides
-constexpr std::int64_t products_from = 9;      ///< of them: from here on, products apply the factors
-constexpr std::int64_t block_order = 512;      ///< of the inverses that this needs
-constexpr unsigned vendor_from = 9;            ///< right-hand sides of the vendor's product with A, in double
-constexpr int most_of_slice = 8;               ///< those of a thread in ours
-
-/// Right-hand sides of one thread of the products with A, and its rows.
-constexpr int rows_of_slice(int nrhs) {
-  return nrhs == 1 ? 1 : 2;
-}
-
-constexpr std::int64_t groups(std::int64_t n) {
-  return (n + group - 1) / group;
-}
-
-/// Bytes for applying the factors to so many right-hand sides at once.
-inline std::size_t solving_bytes(std::int64_t n, std::int64_t nrhs) {
-  if (nrhs < products_from) return solve_lu_workspace(n, nrhs, sizeof(double));
-  const BlockProductsWorkspace room(n, nrhs, block_order, lu::leading_dimension(n));
-  return workspace_piece(room.elements(), sizeof(double));
-}
-
-/// Bytes for the factors, made in float and with room to become double, their making, and the refinement of
-/// so many right-hand sides at once.
+/// Bytes for the factors in float, their making, and the refinement of so many right-hand sides at once.
 inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
-  const std::int64_t ld = lu::leading_dimension(n);
-  const std::int64_t all = ld * nrhs;
-  return workspace_piece(ld * n, sizeof(double)) + lu::workspace_bytes(n, sizeof(float)) +
-         lu::split_bytes(n) + workspace_piece(n + 1, sizeof(int)) + solving_bytes(n, nrhs) +
-         // scales of rows and columns, residuals, the solution
-         2 * workspace_piece(n, sizeof(double)) + 2 * workspace_piece(all, sizeof(double)) +
-         workspace_piece(slices * std::min<std::int64_t>(nrhs, most_of_slice) * ld, sizeof(double)) +
-         workspace_piece(slices * n, sizeof(double)) +
-         // basis and directions
-         workspace_piece((most_iterations + 1) * all, sizeof(double)) +
-         workspace_piece(most_iterations * all, sizeof(double)) +
-         workspace_piece((most_iterations + 2) * groups(n) * nrhs, sizeof(double)) +
-         workspace_piece(scalars + (readings + most_iterations) * nrhs, sizeof(double));
+  return iteration_bytes(n, nrhs, lu::leading_dimension(n)) + lu::workspace_bytes(n, sizeof(float)) +
+         lu::split_bytes(n) + workspace_piece(n + 1, sizeof(int));
 }
 
 /// Bytes for gesv/recursive, which takes their place where refinement is given up.

@@ -1,12 +1,12 @@
 #pragma once
-/// The steps of an iteration of gesv/mixed_gmres beside the factors: products with the matrix,
+/// The steps of an iteration in mixed precision beside the factors: products with the matrix,
 /// orthogonalisation.
 ///
 /// Right-hand sides lie side by side, the columns of every vector `ld` apart; blockIdx.y is a right-hand
 /// side. Sums go over slices of columns, or groups of 256 rows, and then over these in their order: the same
 /// bits in every run.
 
-#include "kernels/gesv/mixed_steps.cuh"
+#include "kernels/mixed/steps.cuh"
 
 namespace gaussweep::cuda::mixed {
 
@@ -19,7 +19,7 @@ struct Readings {
 static_assert(sizeof(Readings) == readings * sizeof(double));
 
 /// Before what is largest is looked for: a thread a right-hand side.
-__global__ void clear_largest(Readings* found, int nrhs) {
+static __global__ void clear_largest(Readings* found, int nrhs) {
   const int r = static_cast<int>(threadIdx.x);
   if (r < nrhs) found[r].y = found[r].r = 0;
 }
@@ -141,8 +141,9 @@ __global__ void __launch_bounds__(group)
 
 /// The groups' parts of V^T w, `count` columns v `stride` apart: partial(group, column, right-hand side). A
 /// warp takes every eighth column.
-__global__ void __launch_bounds__(group) project(const double* v, std::int64_t stride, int n, int count,
-                                                 const double* w, std::int64_t ld, double* partial) {
+static __global__ void __launch_bounds__(group)
+    project(const double* v, std::int64_t stride, int n, int count, const double* w, std::int64_t ld,
+            double* partial) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int first = static_cast<int>(blockIdx.x) * group;
   v += blockIdx.y * ld;
@@ -162,7 +163,7 @@ __global__ void __launch_bounds__(group) project(const double* v, std::int64_t s
 
 /// w -= V (the sum of the groups' parts), which is added to found->h, or put there; and the groups' sums of
 /// squares of w. @pre as many blocks as project had
-__global__ void __launch_bounds__(group)
+static __global__ void __launch_bounds__(group)
     subtract_projection(const double* v, std::int64_t stride, int n, int count, double* w, std::int64_t ld,
                         const double* partial, bool add, double* squares, Readings* found) {
   __shared__ double h[most_iterations + 1];

@@ -1,16 +1,15 @@
 #pragma once
-/// What gesv/mixed_gmres does before it factors: scaling, and a sample; and after: the factors in double.
+/// Looks at a matrix before and while it is factored in float, and the factors in double.
 ///
-/// The matrix of the iteration is R A C, R and C powers of two in the diagonal that bring the largest element
-/// of every row, then of every column, to [1, 2). Sums go over slices of columns, and then over these in
-/// their order: the same bits in every run.
+/// The matrix of the iteration is R A C, R and C diagonal, of powers of two, by which its elements are about
+/// 1 in size or smaller.
 
 #include <cuda_runtime.h>
 
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/gesv/mixed_workspace.hpp"
+#include "kernels/mixed/workspace.hpp"
 
 namespace gaussweep::cuda::mixed {
 
@@ -27,7 +26,9 @@ struct Scalars {
   Largest columns;                   ///< the largest of 1 / C
   double first_window, last_window;  ///< means of log2 of the pivots
   double smallest_pivot, largest_pivot;
-  double low_pivots;  ///< of the sample
+  double low_pivots;        ///< of the sample, how many are low
+  double smallest_sampled;  ///< the smallest of these
+  Largest beside_diagonal;  ///< of a symmetric matrix, the largest sum of a row's squares there, scaled
 };
 static_assert(sizeof(Scalars) <= scalars * sizeof(double));
 
@@ -72,105 +73,19 @@ __device__ __forceinline__ double scale_for(double value) {
   return ldexp(1.0, -exponent);
 }
 
-/// The largest element and the sum of each row's part in a slice of columns.
-template <class T>
-__global__ void __launch_bounds__(group)
-    measure_rows(const T* a, std::int64_t lda, int n, int columns, double* largest, double* sums) {
-  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (row >= n) return;
-  const int begin = static_cast<int>(blockIdx.y) * columns;
-  const int end = min(n, begin + columns);
-  double most = 0, sum = 0;
-  constexpr int at_once = 8;
-  int j = begin;
-  for (; j + at_once <= end; j += at_once) {
-    T value[at_once];
-#pragma unroll
-    for (int i = 0; i < at_once; ++i) value[i] = a[row + (j + i) * lda];
-#pragma unroll
-    for (int i = 0; i < at_once; ++i) {
-      most = fmax(most, std::fabs(static_cast<double>(value[i])));
-      sum += std::fabs(static_cast<double>(value[i]));
-    }
-  }
-  for (; j < end; ++j) {
-    const double value = std::fabs(static_cast<double>(a[row + j * lda]));
-    most = fmax(most, value);
-    sum += value;
-  }
-  const std::int64_t place = row + blockIdx.y * static_cast<std::int64_t>(n);
-  largest[place] = most;
-  sums[place] = sum;
-}
-
-/// R and the norm of A from the slices.
-__global__ void __launch_bounds__(group)
-    scale_rows(const double* largest, const double* sums, int n, double* row_scale, Scalars* found) {
-  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  double most = 0, sum = 0;
-  if (row < n) {
-    for (int s = 0; s < slices; ++s) {
-      most = fmax(most, largest[row + s * static_cast<std::int64_t>(n)]);
-      sum += sums[row + s * static_cast<std::int64_t>(n)];
-    }
-    row_scale[row] = scale_for(most);
-  }
-  raise(&found->norm_of_a, sum);
-}
-
 /// The smallest of R: one block.
-__global__ void __launch_bounds__(group) smallest_scale(const double* row_scale, int n, Scalars* found) {
+static __global__ void __launch_bounds__(group)
+    smallest_scale(const double* row_scale, int n, Scalars* found) {
   double most = 0;  // of the reciprocals
   for (int i = static_cast<int>(threadIdx.x); i < n; i += group) most = fmax(most, 1 / row_scale[i]);
   most = largest_of_block(most);
   if (threadIdx.x == 0) found->scale_of_rows = 1 / most;
 }
 
-/// C, the largest of its reciprocals, and R A C in float, with zeros below it down to `ld_out`; a block a
-/// column at a time.
-template <class T>
-__global__ void __launch_bounds__(group)
-    scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
-                  float* out, std::int64_t ld_out, Scalars* found) {
-  constexpr int at_once = 4;
-  for (int j = static_cast<int>(blockIdx.x); j < n; j += static_cast<int>(gridDim.x)) {
-    const T* const column = a + j * lda;
-    double most = 0;
-    for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += at_once * group) {
-      double value[at_once];
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-        const int row = begin + i * group;
-        value[i] = row < n ? static_cast<double>(column[row]) * row_scale[row] : 0.0;
-      }
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) most = fmax(most, std::fabs(value[i]));
-    }
-    const double scale = scale_for(largest_of_block(most));
-    if (threadIdx.x == 0) {
-      column_scale[j] = scale;
-      atomicMax(&found->columns, static_cast<Largest>(__double_as_longlong(1 / scale)));
-    }
-    for (int begin = static_cast<int>(threadIdx.x); begin < ld_out; begin += at_once * group) {
-      double value[at_once];
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-        const int row = begin + i * group;
-        value[i] = row < n ? static_cast<double>(column[row]) * row_scale[row] : 0.0;
-      }
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-        const int row = begin + i * group;
-        if (row < ld_out) out[row + j * ld_out] = static_cast<float>(value[i] * scale);
-      }
-    }
-  }
-}
-
 /// What the pivots so far tell: the smallest and the largest, and the mean of their binary logarithms in the
 /// last `window` columns and in as many that end `distance` before. One block. @pre window + distance <=
 /// columns
-__global__ void __launch_bounds__(group)
+static __global__ void __launch_bounds__(group)
     inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance, Scalars* found) {
   double first = 0, last = 0, inverse = 0, most = 0;
   for (int i = static_cast<int>(threadIdx.x); i < columns; i += group) {
@@ -207,20 +122,31 @@ __device__ __forceinline__ int sampled(int i, int n) {
   return begin + static_cast<int>(bits % static_cast<unsigned>(end - begin));
 }
 
-/// How many of the pivots of a sample are below `low`: of the sample's rows and the same columns, by partial
-/// pivoting, up to the first column that is 0. One block. @pre n >= sample
-__global__ void __launch_bounds__(group)
-    sample_pivots(const float* a, std::int64_t lda, int n, float low, Scalars* found) {
+/// Where the elements of a matrix are.
+enum class Given { all, lower, upper };
+
+/// The pivots of a sample, of its rows and the same columns, by partial pivoting, up to the first column that
+/// is 0: the smallest, and how many are below `low`. `scale`, if it is given, scales rows and columns of A.
+/// One block. @pre n >= sample
+template <class T>
+__global__ void __launch_bounds__(group) sample_pivots(const T* a, std::int64_t lda, int n, Given given,
+                                                       const double* scale, float low, Scalars* found) {
   static_assert(sample == 64, "a lane looks at two rows");
   __shared__ float element[sample][sample + 1];  // [column][row]
   const int thread = static_cast<int>(threadIdx.x);
-  for (int i = thread; i < sample * sample; i += group)
-    element[i / sample][i % sample] = a[sampled(i % sample, n) + sampled(i / sample, n) * lda];
+  for (int i = thread; i < sample * sample; i += group) {
+    const int row = sampled(i % sample, n), column = sampled(i / sample, n);
+    const bool turned = given == Given::lower ? row < column : given == Given::upper && row > column;
+    auto value = static_cast<double>(a[turned ? column + row * lda : row + column * lda]);
+    if (scale != nullptr) value *= scale[row] * scale[column];
+    element[i / sample][i % sample] = static_cast<float>(value);
+  }
   __syncthreads();
   const int lane = thread % 32;
   const int row = thread % sample;
   std::uint64_t done = 0;  // rows that were pivots: a bit each, the same in all threads
   int count = 0;
+  float smallest = INFINITY;
   for (int k = 0; k < sample; ++k) {
     // Magnitude and row in one word: the last bits of a float do not matter here.
     unsigned best = 0;
@@ -233,6 +159,7 @@ __global__ void __launch_bounds__(group)
     const int from = static_cast<int>(best % 64);
     const float pivot = element[k][from];
     if (std::fabs(pivot) < low) ++count;
+    smallest = fminf(smallest, std::fabs(pivot));
     done |= std::uint64_t{1} << from;
     if ((done >> row & 1u) == 0) {
       const float factor = element[k][row] / pivot;
@@ -242,12 +169,15 @@ __global__ void __launch_bounds__(group)
     }
     __syncthreads();
   }
-  if (thread == 0) found->low_pivots = count;
+  if (thread == 0) {
+    found->low_pivots = count;
+    found->smallest_sampled = static_cast<double>(smallest);
+  }
 }
 
 /// The columns [0, count) of floats in double, `ld` apart in both. @pre no column of `to` is where one of
 /// `from` is
-__global__ void __launch_bounds__(group)
+static __global__ void __launch_bounds__(group)
     widen(const float* from, double* to, std::int64_t ld, int n, int count) {
   constexpr int at_once = 4;
   const int begin = static_cast<int>(blockIdx.x) * at_once * group + static_cast<int>(threadIdx.x);

@@ -1,6 +1,6 @@
 #pragma once
-/// The iteration of gesv/mixed_gmres: scaling, the factors in float, and GMRES for some right-hand sides side
-/// by side. Factors in float are applied in float as long as that will do, then in double.
+/// The iteration of the solvers in mixed precision: GMRES for some right-hand sides side by side. Factors in
+/// float are applied in float as long as that will do, then in double.
 
 #include <algorithm>
 #include <cmath>
@@ -9,17 +9,17 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/gesv/krylov.hpp"
-#include "kernels/gesv/mixed_vectors.cuh"
-#include "kernels/getrf/recursive_lu.cuh"
-#include "kernels/getrf/split_products.cuh"
-#include "kernels/trsv/block_chain.hpp"
+#include "kernels/mixed/factors.cuh"
+#include "kernels/mixed/krylov.hpp"
+#include "kernels/mixed/triangle_product.cuh"
+#include "kernels/mixed/vectors.cuh"
 #include "kernels/trsv/block_products.cuh"
 
 namespace gaussweep::cuda::mixed {
 
-/// Solves A X = B by flexible GMRES in double, preconditioned by LU factors of R A C made in float. T is what
-/// A, B and X are given in. Every wait for the device is one for a few numbers that the host decides by.
+/// Solves A X = B by flexible GMRES in double, preconditioned by Factors of R A C made in float (LuFactors,
+/// CholeskyFactors). T is what A, B and X are given in. Every wait for the device is one for a few numbers
+/// that the host decides by.
 ///
 /// Right-hand sides go in lock-step: one reading of A and of the factors an iteration serves all. Each has
 /// its own Krylov space and its own end; what is done for one after its end is not used.
@@ -27,28 +27,28 @@ namespace gaussweep::cuda::mixed {
 /// The size of x = C y is taken as the largest of |y| times the smallest of C: columns count by what they
 /// contribute to A x. By the largest of |x| itself, what rounding leaves in x beside small columns would pass
 /// for a large answer, against which every residual is small.
-template <class T>
+template <class T, class Factors>
 class Refinement {
  public:
-  /// `nrhs`: at once, at most; `memory`: refinement_bytes(n, nrhs).
-  Refinement(Context& context, MatrixView<T> a, std::int64_t nrhs, Workspace& memory)
+  /// `nrhs`: at once, at most; `memory`: iteration_bytes, and what Factors take; `own`: what these ask for
+  /// besides.
+  template <class... Own>
+  Refinement(Context& context, MatrixView<T> a, std::int64_t nrhs, Workspace& memory, Own... own)
       : context_(context),
         a_(a),
         n_(static_cast<int>(a.rows)),
         width_(nrhs),
         blocks_(static_cast<unsigned>(groups(n_))),
-        ld_(gaussweep::lu::leading_dimension(n_)),
+        ld_(Factors::leading_dimension(n_)),
         step_(ld_ * nrhs),
-        memory_(memory),
-        wide_(memory.take<double>(ld_ * n_)),
-        lu_(reinterpret_cast<float*>(wide_) + ld_ * n_),
-        pivots_(memory.take<int>(n_ + 1)),
-        solving_(memory.take<std::byte>(static_cast<std::int64_t>(solving_bytes(n_, nrhs)))),
+        wide_(memory.take<double>(ld_ * ld_)),
+        narrow_(reinterpret_cast<float*>(wide_) + ld_ * ld_),
+        solving_(memory.take<std::byte>(static_cast<std::int64_t>(solving_bytes(n_, nrhs, ld_)))),
         row_scale_(memory.take<double>(n_)),
         column_scale_(memory.take<double>(n_)),
         w_(memory.take<double>(step_)),
         y_(memory.take<double>(step_)),
-        slices_(memory.take<double>(slices * std::min<std::int64_t>(nrhs, most_of_slice) * ld_)),
+        slices_(memory.take<double>(sums_of_product(n_, nrhs) * ld_)),
         other_slices_(memory.take<double>(slices * static_cast<std::int64_t>(n_))),
         basis_(memory.take<double>((most_iterations + 1) * step_)),
         directions_(memory.take<double>(most_iterations * step_)),
@@ -58,44 +58,21 @@ class Refinement {
             gaussweep::mixed::scalars + (gaussweep::mixed::readings + most_iterations) * nrhs))),
         readings_(
             reinterpret_cast<Readings*>(reinterpret_cast<double*>(scalars_) + gaussweep::mixed::scalars)),
-        coefficients_(reinterpret_cast<double*>(readings_ + nrhs)) {}
+        coefficients_(reinterpret_cast<double*>(readings_ + nrhs)),
+        factors_({context, a, n_, blocks_, ld_, wide_, narrow_, solving_, row_scale_, column_scale_, slices_,
+                  other_slices_, scalars_},
+                 own..., memory) {}
 
-  /// Scales and factors. False where refinement is not worth trying: something is not finite or out of range,
-  /// a pivot is 0, a sample of the matrix is nearly singular in many directions, or the pivots
-  /// fall so fast that those to come would drown in float's rounding.
+  /// Scales and factors. False where refinement is not worth trying, as Factors::make says.
   bool prepare() {
-    context_.stage("scale");
-    context_.device.fill(scalars_, 0, sizeof(Scalars));
-    simt::launch(context_, measure_rows<T>, dim3(blocks_, slices), dim3(group), 0, a_.data, a_.ld, n_,
-                 slice_columns(), slices_, other_slices_);
-    simt::launch(context_, scale_rows, dim3(blocks_), dim3(group), 0, slices_, other_slices_, n_, row_scale_,
-                 scalars_);
-    simt::launch(context_, smallest_scale, dim3(1), dim3(group), 0, row_scale_, n_, scalars_);
-    simt::launch(context_, scale_columns<T>, dim3(static_cast<unsigned>(std::min(n_, 4096))), dim3(group), 0,
-                 a_.data, a_.ld, n_, row_scale_, column_scale_, lu_, ld_, scalars_);
-    if (n_ >= least_sampled) {
-      context_.stage("inspect");
-      simt::launch(context_, sample_pivots, dim3(1), dim3(group), 0, lu_, ld_, n_,
-                   static_cast<float>(std::exp2(least_sampled_level)), scalars_);
-    }
-    const Scalars measured = read_scalars();
+    Scalars measured{};
+    if (!factors_.make(measured)) return false;
     norm_of_a_ = value_of(measured.norm_of_a);
     scale_of_rows_ = measured.scale_of_rows;
     scale_of_columns_ = 1 / value_of(measured.columns);
-    constexpr double margin = sizeof(T) == 8 ? 0x1p500 : 0x1p100;
-    if (!(norm_of_a_ >= 1 / margin && norm_of_a_ <= margin)) return false;
-    if (measured.low_pivots > most_low) return false;
-    int* const info = pivots_ + n_;
-    context_.device.fill(info, 0, sizeof(int));
-    lu::SplitProducts products(context_, n_, memory_);
-    lu::RecursiveLu<float, lu::SplitProducts> factorisation(context_, lu_, ld_, n_, pivots_, info, memory_);
-    if (!factorisation.factor(products, [this](int columns) { return promising(columns); })) return false;
-    int zero_pivot = 0;
-    context_.device.to_host(&zero_pivot, info, sizeof(zero_pivot));
-    if (zero_pivot != 0) return false;
     if (by_products()) {
-      rows_from_ = factorisation.rows_of_all();
-      in_blocks(lu_).prepare();
+      rows_from_ = factors_.rows();
+      in_blocks(narrow_).prepare();
     }
     return true;
   }
@@ -137,11 +114,6 @@ class Refinement {
   double root() const { return std::sqrt(static_cast<double>(n_)); }
   /// Of |b - A x| in relation to |A| |x|, in the largest norm. That much rounding x to double may leave.
   double tolerance() const { return 8 * unit() * std::max(1.0, root() / 32); }
-  static double value_of(Largest bits) {
-    double value = 0;
-    std::memcpy(&value, &bits, sizeof(value));
-    return value;
-  }
   /// The same of the 2-norm, by which a cycle ends; what the largest norm really is, is looked at then.
   double enough() const { return 4 * unit() * std::max(1.0, root() / 8); }
   int slice_columns() const { return (n_ + slices - 1) / slices; }
@@ -156,11 +128,6 @@ class Refinement {
   };
 
   dim3 grid() const { return {blocks_, nrhs_}; }
-  Scalars read_scalars() {
-    Scalars seen{};
-    context_.device.to_host(&seen, scalars_, sizeof(seen));
-    return seen;
-  }
   std::vector<Readings> read() {
     std::vector<Readings> seen(columns_.size());
     context_.device.to_host(seen.data(), readings_, seen.size() * sizeof(Readings));
@@ -172,6 +139,14 @@ class Refinement {
   void multiply(const Y* y, const T* b = nullptr, std::int64_t ldb = 0) {
     context_.stage("multiply");
     simt::launch(context_, clear_largest, dim3(1), dim3(most_at_once), 0, readings_, static_cast<int>(nrhs_));
+    if constexpr (Factors::symmetric) {
+      if (nrhs_ == 1 && !factors_.mirrored()) {
+        const auto tiles = static_cast<unsigned>(bands(n_));
+        simt::launch(context_, multiply_triangle<T, Y>, dim3(tiles, tiles), dim3(group), 0, a_.data, a_.ld,
+                     n_, factors_.upper(), y, column_scale_, slices_, ld_, readings_);
+        return gather(static_cast<int>(tiles), 0, 1, slices_, b, ldb);
+      }
+    }
     if constexpr (std::is_same_v<T, double>) {
       if (nrhs_ >= vendor_from) {
         double* const x = slices_;
@@ -219,7 +194,9 @@ class Refinement {
   bool by_products() const { return width_ >= products_from; }
   template <class F>
   BlockProducts<F> in_blocks(const F* factors) {
-    return {context_, n64(), factors, ld_, true, block_order, width_, ld_, reinterpret_cast<F*>(solving_)};
+    return {context_, n64(),         factors,
+            ld_,      Factors::unit, block_order,
+            width_,   ld_,           reinterpret_cast<F*>(solving_)};
   }
 
   /// v_k from w_, and the same as what direction k is made of.
@@ -239,12 +216,12 @@ class Refinement {
       if (by_products()) {
         in_blocks(factors).solve(z, nrhs_);
       } else {
-        solve_lu(context_, n64(), nrhs_, factors, ld_, pivots_, z, ld_, solving_, pivots_ + n_);
+        factors_.solve(factors, z, nrhs_);
       }
       multiply(z);
     };
     if (in_double_) return solve_and_multiply(wide_, directions_ + k * step_);
-    solve_and_multiply(lu_, single(k));
+    solve_and_multiply(narrow_, single(k));
   }
   /// A direction in float lies where the same in double would begin.
   float* single(int k) const { return reinterpret_cast<float*>(directions_ + k * step_); }
@@ -257,7 +234,7 @@ class Refinement {
     constexpr int kept = slices / 2;  // columns that fit into slices_ as they are
     int count = 0;
     for (int done = 0; done < n_; done += count) {
-      const float* from = lu_ + done * ld_;
+      const float* from = narrow_ + done * ld_;
       count = (n_ - done) / 2;
       if (n_ - done <= kept) {
         count = n_ - done;
@@ -271,31 +248,6 @@ class Refinement {
     if (by_products()) in_blocks(wide_).prepare();
     context_.stage("refine");
   }
-
-  /// Whether the pivots of the columns so far let expect factors that are good for something.
-  bool promising(int columns) {
-    const int window = std::max(32, n_ / 64);
-    const int distance = std::max(64, n_ / 16);
-    if (columns < window + distance) return true;
-    context_.stage("inspect");
-    simt::launch(context_, inspect_pivots, dim3(1), dim3(group), 0, lu_, ld_, columns, window, distance,
-                 scalars_);
-    const Scalars seen = read_scalars();
-    if (!(seen.largest_pivot < most_growth)) return false;
-    if (!(seen.smallest_pivot > (columns <= n_ / 2 ? 0x1p-20 : 0x1p-30))) return false;
-    if (8 * columns > 5 * n_) return true;  // nearly done: the iteration itself will tell
-    // Scaled, a matrix has pivots of about 1 as long as float holds what is left of it. Where they fall
-    // evenly, as those of a geometric sequence of singular values do, they would go on to do so.
-    const double fall = std::min(0.0, (seen.last_window - seen.first_window) / distance);  // log2 a column
-    const double end = seen.last_window + fall * (n_ - columns + window / 2);
-    return seen.last_window > -0.25 || (seen.last_window > least_level && end > least_end);
-  }
-  static constexpr double most_growth = 2048;  ///< of elements: half of what a half holds, scaled
-  static constexpr double least_level = -10;   ///< log2 of pivots; below, float's rounding errors rule them
-  static constexpr double least_end = -12.5;   ///< the same of the last ones
-  static constexpr double least_sampled_level = -10.5;  ///< the same of the sample's pivots
-  static constexpr int most_low = 3;                    ///< of these may be below
-  static constexpr int least_sampled = 256;  ///< order; below, a look at the pivots themselves is as quick
 
   /// One cycle from the residuals in w_, whose groups' squares are known: y_ += what it found. False where it
   /// makes no headway.
@@ -335,7 +287,7 @@ class Refinement {
         if (column.ended) continue;
         going = true;
         slow = slow || column.krylov.slow();
-        hopeless = hopeless || column.krylov.hopeless(most_iterations);
+        hopeless = hopeless || column.krylov.hopeless(Factors::patience);
       }
       ++report.iterations;
       report.history.push_back(worst);
@@ -394,11 +346,9 @@ class Refinement {
   unsigned blocks_;
   std::int64_t ld_;    // of vectors and factors
   std::int64_t step_;  // from one vector of all right-hand sides to the next
-  Workspace& memory_;
-  double* wide_;  // the factors in double, once they are
-  float* lu_;     // those in float, until then: the second half of the same room
+  double* wide_;       // the factors in double, once they are
+  float* narrow_;      // those in float, until then: the second half of the same room
   bool in_double_ = false;
-  int* pivots_;                     // and info behind them
   const int* rows_from_ = nullptr;  // the rows of A that those of L and U were, where the solves do not ask
   std::byte* solving_;
   double *row_scale_, *column_scale_, *w_, *y_, *slices_, *other_slices_, *basis_;
@@ -408,9 +358,26 @@ class Refinement {
   Readings* readings_;
   double* coefficients_;
   std::vector<Column> columns_;
+  Factors factors_;
   double norm_of_a_ = 0;
   double scale_of_rows_ = 1;
   double scale_of_columns_ = 1;
 };
+
+/// Replaces right-hand sides by their answers, most_at_once at a time, as long as refinement reaches them.
+/// How many that were; the report says so where it was all.
+template <class T, class Factors, class... Own>
+std::int64_t refine(Context& context, const Operands<T>& op, Workspace& memory, Own... own) {
+  const std::int64_t nrhs = op.shape.nrhs;
+  const std::int64_t at_once = std::min(nrhs, most_at_once);
+  Refinement<T, Factors> refinement(context, op.a, at_once, memory, own...);
+  if (!refinement.prepare()) return 0;
+  for (std::int64_t solved = 0; solved < nrhs; solved += at_once) {
+    const std::int64_t count = std::min(nrhs - solved, at_once);
+    if (!refinement.solve(op.b.data + solved * op.b.ld, op.b.ld, count)) return solved;
+  }
+  context.report.convergence = Convergence::converged;
+  return nrhs;
+}
 
 }  // namespace gaussweep::cuda::mixed

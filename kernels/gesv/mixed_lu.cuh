@@ -1,0 +1,162 @@
+#pragma once
+/// The factors of gesv/mixed_gmres: LU of the scaled matrix in float.
+///
+/// R and C bring the largest element of every row, then of every column, to [1, 2). Sums go over slices of
+/// columns, and then over these in their order: the same bits in every run.
+
+#include "kernels/getrf/recursive_lu.cuh"
+#include "kernels/getrf/split_products.cuh"
+#include "kernels/mixed/factors.cuh"
+#include "kernels/trsv/block_chain.hpp"
+
+namespace gaussweep::cuda::mixed {
+
+/// The largest element and the sum of each row's part in a slice of columns.
+template <class T>
+__global__ void __launch_bounds__(group)
+    measure_rows(const T* a, std::int64_t lda, int n, int columns, double* largest, double* sums) {
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (row >= n) return;
+  const int begin = static_cast<int>(blockIdx.y) * columns;
+  const int end = min(n, begin + columns);
+  double most = 0, sum = 0;
+  constexpr int at_once = 8;
+  int j = begin;
+  for (; j + at_once <= end; j += at_once) {
+    T value[at_once];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) value[i] = a[row + (j + i) * lda];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      most = fmax(most, std::fabs(static_cast<double>(value[i])));
+      sum += std::fabs(static_cast<double>(value[i]));
+    }
+  }
+  for (; j < end; ++j) {
+    const double value = std::fabs(static_cast<double>(a[row + j * lda]));
+    most = fmax(most, value);
+    sum += value;
+  }
+  const std::int64_t place = row + blockIdx.y * static_cast<std::int64_t>(n);
+  largest[place] = most;
+  sums[place] = sum;
+}
+
+/// R and the norm of A from the slices.
+__global__ void __launch_bounds__(group)
+    scale_rows(const double* largest, const double* sums, int n, double* row_scale, Scalars* found) {
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  double most = 0, sum = 0;
+  if (row < n) {
+    for (int s = 0; s < slices; ++s) {
+      most = fmax(most, largest[row + s * static_cast<std::int64_t>(n)]);
+      sum += sums[row + s * static_cast<std::int64_t>(n)];
+    }
+    row_scale[row] = scale_for(most);
+  }
+  raise(&found->norm_of_a, sum);
+}
+
+/// C, the largest of its reciprocals, and R A C in float, with zeros below it down to `ld_out`; a block a
+/// column at a time.
+template <class T>
+__global__ void __launch_bounds__(group)
+    scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
+                  float* out, std::int64_t ld_out, Scalars* found) {
+  constexpr int at_once = 4;
+  for (int j = static_cast<int>(blockIdx.x); j < n; j += static_cast<int>(gridDim.x)) {
+    const T* const column = a + j * lda;
+    double most = 0;
+    for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += at_once * group) {
+      double value[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const int row = begin + i * group;
+        value[i] = row < n ? static_cast<double>(column[row]) * row_scale[row] : 0.0;
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) most = fmax(most, std::fabs(value[i]));
+    }
+    const double scale = scale_for(largest_of_block(most));
+    if (threadIdx.x == 0) {
+      column_scale[j] = scale;
+      atomicMax(&found->columns, static_cast<Largest>(__double_as_longlong(1 / scale)));
+    }
+    for (int begin = static_cast<int>(threadIdx.x); begin < ld_out; begin += at_once * group) {
+      double value[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const int row = begin + i * group;
+        value[i] = row < n ? static_cast<double>(column[row]) * row_scale[row] : 0.0;
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const int row = begin + i * group;
+        if (row < ld_out) out[row + j * ld_out] = static_cast<float>(value[i] * scale);
+      }
+    }
+  }
+}
+
+template <class T>
+class LuFactors {
+ public:
+  static constexpr bool unit = true;  ///< the diagonal of the lower one
+  static constexpr bool symmetric = false;
+  static constexpr int patience = most_iterations;  ///< iterations that are worth while
+  static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::lu::leading_dimension(n); }
+
+  LuFactors(const System<T>& system, Workspace& memory)
+      : system_(system), memory_(memory), pivots_(memory.take<int>(system.n + 1)) {}
+
+  /// Scales and factors. False where refinement is not worth trying: something is not finite or out of range,
+  /// a pivot is 0, a sample of the matrix is nearly singular in many directions, or the pivots
+  /// fall so fast that those to come would drown in float's rounding.
+  bool make(Scalars& measured) {
+    const System<T>& s = system_;
+    Context& context = s.context;
+    context.stage("scale");
+    context.device.fill(s.scalars, 0, sizeof(Scalars));
+    simt::launch(context, measure_rows<T>, dim3(s.blocks, slices), dim3(group), 0, s.a.data, s.a.ld, s.n,
+                 s.slice_columns(), s.slices, s.other_slices);
+    simt::launch(context, scale_rows, dim3(s.blocks), dim3(group), 0, s.slices, s.other_slices, s.n,
+                 s.row_scale, s.scalars);
+    simt::launch(context, smallest_scale, dim3(1), dim3(group), 0, s.row_scale, s.n, s.scalars);
+    simt::launch(context, scale_columns<T>, dim3(static_cast<unsigned>(std::min(s.n, 4096))), dim3(group), 0,
+                 s.a.data, s.a.ld, s.n, s.row_scale, s.column_scale, s.narrow, s.ld, s.scalars);
+    s.take_sample(s.narrow, s.ld, Given::all, nullptr, low_pivot);
+    measured = s.read();
+    if (!s.is_in_range(measured) || !s.has_few_low_pivots(measured)) return false;
+    context.device.fill(info(), 0, sizeof(int));
+    lu::SplitProducts products(context, s.n, memory_);
+    lu::RecursiveLu<float, lu::SplitProducts> factorisation(context, s.narrow, s.ld, s.n, pivots_, info(),
+                                                            memory_);
+    if (!factorisation.factor(products, [&s](int columns) { return s.promising(columns); })) return false;
+    rows_ = factorisation.rows_of_all();
+    int zero_pivot = 0;
+    context.device.to_host(&zero_pivot, info(), sizeof(zero_pivot));
+    return zero_pivot == 0;
+  }
+
+  /// The rows of A that those of the factors were.
+  const int* rows() const { return rows_; }
+
+  /// Replaces z by the answer of the system of these factors.
+  template <class F>
+  void solve(const F* factors, F* z, std::int64_t nrhs) {
+    solve_lu(system_.context, system_.n, nrhs, factors, system_.ld, pivots_, z, system_.ld, system_.solving,
+             info());
+  }
+
+ private:
+  static constexpr double low_pivot = -10.5;  ///< log2, of the sample
+
+  int* info() const { return pivots_ + system_.n; }
+
+  System<T> system_;
+  Workspace& memory_;
+  int* pivots_;  // and info behind them
+  const int* rows_ = nullptr;
+};
+
+}  // namespace gaussweep::cuda::mixed
