@@ -1,8 +1,13 @@
 #pragma once
 /// The Cholesky factorisation: small matrices and block columns by one launch each (tile_chain.cuh),
-/// recursion in columns between them, so that products have the largest inner sizes.
+/// recursion in columns between them, so that products have the largest inner sizes. By halves, block columns
+/// from left to right, each split once: the first part of its update is the next block column, which is
+/// factored beside the rest.
 
 #include <algorithm>
+#include <functional>
+#include <type_traits>
+#include <utility>
 
 #include "kernels/potrf/recursive_workspace.hpp"
 #include "kernels/potrf/tile_chain.cuh"
@@ -22,15 +27,22 @@ using namespace gaussweep::tiles;
 struct Widths {
   int one_launch = 8192;  ///< up to this order all is one launch
   int panel = 1024;       ///< columns of a launch beyond that
+  int block = 0;          ///< columns that are split into halves at once, a multiple of `panel`
+  int beside = 0;         ///< thread blocks of a launch beside products of halves; 0: none are beside
 };
 
+/// The updates by the vendor's products.
+struct NoUpdates {};
+
 /// One factorisation, A = L L^T in place of the lower triangle, or U^T U of the upper one.
-template <class T>
+/// @tparam Updates what makes them, where that is not the vendor's products: split_updates.cuh
+template <class T, class Updates = NoUpdates>
 class RecursiveCholesky {
  public:
-  /// `a`: on the device; `info`: 0 at the start, becomes the first pivot, from 1, that is not positive.
+  /// `a`: on the device; `info`: 0 at the start, becomes the first pivot, from 1, that is not positive;
+  /// `scaled`: a copy is factored, whose diagonal is scaled by powers of two to [1/2, 2].
   RecursiveCholesky(Context& context, const Shape& shape, T* a, std::int64_t lda, int* info,
-                    Workspace& workspace, Widths widths = {})
+                    Workspace& workspace, Widths widths = {}, bool scaled = false)
       : context_(context),
         shape_(shape),
         given_(a),
@@ -43,9 +55,10 @@ class RecursiveCholesky {
         handed_(workspace.take<T>(static_cast<std::int64_t>(count_) * handed_size)),
         a_(a),
         lda_(lda) {
-    if (!is_copied(shape)) return;
+    if (!is_copied(shape, scaled)) return;
     lda_ = n_;
     a_ = workspace.take<T>(lda_ * n_);
+    if (scaled) scale_ = workspace.take<T>(n_);
   }
 
   /// Asynchronous on the device's stream.
@@ -53,23 +66,63 @@ class RecursiveCholesky {
     factor_own();
     if (a_ != given_) copy(given_, ld_given_, shape_.uplo, true);
   }
+  /// The same with Updates; after every block, but for the last, it is asked whether it is worth while to go
+  /// on: so many columns are final. False where it was not.
+  bool factor(Updates& updates, const std::function<bool(int)>& go_on) {
+    updates_ = &updates;
+    go_on_ = go_on;
+    factor();
+    return !given_up_;
+  }
   /// The same, and its transpose in the other triangle; where they are: in the matrix or in the workspace.
   MatrixView<T> factor_and_mirror() {
     factor_own();
-    copy(a_, lda_, Uplo::upper, true);
+    mirror();
     return {a_, shape_.n, shape_.n, lda_};
   }
+  /// After `factor`, its transpose in the other triangle. @pre no copy was factored
+  void mirror() { copy(a_, lda_, Uplo::upper, true); }
 
  private:
+  static constexpr bool by_vendor = std::is_same_v<Updates, NoUpdates>;
+
   T* at(int row, int column) { return a_ + row + column * lda_; }
 
   void factor_own() {
     context_.stage("start");
     context_.device.fill(words_, 0, static_cast<std::size_t>(words(shape_.n)) * sizeof(unsigned));
     context_.device.fill(handed_, 0xff, static_cast<std::size_t>(count_) * handed_size * sizeof(T));
+    if (scale_ != nullptr) {
+      simt::launch(context_, scale_diagonal<T>, dim3(static_cast<unsigned>((shape_.n + 255) / 256)),
+                   dim3(256), 0, given_, ld_given_, static_cast<int>(shape_.n), scale_);
+    }
     if (a_ != given_) copy(given_, ld_given_, shape_.uplo, false);
     panel_ = n_ <= widths_.one_launch ? n_ : widths_.panel;
-    factor(0, n_);
+    if (by_vendor || panel_ == n_) return factor(0, n_);
+    if constexpr (!by_vendor) factor_blocks();
+  }
+
+  /// From left to right. Beside the factorisation of a block what the one before left is done, but for the
+  /// block itself.
+  void factor_blocks() {
+    constexpr int inner_updates = 2;  // those of parts of a block; 0 and 1 are those of blocks, by turns
+    inner_ = inner_updates;
+    for (int first = 0, which = 0; first < n_; first += widths_.block, which = 1 - which) {
+      const int count = std::min(widths_.block, n_ - first);
+      factor(first, count);
+      const int next = first + count;
+      given_up_ = next < n_ && go_on_ && !go_on_(next);
+      if (pending_) updates_->join();
+      pending_ = false;
+      if (next == n_ || given_up_) break;
+      updates_->split(which, n_ - next, count, at(next, first), lda_);
+      const int own = std::min(widths_.block, n_ - next);
+      pending_ = widths_.beside > 0 && next + own < n_;
+      if (pending_) updates_->fork();
+      updates_->subtract(which, 0, own, at(next, next), lda_, false);
+      if (next + own == n_) continue;
+      updates_->subtract(which, own, n_ - next - own, at(next + own, next + own), lda_, pending_);
+    }
   }
 
   /// The triangle `uplo` of a matrix to ours, or back.
@@ -77,7 +130,8 @@ class RecursiveCholesky {
     context_.stage("copy");
     const auto blocks = static_cast<unsigned>(n_ / 32);
     simt::launch(context_, copy_triangle<T>, dim3(blocks, blocks), dim3(256), 0, matrix, ld,
-                 static_cast<int>(shape_.n), uplo == Uplo::upper, a_, lda_, back);
+                 static_cast<int>(shape_.n), uplo == Uplo::upper, a_, lda_, back,
+                 matrix == given_ ? scale_ : nullptr);
   }
 
   /// Columns [first, first + count), from row `first` down.
@@ -107,13 +161,18 @@ class RecursiveCholesky {
     work.info = info_;
     work.patience = 1 << 22;  // seconds, where a launch takes milliseconds
     const int tasks = (work.rows + 1) / 2 * work.columns + 1;
-    const auto grid = static_cast<unsigned>(std::min(tasks, simt::multiprocessors(context_)));
+    const int most = pending_ ? widths_.beside : simt::multiprocessors(context_);
+    const auto grid = static_cast<unsigned>(std::min(tasks, most));
     simt::launch_clusters(context_, factor_chain<T>, 1, grid, dim3(threads), sizeof(ChainMemory<T>), work);
   }
 
   /// Subtracts the product of the `inner` columns from `first` on from the `count` columns from `begin` on,
   /// and from the rows from there down.
   void update(int first, int inner, int begin, int count) {
+    if constexpr (!by_vendor) {
+      updates_->split(inner_, n_ - begin, inner, at(begin, first), lda_);
+      return updates_->subtract(inner_, 0, count, at(begin, begin), lda_, false);
+    }
     context_.stage("update");
     constexpr auto plain = vendor::Op::none;
     constexpr auto turned = vendor::Op::transpose;
@@ -147,7 +206,13 @@ class RecursiveCholesky {
   T* handed_;
   T* a_;  // the given matrix, or its copy
   std::int64_t lda_;
+  T* scale_ = nullptr;
   int panel_ = 0;
+  Updates* updates_ = nullptr;
+  std::function<bool(int)> go_on_;
+  int inner_ = 0;         // number of the panel that a part of a block is
+  bool pending_ = false;  // updates beside
+  bool given_up_ = false;
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles

@@ -11,6 +11,12 @@ GAUSSWEEP_DECLARE_IN(host, potrf_lapack)
 GAUSSWEEP_DECLARE_CUDA(potrf_cusolver)
 GAUSSWEEP_DECLARE_PORTABLE(potrf_batched)
 
+#ifdef GAUSSWEEP_HAS_CUDA
+namespace gaussweep::cuda {
+void potrf_halves(Context&, Operands<float>&, const Parameters&);
+}
+#endif
+
 namespace gaussweep {
 namespace {
 
@@ -66,6 +72,20 @@ Method recursive() {
   return portable(std::move(method), GAUSSWEEP_ENTRIES(potrf_recursive), 90);
 }
 
+Method halves() {
+  Method method = potrf_method("halves", "as recursive, in float, products of halves on tensor cores",
+                               "gaussweep, after H. Ootomo, R. Yokota, IJHPCA 36, 2022");
+  method.mixed_precision = true;
+  method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
+    return tiles::workspace_bytes(shape, element, true) + tiles::split_bytes(shape.n);
+  };
+#ifdef GAUSSWEEP_HAS_CUDA
+  return tuned(std::move(method), 90, {cuda::potrf_halves, nullptr});
+#else
+  return tuned(std::move(method), 90, {});
+#endif
+}
+
 Method lapack() {
   return library(
       in_batches(on_cpu(potrf_method("lapack", "Cholesky factorisation on the CPU (potrf)", "LAPACK"),
@@ -95,6 +115,7 @@ std::vector<Method> methods() {
           blocked("blocked_simultaneous", "Cholesky by blocks of 16, all trailing blocks at once",
                   GAUSSWEEP_ENTRIES(potrf_blocked_simultaneous)),
           recursive(),
+          halves(),
           batched(),
           lapack(),
           cusolver()};

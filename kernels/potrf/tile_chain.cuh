@@ -151,7 +151,7 @@ struct Tiles {
 template <class T>
 struct ChainMemory {
   static constexpr int elements = pieces * TileProduct<T, 2 * order, 2 * order, 4>::piece;
-  static_assert(order * stride_of(2 * order) + order * triangle_stride + inverses_in_shared <= elements,
+  static_assert(order * stride_of<T>(2 * order) + order * triangle_stride + inverses_in_shared <= elements,
                 "after the products the rest lies where the pieces did");
   alignas(16) T room[elements];
   T reciprocals[order];
@@ -161,7 +161,7 @@ struct ChainMemory {
 
   /// After the products: rows to be solved (of 64 or 128, stride_of them apart), the triangle, its inverses.
   __device__ T* solved() { return room; }
-  __device__ T* triangle() { return room + order * stride_of(2 * order); }
+  __device__ T* triangle() { return room + order * stride_of<T>(2 * order); }
   __device__ T* inverses() { return triangle() + order * triangle_stride; }
 };
 
@@ -370,7 +370,7 @@ class Worker {
     const Tiles own(task, chain_.rows, chain_.columns);
     TileProduct<T, 2 * order, order, 2> product;
     subtract(product, task, own);
-    constexpr int stride = stride_of(2 * order);
+    constexpr int stride = stride_of<T>(2 * order);
     product.for_pairs([&](int row, int column, T first, T second) {
       memory_.solved()[column * stride + row] = -first;
       memory_.solved()[column * stride + row + 1] = -second;
@@ -399,7 +399,7 @@ class Worker {
     const bool of_diagonal = product.warp_column() >= 2;
     T* const triangle = memory_.triangle();
     if (j > 0) {
-      constexpr int stride = stride_of(order);
+      constexpr int stride = stride_of<T>(order);
       T* const solved = memory_.solved();
       T* const c = chain_.tile(j, j - 1);
       if (!of_diagonal) {

@@ -26,12 +26,6 @@ __device__ __forceinline__ void hand_on(T* place, T value) {
   simt::store_volatile(place, chain::presentable(value));
 }
 
-using lu::load_two;
-__device__ __forceinline__ void load_two(const float* from, float& first, float& second) {
-  first = from[0];
-  second = from[1];
-}
-
 template <class T>
 __device__ __forceinline__ T reciprocal_root(T x) {
 #ifdef __CUDA_ARCH__
@@ -212,64 +206,36 @@ class RowSolver {
   __device__ __forceinline__ explicit RowSolver(T* x)
       : x_(x), first_(static_cast<int>(threadIdx.x) / 32 * 16), lane_(static_cast<int>(threadIdx.x) % 32) {}
   __device__ __forceinline__ void load() {
-    if constexpr (on_tensor_cores) {
+    GAUSSWEEP_UNROLL
+    for (int j = 0; j < 8; ++j) {
       GAUSSWEEP_UNROLL
-      for (int j = 0; j < 8; ++j) {
-        GAUSSWEEP_UNROLL
-        for (int e = 0; e < 4; ++e) rest_[j][e] = x_[column(j, e) * Stride + row(e)];
-      }
+      for (int e = 0; e < 4; ++e) rest_[j][e] = x_[column(j, e) * Stride + row(e)];
     }
   }
   /// Columns 8m to 8m + 7, m the one after the last call's. store(row, column, element) gets each besides.
   template <class Store>
   __device__ __forceinline__ void solve(int m, const T* triangle, const T* inverses, Store store) {
-    if constexpr (on_tensor_cores) {
-      const int g = lane_ / 4, t = lane_ % 4;
-      double solved[4] = {0, 0, 0, 0};
-      const double left[4] = {rest_[m][0], rest_[m][2], rest_[m][1], rest_[m][3]};
-      const T* const inverse = inverses + (8 * m + 2 * t) * inverse_stride + g;
-      const double right[2] = {inverse[0], inverse[inverse_stride]};
-      lu::multiply_16x8(solved, left, right);
-      const double factor[4] = {-solved[0], -solved[2], -solved[1], -solved[3]};
-      const T* const below = triangle + (8 * m + 2 * t) * triangle_stride + g;
-      GAUSSWEEP_UNROLL
-      for (int j = m + 1; j < 8; ++j) {
-        const double l[2] = {below[8 * j], below[triangle_stride + 8 * j]};
-        lu::multiply_16x8(rest_[j], factor, l);
-      }
-      GAUSSWEEP_UNROLL
-      for (int e = 0; e < 4; ++e) {
-        x_[column(m, e) * Stride + row(e)] = solved[e];
-        store(row(e), column(m, e), solved[e]);
-      }
-    } else if (lane_ < 16) {
-      const int own = first_ + lane_;
-      T rest[8];
-      GAUSSWEEP_UNROLL
-      for (int i = 0; i < 8; ++i) rest[i] = x_[(8 * m + i) * Stride + own];
-      GAUSSWEEP_ROLLED
-      for (int k = 0; k < 8 * m; ++k) {
-        const T factor = -x_[k * Stride + own];
-        GAUSSWEEP_UNROLL
-        for (int i = 0; i < 8; ++i) {
-          rest[i] = std::fma(factor, triangle[k * triangle_stride + 8 * m + i], rest[i]);
-        }
-      }
-      GAUSSWEEP_UNROLL
-      for (int i = 0; i < 8; ++i) {
-        T solved = 0;
-        GAUSSWEEP_UNROLL
-        for (int k = 0; k <= i; ++k) {
-          solved = std::fma(rest[k], inverses[(8 * m + k) * inverse_stride + i], solved);
-        }
-        x_[(8 * m + i) * Stride + own] = solved;
-        store(own, 8 * m + i, solved);
-      }
+    const int g = lane_ / 4, t = lane_ % 4;
+    T solved[4] = {0, 0, 0, 0};
+    const T left[4] = {rest_[m][0], rest_[m][2], rest_[m][1], rest_[m][3]};
+    const T* const inverse = inverses + (8 * m + 2 * t) * inverse_stride + g;
+    const T right[2] = {inverse[0], inverse[inverse_stride]};
+    multiply_16x8(solved, left, right);
+    const T factor[4] = {-solved[0], -solved[2], -solved[1], -solved[3]};
+    const T* const below = triangle + (8 * m + 2 * t) * triangle_stride + g;
+    GAUSSWEEP_UNROLL
+    for (int j = m + 1; j < 8; ++j) {
+      const T l[2] = {below[8 * j], below[triangle_stride + 8 * j]};
+      multiply_16x8(rest_[j], factor, l);
+    }
+    GAUSSWEEP_UNROLL
+    for (int e = 0; e < 4; ++e) {
+      x_[column(m, e) * Stride + row(e)] = solved[e];
+      store(row(e), column(m, e), solved[e]);
     }
   }
 
  private:
-  static constexpr bool on_tensor_cores = sizeof(T) == sizeof(double);
   /// Of a 16 x 8 tile a lane has row g, columns 2t and 2t + 1, and the same of row g + 8.
   __device__ __forceinline__ int row(int e) const { return first_ + lane_ / 4 + e / 2 * 8; }
   __device__ __forceinline__ int column(int j, int e) const { return 8 * j + 2 * (lane_ % 4) + e % 2; }

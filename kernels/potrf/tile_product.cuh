@@ -1,6 +1,6 @@
 #pragma once
 /// Products of tiles of 64 rows as a thread block does them: pieces of 16 columns go through shared memory,
-/// some of them on their way while one is multiplied; doubles on tensor cores.
+/// some of them on their way while one is multiplied. All on tensor cores, floats as two TF32 numbers each.
 ///
 /// A block has 256 threads. A result of Rows x Columns lies in its warps' registers, a part of 16 Strips x 32
 /// each. Which rows and columns of it a lane has is the same in both precisions, g = lane / 4, t = lane % 4:
@@ -21,8 +21,66 @@ constexpr int depth = 16;  ///< columns of a piece
 constexpr int pieces_of_a_tile = order / depth;
 
 /// Elements between two columns of a piece of so many rows: lanes of a load meet in no bank.
+template <class T>
 constexpr int stride_of(int rows) {
-  return rows + 4;
+  return rows + 32 / static_cast<int>(sizeof(T));
+}
+
+using lu::load_two;
+__device__ __forceinline__ void load_two(const float* from, float& first, float& second) {
+#ifdef __CUDA_ARCH__
+  const float2 both = *reinterpret_cast<const float2*>(from);
+  first = both.x;
+  second = both.y;
+#else
+  first = from[0];
+  second = from[1];
+#endif
+}
+
+#ifdef __CUDA_ARCH__
+/// x is nearly first + second, both as TF32 has them (10 bits behind the leading one; of what is behind
+/// second's tensor cores take no notice).
+__device__ __forceinline__ void split_tf32(float x, unsigned& first, unsigned& second) {
+  first = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;
+  second = __float_as_uint(x - __uint_as_float(first));
+}
+__device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+#endif
+
+/// D += A B, 16 x 8, with 8 columns of A, as in triangle_tiles.cuh: rows g and g + 8 of A in two columns, the
+/// same two rows of B. Of two numbers' four products the smallest is left out.
+using lu::multiply_16x8;
+__device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
+#ifdef __CUDA_ARCH__
+  unsigned a_first[4], a_second[4], b_first[2], b_second[2];
+  GAUSSWEEP_UNROLL
+  for (int i = 0; i < 4; ++i) split_tf32(a[i], a_first[i], a_second[i]);
+  GAUSSWEEP_UNROLL
+  for (int i = 0; i < 2; ++i) split_tf32(b[i], b_first[i], b_second[i]);
+  multiply_tf32(d, a_second, b_first);
+  multiply_tf32(d, a_first, b_second);
+  multiply_tf32(d, a_first, b_first);
+#else
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int h = 0; h < 2; ++h) {
+    for (int k = 0; k < 4; ++k) {
+      float left[2], right[2];
+      for (int q = 0; q < 2; ++q) {
+        left[q] = __shfl_sync(0xffffffffu, a[2 * h + q], lane / 4 * 4 + k);
+        right[q] = __shfl_sync(0xffffffffu, b[h], (lane % 4 * 2 + q) * 4 + k);
+      }
+      for (int e = 0; e < 4; ++e) d[e] = std::fma(left[e / 2], right[e % 2], d[e]);
+    }
+  }
+#endif
 }
 
 /// Rows of one operand of a product: `given` of them are there; what would follow is read from 64 rows above.
@@ -43,8 +101,8 @@ template <class T, int Rows, int Columns, int Strips>
 struct TileProduct {
   static constexpr int warps_down = Rows / (16 * Strips);
   static_assert(warps_down * (Columns / 32) * 32 == threads, "eight warps share the result");
-  static constexpr int stride_a = stride_of(Rows);
-  static constexpr int stride_b = stride_of(Columns);
+  static constexpr int stride_a = stride_of<T>(Rows);
+  static constexpr int stride_b = stride_of<T>(Columns);
   static constexpr int piece = depth * (stride_a + stride_b);  ///< elements
 
   T sum[Strips][2][2][4];  ///< [strip][square][column's parity][2 (row's parity) + column's half]
@@ -156,19 +214,42 @@ struct TileProduct {
         }
       }
     } else {
-      const T* const own_b = b + column + 4 * t;
+#ifdef __CUDACC__
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < Depth; ++k) {
+      for (int k = 0; k < Depth; k += 8) {
+        float left_of[Strips][4], right_of[4][2];
+        GAUSSWEEP_UNROLL
+        for (int h = 0; h < 2; ++h) {
+          const int inner = k + 4 * h + t;
+          GAUSSWEEP_UNROLL
+          for (int s = 0; s < Strips; ++s) {
+            load_two(own_a + inner * StrideA + s * 16, left_of[s][2 * h], left_of[s][2 * h + 1]);
+          }
+          GAUSSWEEP_UNROLL
+          for (int square = 0; square < 2; ++square) {
+            load_two(b + column + 2 * g + inner * StrideB + square * 16, right_of[2 * square][h],
+                     right_of[2 * square + 1][h]);
+          }
+        }
         GAUSSWEEP_UNROLL
         for (int s = 0; s < Strips; ++s) {
           GAUSSWEEP_UNROLL
+          for (int e = 0; e < 4; ++e) multiply_16x8(sum[s][e / 2][e % 2], left_of[s], right_of[e]);
+        }
+      }
+#else
+      // Shuffles would take most of the time of an emulated factorisation.
+      for (int k = 0; k < Depth; ++k) {
+        for (int s = 0; s < Strips; ++s) {
           for (int e = 0; e < 16; ++e) {
             const int c = e % 4, square = e / 4 % 2, r = e / 8;
             T& value = sum[s][square][c % 2][2 * r + c / 2];
-            value = std::fma(own_a[k * StrideA + s * 16 + r], own_b[k * StrideB + square * 16 + c], value);
+            value = std::fma(own_a[k * StrideA + s * 16 + r],
+                             b[column + 4 * t + k * StrideB + square * 16 + c], value);
           }
         }
       }
+#endif
     }
   }
 

@@ -93,7 +93,9 @@ class CudaDevice final : public Device {
   explicit CudaDevice(int index) : index_(index) {
     use(index_);
     info_ = describe(index_);
-    GAUSSWEEP_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    int least = 0, greatest = 0;
+    GAUSSWEEP_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    GAUSSWEEP_CUDA_CHECK(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
   }
   ~CudaDevice() override { cudaStreamDestroy(stream_); }
   CudaDevice(const CudaDevice&) = delete;

@@ -39,6 +39,12 @@ void gemm_batch(VendorHandles& handles, Op op_a, std::int64_t m, std::int64_t n,
 void gemm_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                     const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
                     std::int64_t ldc);
+/// `count` products C = alpha A B^T + beta C of the same kind, n x k the shape of B; the operands of each are
+/// so many elements behind those of the last. `beside`: on the stream that VendorHandles::fork begins.
+void gemm_batch_of_halves(VendorHandles& handles, bool beside, std::int64_t m, std::int64_t n, std::int64_t k,
+                          float alpha, const void* a, std::int64_t lda, std::int64_t a_step, const void* b,
+                          std::int64_t ldb, std::int64_t b_step, float beta, float* c, std::int64_t ldc,
+                          std::int64_t c_step, std::int64_t count);
 
 /// The triangle `uplo` of C (n x n) = alpha op(A) op(A)^T + beta C, with k the inner size.
 void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, float alpha,

@@ -48,6 +48,7 @@ Cublas load_cublas() {
 #define GAUSSWEEP_FIND(name) library.find(found.name, GAUSSWEEP_TEXT(name));
   GAUSSWEEP_CUBLAS_FUNCTIONS(GAUSSWEEP_FIND)
   library.find(found.cublasGemmEx, "cublasGemmEx");
+  library.find(found.cublasGemmStridedBatchedEx, "cublasGemmStridedBatchedEx");
 #if CUBLAS_VERSION >= 130100
   library.find_if_there(found.cublasSetEmulationStrategy, "cublasSetEmulationStrategy");
 #endif

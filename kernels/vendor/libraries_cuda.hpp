@@ -52,6 +52,11 @@ struct Cublas {
                                  const void*, const void*, cudaDataType, int, const void*, cudaDataType, int,
                                  const void*, void*, cudaDataType, int, cublasComputeType_t,
                                  cublasGemmAlgo_t) = nullptr;
+  cublasStatus_t (*cublasGemmStridedBatchedEx)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
+                                               int, const void*, const void*, cudaDataType, int, long long,
+                                               const void*, cudaDataType, int, long long, const void*, void*,
+                                               cudaDataType, int, long long, int, cublasComputeType_t,
+                                               cublasGemmAlgo_t) = nullptr;
 #if CUBLAS_VERSION >= 130100
   cublasStatus_t (*cublasSetEmulationStrategy)(cublasHandle_t, cublasEmulationStrategy_t) = nullptr;
 #endif
