@@ -6,21 +6,14 @@
 /// solve. Needs a symmetric positive definite matrix: a pivot that is not positive gives info > 0, and the
 /// answer is then of no use; -1 where a wait between blocks was given up. Needs compute capability 9.0.
 
-#include "kernels/potrf/recursive_cholesky.cuh"
+#include "kernels/posv/direct.cuh"
 #include "kernels/tables.hpp"
-#include "kernels/trsv/block_chain.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 template <class T>
 void posv_recursive(Context& context, Operands<T>& op, const Parameters&) {
-  const std::int64_t n = op.shape.n;
-  tiles::RecursiveCholesky<T> cholesky(context, op.shape, op.a.data, op.a.ld, op.info, op.workspace);
-  auto* const solving = op.workspace.template take<std::byte>(
-      static_cast<std::int64_t>(solve_lu_workspace(n, op.shape.nrhs, sizeof(T))));
-  const MatrixView<T> both = cholesky.factor_and_mirror();
-  context.stage("potrs");
-  solve_cholesky(context, n, op.shape.nrhs, both.data, both.ld, op.b.data, op.b.ld, solving, op.info);
+  solve_directly(context, op, 0, op.workspace);
 }
 
 GAUSSWEEP_INSTANTIATE(posv_recursive)

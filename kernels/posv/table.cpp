@@ -1,13 +1,13 @@
 #include "kernels/check/judges.hpp"
 #include "kernels/getrf/small_rows.hpp"
-#include "kernels/potrf/recursive_workspace.hpp"
+#include "kernels/posv/mixed_workspace.hpp"
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
-#include "kernels/trsv/block_chain_workspace.hpp"
 
 GAUSSWEEP_DECLARE_PORTABLE(posv_recursive)
 GAUSSWEEP_DECLARE_IN(host, posv_lapack)
 GAUSSWEEP_DECLARE_CUDA(posv_cusolver)
+GAUSSWEEP_DECLARE_CUDA(posv_mixed_gmres)
 GAUSSWEEP_DECLARE_PORTABLE(posv_batched)
 
 namespace gaussweep {
@@ -56,10 +56,24 @@ Method recursive() {
   Method method =
       posv_method("recursive", "Cholesky as potrf/recursive; both solves in one launch", "gaussweep");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return tiles::workspace_bytes(shape, element) +
-           workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1);
+    return definite::direct_bytes(shape, element);
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(posv_recursive), 90);
+}
+
+Method mixed_gmres() {
+  Method method =
+      posv_method("mixed_gmres",
+                  "Cholesky in float with tensor-core products, GMRES to full precision; else as recursive",
+                  "gaussweep, after N. J. Higham, S. Pranesh, SIAM J. Sci. Comput. 43, 2021");
+  method.mixed_precision = true;
+  method.parameters = {integer_parameter("float_from", 0, 0, 65537,
+                                         "order from which on float is tried; below it, as recursive; 0: "
+                                         "where that is expected to be faster")};
+  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
+    return definite::mixed_bytes(shape, element, parameters.integer("float_from"));
+  };
+  return tuned(std::move(method), 90, GAUSSWEEP_CUDA_ENTRY(posv_mixed_gmres));
 }
 
 Method lapack() {
@@ -85,7 +99,7 @@ Method cusolver() {
 }
 
 std::vector<Method> methods() {
-  return {recursive(), batched(), lapack(), cusolver()};
+  return {recursive(), mixed_gmres(), batched(), lapack(), cusolver()};
 }
 
 }  // namespace

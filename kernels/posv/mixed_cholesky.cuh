@@ -1,0 +1,219 @@
+#pragma once
+/// The factor of posv/mixed_gmres: Cholesky of the scaled matrix in float.
+///
+/// R = C scales the diagonal by powers of two to [1/2, 2). No other element is larger then. A little is added
+/// to the diagonal, above what rounding takes away: a matrix with a few tiny eigenvalues keeps pivots that
+/// are positive, and each of these costs an iteration instead of the factor. (N. J. Higham, S. Pranesh,
+/// Exploiting lower precision arithmetic in solving symmetric positive definite linear systems and least
+/// squares problems, SIAM J. Sci. Comput. 43, 2021)
+
+#include <functional>
+
+#include "kernels/mixed/factors.cuh"
+#include "kernels/posv/mixed_workspace.hpp"
+#include "kernels/potrf/split_updates.cuh"
+#include "kernels/trsv/block_chain.hpp"
+
+namespace gaussweep::cuda::mixed {
+
+constexpr int square = 32;  ///< order of a tile of scale_symmetric
+
+/// R and C, and the largest of its reciprocals.
+template <class T>
+__global__ void __launch_bounds__(group)
+    scale_by_diagonal(const T* a, std::int64_t lda, int n, double* row_scale, double* column_scale,
+                      Scalars* found) {
+  const int i = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
+  const double scale = i < n ? tiles::root_scale(static_cast<double>(a[i + i * lda])) : 1.0;
+  raise(&found->columns, i < n ? 1 / scale : 0.0);
+  if (i < n) row_scale[i] = column_scale[i] = scale;
+}
+
+/// Of a symmetric matrix of order n, of which one triangle is given, the other one, if it is to be
+/// `mirrored`; the scaled matrix's lower triangle in float at `out`, ld_out x ld_out, continued by an
+/// identity; and, of each tile of columns apart, ld_out apart, the sums of the rows of |A|, then those of the
+/// squares of A C beside the diagonal. A block takes a tile and its mirror image.
+template <class T>
+__global__ void __launch_bounds__(256)
+    scale_symmetric(T* a, std::int64_t lda, int n, bool upper, bool mirrored, const double* scale,
+                    float shift, float* out, std::int64_t ld_out, double* sums) {
+  __shared__ T tile[square][square + 1];
+  __shared__ double scales[2][square];  // of the tile's rows, and its columns
+  if (blockIdx.y > blockIdx.x) return;
+  const bool diagonal = blockIdx.x == blockIdx.y;
+  const int first_row = static_cast<int>(blockIdx.x) * square;
+  const int first_column = static_cast<int>(blockIdx.y) * square;
+  const int x = static_cast<int>(threadIdx.x) % square, y = static_cast<int>(threadIdx.x) / square;
+  constexpr int step = 256 / square;
+  if (y < 2) {
+    const int i = (y == 0 ? first_row : first_column) + x;
+    scales[y][x] = i < n ? scale[i] : 1.0;
+  }
+  // x runs along the columns of memory.
+#pragma unroll
+  for (int k = y; k < square; k += step) {
+    const int r = upper ? k : x, c = upper ? x : k;
+    const int i = first_row + r, j = first_column + c;
+    if (i < j) continue;
+    const T value = i < n ? a[upper ? j + i * lda : i + j * lda] : T(0);
+    tile[r][c] = value;
+    if (diagonal) tile[c][r] = value;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int k = y; k < square; k += step) {
+    const int r = upper ? x : k, c = upper ? k : x;
+    const int i = first_row + r, j = first_column + c;
+    if (mirrored && i > j && i < n) a[upper ? i + j * lda : j + i * lda] = tile[r][c];
+  }
+#pragma unroll
+  for (int k = y; k < square; k += step) {
+    const int i = first_row + x, j = first_column + k;
+    if (i < j) continue;
+    float value = i == j ? 1.0f : 0.0f;
+    if (i < n) {
+      value = static_cast<float>(static_cast<double>(tile[x][k]) * scales[0][x] * scales[1][k]);
+      if (i == j) value += shift;
+    }
+    out[i + j * ld_out] = value;
+  }
+  // Four threads a row of the tile, or a column.
+  const bool of_row = threadIdx.x < 4 * square;
+  const int own = static_cast<int>(threadIdx.x) / 4 % square;
+  double sum = 0, squares = 0;
+#pragma unroll
+  for (int k = static_cast<int>(threadIdx.x) % 4; k < square; k += 4) {
+    const auto value = static_cast<double>(of_row ? tile[own][k] : tile[k][own]);
+    const double scaled = value * scales[of_row ? 1 : 0][k];
+    sum += std::fabs(value);
+    squares = std::fma(scaled, diagonal && k == own ? 0.0 : scaled, squares);
+  }
+  for (int d = 2; d > 0; d /= 2) {
+    sum += __shfl_xor_sync(0xffffffffu, sum, d);
+    squares += __shfl_xor_sync(0xffffffffu, squares, d);
+  }
+  if (threadIdx.x % 4 != 0 || (diagonal && !of_row)) return;
+  const std::int64_t place =
+      own + (of_row ? first_row + blockIdx.y * ld_out : first_column + blockIdx.x * ld_out);
+  sums[place] = sum;
+  sums[place + ld_out * (ld_out / square)] = squares;
+}
+
+/// The largest sum of a row, and the largest sum of the scaled matrix's squares beside the diagonal. A block
+/// takes 32 rows, a warp every eighth of their sums.
+static __global__ void __launch_bounds__(group)
+    largest_sums(const double* sums, std::int64_t ld, int n, const double* scale, Scalars* found) {
+  constexpr int warps = group / 32;
+  __shared__ double part[2][warps][32];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int row = static_cast<int>(blockIdx.x) * 32 + lane;
+  const int tiles = static_cast<int>(ld) / square;
+  double sum = 0, squares = 0;
+#pragma unroll 4
+  for (int t = warp; t < tiles; t += warps) {
+    sum += sums[row + t * ld];
+    squares += sums[row + (tiles + t) * ld];
+  }
+  part[0][warp][lane] = sum;
+  part[1][warp][lane] = squares;
+  __syncthreads();
+  if (warp != 0) return;
+  for (int w = 1; w < warps; ++w) {
+    sum += part[0][w][lane];
+    squares += part[1][w][lane];
+  }
+  const double factor = row < n ? scale[row] : 0.0;
+  raise(&found->norm_of_a, sum);
+  raise(&found->beside_diagonal, squares * factor * factor);
+}
+
+template <class T>
+class CholeskyFactors {
+ public:
+  static constexpr bool unit = false;  ///< the diagonal of the lower one
+  static constexpr bool symmetric = true;
+  static constexpr int patience = 4;  ///< iterations that are worth while
+  static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::tiles::padded(n); }
+
+  /// `mirrored`: A's other triangle is filled too; `memory`: what definite::refinement_bytes has beside
+  /// mixed::iteration_bytes.
+  CholeskyFactors(const System<T>& system, Uplo uplo, bool mirrored, Workspace& memory)
+      : system_(system),
+        uplo_(uplo),
+        mirrored_(mirrored),
+        memory_(memory),
+        info_(memory.take<int>(1)),
+        next_question_(system.n / 8) {}
+
+  bool upper() const { return uplo_ == Uplo::upper; }
+  bool mirrored() const { return mirrored_; }
+
+  /// Scales and factors. False where refinement is not worth trying: something is not finite or out
+  /// of range, a pivot is not positive, or a sample tells of many tiny eigenvalues.
+  bool make(Scalars& measured) {
+    const System<T>& s = system_;
+    Context& context = s.context;
+    context.stage("scale");
+    context.device.fill(s.scalars, 0, sizeof(Scalars));
+    simt::launch(context, scale_by_diagonal<T>, dim3(s.blocks), dim3(group), 0, s.a.data, s.a.ld, s.n,
+                 s.row_scale, s.column_scale, s.scalars);
+    s.take_sample(s.a.data, s.a.ld, upper() ? Given::upper : Given::lower, s.row_scale, low_pivot);
+    measured = s.read();
+    if (!s.has_few_low_pivots(measured)) return false;
+    context.stage("scale");
+    const auto tiles_down = static_cast<unsigned>(s.ld / square);
+    double* const sums = s.wide;  // what is before `narrow` is free
+    simt::launch(context, scale_symmetric<T>, dim3(tiles_down, tiles_down), dim3(256), 0, s.a.data, s.a.ld,
+                 s.n, upper(), mirrored_, s.row_scale, shift, s.narrow, s.ld, sums);
+    simt::launch(context, largest_sums, dim3(tiles_down), dim3(group), 0, sums, s.ld, s.n, s.row_scale,
+                 s.scalars);
+    measured = s.read();
+    measured.scale_of_rows = 1 / value_of(measured.columns);
+    if (!s.is_in_range(measured)) return false;
+    context.device.fill(info_, 0, sizeof(int));
+    // Where eigenvalues are about 1, no more than that is subtracted from any element.
+    const bool plain = value_of(measured.beside_diagonal) <= small_updates && measured.smallest_sampled > 0.5;
+    tiles::SplitUpdates updates(context, s.n, memory_, plain);
+    tiles::RecursiveCholesky<float, tiles::SplitUpdates> cholesky(
+        context, definite::padded_shape(s.n), s.narrow, s.ld, info_, memory_, tiles::widths_of_halves());
+    if (!cholesky.factor(updates, [this](int columns) { return is_positive(columns); })) return false;
+    cholesky.mirror();
+    return failed_at() == 0;
+  }
+
+  /// Rows stay where they are.
+  const int* rows() const { return nullptr; }
+
+  /// Replaces z by the answer of the system of these factors.
+  template <class F>
+  void solve(const F* factors, F* z, std::int64_t nrhs) {
+    solve_cholesky(system_.context, system_.n, nrhs, factors, system_.ld, z, system_.ld, system_.solving,
+                   info_);
+  }
+
+ private:
+  /// Looks now and then, while most of the work is still to do.
+  bool is_positive(int columns) {
+    if (columns < next_question_ || 8 * columns > 5 * system_.n) return true;
+    next_question_ += system_.n / 8;
+    return failed_at() == 0;
+  }
+  int failed_at() const {
+    int column = 0;
+    system_.context.device.to_host(&column, info_, sizeof(column));
+    return column;
+  }
+
+  static constexpr float shift = 0x1p-20f;
+  static constexpr double small_updates = 0x1p-8;
+  static constexpr double low_pivot = -6;  ///< log2, of the sample: beside this factor iterations are dear
+
+  System<T> system_;
+  Uplo uplo_;
+  bool mirrored_;
+  Workspace& memory_;
+  int* info_;
+  int next_question_;
+};
+
+}  // namespace gaussweep::cuda::mixed

@@ -1,0 +1,277 @@
+// posv/mixed_gmres and potrf/halves: what they refine, where that is given up, and that a factor by halves is
+// as exact as one of floats whatever the scale. float_from is 1 here unless a test says otherwise.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/check/check.hpp"
+#include "kernels/matrix/condition.hpp"
+#include "tests/gpu/on_gpu.hpp"
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+class DefiniteSystems : public OnGpu {
+ protected:
+  void SetUp() override { require(90); }
+
+  static std::int64_t order() { return small() ? 290 : 1101; }
+  template <class T>
+  static Inputs<T> spd(std::int64_t n, std::int64_t nrhs = 1, Uplo uplo = Uplo::lower,
+                       const char* problem = "posv") {
+    return make_inputs<T>(Problem::named(problem), {n, n, n, nrhs, uplo}, MatrixKind::spd);
+  }
+  /// Eigenvalues 1, …, 1 / condition: one of them small, all others 1 (mode 2), or a geometric sequence (3).
+  static Inputs<double> conditioned(std::int64_t n, double condition, int mode) {
+    Inputs<double> inputs = spd<double>(n);
+    MatrixSpec spec;
+    spec.kind = MatrixKind::condition;
+    spec.rows = spec.cols = n;
+    spec.condition = condition;
+    spec.mode = mode;
+    const std::vector<double> eigenvalues = singular_values(spec);
+    std::fill(inputs.a.data.begin(), inputs.a.data.end(), 0.0);
+    for (std::int64_t i = 0; i < n; ++i) inputs.a(i, i) = eigenvalues[static_cast<std::size_t>(i)];
+    std::mt19937 engine(static_cast<unsigned>(n));
+    for (int k = 0; k < 3; ++k) reflect(inputs.a, engine);
+    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
+    return inputs;
+  }
+  /// A = H A H with a random reflector H = I - 2 v v^T, as A - v w^T - w v^T.
+  static void reflect(HostMatrix<double>& a, std::mt19937& engine) {
+    const std::int64_t n = a.rows;
+    std::normal_distribution<double> normal;
+    std::vector<double> v(static_cast<std::size_t>(n)), w(v.size(), 0);
+    double squares = 0;
+    for (double& value : v) squares += std::pow(value = normal(engine), 2);
+    for (double& value : v) value /= std::sqrt(squares);
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = 0; i < n; ++i)
+        w[static_cast<std::size_t>(i)] += a(i, j) * v[static_cast<std::size_t>(j)];
+    }
+    double product = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) product += v[i] * w[i];
+    for (std::size_t i = 0; i < v.size(); ++i) w[i] = 2 * (w[i] - product * v[i]);
+    for (std::int64_t j = 0; j < n; ++j) {
+      const double v_j = v[static_cast<std::size_t>(j)], w_j = w[static_cast<std::size_t>(j)];
+      for (std::int64_t i = 0; i < n; ++i) {
+        const auto r = static_cast<std::size_t>(i);
+        a(i, j) -= v[r] * w_j + w[r] * v_j;
+      }
+    }
+  }
+
+  template <class T>
+  Answer<T> run(const Method& method, const Inputs<T>& inputs) {
+    return run_method(*context, method, inputs, defaults(method));
+  }
+  template <class T>
+  Answer<T> run(const char* id, const Inputs<T>& inputs) {
+    return run(row_of(registry, id), inputs);
+  }
+  template <class T>
+  double ratio(const char* id, const Inputs<T>& inputs) {
+    const Method& method = row_of(registry, id);
+    return check(method, inputs, run(method, inputs)).ratio;
+  }
+
+  /// Refined, and as right as the vendor's answer, which of large matrices is not made. How many iterations
+  /// it took.
+  template <class T>
+  std::int64_t expect_refined(const Inputs<T>& inputs) {
+    const Answer<T> ours = run(mixed, inputs);
+    const IterationReport report = context->report;
+    EXPECT_EQ(report.convergence, Convergence::converged);
+    EXPECT_GT(report.iterations, 0);
+    EXPECT_EQ(ours.info, 0);
+    const std::int64_t n = inputs.shape.n;
+    const double theirs = n > 2000 ? 0 : ratio("posv/cusolver", inputs);
+    EXPECT_LE(check(mixed, inputs, ours).ratio, std::max(3 * theirs, 8.0 / static_cast<double>(n)));
+    return report.iterations;
+  }
+  /// Given up: the answer of posv/recursive to the bit. How many iterations were in vain.
+  template <class T>
+  std::int64_t expect_direct(const Inputs<T>& inputs) {
+    const Answer<T> ours = run(mixed, inputs);
+    const std::int64_t in_vain = context->report.iterations;
+    EXPECT_EQ(context->report.convergence, Convergence::none);
+    const Answer<T> direct = run("posv/recursive", inputs);
+    EXPECT_EQ(ours.info, direct.info);
+    EXPECT_TRUE(direct.info != 0 || same_values(ours, direct));
+    return in_vain;
+  }
+
+  const Method mixed = [this] {
+    Method method = row_of(registry, "posv/mixed_gmres");
+    method.parameters[0].fallback = std::int64_t{1};
+    return method;
+  }();
+};
+
+class DefiniteSizes : public DefiniteSystems, public testing::WithParamInterface<std::int64_t> {
+ protected:
+  void SetUp() override {
+    DefiniteSystems::SetUp();
+    if (small() && GetParam() > 300) GTEST_SKIP() << "small sizes only";
+  }
+  static Uplo one() { return GetParam() % 2 == 0 ? Uplo::lower : Uplo::upper; }
+  static Uplo other() { return one() == Uplo::lower ? Uplo::upper : Uplo::lower; }
+};
+
+TEST_P(DefiniteSizes, AreRefined) {
+  expect_refined(spd<double>(GetParam(), 1, one()));
+  expect_refined(spd<float>(GetParam(), 1, other()));
+  if (GetParam() > 2000) return;
+  expect_refined(spd<double>(GetParam(), 1, other()));
+  expect_refined(spd<float>(GetParam(), 1, one()));
+}
+
+TEST_P(DefiniteSizes, FactorsByHalvesAreAsExactAsTheVendors) {
+  const Inputs<float> inputs = spd<float>(GetParam(), 1, one(), "potrf");
+  EXPECT_LE(ratio("potrf/halves", inputs), std::max(3 * ratio("potrf/cusolver", inputs), 0.01));
+}
+
+// 3072 is one launch; from 3073 on blocks of 1024 columns: 3200 with a short last one, 5000 with short
+// squares.
+INSTANTIATE_TEST_SUITE_P(All, DefiniteSizes,
+                         testing::Values(1, 2, 33, 65, 290, 1101, 3072, 3073, 3200, 4101, 5000));
+
+/// Rows and columns scaled by powers of two: so is the factor, bit by bit.
+TEST_F(DefiniteSystems, FactorsByHalvesAreScaledAsTheMatrixIs) {
+  const std::int64_t n = small() ? 290 : 3300;
+  for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+    Inputs<float> inputs = spd<float>(n, 1, uplo, "potrf");
+    const Answer<float> plain = run("potrf/halves", inputs);
+    const auto exponent = [](std::int64_t i) { return static_cast<int>(i * 37 % 101) - 50; };
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = 0; i < n; ++i)
+        inputs.a(i, j) = std::ldexp(inputs.a(i, j), exponent(i) + exponent(j));
+    }
+    const Answer<float> scaled = run("potrf/halves", inputs);
+    ASSERT_EQ(scaled.info, 0);
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = j; i < n; ++i) {
+        const bool lower = uplo == Uplo::lower;
+        const float before = lower ? plain.x(i, j) : plain.x(j, i);
+        ASSERT_EQ(lower ? scaled.x(i, j) : scaled.x(j, i), std::ldexp(before, exponent(i))) << i << ", " << j;
+      }
+    }
+  }
+}
+
+TEST_F(DefiniteSystems, SaysWhichPivotIsNotPositive) {
+  for (const std::int64_t n : {65, 640, 4200}) {
+    if (n > 100 && small()) break;
+    for (const std::int64_t bad : {std::int64_t{0}, n / 2, n - 1}) {
+      if (n > 1000 && bad != n / 2) continue;
+      const Uplo uplo = bad == 0 ? Uplo::upper : Uplo::lower;
+      Inputs<double> inputs = spd<double>(n, 1, uplo);
+      inputs.a(bad, bad) = -1;
+      EXPECT_EQ(run(mixed, inputs).info, bad + 1) << n;
+      Inputs<float> factored = spd<float>(n, 1, uplo, "potrf");
+      factored.a(bad, bad) = -1;
+      EXPECT_EQ(run("potrf/halves", factored).info, bad + 1) << n;
+    }
+  }
+}
+
+TEST_F(DefiniteSystems, ConditionsThatFloatCanBearAreRefined) {
+  for (const double condition : {1e2, 1e3}) {
+    SCOPED_TRACE(condition);
+    EXPECT_LE(expect_refined(conditioned(order(), condition, 3)), 10);
+  }
+  EXPECT_LE(expect_refined(conditioned(order(), 1e6, 2)), 10);
+  if (small()) return;
+  EXPECT_LE(expect_refined(conditioned(4101, 1e5, 3)), 10);
+}
+
+/// In float its pivot is only what was added to the diagonal.
+TEST_F(DefiniteSystems, OneTinyEigenvalueIsRefined) {
+  for (const double condition : {1e8, 1e12, 1e14}) {
+    SCOPED_TRACE(condition);
+    EXPECT_LE(expect_refined(conditioned(order(), condition, 2)), 20);
+  }
+  if (small()) return;
+  expect_refined(conditioned(4101, 1e12, 2));
+}
+
+TEST_F(DefiniteSystems, ConditionsBeyondFloatAreSolvedDirectly) {
+  for (const double condition : {1e8, 1e12}) EXPECT_EQ(expect_direct(conditioned(order(), condition, 3)), 0);
+  for (const MatrixKind kind : {MatrixKind::hilbert, MatrixKind::cauchy}) {
+    expect_direct(make_inputs<double>(Problem::named("posv"), {300, 300, 300, 1, Uplo::lower}, kind));
+  }
+}
+
+/// By the same rows and columns, over twelve decades each; and beyond what float holds.
+TEST_F(DefiniteSystems, GradedMatricesAreRefined) {
+  const std::int64_t n = order();
+  for (const int decades : {12, 60}) {
+    Inputs<double> inputs = spd<double>(n);
+    for (std::int64_t j = 0; j < n; ++j) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        inputs.a(i, j) *=
+            std::exp2(-std::round(decades * 3.3 * static_cast<double>(i) / static_cast<double>(n)) -
+                      std::round(decades * 3.3 * static_cast<double>(j) / static_cast<double>(n)));
+      }
+    }
+    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
+    if (decades == 12) {
+      expect_refined(inputs);
+    } else {
+      const Answer<double> ours = run(mixed, inputs);
+      EXPECT_LE(check(mixed, inputs, ours).ratio, 0.1);
+    }
+  }
+}
+
+TEST_F(DefiniteSystems, ElementsAtTheEndOfTheRangeAreSolvedDirectly) {
+  Inputs<double> inputs = spd<double>(100);
+  for (double& element : inputs.a.data) element = std::ldexp(element, 1000);
+  EXPECT_EQ(expect_direct(inputs), 0);
+}
+
+TEST_F(DefiniteSystems, WhatIsNotANumberIsSeen) {
+  Inputs<double> inputs = spd<double>(order());
+  inputs.a(50, 20) = std::numeric_limits<double>::quiet_NaN();
+  run(mixed, inputs);
+  EXPECT_EQ(context->report.convergence, Convergence::none);
+  inputs = spd<double>(order());
+  inputs.b(7, 0) = std::numeric_limits<double>::quiet_NaN();
+  const Answer<double> ours = run(mixed, inputs);
+  EXPECT_EQ(context->report.convergence, Convergence::none);
+  EXPECT_TRUE(std::isnan(ours.x(7, 0)));
+}
+
+TEST_F(DefiniteSystems, SeveralRightHandSidesAreRefined) {
+  for (const std::int64_t nrhs : {2, 5, 9, 64, 70}) {
+    expect_refined(spd<double>(order(), nrhs));
+    expect_refined(spd<float>(order(), nrhs, Uplo::upper));
+  }
+}
+
+TEST_F(DefiniteSystems, BelowFloatFromItIsRecursive) {
+  const Inputs<double> inputs = spd<double>(order());
+  const Method& row = row_of(registry, "posv/mixed_gmres");
+  const Answer<double> ours = run(row, inputs);
+  EXPECT_EQ(context->report.convergence, Convergence::none);
+  EXPECT_TRUE(same_values(ours, run("posv/recursive", inputs)));
+}
+
+TEST_F(DefiniteSystems, RunsAgreeToTheBit) {
+  const Inputs<double> inputs = spd<double>(small() ? 200 : 4101);
+  const Answer<double> first = run(mixed, inputs);
+  const std::vector<double> history = context->report.history;
+  EXPECT_TRUE(same_values(first, run(mixed, inputs)));
+  EXPECT_EQ(context->report.history, history);
+}
+
+}  // namespace
+}  // namespace gaussweep
