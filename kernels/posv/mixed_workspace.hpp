@@ -39,17 +39,17 @@ inline double direct_ms(double n, std::int64_t nrhs) {
                               : 1.6 * eights);
 }
 
-/// The same with factors in float and four iterations.
+/// The same with a factor in float and five iterations.
 inline double refined_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;
-  constexpr double iterations = 4;
-  double all = 0.0018 * square * thousands + 0.22 * thousands + 0.012 * square + 0.3;
+  constexpr double iterations = 5;
+  double all = 0.0018 * square * thousands + 0.012 * square + 0.25 * thousands + 0.5;
   for (std::int64_t done = 0; done < nrhs; done += mixed::most_at_once) {
     const auto count = static_cast<double>(std::min(nrhs - done, mixed::most_at_once));
-    const double apply = nrhs < mixed::products_from ? (0.036 + 0.002 * count) * thousands
+    const double apply = nrhs < mixed::products_from ? (0.024 + 0.002 * count) * thousands
                                                      : 0.14 + 0.095 * thousands + 0.0015 * square;
-    all += iterations * (0.06 + 0.002 * count + apply + 0.0025 * square);
+    all += iterations * (0.08 + 0.002 * count + apply + (nrhs == 1 ? 0.0015 : 0.0036) * square);
   }
   return all;
 }

@@ -47,7 +47,7 @@ inline Widths widths_of_halves() {
   widths.one_launch = 3072;
   widths.panel = 512;
   widths.block = gaussweep::tiles::split_columns;
-  widths.beside = 48;
+  widths.beside = 64;
   return widths;
 }
 

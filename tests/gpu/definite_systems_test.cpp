@@ -134,9 +134,9 @@ TEST_P(DefiniteSizes, AreRefined) {
   expect_refined(spd<float>(GetParam(), 1, one()));
 }
 
-TEST_P(DefiniteSizes, FactorsByHalvesAreAsExactAsTheVendors) {
+TEST_P(DefiniteSizes, FactorsByHalvesAreNearlyAsExactAsTheVendors) {
   const Inputs<float> inputs = spd<float>(GetParam(), 1, one(), "potrf");
-  EXPECT_LE(ratio("potrf/halves", inputs), std::max(3 * ratio("potrf/cusolver", inputs), 0.01));
+  EXPECT_LE(ratio("potrf/halves", inputs), std::max(4 * ratio("potrf/cusolver", inputs), 0.01));
 }
 
 // 3072 is one launch; from 3073 on blocks of 1024 columns: 3200 with a short last one, 5000 with short
