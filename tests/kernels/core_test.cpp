@@ -140,7 +140,9 @@ TEST(Registry, BuiltinRows) {
     EXPECT_FALSE(method.summary.empty()) << method.id();
     EXPECT_FALSE(method.source.empty()) << method.id();
     for (const Parameter& parameter : method.parameters) EXPECT_FALSE(parameter.help.empty()) << method.id();
-    EXPECT_EQ(method.has(Precision::float64), method.variant != "halves") << method.id();
+    // Of a row that this build lacks nobody knows.
+    const bool here = method.cuda || method.emulated || method.host;
+    EXPECT_EQ(method.has(Precision::float64), !here || method.variant != "halves") << method.id();
   }
   for (const char* id : {"gesv/gauss_serial", "gesv/gauss_block", "gesv/gauss_cyclic_halving",
                          "gesv/gauss_cyclic_decrement", "gesv/lapack", "gesv/cusolver"}) {
