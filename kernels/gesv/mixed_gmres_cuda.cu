@@ -27,8 +27,8 @@
 /// the direct way; `info` is then that of gesv/recursive, else 0. n <= 65536. Needs compute capability 9.0.
 
 #include "kernels/gesv/mixed_lu.cuh"
+#include "kernels/gesv/mixed_refinement.cuh"
 #include "kernels/gesv/mixed_workspace.hpp"
-#include "kernels/mixed/refinement.cuh"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::cuda {

@@ -4,9 +4,9 @@
 /// R and C bring the largest element of every row, then of every column, to [1, 2). Sums go over slices of
 /// columns, and then over these in their order: the same bits in every run.
 
+#include "kernels/gesv/mixed_factors.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
 #include "kernels/getrf/split_products.cuh"
-#include "kernels/mixed/factors.cuh"
 #include "kernels/trsv/block_chain.hpp"
 
 namespace gaussweep::cuda::mixed {

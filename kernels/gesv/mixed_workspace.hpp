@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/gesv/mixed_common.hpp"
 #include "kernels/getrf/recursive_workspace.hpp"
-#include "kernels/mixed/workspace.hpp"
 
 namespace gaussweep::mixed {
 

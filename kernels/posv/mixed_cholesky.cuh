@@ -9,7 +9,7 @@
 
 #include <functional>
 
-#include "kernels/mixed/factors.cuh"
+#include "kernels/gesv/mixed_factors.cuh"
 #include "kernels/posv/mixed_workspace.hpp"
 #include "kernels/potrf/split_updates.cuh"
 #include "kernels/trsv/block_chain.hpp"

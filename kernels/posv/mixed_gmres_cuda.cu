@@ -17,7 +17,7 @@
 /// of posv/recursive. The report is as that of gesv/mixed_gmres; `info` is that of the direct way where it
 /// was taken, else 0. Needs compute capability 9.0.
 
-#include "kernels/mixed/refinement.cuh"
+#include "kernels/gesv/mixed_refinement.cuh"
 #include "kernels/posv/direct.cuh"
 #include "kernels/posv/mixed_cholesky.cuh"
 #include "kernels/tables.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/mixed/workspace.hpp"
+#include "kernels/gesv/mixed_common.hpp"
 #include "kernels/potrf/recursive_workspace.hpp"
 
 namespace gaussweep::definite {

@@ -1,6 +1,6 @@
-// The small part of GMRES, kernels/mixed/krylov.hpp.
+// The small part of GMRES, kernels/gesv/krylov.hpp.
 
-#include "kernels/mixed/krylov.hpp"
+#include "kernels/gesv/krylov.hpp"
 
 #include <gtest/gtest.h>
 

@@ -56,7 +56,7 @@ class Helper(SweepTest):
 
     def test_nothing_hangs_where_no_memory_can_be_mapped(self):
         def limited():
-            resource.setrlimit(resource.RLIMIT_AS, (200000 << 10, 200000 << 10))
+            resource.setrlimit(resource.RLIMIT_AS, (220000 << 10, 220000 << 10))
 
         for words in (["--version"], ["methods"], ["devices", "--untouched"], ["plan", self.plan(PLAN)]):
             done = subprocess.run(

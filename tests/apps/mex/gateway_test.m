@@ -62,6 +62,7 @@ arguments = argv ();
 addpath (arguments{1});
 rand ('twister', 20110901);
 types = {'double', 'single'};
+precisions = {'double', 'float'};
 
 % The library's methods, by every way to name them, on general matrices.
 for t = 1:2
@@ -124,6 +125,9 @@ for i = 1:numel (rows)
     continue
   end
   for t = 1:2
+    if (! any (strcmp (precisions{t}, cellstr (row.precisions))))
+      continue
+    end
     A = fit_matrix (34, types{t});
     b = cast (rand (34, 2), types{t});
     switch (row.problem)

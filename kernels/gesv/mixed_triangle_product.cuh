@@ -1,7 +1,7 @@
 #pragma once
 /// The product of an iteration with a symmetric matrix of which one triangle is read, once.
 
-#include "kernels/mixed/vectors.cuh"
+#include "kernels/gesv/mixed_vectors.cuh"
 
 namespace gaussweep::cuda::mixed {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/mixed/steps.cuh"
+#include "kernels/gesv/mixed_steps.cuh"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::cuda::mixed {

@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/mixed/factors.cuh"
-#include "kernels/mixed/krylov.hpp"
-#include "kernels/mixed/triangle_product.cuh"
-#include "kernels/mixed/vectors.cuh"
+#include "kernels/gesv/krylov.hpp"
+#include "kernels/gesv/mixed_factors.cuh"
+#include "kernels/gesv/mixed_triangle_product.cuh"
+#include "kernels/gesv/mixed_vectors.cuh"
 #include "kernels/trsv/block_products.cuh"
 
 namespace gaussweep::cuda::mixed {

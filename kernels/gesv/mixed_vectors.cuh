@@ -6,7 +6,7 @@
 /// side. Sums go over slices of columns, or groups of 256 rows, and then over these in their order: the same
 /// bits in every run.
 
-#include "kernels/mixed/steps.cuh"
+#include "kernels/gesv/mixed_steps.cuh"
 
 namespace gaussweep::cuda::mixed {
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/mixed/workspace.hpp"
+#include "kernels/gesv/mixed_common.hpp"
 
 namespace gaussweep::cuda::mixed {
 
