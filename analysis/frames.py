@@ -81,7 +81,7 @@ def facets(records, x="size"):
                 order = part.groupby("matrix_name")["size"].median().reset_index().sort_values(["size", "matrix_name"])
                 names = order["matrix_name"].to_list()
                 places = part["matrix_name"].map({name: i for i, name in enumerate(names)})
-                yield words, part.assign(place=places), {"x": "place", "names": names}
+                yield words, part.assign(place=places), {"x": "place", "names": [brief(name) for name in names]}
             else:
                 yield words, part, {"x": x}
 
@@ -114,6 +114,12 @@ def _split(rows, by=("matrix_name", "operands")):
                     yield ", ".join(w for w in (value, words) if w), piece
             return
     yield "", rows
+
+
+def brief(name):
+    """A matrix's name for narrow places: "condition=1e+08 mode=2" says what kind it is."""
+    kind, _, rest = name.partition(" ")
+    return rest if rest.startswith(kind + "=") else name
 
 
 def over(rows, name, title, ylabel, y, low=None, high=None, others=False, **more):

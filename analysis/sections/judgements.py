@@ -1,5 +1,6 @@
 """The map of verdicts: methods by matrices, where several matrices were tried."""
 
+from ..frames import brief
 from ..page import number, text
 
 LEAST_MATRICES = 3
@@ -28,7 +29,7 @@ def _map(page, precision, rows):
     share = (cells["passed"] / cells["trials"]).unstack()
     methods = share.mean(axis=1).sort_values(ascending=False, kind="stable").index
     matrices = share.mean().sort_values(ascending=False, kind="stable").index
-    head = "".join(f'<th scope="col"><span>{text(name)}</span></th>' for name in matrices)
+    head = "".join(f'<th scope="col"><span>{text(brief(name))}</span></th>' for name in matrices)
     body = ""
     for method in methods:
         body += f'<tr><th scope="row" style="--m:var(--c{page.methods.get(method, 0)})">{text(method)}</th>'
