@@ -152,7 +152,7 @@
       });
     };
     const xAxis = plot.names
-      ? { splits: () => plot.names.map((_, i) => i), filter: (u, t) => t, rotate: -60, size: plot.names.some((n) => n.length > 16) ? 138 : 96, labelSize: 0, label: null,
+      ? { splits: () => plot.names.map((_, i) => i), filter: (u, t) => t, rotate: -60, size: plot.names.some((n) => n.length > 16) ? 156 : 96, labelSize: 0, label: null,
         values: (u, ticks) => ticks.map((i) => plot.names.length > 46 && i % Math.ceil(plot.names.length / 46) ? "" : plot.names[i].slice(0, 24)) }
       : plot.ticks ? { splits: measured, filter: (u, t) => t, values: (u, t) => t.map(String) } : { values: (u, t) => t.map((v) => v === null ? "" : number(v)) };
     const wide = box.clientWidth;
