@@ -231,6 +231,7 @@ int try_matrix(TryWords& words, const Commands& commands) {
   options.made_plan = io::parse_plan(plan.text, "try", enum_names<Problem>());
   options.backend = words.backend;
   options.time_limit = request.seconds;
+  options.order = QueueOrder::shortest_first;
   options.command_line = command_line(commands);
   std::signal(SIGPIPE, SIG_IGN);
   const int code = run_sweep(options, commands.registry);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -21,6 +22,11 @@ std::optional<Evidence> evidence_of(const io::Record& record) {
 
 bool is_unfinished(Problem problem, std::int64_t info) {
   return info > 0 && problem->zero_pivot == ZeroPivot::unfinished;
+}
+
+const char* pivot_words(Problem problem) {
+  const bool is_definite = std::count(problem->needs.begin(), problem->needs.end(), Need::spd) > 0;
+  return is_definite ? "non-positive pivot" : "zero pivot";
 }
 
 io::Status judge(const Evidence& evidence) {
@@ -46,7 +52,7 @@ std::string finding_words(const Evidence& evidence) {
   }
   std::string words;
   if (is_unfinished(evidence.problem, evidence.info)) {
-    words = fmt::format("zero or non-positive pivot {}: the method did not finish; ", evidence.info);
+    words = fmt::format("{} {}: the method did not finish; ", pivot_words(evidence.problem), evidence.info);
   } else if (evidence.info > 0) {
     words = fmt::format("zero pivot {}; ", evidence.info);
   }

@@ -28,6 +28,9 @@ std::optional<Evidence> evidence_of(const io::Record& record);
 /// positive. Not so for getrf, whose factors exist.
 bool is_unfinished(Problem problem, std::int64_t info);
 
+/// What such a method met: "zero pivot", of Cholesky "non-positive pivot".
+const char* pivot_words(Problem problem);
+
 /// Judges an answer, the first that holds:
 /// - info < 0 (the method says that its arguments were wrong): `error`;
 /// - the method did not finish: `failed`, whatever the ratio;

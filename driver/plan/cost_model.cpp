@@ -7,6 +7,7 @@
 #include "driver/base/words.hpp"
 #include "driver/plan/demand.hpp"
 #include "driver/system/clock.hpp"
+#include "driver/system/machine.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -157,7 +158,7 @@ double CostModel::first_rate(const Trial& trial, const Method& method) const {
     case Backend::emulated:
       return 2e7;
     case Backend::host:
-      return method.vendor ? 1e10 : 1e9;
+      return method.vendor ? 1e10 * usable_cpus() : 1e9;  // libraries use all of them
   }
   return 1e9;
 }

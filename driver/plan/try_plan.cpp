@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -45,6 +46,11 @@ std::vector<Problem> problems_for(const TryRequest& request, const SeenMatrix& m
   return problems_of_one_matrix(false);
 }
 
+/// An exact zero stopped the factorisation: no method solves or inverts.
+bool is_singular(const SeenMatrix& matrix) {
+  return matrix.conditioning && std::isinf(matrix.conditioning->condition);
+}
+
 bool is_requested(const TryRequest& request, const Method& method) {
   return request.methods.empty() ||
          std::any_of(request.methods.begin(), request.methods.end(),
@@ -80,7 +86,6 @@ std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const
       "name: {}\nprecision: [{}]\nrepeats: {}\nstages: never\nmatrix: {{file: {}{}}}\nsweep:\n",
       quoted(std::filesystem::path(file.path).stem().string()), joined(precisions), request.repeats,
       quoted(file.path), request.dataset.empty() ? "" : ", dataset: " + quoted(request.dataset));
-  const bool is_singular = matrix.conditioning && std::isinf(matrix.conditioning->condition);
   const Uplo uplo =
       request.uplo.value_or(matrix.facts.is_triangular() ? matrix.facts.triangle() : Uplo::lower);
   for (const Problem problem : problems) {
@@ -88,7 +93,9 @@ std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const
     for (const Candidate& candidate : candidates) {
       if (candidate.method->problem != problem) continue;
       methods.push_back(candidate.method->variant);
-      if (is_singular || !candidate.suits.known || !candidate.suits.fits) {
+      const bool may_be_singular = !matrix.conditioning || is_singular(matrix);
+      const bool may_be_in_vain = may_be_singular && problem->zero_pivot == ZeroPivot::unfinished;
+      if (may_be_in_vain || !candidate.suits.known || !candidate.suits.fits) {
         doubtful.push_back(fmt::format("{}: [pass, suspect, failed, diverged]", candidate.method->variant));
       }
     }
@@ -150,7 +157,9 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
     for (const Method& method : registry.all()) {
       if (method.problem != problem || !is_requested(request, method)) continue;
       const Suits suited = suits(matrix, method);
-      if (suited.fits || !request.methods.empty()) {
+      if (is_singular(matrix) && problem->zero_pivot == ZeroPivot::unfinished && request.methods.empty()) {
+        refusals.add(method, "the matrix is singular: nothing solves or inverts it");
+      } else if (suited.fits || !request.methods.empty()) {
         candidates.push_back({&method, suited});
       } else {
         refusals.add(method, "needs " + need_words(suited.lacks));
@@ -178,8 +187,14 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
       }
     }
     std::vector<Candidate> chosen;
+    // A system is what most come for: the library's method for it is tried whatever it takes.
+    const auto place = [&](const Candidate& c) {
+      const bool is_first = c.method->problem->second == SecondOperand::right_hand_sides && c.suits.known &&
+                            c.method == registry.reference(c.method->problem, requested, 1);
+      return std::pair(!is_first, c.seconds);
+    };
     std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+                     [&](const Candidate& a, const Candidate& b) { return place(a) < place(b); });
     double total = 0;
     for (const Candidate& candidate : candidates) {
       if (can.count(candidate.method) == 0) {

@@ -15,6 +15,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/statistics.hpp"
+#include "driver/base/words.hpp"
 #include "driver/judge/judge.hpp"
 #include "driver/plan/trial.hpp"
 #include "driver/results/identity.hpp"
@@ -200,6 +201,7 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
     std::int64_t count = 0, largest_n = 0, smallest_n = std::numeric_limits<std::int64_t>::max(),
                  not_finite = 0, unfinished = 0;
     double low = std::numeric_limits<double>::infinity(), high = 0, tolerance = Record::unknown;
+    const char* pivot = "";
   };
   enum Place { unexpected, finding, skipped };
   const auto place_of = [](const Record& r) {
@@ -226,7 +228,10 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
     entry.largest_n = std::max(entry.largest_n, r.n);
     entry.tolerance = r.tolerance;
     const auto evidence = evidence_of(r);
-    if (evidence && is_unfinished(evidence->problem, evidence->info)) ++entry.unfinished;
+    if (evidence && is_unfinished(evidence->problem, evidence->info)) {
+      ++entry.unfinished;
+      entry.pivot = pivot_words(evidence->problem);
+    }
     if (std::isfinite(r.residual_ratio)) {
       entry.low = std::min(entry.low, r.residual_ratio);
       entry.high = std::max(entry.high, r.residual_ratio);
@@ -254,8 +259,7 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
                              entry.not_finite == 1 ? "" : "s");
       }
       if (entry.unfinished > 0) {
-        cause += fmt::format("; zero or non-positive pivot in {} trial{}", entry.unfinished,
-                             entry.unfinished == 1 ? "" : "s");
+        cause += fmt::format("; {} in {}", entry.pivot, counted(entry.unfinished, "trial"));
       }
       if (status == io::Status::pass) cause += "; the plan does not expect it to pass";
     }

@@ -90,7 +90,9 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
       "{}{}{}{}{} on {}: ", task_words(any), which, row.details.empty() ? "" : ", ", printable(row.details),
       row.has_batches ? fmt::format(", batch {}", any.batch) : "", printable(grid.device));
   if (cell.winner == nullptr)
-    return text + fmt::format("none of {} passed.", counted(cell.methods, "method"));
+    return text + (cell.methods == 1
+                       ? fmt::format("{}/{} did not pass.", printable(any.problem), printable(any.method))
+                       : fmt::format("none of {} methods passed.", cell.methods));
   const Record& r = cell.winner->first();
   text += fmt::format("{}/{}{}, {}", printable(r.problem), printable(r.method), backend_words(grid, r),
                       seconds_text(cell.winner->median));

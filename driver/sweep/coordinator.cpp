@@ -72,7 +72,7 @@ Coordinator::Coordinator(Post& post, RunDirectory& directory, const Registry& re
       model_(learned(registry, directory.journal())),
       costs_(estimates(model_, trials_)),
       time_left_(model_, registry, trials_),
-      queue_(trials_, costs_, registry, post_.size()),
+      queue_(trials_, costs_, registry, post_.size(), assignments.limits.order),
       keeper_(io::MatrixStore(directory.path() / "matrices"), assignments.limits.store_bytes, trials_),
       limits_(assignments.limits),
       clock_(std::move(clock)),

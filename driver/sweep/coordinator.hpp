@@ -28,6 +28,7 @@ struct RunLimits {
   double deadline = 0;  ///< on the coordinator's clock; 0: none
   double grace = 20;    ///< seconds that running trials get after the first signal
   double store_bytes = std::numeric_limits<double>::infinity();  ///< in the run directory's matrices
+  QueueOrder order = QueueOrder::longest_first;
 };
 
 /// How many signals to stop have arrived, and the newest's number, as `stop_signals` says it.

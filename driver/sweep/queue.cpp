@@ -24,8 +24,8 @@ constexpr double worth_leaving = 0.05;
 }  // namespace
 
 Queue::Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
-             int ranks)
-    : trials_(trials), costs_(costs), registry_(registry), ranks_(ranks) {
+             int ranks, QueueOrder order)
+    : trials_(trials), costs_(costs), registry_(registry), ranks_(ranks), order_(order) {
   comparisons_.reserve(trials.size());
   for (std::size_t i = 0; i < trials.size(); ++i) comparisons_.push_back(comparison_of(i));
   for (std::size_t i = 0; i < trials.size(); ++i) insert(i);
@@ -140,6 +140,16 @@ std::optional<std::size_t> Queue::longest(const Pools& pools, Groups Pool::*grou
   return most;
 }
 
+std::optional<std::size_t> Queue::shortest(const Round& round, double most_seconds) const {
+  std::optional<std::size_t> least;
+  for (const Pool* pool : {&round.on_cpu, &round.others}) {
+    if (pool->by_cost.empty()) continue;
+    const auto& [cost, index] = *pool->by_cost.rbegin();
+    if (cost <= most_seconds && (!least || cost < costs_[*least])) least = index;
+  }
+  return least;
+}
+
 bool Queue::is_elsewhere(std::size_t index, const std::string& held) const {
   const std::string& matrix = trials_[index].matrix.digest;
   return matrix != held && out_.count(matrix) > 0;
@@ -207,9 +217,11 @@ std::optional<std::size_t> Queue::choose(const Round& round, const Request& requ
 std::optional<std::size_t> Queue::next(const std::string& held, double most_seconds,
                                        std::optional<std::size_t> last, HostCpu cpu) {
   for (auto& [number, round] : rounds_) {
-    std::optional<std::size_t> chosen = choose(round, {held, most_seconds, last}, cpu);
+    const bool shortest_first = order_ == QueueOrder::shortest_first;
+    std::optional<std::size_t> chosen =
+        shortest_first ? shortest(round, most_seconds) : choose(round, {held, most_seconds, last}, cpu);
     if (!chosen) continue;
-    if (const auto& comparison = comparisons_[*chosen]) {
+    if (const auto& comparison = comparisons_[*chosen]; comparison && !shortest_first) {
       const auto reference =
           longest({&round.on_cpu, &round.others}, &Pool::references, *comparison, {0, most_seconds});
       if (reference) chosen = reference;

@@ -18,6 +18,9 @@
 
 namespace gaussweep::driver {
 
+/// Shortest first where a time limit will cut the sweep short: `try` answers with what it reached.
+enum class QueueOrder { longest_first, shortest_first };
+
 /// What the CPU of a rank's host is to the ranks: of one rank alone; or of several, of which none has a trial
 /// for it in hands; or another one has.
 enum class HostCpu { own, free, taken };
@@ -29,7 +32,7 @@ class Queue {
   /// @param registry tells the vendors' methods
   /// @param ranks that the trials are handed out to
   Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
-        int ranks);
+        int ranks, QueueOrder order = QueueOrder::longest_first);
   /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`, from
   /// the first round that has one. The first of these that there is, the longest of its kind:
   /// 1. one that is compared with the rank's `last` trial, for which the vendor has run;
@@ -42,6 +45,7 @@ class Queue {
   /// Trials that take the CPU are left out where it is taken, unless nothing else is left. Where it is free,
   /// those with the matrix that is held go first, then any of them if no other trial has that matrix: one
   /// after the other they take a large part of a sweep's time, and must begin early.
+  /// Of `shortest_first` the shortest goes first, and nothing else counts.
   /// @param last what the rank was given last, if it was given anything
   /// @return an index into the trials, or nothing where none is left that fits
   std::optional<std::size_t> next(const std::string& held, double most_seconds,
@@ -98,6 +102,7 @@ class Queue {
   /// Of the group of that name.
   std::optional<std::size_t> longest(const Pools& pools, Groups Pool::*groups, const std::string& name,
                                      Range seconds) const;
+  std::optional<std::size_t> shortest(const Round& round, double most_seconds) const;
   std::optional<std::size_t> longest_of_free_matrix(const Pools& pools, const std::string& held,
                                                     Range seconds) const;
   bool is_elsewhere(std::size_t index, const std::string& held) const;
@@ -109,6 +114,7 @@ class Queue {
   const std::vector<double>& costs_;
   const Registry& registry_;
   const int ranks_;
+  const QueueOrder order_;
   std::vector<std::optional<std::string>> comparisons_;  ///< `comparison_of` each trial
   std::map<std::int64_t, Round> rounds_;                 ///< none of them empty
   std::unordered_map<std::string, std::size_t> out_;     ///< trials handed out and not done yet, by matrix

@@ -319,9 +319,9 @@ SweepEnd coordinate(const Session& session, const Decision& decision, RunDirecto
   std::vector<std::string> hosts;
   for (const RankFacts& rank : session.ranks) hosts.push_back(rank.host.host);
   const std::size_t done = work.all.size() - work.todo.size();
-  Coordinator coordinator(
-      session.world, directory, session.registry,
-      {std::move(work.todo), done, hosts, {session.deadline, session.options.grace, store_limit}});
+  const RunLimits limits{session.deadline, session.options.grace, store_limit, session.options.order};
+  Coordinator coordinator(session.world, directory, session.registry,
+                          {std::move(work.todo), done, hosts, limits});
   try {
     while (!coordinator.finished() || !supervisor->finished()) {
       if (!coordinator.finished()) coordinator.step();

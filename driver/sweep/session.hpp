@@ -9,6 +9,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/plan/expand.hpp"
 #include "driver/plan/shard.hpp"
+#include "driver/sweep/queue.hpp"
 #include "io/records/journal.hpp"
 
 namespace gaussweep::driver {
@@ -22,7 +23,9 @@ struct RunOptions {
   std::string backend = "auto";
   double time_limit = 0;  ///< seconds; 0: none
   double grace = 20;
-  std::string store_limit;  ///< "50GiB", "none"; empty: the plan's, else half of the free disk
+  QueueOrder order =
+      QueueOrder::longest_first;  ///< shortest first: for a sweep whose time limit may leave trials
+  std::string store_limit;        ///< "50GiB", "none"; empty: the plan's, else half of the free disk
   Shard shard;
   std::string program = "gaussweep";  ///< as it was called
   std::string command_line;

@@ -152,7 +152,7 @@ Verdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios, cons
     if (rank > worst_rank || (rank == worst_rank && ratios[s] > ratios[all.worst])) all.worst = s;
     worst_rank = std::max(rank, worst_rank);
     if (rank == 0) continue;
-    named.add(is_unfinished(trial.problem, infos[s]) ? "zero or non-positive pivot"
+    named.add(is_unfinished(trial.problem, infos[s]) ? pivot_words(trial.problem)
               : !std::isfinite(ratios[s])            ? "NaN or Inf"
               : rank == 1                            ? "suspect"
                                                      : "residual",

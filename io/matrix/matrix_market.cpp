@@ -186,7 +186,7 @@ Header read_header(Lines& lines) {
   if (format != "coordinate" && format != "array")
     lines.fail("format " + in_quotes(format) + "; allowed: coordinate, array");
   if (field != "real" && field != "integer" && field != "pattern")
-    lines.fail("field " + in_quotes(field) + " is not read; allowed: real, integer, pattern");
+    lines.fail("field " + in_quotes(field) + " is not supported; allowed: real, integer, pattern");
   if (field == "pattern" && format == "array")
     lines.fail("an array of a pattern says nothing; allowed: coordinate");
   header.coordinate = format == "coordinate";

@@ -52,9 +52,14 @@ class Try(SweepTest):
         self.assertNotEqual(gone.returncode, 0)
 
     def test_nobody_solves_a_singular_matrix(self):
-        done = self.ran(["try", self.write("s.mtx", [[1, 2], [2, 4]]), "--problem", "gesv", "--repeats", "1"], code=1)
+        matrix = self.write("s.mtx", [[1, 2], [2, 4]])
+        done = self.ran(["try", matrix, "--repeats", "1"])
         self.assertIn("singular: pivot 2 is exactly 0", done.stdout)
-        self.assertRegex(done.stdout, "none of [0-9]+ methods\\s+passed")
+        said = "Not tried: gesv, potrf, posv, geinv, poinv: the matrix is singular"
+        self.assertIn(said, " ".join(done.stdout.split()))
+        self.assertIn("getrf double: L and U", done.stdout)
+        named = self.ran(["try", matrix, "--method", "gesv/lapack", "--repeats", "1"], code=1)
+        self.assertRegex(named.stdout, "gesv/lapack did\\s+not\\s+pass")
 
     def test_a_method_that_may_break_down_on_any_matrix_is_no_failure(self):
         # Dominant and without a zero, and yet its schedule divides by what becomes small on the way.

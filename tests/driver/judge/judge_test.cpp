@@ -80,14 +80,12 @@ TEST(Judge, WhatIsNoPassIsToldInWords) {
   EXPECT_EQ(finding_words(e), "the iteration diverged; residual ratio 0.5, tolerance 16");
   e.info = 3;
   e.convergence = Convergence::none;
-  EXPECT_EQ(finding_words(e),
-            "zero or non-positive pivot 3: the method did not finish; residual ratio 0.5, tolerance 16");
+  EXPECT_EQ(finding_words(e), "zero pivot 3: the method did not finish; residual ratio 0.5, tolerance 16");
   for (const double ratio : {infinity, not_a_number}) {
     e.ratio = ratio;
-    EXPECT_EQ(
-        finding_words(e),
-        "zero or non-positive pivot 3: the method did not finish; the answer or its operands hold NaN or "
-        "Inf");
+    EXPECT_EQ(finding_words(e),
+              "zero pivot 3: the method did not finish; the answer or its operands hold NaN or "
+              "Inf");
   }
   e.info = 0;
   e.flaw = "the answer holds NaN, first at row 2, column 1";

@@ -14,6 +14,7 @@ namespace {
 
 using namespace testing_help;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 struct Verdict {
   Findings findings;
@@ -104,9 +105,11 @@ TEST(Verdict, WhatMetAZeroOrNegativePivotFailsAndNamesIt) {
   const Verdict zeros = verdict(Problem::named("gesv"), "lapack", zero);
   EXPECT_EQ(zeros.status, "failed");
   for (const Verdict& found : {magic, pascals, hilberts, zeros}) {
-    EXPECT_THAT(found.message, HasSubstr("zero or non-positive pivot "));
     EXPECT_THAT(found.message, HasSubstr("the method did not finish"));
   }
+  for (const Verdict& found : {magic, zeros}) EXPECT_THAT(found.message, StartsWith("zero pivot "));
+  for (const Verdict& found : {pascals, hilberts})
+    EXPECT_THAT(found.message, StartsWith("non-positive pivot "));
   const Verdict factors = verdict(Problem::named("getrf"), "lapack", zero);
   EXPECT_EQ(factors.status, "pass");
   EXPECT_EQ(factors.message, "zero pivot 1: the factors exist, the matrix is singular");

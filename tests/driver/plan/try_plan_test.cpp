@@ -111,7 +111,24 @@ TEST(TryPlan, FailuresAreFindingsWhereItIsNotKnownThatAMethodSuits) {
     EXPECT_EQ(trial.expect, trial.method == "full" ? any : std::vector<std::string>()) << trial.method;
   SeenMatrix singular = square(8);
   singular.conditioning = Conditioning{false, HUGE_VAL, 3};
-  for (const Trial& trial : trials_of(plan_of({}, singular), 8)) EXPECT_EQ(trial.expect, any) << trial.method;
+  const TryPlan plan = plan_of({}, singular);
+  EXPECT_THAT(plan.text, IsEmpty()) << "only getrf has an answer for a singular matrix";
+  EXPECT_THAT(plan.left_out[0].why, HasSubstr("is singular"));
+  TryRequest named;
+  named.methods = {"pivoting"};
+  for (const Trial& trial : trials_of(plan_of(named, singular), 8)) EXPECT_EQ(trial.expect, any);
+}
+
+TEST(TryPlan, TheLibrarysSolveComesFirstWhateverItTakes) {
+  SeenMatrix unknown = square(3000);
+  unknown.facts.is_symmetric = true;
+  unknown.conditioning.reset();  // Cholesky may suit it, and would be shorter
+  TryRequest request;
+  request.seconds = 1e-3;
+  const std::vector<Trial> trials = trials_of(plan_of(request, unknown), 3000);
+  ASSERT_THAT(trials, SizeIs(1));
+  EXPECT_EQ(trials[0].method, "fast");
+  EXPECT_THAT(trials[0].expect, SizeIs(4)) << "the matrix may be singular";
 }
 
 TEST(TryPlan, WhatIsNamedIsTriedWhateverItNeedsAndTakes) {

@@ -215,8 +215,7 @@ TEST(Summary, FailuresAreToldWithTheirCauses) {
   EXPECT_EQ(text(1, 2), "failed");
   EXPECT_EQ(text(1, 4), "64 to 512");
   EXPECT_EQ(text(1, 5),
-            "residual ratio 0.5 to 1e+06, tolerance 16; NaN or Inf in 1 answer; zero or non-positive "
-            "pivot in 1 trial");
+            "residual ratio 0.5 to 1e+06, tolerance 16; NaN or Inf in 1 answer; zero pivot in 1 trial");
   EXPECT_EQ(text(2, 2), "skipped") << "comes last";
   EXPECT_EQ(status_counts_text(records), "1 pass, 4 failed, 1 skipped, 2 crashed");
 }

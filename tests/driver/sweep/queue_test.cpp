@@ -37,6 +37,19 @@ TEST(Queue, HandsOutTheLongestFirst) {
   EXPECT_EQ(queue.next("", HUGE_VAL), std::nullopt);
 }
 
+TEST(Queue, HandsOutTheShortestFirstWhereThatIsAskedFor) {
+  std::vector<Trial> trials = trials_with({"a", "b", "a", "b"});
+  trials[1].method = "lapack";  // a reference, which else goes before what is compared with it
+  for (Trial& trial : trials) trial.backend = Backend::host;
+  const std::vector<double> costs = {1, 3, 0.01, 2};
+  Queue queue(trials, costs, registry(), 1, QueueOrder::shortest_first);
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 2U);
+  EXPECT_EQ(queue.next("b", 0.5), std::nullopt);
+  EXPECT_EQ(queue.next("b", HUGE_VAL), 0U);
+  EXPECT_EQ(queue.next("a", HUGE_VAL), 3U);
+  EXPECT_EQ(queue.next("", HUGE_VAL), 1U);
+}
+
 TEST(Queue, PrefersTheMatrixThatTheRankHolds) {
   const std::vector<Trial> trials = trials_with({"a", "b", "b"});
   const std::vector<double> costs = {4, 1, 2};

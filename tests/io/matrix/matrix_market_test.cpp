@@ -117,7 +117,7 @@ TEST_F(MatrixMarket, HeadersThatAreNotRead) {
     return failure("%%MatrixMarket " + words + "\n2 2 1\n1 1 1\n");
   };
   EXPECT_THAT(with("matrix coordinate complex general"),
-              StartsWith("1: field 'complex' is not read; allowed: real"));
+              StartsWith("1: field 'complex' is not supported; allowed: real"));
   EXPECT_THAT(with("matrix array pattern general"), StartsWith("1: an array of a pattern says nothing"));
   EXPECT_THAT(with("matrix coordinate pattern general"),
               StartsWith("3: '1' is more than a line should hold"));
