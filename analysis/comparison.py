@@ -55,6 +55,11 @@ def _again(night):
         yield night.files[i][0], [night.files[j][0] for j in sorted(before)]
 
 
+def regressions_of(night):
+    """Those of a night, in compare's words. @raises Unjudged"""
+    return [words for new, base in _again(night) for words in _said("compare", *base, new, "--all")["regressions"]]
+
+
 def verdicts_of(night):
     """Those of a night and all runs of its plans before it. @raises Unjudged"""
     said = {}

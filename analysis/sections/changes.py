@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..comparison import Unjudged, trend_of, verdicts_of
+from ..comparison import Unjudged, regressions_of, trend_of, verdicts_of
 from ..frames import best, slug
 from ..loader import STATUSES
 from ..page import counted, factor, seconds
@@ -14,7 +14,9 @@ CHANGED = [*TRIAL, *"problem method precision config task size device status sec
 LEAST_RUNS = 3  # from which on there is a trend
 MOST_CHANGES = 3  # on the first screen
 MOST_DRAWN = 12  # plots of trials that changed
-LOUD = ["worse", "slower", "passes now", "faster"]  # what is named, in this order
+MOST_REGRESSIONS = 5  # that are named, as gaussweep compare names them
+VERDICTS = ["SAME", "FASTER", "SLOWER", "UNCLEAR", "HOST-BOUND", "UNTIMED"]
+LOUD = ["WORSE", "SLOWER", "passes now", "FASTER"]  # the rows of the table, in this order
 
 
 def changes(night):
@@ -27,7 +29,7 @@ def changes(night):
     both = night.take(CHANGED).merge(before, on=TRIAL, suffixes=("", "_before"))
     rank = {status: i for i, status in enumerate(STATUSES)}
     both["ratio"] = both["seconds_median"] / both["seconds_median_before"]
-    both["change"], both["reason"] = "same", ""
+    both["change"], both["reason"] = "", ""
     try:
         said = verdicts_of(night)
     except Unjudged as why:
@@ -39,11 +41,11 @@ def changes(night):
         told = said.get((row.key, row.backend, row.gpu_name if row.backend == "cuda" else None))
         if told is not None:
             is_worse = told["worse"]
-            both.loc[row.Index, ["change", "reason"]] = told["verdict"].lower(), told["reason"]
+            both.loc[row.Index, ["change", "reason"]] = told["verdict"], told["reason"]
             if told["speedup"]:
                 both.loc[row.Index, ["seconds_median_before", "ratio"]] = told["base_median"], 1 / told["speedup"]
         if is_worse:
-            both.loc[row.Index, "change"] = "worse"
+            both.loc[row.Index, "change"] = "WORSE"
         elif now < then and row.status == "pass":
             both.loc[row.Index, "change"] = "passes now"
     return both
@@ -54,16 +56,9 @@ def sentences(night):
     rows = changes(night)
     if not len(rows):
         return
-    count = rows["change"].value_counts()
-    words = [
-        f"{count[c]} {c}{_farthest(rows[rows['change'] == c])}"
-        for c in (*LOUD, "unclear", "host-bound", "untimed", "same")
-        if c in count
-    ]
-    unjudged = f" Times were not compared: {rows.attrs['unjudged']}." if "unjudged" in rows.attrs else ""
     runs = int(night.earlier["ago"].max())
     since = "the last run" if runs == 1 else f"the {runs} earlier runs"
-    yield f"Since {since} of the same plan: of {counted(len(rows), 'trial')} {', '.join(words)}.{unjudged}", "changes"
+    yield f"Since {since} of the same plan: {_counts(night, rows)}", "changes"
     try:
         over = trend_of(night)["changes"]
     except Unjudged:  # said already
@@ -123,13 +118,19 @@ def _over_nights(series, days):
     )
 
 
-def _farthest(rows):
-    """In brackets the trials that are slower or faster by most, at most two."""
-    if rows["change"].iloc[0] not in ("slower", "faster"):
-        return ""
-    far = rows.assign(far_=np.maximum(rows["ratio"], 1 / rows["ratio"])).sort_values("far_", ascending=False)
-    names = [f"{r.problem}/{r.method} {r.precision} n = {r.size} {factor(r.far_)}" for r in far.head(2).itertuples()]
-    return f" ({', '.join(names)}{', …' if len(rows) > 2 else ''})"
+def _counts(night, rows):
+    """Verdicts and regressions, in the words of `gaussweep compare`."""
+    try:
+        said, regressions = verdicts_of(night), regressions_of(night)
+    except Unjudged as why:
+        worse = int((rows["change"] == "WORSE").sum())
+        return f"{counted(len(rows), 'trial')} in both, {worse} WORSE. Times were not compared: {why}."
+    count = pd.Series([told["verdict"] for told in said.values()]).value_counts()
+    words = ", ".join(f"{count[v]} {'without times' if v == 'UNTIMED' else v}" for v in VERDICTS if v in count)
+    named = "; ".join(regressions[:MOST_REGRESSIONS])
+    more = len(regressions) - MOST_REGRESSIONS
+    told = f"{counted(len(regressions), 'regression')}: {named}" if regressions else "No regression"
+    return f"{counted(len(said), 'trial')} in both: {words}. {told}{f'; and {more} more' if more > 0 else ''}."
 
 
 def table(page, night):

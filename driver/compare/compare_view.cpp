@@ -95,7 +95,7 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
   for (const Pair& pair : comparison.pairs) {
     const Change& change = pair.change;
     const bool is_timed = change.verdict != Verdict::untimed;
-    if (!all && importance(change.verdict) > importance(Verdict::unclear)) continue;
+    if (!all && importance(change.verdict) > importance(Verdict::faster)) continue;
     table.rows.push_back(trial.cells(pair.identity));
     extend(table.rows.back(),
            {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
@@ -197,19 +197,21 @@ Table crossover_table(const Comparison& comparison) {
 std::string count_words(const Comparison& comparison) {
   std::map<Verdict, std::int64_t> counts;
   for (const Pair& pair : comparison.pairs) ++counts[pair.change.verdict];
-  const std::string host_bound =
-      counts[Verdict::host_bound] == 0
-          ? std::string()
-          : fmt::format(
-                ", {} HOST-BOUND (the host queued faster or slower; the GPU's part is the same, or "
-                "unknown; --only host-bound)",
-                counts[Verdict::host_bound]);
-  return fmt::format(
-      "{} in both: {} SAME, {} FASTER, {} SLOWER, {} UNCLEAR{}, {} without times; {} only in base, {} "
-      "only in new",
-      counted(comparison.pairs.size(), "trial"), counts[Verdict::same], counts[Verdict::faster],
-      counts[Verdict::slower], counts[Verdict::unclear], host_bound, counts[Verdict::untimed],
-      comparison.only_base, comparison.only_new);
+  std::string text = counted(comparison.pairs.size(), "trial") + " in both";
+  const char* comma = ": ";
+  const auto add = [&](std::int64_t count, const std::string& what) {
+    if (count == 0) return;
+    text += fmt::format("{}{} {}", comma, count, what);
+    comma = ", ";
+  };
+  for (const Verdict verdict : {Verdict::same, Verdict::faster, Verdict::slower})
+    add(counts[verdict], to_string(verdict));
+  add(counts[Verdict::unclear], "UNCLEAR (beyond the threshold, not decided; --only unclear)");
+  add(counts[Verdict::host_bound], "HOST-BOUND (only the host's part changed; --only host-bound)");
+  add(counts[Verdict::untimed], "without times");
+  add(comparison.only_base, "only in base");
+  add(comparison.only_new, "only in new");
+  return text;
 }
 
 std::string regression_words(const Comparison& comparison) {
