@@ -58,6 +58,11 @@ void note_stages(io::Record& record, const Trial& trial, MethodRun<T>& run, Devi
   if (device.backend() == Backend::cuda && timer.launches() > 0) record.kernels = timer.launches();
 }
 
+/// Whether one stage is the whole run, so that a pass of its own would tell nothing new of it.
+bool is_whole_run(const std::vector<io::Stage>& stages) {
+  return stages.size() == 1 && stages.front().calls == 1;
+}
+
 /// Whether the host's queueing is what took the time, and where it may be, what the GPU needs without it.
 template <class T>
 void note_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampling, double median,
@@ -205,7 +210,8 @@ class Executor::Measurement {
     digest_ = was_there ? held_.residence.digest() : device_digest(context_, there.data(), there.bytes());
   }
 
-  /// Where a run is so long that a cold start does not show in it, the last warm-up measures the stages too.
+  /// The last warm-up measures the stages too. That is enough where a run is so long that a cold start does
+  /// not show in it, and where the only stage takes the time of the samples.
   void warm_up_runs() {
     at("warm-up");
     const Sampling& sampling = trial_.sampling;
@@ -214,7 +220,7 @@ class Executor::Measurement {
     warm_up(*run_, sampling, stages_too ? 1 : 0);
     if (!stages_too) return;
     const double seconds = timed(device_, [&] { note_stages(record_, trial_, *run_, device_); });
-    stages_known_ = seconds > long_run_seconds;
+    stages_known_ = seconds > long_run_seconds || is_whole_run(record_.stages);
   }
 
   void sample() {
@@ -235,6 +241,8 @@ class Executor::Measurement {
     };
     const Samples samples = take_samples(trial_.sampling, take, now_seconds);
     measured_.times = samples.times();
+    if (stages_known_ && is_whole_run(record_.stages))
+      record_.stages.front().seconds = record_.stages.front().mean = measured_.times.median;
     answers_.forget_if_same();
     const IterationReport& report = run_->report();
     convergence_ = report.convergence;

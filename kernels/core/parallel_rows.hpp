@@ -1,9 +1,11 @@
 #pragma once
-/// Rows of a matrix shared out over threads. Each row is computed by one thread alone, in an order that does
-/// not depend on how many there are.
+/// Rows of a matrix, and bytes, shared out over threads. Each row is computed by one thread alone, in an
+/// order that does not depend on how many there are.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <future>
 #include <thread>
 #include <vector>
@@ -11,6 +13,9 @@
 #include "kernels/core/usable_cpus.hpp"
 
 namespace gaussweep {
+
+/// More bytes than a core's own caches keep.
+constexpr double large_bytes = 0x1p22;
 
 /// Calls `work(begin, end)` for ranges that together are [0, rows), on `threads` threads. With 0, on as many
 /// as it may use CPUs, but on no more than `cost` (elementary operations in all) is worth: starting a thread
@@ -29,6 +34,19 @@ void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   }
   work(std::int64_t{0}, rows / count);
   for (auto& other : others) other.get();
+}
+
+/// Copies on the host: large blocks on several threads, small ones on the caller's, whose caches then hold
+/// them. The blocks do not overlap.
+inline void copy_blocked(void* to, const void* from, std::size_t bytes) {
+  constexpr std::size_t block = std::size_t{1} << 20;
+  const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);
+  const auto size = static_cast<double>(bytes);
+  for_row_ranges(blocks, size > large_bytes ? 0 : 1, size, [&](std::int64_t begin, std::int64_t end) {
+    const std::size_t first = static_cast<std::size_t>(begin) * block;
+    const std::size_t last = std::min(bytes, static_cast<std::size_t>(end) * block);
+    std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first, last - first);
+  });
 }
 
 }  // namespace gaussweep

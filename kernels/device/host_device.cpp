@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "kernels/core/errors.hpp"
+#include "kernels/core/parallel_rows.hpp"
 #include "kernels/device/device.hpp"
 
 namespace gaussweep {
@@ -106,7 +107,7 @@ class HostDevice final : public Device {
     copy(destination, source, bytes);
   }
   void copy(void* destination, const void* source, std::size_t bytes) override {
-    if (bytes > 0) std::memcpy(destination, source, bytes);  // of nothing, the pointers may be null
+    if (bytes > 0) copy_blocked(destination, source, bytes);  // of nothing, the pointers may be null
   }
   void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
                     std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {

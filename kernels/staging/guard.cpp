@@ -9,9 +9,6 @@
 namespace gaussweep {
 namespace {
 
-/// More bytes than a core's own caches keep for the run that follows.
-constexpr double large_bytes = 0x1p22;
-
 /// Calls visit(range, i, j, element) for a region, along memory. In small matrices on one thread: the
 /// method's own, whose caches then hold what it works on. Of large ones a range of lines a thread.
 template <class Matrix, class Visit>

@@ -62,17 +62,6 @@ void take_rows(const MatrixView<T>& to, const T* rows, std::int64_t i0, std::int
                     [&](std::int64_t i, std::int64_t j) { column[i + j * to.rows] = rows[i * to.cols + j]; });
 }
 
-/// Copies on the host, on several threads.
-inline void copy_blocked(void* to, const void* from, std::size_t bytes) {
-  constexpr std::size_t block = std::size_t{1} << 20;
-  const auto blocks = static_cast<std::int64_t>((bytes + block - 1) / block);
-  for_row_ranges(blocks, 0, static_cast<double>(bytes), [&](std::int64_t begin, std::int64_t end) {
-    const std::size_t first = static_cast<std::size_t>(begin) * block;
-    const std::size_t last = std::min(bytes, static_cast<std::size_t>(end) * block);
-    std::memcpy(static_cast<char*>(to) + first, static_cast<const char*>(from) + first, last - first);
-  });
-}
-
 /// Uploads the columns of `parts`, side by side, as one row-major matrix.
 template <class T>
 void upload_rows(Device& device, T* destination, std::int64_t ld,

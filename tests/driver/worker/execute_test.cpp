@@ -122,7 +122,9 @@ TEST_F(RoomOnADevice, OperandsThatFitOnceAreUploadedForEveryRun) {
   const io::Record once = run(bytes_of_a * 3 / 2);
   EXPECT_EQ(once.status, "pass") << once.message;
   EXPECT_EQ(once.message, uploaded_again);
-  EXPECT_EQ(uploads, 5) << "warm-up, three samples, stages";
+  EXPECT_EQ(uploads, 4) << "warm-up, which finds one stage, and three samples";
+  ASSERT_EQ(once.stages.size(), 1u);
+  EXPECT_EQ(once.stages.front().seconds, once.seconds_median);
   for (const auto field : {&io::Record::residual_ratio, &io::Record::backward_error,
                            &io::Record::forward_error, &io::Record::reference_difference})
     EXPECT_EQ(once.*field, twice.*field);
@@ -131,6 +133,9 @@ TEST_F(RoomOnADevice, OperandsThatFitOnceAreUploadedForEveryRun) {
   EXPECT_GT(once.reference_seconds, 0);
   EXPECT_EQ(once.samples, 3);
   EXPECT_EQ(once.stages.size(), twice.stages.size());
+  trial.sampling.warmup = 0;
+  run(bytes_of_a * 3 / 2);
+  EXPECT_EQ(uploads, 4) << "three samples, and a run of its own for the stages";
 }
 
 TEST_F(RoomOnADevice, PinnedOperandsAreCopiedAtOnceWhereTheyAreUploadedOnce) {
