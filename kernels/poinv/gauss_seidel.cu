@@ -29,7 +29,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-constexpr unsigned tile = 16;
+constexpr unsigned tile_size = 16;
 constexpr std::int64_t patience = 10;
 
 /// The larger of two residuals, of which NaN is the largest. Both are not negative.
@@ -40,15 +40,15 @@ __device__ __forceinline__ double worse(double one, double other) {
 /// One sweep over all rows for the 16 columns of X that this thread block owns. The largest residual is added
 /// to *residual as its bits, which are ordered like the number: it is not negative, and NaN is above all.
 template <class T>
-__global__ void __launch_bounds__(tile* tile)
+__global__ void __launch_bounds__(tile_size* tile_size)
     sweep(MatrixView<T> a, MatrixView<T> x, unsigned long long* residual) {
-  __shared__ T a_tile[tile][tile];      // a_tile[k][i]
-  __shared__ T x_tile[tile][tile + 1];  // x_tile[j][k]
+  __shared__ T a_tile[tile_size][tile_size];      // a_tile[k][i]
+  __shared__ T x_tile[tile_size][tile_size + 1];  // x_tile[j][k]
   __shared__ unsigned long long block_residual;
   const unsigned tx = threadIdx.x;
   const unsigned ty = threadIdx.y;
   const std::int64_t n = a.rows;
-  const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * tile + ty;
+  const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * tile_size + ty;
   const bool column_inside = j < n;
   if (tx == 0 && ty == 0) block_residual = 0;
 
@@ -57,23 +57,23 @@ __global__ void __launch_bounds__(tile* tile)
     x_tile[ty][tx] = k0 + tx < n && column_inside ? x.data[k0 + tx + j * x.ld] : T(0);
   };
   double largest = 0;
-  for (std::int64_t i0 = 0; i0 < n; i0 += tile) {
+  for (std::int64_t i0 = 0; i0 < n; i0 += tile_size) {
     const std::int64_t i = i0 + tx;
     T rest = i == j ? T(1) : T(0);
-    for (std::int64_t k0 = 0; k0 < n; k0 += tile) {
+    for (std::int64_t k0 = 0; k0 < n; k0 += tile_size) {
       if (k0 == i0) continue;
       load(i0, k0);
       __syncthreads();
-      for (unsigned k = 0; k < tile; ++k) rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
+      for (unsigned k = 0; k < tile_size; ++k) rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
       __syncthreads();  // all are done with these tiles before the next overwrite them
     }
     load(i0, i0);
     __syncthreads();
-    for (unsigned k = tx + 1; k < tile; ++k) {  // not solved yet: the old values
+    for (unsigned k = tx + 1; k < tile_size; ++k) {  // not solved yet: the old values
       rest = std::fma(-a_tile[k][tx], x_tile[ty][k], rest);
     }
     __syncthreads();
-    const auto size = static_cast<unsigned>(n - i0 < tile ? n - i0 : tile);
+    const auto size = static_cast<unsigned>(n - i0 < tile_size ? n - i0 : tile_size);
     for (unsigned k = 0; k < size; ++k) {
       if (tx == k) {
         const T diagonal = a_tile[k][k];
@@ -126,11 +126,11 @@ void poinv_gauss_seidel(Context& context, Operands<T>& op, const Parameters& par
   report = {};
   std::int64_t best = 0;  // the iteration, from 1, of the smallest residual so far
   double smallest = std::numeric_limits<double>::infinity();
-  const auto blocks = static_cast<unsigned>((op.shape.n + tile - 1) / tile);
+  const auto blocks = static_cast<unsigned>((op.shape.n + tile_size - 1) / tile_size);
   while (report.convergence == Convergence::none) {
     context.stage("sweep");
     device.fill(residual, 0, sizeof(*residual));
-    simt::launch(context, sweep<T>, dim3(blocks), dim3(tile, tile), 0, op.a, op.x, residual);
+    simt::launch(context, sweep<T>, dim3(blocks), dim3(tile_size, tile_size), 0, op.a, op.x, residual);
     double largest = 0;
     device.to_host(&largest, residual, sizeof(largest));
     ++report.iterations;
