@@ -113,8 +113,8 @@ build_and_test_everything() {
     echo "run.sh: !!! NO CUDA COMPILER HERE: THE BACKEND cuda WAS NOT EVEN COMPILED !!!"
   fi
   step "tests"
-  # Three more than cores: the tests of Slurm, of time limits and of hangs mostly wait.
-  test_in build $((jobs + 3)) "${fast[@]}"
+  # Five more than cores: the tests of Slurm, of time limits and of hangs mostly wait.
+  test_in build $((jobs + 5)) "${fast[@]}"
 
   step "build dev, with sanitizers"
   if build dev build-dev "$([[ $mode == --all ]] && echo unit_tests || echo sanitized_tests)"; then

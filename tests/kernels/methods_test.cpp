@@ -52,7 +52,10 @@ class Methods : public testing::TestWithParam<std::string> {
 TEST_P(Methods, RightOnMatricesItIsFitFor) {
   everywhere([&](Context& context, auto tag) {
     using T = decltype(tag);
-    for (const std::int64_t n : {1, 2, 31, 32, 33, 65}) expect_right<T>(context, method(), n, {1, 3, 14});
+    for (const std::int64_t n : {1, 2, 31, 32, 33}) expect_right<T>(context, method(), n, {1, 3, 14});
+#ifndef GAUSSWEEP_SMALL_ORDERS
+    expect_right<T>(context, method(), 65, {1, 3, 14});
+#endif
   });
 }
 

@@ -366,7 +366,7 @@ class Workers(SweepTest):
     def test_sockets_have_no_name_and_nothing_else_is_handed_down(self):
         plan = self.plan(
             "name: slow\nrepeats: 1\nwarmup: 0\nsweep:\n"
-            "  - {problem: gesv, method: fault_none, n: 4, seed: [1, 2], milliseconds: 60000}\n"
+            "  - {problem: gesv, method: fault_none, n: 4, seed: 1:60:1, milliseconds: 1000}\n"
         )
         directory = self.folder / "run"
         with subprocess.Popen(
@@ -379,7 +379,7 @@ class Workers(SweepTest):
                 try:
                     workers = [pid for pid, words in killer.family(process.pid) if "worker" in words[1:2]]
                     self.assertEqual(len(workers), 2)
-                    self.assertEqual(len(list((directory / "matrices").glob("*.h5"))), 2)
+                    self.assertGreater(len(list((directory / "matrices").glob("*.h5"))), 2)
                     for pid in workers:
                         self.check_worker(pid, directory)
                     break
