@@ -98,7 +98,7 @@ def main(arguments=None):
     parser.add_argument(
         "--trend",
         action="store_true",
-        help="write no page, but print how the fastest trial of each problem at its largest size did in the last"
+        help="write no page; print how the fastest trial of each problem at its largest size did in the last"
         f" {MOST_NIGHTS} runs of its plan (of three or more)",
     )
     of_papers = parser.add_mutually_exclusive_group()

@@ -4,7 +4,10 @@
 (() => {
   const DASHES = [[], [7, 3], [2, 3], [8, 3, 2, 3], [12, 3], [2, 6]];
   const PAPER = [265, 165]; // a quarter of A4 across
-  const high = (wide, named) => Math.round(Math.min(340, Math.max(220, 0.56 * wide))) + (named ? 40 : 0);
+  // Names along the x axis stand upright, cut to so many letters.
+  const NAME = 24;
+  const nameRoom = (names) => names ? Math.ceil(16 + 7 * Math.min(NAME, Math.max(...names.map((n) => n.length)))) : 30;
+  const high = (wide, names) => Math.round(Math.min(340, Math.max(220, 0.56 * wide))) + nameRoom(names) - 30;
   const TAU = 2 * Math.PI;
   // In a box of side 2 around 0.
   const SHAPES = [null, "-.85 -.85 .85 -.85 .85 .85 -.85 .85", "0 -1.1 1 .8 -1 .8", "0 -1.2 1 0 0 1.2 -1 0", "0 1.1 1 -.8 -1 -.8",
@@ -65,6 +68,20 @@
       return [low === 0 ? 0 : low - margin, high + margin];
     };
 
+    // The words of a line of comparison stand at that end and side of it where the fewest points are.
+    const placeLabel = (u, c, said, y, r) => {
+      const width = c.measureText(said).width, right = u.bbox.left + u.bbox.width - width - 4 * r;
+      const isInside = (x, base) => base - 12 * r >= u.bbox.top && base <= u.bbox.top + u.bbox.height;
+      const spots = [u.bbox.left + 4 * r, right].flatMap((x) => [[x, y - 5 * r], [x, y + 13 * r]]).filter((spot) => isInside(...spot));
+      const covered = ([x, base]) => shown().reduce((count, s) => count + s.x.filter((v, i) => {
+        if (s.y[i] === null) return false;
+        const dx = u.valToPos(v, "x", true) - x, dy = u.valToPos(s.y[i], "y", true) - base;
+        return dx > -8 * r && dx < width + 8 * r && dy > -18 * r && dy < 6 * r;
+      }).length, 0);
+      const [best] = spots.map((spot) => [covered(spot), spot]).sort((a, b) => a[0] - b[0]);
+      if (best) c.fillText(said, ...best[1]);
+    };
+
     const marks = (u) => {
       const c = u.ctx, r = devicePixelRatio;
       const at = (s, i) => [u.valToPos(s.x[i], "x", true), u.valToPos(s.y[i], "y", true)];
@@ -82,7 +99,7 @@
         c.lineWidth = r;
         c.setLineDash([5 * r, 4 * r]);
         c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(u.bbox.left + u.bbox.width, y); c.stroke();
-        c.fillText(said, u.bbox.left + 4 * r, y - u.bbox.top < 16 * r ? y + 12 * r : y - 4 * r);
+        placeLabel(u, c, said, y, r);
       }
       for (const s of shown()) {
         const colour = s.c === null ? ink : css(`--c${s.c}`);
@@ -152,9 +169,10 @@
       });
     };
     const xAxis = plot.names
-      ? { splits: () => plot.names.map((_, i) => i), filter: (u, t) => t, rotate: -60, size: plot.names.some((n) => n.length > 16) ? 156 : 96, labelSize: 0, label: null,
-        values: (u, ticks) => ticks.map((i) => plot.names.length > 46 && i % Math.ceil(plot.names.length / 46) ? "" : plot.names[i].slice(0, 24)) }
-      : plot.ticks ? { splits: measured, filter: (u, t) => t, values: (u, t) => t.map(String) } : { values: (u, t) => t.map((v) => v === null ? "" : number(v)) };
+      ? { splits: () => plot.names.map((_, i) => i), filter: (u, t) => t, rotate: 90, size: nameRoom(plot.names), labelSize: 0, label: null,
+        values: (u, ticks) => ticks.map((i) => plot.names.length > 46 && i % Math.ceil(plot.names.length / 46) ? "" : plot.names[i].slice(0, NAME)) }
+      : plot.ticks ? { splits: measured, filter: (u, t) => t, values: (u, t) => t.map(String) } : { values: (u, t) => t.map((v) => v === null ? "" : number(v)),
+        ...(series.every((s) => s.x.every(Number.isInteger)) ? { incrs: [1, 2, 5].flatMap((k) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((e) => k * 10 ** e)).sort((a, b) => a - b) } : {}) };
     const wide = box.clientWidth;
     const u = new uPlot({
       width: wide, height: high(wide, plot.names), legend: { show: false }, padding: [8, 10, 0, 0],
@@ -191,7 +209,7 @@
       const [s, i] = best, say = words[plot.unit], told = s.t && plot.told[s.t[i]];
       const range = s.lo && s.lo[i] !== null && s.hi[i] > s.lo[i] ? ` (${say(s.lo[i])} to ${say(s.hi[i])})` : "";
       tip.textContent = [s.l, plot.names ? plot.names[s.x[i]] : `${plot.x} = ${number(s.x[i]).includes("e") ? s.x[i] : +s.x[i].toPrecision(6)}`,
-        `${say(s.y[i])}${range}`, told, s.h && s.h[i] ? "not accepted" : ""].filter(Boolean).join("\n");
+        `${say(s.y[i])}${range}`, told, s.h && s.h[i] ? "did not pass" : ""].filter(Boolean).join("\n");
       tip.style.setProperty("--m", s.c === null ? "var(--fg)" : `var(--c${s.c})`);
       const x = u.valToPos(s.x[i], "x"), y = u.valToPos(s.y[i], "y");
       tip.style.left = `${x < u.over.clientWidth / 2 ? x + 10 : x - 10 - tip.offsetWidth}px`;

@@ -1,4 +1,4 @@
-"""Fuhrmann's check of the first row alone, beside the judged ratio."""
+"""Fuhrmann's check of the first row alone, beside the residual ratio."""
 
 import numpy as np
 import pandas as pd
@@ -11,24 +11,24 @@ from .common import table_of
 
 
 def first_row(page, records, name="first-row"):
-    """Fuhrmann's verification beside the judged ratio. Returns whether there was anything to show."""
+    """Fuhrmann's verification beside the residual ratio. Returns whether there was anything to show."""
     rows = records[
         (records["problem"] == "gesv") & records["first_row_percent"].notna() & records["residual_ratio"].notna()
     ]
     if not len(rows):
         return False
-    page.heading("Fuhrmann's first-row check beside the judged ratio")
+    page.heading("Fuhrmann's first-row check beside the residual ratio")
     margin = table_of("claims.csv").set_index("id").loc["first-row-margin", "high"]
     cheap = rows["first_row_percent"] <= margin
     right = rows["status"] == "pass"
     fooled, rejected = cheap & ~right, ~cheap & right
     page.add(
         "His check multiplies the first row of A with x, compares with the first right-hand side and accepts a"
-        f" deviation up to {margin:g} %. Of {len(rows)} answers here it accepts {int(cheap.sum())};"
-        f" {int(fooled.sum())} of these are wrong by the backward error of the whole system, and it rejects"
+        f" deviation up to {margin:g} %. Of {len(rows)} answers here it accepts {int(cheap.sum())}."
+        f" {int(fooled.sum())} of these are wrong by the backward error of the whole system. It rejects"
         f" {int(rejected.sum())} that are right{_rejected_in(rows[rejected])}. It fails by rounding errors alone, on"
-        " elimination followed by back substitution: the first row is never changed, and the first unknown is computed"
-        " from that very row, so the row is fulfilled whatever the other unknowns are. Beside it stands the judged"
+        " elimination followed by back substitution. The first row is never changed, and the first unknown is computed"
+        " from that very row. So the row is fulfilled whatever the other unknowns are. Beside it stands the residual"
         " ratio, which looks at every row."
     )
     blocks = pd.to_numeric(parameter(rows, "blocks"), errors="coerce")
@@ -62,13 +62,10 @@ def first_row(page, records, name="first-row"):
             ("worst", "to", number),
         ],
         limit=60,
-        caption="His check and the judged ratio (blocks 0: the method has no such parameter).",
+        caption="His check and the residual ratio (blocks 0: the method has no such parameter).",
     )
     series = []
-    for label, mask in (
-        ("accepted by the ratio", rows["status"] == "pass"),
-        ("not accepted", rows["status"] != "pass"),
-    ):
+    for label, mask in (("passed", rows["status"] == "pass"), ("did not pass", rows["status"] != "pass")):
         part = rows[mask]
         series.append(
             Series(
@@ -81,8 +78,8 @@ def first_row(page, records, name="first-row"):
         [
             Plot(
                 slug(name, "cloud"),
-                "The first-row check against the judged ratio",
-                "judged ratio",
+                "The first-row check against the residual ratio",
+                "residual ratio",
                 "first-row deviation [%]",
                 series,
                 kind="dots",
@@ -104,7 +101,7 @@ def _rejected_in(rows):
 
 
 def _growth(rows, name):
-    """How the judged ratio grows with the number of blocks, at each matrix kind's largest size."""
+    """How the residual ratio grows with the number of blocks, at each matrix kind's largest size."""
     some = rows[rows["blocks"] > 0]
     some = some[some.groupby(["method", "matrix_kind", "precision"])["blocks"].transform("nunique") > 1]
     if not len(some):
@@ -120,7 +117,7 @@ def _growth(rows, name):
             slug(name, "blocks", precision),
             f"Judged ratio over blocks, {precision}",
             "blocks",
-            "judged ratio",
+            "residual ratio",
             series,
             ylog=True,
             note="Ratios that are infinite are not drawn.",

@@ -289,7 +289,7 @@ def first_row(page, night, experiment, drawing, rows):
     judged = rows[rows["residual_ratio"].notna()]
     if len(judged):
         judged = judged.assign(blocks=pd.to_numeric(parameter(judged, "blocks"), errors="coerce").fillna(1).astype(int))
-        page.add("On which matrices each method is stable, and how the largest judged ratio grows with its blocks:")
+        page.add("On which matrices each method is stable, and how the largest residual ratio grows with its blocks:")
         page.items([_stability(method, group) for method, group in judged.groupby("method")])
     return True
 

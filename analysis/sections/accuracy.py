@@ -1,10 +1,11 @@
-"""How right: errors against the condition number, judged ratios by matrix, residual histories."""
+"""Accuracy: errors against the condition number, residual ratios by matrix, residual histories."""
 
 import numpy as np
 
 from ..frames import history_plots, slug
 from ..page import number, whole
 from ..plots import Plot, Series
+from .timing import HOLLOW
 
 JUDGED = """problem precision method matrix_name status residual_ratio tolerance backward_error forward_error
 pivot_growth matrix_condition"""
@@ -29,8 +30,8 @@ def accuracy(page, night):
     both = rows[rows["forward_error"].gt(0) & rows["backward_error"].gt(0)]
     if len(both):
         page.once(
-            "Forward against backward error, for every judged answer with a known solution: the distance above the"
-            " dashed line is the amplification by the matrix, at most about its condition number for a sound method."
+            "Forward against backward error, for every judged answer with a known solution. The distance above the"
+            " dashed line is the amplification by the matrix. Of a sound method it is at most about the condition number."
         )
         page.plots(_clouds(both, "backward_error", "amplification", "backward error"))
     _ratio_table(page, rows)
@@ -64,7 +65,7 @@ def _clouds(rows, x, name, words):
             kind="dots",
             xlog=True,
             ylog=True,
-            note="Hollow marks: the answer was not accepted.",
+            note=HOLLOW if (group["status"] != "pass").any() else "",
         )
 
 
@@ -101,7 +102,7 @@ def _ratio_table(page, rows):
             ("growth", "pivot growth ≤", number),
         ],
         limit=60,
-        caption="The judged ratio by method and matrix, worst first.",
+        caption="The residual ratio by method and matrix, worst first.",
     )
 
 

@@ -218,7 +218,7 @@ def trend(page, night):
         )
     page.begin("trend", "From run to run")
     page.add(
-        "The fastest trial of each problem, precision and device at its largest size, in every run of its plan that is"
-        " here (--problem and --method choose others)."
+        "The fastest trial of each problem, precision and device at its largest size, in every run of its plan."
+        " --problem and --method choose others."
     )
     page.plots(figures)

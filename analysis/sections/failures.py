@@ -13,7 +13,7 @@ WRONG = ["suspect", "failed", "diverged"]
 
 
 def failures(page, night):
-    page.begin("failures", "Failures and honest findings")
+    page.begin("failures", "Failures")
     records = night.take(FAILED)
     _doubted(page, records)
     if not ((records["status"] != "pass") | records["unexpected"]).any():
@@ -109,7 +109,7 @@ def _cause_columns():
 
 
 def _wrong(page, records):
-    page.heading("Wrong answers: findings about methods")
+    page.heading("Wrong answers")
     judged = records[records["status"].isin(["pass", *WRONG])]
     if not judged["status"].isin(WRONG).any():
         page.nothing("Every answer that was judged passed.")
@@ -160,16 +160,16 @@ def _wrong(page, records):
         table,
         [
             "problem precision method matrix_name",
-            ("wrong", "not accepted", whole),
+            ("wrong", "did not pass", whole),
             ("unexpected", "not as expected", whole),
             ("trials", "of", whole),
             "smallest largest",
             ("worst", "largest ratio", number),
             ("info", "zero pivots", whole),
-            "finding",
+            ("finding", "what it says", None),
         ],
         limit=60,
-        caption="Methods whose answers were not accepted, by matrix; findings are expected failures.",
+        caption="Methods whose answers did not pass, by matrix.",
     )
 
 

@@ -62,7 +62,7 @@ def _ended(records):
 def _not_accepted(records):
     wrong = records[records["status"].isin(WRONG) & records["unexpected"]]
     if len(wrong):
-        yield f"{counted(len(wrong), 'answer')} not accepted: {_on_matrices(wrong)}.", "failures"
+        yield f"{counted(len(wrong), 'answer')} did not pass: {_on_matrices(wrong)}.", "failures"
     passed = records[(records["status"] == "pass") & records["unexpected"]]
     if len(passed):
         many = counted(len(passed), "answer")
@@ -202,7 +202,7 @@ def leaders_table(page, rows):
             ("of", "of", whole),
         ],
         caption=(
-            "The fastest accepted answer of each problem, over all devices, at the largest size that most methods"
+            "The fastest answer that passed of each problem, over all devices, at the largest size that most methods"
             " reached."
         ),
         also=("config", "seconds_q1", "seconds_q3"),

@@ -75,7 +75,7 @@ def what_ran(page, night):
             ("largest", "largest n", whole),
             *((s, s, whole) for s in known),
         ],
-        caption="Trials by judgement. pass: within the tolerance; suspect: up to ten times it; failed: beyond.",
+        caption="Trials by status. pass: within the tolerance; suspect: up to ten times it; failed: beyond.",
     )
 
 
@@ -113,7 +113,7 @@ def ranking(page, night):
     leaders_table(page, winners(night.take(RANKED, accepted), apart=()))
     rows = winners(night.take(RANKED, accepted))
     page.add(
-        "Only accepted answers compete, each method in its fastest configuration. They compete on the same"
+        "Only answers that passed compete, each method in its fastest configuration. They compete on the same"
         " device, matrix, right-hand sides, triangle and size. The backend emulated competes only where"
         " nothing else ran, for it tests correctness, not speed."
     )
@@ -170,7 +170,7 @@ def ranking(page, night):
             ("of", "of", whole),
         ],
         limit=60,
-        caption="The fastest accepted method by size, largest sizes first.",
+        caption="The fastest method that passed by size, largest sizes first.",
         also=(),
     )
     page.fold("Table: the fastest method of every race", mark)

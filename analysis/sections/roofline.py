@@ -23,10 +23,10 @@ def roofline(page, night):
         ["problem", "precision", "device", "peak_share"], ascending=[True, True, True, False]
     )
     page.add(
-        "Each method at its largest size: its operations a second over its operations a byte of least traffic, under"
-        " the copy bandwidth and the GEMM rate that were measured on the device. A point above the roof used a lower"
-        " precision on the way, passed over zeros, or kept its operands in a cache; what ran on the CPU has a share"
-        " only where the CPU's own peaks were measured."
+        "Each method at its largest size: operations a second over operations a byte of least traffic. The roof is"
+        " the device's measured copy bandwidth and GEMM rate. A point above it used a lower precision on the way,"
+        " passed over zeros, or kept its operands in a cache. Methods of the CPU have a share where the CPU's own peaks"
+        " were measured."
     )
     on_gpu = largest["backend"] == "cuda"
     page.plots(_figures(night, largest[on_gpu] if on_gpu.any() else largest))

@@ -20,7 +20,7 @@ from ..page import factor, seconds, whole
 from ..plots import Plot, Series
 
 TIMED = [*DRAWN, *"key seconds_q1 seconds_q3 gflops".split()]
-HOLLOW = "Hollow marks: the answer was not accepted."
+HOLLOW = "Hollow marks: the answer did not pass."
 
 
 def time_over_size(page, night):
@@ -30,8 +30,8 @@ def time_over_size(page, night):
         page.nothing("No trial came to an answer with a measured time.")
         return
     page.once(
-        "Lines: each method with its fastest accepted configuration, medians with quartiles; of several seeds or"
-        " repetitions the median and the whole range. Small marks: its other configurations, and earlier runs. "
+        "Lines: each method in its fastest configuration that passed, medians with quartiles. Of several seeds or"
+        " repetitions they are the median and the whole range. Small marks: its other configurations, and earlier runs. "
         + HOLLOW
         + (" n is the cube root of m·n·k." if (rows["problem"] == "gemm").any() else "")
     )
@@ -87,7 +87,8 @@ def over_baseline(page, night, baseline=""):
     times = np.where(np.isnan(times), elsewhere, times)
     rows = rows.assign(gain=times / rows["seconds_median"])
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
-    more = {"ylog": True, "lines_at": [(1, name)], "note": HOLLOW}
+    note = HOLLOW if (rows["status"] != "pass").any() else ""
+    more = {"ylog": True, "lines_at": [(1, name)], "note": note}
     page.plots(over(rows, slug("over", name), f"Speedup over {name}", f"times {name}", "gain", **more))
 
 
@@ -175,7 +176,7 @@ def _speedup_table(page, rows, name):
             ("speedup_high", "at most", factor),
             "status",
         ],
-        caption=f"The largest speedup over {name} of each method; of its accepted answers where it has any.",
+        caption=f"The largest speedup over {name} of each method; of answers that passed, where it has any.",
         also=(),
     )
 

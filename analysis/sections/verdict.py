@@ -22,8 +22,8 @@ def verdict(page, night, baseline=""):
         page.nothing("Nothing was tried.")
         return
     page.add(
-        "In each cell the fastest method that passed, its median time, its lead over the next method, its speedup"
-        f" over {baseline or 'the vendor'} where that is another, and its share of the problem's limit."
+        "In each cell: the fastest method that passed, its median time and its lead over the next method. Then its"
+        f" speedup over {baseline or 'the vendor'}, where that is another, and its share of the problem's limit."
     )
     for i, (device, capability, cpus, races) in enumerate(found):
         title = device + (f" ({capability // 10}.{capability % 10})" if capability else "")
@@ -37,14 +37,13 @@ def verdict(page, night, baseline=""):
     if any((races["share"] > 1).any() for *_, races in found):
         page.put(
             '<p id="above-limit">* More than 100 %: the limit is that of the trial\'s precision and of all elements. A'
-            " method that computes in a lower precision on the way (mixed precision), on units that the GEMM did not"
-            " use, or passes over zeros may exceed it.</p>"
+            " method may exceed it that uses a lower precision on the way (mixed precision), units that the GEMM did"
+            " not use, or passes over zeros.</p>"
         )
     page.add(
         "Tie: the times of the two overlap from first to third quartile. The limit is the problem's, whatever the"
-        " method: its operations at the measured GEMM rate (compute), or its operands once at the measured copy rate"
-        " (memory)."
-        " A cell leads to the problem. The same numbers as gaussweep summary --best --by gpu."
+        " method. It is its operations at the measured GEMM rate (compute), or its operands once at the measured copy"
+        " rate (memory). A cell leads to the problem. The same numbers as gaussweep summary --best --by gpu."
     )
 
 

@@ -256,7 +256,7 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
   text += fmt::format("\nAll:     {}\n", statuses_line(statuses));
   if (!sum.counts.empty()) text += fmt::format("Status:  {}\n", counts_text(sum.counts));
   if (!sum.findings.empty())
-    text += fmt::format("Findings: {}, as the plan expects\n", counts_text(sum.findings));
+    text += fmt::format("Expected failures: {}\n", counts_text(sum.findings));
   for (const auto& [directory, status] : all) {
     for (const std::string& remark : status.remarks)
       text += fmt::format("Note:    {}: {}\n", printable(directory), printable(remark));
@@ -377,7 +377,7 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   if (status.left) text += fmt::format("Left:    {}\n", span_words(*status.left));
   const std::string words = counts_text(status.counts), findings = counts_text(status.findings);
   if (!words.empty()) text += fmt::format("Status:  {}\n", words);
-  if (!findings.empty()) text += fmt::format("Findings: {}, as the plan expects\n", findings);
+  if (!findings.empty()) text += fmt::format("Expected failures: {}\n", findings);
   if (!status.devices.empty()) text += "\n" + render_text(device_use_table(status.devices), width) + "\n";
   for (const std::string& remark : status.remarks) text += fmt::format("Note:    {}\n", printable(remark));
   if (!status.failures.empty()) {

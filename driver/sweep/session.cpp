@@ -252,7 +252,7 @@ void tell_unexpected(const Work& work, const RunDirectory& directory, const Sess
                          record.message.empty() ? "" : ", ", printable(record.message));
   }
   if (findings > 0 && options.is_kept) {
-    spdlog::info("{} did not pass, as the plan expects: findings ({} summary {} --failures)",
+    spdlog::info("{} did not pass, as the plan expects ({} summary {} --failures)",
                  counted(findings, "trial"), shell_word(options.program), shell_word(options.output));
   }
   if (unexpected == 0 || options.made_plan) return;  // `try` says it in its own words

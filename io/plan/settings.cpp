@@ -216,7 +216,7 @@ std::vector<Setting> make_settings() {
        [](const YamlNode& v, Settings& s, const Problems&) {
          s.timeout_seconds = parse_duration(scalar_of(v, "timeout"), "timeout");
        }},
-      {"tolerance", "most that the judged ratio may be, a problem each; a number multiplies the defaults",
+      {"tolerance", "most that the residual ratio may be, a problem each; a number multiplies the defaults",
        [](const Problems& problems) {
          const Schema number = {{"type", Schema::array({"number", "string"})}};
          return shape::any_of({number, shape::mapping(problems, number)});

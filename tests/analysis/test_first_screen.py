@@ -32,7 +32,7 @@ class FirstScreenTest(unittest.TestCase):
         self.assertIn("Nothing crashed, timed out", words)
         for doubt in (
             "Not complete",
-            "not accepted:",
+            "did not pass:",
             "throttling",
             "differ from run to run",
             "versions of the program",
@@ -50,7 +50,7 @@ class FirstScreenTest(unittest.TestCase):
         words = report_here(night).words("overview")
         self.assertIn("Not complete: sweep (4 of 9 trials)", words)
         self.assertIn("2 trials did not finish: gesv/cusolver timeout (2).", words)
-        self.assertIn("2 answers not accepted: gesv/gauss_block on hilbert, uniform.", words)
+        self.assertIn("2 answers did not pass: gesv/gauss_block on hilbert, uniform.", words)
 
     def test_doubts(self):
         """Two runs whose peaks are far apart, by two versions of the program, one sample throttled."""

@@ -103,9 +103,9 @@ class EverythingTest(unittest.TestCase):
 
     def test_findings_are_said(self):
         rows = {(r["method"], r["matrix"]): r for r in self.page.rows("findings")}
-        self.assertIn("passes on diagonally_dominant", rows["fixed_point", "uniform"]["finding"])
+        self.assertIn("passes on diagonally_dominant", rows["fixed_point", "uniform"]["what it says"])
         self.assertIn(
-            "others solved 3 of these 3 systems: cusolver", rows["gauss_cyclic_halving", "uniform"]["finding"]
+            "others solved 3 of these 3 systems: cusolver", rows["gauss_cyclic_halving", "uniform"]["what it says"]
         )
         self.assertIn("It fails by rounding errors alone", self.page.words("failures"))
 

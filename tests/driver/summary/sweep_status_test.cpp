@@ -204,7 +204,7 @@ TEST(SweepStatus, FailuresThatThePlanExpectsAreFindings) {
   EXPECT_EQ(status.findings.at("failed"), 1);
   EXPECT_EQ(status.findings.at("crashed"), 1);
   const std::string text = status_text(status, any_width);
-  EXPECT_THAT(text, testing::HasSubstr("Findings: 1 failed, 1 crashed, as the plan expects"));
+  EXPECT_THAT(text, testing::HasSubstr("Expected failures: 1 failed, 1 crashed"));
   EXPECT_THAT(text, testing::HasSubstr("Not as expected (1):"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("signal 11")));
   EXPECT_EQ(status_json(status)["findings"]["failed"], 1);
