@@ -31,7 +31,7 @@ def accuracy(page, night):
     if len(both):
         page.once(
             "Forward against backward error, for every judged answer with a known solution. The distance above the"
-            " dashed line is the amplification by the matrix. Of a sound method it is at most about the condition number."
+            " dashed line is the amplification by the matrix. Of a sound method it is at most the condition number."
         )
         page.plots(_clouds(both, "backward_error", "amplification", "backward error"))
     _ratio_table(page, rows)

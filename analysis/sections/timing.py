@@ -31,7 +31,7 @@ def time_over_size(page, night):
         return
     page.once(
         "Lines: each method in its fastest configuration that passed, medians with quartiles. Of several seeds or"
-        " repetitions they are the median and the whole range. Small marks: its other configurations, and earlier runs. "
+        " repetitions they are the median and the whole range. Small marks: its other configurations, earlier runs. "
         + HOLLOW
         + (" n is the cube root of m·n·k." if (rows["problem"] == "gemm").any() else "")
     )

@@ -255,8 +255,7 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
   std::string text = render_text(table, width);
   text += fmt::format("\nAll:     {}\n", statuses_line(statuses));
   if (!sum.counts.empty()) text += fmt::format("Status:  {}\n", counts_text(sum.counts));
-  if (!sum.findings.empty())
-    text += fmt::format("Expected failures: {}\n", counts_text(sum.findings));
+  if (!sum.findings.empty()) text += fmt::format("Expected failures: {}\n", counts_text(sum.findings));
   for (const auto& [directory, status] : all) {
     for (const std::string& remark : status.remarks)
       text += fmt::format("Note:    {}: {}\n", printable(directory), printable(remark));
