@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pty
 import shutil
 import subprocess
 import tempfile
@@ -36,18 +37,38 @@ def command(arguments, ranks=0, program=GAUSSWEEP):
     return launcher + [str(program)] + [str(a) for a in arguments]
 
 
-def run(arguments, ranks=0, program=GAUSSWEEP, timeout=300, cwd=None, umask=-1, **changes):
-    return subprocess.run(
-        command(arguments, ranks, program),
-        env=environment(**changes),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=timeout,
-        cwd=cwd,
-        umask=umask,
-    )
+def execute(words, timeout=300, **more):
+    """What comes of a command. `more`: variables of its environment in capitals, else what subprocess takes."""
+    changes = {name: value for name, value in more.items() if name.isupper()}
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    options = {**streams, **{name: value for name, value in more.items() if name not in changes}}
+    words = [str(word) for word in words]
+    return subprocess.run(words, env=environment(**changes), text=True, errors="replace", timeout=timeout, **options)
+
+
+def run(arguments, ranks=0, program=GAUSSWEEP, **more):
+    return execute(command(arguments, ranks, program), **more)
+
+
+def everything_from(master):
+    """What was written to a pseudo-terminal, once nobody has it open any more."""
+    text = b""
+    try:
+        while part := os.read(master, 65536):
+            text += part
+    except OSError:  # how it ends
+        pass
+    os.close(master)
+    return text
+
+
+def on_terminal(arguments, ranks=0, cwd=None, **changes):
+    """What a command writes to a terminal, and its exit code."""
+    master, slave = pty.openpty()
+    streams = {"stdin": subprocess.DEVNULL, "stdout": slave, "stderr": slave}
+    with subprocess.Popen(command(arguments, ranks), env=environment(**changes), cwd=cwd, **streams) as process:
+        os.close(slave)
+        return everything_from(master), process.wait(timeout=60)
 
 
 def journal(directory):

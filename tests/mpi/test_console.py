@@ -125,12 +125,7 @@ sweep:
         )
         lines = piped.communicate(timeout=60)[0].splitlines()
         os.close(slave)
-        drawn = b""
-        try:
-            while part := os.read(master, 65536):
-                drawn += part
-        except OSError:  # how a pseudo-terminal ends
-            pass
+        drawn = harness.everything_from(master)
         self.assertEqual((sweep.wait(60), on_terminal.wait(60), piped.returncode), (0, 0, 0))
         self.assertRegex(lines[0], r"^\d+ of 20 \([0-9.]+%\), running")
         self.assertEqual(lines[-1], "20 of 20 (100.0%), ended")
@@ -165,15 +160,7 @@ class StandardOutput(SweepTest):
             ["--help"],
         ):
             with open("/dev/full", "w") as full:
-                done = subprocess.run(
-                    harness.command(arguments),
-                    env=harness.environment(),
-                    stdin=subprocess.DEVNULL,
-                    stdout=full,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    timeout=60,
-                )
+                done = harness.run(arguments, stdout=full)
             self.assertEqual(done.returncode, 3, f"{arguments}: {done.stderr}")
             self.assertIn("standard output cannot be written: ", done.stderr, arguments)
 

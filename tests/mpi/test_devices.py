@@ -4,7 +4,6 @@ import os
 import pathlib
 import resource
 import signal
-import subprocess
 import unittest
 
 import harness
@@ -59,14 +58,7 @@ class Helper(SweepTest):
             resource.setrlimit(resource.RLIMIT_AS, (220000 << 10, 220000 << 10))
 
         for words in (["--version"], ["methods"], ["devices", "--untouched"], ["plan", self.plan(PLAN)]):
-            done = subprocess.run(
-                harness.command(words, program=FAULTY),
-                env=harness.environment(OPENBLAS_NUM_THREADS="4"),
-                capture_output=True,
-                text=True,
-                preexec_fn=limited,
-                timeout=60,
-            )
+            done = harness.run(words, program=FAULTY, timeout=60, preexec_fn=limited, OPENBLAS_NUM_THREADS="4")
             # 127: a build with CUDA, whose libraries alone do not fit
             self.assertIn(done.returncode, (0, 127), f"{words}: {done.stderr}")
 

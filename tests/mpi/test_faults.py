@@ -4,7 +4,6 @@ import json
 import os
 import resource
 import signal
-import subprocess
 import time
 import unittest
 
@@ -58,18 +57,9 @@ class Isolation(SweepTest):
         def limited():
             resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
 
-        directory = self.folder / "run"
         # the leak comes first; what follows finds a worker with memory again
         plan = self.plan(plan_with("fault_leak").replace("timeout: 4s", "timeout: 1min").replace("n: 8", "n: 4"))
-        done = subprocess.run(
-            harness.command(["run", plan, "-o", directory], program=FAULTY),
-            env=harness.environment(),
-            capture_output=True,
-            text=True,
-            preexec_fn=limited,
-            timeout=120,
-        )
-        self.assertEqual(done.returncode, 3, done.stderr)
+        directory = self.sweep(plan, program=FAULTY, code=3, preexec_fn=limited)
         statuses = {r["method"]: r["status"] for r in self.records(directory)}
         self.assertEqual(statuses, {"fault_leak": "oom", "fault_none": "pass"})
 
@@ -94,13 +84,7 @@ class Isolation(SweepTest):
             os.close(1)
             os.close(2)
 
-        directory = self.folder / "run"
-        process = subprocess.Popen(
-            harness.command(["run", self.plan(plan_with("fault_abort")), "-o", directory], program=FAULTY),
-            env=harness.environment(),
-            preexec_fn=closed,
-        )
-        self.assertEqual(process.wait(timeout=120), 3)
+        directory = self.sweep(self.plan(plan_with("fault_abort")), program=FAULTY, code=3, preexec_fn=closed)
         self.assertEqual(len(self.records(directory)), 11)
         for line in (directory / "journal.jsonl").read_text().splitlines():
             self.assertTrue(line.startswith("{"), line)

@@ -6,11 +6,10 @@ import json
 import re
 import shutil
 import sqlite3
-import subprocess
 import unittest
 
 import h5py
-from harness import GAUSSWEEP, SOURCE, SweepTest, environment, run
+from harness import GAUSSWEEP, SOURCE, SweepTest, execute, run
 
 PLAN = """
 name: tiny
@@ -62,8 +61,7 @@ class Help(SweepTest):
             script + f"\nCOMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}; _gaussweep;"
             ' printf "%s\\n" "${COMPREPLY[@]}"'
         )
-        done = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True, timeout=60)
-        return done.stdout.split()
+        return execute(["bash", "-c", ask], check=True).stdout.split()
 
     def test_bash_completes_commands_and_options(self):
         self.assertEqual(self.complete("gaussweep", "su"), ["summary"])
@@ -96,9 +94,7 @@ class Help(SweepTest):
     def test_who_reads_no_further_is_told_nothing(self):
         plan = self.plan("sweep: [{problem: gesv, method: all, n: '1:400'}]")
         words = " ".join(repr(str(w)) for w in (GAUSSWEEP, "run", "--dry-run", plan, "-o", self.folder / "run"))
-        done = subprocess.run(
-            ["bash", "-c", f"{words} | head -1; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, timeout=120
-        )
+        done = execute(["bash", "-c", f"{words} | head -1; echo ${{PIPESTATUS[0]}}"])
         self.assertEqual(done.stdout.splitlines()[1:], ["141"])
         self.assertNotIn("written", done.stderr)
 
@@ -242,10 +238,7 @@ class Data(SweepTest):
         night, before = self.sweep(self.plan(PLAN)), self.folder / "before"
         shutil.copytree(night, before)
         (night / "missing.txt").write_text("shard-2-of-4: 3 of 9 trials are missing\n")
-        script = [SOURCE / "jobs" / "slurm" / "night.sh", night, before]
-        done = subprocess.run(
-            script, env=environment(GAUSSWEEP=str(GAUSSWEEP)), capture_output=True, text=True, check=False, timeout=120
-        )
+        done = execute([SOURCE / "jobs" / "slurm" / "night.sh", night, before], GAUSSWEEP=str(GAUSSWEEP))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.splitlines()[0], "gaussweep, run: 4 records: 4 pass, incomplete")
         for words in ("3 of 9 trials are missing", "Against before:", "4 trials in both: 4 SAME", "gesv double"):
@@ -253,14 +246,8 @@ class Data(SweepTest):
 
     def test_three_nights_are_followed(self):
         nights = [self.sweep(self.plan(PLAN), output=name) for name in ("third", "second", "first")]
-        done = subprocess.run(
-            [SOURCE / "jobs" / "slurm" / "night.sh", *nights],
-            env=environment(GAUSSWEEP=str(GAUSSWEEP), GAUSSWEEP_TREND="--problem gesv --method lap*"),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        asked = {"GAUSSWEEP": str(GAUSSWEEP), "GAUSSWEEP_TREND": "--problem gesv --method lap*"}
+        done = execute([SOURCE / "jobs" / "slurm" / "night.sh", *nights], **asked)
         self.assertIn(done.returncode, (0, 4), done.stderr)
         self.assertRegex(done.stdout, r"Since when:\n3 nights, \d+ trials: no change\n")
         self.assertRegex(done.stdout, r"Night by night \(medians\):\ngesv/lapack double, n = \d+, CPU: [+-]\d+\.\d %\n")

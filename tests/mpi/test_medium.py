@@ -37,12 +37,9 @@ class Medium(SweepTest):
 
     def limited(self, plan):
         """What comes of a sweep whose files may have 60,000 bytes."""
-        return subprocess.run(
-            harness.command(["run", plan, "-o", self.folder / "run"], program=FAULTY),
-            timeout=120,
-            env=harness.environment(),
-            capture_output=True,
-            text=True,
+        return harness.run(
+            ["run", plan, "-o", self.folder / "run"],
+            program=FAULTY,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60000, resource.RLIM_INFINITY)),
         )
 

@@ -2,38 +2,15 @@
 
 import csv
 import io
-import os
-import pty
 import re
-import subprocess
 import unittest
 
 import harness
-from harness import SweepTest
+from harness import SweepTest, on_terminal
 
 MATRIX = "%%MatrixMarket matrix array real general\n2 2\n4\n1\n1\n3\n"
 ESCAPE = "\x1b]0;taken\x07\x1b[2J\x9b31m.mtx"
 FORMULA = "=cmd|' !A0'.mtx"
-
-
-def on_terminal(arguments, cwd):
-    """What a command writes to a terminal, standard output and error, and its exit code."""
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        harness.command(arguments), env=harness.environment(), stdin=slave, stdout=slave, stderr=slave, cwd=cwd
-    )
-    os.close(slave)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:  # how a pseudo-terminal ends
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(master)
-    return shown, process.wait(60)
 
 
 class Names(SweepTest):
@@ -64,7 +41,7 @@ class Names(SweepTest):
                 ["plan", "\x1b[2J\x9b31m.yaml"],
             )
         ):
-            shown, _ = on_terminal(arguments, self.folder)
+            shown, _ = on_terminal(arguments, cwd=self.folder)
             self.assertNotEqual(shown, b"", arguments)
             # Colours, and what draws the bar anew, are our own.
             rest = re.sub(rb"\x1b\[[0-9;]*m|\r\x1b\[K", b"", shown).replace(b"\r\n", b"\n").decode()
@@ -82,11 +59,7 @@ class Names(SweepTest):
         merged = "r" * (longest - 3) + ".h5"
         self.ran(["merge", directory, "-o", merged], cwd=self.folder)
         self.assertTrue((self.folder / merged).exists())
-        report = subprocess.run(
-            [harness.SOURCE / "analysis" / "report", directory, "-o", self.folder / "page"],
-            capture_output=True,
-            text=True,
-        )
+        report = harness.execute([harness.SOURCE / "analysis" / "report", directory, "-o", self.folder / "page"])
         self.assertEqual(report.returncode, 0, report.stderr)
 
     def test_a_spreadsheet_computes_nothing(self):

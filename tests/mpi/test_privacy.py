@@ -95,17 +95,8 @@ class Modes(SweepTest):
         directory.mkdir()
         directory.chmod(0o777)
         os.chown(directory, 4711, 4711)
-        done = subprocess.run(
-            harness.command(["run", self.plan(SMALL), "-o", directory]),
-            env=harness.environment(),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            user=4712,
-            group=4712,
-            extra_groups=[],
-        )
-        self.assertEqual(done.returncode, 2, done.stderr)
+        another = {"user": 4712, "group": 4712, "extra_groups": []}
+        done = self.ran(["run", self.plan(SMALL), "-o", directory], code=2, **another)
         self.assertIn("belongs to another user, and others may write into it (mode 0777)", done.stderr)
 
 

@@ -7,13 +7,12 @@ import math
 import os
 import resource
 import shutil
-import subprocess
 import unittest
 
 import h5py
 import numpy as np
 
-from harness import GAUSSWEEP, SOURCE, SweepTest, environment, run
+from harness import GAUSSWEEP, SOURCE, SweepTest, execute, run
 
 SHAPES = SOURCE / "jobs/plans/data/shapes_64.pgm"
 
@@ -175,14 +174,11 @@ class Restore(SweepTest):
         for exists in (False, True):
             if exists:
                 target.mkdir()
-            done = subprocess.run(
-                [GAUSSWEEP, "restore", "--image", image, "-o", target],
-                env=environment(),
-                capture_output=True,
-                text=True,
+            done = self.ran(
+                ["restore", "--image", image, "-o", target],
+                code=3,
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
             )
-            self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
             self.assertIn("restoration.h5", done.stderr)
             self.assertEqual(sorted(os.listdir(self.folder)), sorted(["image.pgm"] + ["out"] * exists))
             self.assertEqual(exists, target.exists() and not os.listdir(target))
@@ -300,24 +296,12 @@ class Restore(SweepTest):
 
     def test_the_script_of_all_cases(self):
         out = self.folder / "all"
-        done = subprocess.run(
-            [SOURCE / "jobs/restoration.sh", out, self.image(12, 12)],
-            capture_output=True,
-            text=True,
-            env=environment(GAUSSWEEP=str(GAUSSWEEP)),
-            timeout=300,
-        )
+        done = execute([SOURCE / "jobs/restoration.sh", out, self.image(12, 12)], GAUSSWEEP=str(GAUSSWEEP))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         lines = done.stdout.splitlines()
         self.assertEqual(len(lines), 10)
         self.assertEqual(len([p for p in out.iterdir() if (p / "restoration.h5").is_file()]), 9)
-        again = subprocess.run(
-            [SOURCE / "jobs/restoration.sh", out],
-            capture_output=True,
-            text=True,
-            env=environment(GAUSSWEEP=str(GAUSSWEEP)),
-            timeout=60,
-        )
+        again = execute([SOURCE / "jobs/restoration.sh", out], GAUSSWEEP=str(GAUSSWEEP))
         self.assertEqual(again.returncode, 2)
         self.assertIn("exists", again.stderr)
 

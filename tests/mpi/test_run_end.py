@@ -2,10 +2,7 @@
 
 import datetime
 import json
-import os
-import pty
 import re
-import subprocess
 import unittest
 
 import harness
@@ -71,23 +68,8 @@ class RunEnd(SweepTest):
 
     def test_a_live_line_under_mpirun(self):
         plan = self.plan(PLAN.replace("nights", "live").replace("[30, 61]", "200:203:1"))
-        master, slave = pty.openpty()
-        process = subprocess.Popen(
-            harness.command(["run", plan, "-o", self.folder / "run"], 2),
-            env=harness.environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=slave,
-        )
-        os.close(slave)
-        said = b""
-        try:
-            while part := os.read(master, 65536):
-                said += part
-        except OSError:  # how a pseudo-terminal ends
-            pass
-        os.close(master)
-        self.assertEqual(process.wait(60), 0, said)
+        said, code = harness.on_terminal(["run", plan, "-o", self.folder / "run"], 2)
+        self.assertEqual(code, 0, said)
         self.assertRegex(said.decode(), r"\r\x1b\[K\[=* *\] \d/8 trials")
 
 

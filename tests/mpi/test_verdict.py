@@ -2,14 +2,10 @@
 
 import json
 import math
-import os
-import pty
-import subprocess
 import sys
 import unittest
 
-import harness
-from harness import SOURCE, SweepTest, run
+from harness import SOURCE, SweepTest, on_terminal, run
 
 sys.path[:0] = [str(SOURCE), str(SOURCE / "tests" / "analysis")]
 import fixture  # noqa: E402
@@ -24,33 +20,6 @@ sweep:
 """
 
 
-def on_terminal(arguments, **changes):
-    """What a command writes to a terminal."""
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        harness.command(arguments),
-        env=harness.environment(**changes),
-        stdin=subprocess.DEVNULL,
-        stdout=slave,
-        stderr=subprocess.PIPE,
-    ) as process:
-        os.close(slave)
-        text = b""
-        while True:
-            try:
-                more = os.read(master, 65536)
-            except OSError:  # EIO: the other end is closed
-                break
-            if not more:
-                break
-            text += more
-        os.close(master)
-        process.wait(timeout=60)
-        if process.returncode != 0:
-            raise AssertionError(process.stderr.read())
-    return text.decode().replace("\r\n", "\n")
-
-
 class Verdict(SweepTest):
     def test_people_see_a_grid_in_colour_on_a_terminal_only(self):
         directory = self.sweep(self.plan(PLAN))
@@ -60,9 +29,10 @@ class Verdict(SweepTest):
         self.assertIn("gesv double", plain.stdout)
         self.assertIn("4 records: 4 pass", plain.stdout)
         self.assertNotIn("\033", plain.stdout)
-        self.assertIn("\033[1;32m", on_terminal(grid, TERM="xterm", NO_COLOR=""))
+        self.assertIn(b"\033[1;32m", on_terminal(grid, TERM="xterm", NO_COLOR="")[0])
         for quiet in ({"NO_COLOR": "1", "TERM": "xterm"}, {"TERM": "dumb"}):
-            self.assertEqual(on_terminal(grid, **quiet, COLUMNS="120"), run(grid, COLUMNS="120").stdout)
+            shown, _ = on_terminal(grid, **quiet, COLUMNS="120")
+            self.assertEqual(shown.decode().replace("\r\n", "\n"), run(grid, COLUMNS="120").stdout)
         narrow = run(grid, COLUMNS="40").stdout
         self.assertEqual(narrow.count("gesv double"), 2, "a block a size")
         self.assertLess(plain.stdout.count("gesv double"), 2)

@@ -2,7 +2,6 @@
 
 import json
 import pathlib
-import subprocess
 import sys
 import unittest
 
@@ -70,7 +69,7 @@ class Trmm(SweepTest):
         self.assertIn("trmm", self.gaussweep("summary", directory, "--best").stdout)
         page = self.folder / "report"
         report = [sys.executable, SOURCE / "analysis" / "report", directory, "-o", page]
-        done = subprocess.run([str(a) for a in report], capture_output=True, text=True, timeout=300)
+        done = harness.execute(report)
         self.assertEqual(done.returncode, 0, done.stderr)
         html = "".join(f.read_text() for f in page.rglob("*.html"))
         self.assertGreater(html.count("<td>trmm</td>"), 10)
