@@ -37,26 +37,13 @@ void write_checked(const h5::File& file, const char* name, const Columns& column
 }
 
 void write_details(const h5::File& file, const std::vector<Record>& records, FileChecksums& checksums) {
-  std::vector<SampleRow> samples;
-  std::vector<StageRow> stages;
-  std::vector<IterationRow> iterations;
-  each_sample(records, [&](const SampleRow& row) { samples.push_back(row); });
-  each_stage(records, [&](const StageRow& row) { stages.push_back(row); });
-  each_iteration(records, [&](const IterationRow& row) { iterations.push_back(row); });
-  write_checked(file, "/samples", sample_columns(), samples, checksums);
-  write_checked(file, "/stages", stage_columns(), stages, checksums);
-  write_checked(file, "/iterations", iteration_columns(), iterations, checksums);
+  const DetailRows rows = details_of(records);
+  write_checked(file, "/samples", sample_columns(), rows.samples, checksums);
+  write_checked(file, "/stages", stage_columns(), rows.stages, checksums);
+  write_checked(file, "/iterations", iteration_columns(), rows.iterations, checksums);
 }
 
 // --- Reading
-
-Record& record_of(std::vector<Record>& records, std::int64_t trial, const char* table) {
-  if (trial < 0 || trial >= static_cast<std::int64_t>(records.size())) {
-    throw h5::Error("the table '" + std::string(table) + "' speaks of trial " + std::to_string(trial) +
-                    ", but /records has only " + std::to_string(records.size()) + " rows");
-  }
-  return records[static_cast<std::size_t>(trial)];
-}
 
 bool has_table(const h5::File& file, const char* name) {
   return h5::check(H5Lexists(file, name, H5P_DEFAULT), "look for " + std::string(name)) > 0;
@@ -103,21 +90,12 @@ class TablesOf {
   FileChecksums found_;
 };
 
-void read_details(TablesOf& tables, std::vector<Record>& records) {
-  // Rows stand in order of trial and index, as they were written.
-  for (const SampleRow& row : tables.read_if_there<SampleRow>("/samples", sample_columns())) {
-    record_of(records, row.trial, "/samples")
-        .sample_list.push_back(
-            {row.seconds, row.clock, row.throttled != 0, row.memory_clock, row.power, row.temperature});
-  }
-  for (StageRow& row : tables.read_if_there<StageRow>("/stages", stage_columns())) {
-    record_of(records, row.trial, "/stages")
-        .stages.push_back(
-            {std::move(row.kernel), row.calls, row.seconds, row.mean, row.occupancy, row.share});
-  }
-  for (const IterationRow& row : tables.read_if_there<IterationRow>("/iterations", iteration_columns())) {
-    record_of(records, row.trial, "/iterations").history.push_back(row.residual);
-  }
+DetailRows read_details(TablesOf& tables) {
+  DetailRows rows;
+  rows.samples = tables.read_if_there<SampleRow>("/samples", sample_columns());
+  rows.stages = tables.read_if_there<StageRow>("/stages", stage_columns());
+  rows.iterations = tables.read_if_there<IterationRow>("/iterations", iteration_columns());
+  return rows;
 }
 
 bool is_gone(const Descriptor& file) {
@@ -207,7 +185,7 @@ Results read_results(const std::filesystem::path& path, bool with_details) {
     results.attributes = h5::read_texts(file);
     results.records =
         tables.read<Record>("/records", record_fields(), {"key", "problem", "method", "status"});
-    if (with_details) read_details(tables, results.records);
+    if (with_details) take_details(results.records, read_details(tables));
     results.devices = tables.read_if_there<DeviceRow>("/devices", device_columns(), {});
     results.hosts = tables.read_if_there<HostRow>("/hosts", host_columns(), {});
     tables.check(results.attributes, version);

@@ -1,6 +1,5 @@
 /// results.h5 read in a child process: what the child read comes through a pipe.
 
-#include <type_traits>
 #include <utility>
 
 #include "io/files/apart.hpp"
@@ -41,48 +40,20 @@ void get_rows(Child& in, std::vector<Row>& rows, const Columns& columns) {
   }
 }
 
-void put_details(ChildOutput& out, const Record& record) {
-  out.put(static_cast<std::int64_t>(record.sample_list.size()));
-  for (const Sample& sample : record.sample_list) {
-    out.put(sample.seconds);
-    out.put(sample.clock_mhz);
-    out.put(std::int64_t{sample.throttled});
-    for (const double value : {sample.memory_clock_mhz, sample.power_w, sample.temperature_c}) out.put(value);
-  }
-  out.put(static_cast<std::int64_t>(record.stages.size()));
-  for (const Stage& stage : record.stages) {
-    out.put(stage.kernel);
-    out.put(stage.calls);
-    for (const double value : {stage.seconds, stage.mean, stage.occupancy, stage.share}) out.put(value);
-  }
-  out.put(static_cast<std::int64_t>(record.history.size()));
-  for (const double residual : record.history) out.put(residual);
+/// Calls each(rows, columns) for every table.
+template <class Each>
+void each_table(Results& results, DetailRows& details, const Each& each) {
+  each(results.records, record_fields());
+  each(details.samples, sample_columns());
+  each(details.stages, stage_columns());
+  each(details.iterations, iteration_columns());
+  each(results.devices, device_columns());
+  each(results.hosts, host_columns());
 }
 
-void get_details(Child& in, Record& record) {
-  record.sample_list.resize(static_cast<std::size_t>(in.integer()));
-  for (Sample& sample : record.sample_list) {
-    sample.seconds = in.real();
-    sample.clock_mhz = in.real();
-    sample.throttled = in.integer() != 0;
-    for (double* value : {&sample.memory_clock_mhz, &sample.power_w, &sample.temperature_c})
-      *value = in.real();
-  }
-  record.stages.resize(static_cast<std::size_t>(in.integer()));
-  for (Stage& stage : record.stages) {
-    stage.kernel = in.text();
-    stage.calls = in.integer();
-    for (double* value : {&stage.seconds, &stage.mean, &stage.occupancy, &stage.share}) *value = in.real();
-  }
-  record.history.resize(static_cast<std::size_t>(in.integer()));
-  for (double& residual : record.history) residual = in.real();
-}
-
-void put_results(ChildOutput& out, const Results& results) {
-  put_rows(out, results.records, record_fields());
-  for (const Record& record : results.records) put_details(out, record);
-  put_rows(out, results.devices, device_columns());
-  put_rows(out, results.hosts, host_columns());
+void put_results(ChildOutput& out, Results& results) {
+  DetailRows details = details_of(results.records);
+  each_table(results, details, [&](const auto& rows, const auto& columns) { put_rows(out, rows, columns); });
   out.put(static_cast<std::int64_t>(results.attributes.size()));
   for (const auto& [name, value] : results.attributes) {
     out.put(name);
@@ -93,10 +64,9 @@ void put_results(ChildOutput& out, const Results& results) {
 
 Results get_results(Child& in) {
   Results results;
-  get_rows(in, results.records, record_fields());
-  for (Record& record : results.records) get_details(in, record);
-  get_rows(in, results.devices, device_columns());
-  get_rows(in, results.hosts, host_columns());
+  DetailRows details;
+  each_table(results, details, [&](auto& rows, const auto& columns) { get_rows(in, rows, columns); });
+  take_details(results.records, std::move(details));
   for (std::int64_t left = in.integer(); left > 0; --left) {
     std::string name = in.text();
     results.attributes[std::move(name)] = in.text();

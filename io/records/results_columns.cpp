@@ -67,6 +67,14 @@ namespace {
 
 using Json = nlohmann::json;
 
+Record& record_of(std::vector<Record>& records, std::int64_t trial, const char* table) {
+  if (trial < 0 || trial >= static_cast<std::int64_t>(records.size())) {
+    throw h5::Error("the table '" + std::string(table) + "' speaks of trial " + std::to_string(trial) +
+                    ", but /records has only " + std::to_string(records.size()) + " rows");
+  }
+  return records[static_cast<std::size_t>(trial)];
+}
+
 template <class Row>
 void put_row(Json& to, const Row& row, const std::vector<h5::Column<Row>>& columns) {
   to = Json::object();
@@ -123,6 +131,29 @@ void require_row(const Json& from, Row& row) {
 }
 
 }  // namespace
+
+DetailRows details_of(const std::vector<Record>& records) {
+  DetailRows rows;
+  each_sample(records, [&](const SampleRow& row) { rows.samples.push_back(row); });
+  each_stage(records, [&](const StageRow& row) { rows.stages.push_back(row); });
+  each_iteration(records, [&](const IterationRow& row) { rows.iterations.push_back(row); });
+  return rows;
+}
+
+void take_details(std::vector<Record>& records, DetailRows rows) {
+  for (const SampleRow& row : rows.samples) {
+    record_of(records, row.trial, "/samples")
+        .sample_list.push_back(
+            {row.seconds, row.clock, row.throttled != 0, row.memory_clock, row.power, row.temperature});
+  }
+  for (StageRow& row : rows.stages) {
+    record_of(records, row.trial, "/stages")
+        .stages.push_back(
+            {std::move(row.kernel), row.calls, row.seconds, row.mean, row.occupancy, row.share});
+  }
+  for (const IterationRow& row : rows.iterations)
+    record_of(records, row.trial, "/iterations").history.push_back(row.residual);
+}
 
 void to_json(Json& to, const DeviceRow& row) {
   put_row(to, row, device_columns());

@@ -63,4 +63,16 @@ void each_iteration(const std::vector<Record>& records, const Take& take) {
   }
 }
 
+/// All of these rows.
+struct DetailRows {
+  std::vector<SampleRow> samples;
+  std::vector<StageRow> stages;
+  std::vector<IterationRow> iterations;
+};
+DetailRows details_of(const std::vector<Record>& records);
+
+/// Gives the rows, in order of trial and index, to their records.
+/// @throws h5::Error where one is of a trial that is not there
+void take_details(std::vector<Record>& records, DetailRows rows);
+
 }  // namespace gaussweep::io
