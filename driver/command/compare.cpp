@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <set>
 

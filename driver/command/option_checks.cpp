@@ -7,7 +7,6 @@
 
 #include "driver/plan/plan_words.hpp"
 #include "io/files/errors.hpp"
-#include "io/plan/plan.hpp"
 
 namespace gaussweep::driver {
 namespace {

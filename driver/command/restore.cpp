@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
-#include <cmath>
 #include <memory>
 #include <utility>
 

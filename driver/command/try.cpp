@@ -32,7 +32,6 @@
 #include "driver/summary/sweep_status.hpp"
 #include "driver/summary/verdict_grid.hpp"
 #include "driver/sweep/session.hpp"
-#include "driver/system/console.hpp"
 #include "driver/system/process.hpp"
 #include "driver/system/terminal.hpp"
 #include "io/files/errors.hpp"

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cmath>
 #include <ctime>
-#include <fstream>
 #include <set>
 
 #include "driver/base/printable.hpp"

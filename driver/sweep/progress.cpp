@@ -1,7 +1,6 @@
 #include "driver/sweep/progress.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>

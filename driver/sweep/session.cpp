@@ -1,7 +1,6 @@
 #include "driver/sweep/session.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>

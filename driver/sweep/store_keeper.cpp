@@ -1,6 +1,5 @@
 #include "driver/sweep/store_keeper.hpp"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "driver/plan/demand.hpp"

@@ -1,7 +1,5 @@
 #include "driver/system/batch_job.hpp"
 
-#include <initializer_list>
-
 #include "driver/system/clock.hpp"
 #include "driver/system/process.hpp"
 

@@ -5,8 +5,6 @@
 
 #include "driver/system/clock.hpp"
 
-#include <cmath>
-
 namespace gaussweep::driver {
 
 namespace {

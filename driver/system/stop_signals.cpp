@@ -1,7 +1,6 @@
 #include "driver/system/stop_signals.hpp"
 
 #include <csignal>
-#include <initializer_list>
 
 namespace gaussweep::driver {
 namespace {

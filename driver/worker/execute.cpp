@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "driver/base/transient_failure.hpp"
 #include "driver/base/words.hpp"
@@ -13,7 +9,6 @@
 #include "driver/plan/shared_inputs.hpp"
 #include "driver/protocol/blank_record.hpp"
 #include "driver/system/clock.hpp"
-#include "driver/system/machine.hpp"
 #include "driver/system/nvml.hpp"
 #include "driver/worker/held.hpp"
 #include "driver/worker/measured.hpp"

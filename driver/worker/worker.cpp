@@ -1,6 +1,5 @@
 #include "driver/worker/worker.hpp"
 
-#include <cmath>
 #include <new>
 #include <set>
 #include <vector>

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <string_view>
 #include <system_error>
 
 #include "io/files/atomic_file.hpp"

@@ -1,7 +1,6 @@
 #include "io/plan/plan_parts.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "io/records/status.hpp"
 

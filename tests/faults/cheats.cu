@@ -1,6 +1,5 @@
 // Methods that cheat: right by other means than by computing, or right only where somebody looks.
 #include <cstdint>
-#include <string>
 
 #include "kernels/simt/simt.hpp"
 #include "kernels/tables.hpp"

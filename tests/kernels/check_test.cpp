@@ -1,6 +1,5 @@
 #include "kernels/check/check.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

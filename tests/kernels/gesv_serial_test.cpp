@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <initializer_list>
-
 #include "tests/kernels/try_method.hpp"
 
 namespace gaussweep {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_run.hpp"

@@ -1,6 +1,5 @@
 // Whether the recomputation itself is right.
 
-#include <algorithm>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <stdexcept>
 

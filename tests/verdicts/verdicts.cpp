@@ -8,11 +8,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <chrono>
 #include <cstring>
 #include <exception>
 #include <map>
-#include <stdexcept>
 
 #include "driver/judge/judge.hpp"
 #include "kernels/check/check.hpp"

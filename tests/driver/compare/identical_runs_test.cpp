@@ -5,11 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <random>
-#include <set>
 
 #include "driver/compare/compare.hpp"
 

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
-
 #include "driver/judge/judge.hpp"
 #include "tests/kernels/try_method.hpp"
 

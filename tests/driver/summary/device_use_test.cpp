@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "driver/system/clock.hpp"
 
 namespace gaussweep::driver {

@@ -4,11 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
-#include <functional>
 
 #include "driver/worker/inputs.hpp"
 #include "io/files/errors.hpp"

@@ -1,7 +1,5 @@
 #include "driver/worker/worker.hpp"
 
-#include <gmock/gmock.h>
-
 #include <csignal>
 #include <stdexcept>
 
@@ -11,7 +9,6 @@
 
 #include "driver/protocol/messages.hpp"
 #include "driver/system/channel.hpp"
-#include "driver/system/clock.hpp"
 #include "kernels/core/errors.hpp"
 
 namespace gaussweep::driver {

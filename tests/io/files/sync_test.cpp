@@ -1,13 +1,8 @@
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <string>
 
 #include "io/files/atomic_file.hpp"
 #include "io/records/journal.hpp"

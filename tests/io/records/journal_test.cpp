@@ -8,7 +8,6 @@
 #include <array>
 #include <csignal>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "io/files/errors.hpp"
