@@ -80,12 +80,13 @@ Comparison chosen(Comparison comparison, const CompareOptions& options, std::siz
   return comparison;
 }
 
-/// Says where methods of the CPU ran on another CPU: no change of theirs is the program's alone.
+/// Says where methods of the CPU ran on another CPU, or on more threads of it: no change of theirs is the
+/// program's alone.
 void note_cpus(const io::Results& base, const io::Results& now) {
   const auto models = [](const io::Results& results) {
     std::set<std::string> cpus;
     for (const io::HostRow& host : results.hosts) {
-      if (!host.cpu.empty()) cpus.insert(host.cpu);
+      if (!host.cpu.empty()) cpus.insert(cpu_words(host));
     }
     return cpus;
   };
@@ -166,7 +167,7 @@ void print_notes(const Comparison& comparison) {
 void print_comparison(const Comparison& comparison, const Comparison& shown, std::size_t hidden, bool all) {
   const std::size_t width = output_width();
   const Table methods = method_table(comparison, Reader::person);
-  const Table pairs = pair_table(shown, all || comparison.across, Reader::person);
+  const Table pairs = pair_table(shown, all, Reader::person);
   const Table accuracy = accuracy_table(comparison, Reader::person), crossovers = crossover_table(comparison);
   fmt::print("{}", render_text(methods, width));
   if (!pairs.rows.empty()) fmt::print("\n{}", render_text(pairs, width));

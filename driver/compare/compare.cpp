@@ -100,7 +100,7 @@ Side side_of(const Gathered& records, bool is_duet) {
 
 Trials trials_of(const io::Results& results) {
   std::map<std::string, std::string> cpu_of_host;
-  for (const io::HostRow& row : results.hosts) cpu_of_host[row.host] = row.cpu;
+  for (const io::HostRow& row : results.hosts) cpu_of_host[row.host] = cpu_words(row);
   Trials trials;
   for (const Record& record : results.records) {
     std::string place = record.gpu_name;
@@ -129,9 +129,13 @@ void compare_accuracy(Pair& pair) {
   }
 }
 
-// A trial that never reached a device (skipped, crashed at its start) has no place, and belongs to any.
+// A trial that never reached a device (skipped, crashed at its start) has no place, and belongs to any. Older
+// files know a CPU, but not its threads.
 bool is_same_place(const std::string& a, const std::string& b) {
-  return a == b || a.empty() || b.empty();
+  const auto adds = [](const std::string& longer, const std::string& shorter) {
+    return longer.compare(0, shorter.size() + 2, shorter + ", ") == 0;
+  };
+  return a == b || a.empty() || b.empty() || adds(a, b) || adds(b, a);
 }
 
 Pair make_pair(const std::string& base_place, const Gathered& base, const std::string& new_place,
@@ -258,6 +262,11 @@ bool Pair::is_here() const {
 
 bool MethodChange::is_here() const {
   return is_same_place(base_place, new_place);
+}
+
+std::string cpu_words(const io::HostRow& host) {
+  if (host.cpu.empty() || host.blas_threads <= 0) return host.cpu;
+  return host.cpu + ", " + counted(static_cast<std::size_t>(host.blas_threads), "thread");
 }
 
 const char* to_string(Timed clock) {

@@ -67,7 +67,7 @@ struct Side {
 /// A trial in both sets.
 struct Pair {
   io::Record identity;                ///< of the new record
-  std::string base_place, new_place;  ///< GPU or CPU model; empty where unknown
+  std::string base_place, new_place;  ///< GPU model, or `cpu_words`; empty where unknown
   Side base, now;
   Change change;
   std::string reason;     ///< of SLOWER, where it is not the time: "waits 1 -> 2"
@@ -80,6 +80,9 @@ struct Pair {
   bool is_host_bound() const;
   bool is_here() const;  ///< both on one place
 };
+
+/// A CPU as the place of a method: its model, and the BLAS threads that a rank of the run had there.
+std::string cpu_words(const io::HostRow& host);
 
 /// All trials of a method on one place against those on another.
 struct MethodChange {

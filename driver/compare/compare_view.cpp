@@ -95,7 +95,7 @@ Table pair_table(const Comparison& comparison, bool all, Reader reader) {
   for (const Pair& pair : comparison.pairs) {
     const Change& change = pair.change;
     const bool is_timed = change.verdict != Verdict::untimed;
-    if (!all && importance(change.verdict) > importance(Verdict::faster)) continue;
+    if (!all && pair.is_here() && importance(change.verdict) > importance(Verdict::faster)) continue;
     table.rows.push_back(trial.cells(pair.identity));
     extend(table.rows.back(),
            {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,

@@ -115,7 +115,7 @@ std::string MatReader::choose(const std::string& dataset) {
   for (const std::string& name : names_) all += (all.empty() ? "" : ", ") + name;
   if (!wanted.empty()) fail("has no matrix '" + wanted + "'; it has: " + (all.empty() ? "no matrix" : all));
   if (names_.empty()) fail("holds no matrix" + (first_why_.empty() ? "" : ": " + first_why_));
-  if (names_.size() > 1) fail("holds several matrices (" + all + "); say which with dataset");
+  if (names_.size() > 1) fail("holds several matrices (" + all + "); name one with dataset (--dataset)");
   return names_.front();
 }
 

@@ -193,7 +193,7 @@ Found choose(const std::filesystem::path& path, hid_t file, const std::string& d
     fail(path, "has no dataset '" + dataset + "'; it has: " + (names.empty() ? "no matrix" : names));
   if (search.matrices.size() == 1) return search.matrices.front();
   if (search.matrices.empty()) fail(path, "holds no matrix" + (search.why.empty() ? "" : ": " + search.why));
-  fail(path, "holds several matrices (" + names + "); say which with dataset");
+  fail(path, "holds several matrices (" + names + "); name one with dataset (--dataset)");
 }
 
 /// How many rows of a row-major dataset are read at a time: about 64 MiB, and whole chunks, so that none is
@@ -326,7 +326,7 @@ h5::File open_hdf5(const std::filesystem::path& path, const Descriptor& opened) 
       fail(path, std::string("is compressed; unpack it first (") + (archive ? "tar -xzf" : "gunzip -k") +
                      ") and give the " + (archive ? ".mtx file in it" : "file that is left"));
     }
-    fail(path, "is neither Matrix Market nor NumPy's .npy nor MATLAB's nor HDF5");
+    fail(path, "is neither Matrix Market nor NumPy's .npy nor MATLAB's nor HDF5; numpy.save writes .npy");
   }
   h5::File file = h5::open_read_only(opened.path(), path);
   require_whole(path, opened);

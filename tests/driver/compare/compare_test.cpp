@@ -68,6 +68,29 @@ TEST(Compare, WhereTheHostAloneDriftsItSaysHostBound) {
   EXPECT_EQ(verdict(launched(quick, 1), blind), (Answer{Verdict::slower, true})) << "no second clock";
 }
 
+TEST(Compare, OfTheCpuWithOtherThreadsNothingIsARegression) {
+  const auto with = [](double seconds, std::int64_t threads) {
+    io::Results results =
+        results_of({example_record("method", 64, {seconds, 1.01 * seconds, 1.02 * seconds})});
+    Record& r = results.records.front();
+    r.backend = "host";
+    r.gpu_name = "";
+    io::HostRow host;
+    host.host = r.host;
+    host.cpu = "CPU";
+    host.blas_threads = threads;
+    results.hosts = {host};
+    return results;
+  };
+  const auto regressions = [&](std::int64_t before, std::int64_t now) {
+    return compare(with(1, before), with(9, now), rules(0.03)).regressions.size();
+  };
+  EXPECT_EQ(regressions(1, 2), 0U);
+  EXPECT_GT(regressions(2, 2), 0U);
+  EXPECT_GT(regressions(0, 2), 0U) << "an older file does not say how many";
+  EXPECT_EQ(compare(with(1, 1), with(1, 16), {}).pairs.at(0).new_place, "CPU, 16 threads");
+}
+
 // Half of most of these times is the host's, of one a tenth: what the host drifts by moves that one by a
 // fifth of it.
 TEST(Compare, TheHostsDriftMovesATimeByTheHostsShareOfIt) {

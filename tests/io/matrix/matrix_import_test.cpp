@@ -179,7 +179,7 @@ TEST_F(MatrixImport, WhichDatasetIsMeant) {
   expect_matrix("beside.h5");
   EXPECT_EQ(import_matrix(folder() / "beside.h5", "B").data[0], 2);
   EXPECT_EQ(matrix_info(folder() / "named.h5").dataset, "/deep/er/matrix");
-  EXPECT_THAT(failure("two.h5"), HasSubstr("several matrices (/B, /C); say which with dataset"));
+  EXPECT_THAT(failure("two.h5"), HasSubstr("several matrices (/B, /C); name one with dataset (--dataset)"));
   EXPECT_THAT(failure("two.h5", "D"), HasSubstr("no dataset 'D'; it has: /B, /C"));
   EXPECT_THAT(failure("named.h5", "deep"), HasSubstr("is a group"));
   EXPECT_THAT(failure("named.h5", "deep/x/y/z"), HasSubstr("no dataset 'deep/x/y/z'"));
@@ -256,7 +256,7 @@ TEST_F(MatrixImport, OlderMatlabFilesFullAndSparse) {
 
 TEST_F(MatrixImport, OlderMatlabFilesThatAreNoRealMatrix) {
   for (const auto& [name, said] : std::vector<std::pair<std::string, std::string>>{
-           {"v5_two", "holds several matrices (X, Y); say which with dataset"},
+           {"v5_two", "holds several matrices (X, Y); name one with dataset (--dataset)"},
            {"v5_complex", "A is complex; allowed: real numbers"},
            {"v5_char", "A holds no numbers"},
            {"v5_cell", "A holds no numbers"},
