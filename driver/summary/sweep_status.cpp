@@ -46,6 +46,15 @@ struct LastStart {
   std::set<std::string> vanished;
 };
 
+std::string resume_words(const nlohmann::json& provenance) {
+  std::string command = provenance.value("command_line", "");
+  if (command.empty()) command = "gaussweep run PLAN -o DIR";
+  if (!provenance.value("job_id", "").empty()) return "its job's command and --resume";
+  const auto ranks = provenance.value("ranks", std::int64_t{1});
+  const bool resumes = command.find(" --resume") != std::string::npos;
+  return (ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "") + command + (resumes ? "" : " --resume");
+}
+
 // What the notes tell; a later start supersedes an earlier one.
 LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   LastStart start;
@@ -55,6 +64,7 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
       status.plan_name = run->plan_name;
       status.run_id = run->run_id;
       status.started = run->started;
+      status.resume = resume_words(run->provenance);
       status.total = run->total;
       status.ended = false;
       status.exit_code = -1;
@@ -359,8 +369,8 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
     state = fmt::format("ended with exit code {}", status.exit_code);
     if (!status.reason.empty()) state += fmt::format(" ({})", printable(status.reason));
   } else {
-    state = status.starts == 0 ? "not started"
-                               : "killed before its end; go on with `gaussweep run PLAN -o DIR --resume`";
+    state =
+        status.starts == 0 ? "not started" : "killed before its end; go on with " + printable(status.resume);
   }
   text += fmt::format("State:   {}\n", state);
   if (!status.started.empty()) {

@@ -17,6 +17,7 @@ namespace gaussweep::driver {
 
 struct SweepStatus {
   std::string plan_name, run_id, started;  ///< of the last start
+  std::string resume;  ///< how to go on after the last start: its command with --resume, or words
   std::int64_t starts = 0;
   std::int64_t total = -1;     ///< trials of the plan (or shard); -1 where no start is recorded
   std::int64_t done = 0;       ///< of those, with a record

@@ -24,6 +24,20 @@ io::Note note(const char* text) {
   return io::read_note(nlohmann::json::parse(text));
 }
 
+TEST(SweepStatus, AKilledSweepTellsTheCommandThatGoesOn) {
+  const auto told = [](const char* more) {
+    io::JournalContents journal;
+    journal.notes = {note(
+        (R"({"note":"run","total":10,"started":"2026-03-01T00:00:00Z","command_line":"build/gaussweep run p.yaml -o d")" +
+         std::string(more) + "}")
+            .c_str())};
+    return status_text(status_of(journal, false, {}, 10), 200);
+  };
+  EXPECT_THAT(told(""), testing::HasSubstr("go on with build/gaussweep run p.yaml -o d --resume\n"));
+  EXPECT_THAT(told(R"(,"ranks":4)"), testing::HasSubstr("go on with mpirun -n 4 build/gaussweep run p.yaml"));
+  EXPECT_THAT(told(R"(,"ranks":4,"job_id":"12")"), testing::HasSubstr("its job's command and --resume"));
+}
+
 io::JournalContents example_journal() {
   io::JournalContents journal;
   journal.notes = {
