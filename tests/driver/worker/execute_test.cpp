@@ -264,6 +264,19 @@ TEST_F(TrialsOfOneMatrix, UploadItAnewWhereAMethodHasWrittenIntoIt) {
 }
 
 // What earlier trials left is given up for one that has need of its memory.
+TEST_F(TrialsOfOneMatrix, AreTooShortForThePeaksUnlessTheyAreTheVendors) {
+  Peaks low;
+  low.gemm_flops_double = 1;
+  executor.set_peaks(low);
+  EXPECT_EQ(run_on("own").timing, "suspect");
+  trial.backend = Backend::host;
+  trial.method = "lapack";
+  trial.parameters = {};
+  EXPECT_EQ(executor.run(trial).timing, "");
+  trial.method = "gauss_pivot_serial";
+  EXPECT_EQ(executor.run(trial).timing, "suspect");
+}
+
 TEST_F(TrialsOfOneMatrix, HoldNothingAgainstALargerOne) {
   run_on("own");
   EXPECT_GE(device.held(), bytes_of_a);
