@@ -13,7 +13,7 @@ import unittest
 import h5py
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("GAUSSWEEP_BUILD", SOURCE / "build"))
+BUILD = pathlib.Path(os.environ.get("GAUSSWEEP_BUILD", SOURCE / "build")).resolve()
 GAUSSWEEP = BUILD / "gaussweep"
 FAULTY = BUILD / "gaussweep_faulty"
 
@@ -72,9 +72,10 @@ def on_terminal(arguments, ranks=0, cwd=None, **changes):
 
 
 def journal(directory):
-    """The journal's records and notes, torn or damaged lines left out."""
+    """The journal's records and notes, torn or damaged lines left out; none where it is not there yet."""
     records, notes = [], []
-    for line in (pathlib.Path(directory) / "journal.jsonl").read_text(errors="replace").splitlines():
+    file = pathlib.Path(directory) / "journal.jsonl"
+    for line in file.read_text(errors="replace").splitlines() if file.exists() else []:
         try:
             entry = json.loads(line)
         except ValueError:
@@ -85,7 +86,7 @@ def journal(directory):
 
 def count_of(directory):
     """How many records the journal has."""
-    return len(journal(directory)[0]) if (directory / "journal.jsonl").exists() else 0
+    return len(journal(directory)[0])
 
 
 class SweepTest(unittest.TestCase):
@@ -127,8 +128,9 @@ class SweepTest(unittest.TestCase):
             time.sleep(0.01)
         return process
 
-    def records(self, directory):
-        with h5py.File(directory / "results.h5", "r") as file:
+    def records(self, path):
+        """Of a run directory or a results file: a dictionary a record."""
+        with h5py.File(path / "results.h5" if path.is_dir() else path, "r") as file:
             table = file["records"][:]
         names = table.dtype.names
         return [

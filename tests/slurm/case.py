@@ -1,7 +1,5 @@
 """What the Slurm tests share: one cluster a test file, plans, an environment file, results by h5py."""
 
-import json
-import os
 import pathlib
 import shutil
 import sys
@@ -9,14 +7,13 @@ import tempfile
 import time
 import unittest
 
-import h5py
-
 import cluster
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "mpi"))
+import harness  # noqa: E402
+from harness import FAULTY, SOURCE  # noqa: E402
+
 JOBS = SOURCE / "jobs/slurm"
-BUILD = pathlib.Path(os.environ.get("GAUSSWEEP_BUILD", SOURCE / "build")).resolve()
-FAULTY = BUILD / "gaussweep_faulty"
 
 # What may differ between two sweeps of the same plan: when, where and how fast.
 DECIDED = (
@@ -25,11 +22,9 @@ DECIDED = (
 ).split()
 
 
-def text(value):
-    return value.decode() if isinstance(value, bytes) else str(value)
+class SlurmTest(harness.SweepTest):
+    journal = staticmethod(harness.journal)
 
-
-class SlurmTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.cluster = cluster.Cluster()
@@ -99,33 +94,12 @@ class SlurmTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return directory
 
-    def records(self, path):
-        """Of a run directory or a results file: a dictionary a record."""
-        path = pathlib.Path(path)
-        with h5py.File(path / "results.h5" if path.is_dir() else path, "r") as file:
-            table = file["records"][:]
-        return [
-            {name: text(row[name]) if isinstance(row[name], bytes) else row[name].item() for name in table.dtype.names}
-            for row in table
-        ]
-
     def assert_same_records(self, one, other):
         def decided(path):
             return {r["key"]: {name: repr(r[name]) for name in DECIDED} for r in self.records(path)}
 
         self.assertEqual(len(self.records(one)), len(self.records(other)))
         self.assertEqual(decided(one), decided(other))
-
-    def journal(self, directory):
-        """Records and notes in the order in which they were written."""
-        file = pathlib.Path(directory) / "journal.jsonl"
-        entries = []
-        for line in file.read_text().splitlines() if file.exists() else []:
-            try:
-                entries.append(json.loads(line))
-            except ValueError:
-                continue  # a line that is being written
-        return [e for e in entries if "note" not in e], [e for e in entries if "note" in e]
 
     def wait_for_records(self, directory, count, seconds=120):
         self.cluster.wait_for(

@@ -52,8 +52,8 @@ class Sweep(case.SlurmTest):
         self.assertRegex(note["command_line"], r"--time-limit \d+")
         with h5py.File(directory / "results.h5", "r") as file:
             attributes = dict(file.attrs)
-        self.assertEqual(case.text(attributes["SLURM_JOB_PARTITION"]), "all")
-        self.assertEqual(case.text(attributes["SLURM_JOB_GRES"]), "gpu:2")
+        self.assertEqual(attributes["SLURM_JOB_PARTITION"], "all")
+        self.assertEqual(attributes["SLURM_JOB_GRES"], "gpu:2")
 
         environment = (directory / f"logs/environment-{job}-0.txt").read_text()
         for expected in (
