@@ -12,8 +12,6 @@
 #include <system_error>
 
 #include "driver/base/printable.hpp"
-#include "driver/command/export.hpp"
-#include "driver/command/help.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/process.hpp"

@@ -52,5 +52,11 @@ void add_merge_command(CLI::App& app, Commands& commands);
 void add_matrix_command(CLI::App& app, Commands& commands);
 void add_restore_command(CLI::App& app, Commands& commands);
 void add_solve_command(CLI::App& app, Commands& commands);
+void add_export_command(CLI::App& app);
+/// @pre all other commands are there
+void add_help_command(CLI::App& app, const Registry& registry);
+
+/// Ends the help of each command with examples.
+void add_examples(CLI::App& app);
 
 }  // namespace gaussweep::driver

@@ -1,4 +1,4 @@
-#include "driver/command/export.hpp"
+#include "driver/command/cli.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-#include "driver/command/help.hpp"
+/// `gaussweep help`: what the parser knows, for people, as a manual page, and for the shell.
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/base/errors.hpp"
+#include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "driver/summary/summary.hpp"
@@ -176,8 +177,7 @@ void print_help(CLI::App& app, const std::string& name) {
                                fmt::join(names, ", ")));
 }
 
-}  // namespace
-
+/// Troff, made of the commands and options.
 std::string manual_page(const CLI::App& app) {
   std::string text = fmt::format(
       ".TH GAUSSWEEP 1 \"\" \"gaussweep {}\"\n.SH NAME\ngaussweep \\- sweeps of dense linear\\-algebra "
@@ -195,6 +195,7 @@ std::string manual_page(const CLI::App& app) {
          "run \\-\\-resume.\n";
 }
 
+/// It knows methods, problems and other words that options take.
 std::string bash_completion(const CLI::App& app, const Registry& registry) {
   std::string names;
   Branches branches;
@@ -229,6 +230,8 @@ complete -o filenames -F _gaussweep gaussweep
 )",
       names, branches.words, branches.values);
 }
+
+}  // namespace
 
 void add_examples(CLI::App& app) {
   for (const auto& [name, lines] : examples()) {

@@ -4,19 +4,154 @@
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <vector>
 
 #include "driver/base/errors.hpp"
+#include "driver/base/printable.hpp"
+#include "driver/base/words.hpp"
 #include "driver/command/cli.hpp"
 #include "driver/command/option_checks.hpp"
-#include "driver/command/run_end.hpp"
+#include "driver/compare/compare.hpp"
+#include "driver/plan/plan_words.hpp"
 #include "driver/plan/shard.hpp"
 #include "driver/plan/time_limit.hpp"
+#include "driver/results/journal_results.hpp"
+#include "driver/summary/verdict_grid.hpp"
 #include "driver/sweep/session.hpp"
+#include "io/files/errors.hpp"
+#include "io/plan/plan.hpp"
 
 namespace gaussweep::driver {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_sentences = 4;
+
+io::note::Run last_start(const io::JournalContents& journal) {
+  io::note::Run last;
+  for (const io::Note& note : journal.notes) {
+    if (const auto* run = std::get_if<io::note::Run>(&note)) last = *run;
+  }
+  return last;
+}
+
+/// Run directories that may hold earlier runs of one's plan, newest first.
+std::vector<fs::path> neighbours(const fs::path& run) {
+  std::error_code error;
+  const fs::path self = fs::weakly_canonical(run, error);
+  std::vector<std::pair<fs::file_time_type, fs::path>> found;
+  const auto look_at = [&](const fs::path& folder) {
+    const auto time = fs::last_write_time(folder / "journal.jsonl", error);
+    if (!error && folder != self) found.emplace_back(time, folder);
+  };
+  const fs::path parent = self.parent_path();
+  for (const auto& each : fs::directory_iterator(parent, error)) look_at(each.path());
+  for (const auto& each : fs::directory_iterator(parent.parent_path(), error)) {
+    if (each.path() != parent) look_at(each.path() / self.filename());
+  }
+  std::sort(found.rbegin(), found.rend());
+  std::vector<fs::path> folders;
+  for (auto& [time, folder] : found) folders.push_back(std::move(folder));
+  return folders;
+}
+
+/// Its plan's name; empty where its plan cannot be read, as one of another version.
+std::string plan_name_in(const fs::path& run) {
+  try {
+    return io::read_plan((run / "plan.yaml").string(), enum_names<Problem>()).name;
+  } catch (const std::runtime_error&) {
+    return {};
+  }
+}
+
+/// A sentence a race where they are few, else how many each method won.
+std::string winners_words(const std::vector<VerdictGrid>& grids) {
+  std::size_t races = 0;
+  for (const VerdictGrid& grid : grids) {
+    for (const VerdictRow& row : grid.rows) races += row.cells.size();
+  }
+  if (races == 0) return {};
+  if (races <= most_sentences) {
+    std::string text = race_sentences(grids);
+    text.pop_back();
+    return text;
+  }
+  std::string text;
+  for (const VerdictGrid& grid : grids) {
+    std::map<std::string, std::size_t> wins;
+    std::size_t all = 0;
+    for (const VerdictRow& row : grid.rows) {
+      for (const auto& [n, cell] : row.cells) {
+        ++all;
+        ++wins[cell.winner == nullptr ? "" : row.problem + "/" + cell.winner->first().method];
+      }
+    }
+    std::vector<std::pair<std::size_t, std::string>> order;
+    for (const auto& [method, count] : wins) order.emplace_back(count, method);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    text +=
+        fmt::format("{}Fastest on {}, of {} cases:", text.empty() ? "" : "\n", printable(grid.device), all);
+    const char* comma = " ";
+    for (const auto& [count, method] : order) {
+      text += fmt::format("{}{} {}", comma, method.empty() ? "nothing passed" : printable(method), count);
+      comma = ", ";
+    }
+  }
+  return text;
+}
+
+/// Empty where the two share no trial on one place.
+std::string changes_words(const std::string& program, const std::string& run, const fs::path& before,
+                          const io::Results& now) {
+  const std::string base = (fs::path(run).is_absolute() ? before : fs::proximate(before)).string();
+  Comparison comparison;
+  try {
+    comparison = compare(results_of(io::read_journal(before / "journal.jsonl")), now, {});
+  } catch (const io::InputError& e) {
+    return fmt::format("Not compared with {}: {}", printable(base), printable(e.what()));
+  }
+  const bool is_here = std::any_of(comparison.pairs.begin(), comparison.pairs.end(),
+                                   [](const Pair& pair) { return pair.is_here(); });
+  if (!is_here) return {};
+  const std::string text =
+      fmt::format("Since {}: {}. {}", printable(base), count_words(comparison), regression_words(comparison));
+  return text + fmt::format("\n  {} compare {} {}", shell_word(program), shell_word(base), shell_word(run));
+}
+
+/// The newest run of the same plan and shard beside a run directory: `runs/*` of `runs/b`; of dated nights
+/// (`nights/DATE/sweep`) also those of the same name. Empty where there is none.
+fs::path last_run_before(const fs::path& run, const io::JournalContents& journal) {
+  const io::note::Run mine = last_start(journal);
+  for (const fs::path& other : neighbours(run)) {
+    if (plan_name_in(other) != mine.plan_name) continue;
+    if (last_start(io::read_journal(other / "journal.jsonl")).shard == mine.shard) return other;
+  }
+  return {};
+}
+
+/// What `run` says at its end: who won, what changed since the last run of the plan, what to type next.
+/// A line or more, without a line break at the end.
+/// @param program, run as the user named them: the words that follow begin with them
+std::string run_end_words(const std::string& program, const std::string& run,
+                          const io::JournalContents& journal) {
+  const io::Results now = results_of(journal);
+  std::string text = winners_words(verdict_grids(now.records, now.devices, now.hosts));
+  const auto add = [&](const std::string& words) {
+    if (!words.empty()) text += (text.empty() ? "" : "\n") + words;
+  };
+  const fs::path before = last_run_before(run, journal);
+  if (!before.empty()) add(changes_words(program, run, before, now));
+  add(fmt::format("Next: {0} summary {1} --best --by gpu, or {0} report {1} -o report", shell_word(program),
+                  shell_word(run)));
+  return text;
+}
 
 constexpr double most_grace = 1e9;  // seconds; no job waits longer
 

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 #include "io/files/atomic_file.hpp"
-#include "io/files/checksums.hpp"
+#include "io/files/digest.hpp"
 #include "io/files/errors.hpp"
 #include "io/files/hdf5_inside.hpp"
 #include "io/files/hdf5_memory.hpp"
@@ -22,6 +22,87 @@ constexpr long long schema_version = 1;
 constexpr const char* version_attribute = "schema_version";
 constexpr const char* units_attribute = "units";          // of each table: column → unit, JSON
 constexpr const char* checksums_attribute = "checksums";  // of /records, for the whole file
+
+// --- Checksums: of every column of every table, and of every attribute of the root. HDF5 has none of its own
+// around what we write: a flipped bit in a column's name, type or data reads as another figure.
+
+/// What a file's checksums say, or what was found in it.
+struct FileChecksums {
+  struct Table {
+    std::size_t rows = 0;
+    std::map<std::string, std::string> columns;
+  };
+  std::map<std::string, Table> tables;
+  std::map<std::string, std::string> attributes;
+
+  void add_table(const std::string& name, const h5::TableChecksums& table) {
+    tables[name] = {table.rows(), table.columns()};
+  }
+  void add_attribute(const std::string& name, const std::string& value) {
+    attributes[name] = crc32_text(crc32_of(value));
+  }
+  /// As JSON.
+  std::string text() const;
+  /// @throws h5::Error where it is not of that form
+  static FileChecksums parse(const std::string& text);
+  /// Where `found` differs from what this says: "the column 'n' of /records". Empty: nowhere. Of tables and
+  /// columns, those that `found` has are compared: a reader may know less than the file holds. What this says
+  /// nothing of may be there: people add attributes and columns.
+  std::string difference(const FileChecksums& found) const;
+};
+
+[[noreturn]] void malformed() {
+  throw h5::Error("its checksums are no JSON object of the form that io/SCHEMA.md gives");
+}
+
+std::map<std::string, std::string> texts_of(const nlohmann::json& json) {
+  if (!json.is_object()) malformed();
+  std::map<std::string, std::string> texts;
+  for (const auto& [name, value] : json.items()) {
+    if (!value.is_string()) malformed();
+    texts[name] = value.get<std::string>();
+  }
+  return texts;
+}
+
+std::string FileChecksums::text() const {
+  nlohmann::json json = {{"attributes", attributes}, {"tables", nlohmann::json::object()}};
+  for (const auto& [name, table] : tables)
+    json["tables"][name] = {{"rows", table.rows}, {"columns", table.columns}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+FileChecksums FileChecksums::parse(const std::string& text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("attributes") || !json.contains("tables")) malformed();
+  FileChecksums result;
+  result.attributes = texts_of(json["attributes"]);
+  if (!json["tables"].is_object()) malformed();
+  for (const auto& [name, table] : json["tables"].items()) {
+    if (!table.is_object() || !table.contains("rows") || !table.contains("columns")) malformed();
+    if (!table["rows"].is_number_unsigned()) malformed();
+    result.tables[name] = {table["rows"].get<std::size_t>(), texts_of(table["columns"])};
+  }
+  return result;
+}
+
+std::string FileChecksums::difference(const FileChecksums& found) const {
+  for (const auto& [name, crc] : attributes) {
+    const auto other = found.attributes.find(name);
+    if (other == found.attributes.end() || other->second != crc) return "the attribute '" + name + "'";
+  }
+  for (const auto& [name, table] : found.tables) {
+    const auto said = tables.find(name);
+    if (said == tables.end()) continue;
+    if (said->second.rows != table.rows) return "the number of rows of " + name;
+    for (const auto& [column, crc] : table.columns) {
+      const auto expected = said->second.columns.find(column);
+      if (expected != said->second.columns.end() && expected->second != crc)
+        return "the column '" + column + "' of " + name;
+    }
+  }
+  return "";
+}
 
 // --- Writing
 

@@ -1,5 +1,3 @@
-#include "tests/faults/failing_device.hpp"
-
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -9,6 +7,7 @@
 #include <unistd.h>
 
 #include "kernels/core/errors.hpp"
+#include "tests/faults/faults.hpp"
 
 namespace gaussweep::faults {
 namespace {

@@ -1,5 +1,4 @@
 #include "driver/command/cli.hpp"
-#include "tests/faults/failing_device.hpp"
 #include "tests/faults/faults.hpp"
 
 int main(int argc, char** argv) {

@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string>
 
 #include "kernels/gemm/strips.hpp"
-#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/try_method.hpp"
 
 namespace gaussweep {
 namespace {
@@ -16,15 +15,8 @@ namespace {
 using namespace testing_help;
 
 template <class T>
-Answer<T> multiply(const char* variant, const Inputs<T>& inputs, const char* tile = nullptr) {
-  const Registry registry = builtin_registry();
-  const Method& method = *registry.find(Problem::named("gemm"), variant);
-  const auto device = cpu(method.runs_on(Backend::host) ? Backend::host : Backend::emulated);
-  Context context(*device);
-  context.emulation.shuffle_seed = 7;
-  Parameters parameters = defaults(method);
-  if (tile != nullptr) parameters.set("tile", std::string(tile));
-  return run_method(context, method, inputs, parameters);
+Answer<T> multiply(const char* variant, const Inputs<T>& inputs, const Asked& asked = {}) {
+  return try_method(Problem::named("gemm"), variant, inputs, asked, 7).answer;
 }
 
 template <class T>
@@ -54,10 +46,7 @@ TYPED_TEST(Gemm, SameBitsWhateverTheTile) {
     const auto serial = multiply("serial", inputs);
     for (const char* variant : {"direct", "global", "shared"}) {
       for (const char* tile : {"16", "32"}) {
-        const auto answer = multiply(variant, inputs, tile);
-        EXPECT_EQ(
-            std::memcmp(answer.x.data.data(), serial.x.data.data(), serial.x.data.size() * sizeof(TypeParam)),
-            0)
+        EXPECT_TRUE(same_bits(multiply(variant, inputs, {{"tile", tile}}), serial))
             << variant << ", tile " << tile << ", m " << shape.m << ", n " << shape.n << ", k " << shape.k;
       }
     }
@@ -74,7 +63,7 @@ TEST(GemmOfManyRows, IsNotLimitedByTheGrid) {
   inputs.b = HostMatrix<float>(1, 1);
   inputs.b.data = {2};
   for (const char* variant : {"direct", "global"}) {
-    const auto answer = multiply(variant, inputs, "16");
+    const auto answer = multiply(variant, inputs, {{"tile", "16"}});
     std::int64_t wrong = 0;
     for (std::int64_t i = 0; i < m; ++i) wrong += answer.x(i, 0) != 2 * static_cast<float>(i);
     EXPECT_EQ(wrong, 0) << variant;

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
 
 #include "kernels/check/check.hpp"
@@ -25,12 +24,7 @@ TYPED_TEST_SUITE(GesvLu, Precisions);
 
 TYPED_TEST(GesvLu, ByHand) {
   // (2 4 6; 3 8 13; 1 4 11) with x = (1, 2, 3) and x = (0, 1, -1).
-  Inputs<TypeParam> inputs;
-  inputs.shape = {3, 3, 3, 2, Uplo::lower};
-  inputs.a = HostMatrix<TypeParam>(3, 3);
-  inputs.a.data = {2, 3, 1, 4, 8, 4, 6, 13, 11};
-  inputs.b = HostMatrix<TypeParam>(3, 2);
-  inputs.b.data = {28, 58, 42, -2, -5, -7};
+  const auto inputs = equations<TypeParam>(3, 2, {2, 4, 6, 28, -2, 3, 8, 13, 58, -5, 1, 4, 11, 42, -7});
   const std::vector<TypeParam> right{1, 2, 3, 0, 1, -1};
   EXPECT_EQ(solve("crout", inputs).answer.x.data, right);
   EXPECT_EQ(solve("lu_fixed_point", inputs).answer.x.data, right);
@@ -45,10 +39,7 @@ TYPED_TEST(GesvLu, SameBitsForEveryRightHandSide) {
       for (const char* update : {"double_buffered", "in_place"}) {
         const auto run = solve("lu_fixed_point", inputs, {{"update", update}});
         EXPECT_EQ(run.report.convergence, Convergence::converged);
-        EXPECT_EQ(std::memcmp(run.answer.x.data.data(), crout.answer.x.data.data(),
-                              crout.answer.x.data.size() * sizeof(TypeParam)),
-                  0)
-            << update << ", " << to_string(kind) << ", n " << n;
+        EXPECT_TRUE(same_bits(run.answer, crout.answer)) << update << ", " << to_string(kind) << ", n " << n;
       }
     }
   }
@@ -71,12 +62,7 @@ TYPED_TEST(GesvLu, PapersToleranceIsRough) {
 }
 
 TYPED_TEST(GesvLu, ZeroPivotIsInfo) {
-  Inputs<TypeParam> inputs;
-  inputs.shape = {2, 2, 2, 1, Uplo::lower};
-  inputs.a = HostMatrix<TypeParam>(2, 2);
-  inputs.a.data = {1, 2, 2, 4};
-  inputs.b = HostMatrix<TypeParam>(2, 1);
-  inputs.b.data = {1, 3};
+  const auto inputs = equations<TypeParam>(2, 1, {1, 2, 1, 2, 4, 3});
   EXPECT_EQ(solve("crout", inputs).answer.info, 2);
   EXPECT_EQ(solve("lu_fixed_point", inputs).answer.info, 2);
 }

@@ -1,4 +1,4 @@
-/// Deliberately broken kernels (broken/README.md) are caught, their mended twins are not.
+/// Deliberately broken kernels are caught, their mended twins are not.
 
 #include <gtest/gtest.h>
 
@@ -7,12 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/kernels/broken/divergent_barrier.cuh"
-#include "tests/kernels/broken/global_race.cuh"
-#include "tests/kernels/broken/out_of_bounds.cuh"
-#include "tests/kernels/broken/shared_race.cuh"
-#include "tests/kernels/broken/warp_race.cuh"
-#include "tests/kernels/broken/wrong_spin.cuh"
+#include "tests/kernels/broken_kernels.cuh"
 #include "tests/kernels/simt_testing.hpp"
 
 #if !defined(__SANITIZE_ADDRESS__)
@@ -167,11 +162,11 @@ TEST_F(SimtBroken, DivergentBarriers) {
     expect_all(error_of("divergentBarrier",
                         [&] { simt::launch(context, broken::either_barrier, dim3(2, 1), 4, 0, out.data()); }),
                {"block (0, 0, 0)", "2 threads, (0, 0, 0) (1, 0, 0): at __syncthreads",
-                "2 threads, (2, 0, 0) (3, 0, 0): at __syncthreads", "divergent_barrier.cuh:11",
-                "divergent_barrier.cuh:14"});
+                "2 threads, (2, 0, 0) (3, 0, 0): at __syncthreads", "broken_kernels.cuh:13",
+                "broken_kernels.cuh:16"});
     expect_all(error_of("divergentBarrier",
                         [&] { simt::launch(context, broken::early_return, 1, 64, 0, out.data(), 33); }),
-               {"33 threads, (0, 0, 0)", "divergent_barrier.cuh:24", "31 threads, (33, 0, 0)", "returned"});
+               {"33 threads, (0, 0, 0)", "broken_kernels.cuh:26", "31 threads, (33, 0, 0)", "returned"});
     EXPECT_NO_THROW(simt::launch(context, broken::early_return, 1, 64, 0, out.data(), 64));
     expect_all(error_of("divergentBarrier",
                         [&] { simt::launch(context, broken::uneven_rounds, 1, 64, 0, out.data(), 2); }),
@@ -188,7 +183,7 @@ TEST_F(SimtBroken, DivergentWarps) {
                {"1 thread, (5, 0, 0): at a shuffle", "31 threads"});
     expect_all(error_of("invalidMask",
                         [&] { simt::launch(context, broken::outside_of_mask, 1, 32, 0, out.data()); }),
-               {"divergent_barrier.cuh:"});
+               {"broken_kernels.cuh:"});
   }
 }
 
@@ -201,7 +196,7 @@ TEST_F(SimtBroken, SpinsThatCannotEndAreReported) {
     expect_all(
         error_of("deadlock",
                  [&] { simt::launch(context, broken::wait_for_higher_block, 3, 64, 0, flags.data()); }),
-        {"block (0, 0, 0)", "1 thread, (0, 0, 0): spinning", "wrong_spin.cuh:13", "63 threads",
+        {"block (0, 0, 0)", "1 thread, (0, 0, 0): spinning", "broken_kernels.cuh:165", "63 threads",
          "at __syncthreads", "lower index"});
     fresh();
     EXPECT_NO_THROW(simt::launch(context, broken::wait_for_higher_block, 1, 64, 0, flags.data()));

@@ -21,11 +21,17 @@ struct Outcome {
 /// Parameters that differ from their defaults.
 using Asked = std::vector<std::pair<std::string, ParameterValue>>;
 
-/// How often each stage began.
+/// How often each stage began, and the launches of each, in their order.
 struct Stages : StageSink {
-  void mark(std::string_view name) override { calls[std::string(name)] += 1; }
-  void launched(double) override {}
+  void mark(std::string_view name) override {
+    calls[std::string(name)] += 1;
+    launches.emplace_back(name, 0);
+  }
+  void launched(double) override {
+    if (!launches.empty()) ++launches.back().second;
+  }
   std::map<std::string, int> calls;
+  std::vector<std::pair<std::string, int>> launches;
 };
 
 /// Runs a row on the CPU. What is asked for and the row does not have is left out, so that one list serves
