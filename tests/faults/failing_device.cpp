@@ -8,6 +8,7 @@
 
 #include "kernels/core/errors.hpp"
 #include "tests/faults/faults.hpp"
+#include "tests/kernels/short_of_memory.hpp"
 
 namespace gaussweep::faults {
 namespace {
@@ -17,67 +18,35 @@ struct Fault {
   std::string how, file;
 };
 
-/// Hands everything on to a device that works, until the fault.
-class FailingDevice final : public Device {
+/// A device that works, until the fault.
+class FailingDevice final : public testing_help::ForwardingDevice {
  public:
   FailingDevice(std::unique_ptr<Device> real, Fault fault)
-      : real_(std::move(real)), fault_(std::move(fault)) {}
-  Backend backend() const override { return real_->backend(); }
-  DeviceInfo info() const override { return real_->info(); }
+      : ForwardingDevice(std::move(real)), fault_(std::move(fault)) {}
   void* allocate(std::size_t bytes) override {
-    refuse();
     if (fault_.how == "full" && failed()) throw OutOfMemory("another process holds all memory of the device");
-    return real_->allocate(bytes);
-  }
-  void release(void* pointer) noexcept override { real_->release(pointer); }
-  void* allocate_host(std::size_t bytes) override {
-    refuse();
-    return real_->allocate_host(bytes);
-  }
-  void release_host(void* pointer) noexcept override { real_->release_host(pointer); }
-  void to_device(void* destination, const void* source, std::size_t bytes) override {
-    refuse();
-    real_->to_device(destination, source, bytes);
+    return ForwardingDevice::allocate(bytes);
   }
   void to_host(void* destination, const void* source, std::size_t bytes) override {
     if (++fetches_ > fault_.fetches) std::ofstream(fault_.file) << fault_.how;
-    refuse();
-    real_->to_host(destination, source, bytes);
+    ForwardingDevice::to_host(destination, source, bytes);
     spoil(destination, bytes);
-  }
-  void copy(void* destination, const void* source, std::size_t bytes) override {
-    refuse();
-    real_->copy(destination, source, bytes);
-  }
-  void to_device_2d(void* destination, std::size_t destination_stride, const void* source,
-                    std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
-    refuse();
-    real_->to_device_2d(destination, destination_stride, source, source_stride, width_bytes, rows);
   }
   void to_host_2d(void* destination, std::size_t destination_stride, const void* source,
                   std::size_t source_stride, std::size_t width_bytes, std::size_t rows) override {
-    refuse();
-    real_->to_host_2d(destination, destination_stride, source, source_stride, width_bytes, rows);
+    ForwardingDevice::to_host_2d(destination, destination_stride, source, source_stride, width_bytes, rows);
     spoil(destination, width_bytes);
   }
-  void fill(void* destination, int byte, std::size_t bytes) override {
-    refuse();
-    real_->fill(destination, byte, bytes);
-  }
-  void synchronize() override { refuse(); }
-  std::int64_t waits() const override { return real_->waits(); }
-  std::unique_ptr<Event> make_event() override { return real_->make_event(); }
 
  private:
   bool failed() const { return ::access(fault_.file.c_str(), F_OK) == 0; }
-  void refuse() const {
+  void may_fail() override {
     if ((fault_.how == "dies" || fault_.how == "refuses") && failed())
       throw DeviceError("the device is gone", "faultDeviceGone", fault_.how == "dies");
   }
   void spoil(void* data, std::size_t bytes) const {
     if (fault_.how == "lies" && bytes >= 8 && failed()) static_cast<unsigned char*>(data)[7] ^= 0x10;
   }
-  std::unique_ptr<Device> real_;
   Fault fault_;
   int fetches_ = 0;
 };

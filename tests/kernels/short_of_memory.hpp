@@ -16,29 +16,37 @@ class ForwardingDevice : public Device {
   explicit ForwardingDevice(std::unique_ptr<Device> device) : device_(std::move(device)) {}
   Backend backend() const override { return device_->backend(); }
   DeviceInfo info() const override { return device_->info(); }
-  void* allocate(std::size_t bytes) override { return device_->allocate(bytes); }
+  void* allocate(std::size_t bytes) override { return at_work().allocate(bytes); }
   void release(void* pointer) noexcept override { device_->release(pointer); }
-  void* allocate_host(std::size_t bytes) override { return device_->allocate_host(bytes); }
+  void* allocate_host(std::size_t bytes) override { return at_work().allocate_host(bytes); }
   void release_host(void* pointer) noexcept override { device_->release_host(pointer); }
   void to_device(void* to, const void* from, std::size_t bytes) override {
-    device_->to_device(to, from, bytes);
+    at_work().to_device(to, from, bytes);
   }
-  void to_host(void* to, const void* from, std::size_t bytes) override { device_->to_host(to, from, bytes); }
-  void copy(void* to, const void* from, std::size_t bytes) override { device_->copy(to, from, bytes); }
+  void to_host(void* to, const void* from, std::size_t bytes) override { at_work().to_host(to, from, bytes); }
+  void copy(void* to, const void* from, std::size_t bytes) override { at_work().copy(to, from, bytes); }
   void to_device_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                     std::size_t width, std::size_t rows) override {
-    device_->to_device_2d(to, to_stride, from, from_stride, width, rows);
+    at_work().to_device_2d(to, to_stride, from, from_stride, width, rows);
   }
   void to_host_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                   std::size_t width, std::size_t rows) override {
-    device_->to_host_2d(to, to_stride, from, from_stride, width, rows);
+    at_work().to_host_2d(to, to_stride, from, from_stride, width, rows);
   }
-  void fill(void* to, int byte, std::size_t bytes) override { device_->fill(to, byte, bytes); }
-  void synchronize() override { device_->synchronize(); }
+  void fill(void* to, int byte, std::size_t bytes) override { at_work().fill(to, byte, bytes); }
+  void synchronize() override { at_work().synchronize(); }
   std::int64_t waits() const override { return device_->waits(); }
   std::unique_ptr<Event> make_event() override { return device_->make_event(); }
 
+ protected:
+  /// Called before whatever may fail.
+  virtual void may_fail() {}
+
  private:
+  Device& at_work() {
+    may_fail();
+    return *device_;
+  }
   std::unique_ptr<Device> device_;
 };
 

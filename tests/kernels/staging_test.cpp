@@ -6,6 +6,7 @@
 
 #include "kernels/check/check.hpp"
 #include "tests/kernels/method_run.hpp"
+#include "tests/kernels/short_of_memory.hpp"
 
 namespace gaussweep {
 namespace {
@@ -352,47 +353,24 @@ TYPED_TEST(StagingOf, SetsAreApartUnlessInputsSurvive) {
 
 TEST(Staging, BytesAreWhatIsAllocated) {
   // Counts what is asked of the device.
-  struct Counting : Device {
-    explicit Counting(Device& d) : inner(d) {}
-    Backend backend() const override { return inner.backend(); }
-    DeviceInfo info() const override { return inner.info(); }
+  struct Counting : testing_help::ForwardingDevice {
+    using ForwardingDevice::ForwardingDevice;
     void* allocate(std::size_t bytes) override {
       allocated += bytes;
-      return inner.allocate(bytes);
+      return ForwardingDevice::allocate(bytes);
     }
-    void release(void* pointer) noexcept override { inner.release(pointer); }
     void* allocate_host(std::size_t bytes) override {
       on_host += bytes;
-      return inner.allocate_host(bytes);
+      return ForwardingDevice::allocate_host(bytes);
     }
-    void release_host(void* pointer) noexcept override { inner.release_host(pointer); }
-    void to_device(void* to, const void* from, std::size_t bytes) override {
-      inner.to_device(to, from, bytes);
-    }
-    void to_host(void* to, const void* from, std::size_t bytes) override { inner.to_host(to, from, bytes); }
-    void copy(void* to, const void* from, std::size_t bytes) override { inner.copy(to, from, bytes); }
-    void to_device_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
-                      std::size_t width, std::size_t rows) override {
-      inner.to_device_2d(to, to_stride, from, from_stride, width, rows);
-    }
-    void to_host_2d(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
-                    std::size_t width, std::size_t rows) override {
-      inner.to_host_2d(to, to_stride, from, from_stride, width, rows);
-    }
-    void fill(void* to, int byte, std::size_t bytes) override { inner.fill(to, byte, bytes); }
-    void synchronize() override { inner.synchronize(); }
-    std::int64_t waits() const override { return inner.waits(); }
-    std::unique_ptr<Event> make_event() override { return inner.make_event(); }
-    Device& inner;
     std::size_t allocated = 0, on_host = 0;
   };
-  const auto device = testing_help::cpu(Backend::host);
   const Registry registry = builtin_registry();
   for (const Method& method : registry.all()) {
     for (const Shape& shape : testing_help::shapes(method, 33)) {
       for (const Parameters& parameters : testing_help::parameter_grid(method, {3})) {
         for (const int copies : {0, 2}) {
-          Counting counting(*device);
+          Counting counting(testing_help::cpu(Backend::host));
           Staging<double> staging(counting, method, parameters, shape, copies);
           EXPECT_EQ(counting.allocated, staging_bytes(method, shape, parameters, 8, copies)) << method.id();
           EXPECT_EQ(counting.on_host, 0u);
