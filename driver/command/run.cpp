@@ -85,10 +85,14 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
   std::string text;
   for (const VerdictGrid& grid : grids) {
     std::map<std::string, std::size_t> wins;
-    std::size_t all = 0;
+    std::size_t all = 0, ties = 0;
     for (const VerdictRow& row : grid.rows) {
       for (const auto& [n, cell] : row.cells) {
         ++all;
+        if (cell.tie) {
+          ++ties;
+          continue;
+        }
         ++wins[cell.winner == nullptr ? "" : row.problem + "/" + cell.winner->first().method];
       }
     }
@@ -103,6 +107,7 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
       text += fmt::format("{}{} {}", comma, method.empty() ? "nothing passed" : printable(method), count);
       comma = ", ";
     }
+    if (ties > 0) text += fmt::format("{}{}", comma, counted(ties, "tie"));
   }
   return text;
 }
