@@ -14,6 +14,7 @@
 #include "driver/base/words.hpp"
 #include "driver/plan/cost_model.hpp"
 #include "driver/plan/plan_words.hpp"
+#include "kernels/check/judges.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -46,7 +47,14 @@ std::vector<Problem> problems_for(const TryRequest& request, const SeenMatrix& m
   return problems_of_one_matrix(false);
 }
 
-/// An exact zero stopped the factorisation: no method solves or inverts.
+/// Whether A X = B or A X = I is what the answer is judged by: of a singular A there is none.
+bool needs_regular(Problem problem) {
+  const Judge<double> judge = problem->judge.real;
+  return judge == judges::solution<double> || judge == judges::system_solution<double> ||
+         judge == judges::inverse<double>;
+}
+
+/// An exact zero stopped the factorisation.
 bool is_singular(const SeenMatrix& matrix) {
   return matrix.conditioning && std::isinf(matrix.conditioning->condition);
 }
@@ -94,7 +102,7 @@ std::string plan_text(const TryRequest& request, const SeenMatrix& matrix, const
       if (candidate.method->problem != problem) continue;
       methods.push_back(candidate.method->variant);
       const bool may_be_singular = !matrix.conditioning || is_singular(matrix);
-      const bool may_be_in_vain = may_be_singular && problem->zero_pivot == ZeroPivot::unfinished;
+      const bool may_be_in_vain = may_be_singular && needs_regular(problem);
       if (may_be_in_vain || !candidate.suits.known || !candidate.suits.fits) {
         doubtful.push_back(fmt::format("{}: [pass, suspect, failed, diverged]", candidate.method->variant));
       }
@@ -157,7 +165,7 @@ TryPlan plan_try(const TryRequest& request, const SeenMatrix& matrix, const File
     for (const Method& method : registry.all()) {
       if (method.problem != problem || !is_requested(request, method)) continue;
       const Suits suited = suits(matrix, method);
-      if (is_singular(matrix) && problem->zero_pivot == ZeroPivot::unfinished && request.methods.empty()) {
+      if (is_singular(matrix) && needs_regular(problem) && request.methods.empty()) {
         refusals.add(method, "the matrix is singular: nothing solves or inverts it");
       } else if (suited.fits || !request.methods.empty()) {
         candidates.push_back({&method, suited});
