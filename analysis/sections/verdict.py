@@ -28,6 +28,7 @@ def verdict(page, night, baseline=""):
     for i, (device, capability, cpus, races) in enumerate(found):
         title = device + (f" ({capability // 10}.{capability % 10})" if capability else "")
         page.heading(title + (f", beside it methods of {', '.join(cpus)}" if cpus else ""), f"grid-{i + 1}")
+        page.add(_wins(races))
         rows = _rows(races, page.methods, capability)
         _show(page, f"grid-{i + 1}", rows[:MOST_ROWS], races)
         if len(rows) > MOST_ROWS:
@@ -57,6 +58,13 @@ def _show(page, name, rows, races=None):
     if alone:
         cards = (f"<div>{label}, n = {n}<br>{cell}</div>" for label, cells in alone for n, cell in cells.items())
         page.put(f'<div class="cards">{"".join(cards)}</div>')
+
+
+def _wins(races):
+    """How many races each method wins, as the end of `gaussweep run` tells it."""
+    names = (races["problem"] + "/" + races["winner"]).where(races["winner"] != "", "nothing passed")
+    wins = names.groupby(names).size().sort_values(ascending=False, kind="stable")
+    return f"Fastest, of {counted(len(races), 'case')}: {', '.join(f'{name} {count}' for name, count in wins.items())}."
 
 
 def _parts(rows):
