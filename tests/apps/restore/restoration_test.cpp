@@ -14,6 +14,7 @@
 #include "driver/base/errors.hpp"
 #include "io/files/errors.hpp"
 #include "kernels/tables.hpp"
+#include "tests/idle_method.hpp"
 #include "tests/message_of.hpp"
 #include "tests/scratch.hpp"
 
@@ -23,32 +24,18 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::HasSubstr;
 using ::testing::Pointwise;
-
-Method method_of(Problem problem, const std::string& variant, bool vendor, std::vector<Backend> backends) {
-  Method method;
-  method.problem = problem;
-  method.variant = variant;
-  method.vendor = vendor;
-  method.backends = std::move(backends);
-  const Entry entry = {[](Context&, Operands<float>&, const Parameters&) {},
-                       [](Context&, Operands<double>&, const Parameters&) {}};
-  for (const Backend backend : method.backends) {
-    (backend == Backend::cuda       ? method.cuda
-     : backend == Backend::emulated ? method.emulated
-                                    : method.host) = entry;
-  }
-  return method;
-}
+using testing_help::idle_method;
 
 Registry example_registry() {
-  Method young = method_of(Problem::named("poinv"), "young", false, {Backend::cuda});
+  const Problem poinv = Problem::named("poinv"), geinv = Problem::named("geinv");
+  Method young = idle_method(poinv, "young", {Backend::cuda});
   young.capability = 90;
-  Method narrow = method_of(Problem::named("poinv"), "narrow", false, {Backend::host});
+  Method narrow = idle_method(poinv, "narrow");
   narrow.host.real = nullptr;
-  return Registry({method_of(Problem::named("poinv"), "library", true, {Backend::host}),
-                   method_of(Problem::named("poinv"), "blocks", false, {Backend::cuda, Backend::emulated}),
-                   young, narrow, method_of(Problem::named("geinv"), "library", true, {Backend::host}),
-                   method_of(Problem::named("gesv"), "solver", false, {Backend::host})});
+  Method cholesky = idle_method(poinv, "library"), lu = idle_method(geinv, "library");
+  cholesky.vendor = lu.vendor = true;
+  return Registry({cholesky, idle_method(poinv, "blocks", {Backend::cuda, Backend::emulated}), young, narrow,
+                   lu, idle_method(Problem::named("gesv"), "solver")});
 }
 
 struct Choice {
@@ -71,7 +58,7 @@ class RestoreOutput : public ::testing::Test {
     write_restoration_directory(
         directory, {job_, "gone.png", "0123", image_, original_, restored_, "2026-03-01T00:00:00Z", ""});
   }
-  const Method method_ = method_of(Problem::named("poinv"), "library", true, {Backend::host});
+  const Method method_ = idle_method(Problem::named("poinv"), "library");
   RestoreJob job_ = [this] {
     RestoreJob job;
     job.blur.width = 2;
@@ -214,7 +201,7 @@ TEST_F(Restoration, ProductsOfFullMatricesGiveTheSame) {
 TEST_F(Restoration, AWrongProductIsNoPass) {
   const Registry registry = builtin_registry();
   const auto device = make_host_device(Backend::host, now_seconds);
-  Method idle = method_of(Problem::named("gemm"), "idle", false, {Backend::host});  // writes no answer
+  Method idle = idle_method(Problem::named("gemm"), "idle");  // writes no answer
   RestoreJob one = job(registry, PointSpread::sharpen, Formula::regularised);
   one.products = Products::gemm;
   one.multiplier = {&idle, Backend::host};

@@ -8,6 +8,7 @@
 #include "driver/base/errors.hpp"
 #include "driver/plan/expand.hpp"
 #include "driver/plan/plan_words.hpp"
+#include "tests/idle_method.hpp"
 #include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
@@ -50,12 +51,7 @@ TEST(Axes, GpusOfSeveralModelsCannotShareARunWhoseSizesDifferByModel) {
 }
 
 TEST(Expand, MistakesOfAllEntriesAreToldAtOnce) {
-  Method method;
-  method.problem = Problem::named("gesv");
-  method.variant = "plain";
-  method.backends = {Backend::host};
-  method.host = {[](Context&, Operands<float>&, const Parameters&) {},
-                 [](Context&, Operands<double>&, const Parameters&) {}};
+  const Method method = testing_help::idle_method(Problem::named("gesv"), "plain");
   const io::Plan plan = io::parse_plan(
       "sweep:\n  - {problem: gesv, method: plian, n: 3}\n  - {problem: gesv, method: plain, n: 3}\n"
       "  - {problem: gevs, method: plain, n: 3}\n",

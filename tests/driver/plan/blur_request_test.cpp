@@ -10,6 +10,7 @@
 #include "driver/command/blur_options.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "io/files/errors.hpp"
+#include "tests/idle_method.hpp"
 #include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
@@ -20,17 +21,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 Registry example_registry() {
-  Registry registry({});
-  for (const Problem problem : {Problem::named("poinv"), Problem::named("gemm")}) {
-    Method method;
-    method.problem = problem;
-    method.variant = "plain";
-    method.backends = {Backend::host};
-    method.host = {[](Context&, Operands<float>&, const Parameters&) {},
-                   [](Context&, Operands<double>&, const Parameters&) {}};
-    registry.add(method);
-  }
-  return registry;
+  return Registry({testing_help::idle_method(Problem::named("poinv"), "plain"),
+                   testing_help::idle_method(Problem::named("gemm"), "plain")});
 }
 
 FileFacts example_files(const std::string& file, const std::string& dataset) {

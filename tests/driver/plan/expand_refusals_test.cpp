@@ -6,6 +6,7 @@
 #include "driver/plan/expand.hpp"
 #include "driver/plan/plan_words.hpp"
 #include "io/files/errors.hpp"
+#include "tests/idle_method.hpp"
 #include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
@@ -16,23 +17,14 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
-
-Method method_of(Problem problem, const std::string& variant) {
-  Method method;
-  method.problem = problem;
-  method.variant = variant;
-  method.backends = {Backend::host};
-  method.host = {[](Context&, Operands<float>&, const Parameters&) {},
-                 [](Context&, Operands<double>&, const Parameters&) {}};
-  return method;
-}
+using testing_help::idle_method;
 
 Registry example_registry() {
-  Method cyclic = method_of(Problem::named("gesv"), "cyclic");
+  Method cyclic = idle_method(Problem::named("gesv"), "cyclic");
   cyclic.parameters = {integer_parameter("blocks", 8, 1, 64, "blocks"),
                        choice_parameter("order", {"rows", "columns"}, "an order")};
   return Registry(
-      {cyclic, method_of(Problem::named("gesv"), "lapack"), method_of(Problem::named("gemm"), "plain")});
+      {cyclic, idle_method(Problem::named("gesv"), "lapack"), idle_method(Problem::named("gemm"), "plain")});
 }
 
 FileFacts example_files(const std::string& file, const std::string&) {

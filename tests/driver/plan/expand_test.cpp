@@ -8,6 +8,7 @@
 #include "driver/plan/plan_words.hpp"
 #include "io/records/status.hpp"
 #include "kernels/check/check.hpp"
+#include "tests/idle_method.hpp"
 #include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
@@ -18,49 +19,28 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
+using testing_help::idle_method;
 
-template <class T>
-void nothing(Context&, Operands<T>&, const Parameters&) {}
-
-const Entry both = {nothing<float>, nothing<double>};
-
-Method method(Problem problem, const std::string& variant) {
-  Method row;
-  row.problem = problem;
-  row.variant = variant;
-  return row;
-}
-
-/// Methods of every kind that the expansion tells apart; none of them computes.
+/// Methods of every kind that the expansion tells apart.
 Registry registry() {
-  Method cyclic = method(Problem::named("gesv"), "cyclic_a");  // portable, with parameters
+  const Problem gesv = Problem::named("gesv");
+  Method cyclic = idle_method(gesv, "cyclic_a", {Backend::cuda, Backend::emulated});
   cyclic.parameters = {integer_parameter("blocks", 1, 1, 64, ""),
                        choice_parameter("order", {"up", "down"}, ""),
                        real_parameter("omega", 1.0, 0.1, 2.0, "")};
-  cyclic.cuda = cyclic.emulated = both;
-  cyclic.backends = {Backend::cuda, Backend::emulated};
   Method second = cyclic;
   second.variant = "cyclic_b";
   second.parameters.resize(1);
-  Method serial = method(Problem::named("gesv"), "serial");  // written for the CPU
-  serial.host = both;
-  serial.backends = {Backend::host};
+  Method serial = idle_method(gesv, "serial");
   serial.max_nrhs = 2;
-  Method tuned = method(Problem::named("gesv"), "tuned");  // needs a new GPU
-  tuned.cuda = both;
-  tuned.backends = {Backend::cuda};
+  Method tuned = idle_method(gesv, "tuned", {Backend::cuda});  // needs a new GPU
   tuned.capability = 90;
-  Method single = method(Problem::named("gesv"), "single");  // float only, even n only
-  single.host = {nothing<float>, nullptr};
-  single.backends = {Backend::host};
+  Method single = idle_method(gesv, "single");  // float only, even n only
+  single.host.real = nullptr;
   single.accepts = [](const Shape& shape, const Parameters&) { return shape.n % 2 == 0; };
-  std::vector<Method> rows = {cyclic, second, serial, tuned, single};
-  for (const Problem problem : {Problem::named("gemm"), Problem::named("trsv"), Problem::named("potrf")}) {
-    rows.push_back(method(problem, "plain"));
-    rows.back().host = both;
-    rows.back().backends = {Backend::host};
-  }
-  return Registry(rows);
+  return Registry({cyclic, second, serial, tuned, single, idle_method(Problem::named("gemm"), "plain"),
+                   idle_method(Problem::named("trsv"), "plain"),
+                   idle_method(Problem::named("potrf"), "plain")});
 }
 
 FileFacts lookup(const std::string& file, const std::string&) {

@@ -7,6 +7,7 @@
 
 #include "driver/base/errors.hpp"
 #include "driver/plan/plan_words.hpp"
+#include "tests/idle_method.hpp"
 #include "tests/message_of.hpp"
 
 namespace gaussweep::driver {
@@ -19,24 +20,14 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-template <class T>
-void nothing(Context&, Operands<T>&, const Parameters&) {}
-
 Method on_cpu(Problem problem, const std::string& variant, std::vector<Need> needs = {}) {
-  Method row;
-  row.problem = problem;
-  row.variant = variant;
+  Method row = testing_help::idle_method(problem, variant);
   row.needs = std::move(needs);
-  row.host = {nothing<float>, nothing<double>};
-  row.backends = {Backend::host};
   return row;
 }
 
 Registry registry() {
-  Method tuned = on_cpu(Problem::named("gesv"), "tuned");
-  tuned.host = {};
-  tuned.cuda = {nothing<float>, nothing<double>};
-  tuned.backends = {Backend::cuda};
+  Method tuned = testing_help::idle_method(Problem::named("gesv"), "tuned", {Backend::cuda});
   tuned.capability = 90;
   Method fast = on_cpu(Problem::named("gesv"), "fast");
   fast.vendor = true;  // guessed to be ten times as fast

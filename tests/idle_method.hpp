@@ -1,0 +1,28 @@
+#pragma once
+/// Methods that compute nothing: for tests of what is made of a registry.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/registry/method.hpp"
+
+namespace gaussweep::testing_help {
+
+inline Method idle_method(Problem problem, const std::string& variant,
+                          std::vector<Backend> backends = {Backend::host}) {
+  const Entry entry = {[](Context&, Operands<float>&, const Parameters&) {},
+                       [](Context&, Operands<double>&, const Parameters&) {}};
+  Method method;
+  method.problem = problem;
+  method.variant = variant;
+  method.backends = std::move(backends);
+  for (const Backend backend : method.backends) {
+    (backend == Backend::cuda       ? method.cuda
+     : backend == Backend::emulated ? method.emulated
+                                    : method.host) = entry;
+  }
+  return method;
+}
+
+}  // namespace gaussweep::testing_help
