@@ -69,8 +69,8 @@ def _not_accepted(records):
         yield f"{many} passed, against what the plan expects: {_on_matrices(passed)}.", "failures"
     findings = records[records["finding"]]
     if len(findings):
-        many = counted(len(findings), "trial")
-        yield f"{many} did not pass, as the plan expects: {_on_matrices(findings)}.", "failures"
+        many = counted(len(findings), "expected failure")
+        yield f"{many}: {_on_matrices(findings)}.", "failures"
 
 
 def _on_matrices(records):

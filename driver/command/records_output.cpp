@@ -90,8 +90,7 @@ void print_failures(const std::vector<io::Record>& records, const char* between)
     fmt::print("{}Not as expected:\n{}", between, render_text(unexpected, output_width()));
   if (!unexpected.rows.empty()) between = "\n";
   if (!findings.rows.empty()) {
-    fmt::print("{}Not passed, as the plan expects, or skipped:\n{}", between,
-               render_text(findings, output_width()));
+    fmt::print("{}Expected failures, and skipped:\n{}", between, render_text(findings, output_width()));
   }
   if (!findings.rows.empty()) between = "\n";
   const Table doubts = doubt_table(records);

@@ -251,8 +251,8 @@ void tell_unexpected(const Work& work, const RunDirectory& directory, const Sess
                          record.message.empty() ? "" : ", ", printable(record.message));
   }
   if (findings > 0 && options.is_kept) {
-    spdlog::info("{} did not pass, as the plan expects ({} summary {} --failures)",
-                 counted(findings, "trial"), shell_word(options.program), shell_word(options.output));
+    spdlog::info("{} ({} summary {} --failures)", counted(findings, "expected failure"),
+                 shell_word(options.program), shell_word(options.output));
   }
   if (unexpected == 0 || options.made_plan) return;  // `try` says it in its own words
   if (unexpected > most_named) names += fmt::format("\n  and {} more", unexpected - most_named);
