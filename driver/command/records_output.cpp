@@ -75,12 +75,14 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden) {
     fmt::print("… and {}: --limit 0 shows all; --problem, --method, --n, --best and others fewer\n",
                counted(hidden, "more row"));
   if (groups.empty()) return;
-  fmt::print("{}",
-             paragraph("RATIO: the residual over what rounding may cause, the worst of a row; judged against "
-                       "the tolerance of the plan. ERROR: the distance from the known solution, which a bad "
-                       "condition makes large; never judged. SPEEDUP: over the vendor's method, unless "
-                       "--baseline names another.",
-                       prose_width()));
+  std::string words =
+      "RATIO: the residual over what rounding may cause, the worst of a row; judged against the tolerance of "
+      "the plan. ERROR: the distance from the known solution, which a bad condition makes large; never "
+      "judged. "
+      "SPEEDUP: over the vendor's method, unless --baseline names another.";
+  if (std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.peak_share > 1; }))
+    words += " OF PEAK above 100%: operands in a cache, zeros passed over, or a lower precision on the way.";
+  fmt::print("{}", paragraph(words, prose_width()));
 }
 
 void print_failures(const std::vector<io::Record>& records, const char* between) {
