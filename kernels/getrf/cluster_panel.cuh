@@ -99,12 +99,12 @@ __global__ void __launch_bounds__(Threads, 1)
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;
   const int warp = thread / 32;
-  const Exchange<T, Columns, RowsPerThread, Threads, By> exchange(memory.exchange);
   const unsigned rank = simt::cluster_rank();
   const unsigned blocks = simt::cluster_blocks();
+  const int cluster = static_cast<int>(blockIdx.x / blocks);
+  const Exchange<T, Columns, RowsPerThread, Threads, By> exchange(memory.exchange, cluster == 0 ? cols : 0);
   simt::griddepcontrol_wait();
 
-  const int cluster = static_cast<int>(blockIdx.x / blocks);
   const int exchanger = cluster - static_cast<int>(gridDim.x / blocks) + exchangers<By>;
   if (cluster > 0 && exchanger >= 0) {
     exchange_elsewhere(a - first, lda, first, update,

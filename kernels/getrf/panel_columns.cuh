@@ -148,7 +148,7 @@ __device__ __forceinline__ void factor_columns(T (&v)[RowsPerThread][Columns], i
       if constexpr (slice < Columns) {
         if (left > slice) {
           exchange.store_lower(part, v, position);
-          exchange.solve(part);
+          exchange.solve(part, cols);
         }
       }
     }

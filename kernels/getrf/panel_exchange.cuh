@@ -75,8 +75,9 @@ class Exchange {
   static constexpr int slice = Memory::slice;
   using Told = Message<T, slice>;
 
+  /// Of a panel of `cols` columns; 0: this cluster factors none, and no barrier is made for what never comes.
   /// Nothing may be sent before all blocks of the cluster have made theirs.
-  __device__ __forceinline__ explicit Exchange(Memory& memory)
+  __device__ __forceinline__ Exchange(Memory& memory, int cols)
       // By a shuffle, which the compiler does not make anew at each use.
       : base_(__shfl_sync(0xffffffffu, simt::shared_address(&memory), 0)),
         blocks_(simt::cluster_blocks()),
@@ -85,11 +86,11 @@ class Exchange {
                  : by_warp ? blocks_ * warps
                            : blocks_),
         receiver_(simt::map_shared_rank(base_, min(threadIdx.x % receivers, blocks_ - 1))) {
-    if (alone || threadIdx.x >= 32) return;
+    if (alone || cols == 0 || threadIdx.x >= 32) return;
     if (threadIdx.x <= slice) simt::mbarrier_init(base_ + barrier_of(threadIdx.x));
     __syncwarp();
-    if (threadIdx.x < slice) expect_messages(threadIdx.x);
-    if (threadIdx.x == slice) expect_rows(0);
+    expect_messages(0, cols);
+    if (threadIdx.x == slice) expect_rows(0, cols);
     simt::fence_mbarrier_init();
   }
 
@@ -186,17 +187,17 @@ class Exchange {
   }
   /// Makes the rows of U right of the slice of what the pivots' rows hold, and makes ready for the next
   /// slice; all of the block's warps.
-  __device__ __forceinline__ void solve(unsigned part) const {
+  __device__ __forceinline__ void solve(unsigned part, int cols) const {
     if constexpr (alone) {
       __syncthreads();
-    } else if (threadIdx.x < slice) {
-      expect_messages(threadIdx.x);
+    } else {
+      expect_messages(part + 1, cols);
     }
     if (threadIdx.x < 32) {
       if constexpr (!alone) {
         simt::mbarrier_wait(base_ + barrier_of(slice), part % 2);
         __syncwarp();
-        if (threadIdx.x == 0) expect_rows(part + 1);
+        if (threadIdx.x == 0) expect_rows(part + 1, cols);
       }
       solve_by_warp(part);
     }
@@ -348,12 +349,15 @@ class Exchange {
     }
   }
 
-  /// What is to arrive in a slice; some of it may have come before this is said, if all that was to come in
-  /// the one before has.
-  __device__ __forceinline__ void expect_messages(unsigned i) const {
-    simt::mbarrier_arrive_expect_tx(base_ + barrier_of(i), senders_ * bytes);
+  /// What is to arrive in slice `part` of a panel of `cols` columns: a thread a column; and, where another
+  /// slice follows, rows. Some of it may have come before this is said, if all that was to come in the slice
+  /// before has. A barrier that nobody will wait for is not armed.
+  __device__ __forceinline__ void expect_messages(unsigned part, int cols) const {
+    if (threadIdx.x >= slice || static_cast<int>(part * slice + threadIdx.x) >= cols) return;
+    simt::mbarrier_arrive_expect_tx(base_ + barrier_of(threadIdx.x), senders_ * bytes);
   }
-  __device__ __forceinline__ void expect_rows(unsigned part) const {
+  __device__ __forceinline__ void expect_rows(unsigned part, int cols) const {
+    if (static_cast<int>((part + 1) * slice) >= cols) return;
     simt::mbarrier_arrive_expect_tx(base_ + barrier_of(slice),
                                     slice * (Columns - part * slice) * static_cast<unsigned>(sizeof(T)));
   }
