@@ -7,21 +7,16 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/check/check.hpp"
-#include "tests/gpu/on_gpu.hpp"
-#include "tests/kernels/method_cases.hpp"
+#include "tests/gpu/refined_on_gpu.hpp"
 
 namespace gaussweep {
 namespace {
 
 using namespace testing_help;
 
-class MixedGmres : public OnGpu {
+class MixedGmres : public RefinedOnGpu {
  protected:
-  void SetUp() override { require(method().capability); }
-  /// The row, but that float is tried in every size.
-  const Method& method() const { return from_one; }
-  const Method& row() const { return row_of(registry, "gesv/mixed_gmres"); }
+  MixedGmres() : RefinedOnGpu("gesv") {}
 
   static std::int64_t order() { return small() ? 100 : 300; }
   static Shape shape(std::int64_t n, std::int64_t nrhs = 1) { return {n, n, n, nrhs, Uplo::lower}; }
@@ -52,85 +47,43 @@ class MixedGmres : public OnGpu {
     inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
     return inputs;
   }
-  template <class T>
-  Answer<T> run(const Inputs<T>& inputs) {
-    return run_method(*context, method(), inputs, defaults(method()));
-  }
-
-  /// Refined, and as right as the vendor's answer. How many iterations it took.
-  template <class T>
-  std::int64_t expect_refined(const Inputs<T>& inputs) {
-    const Answer<T> ours = run(inputs);
-    const IterationReport report = context->report;
-    EXPECT_EQ(report.convergence, Convergence::converged);
-    EXPECT_GT(report.iterations, 0);
-    EXPECT_EQ(static_cast<std::size_t>(report.iterations), report.history.size());
-    EXPECT_EQ(ours.info, 0);
-    const Method& vendor = row_of(registry, "gesv/cusolver");
-    const double theirs = check(vendor, inputs, run_method(*context, vendor, inputs, defaults(vendor))).ratio;
-    const double ratio = check(method(), inputs, ours).ratio;
-    EXPECT_LE(ratio, std::max(3 * theirs, 8.0 / static_cast<double>(inputs.shape.n)));
-    return report.iterations;
-  }
-  /// Given up: the answer of gesv/recursive to the bit, and a report that claims no convergence. How many
-  /// iterations were in vain.
-  template <class T>
-  std::int64_t expect_direct(const Inputs<T>& inputs) {
-    const Answer<T> ours = run(inputs);
-    EXPECT_EQ(context->report.convergence, Convergence::none);
-    const std::int64_t in_vain = context->report.iterations;
-    EXPECT_EQ(static_cast<std::size_t>(in_vain), context->report.history.size());
-    const Method& recursive = row_of(registry, "gesv/recursive");
-    const Answer<T> direct = run_method(*context, recursive, inputs, defaults(recursive));
-    EXPECT_EQ(ours.info, direct.info);
-    EXPECT_TRUE(same_values(ours, direct));
-    return in_vain;
-  }
-
-  const Method from_one = [this] {
-    Method method = row_of(registry, "gesv/mixed_gmres");
-    for (Parameter& parameter : method.parameters) {
-      if (parameter.name == "float_from") parameter.fallback = std::int64_t{1};
-    }
-    return method;
-  }();
 };
 
 TEST_F(MixedGmres, WhatAllRowsMustDo) {
   for (const std::int64_t n : {1, 2, 33}) {
-    expect_right<double>(*context, method(), n, {});
-    expect_right<float>(*context, method(), n, {});
-    expect_singular_is_a_result<double>(*context, method(), n);
-    expect_singular_is_a_result<float>(*context, method(), n);
-    expect_workspace_is_enough<double>(*context, method(), n);
-    expect_workspace_is_enough<float>(*context, method(), n);
-    expect_nan_is_seen<double>(*context, method(), n);
-    expect_nan_is_seen<float>(*context, method(), n);
+    expect_right<double>(*context, mixed, n, {});
+    expect_right<float>(*context, mixed, n, {});
+    expect_singular_is_a_result<double>(*context, mixed, n);
+    expect_singular_is_a_result<float>(*context, mixed, n);
+    expect_workspace_is_enough<double>(*context, mixed, n);
+    expect_workspace_is_enough<float>(*context, mixed, n);
+    expect_nan_is_seen<double>(*context, mixed, n);
+    expect_nan_is_seen<float>(*context, mixed, n);
   }
-  expect_smallest_info<double>(*context, method(), 33);
-  expect_smallest_info<float>(*context, method(), 33);
+  expect_smallest_info<double>(*context, mixed, 33);
+  expect_smallest_info<float>(*context, mixed, 33);
   if (small()) return;
   for (const std::int64_t n : {97, 257, 512}) {
-    expect_right<double>(*context, method(), n, {});
-    expect_right<float>(*context, method(), n, {});
-    expect_workspace_is_enough<double>(*context, method(), n);
+    expect_right<double>(*context, mixed, n, {});
+    expect_right<float>(*context, mixed, n, {});
+    expect_workspace_is_enough<double>(*context, mixed, n);
   }
 }
 
 TEST_F(MixedGmres, BelowFloatFromItIsRecursive) {
   const Inputs<double> inputs = inputs_of<double>(order(), MatrixKind::uniform);
-  const Method& recursive = row_of(registry, "gesv/recursive");
-  const Answer<double> direct = run_method(*context, recursive, inputs, defaults(recursive));
-  Parameters parameters = defaults(row());
+  const Answer<double> direct = run(row("recursive"), inputs);
+  const Method& method = row("mixed_gmres");
+  Parameters parameters = defaults(method);
   for (const std::int64_t from : {order() + 1, parameters.integer("float_from")}) {
     parameters.set("float_from", from);
-    const Answer<double> ours = run_method(*context, row(), inputs, parameters);
+    const Answer<double> ours = run_method(*context, method, inputs, parameters);
     EXPECT_EQ(context->report.convergence, Convergence::none);
     EXPECT_EQ(context->report.iterations, 0);
     EXPECT_TRUE(same_values(ours, direct)) << from;
   }
   parameters.set("float_from", order());
-  run_method(*context, row(), inputs, parameters);
+  run_method(*context, method, inputs, parameters);
   EXPECT_EQ(context->report.convergence, Convergence::converged);
 }
 
@@ -196,17 +149,15 @@ TEST_F(MixedGmres, OneTinySingularValueWithSeveralRightHandSides) {
 /// What rounding leaves in x beside a small column is as small as a direct solution's, not only small in
 /// relation to itself.
 TEST_F(MixedGmres, GradedMatricesAreRefined) {
-  const Method& recursive = row_of(registry, "gesv/recursive");
+  const Method& recursive = row("recursive");
   for (const std::int64_t n :
        small() ? std::vector<std::int64_t>{100} : std::vector<std::int64_t>{300, 1500}) {
     for (const int which : {1, 2, 3}) {
       SCOPED_TRACE(testing::Message() << n << ", graded " << which);
       const Inputs<double> inputs = graded(n, which % 2 != 0, which / 2 != 0);
       expect_refined(inputs);
-      const double direct =
-          check(recursive, inputs, run_method(*context, recursive, inputs, defaults(recursive)))
-              .forward_error;
-      EXPECT_LE(check(method(), inputs, run(inputs)).forward_error, std::max(100 * direct, 1e-10));
+      const double direct = check(recursive, inputs, run(recursive, inputs)).forward_error;
+      EXPECT_LE(check(mixed, inputs, run(inputs)).forward_error, std::max(100 * direct, 1e-10));
     }
   }
 }
@@ -220,7 +171,7 @@ TEST_F(MixedGmres, ScalesBeyondFloatAreRefined) {
   }
   const Answer<double> ours = run(inputs);
   EXPECT_EQ(context->report.convergence, Convergence::converged);
-  EXPECT_LE(check(method(), inputs, ours).ratio, 0.1);
+  EXPECT_LE(check(mixed, inputs, ours).ratio, 0.1);
 }
 
 TEST_F(MixedGmres, ConditionsBeyondFloatAreSolvedDirectly) {
@@ -256,7 +207,7 @@ TEST_F(MixedGmres, PivotsBeyondTheWindowAreFoundDirectly) {
   const Answer<double> ours = run(inputs);
   EXPECT_EQ(context->report.convergence, Convergence::none);
   EXPECT_EQ(ours.info, 0);
-  EXPECT_EQ(check(method(), inputs, ours).ratio, 0);
+  EXPECT_EQ(check(mixed, inputs, ours).ratio, 0);
 }
 
 /// Of a column's elements the largest lies further down than is looked, and is 1024 times the pivot.
@@ -330,7 +281,7 @@ TEST_P(MixedGmresColumns, EveryRightHandSideIsRefinedByItself) {
       if (r == zero) {
         for (const double value : one.x.data) EXPECT_EQ(value, 0);
       } else {
-        EXPECT_LE(check(method(), one_of(inputs, r), one).ratio, std::max(0.1, 8.0 / static_cast<double>(n)))
+        EXPECT_LE(check(mixed, one_of(inputs, r), one).ratio, std::max(0.1, 8.0 / static_cast<double>(n)))
             << r;
       }
     }

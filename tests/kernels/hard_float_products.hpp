@@ -4,11 +4,9 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 #include <string>
-#include <tuple>
 
-#include "tests/kernels/method_run.hpp"
+#include "tests/kernels/hard_products.hpp"
 
 namespace gaussweep::testing_help {
 
@@ -20,21 +18,14 @@ struct HardFloatProduct {
 /// Number `seed` of an endless list: eight kinds, by turns, of sizes that no block has.
 inline HardFloatProduct hard_float_product(unsigned seed) {
   std::mt19937_64 engine(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  const auto size = [&] { return static_cast<std::int64_t>(10 + engine() % 60); };
   HardFloatProduct hard;
   Inputs<float>& in = hard.inputs;
-  in.shape = {size(), size(), size(), 1, Uplo::lower};
+  in = random_product<float>(engine, 10, 60);
   const auto [m, n, k] = std::tuple(in.shape.m, in.shape.n, in.shape.k);
-  in.a = HostMatrix<float>(m, k);
-  in.b = HostMatrix<float>(k, n);
-  for (float& value : in.a.data) value = uniform(engine);
-  for (float& value : in.b.data) value = uniform(engine);
-  const auto each = [&](HostMatrix<float>& matrix, auto exponent) {
-    for (std::int64_t j = 0; j < matrix.cols; ++j) {
-      for (std::int64_t i = 0; i < matrix.rows; ++i)
-        matrix(i, j) = std::ldexp(matrix(i, j), static_cast<int>(exponent(i, j)));
-    }
+  const auto each = [](HostMatrix<float>& matrix, auto exponent) {
+    change_each(matrix, [&](float value, auto i, auto j) {
+      return std::ldexp(value, static_cast<int>(exponent(i, j)));
+    });
   };
   switch (seed % 8) {
     case 0:
@@ -68,11 +59,7 @@ inline HardFloatProduct hard_float_product(unsigned seed) {
       break;
     case 6:
       hard.name = "cancellation to nothing, or nearly";
-      for (std::int64_t h = 0; h + 1 < k; h += 2) {
-        for (std::int64_t i = 0; i < m; ++i) in.a(i, h + 1) = in.a(i, h);
-        for (std::int64_t j = 0; j < n; ++j) in.b(h + 1, j) = -in.b(h, j);
-      }
-      in.b(0, 0) *= 1 + 0x1p-20f;
+      cancel(in, -20);
       break;
     default:
       hard.name = "zeros in rows, columns and elsewhere";

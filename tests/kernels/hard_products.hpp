@@ -5,10 +5,41 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <tuple>
 
 #include "tests/kernels/method_run.hpp"
 
 namespace gaussweep::testing_help {
+
+/// Two factors of elements between -1 and 1, each size one of `sizes` from `least` on.
+template <class T>
+Inputs<T> random_product(std::mt19937_64& engine, unsigned least, unsigned sizes) {
+  std::uniform_real_distribution<T> uniform(-1, 1);
+  const auto size = [&] { return static_cast<std::int64_t>(least + engine() % sizes); };
+  Inputs<T> in;
+  in.shape = {size(), size(), size(), 1, Uplo::lower};
+  in.a = HostMatrix<T>(in.shape.m, in.shape.k);
+  in.b = HostMatrix<T>(in.shape.k, in.shape.n);
+  for (T& value : in.a.data) value = uniform(engine);
+  for (T& value : in.b.data) value = uniform(engine);
+  return in;
+}
+/// Element (i, j) becomes change(element, i, j).
+template <class T, class Change>
+void change_each(HostMatrix<T>& matrix, Change change) {
+  for (std::int64_t j = 0; j < matrix.cols; ++j) {
+    for (std::int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) = change(matrix(i, j), i, j);
+  }
+}
+/// Sums come to nothing, but for the first element's, of which 2^`last` of a term is left.
+template <class T>
+void cancel(Inputs<T>& in, int last) {
+  for (std::int64_t h = 0; h + 1 < in.shape.k; h += 2) {
+    for (std::int64_t i = 0; i < in.shape.m; ++i) in.a(i, h + 1) = in.a(i, h);
+    for (std::int64_t j = 0; j < in.shape.n; ++j) in.b(h + 1, j) = -in.b(h, j);
+  }
+  in.b(0, 0) *= 1 + std::ldexp(T(1), last);
+}
 
 struct HardProduct {
   std::string name;
@@ -19,26 +50,18 @@ struct HardProduct {
 /// Number `seed` of an endless list: ten kinds, by turns, of sizes that no block has.
 inline HardProduct hard_product(unsigned seed) {
   std::mt19937_64 engine(seed);
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  const auto size = [&] { return static_cast<std::int64_t>(20 + engine() % 100); };
   HardProduct hard;
   Inputs<double>& in = hard.inputs;
-  in.shape = {size(), size(), size(), 1, Uplo::lower};
+  in = random_product<double>(engine, 20, 100);
   const auto [m, n, k] = std::tuple(in.shape.m, in.shape.n, in.shape.k);
-  in.a = HostMatrix<double>(m, k);
-  in.b = HostMatrix<double>(k, n);
-  for (double& value : in.a.data) value = uniform(engine);
-  for (double& value : in.b.data) value = uniform(engine);
   const auto grade = [](std::int64_t i, std::int64_t count) {
     return std::pow(10.0, -12.0 * static_cast<double>(i) / static_cast<double>(count));
   };
   const auto place = [&](std::int64_t count) {
     return static_cast<std::int64_t>(engine() % static_cast<unsigned>(count));
   };
-  const auto each = [&](HostMatrix<double>& matrix, auto factor) {
-    for (std::int64_t j = 0; j < matrix.cols; ++j) {
-      for (std::int64_t i = 0; i < matrix.rows; ++i) matrix(i, j) *= factor(i, j);
-    }
+  const auto each = [](HostMatrix<double>& matrix, auto factor) {
+    change_each(matrix, [&](double value, auto i, auto j) { return value * factor(i, j); });
   };
   switch (seed % 10) {
     case 0:
@@ -66,11 +89,7 @@ inline HardProduct hard_product(unsigned seed) {
       break;
     case 5:
       hard.name = "cancellation to nothing, or nearly";
-      for (std::int64_t h = 0; h + 1 < k; h += 2) {
-        for (std::int64_t i = 0; i < m; ++i) in.a(i, h + 1) = in.a(i, h);
-        for (std::int64_t j = 0; j < n; ++j) in.b(h + 1, j) = -in.b(h, j);
-      }
-      in.b(0, 0) *= 1 + 0x1p-50;
+      cancel(in, -50);
       break;
     case 6:
       hard.name = "denormals";

@@ -1,0 +1,72 @@
+#pragma once
+/// A fixture for the mixed_gmres row of a problem: what it refines, and where it gives that up.
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/check/check.hpp"
+#include "tests/gpu/on_gpu.hpp"
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep::testing_help {
+
+class RefinedOnGpu : public OnGpu {
+ protected:
+  explicit RefinedOnGpu(std::string problem) : problem_(std::move(problem)) {}
+  void SetUp() override { require(90); }
+
+  const Method& row(const char* name) const { return row_of(registry, problem_ + "/" + name); }
+  template <class T>
+  Answer<T> run(const Method& method, const Inputs<T>& inputs) {
+    return run_method(*context, method, inputs, defaults(method));
+  }
+  template <class T>
+  Answer<T> run(const Inputs<T>& inputs) {
+    return run(mixed, inputs);
+  }
+
+  /// Refined, and as right as the vendor's answer, which of large matrices is not made. How many iterations
+  /// it took.
+  template <class T>
+  std::int64_t expect_refined(const Inputs<T>& inputs) {
+    const Answer<T> ours = run(inputs);
+    const IterationReport report = context->report;
+    EXPECT_EQ(report.convergence, Convergence::converged);
+    EXPECT_GT(report.iterations, 0);
+    EXPECT_EQ(static_cast<std::size_t>(report.iterations), report.history.size());
+    EXPECT_EQ(ours.info, 0);
+    const Method& vendor = row("cusolver");
+    const std::int64_t n = inputs.shape.n;
+    const double theirs = n > 3000 ? 0 : check(vendor, inputs, run(vendor, inputs)).ratio;
+    EXPECT_LE(check(mixed, inputs, ours).ratio, std::max(3 * theirs, 8.0 / static_cast<double>(n)));
+    return report.iterations;
+  }
+  /// Given up: the answer of the direct way to the bit, and a report that claims no convergence. How many
+  /// iterations were in vain.
+  template <class T>
+  std::int64_t expect_direct(const Inputs<T>& inputs) {
+    const Answer<T> ours = run(inputs);
+    EXPECT_EQ(context->report.convergence, Convergence::none);
+    const std::int64_t in_vain = context->report.iterations;
+    EXPECT_EQ(static_cast<std::size_t>(in_vain), context->report.history.size());
+    const Answer<T> direct = run(row("recursive"), inputs);
+    EXPECT_EQ(ours.info, direct.info);
+    EXPECT_TRUE(direct.info != 0 || same_values(ours, direct));
+    return in_vain;
+  }
+
+ private:
+  std::string problem_;
+
+ protected:
+  /// The row, but that float is tried in every size.
+  const Method mixed = [this] {
+    Method method = row("mixed_gmres");
+    for (Parameter& parameter : method.parameters) {
+      if (parameter.name == "float_from") parameter.fallback = std::int64_t{1};
+    }
+    return method;
+  }();
+};
+
+}  // namespace gaussweep::testing_help
