@@ -66,14 +66,16 @@ __global__ void __launch_bounds__(group)
   constexpr int at_once = 4;
   for (int j = static_cast<int>(blockIdx.x); j < n; j += static_cast<int>(gridDim.x)) {
     const T* const column = a + j * lda;
-    double most = 0;
-    for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += at_once * group) {
-      double value[at_once];
+    const auto load = [&](int begin, double(&value)[at_once]) {
 #pragma unroll
       for (int i = 0; i < at_once; ++i) {
         const int row = begin + i * group;
         value[i] = row < n ? static_cast<double>(column[row]) * row_scale[row] : 0.0;
       }
+    };
+    double most = 0, value[at_once];
+    for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += at_once * group) {
+      load(begin, value);
 #pragma unroll
       for (int i = 0; i < at_once; ++i) most = fmax(most, std::fabs(value[i]));
     }
@@ -83,12 +85,7 @@ __global__ void __launch_bounds__(group)
       atomicMax(&found->columns, static_cast<Largest>(__double_as_longlong(1 / scale)));
     }
     for (int begin = static_cast<int>(threadIdx.x); begin < ld_out; begin += at_once * group) {
-      double value[at_once];
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) {
-        const int row = begin + i * group;
-        value[i] = row < n ? static_cast<double>(column[row]) * row_scale[row] : 0.0;
-      }
+      load(begin, value);
 #pragma unroll
       for (int i = 0; i < at_once; ++i) {
         const int row = begin + i * group;

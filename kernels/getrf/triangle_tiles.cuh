@@ -8,6 +8,7 @@
 /// as A: what one product yields goes into the next without leaving its registers.
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/simt/simt.hpp"
 
@@ -123,10 +124,12 @@ __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, c
   }
 }
 
-/// Two neighbours at an even index of what is aligned to 16 bytes.
-__device__ __forceinline__ void load_two(const double* from, double& first, double& second) {
+/// Two neighbours at an even index of what is aligned to two elements.
+template <class T>
+__device__ __forceinline__ void load_two(const T* from, T& first, T& second) {
 #ifdef __CUDA_ARCH__
-  const double2 both = *reinterpret_cast<const double2*>(from);
+  using Two = std::conditional_t<sizeof(T) == sizeof(double), double2, float2>;
+  const Two both = *reinterpret_cast<const Two*>(from);
   first = both.x;
   second = both.y;
 #else
