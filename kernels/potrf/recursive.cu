@@ -5,9 +5,9 @@
 /// diagonal cuBLAS's. Layout: column-major; the factor takes the place of the triangle `uplo` of A, the other
 /// one is neither written nor used. Cost: 1/3 n^3 operations. Workspace: a word a tile of 64 x 64, what is
 /// handed on of those on the diagonal (72 n elements), and, for the upper triangle or n that is no multiple
-/// of 64, a copy of the matrix. Needs a symmetric positive definite matrix: a pivot that is not positive (or
-/// NaN) gives LAPACK's info > 0; -1 where a wait between blocks was given up; the matrix is then no factor.
-/// Needs compute capability 9.0.
+/// of 64, a copy of the matrix. Needs a symmetric positive definite matrix: a pivot that is not positive,
+/// denormal or NaN gives LAPACK's info > 0; -1 where a wait between blocks was given up; the matrix is then
+/// no factor. Needs compute capability 9.0.
 
 #include "kernels/potrf/recursive_cholesky.cuh"
 #include "kernels/tables.hpp"

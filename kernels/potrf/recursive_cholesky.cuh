@@ -25,8 +25,8 @@ using namespace gaussweep::tiles;
 
 /// Orders at which the ways part, by measurement (docs/notebook/cholesky.md).
 struct Widths {
-  int one_launch = 8192;  ///< up to this order all is one launch
-  int panel = 1024;       ///< columns of a launch beyond that
+  int one_launch = 5120;  ///< up to this order all is one launch
+  int panel = 0;          ///< columns of a launch beyond that; 0: 2048, but 1024 of large matrices
   int block = 0;          ///< columns that are split into halves at once, a multiple of `panel`
   int beside = 0;         ///< thread blocks of a launch beside products of halves; 0: none are beside
 };
@@ -90,14 +90,17 @@ class RecursiveCholesky {
 
   void factor_own() {
     context_.stage("start");
-    context_.device.fill(words_, 0, static_cast<std::size_t>(words(shape_.n)) * sizeof(unsigned));
-    context_.device.fill(handed_, 0xff, static_cast<std::size_t>(count_) * handed_size * sizeof(T));
+    // The words and, behind them, what is handed on.
+    const auto end =
+        reinterpret_cast<std::uintptr_t>(handed_ + static_cast<std::int64_t>(count_) * handed_size);
+    context_.device.fill(words_, 0xff, end - reinterpret_cast<std::uintptr_t>(words_));
     if (scale_ != nullptr) {
       simt::launch(context_, scale_diagonal<T>, dim3(static_cast<unsigned>((shape_.n + 255) / 256)),
                    dim3(256), 0, given_, ld_given_, static_cast<int>(shape_.n), scale_);
     }
     if (a_ != given_) copy(given_, ld_given_, shape_.uplo, false);
-    panel_ = n_ <= widths_.one_launch ? n_ : widths_.panel;
+    const int panel = widths_.panel > 0 ? widths_.panel : n_ < 14336 ? 2048 : 1024;
+    panel_ = n_ <= widths_.one_launch ? n_ : panel;
     if (by_vendor || panel_ == n_) return factor(0, n_);
     if constexpr (!by_vendor) factor_blocks();
   }

@@ -24,18 +24,19 @@ constexpr int group = 8;  ///< tile columns that one update subtracts
 constexpr unsigned finished = 1u << 30;
 constexpr int pieces = 4;  ///< in shared memory
 
-/// One launch. Counts and indices of tiles; elements are those of the part that it factors.
+/// One launch. Counts and indices of tiles; elements are those of the part that it factors. Of what is handed
+/// on and of the words all bits are set at the start.
 template <class T>
 struct Chain {
   T* a;
   std::int64_t ld;
   bool packed;
   int rows, columns;
-  T* handed;         ///< of the diagonal's tiles, handed_size a column; all bits set at the start
-  unsigned* states;  ///< column by column, `states_ld` apart; 0 at the start
+  T* handed;         ///< of the diagonal's tiles, handed_size a column
+  unsigned* states;  ///< less 1; column by column, `states_ld` apart
   std::int64_t states_ld;
-  unsigned* ticket;     ///< 0 at the start
-  unsigned* abandoned;  ///< of the whole factorisation: not 0 after a wait that was given up
+  unsigned* ticket;     ///< the last one taken
+  unsigned* abandoned;  ///< of the whole factorisation: 0 after a wait that was given up
   int before;           ///< columns of the matrix left of these
   int* info;
   int patience;  ///< polls after which a wait is given up
@@ -157,7 +158,7 @@ struct ChainMemory {
   T reciprocals[order];
   Schedule schedule;  ///< of the thread that takes tickets
   Task task;
-  unsigned open[3];
+  unsigned open[4];  ///< of a task's operands: seen by a piece, by turns; at the beginning; after a wait
 
   /// After the products: rows to be solved (of 64 or 128, stride_of them apart), the triangle, its inverses.
   __device__ T* solved() { return room; }
@@ -173,12 +174,12 @@ class Worker {
 
   __device__ void work() {
     if (thread() == 0) memory_.schedule = Schedule(chain_.rows, chain_.columns);
-    unsigned ticket = thread() == 0 ? atomicAdd(chain_.ticket, 1u) : 0u;
+    unsigned ticket = thread() == 0 ? atomicAdd(chain_.ticket, 1u) + 1 : 0u;
     for (;;) {
       if (warp() == 0) {
         if (thread() == 0) {
           memory_.task = memory_.schedule.task(ticket);
-          ticket = atomicAdd(chain_.ticket, 1u);  // the next one, by the time that it is wanted
+          ticket = atomicAdd(chain_.ticket, 1u) + 1;  // the next one, by the time that it is wanted
         }
         __syncwarp();
         if (memory_.task.kind != Kind::none) await_result(memory_.task);
@@ -219,15 +220,16 @@ class Worker {
           peek();
           if (worker_.lose_patience(polls)) known_ = ~0u;
         }
-        if (lane() == 0) worker_.memory_.open[2] = known_;
+        if (lane() == 0) worker_.memory_.open[3] = known_;  // others may still read what was known at first
       }
       __syncthreads();
-      known_ = worker_.memory_.open[2];
+      known_ = worker_.memory_.open[3];
     }
     __device__ void look(int p, bool useful) {
+      if (known_ == ~0u) return __syncthreads();
       unsigned& open = worker_.memory_.open[p % 2];
       if (warp() == 0) {
-        if (useful && known_ != ~0u) peek();
+        if (useful) peek();
         if (lane() == 0) open = known_;
       }
       __syncthreads();
@@ -247,11 +249,11 @@ class Worker {
   /// Of a warp.
   __device__ bool lose_patience(int polls) const {
     if (polls >= chain_.patience) {
-      simt::store_volatile(chain_.abandoned, 1u);
+      simt::store_volatile(chain_.abandoned, 0u);
       *chain_.info = -1;
       return true;
     }
-    return polls % 1024 == 1023 && __any_sync(0xffffffffu, simt::load_volatile(chain_.abandoned) != 0) != 0;
+    return polls % 1024 == 1023 && __any_sync(0xffffffffu, simt::load_volatile(chain_.abandoned) == 0) != 0;
   }
   /// Waits, by the first warp, until all that is to be subtracted from the result before was, and looks what
   /// of the operands is there.
@@ -262,7 +264,7 @@ class Worker {
     const unsigned* const state =
         lane() < 4 && own.counts(lane()) ? chain_.state(own.row_of(lane()), own.column_of(lane())) : nullptr;
     for (int polls = 0;; ++polls) {
-      const bool there = state == nullptr || simt::load_acquire(state) >= least;
+      const bool there = state == nullptr || simt::load_acquire(state) + 1 >= least;
       const unsigned open = gate.peek();
       if (lane() == 0) memory_.open[2] = open;
       if (__all_sync(0xffffffffu, there) != 0 || lose_patience(polls)) return;
@@ -334,19 +336,36 @@ class Worker {
                                            const Tiles& own) {
     const int rows = own.next_row == own.row ? order : 2 * order;
     const int columns = own.next_column == own.column ? order : 2 * order;
+    const T* const c = chain_.tile(own.row, own.column);
+    const auto place = [&](int row, int column) {
+      return c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * chain_.ld;
+    };
+    // Registers hold it meanwhile where the sums leave room, else it is brought to the L2 cache.
+    constexpr bool has_room = Strips == 2;
+    T given[has_room ? 16 * Strips : 2];
+    int e = 0;
+    if (has_room) {
+      product.for_pairs([&](int row, int column, T&, T&) {
+        load_pair(place(row, column), given[e], given[e + 1]);
+        e += 2;
+      });
+    } else {
+      const int lines = rows * static_cast<int>(sizeof(T)) / 128;  // of the cache, in a column
+      for (int k = thread(); k < lines * columns; k += threads) {
+        prefetch(c + k % lines * (rows / lines) + k / lines * chain_.ld);
+      }
+    }
     product.clear();
     Gate gate(*this, task);
     product.template add_tiles<pieces>(memory_.room, {chain_.tile(own.row, task.from), rows},
                                        {chain_.tile(own.column, task.from), columns}, chain_.ld,
                                        chain_.packed, task.to - task.from, gate);
-    const T* const c = chain_.tile(own.row, own.column);
+    e = 0;
     product.for_pairs([&](int row, int column, T& first, T& second) {
-      T pair[2];
-      load_pair(
-          c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * chain_.ld,
-          pair[0], pair[1]);
-      first -= pair[0];
-      second -= pair[1];
+      if (!has_room) load_pair(place(row, column), given[0], given[1]);
+      first -= given[has_room ? e : 0];
+      second -= given[has_room ? e + 1 : 1];
+      e += 2;
     });
   }
 
@@ -363,7 +382,7 @@ class Worker {
       if (inside && row >= diagonal) place[0] = -first;
       if (inside && row + 1 >= diagonal) place[1] = -second;
     });
-    publish(task, static_cast<unsigned>(task.to / group));
+    publish(task, static_cast<unsigned>(task.to / group) - 1);
   }
 
   __device__ void panel(const Task& task) {
@@ -379,7 +398,7 @@ class Worker {
     const int rows = own.next_row == own.row ? order : 2 * order;
     if (warp() * 16 < rows) {
       T* const c = chain_.tile(task.i, task.j);
-      RowSolver<T, stride> solver(memory_.solved());
+      RowSolver<T, stride> solver(memory_.solved(), product.registers());
       solver.load();
       GAUSSWEEP_UNROLL
       for (int m = 0; m < 8; ++m) {
@@ -409,7 +428,8 @@ class Worker {
         });
       }
       __syncthreads();
-      RowSolver<T, stride> solver(solved);
+      // A warp has use of either its part of the sum or the rest of its rows.
+      RowSolver<T, stride> solver(solved, product.registers());
       if (!of_diagonal) solver.load();
       GAUSSWEEP_UNROLL
       for (int m = 0; m < 8; ++m) {
@@ -423,11 +443,12 @@ class Worker {
         if (of_diagonal) {
           const T* const columns = solved + 8 * m * stride;
           product.template add<stride, stride, 8>(columns, columns, product.warp_row() * 32,
-                                                  product.warp_column() % 2 * 32);
+                                                  product.warp_column() % 2 * 32, [] {});
         }
       }
     }
     if (of_diagonal) {
+      product.settle();
       product.for_pairs([&](int row, int column, T first, T second) {
         T* const place = triangle + (column - order) * triangle_stride + row;
         place[0] = -first;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/potrf/tile_product.cuh"
 #include "kernels/trsv/block_chain_tiles.cuh"
@@ -24,20 +25,6 @@ constexpr int handed_size = handed_inverses + order * 8;
 template <class T>
 __device__ __forceinline__ void hand_on(T* place, T value) {
   simt::store_volatile(place, chain::presentable(value));
-}
-
-template <class T>
-__device__ __forceinline__ T reciprocal_root(T x) {
-#ifdef __CUDA_ARCH__
-  if constexpr (sizeof(T) == sizeof(double)) {
-    return ::rsqrt(x);
-  } else {
-    const T y = ::rsqrtf(x);
-    return fmaf(y * 0.5f, fmaf(-x * y, y, 1.0f), y);
-  }
-#else
-  return T(1) / std::sqrt(x);
-#endif
 }
 
 /// c -= A B^T for 8 x 8 tiles of the triangle in shared memory, by one warp: rows from `row` on, columns from
@@ -66,21 +53,32 @@ __device__ __forceinline__ void update_8x8(T* triangle, int row, int column, int
   place[triangle_stride] = c[1];
 }
 
-/// The root of x from its reciprocal, nearly as exact as sqrt: the diagonal decides what is left of A.
+/// About 1 / sqrt(x), to some 20 bits; x a normal number.
 template <class T>
-__device__ __forceinline__ T root_from(T x, T reciprocal) {
-  const T root = x * reciprocal;
-  return std::fma(std::fma(-root, root, x), T(0.5) * reciprocal, root);
+__device__ __forceinline__ T approximate_reciprocal_root(T x) {
+#ifdef __CUDA_ARCH__
+  T y;
+  if constexpr (sizeof(T) == sizeof(double)) {
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  } else {
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  }
+  return y;
+#else
+  const T y = T(1) / std::sqrt(x);  // without the last bits
+  int exponent;
+  const T mantissa = std::frexp(y, &exponent);
+  return std::isfinite(y) ? std::ldexp(std::floor(mantissa * T(0x1p21)) * T(0x1p-21), exponent) : y;
+#endif
 }
-
-/// Determinants of two columns beyond this, or its reciprocal, are not trusted.
-template <class T>
-constexpr T least_determinant = sizeof(T) == sizeof(double) ? T(0x1p-960) : T(0x1p-100f);
 
 /// Eight columns of the factor, from `first` on: a thread a row of 64. All hold the 8 x 8 tile on the
 /// diagonal and eliminate in it, so that none waits for another. The diagonal's reciprocals go to
-/// `reciprocals`. The first column whose pivot is not positive, if `failed` is none yet, becomes it. Rows of
-/// the tile itself, which others read, are left in `own`.
+/// `reciprocals`. The first column whose pivot is no positive normal number, if `failed` is none yet, becomes
+/// it. Rows of the tile itself, which others read, are left in `own`.
+///
+/// A pivot p has y near 1 / sqrt(p), e = 1 - p y^2, and 1 / p = y^2 (1 + e + e^2 + ...): the next pivot comes
+/// from that, four operations after y, and the columns themselves, which wait for the root, come beside it.
 template <class T>
 __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reciprocals, int& failed,
                                                  T (&own)[8]) {
@@ -93,40 +91,33 @@ __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reci
     GAUSSWEEP_UNROLL
     for (int i = k / 2 * 2; i < 8; i += 2) load_two(column + first + i, tile[i][k], tile[i + 1][k]);
   }
-  // In the tile itself what is above the diagonal is no number of ours, and is not stored. Two columns at a
-  // time, so that both roots are on their way together: the second pivot is det / a.
+  // In the tile itself what is above the diagonal is no number of ours, and is not stored.
+  T pivot = tile[0][0];
   GAUSSWEEP_UNROLL
-  for (int k = 0; k < 8; k += 2) {
-    const T a = tile[k][k], b = tile[k + 1][k];
-    const T root = reciprocal_root(a);
-    const T below = b * root;
-    const T next = std::fma(-below, below, tile[k + 1][k + 1]);
-    const T det = std::fma(a, tile[k + 1][k + 1], -(b * b));
-    const bool in_range = det >= least_determinant<T> && det <= 1 / least_determinant<T>;
-    T next_root = a * root * reciprocal_root(det);
-    if (!in_range) next_root = reciprocal_root(next);
-    next_root = std::fma(std::fma(-next * next_root, next_root, T(1)), T(0.5) * next_root, next_root);
-    if (!(a > T(0)) && failed < 0) failed = first + k;  // NaN too
-    if (!((in_range ? det : next) > T(0)) && failed < 0) failed = first + k + 1;
-    if (row == first + k) reciprocals[first + k] = root;
-    if (row == first + k + 1) reciprocals[first + k + 1] = next_root;
-    own[k] = row == first + k ? root_from(a, root) : own[k] * root;
-    own[k + 1] =
-        row == first + k + 1 ? root_from(next, next_root) : std::fma(-own[k], below, own[k + 1]) * next_root;
-    GAUSSWEEP_UNROLL
-    for (int i = k + 2; i < 8; ++i) {
-      tile[i][k] *= root;
-      tile[i][k + 1] = std::fma(-tile[i][k], below, tile[i][k + 1]) * next_root;
+  for (int k = 0; k < 8; ++k) {
+    const T y = approximate_reciprocal_root(pivot);
+    const T near_root = pivot * y;
+    const T e = std::fma(-near_root, y, T(1));
+    const T this_pivot = pivot;
+    if (k < 7) {
+      const T near_below = tile[k + 1][k] * y;
+      const T square = near_below * near_below;
+      pivot = std::fma(-square, std::fma(e, e, e), tile[k + 1][k + 1] - square);
     }
+    const T correction = e * std::fma(T(0.375), e, T(0.5));
+    const T reciprocal = std::fma(y, correction, y);
+    if (!(this_pivot >= std::numeric_limits<T>::min()) && failed < 0) failed = first + k;  // NaN too
+    if (row == first + k) reciprocals[first + k] = reciprocal;
+    const T root = this_pivot * reciprocal;
+    own[k] = row == first + k ? std::fma(std::fma(-root, root, this_pivot), T(0.5) * reciprocal, root)
+                              : own[k] * reciprocal;
     GAUSSWEEP_UNROLL
-    for (int j = k + 2; j < 8; ++j) {
+    for (int i = k + 1; i < 8; ++i) tile[i][k] *= reciprocal;
+    GAUSSWEEP_UNROLL
+    for (int j = k + 1; j < 8; ++j) {
       GAUSSWEEP_UNROLL
-      for (int i = j; i < 8; ++i) {
-        tile[i][j] = std::fma(-tile[i][k], tile[j][k], tile[i][j]);
-        tile[i][j] = std::fma(-tile[i][k + 1], tile[j][k + 1], tile[i][j]);
-      }
+      for (int i = j; i < 8; ++i) tile[i][j] = std::fma(-tile[i][k], tile[j][k], tile[i][j]);
       own[j] = std::fma(-own[k], tile[j][k], own[j]);
-      own[j] = std::fma(-own[k + 1], tile[j][k + 1], own[j]);
     }
   }
   GAUSSWEEP_UNROLL
@@ -202,14 +193,17 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* hande
 template <class T, int Stride>
 class RowSolver {
  public:
-  /// Rows of B. The warp's first one is in the block's warps' order.
-  __device__ __forceinline__ explicit RowSolver(T* x)
-      : x_(x), first_(static_cast<int>(threadIdx.x) / 32 * 16), lane_(static_cast<int>(threadIdx.x) % 32) {}
+  /// Rows of B; the warp's first one is in the block's warps' order. `rest`: registers of the lane's.
+  __device__ __forceinline__ RowSolver(T* x, T (&rest)[8][4])
+      : rest_(rest),
+        x_(x),
+        first_(static_cast<int>(threadIdx.x) / 32 * 16),
+        lane_(static_cast<int>(threadIdx.x) % 32) {}
   __device__ __forceinline__ void load() {
     GAUSSWEEP_UNROLL
     for (int j = 0; j < 8; ++j) {
       GAUSSWEEP_UNROLL
-      for (int e = 0; e < 4; ++e) rest_[j][e] = x_[column(j, e) * Stride + row(e)];
+      for (int e = 0; e < 4; ++e) rest_[j][e] = apart ? T(0) : x_[column(j, e) * Stride + row(e)];
     }
   }
   /// Columns 8m to 8m + 7, m the one after the last call's. store(row, column, element) gets each besides.
@@ -217,6 +211,10 @@ class RowSolver {
   __device__ __forceinline__ void solve(int m, const T* triangle, const T* inverses, Store store) {
     const int g = lane_ / 4, t = lane_ % 4;
     T solved[4] = {0, 0, 0, 0};
+    if (apart) {
+      GAUSSWEEP_UNROLL
+      for (int e = 0; e < 4; ++e) rest_[m][e] += x_[column(m, e) * Stride + row(e)];
+    }
     const T left[4] = {rest_[m][0], rest_[m][2], rest_[m][1], rest_[m][3]};
     const T* const inverse = inverses + (8 * m + 2 * t) * inverse_stride + g;
     const T right[2] = {inverse[0], inverse[inverse_stride]};
@@ -240,9 +238,11 @@ class RowSolver {
   __device__ __forceinline__ int row(int e) const { return first_ + lane_ / 4 + e / 2 * 8; }
   __device__ __forceinline__ int column(int j, int e) const { return 8 * j + 2 * (lane_ % 4) + e % 2; }
 
+  /// Of floats, what is to be added to B: see TileProduct::part.
+  static constexpr bool apart = sizeof(T) == sizeof(float);
+  T (&rest_)[8][4];
   T* x_;
   int first_, lane_;
-  T rest_[8][4];
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles

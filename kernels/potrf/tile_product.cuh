@@ -27,14 +27,11 @@ constexpr int stride_of(int rows) {
 }
 
 using lu::load_two;
-__device__ __forceinline__ void load_two(const float* from, float& first, float& second) {
+
+/// Brings a line to the L2 cache.
+__device__ __forceinline__ void prefetch([[maybe_unused]] const void* line) {
 #ifdef __CUDA_ARCH__
-  const float2 both = *reinterpret_cast<const float2*>(from);
-  first = both.x;
-  second = both.y;
-#else
-  first = from[0];
-  second = from[1];
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
 #endif
 }
 
@@ -112,8 +109,21 @@ struct TileProduct {
   __device__ static int warp_row() { return warp() % warps_down; }
   __device__ static int warp_column() { return warp() / warps_down; }
 
+  /// Of floats, what `add` has summed up since `settle`: tensor cores cut off, not round, what they add to an
+  /// accumulator, and a short sum has little that could be cut off.
+  static constexpr bool has_part = sizeof(T) == sizeof(float);
+  T part[has_part ? Strips : 1][2][2][4];
+
   __device__ __forceinline__ void clear() {
     for_pairs([](int, int, T& first, T& second) { first = second = 0; });
+    for_parts([](T&, T& own) { own = 0; });
+  }
+  /// Adds to the sums what is not in them yet.
+  __device__ __forceinline__ void settle() {
+    for_parts([](T& all, T& own) {
+      all += own;
+      own = 0;
+    });
   }
   /// Calls visit(row, column, sum of the row, of the next one) for all pairs that the lane has.
   template <class Visit>
@@ -128,6 +138,22 @@ struct TileProduct {
           visit((warp_row() * Strips + s) * 16 + 2 * g, warp_column() * 32 + square * 16 + 4 * t + c,
                 sum[s][square][c % 2][c / 2], sum[s][square][c % 2][2 + c / 2]);
         }
+      }
+    }
+  }
+
+  /// The sums' registers, for something else.
+  __device__ __forceinline__ T (&registers())[8][4] {
+    static_assert(sizeof(sum) >= 32 * sizeof(T));
+    return reinterpret_cast<T(&)[8][4]>(sum);
+  }
+  template <class Visit>
+  __device__ __forceinline__ void for_parts(Visit visit) {
+    if constexpr (has_part) {
+      GAUSSWEEP_UNROLL
+      for (int s = 0; s < Strips; ++s) {
+        GAUSSWEEP_UNROLL
+        for (int e = 0; e < 16; ++e) visit(sum[s][e / 8][e / 4 % 2][e % 4], part[s][e / 8][e / 4 % 2][e % 4]);
       }
     }
   }
@@ -180,8 +206,9 @@ struct TileProduct {
   };
 
   /// Adds the product of `Depth` columns in shared memory: rows of A and B as far apart as the strides say.
-  template <int StrideA, int StrideB, int Depth = depth>
-  __device__ __forceinline__ void add(const T* a, const T* b, int row, int column) {
+  /// meanwhile() is done beside the first ones.
+  template <int StrideA, int StrideB, int Depth, class Meanwhile>
+  __device__ __forceinline__ void add(const T* a, const T* b, int row, int column, Meanwhile meanwhile) {
     const int g = lane() / 4, t = lane() % 4;
     const T* const own_a = a + row + 2 * g;
     if constexpr (sizeof(T) == sizeof(double)) {
@@ -212,6 +239,7 @@ struct TileProduct {
             lu::multiply_16x8(sum[s][e / 2][e % 2], left_of[k / 4 % 2][s], right_of[k / 4 % 2][e / 2][e % 2]);
           }
         }
+        if (k == 0) meanwhile();
       }
     } else {
 #ifdef __CUDACC__
@@ -234,11 +262,13 @@ struct TileProduct {
         GAUSSWEEP_UNROLL
         for (int s = 0; s < Strips; ++s) {
           GAUSSWEEP_UNROLL
-          for (int e = 0; e < 4; ++e) multiply_16x8(sum[s][e / 2][e % 2], left_of[s], right_of[e]);
+          for (int e = 0; e < 4; ++e) multiply_16x8(part[s][e / 2][e % 2], left_of[s], right_of[e]);
         }
+        if (k == 0) meanwhile();
       }
 #else
       // Shuffles would take most of the time of an emulated factorisation.
+      meanwhile();
       for (int k = 0; k < Depth; ++k) {
         for (int s = 0; s < Strips; ++s) {
           for (int e = 0; e < 16; ++e) {
@@ -287,9 +317,10 @@ struct TileProduct {
         simt::await_copy_groups<2>();
       }
       gate.look(p, started < count);  // and a barrier: all have the piece
-      start_as_known(p + Pieces);
       const T* const from = memory + p % Pieces * piece;
-      add<stride_a, stride_b>(from, from + depth * stride_a, warp_row() * 16 * Strips, warp_column() * 32);
+      add<stride_a, stride_b, depth>(from, from + depth * stride_a, warp_row() * 16 * Strips,
+                                     warp_column() * 32, [&] { start_as_known(p + Pieces); });
+      if (p % pieces_of_a_tile == pieces_of_a_tile - 1) settle();
     }
     __syncthreads();
   }
