@@ -33,7 +33,7 @@ inline double direct_ms(double n, std::int64_t nrhs) {
   const double square = thousands * thousands;
   const double solve = 0.03 * thousands + 0.0015 * square;
   const auto eights = static_cast<double>((nrhs + 7) / 8);
-  return 0.22 * thousands + 0.0070 * square * thousands +
+  return 0.135 * thousands + 0.0068 * square * thousands +
          solve * (nrhs == 1   ? 1
                   : nrhs <= 4 ? 1.2
                               : 1.6 * eights);
