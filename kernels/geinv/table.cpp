@@ -114,7 +114,7 @@ Method batched() {
       "gaussweep");
   method.answer = AnswerIn::x;
   method.parameters = batched::parameters();
-  method.accepts = batched::accepts;
+  method.accepts = batched::accepts_inverse;
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_batched)));
 }
 

@@ -31,12 +31,11 @@ __global__ void __launch_bounds__(S::threads)
   if (inside && seat.thread == 0) info[seat.system] = found;
 }
 
-template <class T, int Rows>
-__global__ void __launch_bounds__(Rows, panels::blocks_at_once<Rows>)
-    factor_panels(int n, T* a, int* pivots, int* info) {
-  __shared__ panels::Desk<T, Rows> desk;
+template <class T, class S>
+__global__ void __launch_bounds__(S::threads, S::blocks) factor_panels(int n, T* a, int* pivots, int* info) {
+  __shared__ panels::Desk<T, S> desk;
   const std::int64_t s = blockIdx.x;
-  panels::Panels<T, Rows, false> system(desk, {a + s * n * n, n, Uplo::lower});
+  panels::Panels<T, S, false> system(desk, {a + s * n * n, n, Uplo::lower});
   const int found = system.factor();
   system.exchange(pivots + s * n);
   if (threadIdx.x == 0) info[s] = found;
@@ -49,9 +48,10 @@ void getrf_batched(Context& context, Operands<T>& op, const Parameters& paramete
   const Shape& shape = op.shape;
   context.stage("factor");
   if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T)))) {
-    return panels::for_rows(shape.n, [&](auto rows) {
-      simt::launch(context, factor_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
-                   static_cast<int>(shape.n), op.a.data, op.pivots, op.info);
+    return panels::for_rows<T, false>(shape.n, [&](auto share) {
+      using S = decltype(share);
+      simt::launch(context, factor_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)), dim3(S::threads),
+                   0, static_cast<int>(shape.n), op.a.data, op.pivots, op.info);
     });
   }
   small::for_order<T, 1, false>(shape.n, [&](auto share) {

@@ -9,11 +9,18 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
+/// Whether |one| is larger than |other|; NaN is larger than all others.
+template <class T>
+__device__ __forceinline__ bool is_larger(T one, T other) {
+  return other == other && !(std::fabs(one) <= std::fabs(other));
+}
+
 /// Of the lanes for which `may` holds the one with the largest |value|, of equal ones the first; NaN is
 /// larger than all others. -1: it holds for none. All 32 lanes call it.
 ///
 /// The bits of |value| are ordered as the numbers are, and those of NaN above them: from compute capability
-/// 8.0 on the greatest high word is found by one instruction, in double the greatest low word by another.
+/// 8.0 on the greatest high word is found by one instruction, and where several lanes of doubles have it the
+/// greatest low word by another.
 template <class T>
 __device__ __forceinline__ int lane_of_largest(bool may, T value) {
   constexpr unsigned all = 0xffffffffu;
@@ -31,13 +38,13 @@ __device__ __forceinline__ int lane_of_largest(bool may, T value) {
   const unsigned own = may ? high + 1 : 0;  // 0 is a size, too
   const unsigned most = __reduce_max_sync(all, own);
   if (most == 0) return -1;
-  bool is_largest = own == most;
-  if constexpr (sizeof(T) == 8) {
-    low = is_largest ? low : 0;
-    const unsigned most_low = __reduce_max_sync(all, low);
-    is_largest = is_largest && low == most_low;
+  unsigned lanes = __ballot_sync(all, own == most ? 1 : 0);
+  if (sizeof(T) == 8 && (lanes & (lanes - 1)) != 0) {
+    const unsigned least = own == most ? low : 0;
+    const unsigned most_low = __reduce_max_sync(all, least);
+    lanes = __ballot_sync(all, own == most && low == most_low ? 1 : 0);
   }
-  return __ffs(static_cast<int>(__ballot_sync(all, is_largest ? 1 : 0))) - 1;
+  return __ffs(static_cast<int>(lanes)) - 1;
 #else
   T size = !may ? T(-1) : value == value ? std::fabs(value) : T(INFINITY);
   int lane = static_cast<int>(threadIdx.x) % 32;

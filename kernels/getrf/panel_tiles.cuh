@@ -1,14 +1,13 @@
 #pragma once
-/// Products of a panel of 32 columns (panels.cuh) on tensor cores in double.
+/// Products of a panel (panels.cuh) on tensor cores in double.
 ///
-/// A warp has 32 rows, a thread one of them, whose 32 columns lie in `a`. For products the four threads of a
-/// quad exchange parts of their rows (`turn`): then thread t of quad g has of each of the rows 4g + i the
-/// columns 8t + 4q + j, in a[8i + 4q + j], i and j from 0 to 3, q 0 or 1. Of the 8 x 8 products of
-/// triangle_tiles.cuh those are D of tile (i, j), whose row g is row 4g + i and whose column m is column
-/// 4m + j. Thus neighbours in memory are one thread's.
+/// A warp has 32 rows, a thread one of them, whose 32 columns lie in `a`; or twice 32 rows of 16 columns. For
+/// products the four threads of a quad exchange parts of their rows (`turn`): then thread t of quad g has of
+/// each of the rows 4g + i the columns 2Jt + Jq + j, in a[2Ji + Jq + j], i from 0 to 3, q 0 or 1, j from 0 to
+/// J - 1, J an eighth of the columns. Of the 8 x 8 products of triangle_tiles.cuh those are D of tile (i, j),
+/// whose row g is row 4g + i and whose column m is column Jm + j. Thus neighbours in memory are one thread's.
 
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/getrf/triangle_tiles.cuh"
@@ -16,42 +15,55 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-constexpr int width = 32;  ///< columns of a panel
-constexpr int eight = 8;   ///< steps of a product
-constexpr int pitch = 36;  ///< of rows on the desk
+constexpr int elements = 32;  ///< of a panel that a thread has
+constexpr int eight = 8;      ///< steps of a product
+constexpr int group = 4;      ///< steps between two barriers in float
 
-/// Blocks of Rows threads that a multiprocessor is to have at once: 128 registers a thread.
-template <int Rows>
-constexpr int blocks_at_once = 512 / Rows;
+/// How a system of up to Rows rows is shared out over a block: a thread has `Each` rows of a panel, 32 apart.
+/// `Threads`: of a multiprocessor at once, for which registers are left.
+template <int Rows, int Each_ = 1, int Threads = 512>
+struct Share {
+  static constexpr int Each = Each_;
+  static constexpr int rows = Rows, threads = Rows / Each, warps = threads / 32;
+  static constexpr int width = elements / Each;              ///< columns of a panel
+  static constexpr int pitch = width + (Each == 1 ? 4 : 2);  ///< of rows on the desk
+  static constexpr int block_pitch = width + 1;              ///< of a triangle's rows
+  static constexpr int blocks = Threads / threads;           ///< of a multiprocessor
+};
 
-/// Calls launch(std::integral_constant of Rows) for the fewest threads. @pre n <= 512
-template <class Launch>
+/// Calls launch(Share) for the fewest threads. In double a warp has all rows of an LU of order 33 to 64.
+/// @pre n <= 512
+template <class T, bool Symmetric, class Launch>
 void for_rows(std::int64_t n, Launch&& launch) {
-  if (n <= 32) return launch(std::integral_constant<int, 32>());
-  if (n <= 64) return launch(std::integral_constant<int, 64>());
-  if (n <= 96) return launch(std::integral_constant<int, 96>());
-  if (n <= 128) return launch(std::integral_constant<int, 128>());
-  if (n <= 256) return launch(std::integral_constant<int, 256>());
-  launch(std::integral_constant<int, 512>());
+  if (n <= 32) return launch(Share<32>());
+  if constexpr (sizeof(T) == 8 && !Symmetric) {
+    if (n <= 64) return launch(Share<64, 2, 384>());
+  } else {
+    if (n <= 64) return launch(Share<64>());
+  }
+  if (n <= 96) return launch(Share<96>());
+  if (n <= 128) return launch(Share<128>());
+  if (n <= 256) return launch(Share<256>());
+  launch(Share<512>());
 }
 
-constexpr int group = 4;  ///< steps between two barriers in float
-
-constexpr int block_pitch = 33;  ///< of a triangle's rows
-
 /// What a system's threads share. What has two of a kind takes turns, so that one barrier is enough.
-template <class T, int Rows>
+template <class T, class S>
 struct Desk {
-  static constexpr int warps = Rows / 32;
-  static constexpr int squares = Rows / eight * 64, block = width * block_pitch;
-  alignas(16) T rows[2][eight][pitch];       ///< before the steps that took them
-  alignas(16) T candidate[2][warps][width];  ///< the row that each warp would take
-  T beside[2][warps];                        ///< its right-hand side
+  static constexpr int squares = S::rows / eight * 64, block = S::width * S::block_pitch;
+  alignas(16) T rows[2][eight][S::pitch];          ///< before the steps that took them
+  alignas(16) T candidate[2][S::warps][S::width];  ///< the row that each warp would take
+  T beside[2][S::warps];                           ///< its right-hand side
   T multipliers[2][group][group];
   T triangles[squares > block ? squares : block];  ///< minus inverses of eight steps each; or a block of U
-  T unknowns[width];
-  int place[2][warps];  ///< of the candidates
-  int pivots[Rows];     ///< of each step
+  T unknowns[S::width];
+  int place[2][S::warps];  ///< of the candidates
+  int pivots[S::rows];     ///< of each step
+  int info;                ///< LAPACK's, from 1
+  T more[S::Each == 1 ? 1 : S::rows];
+
+  /// Of the diagonal of U, after the steps.
+  __device__ __forceinline__ T* inverses() { return S::Each == 1 ? &candidate[0][0][0] : more; }
 };
 
 /// A system on the device, n x n in columns; of a symmetric one the triangle `uplo`.
@@ -65,24 +77,21 @@ struct System {
 __device__ __forceinline__ int lane() {
   return static_cast<int>(threadIdx.x) % 32;
 }
-/// The first of the four rows of which the thread has a part.
-__device__ __forceinline__ int first_of_four() {
-  return static_cast<int>(threadIdx.x) / 4 * 4;
-}
 
 /// From rows to parts of four rows, and back.
-template <class T>
-__device__ __forceinline__ void turn(T (&a)[width]) {
+template <int Each, class T>
+__device__ __forceinline__ void turn(T (&a)[elements]) {
+  constexpr int part = 8 / Each;  // elements
   GAUSSWEEP_UNROLL
   for (int bit = 1; bit <= 2; bit *= 2) {
     const bool high = (lane() & bit) != 0;
     GAUSSWEEP_UNROLL
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4 * Each; ++i) {
       if ((i & bit) != 0) continue;
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < 8; ++s) {
-        T& low_part = a[8 * i + s];
-        T& high_part = a[8 * (i + bit) + s];
+      for (int s = 0; s < part; ++s) {
+        T& low_part = a[part * i + s];
+        T& high_part = a[part * (i + bit) + s];
         const T came = __shfl_xor_sync(0xffffffffu, high ? low_part : high_part, bit);
         low_part = high ? came : low_part;
         high_part = high ? high_part : came;
@@ -91,25 +100,31 @@ __device__ __forceinline__ void turn(T (&a)[width]) {
   }
 }
 
-/// D += A B of all tiles: `left` is A(4g + i, 2t + h) in [h][i]; take(h, j, B(2t + h, 4g + j), that of j +
-/// 1).
-template <class Take>
-__device__ __forceinline__ void multiply(double (&a)[width], const double (&left)[2][4], Take&& take) {
+/// A's part in a product of eight columns: of each four rows A(4g + i, 2t + h) in [h][i].
+template <int Each>
+using Left = double[Each][2][4];
+
+/// D += A B of all tiles; take(h, j, B(2t + h, Jg + j), that of j + 1).
+template <int Each, class Take>
+__device__ __forceinline__ void multiply(double (&a)[elements], const Left<Each>& left, Take&& take) {
+  constexpr int tiles = 4 / Each;  // J
   GAUSSWEEP_UNROLL
-  for (int j = 0; j < 4; j += 2) {
+  for (int j = 0; j < tiles; j += 2) {
     double right[2][2];  // [j][h]
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) take(h, j, right[0][h], right[1][h]);
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < 4; ++e) {
-      const int i = e / 2 * 2, column = j + e % 2;
-      const double rows[4] = {left[0][i], left[0][i + 1], left[1][i], left[1][i + 1]};
-      double d[4] = {a[8 * i + column], a[8 * i + 4 + column], a[8 * i + 8 + column], a[8 * i + 12 + column]};
+    for (int e = 0; e < 4 * Each; ++e) {
+      const int each = e / 4, i = e / 2 % 2 * 2;
+      double* const to = a + 2 * tiles * (4 * each + i) + j + e % 2;
+      const double(&from)[2][4] = left[each];
+      const double rows[4] = {from[0][i], from[0][i + 1], from[1][i], from[1][i + 1]};
+      double d[4] = {to[0], to[tiles], to[2 * tiles], to[3 * tiles]};
       lu::multiply_16x8(d, rows, right[e % 2]);
-      a[8 * i + column] = d[0];
-      a[8 * i + 4 + column] = d[1];
-      a[8 * i + 8 + column] = d[2];
-      a[8 * i + 12 + column] = d[3];
+      to[0] = d[0];
+      to[tiles] = d[1];
+      to[2 * tiles] = d[2];
+      to[3 * tiles] = d[3];
     }
   }
 }
@@ -138,15 +153,19 @@ __device__ __forceinline__ void take_pair(const T* from, T& first, T& second) {
   first = two.first;
   second = two.second;
 }
-/// a - factor row, of Left elements, each one place to the left; the first is gone.
-template <int Left, class T>
-__device__ __forceinline__ void subtract_and_move(T factor, const T* row, T (&a)[width]) {
+/// a - factor row, of Count elements, each one place to the left; the first is gone.
+template <int Count, int Each, class T>
+__device__ __forceinline__ void subtract_and_move(const T (&factors)[Each], const T* row, T (&a)[elements]) {
   GAUSSWEEP_UNROLL
-  for (int j = 0; j < Left; j += 2) {
+  for (int j = 0; j < Count; j += 2) {
     T one, two;
     take_pair(row + j, one, two);
-    if (j > 0) a[j - 1] = std::fma(-factor, one, a[j]);
-    a[j] = std::fma(-factor, two, a[j + 1]);
+    GAUSSWEEP_UNROLL
+    for (int each = 0; each < Each; ++each) {
+      T* const from = a + each * (elements / Each) + j;
+      if (j > 0) from[-1] = std::fma(-factors[each], one, from[0]);
+      from[0] = std::fma(-factors[each], two, from[1]);
+    }
   }
 }
 
@@ -205,7 +224,7 @@ __device__ __forceinline__ void take_square(const double* square, bool transpose
 }
 /// A lower triangle of eight rows becomes minus its inverse, the rest of the square 0. Eight lanes have a
 /// square, a column each; all lanes of the warp call it.
-template <bool Unit, class T>
+template <class T>
 __device__ __forceinline__ void invert_square(T* square) {
   const int column = lane() % eight;
   T x[eight];
@@ -214,38 +233,46 @@ __device__ __forceinline__ void invert_square(T* square) {
     T sum = r == column ? T(-1) : T(0);
     GAUSSWEEP_UNROLL
     for (int c = 0; c < r; ++c) sum = std::fma(-square[place_in_square(r, c)], x[c], sum);
-    x[r] = Unit ? sum : sum / square[place_in_square(r, r)];
+    x[r] = sum / square[place_in_square(r, r)];
   }
   __syncwarp();
   GAUSSWEEP_UNROLL
   for (int r = 0; r < eight; ++r) square[place_in_square(r, column)] = x[r];
 }
-/// Eight rows become the unknowns of an upper triangle. A lane has a column.
-template <class T>
-__device__ __forceinline__ void substitute_square(const T* square, T (*rows)[pitch]) {
+/// Eight rows become the unknowns of a unit lower triangle, or of an upper one, of whose diagonal `inverses`
+/// are. A lane has a column.
+template <bool Lower, class T, int Pitch>
+__device__ __forceinline__ void substitute_square(const T* square, const T* inverses, T (*rows)[Pitch]) {
   T x[eight];
   GAUSSWEEP_UNROLL
-  for (int r = eight - 1; r >= 0; --r) {
-    T sum = rows[r][lane()];
+  for (int r = 0; r < eight; ++r) x[r] = rows[r][lane()];
+  GAUSSWEEP_UNROLL
+  for (int turn = 0; turn < eight; ++turn) {
+    const int k = Lower ? turn : eight - 1 - turn;
+    if (!Lower) {
+      const T inverse = inverses[k];
+      x[k] = inverse - inverse != T(0) ? x[k] / square[place_in_square(k, k)] : x[k] * inverse;
+    }
+    rows[k][lane()] = x[k];
     GAUSSWEEP_UNROLL
-    for (int c = eight - 1; c > r; --c) sum = std::fma(-square[place_in_square(r, c)], x[c], sum);
-    x[r] = sum / square[place_in_square(r, r)];
-    rows[r][lane()] = x[r];
+    for (int r = Lower ? k + 1 : 0; r < (Lower ? eight : k); ++r)
+      x[r] = std::fma(-square[place_in_square(r, k)], x[k], x[r]);
   }
 }
 
-/// A lane's unknown of a block of 32: `row` of U, and its right-hand side.
-template <class T>
+/// A lane's unknown of a block of Width steps: `row` of U, and its right-hand side. Lanes beyond do as
+/// others.
+template <int Width, class T>
 __device__ T solve_block(const T* row, T y) {
-  const int own = lane();
-  T u[width];
+  const int own = lane() % Width;
+  T u[Width];
   GAUSSWEEP_UNROLL
-  for (int c = 0; c < width; ++c) u[c] = row[c];
+  for (int c = 0; c < Width; ++c) u[c] = row[c];
   const T diagonal = row[own], inverse = T(1) / diagonal;
   const bool divides = inverse - inverse != T(0);
   T x = 0;
   GAUSSWEEP_UNROLL
-  for (int k = width - 1; k >= 0; --k) {
+  for (int k = Width - 1; k >= 0; --k) {
     T own_x = y * inverse;
     if (divides) own_x = y / diagonal;
     const T taken = __shfl_sync(0xffffffffu, own_x, k);

@@ -1,13 +1,14 @@
 #pragma once
-/// LU with partial pivoting, and Cholesky, of systems of order up to Rows, a block a system: a thread has a
-/// row of the panel of 32 columns that is in turn, in registers; the matrix stays in global memory.
+/// LU with partial pivoting, and Cholesky, of systems of order up to 512, a block a system: a thread has a
+/// row of the panel of 32 columns that is in turn, or two rows of 16, in registers; the matrix stays in
+/// global memory.
 ///
 /// Left-looking: a panel is read, loses what all earlier steps subtract from it, is factored and written. In
-/// doing so a thread reads its own row alone: of each four steps it takes its multipliers from memory and the
-/// rows of these steps from shared memory, where their threads have put them. They put them there as they are
-/// before the four steps, so that all can do so at once; instead of those rows, the multipliers are solved
-/// for the triangle of these steps, whose elements are at most 1. Thus there is a barrier for four steps.
-/// Rows are not exchanged before the end: a thread knows by which step its row was taken.
+/// doing so a thread reads its own rows alone: of each group of steps it takes its multipliers from memory
+/// and the rows of these steps from shared memory, where their threads have put them as they are before the
+/// group. In double a group is eight steps, whose rows one warp substitutes. In float it is four: instead of
+/// the rows, the multipliers are solved for the triangle of these steps, whose elements are at most 1. Rows
+/// are not exchanged before the end: a thread knows by which step its row was taken.
 ///
 /// Right-hand sides, and the columns of the identity, are panels that are not factored but substituted.
 
@@ -16,74 +17,86 @@
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/getrf/largest.cuh"
+#include "kernels/getrf/panel_rows.cuh"
 #include "kernels/getrf/panel_tiles.cuh"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
-/// A thread's part of a system. `Beside`: a right-hand side takes part in the steps.
-template <class T, int Rows, bool Symmetric, bool Beside = false>
-class Panels {
+/// A thread's part of a system, S a Share. `Beside`: a right-hand side takes part in the steps.
+template <class T, class S, bool Symmetric, bool Beside = false>
+class Panels : PanelRows<T, S, Symmetric> {
  public:
-  static constexpr bool tensor = sizeof(T) == 8;
-
-  __device__ Panels(Desk<T, Rows>& desk, const System<T>& system)
-      : desk_(desk), system_(system), row_(static_cast<int>(threadIdx.x)), n_(system.n) {}
+  using Base = PanelRows<T, S, Symmetric>;
+  using Base::Base;
 
   /// Factors all of A in place, rows where they were. Returns LAPACK's info, from 1.
   __device__ int factor(const T* beside = nullptr) {
     int info = 0;
-    if (Beside) y_ = row_ < n_ ? beside[row_] : T(0);
+    if (threadIdx.x == 0) desk_.info = 0;
+    GAUSSWEEP_UNROLL
+    for (int e = 0; Beside && e < Each; ++e) y_[e] = row(e) < n_ ? beside[row(e)] : T(0);
     GAUSSWEEP_ROLLED
     for (int first = 0; first < n_; first += width) {
-      T a[width];
+      T a[elements];
       if constexpr (Symmetric && tensor) {
         first == 0 ? load(first, a) : subtract_symmetric(first, a);
       } else {
         load(first, a);
         if (first > 0) Symmetric ? eliminate_symmetric(first, a) : eliminate(first, a);
       }
-      if (Symmetric) {
-        __syncthreads();
+      if constexpr (Symmetric) {
+        wait();
         take_symmetric_steps<width>(first, a, info);
       } else {
-        factor_panel(first, a, info);
+        factor_panel(first, a);
       }
     }
-    return info;
+    if (Symmetric) return info;
+    wait();
+    return desk_.info;
   }
 
   /// The unknowns of the right-hand side that took part.
   __device__ void solve_beside(T* x) {
-    if (Symmetric && row_ < n_) y_ /= *place_of(row_, row_);  // the steps were those of L D L^T
+    if (Symmetric && row() < n_) y_[0] /= *place_of(row(), row());  // the steps were those of L D L^T
     GAUSSWEEP_ROLLED
     for (int first = (n_ - 1) / width * width; first >= 0; first -= width) {
-      __syncthreads();  // the desk is free, and other threads' elements are there
-      T a[width];
-      const bool needs = row_ < n_ && step_ < first + width;
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < width; ++c)
-        a[c] = needs && first + c < n_ && step_ <= first + c ? upper(first + c) : T(0);
-      const int own = step_ - first;
-      if (own >= 0 && own < width) {
+      wait();  // the desk is free, and other threads' elements are there
+      T a[elements];
+      for_rows([&](int e) {
+        T* const of_row = a + e * width;
+        const bool needs = row(e) < n_ && step_[e] < first + width;
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < width; ++c)
+          of_row[c] = needs && first + c < n_ && step_[e] <= first + c ? upper(e, first + c) : T(0);
+        const int own = step_[e] - first;
+        if (own < 0 || own >= width) return;
         T diagonal = 1;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c) {
-          desk_.triangles[own * block_pitch + c] = a[c];
-          diagonal = c == own && row_ < n_ ? a[c] : diagonal;
+          desk_.triangles[own * S::block_pitch + c] = of_row[c];
+          diagonal = c == own && row(e) < n_ ? of_row[c] : diagonal;
         }
-        desk_.triangles[own * block_pitch + own] = diagonal;
-        desk_.unknowns[own] = y_;
+        desk_.triangles[own * S::block_pitch + own] = diagonal;
+        desk_.unknowns[own] = y_[e];
+      });
+      wait();
+      if (threadIdx.x < 32) {
+        const int own = lane() % width;
+        const T solved = solve_block<width>(desk_.triangles + own * S::block_pitch, desk_.unknowns[own]);
+        __syncwarp();
+        if (lane() < width) desk_.unknowns[own] = solved;
       }
-      __syncthreads();
-      if (row_ < 32)
-        desk_.unknowns[row_] = solve_block(desk_.triangles + row_ * block_pitch, desk_.unknowns[row_]);
-      __syncthreads();
-      if (row_ >= n_) continue;
-      if (own >= 0 && own < width) x[step_] = desk_.unknowns[own];
-      if (own >= 0) continue;
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < width; ++c) y_ = std::fma(-a[c], desk_.unknowns[c], y_);
+      wait();
+      for_rows([&](int e) {
+        const int own = step_[e] - first;
+        if (row(e) >= n_) return;
+        if (own >= 0 && own < width) x[step_[e]] = desk_.unknowns[own];
+        if (own >= 0) return;
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < width; ++c) y_[e] = std::fma(-a[e * width + c], desk_.unknowns[c], y_[e]);
+      });
     }
   }
 
@@ -91,33 +104,40 @@ class Panels {
   /// the order in which steps took their rows, so that each begins with zeros.
   __device__ void solve(const T* b, T* x, int columns) {
     if (Symmetric && tensor) take_triangles();
-    if (b == nullptr && row_ < n_) desk_.pivots[step_] = row_;
+    for_rows([&](int e) {
+      if (b == nullptr && row(e) < n_) desk_.pivots[step_[e]] = row(e);
+    });
     GAUSSWEEP_ROLLED
     for (int first = 0; first < columns; first += width) {
-      T a[width];
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < width; ++c) {
-        const bool inside = row_ < n_ && first + c < columns;
-        a[c] = !inside ? T(0) : b != nullptr ? b[at(row_, first + c)] : T(step_ == first + c ? 1 : 0);
-      }
+      T a[elements];
+      for_elements(
+          first, columns,
+          [&](int e, int c, bool inside, T& one) {
+            one = !inside ? T(0) : b != nullptr ? b[at(row(e), c)] : T(step_[e] == c ? 1 : 0);
+          },
+          a);
       substitute_down(b != nullptr ? 0 : first, a);
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < width; ++c) {
-        if (row_ < n_ && first + c < columns)
-          x[at(row_, b != nullptr ? first + c : desk_.pivots[first + c])] = a[c];
-      }
+      for_elements(
+          first, columns,
+          [&](int e, int c, bool inside, T& one) {
+            if (inside) x[at(row(e), b != nullptr ? c : desk_.pivots[c])] = one;
+          },
+          a);
     }
     if (!Symmetric && tensor) take_triangles();
     GAUSSWEEP_ROLLED
     for (int first = 0; first < columns; first += width) {
-      T a[width];
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < width; ++c) a[c] = row_ < n_ && first + c < columns ? x[at(row_, first + c)] : T(0);
+      T a[elements];
+      for_elements(
+          first, columns, [&](int e, int c, bool inside, T& one) { one = inside ? x[at(row(e), c)] : T(0); },
+          a);
       substitute_up(a);
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < width; ++c) {
-        if (row_ < n_ && first + c < columns) x[at(step_, first + c)] = a[c];
-      }
+      for_elements(
+          first, columns,
+          [&](int e, int c, bool inside, T& one) {
+            if (inside) x[at(step_[e], c)] = one;
+          },
+          a);
     }
   }
 
@@ -125,64 +145,42 @@ class Panels {
   __device__ void exchange(int* pivots) {
     GAUSSWEEP_ROLLED
     for (int first = 0; first < n_; first += width) {
-      T a[width];
+      T a[elements];
       load(first, a);
-      __syncthreads();
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < width; ++c) {
-        if (row_ < n_ && first + c < n_) *place_of(step_, first + c) = a[c];
-      }
+      wait();
+      for_elements(
+          first, n_,
+          [&](int e, int c, bool inside, T& one) {
+            if (inside) *place_of(step_[e], c) = one;
+          },
+          a);
     }
-    if (row_ < n_) pivots[row_] = desk_.pivots[row_];
+    for_rows([&](int e) {
+      if (row(e) < n_) pivots[row(e)] = desk_.pivots[row(e)];
+    });
   }
 
  private:
-  static constexpr int none = 0x7fffffff;
-
-  __device__ T* place_of(int i, int j) const {
-    const bool mirrored = Symmetric && system_.uplo == Uplo::upper;
-    return system_.a + (mirrored ? j + i * n_ : i + j * n_);
-  }
-  __device__ bool is_stored(int j) const { return row_ < n_ && j < n_ && (!Symmetric || j <= row_); }
-
-  __device__ void load(int first, T (&a)[width]) const {
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < width; ++c) a[c] = is_stored(first + c) ? *place_of(row_, first + c) : T(0);
-  }
-  __device__ int at(int i, int j) const { return i + j * n_; }
-  /// Element k of the row of U.
-  __device__ T upper(int k) const { return Symmetric ? *place_of(k, row_) : *place_of(row_, k); }
-
-  /// The multipliers of steps k to k + 3; 0 of steps that do not change the row.
-  __device__ void fetch(int k, int steps, T (&out)[group]) const {
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < group; ++c) {
-      const bool inside = k + c < steps && row_ < n_ && step_ > k + c;
-      out[c] = inside ? *place_of(row_, k + c) : T(0);
-    }
-  }
-  /// a -= factors times the rows of a group on the desk.
-  __device__ void subtract(int turn, const T (&factors)[group], T (&a)[width]) const {
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < group; ++c) {
-      GAUSSWEEP_UNROLL
-      for (int j = 0; j < width; ++j) a[j] = std::fma(-factors[c], desk_.rows[turn][c][j], a[j]);
-    }
-  }
+  static constexpr bool tensor = sizeof(T) == 8;
+  static constexpr int Each = S::Each, width = S::width, none = 0x7fffffff;
+  static_assert(Each == 1 || (tensor && !Symmetric), "two rows a thread are for LU in double");
+  using Base::at, Base::desk_, Base::fetch, Base::subtract, Base::first_of_four, Base::for_elements,
+      Base::for_rows, Base::is_stored, Base::load, Base::n_, Base::place_of, Base::row, Base::square_of,
+      Base::step_, Base::system_, Base::upper, Base::wait, Base::warp, Base::y_;
 
   /// What steps [0, steps) subtract from the row.
-  __device__ void eliminate(int steps, T (&a)[width]) {
+  __device__ void eliminate(int steps, T (&a)[elements]) {
     if constexpr (tensor) return sweep<true>(0, steps, a);
     T next[group];
     fetch(0, steps, next);
-    __syncthreads();
+    wait();
     GAUSSWEEP_ROLLED
     for (int k = 0; k < steps; k += group) {
       const int turn = k / group % 2;
       T factors[group];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < group; ++c) factors[c] = next[c];
-      const int own = step_ - k;  // behind the last step those of rows beyond n, which are 0
+      const int own = step_[0] - k;  // behind the last step those of rows beyond n, which are 0
       if (own >= 0 && own < group) {
         GAUSSWEEP_UNROLL
         for (int j = 0; j < width; ++j) desk_.rows[turn][own][j] = a[j];
@@ -190,8 +188,8 @@ class Panels {
         for (int c = 0; c < group; ++c) desk_.multipliers[turn][own][c] = factors[c];
       }
       fetch(k + group, steps, next);
-      __syncthreads();
-      if (step_ <= k) continue;
+      wait();
+      if (step_[0] <= k) continue;
       GAUSSWEEP_UNROLL
       for (int c = group - 2; c >= 0; --c) {
         GAUSSWEEP_UNROLL
@@ -202,218 +200,241 @@ class Panels {
     }
   }
   /// A panel without what earlier ones subtract, which is added up first: the error is smaller.
-  __device__ void subtract_symmetric(int first, T (&a)[width]) {
-    __syncthreads();  // the panel's rows are other threads'
-    if (row_ / 32 * 32 < first) return;
+  __device__ void subtract_symmetric(int first, T (&a)[elements]) {
+    wait();  // the panel's rows are other threads'
+    if (row() / 32 * 32 < first) return;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c) a[c] = 0;
     const Fetch fetch(system_.a, n_, n_, first, system_.uplo == Uplo::upper);
     const int other = first + lane() / 4 * 4;
-    double left[2][4], right[2][4];
-    fetch.take(first_of_four(), 0, left);
-    fetch.take(other, 0, right);
+    Left<1> left, right;
+    fetch.take(first_of_four(), 0, left[0]);
+    fetch.take(other, 0, right[0]);
     GAUSSWEEP_ROLLED
     for (int k = 0; k < first; k += eight) {
-      double now[2][4], others[2][4];
+      Left<1> now, others;
       GAUSSWEEP_UNROLL
       for (int e = 0; e < 8; ++e) {
-        now[e / 4][e % 4] = left[e / 4][e % 4];
-        others[e / 4][e % 4] = right[e / 4][e % 4];
+        now[0][e / 4][e % 4] = left[0][e / 4][e % 4];
+        others[0][e / 4][e % 4] = right[0][e / 4][e % 4];
       }
-      fetch.take(first_of_four(), k + eight, left);
-      fetch.take(other, k + eight, right);
-      multiply(a, now, [&](int h, int j, double& one, double& two) {
-        one = others[h][j];
-        two = others[h][j + 1];
+      fetch.take(first_of_four(), k + eight, left[0]);
+      fetch.take(other, k + eight, right[0]);
+      multiply<1>(a, now, [&](int h, int j, double& one, double& two) {
+        one = others[0][h][j];
+        two = others[0][h][j + 1];
       });
     }
-    panels::turn(a);
+    panels::turn<1>(a);
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < width; ++c) a[c] = (is_stored(first + c) ? *place_of(row_, first + c) : T(0)) - a[c];
+    for (int c = 0; c < width; ++c)
+      a[c] = (is_stored(0, first + c) ? *place_of(row(), first + c) : T(0)) - a[c];
   }
   /// The same of a panel that begins with column `first`: the rows on the desk are those of L^T.
-  __device__ void eliminate_symmetric(int first, T (&a)[width]) {
+  __device__ void eliminate_symmetric(int first, T (&a)[elements]) {
     T next[group];
     fetch(0, first, next);
-    __syncthreads();
+    wait();
     GAUSSWEEP_ROLLED
     for (int k = 0; k < first; k += group) {
       const int turn = k / group % 2;
       T factors[group];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < group; ++c) factors[c] = next[c];
-      if (row_ >= first && row_ < first + width) {
+      if (row() >= first && row() < first + width) {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < group; ++c) desk_.rows[turn][c][row_ - first] = factors[c];
+        for (int c = 0; c < group; ++c) desk_.rows[turn][c][row() - first] = factors[c];
       }
       fetch(k + group, first, next);
-      __syncthreads();
-      if (row_ >= first) subtract(turn, factors, a);
+      wait();
+      if (row() >= first) subtract(turn, factors, a);
     }
   }
 
   /// The steps of a panel, which is written column by column.
-  __device__ void factor_panel(int first, T (&a)[width], int& info) {
-    take_steps<width>(first, a, info);
+  __device__ void factor_panel(int first, T (&a)[elements]) {
+    take_steps<width>(first, a);
     if constexpr (tensor) {
-      const int own = step_ - first, k = step_ / eight * eight;
-      if (own >= 0 && own < width) {
+      for_rows([&](int e) {
+        const int own = step_[e] - first, k = step_[e] / eight * eight;
+        if (own < 0 || own >= width) return;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < eight; ++c)
-          square_of(step_)[place_in_square(own % eight, c)] =
-              row_ < n_ && k + c < n_ ? *place_of(row_, k + c) : T(0);
-      }
-      __syncthreads();
-      if (row_ / 32 == first / 32) invert_square<true>(square_of(first + lane()));
+          square_of(step_[e])[place_in_square(own % eight, c)] =
+              row(e) < n_ && k + c < n_ ? *place_of(row(e), k + c) : T(0);
+      });
     }
   }
-  /// Its last Left columns. They move to the left by one in every step, which keeps the loop one: a panel's
+  /// Its last Count columns. They move to the left by one in every step, which keeps the loop one: a panel's
   /// steps one after another are more than the caches of instructions hold.
-  template <int Left>
-  __device__ void take_steps(int first, T (&a)[width], int& info) {
-    constexpr int warps = Desk<T, Rows>::warps;
-    const int warp = row_ / 32, begin = first + width - Left, end = min(begin + eight, n_);
+  template <int Count>
+  __device__ void take_steps(int first, T (&a)[elements]) {
+    const int begin = first + width - Count, end = min(begin + eight, n_);
+    T* column = place_of(row(), begin);
     GAUSSWEEP_ROLLED
-    for (int k = begin; k < end; ++k) {
+    for (int k = begin; k < end; ++k, column += n_) {
       const int turn = k % 2;
-      const bool may = step_ >= k && row_ < n_;
-      const int own_lane = lane_of_largest(may, a[0]);
+      bool may[Each], any = false;
+      T largest = a[0];
+      int of_largest = 0;
+      for_rows([&](int e) {
+        may[e] = step_[e] >= k && row(e) < n_;
+        if (e > 0 && may[e] && (!any || is_larger(a[e * width], largest))) {
+          largest = a[e * width];
+          of_largest = e;
+        }
+        any = any || may[e];
+      });
+      const int own_lane = lane_of_largest(any, largest);
       if (lane() == own_lane) {
-        GAUSSWEEP_UNROLL
-        for (int j = 0; j < Left; ++j) desk_.candidate[turn][warp][j] = a[j];
-        desk_.place[turn][warp] = step_;
-        if (Beside) desk_.beside[turn][warp] = y_;
-      } else if (own_lane < 0 && lane() == 0) {
-        desk_.place[turn][warp] = none;
+        for_rows([&](int e) {
+          if (of_largest != e) return;
+          GAUSSWEEP_UNROLL
+          for (int j = 0; j < Count; ++j) desk_.candidate[turn][warp()][j] = a[e * width + j];
+          desk_.place[turn][warp()] = step_[e];
+          if (Beside) desk_.beside[turn][warp()] = y_[e];
+        });
+      } else if (S::warps > 1 && own_lane < 0 && lane() == 0) {
+        desk_.place[turn][warp()] = none;
       }
-      __syncthreads();
+      wait();
       int takes = 0;
-      if (warps > 1) {
-        const int of_lane = lane() % warps;
-        takes = lane_of_largest(lane() < warps && desk_.place[turn][of_lane] != none,
+      if (S::warps > 1) {
+        const int of_lane = lane() % S::warps;
+        takes = lane_of_largest(lane() < S::warps && desk_.place[turn][of_lane] != none,
                                 desk_.candidate[turn][of_lane][0]);
       }
       const T* const taken = desk_.candidate[turn][takes];
-      const T pivot = taken[0];
+      const T pivot = taken[0], inverse = T(1) / pivot;
       const int place = desk_.place[turn][takes];
-      if (pivot == T(0) && info == 0) info = k + 1;
-      // As if the row in the place of this step were exchanged with the one that it takes.
-      if (step_ == k) step_ = place;
-      const bool is_taken = warp == takes && lane() == own_lane;
-      T factor = 0;
-      if (is_taken) {
-        step_ = k;
+      const bool is_here = warp() == takes && lane() == own_lane, divides = inverse - inverse != T(0);
+      if (is_here) {
         desk_.pivots[k] = place;
-      } else if (may && pivot != T(0)) {  // at 0 all of the column is 0
-        factor = a[0] / pivot;
+        if (pivot == T(0) && desk_.info == 0) desk_.info = k + 1;
       }
-      const bool changes = may && !is_taken;
-      if (row_ < n_) *place_of(row_, k) = changes ? factor : a[0];
-      if (changes) {
-        subtract_and_move<Left>(factor, taken, a);
-      } else {
-        GAUSSWEEP_UNROLL
-        for (int j = 1; j < Left; ++j) a[j - 1] = a[j];
+      T factors[Each];
+      for_rows([&](int e) {
+        // The pivot's inverse is that of all rows, and a remainder mends the quotient. At 0 all of the column
+        // is 0.
+        const T head = a[e * width], about = head * inverse;
+        T factor = std::fma(std::fma(-about, pivot, head), inverse, about);
+        if (divides) factor = pivot == T(0) ? T(0) : head / pivot;
+        const bool is_taken = is_here && of_largest == e, changes = may[e] && !is_taken;
+        factors[e] = changes ? factor : T(0);
+        if (row(e) < n_) column[32 * e] = changes ? factor : head;
+        // As if the row in the place of this step were exchanged with the one that it takes.
+        step_[e] = is_taken ? k : step_[e] == k ? place : step_[e];
+      });
+      subtract_and_move<Count, Each>(factors, taken, a);  // rows that do not change lose 0
+      if (Beside) {
+        const T other = desk_.beside[turn][takes];
+        for_rows([&](int e) { y_[e] = std::fma(-factors[e], other, y_[e]); });
       }
-      if (Beside && changes) y_ = std::fma(-factor, desk_.beside[turn][takes], y_);
     }
-    if constexpr (Left > eight) take_steps<Left - eight>(first, a, info);
+    if constexpr (Count > eight) take_steps<Count - eight>(first, a);
   }
-  template <int Left>
-  __device__ void take_symmetric_steps(int first, T (&a)[width], int& info) {
-    const int begin = first + width - Left, end = min(begin + eight, n_);
+  template <int Count>
+  __device__ void take_symmetric_steps(int first, T (&a)[elements], int& info) {
+    const int begin = first + width - Count, end = min(begin + eight, n_);
     GAUSSWEEP_ROLLED
     for (int k = begin; k < end; ++k) {
       T* const column = desk_.rows[0][k % 2];  // from row k on
-      if (row_ >= k && row_ < first + width) column[row_ - k] = a[0];
-      if (Beside && row_ == k) desk_.beside[k % 2][0] = y_;
-      __syncthreads();
+      if (row() >= k && row() < first + width) column[row() - k] = a[0];
+      if (Beside && row() == k) desk_.beside[k % 2][0] = y_[0];
+      wait();
       const T pivot = column[0];
       if (!(pivot > T(0)) && info == 0) info = k + 1;
-      if (row_ < k) continue;
-      const T factor = a[0] / pivot;
-      if (row_ < n_) *place_of(row_, k) = a[0] / std::sqrt(pivot);
-      subtract_and_move<Left>(factor, column, a);
-      if (Beside && row_ > k) y_ = std::fma(-factor, desk_.beside[k % 2][0], y_);
+      if (row() / 32 * 32 + 31 < k) continue;  // all rows of the warp
+      const T factor[1] = {a[0] / pivot};      // of rows before k it does not matter
+      if (row() >= k && row() < n_) *place_of(row(), k) = a[0] / std::sqrt(pivot);
+      subtract_and_move<Count, 1>(factor, column, a);
+      if (Beside && row() > k) y_[0] = std::fma(-factor[0], desk_.beside[k % 2][0], y_[0]);
     }
-    if constexpr (Left > eight) take_symmetric_steps<Left - eight>(first, a, info);
+    if constexpr (Count > eight) take_symmetric_steps<Count - eight>(first, a, info);
   }
 
-  /// minus the inverse of the triangle of eight steps to which `step` belongs; on the way up U's triangle.
-  __device__ T* square_of(int step) const { return desk_.triangles + step / eight * 64; }
   /// Of all steps: of L of a symmetric system, or of U.
   __device__ void take_triangles() {
-    __syncthreads();
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < eight; ++c) {
-      const int k = step_ / eight * eight + c;
-      const bool inside = row_ < n_ && k < n_ && (Symmetric ? k <= step_ : k >= step_);
-      square_of(step_)[place_in_square(step_ % eight, c)] =
-          inside ? *place_of(row_, k) : T(k == step_ ? 1 : 0);
-    }
-    __syncthreads();
-    if (Symmetric) invert_square<false>(square_of(row_));
+    wait();
+    for_rows([&](int e) {
+      const int step = step_[e];
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < eight; ++c) {
+        const int k = step / eight * eight + c;
+        const bool inside = row(e) < n_ && k < n_ && (Symmetric ? k <= step : k >= step);
+        const T one = inside ? *place_of(row(e), k) : T(k == step ? 1 : 0);
+        square_of(step)[place_in_square(step % eight, c)] = one;
+        if (!Symmetric && k == step) desk_.inverses()[step] = T(1) / one;
+      }
+    });
+    wait();
+    if (Symmetric) invert_square(square_of(row()));
   }
 
-  /// L y = a, or L^T x = a, U x = a, of the steps from `begin` to before `steps`. U is substituted: an
-  /// inverse of eight steps of it may be large, so that its rows' errors would be, and differ from row to
-  /// row.
+  /// L y = a, or L^T x = a, U x = a, of the steps from `begin` to before `steps`. Of LU eight
+  /// steps are substituted: their inverse may be large, so that its rows' errors would be, and differ from
+  /// row to row.
   /// @pre begin is a multiple of eight; 0 on the way up
   template <bool Forward>
-  __device__ void sweep(int begin, int steps, T (&a)[width]) {
-    constexpr bool substitutes = !Symmetric && !Forward;
+  __device__ void sweep(int begin, int steps, T (&a)[elements]) {
+    constexpr int part = width / 4;
     const bool by_rows = Symmetric && (system_.uplo == Uplo::upper) == Forward;
     const Fetch fetch(system_.a, n_, n_, min(steps, n_), by_rows);
-    const int groups = (steps - begin + eight - 1) / eight, row = first_of_four(), t = lane() % 4;
-    int step_of[4];
-    GAUSSWEEP_UNROLL
-    for (int i = 0; i < 4; ++i) step_of[i] = __shfl_sync(0xffffffffu, step_, lane() / 4 * 4 + i);
+    const int groups = (steps - begin + eight - 1) / eight, t = lane() % 4;
+    int step_of[Each][4];
+    Left<Each> left;
     const auto first_of = [&](int turn) {
       return Forward ? begin + eight * turn : eight * (groups - 1 - turn);
     };
-    double next[2][4];
-    fetch.take(row, first_of(0), next);
-    panels::turn(a);
-    __syncthreads();
+    for_rows([&](int e) {
+      GAUSSWEEP_UNROLL
+      for (int i = 0; i < 4; ++i) step_of[e][i] = __shfl_sync(0xffffffffu, step_[e], lane() / 4 * 4 + i);
+    });
+    panels::turn<Each>(a);
+    wait();
     GAUSSWEEP_ROLLED
     for (int turn = 0; turn < groups; ++turn) {
       const int k = first_of(turn);
-      T(*const desk)[pitch] = desk_.rows[turn % 2];
-      double left[2][4], square[2];
-      GAUSSWEEP_UNROLL
-      for (int i = 0; i < 4; ++i) {
-        const int own = step_of[i] - k;
+      T(*const desk)[S::pitch] = desk_.rows[turn % 2];
+      for_rows([&](int e) { fetch.take(first_of_four(e), k, left[e]); });
+      for_rows([&](int e) {
         GAUSSWEEP_UNROLL
-        for (int h = 0; h < 2; ++h) {
-          const int apart = own - 2 * t - h;
-          left[h][i] = (Forward ? own >= eight : own < 0) ? next[h][i] : apart == 0 ? -1.0 : 0.0;
-          if (substitutes) left[h][i] = -left[h][i];
+        for (int i = 0; i < 4; ++i) {
+          const int own = step_of[e][i] - k;
+          GAUSSWEEP_UNROLL
+          for (int h = 0; h < 2; ++h) {
+            const int apart = own - 2 * t - h;
+            double& one = left[e][h][i];
+            one = (Forward ? own >= eight : own < 0) ? one : apart == 0 ? -1.0 : 0.0;
+            if (!Symmetric) one = -one;
+          }
+          if (own < 0 || own >= eight) continue;
+          GAUSSWEEP_UNROLL
+          for (int s = 0; s < part; ++s) {  // all of it comes back by the product
+            T& one = a[part * (4 * e + i) + s];
+            desk[own][part * t + s] = one;
+            one = 0;
+          }
         }
-        if (own < 0 || own >= eight) continue;
-        GAUSSWEEP_UNROLL
-        for (int s = 0; s < 8; ++s) {  // all of it comes back by the product
-          desk[own][8 * t + s] = a[8 * i + s];
-          a[8 * i + s] = 0;
-        }
-      }
-      __syncthreads();
-      if (substitutes) {
-        if (row_ < 32) substitute_square(square_of(k), desk);
-        __syncthreads();
+      });
+      wait();
+      if (!Symmetric) {
+        if (threadIdx.x < width) substitute_square<Forward>(square_of(k), desk_.inverses() + k, desk);
+        wait();
       } else {
+        double square[2];
         take_square(square_of(k), Symmetric && !Forward, square);
-        multiply_square(left, square);
+        for_rows([&](int e) { multiply_square(left[e], square); });
       }
-      if (turn + 1 < groups) fetch.take(row, first_of(turn + 1), next);
-      multiply(a, left, [&](int h, int j, double& first, double& second) {
-        take_pair(&desk[2 * t + h][lane() / 4 * 4 + j], first, second);
+      multiply<Each>(a, left, [&](int h, int j, double& first, double& second) {
+        take_pair(&desk[2 * t + h][lane() / 4 * part / 2 + j], first, second);
       });
     }
-    panels::turn(a);
+    panels::turn<Each>(a);
   }
 
   /// @param begin before this step all of `a` is 0
-  __device__ void substitute_down(int begin, T (&a)[width]) {
+  __device__ void substitute_down(int begin, T (&a)[elements]) {
     if constexpr (tensor) return sweep<true>(begin, n_, a);
     if (Symmetric) {
       substitute<true>(a);
@@ -421,25 +442,25 @@ class Panels {
       eliminate(n_, a);
     }
   }
-  __device__ void substitute_up(T (&a)[width]) {
+  __device__ void substitute_up(T (&a)[elements]) {
     if constexpr (tensor) return sweep<false>(0, n_, a);
     substitute<false>(a);
   }
 
   /// L y = a of a symmetric system, or L^T x = a, U x = a.
   template <bool Forward>
-  __device__ void substitute(T (&a)[width]) {
-    __syncthreads();  // the desk is free, and other threads' elements are there
-    const bool inside = row_ < n_;
-    const T diagonal = inside ? *place_of(row_, step_) : T(1);
+  __device__ void substitute(T (&a)[elements]) {
+    wait();  // the desk is free, and other threads' elements are there
+    const bool inside = row() < n_;
+    const T diagonal = inside ? *place_of(row(), step_[0]) : T(1);
     // All wait for the row in turn: several quotients would take ten times as long as products.
     const T inverse = T(1) / diagonal;
     const bool divides = inverse - inverse != T(0);
     const auto step = [&](int turn) { return Forward ? turn : n_ - 1 - turn; };
     const auto fetch_element = [&](int turn) {
       const int k = step(turn);
-      const bool wanted = inside && turn < n_ && (Forward ? step_ > k : step_ < k);
-      return !wanted ? T(0) : Symmetric && !Forward ? *place_of(k, row_) : *place_of(row_, k);
+      const bool wanted = inside && turn < n_ && (Forward ? step_[0] > k : step_[0] < k);
+      return !wanted ? T(0) : Symmetric && !Forward ? *place_of(k, row()) : *place_of(row(), k);
     };
     T next[group];  // steps
     GAUSSWEEP_UNROLL
@@ -453,7 +474,7 @@ class Panels {
         const T element = next[c];
         next[c] = fetch_element(turn + group + c);
         T* const unknowns = desk_.rows[c % 2][0];
-        if (step_ == k) {
+        if (step_[0] == k) {
           GAUSSWEEP_UNROLL
           for (int j = 0; j < width; ++j) unknowns[j] = divides ? a[j] : a[j] * inverse;
           GAUSSWEEP_ROLLED
@@ -461,20 +482,13 @@ class Panels {
           GAUSSWEEP_UNROLL
           for (int j = 0; j < width; ++j) a[j] = unknowns[j];
         }
-        __syncthreads();
-        if (!inside || (Forward ? step_ <= k : step_ >= k)) continue;
+        wait();
+        if (!inside || (Forward ? step_[0] <= k : step_[0] >= k)) continue;
         GAUSSWEEP_UNROLL
         for (int j = 0; j < width; ++j) a[j] = std::fma(-element, unknowns[j], a[j]);
       }
     }
   }
-
-  Desk<T, Rows>& desk_;
-  System<T> system_;
-  int row_, n_;
-  /// That took the row; before, its place, were rows exchanged at once: it is that of no earlier step.
-  int step_ = row_;
-  T y_ = 0;  ///< of the right-hand side
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::panels

@@ -28,11 +28,11 @@ template <int N_, int W_, int Columns, bool Symmetric>
 struct Share {
   static constexpr int N = N_, W = W_;
   static constexpr bool symmetric = Symmetric;
-  static constexpr int columns = N / W;                           ///< of A that a thread has
-  static constexpr int beside = Columns;                          ///< of right-hand sides, in the first part
-  static constexpr int rows = N <= 32 ? N : (N + 31) / 32 * 32;   ///< threads of a part
-  static constexpr int group = rows * W;                          ///< threads of a system
-  static constexpr int systems = group >= 128 ? 1 : 128 / group;  ///< of a block
+  static constexpr int columns = N / W;                          ///< of A that a thread has
+  static constexpr int beside = Columns;                         ///< of right-hand sides, in the first part
+  static constexpr int rows = N <= 32 ? N : (N + 31) / 32 * 32;  ///< threads of a part
+  static constexpr int group = rows * W;                         ///< threads of a system
+  static constexpr int systems = group >= 64 ? 1 : 128 / group;  ///< of a block
   static constexpr int threads = group * systems;
   static constexpr int lanes = rows < 32 ? rows : 32;  ///< that look for a pivot together
   static constexpr int warps = rows / lanes;           ///< of a part
@@ -47,7 +47,7 @@ struct Share {
 /// What a system's threads share.
 template <class T, class S>
 struct Desk {
-  T row[S::W][S::columns];  ///< the row that is subtracted, by parts
+  alignas(16) T row[S::W][S::columns];  ///< the row that is subtracted, by parts
   T beside[S::beside];
   T factor[S::W > 1 ? S::rows : 1];  ///< what of it each row subtracts
   T size[S::warps];                  ///< the pivot that each warp would take, with its sign
@@ -56,6 +56,13 @@ struct Desk {
   T sum[2][S::W][S::beside];  ///< of the row in turn in the back substitution
   T pivot[2];
   T diagonal[S::symmetric ? S::rows : 1];
+};
+
+/// What an inverse needs beside it.
+template <class T, class S>
+struct UpperDesk {
+  alignas(16) T rows[2][S::N];  ///< of the inverse, in turn
+  T columns[S::N][S::rows];     ///< of U
 };
 
 /// Waits for the threads of the same system.
@@ -149,13 +156,32 @@ class Rows {
     }
   }
 
-  /// A^-1 in the place of A, by Gauss-Jordan elimination. Returns LAPACK's info, from 1.
-  __device__ int invert() {
+  /// A^-1 in the place of A, n x n: L^-1 takes the place of the columns that are finished, and U goes to the
+  /// desk; then U is substituted. Returns LAPACK's info, from 1.
+  __device__ int invert(UpperDesk<T, S>& upper, int n) {
+    static_assert(S::W == 1, "a thread has a row");
     int info = 0;
+    T pivot = 1;
     GAUSSWEEP_ROLLED
-    for (int t = 0; t < S::columns; ++t) {
+    for (int k = 0; k < S::N; ++k) take_inverse_step(k, upper, pivot, info);
+    // Of a tiny pivot the inverse would not be finite.
+    const T tiny = sizeof(T) == 8 ? T(0x1p-960) : T(0x1p-90);
+    const T scale = std::fabs(pivot) < tiny ? 1 / tiny : T(1), inverse = T(1) / (pivot * scale);
+    wait_for_group<S>();
+    GAUSSWEEP_ROLLED
+    for (int k = n - 1; k >= 0; --k) {
+      T* const row = upper.rows[k % 2];
+      if (step_ == k) {
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < S::N; ++c) {
+          a_[c] = a_[c] * scale * inverse;
+          row[c] = a_[c];
+        }
+      }
+      wait_for_group<S>();
+      const T factor = step_ < k ? upper.columns[k][row_] : T(0);
       GAUSSWEEP_UNROLL
-      for (int part = 0; part < S::W; ++part) take_jordan_step(t * S::W + part, part, info);
+      for (int c = 0; c < S::N; ++c) a_[c] = std::fma(-factor, row[c], a_[c]);
     }
     return info;
   }
@@ -164,9 +190,8 @@ class Rows {
     wait_for_group<S>();
     if (to.a == nullptr || step_ < 0 || step_ >= to.n) return;
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::columns; ++c) {
-      const int k = c * S::W + part_;
-      if (k < to.n) to.a[step_ + desk_.taken[k] * to.ld] = a_[c];
+    for (int c = 0; c < S::N; ++c) {
+      if (c < to.n) to.a[step_ + desk_.taken[c] * to.ld] = a_[c];
     }
   }
 
@@ -270,12 +295,12 @@ class Rows {
     if (!S::symmetric) place_ = takes ? k : place_ == k ? desk_.taken[k] : place_;
     if (S::W > 1) factor = desk_.factor[row_];
     if (owner) {
+      // Rows that are taken lose 0: a choice of each element would take longer.
       const T finished = is_left ? factor : a_[0];
       GAUSSWEEP_UNROLL
-      for (int c = 1; c < Width; ++c)
-        a_[c - 1] = is_left ? std::fma(-factor, desk_.row[part_][c], a_[c]) : a_[c];
+      for (int c = 1; c < Width; ++c) a_[c - 1] = std::fma(-factor, desk_.row[part_][c], a_[c]);
       a_[Width - 1] = finished;
-    } else if (is_left) {
+    } else {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Width; ++c) a_[c] = std::fma(-factor, desk_.row[part_][c], a_[c]);
     }
@@ -287,36 +312,24 @@ class Rows {
     if (S::group <= 32 || S::symmetric) wait_for_group<S>();
   }
 
-  /// Row k of the result is the taken row over the pivot, and every other row loses its multiple of that.
-  __device__ void take_jordan_step(int k, int owner_part, int& info) {
-    const bool owner = S::W == 1 || part_ == owner_part;
+  /// As a step of the factorisation, of [A I]: a column that is finished is that of the identity.
+  __device__ void take_inverse_step(int k, UpperDesk<T, S>& upper, T& own_pivot, int& info) {
     T pivot = T(0);
-    const bool takes = row_ == find_pivot(owner, pivot);
+    const bool takes = row_ == find_pivot(true, pivot), was_taken = step_ >= 0;
     if (pivot == T(0) && info == 0) info = k + 1;
     if (takes) {
-      const T inverse = T(1) / pivot;
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < S::columns; ++c) desk_.row[part_][c] = c == 0 && owner ? inverse : a_[c] * inverse;
-      step_ = k;
+      for (int c = 1; c < S::N; ++c) desk_.row[0][c] = a_[c];
       desk_.taken[k] = row_;
+      step_ = k;
+      own_pivot = pivot;
     }
-    T factor = owner ? a_[0] : T(0);
-    if (S::W > 1 && owner) desk_.factor[row_] = factor;
+    const T factor = takes || was_taken || pivot == T(0) ? T(0) : a_[0] / pivot;
+    if (was_taken) upper.columns[k][row_] = a_[0];
     wait_for_group<S>();
-    if (S::W > 1) factor = desk_.factor[row_];
-    const auto next = [&](int c, T own) {
-      const T taken = desk_.row[part_][c];
-      return takes ? taken : std::fma(-factor, taken, own);
-    };
-    if (owner) {
-      const T finished = next(0, T(0));
-      GAUSSWEEP_UNROLL
-      for (int c = 1; c < S::columns; ++c) a_[c - 1] = next(c, a_[c]);
-      a_[S::columns - 1] = finished;
-    } else {
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < S::columns; ++c) a_[c] = next(c, a_[c]);
-    }
+    GAUSSWEEP_UNROLL
+    for (int c = 1; c < S::N; ++c) a_[c - 1] = std::fma(-factor, desk_.row[0][c], a_[c]);
+    a_[S::N - 1] = takes ? T(1) : -factor;
     if (S::group <= 32) wait_for_group<S>();
   }
 
@@ -373,17 +386,19 @@ class Rows {
   T y_[S::beside] = {}, x_[S::beside] = {};
 };
 
-/// Calls launch(Share) for the smallest share of order n. @pre n <= most_rows
-template <class T, int Columns, bool Symmetric, class Launch>
+/// Calls launch(Share) for the smallest share of order n. @pre n <= Most, at most most_rows
+template <class T, int Columns, bool Symmetric, int Most = batched::most_rows, class Launch>
 void for_order(std::int64_t n, Launch&& launch) {
   constexpr int parts = sizeof(T) == 8 ? 4 : 1;  // of a row above 64: registers are 255 at most
   if (n <= 8) return launch(Share<8, 1, Columns, Symmetric>());
   if (n <= 16) return launch(Share<16, 1, Columns, Symmetric>());
   if (n <= 32) return launch(Share<32, 1, Columns, Symmetric>());
   if (n <= 48) return launch(Share<48, 1, Columns, Symmetric>());
-  if (n <= 64) return launch(Share<64, 1, Columns, Symmetric>());
-  if (n <= 96) return launch(Share<96, parts, Columns, Symmetric>());
-  launch(Share<128, parts, Columns, Symmetric>());
+  if (n <= 64 || Most <= 64) return launch(Share<64, 1, Columns, Symmetric>());
+  if constexpr (Most > 64) {
+    if (n <= 96) return launch(Share<96, parts, Columns, Symmetric>());
+    launch(Share<128, parts, Columns, Symmetric>());
+  }
 }
 
 /// Which system of the launch a thread works at, and as which of its threads.

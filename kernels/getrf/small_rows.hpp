@@ -10,16 +10,20 @@
 
 namespace gaussweep::batched {
 
-constexpr std::int64_t most_rows = 128, most_of_panels = 512;
+constexpr std::int64_t most_rows = 128, most_inverted = 64, most_of_panels = 512;
 
 inline std::vector<Parameter> parameters() {
   return {choice_parameter("kernel", {"auto", "rows", "panels"},
-                           "whole rows in registers, to order 128, or panels of 32 columns; auto: rows to "
-                           "order 16 to 48, geinv to 96 or 128")};
+                           "whole rows in registers, to order 128, geinv to 64, or panels of 16 or 32 "
+                           "columns; auto: rows to order 16 to 48, geinv to 64")};
 }
 
 inline bool accepts(const Shape& shape, const Parameters& parameters) {
   return shape.n <= (parameters.choice("kernel") == "rows" ? most_rows : most_of_panels);
+}
+
+inline bool accepts_inverse(const Shape& shape, const Parameters& parameters) {
+  return shape.n <= (parameters.choice("kernel") == "rows" ? most_inverted : most_of_panels);
 }
 
 /// @param last the last order of which rows are faster
@@ -27,7 +31,7 @@ inline bool is_by_panels(std::int64_t n, const Parameters& parameters, std::int6
   const std::string& kernel = parameters.choice("kernel");
   return kernel == "auto" ? n > last : kernel == "panels";
 }
-/// Of LU, as measured on an H100 (docs/performance.md). Rows take four right-hand sides at a time, and factor
+/// Of LU, as measured on an H200 (docs/performance.md). Rows take four right-hand sides at a time, and factor
 /// A for each four.
 constexpr std::int64_t rows_to(std::size_t element, std::int64_t nrhs = 1) {
   return std::min<std::int64_t>(element == 8 ? 32 : 48, 64 / ((nrhs + 3) / 4));

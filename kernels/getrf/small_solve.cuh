@@ -59,12 +59,12 @@ void solve_columns(Context& context, Operands<T>& op) {
 }
 
 /// By panels; A is left factored. `Beside`: of one right-hand side.
-template <class T, int Rows, bool Symmetric, bool Beside>
-__global__ void __launch_bounds__(Rows, panels::blocks_at_once<Rows>)
+template <class T, class S, bool Symmetric, bool Beside>
+__global__ void __launch_bounds__(S::threads, S::blocks)
     solve_panels(Batch batch, T* a, const T* b, T* x, int* info) {
-  __shared__ panels::Desk<T, Rows> desk;
+  __shared__ panels::Desk<T, S> desk;
   const std::int64_t s = blockIdx.x, n = batch.n, of_b = s * n * batch.nrhs;
-  panels::Panels<T, Rows, Symmetric, Beside> system(desk, {a + s * n * n, batch.n, batch.uplo});
+  panels::Panels<T, S, Symmetric, Beside> system(desk, {a + s * n * n, batch.n, batch.uplo});
   const int found = system.factor(b + of_b);
   if (threadIdx.x == 0) info[s] = found;
   Beside ? system.solve_beside(x + of_b) : system.solve(b + of_b, x + of_b, batch.nrhs);
@@ -78,11 +78,12 @@ void solve(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
   if (batched::is_by_panels(shape.n, parameters, batched::rows_to(sizeof(T), shape.nrhs))) {
     const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
-    return panels::for_rows(shape.n, [&](auto rows) {
+    return panels::for_rows<T, Symmetric>(shape.n, [&](auto share) {
+      using S = decltype(share);
       const auto kernel =
-          shape.nrhs == 1 ? solve_panels<T, rows, Symmetric, true> : solve_panels<T, rows, Symmetric, false>;
-      simt::launch(context, kernel, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0, batch, op.a.data,
-                   op.b.data, op.x.data, op.info);
+          shape.nrhs == 1 ? solve_panels<T, S, Symmetric, true> : solve_panels<T, S, Symmetric, false>;
+      simt::launch(context, kernel, dim3(static_cast<unsigned>(shape.batch)), dim3(S::threads), 0, batch,
+                   op.a.data, op.b.data, op.x.data, op.info);
     });
   }
   if (op.shape.nrhs == 1) return solve_columns<T, 1, Symmetric>(context, op);

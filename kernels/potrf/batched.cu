@@ -31,12 +31,11 @@ __global__ void __launch_bounds__(S::threads)
   if (inside && seat.thread == 0) info[seat.system] = found;
 }
 
-template <class T, int Rows>
-__global__ void __launch_bounds__(Rows, panels::blocks_at_once<Rows>)
-    cholesky_panels(int n, T* a, Uplo uplo, int* info) {
-  __shared__ panels::Desk<T, Rows> desk;
+template <class T, class S>
+__global__ void __launch_bounds__(S::threads, S::blocks) cholesky_panels(int n, T* a, Uplo uplo, int* info) {
+  __shared__ panels::Desk<T, S> desk;
   const std::int64_t s = blockIdx.x;
-  const int found = panels::Panels<T, Rows, true>(desk, {a + s * n * n, n, uplo}).factor();
+  const int found = panels::Panels<T, S, true>(desk, {a + s * n * n, n, uplo}).factor();
   if (threadIdx.x == 0) info[s] = found;
 }
 
@@ -47,9 +46,10 @@ void potrf_batched(Context& context, Operands<T>& op, const Parameters& paramete
   const Shape& shape = op.shape;
   context.stage("factor");
   if (batched::is_by_panels(shape.n, parameters, sizeof(T) == 8 ? 16 : batched::rows_to(sizeof(T)))) {
-    return panels::for_rows(shape.n, [&](auto rows) {
-      simt::launch(context, cholesky_panels<T, rows>, dim3(static_cast<unsigned>(shape.batch)), dim3(rows), 0,
-                   static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
+    return panels::for_rows<T, true>(shape.n, [&](auto share) {
+      using S = decltype(share);
+      simt::launch(context, cholesky_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)), dim3(S::threads),
+                   0, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
     });
   }
   small::for_order<T, 1, true>(shape.n, [&](auto share) {

@@ -63,33 +63,39 @@ __device__ __forceinline__ double largest_of_warp(double value) {
   return value;
 }
 
-/// What the warps of a block tell each other.
-using Board = double[most_warps];
+/// What a team shares: a number of each warp, and what each is to take of the right operand, in the order of
+/// inner indices.
+constexpr int most_columns = 4;
+template <int Lanes>
+struct Board {
+  double of_warps[most_warps];
+  alignas(16) double right[Lanes < 32 ? 1 : most_warps][Lanes][most_columns];
+};
 
 /// One number from each warp's: the largest or the sum, in every thread.
 template <int Lanes>
-__device__ double together(Board& board, double of_warp, bool adds) {
+__device__ double together(Board<Lanes>& board, double of_warp, bool adds) {
   using Own = Team<Lanes>;
   if (Own::warps() == 1) return of_warp;
   __syncthreads();
-  if (Own::lane() == 0) board[Own::warp()] = of_warp;
+  if (Own::lane() == 0) board.of_warps[Own::warp()] = of_warp;
   __syncthreads();
   double all = 0;
   for (int w = 0; w < Own::warps(); ++w) {
-    const double one = board[w];
+    const double one = board.of_warps[w];
     all = adds ? all + one : one > all || one != one ? one : all;
     if (all != all) break;
   }
   return all;
 }
 template <int Lanes>
-__device__ __forceinline__ double largest_of_all(Board& board, double value) {
+__device__ __forceinline__ double largest_of_all(Board<Lanes>& board, double value) {
   return together<Lanes>(board, largest_of_warp<Lanes>(value), false);
 }
 
 /// The largest size of the elements that count, NaN where one is none.
 template <int Lanes, class T>
-__device__ double largest_element(Board& board, const Elements<T>& m) {
+__device__ double largest_element(Board<Lanes>& board, const Elements<T>& m) {
   double most = 0;
   for (std::int64_t j = Team<Lanes>::warp(); j < m.cols; j += Team<Lanes>::warps()) {
     for (std::int64_t i = Team<Lanes>::lane(); i < m.rows; i += Lanes) {
@@ -103,7 +109,7 @@ __device__ double largest_element(Board& board, const Elements<T>& m) {
 
 /// The largest sum of sizes of a column, or of a row.
 template <int Lanes, class T>
-__device__ double largest_column_sum(Board& board, const Elements<T>& m) {
+__device__ double largest_column_sum(Board<Lanes>& board, const Elements<T>& m) {
   double most = 0;
   for (std::int64_t j = Team<Lanes>::warp(); j < m.cols; j += Team<Lanes>::warps()) {
     double sum = 0;
@@ -114,7 +120,7 @@ __device__ double largest_column_sum(Board& board, const Elements<T>& m) {
 }
 /// @param mirrored the triangle stands for the symmetric matrix
 template <int Lanes, class T>
-__device__ double largest_row_sum(Board& board, const Elements<T>& m, bool mirrored) {
+__device__ double largest_row_sum(Board<Lanes>& board, const Elements<T>& m, bool mirrored) {
   double most = 0;
   for (std::int64_t i = Team<Lanes>::thread(); i < m.rows; i += Team<Lanes>::threads()) {
     double sum = 0;
@@ -127,7 +133,7 @@ __device__ double largest_row_sum(Board& board, const Elements<T>& m, bool mirro
   return largest_of_all<Lanes>(board, most);
 }
 template <int Lanes, class T>
-__device__ double sum_of_squares(Board& board, const Elements<T>& m) {
+__device__ double sum_of_squares(Board<Lanes>& board, const Elements<T>& m) {
   double sum = 0;
   for (std::int64_t j = Team<Lanes>::warp(); j < m.cols; j += Team<Lanes>::warps()) {
     for (std::int64_t i = Team<Lanes>::lane(); i < m.rows; i += Lanes)
@@ -167,54 +173,59 @@ struct Residual {
   double bias = 0;  ///< of sums
 };
 
-/// max over the columns of (residual / (scale factor)); of squares the residual itself.
+/// max over the columns of (residual / (scale factor)); of squares the residual itself. A lane has a row.
 template <int Lanes, int Columns, class T>
-__device__ double ratio_of(Board& board, const Residual<T>& r) {
+__device__ double ratio_of(Board<Lanes>& board, const Residual<T>& r) {
   using Own = Team<Lanes>;
+  constexpr int ahead = 8;
   const bool adds = r.measure == Measure::squares;
+  const int left_unit = r.left.unit_diagonal ? 1 : 0, right_unit = r.right.unit_diagonal ? 1 : 0;
+  double(*const right)[most_columns] = board.right[Own::warp()];
   double ratio = 0;
   for (std::int64_t j0 = static_cast<std::int64_t>(Own::warp()) * Columns; j0 < r.right.cols;
        j0 += static_cast<std::int64_t>(Own::warps()) * Columns) {
     double column[Columns] = {}, of_x[Columns] = {}, of_b[Columns] = {};
-    for (std::int64_t i = Own::lane(); i < r.left.rows; i += Lanes) {
-      // The inner indices of which all terms count, and before and behind them those of which some do. Terms
-      // of a unit diagonal come last.
-      const int one = r.right.unit_diagonal ? 1 : 0;
-      std::int64_t begin = 0, end = r.left.cols, inner_begin = 0, inner_end = r.left.cols;
-      if (r.left.part == Part::lower) end = min(end, i + (r.left.unit_diagonal ? 0 : 1));
-      if (r.left.part == Part::upper) begin = i + (r.left.unit_diagonal ? 1 : 0);
-      if (r.right.part == Part::upper) {
-        end = min(end, j0 + Columns);
-        inner_end = j0 + 1 - one;
-      }
-      if (r.right.part == Part::lower) {
-        begin = max(begin, j0);
-        inner_begin = j0 + Columns - 1 + one;
-      }
-      inner_begin = min(max(inner_begin, begin), end);
-      inner_end = max(min(inner_end, end), inner_begin);
+    for (std::int64_t i0 = 0; i0 < r.left.rows; i0 += Lanes) {
+      // The inner indices of which there are terms, for the row and for all of them. Terms of a unit diagonal
+      // come last.
+      const std::int64_t i = i0 + Own::lane();
+      const std::int64_t row_begin = r.left.part == Part::upper ? i + left_unit : 0;
+      const std::int64_t row_end = i >= r.left.rows             ? 0
+                                   : r.left.part == Part::lower ? min(r.left.cols, i + 1 - left_unit)
+                                                                : r.left.cols;
+      std::int64_t begin = 0, end = r.left.cols;
+      if (r.left.part == Part::lower) end = min(end, i0 + Lanes);
+      if (r.left.part == Part::upper) begin = i0;
+      if (r.right.part == Part::upper) end = min(end, j0 + Columns);
+      if (r.right.part == Part::lower) begin = max(begin, j0);
       const T* const left = r.left.data + i * r.left.down;
-      const T* right[Columns];
       Sum<T> sums[Columns];
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < Columns; ++c) {
-        sums[c].high = r.bias;
-        right[c] = r.right.data + min(j0 + c, r.right.cols - 1) * r.right.across;
-      }
-      const auto take = [&](std::int64_t from, std::int64_t to, bool all) {
-        for (std::int64_t k = from; k < to; ++k) {
-          const double l = left[k * r.left.across];
+      for (int c = 0; c < Columns; ++c) sums[c].high = r.bias;
+      GAUSSWEEP_ROLLED
+      for (std::int64_t k0 = begin; k0 < end; k0 += Lanes) {
+        const std::int64_t own = k0 + Own::lane();
+        __syncwarp(Own::mask());
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < Columns; ++c)
+          right[Own::lane()][c] = right_unit != 0 && own == j0 + c ? 0 : element(r.right, own, j0 + c);
+        __syncwarp(Own::mask());
+        GAUSSWEEP_ROLLED
+        for (int first = 0; first < Lanes && k0 + first < end; first += ahead) {
+          T elements[ahead];
           GAUSSWEEP_UNROLL
-          for (int c = 0; c < Columns; ++c) {
-            const std::int64_t j = j0 + c;
-            const bool inside = all || (counts(r.right, k, j) && !(r.right.unit_diagonal && k == j));
-            sums[c].add(l, inside ? right[c][k * r.right.down] : T(0));
+          for (int u = 0; u < ahead; ++u) {
+            const std::int64_t k = k0 + first + u;
+            elements[u] = k >= row_begin && k < row_end ? left[k * r.left.across] : T(0);
+          }
+          GAUSSWEEP_UNROLL
+          for (int u = 0; u < ahead; ++u) {
+            GAUSSWEEP_UNROLL
+            for (int c = 0; c < Columns; ++c) sums[c].add(elements[u], right[first + u][c]);
           }
         }
-      };
-      take(begin, inner_begin, false);
-      take(inner_begin, inner_end, true);
-      take(inner_end, end, false);
+      }
+      if (i >= r.left.rows) continue;
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) {
         if (j0 + c >= r.right.cols) continue;
@@ -252,7 +263,7 @@ __device__ __forceinline__ bool is_ordinary(double largest) {
 
 /// The rows of P A, and whether pivots and info are those of the factors (judges::lu_factors).
 template <int Lanes, class T>
-__device__ bool take_order(Board& board, const Systems<T>& all, std::int64_t s, const T* x,
+__device__ bool take_order(Board<Lanes>& board, const Systems<T>& all, std::int64_t s, const T* x,
                            std::int64_t* order, int* pivots) {
   using Own = Team<Lanes>;
   const auto n = static_cast<int>(all.shape.n);
@@ -282,7 +293,7 @@ __device__ bool take_order(Board& board, const Systems<T>& all, std::int64_t s, 
 
 /// The forward error of a system, by the solution that its right-hand sides were made of.
 template <int Lanes, class T>
-__device__ double error_of(Board& board, const Systems<T>& all, std::int64_t s, const Elements<T>& x) {
+__device__ double error_of(Board<Lanes>& board, const Systems<T>& all, std::int64_t s, const Elements<T>& x) {
   const std::uint64_t seed = seed_of_system(all.solution_seed, s);
   double apart = 0, largest = 0;
   for (std::int64_t k = Team<Lanes>::thread(); k < x.rows * x.cols; k += Team<Lanes>::threads()) {
@@ -297,7 +308,7 @@ __device__ double error_of(Board& board, const Systems<T>& all, std::int64_t s, 
 
 /// The ratio, and the forward error, which stays as it is where there is none.
 template <int Lanes, class T>
-__device__ double judged(Board& board, const Systems<T>& all, std::int64_t s, double& error) {
+__device__ double judged(Board<Lanes>& board, const Systems<T>& all, std::int64_t s, double& error) {
   const double nan = __longlong_as_double(0x7ff8000000000000ll);
   const double unit = tiles::splits<T> ? 0x1p-53 : 0x1p-24;
   const auto of = [](const T* data, const Extent& extent, Part part) {
@@ -396,10 +407,10 @@ __device__ __forceinline__ void take_larger(unsigned long long* most, unsigned l
 }
 
 template <int Lanes, class T>
-__global__ void __launch_bounds__(most_threads)
+__global__ void __launch_bounds__(most_threads, 2)
     ratios_kernel(Systems<T> all, double* ratios, Totals* totals) {
   using Own = Team<Lanes>;
-  __shared__ Board boards[Own::teams];
+  __shared__ Board<Lanes> boards[Own::teams];
   const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * Own::teams + Own::seat();
   if (s >= all.shape.batch) return;
   double error = -1;

@@ -95,6 +95,25 @@ TEST(Batch, SeveralRightHandSidesAreAsAccurateAsLapacks) {
   }
 }
 
+/// Elimination that takes U away as it goes has errors of U's condition, and fails from order 32 on.
+TEST(Batch, InversesOfCauchyMatricesAreRight) {
+  const Registry registry = builtin_registry();
+  const Method& own = row_of(registry, "geinv/batched");
+  const auto device = cpu(Backend::emulated);
+  Context context(*device);
+  for (const std::int64_t n : {2, 8, 9, 16, 32, 33, 48, 64, 65, 128}) {
+    const Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, 1, 2), MatrixKind::cauchy, 36);
+    for (const Parameters& parameters : parameter_grid(own, {})) {
+      if (!own.accepts(inputs.shape, parameters)) continue;
+      const Answer<double> answer = run_method(context, own, inputs, parameters);
+      for (const Findings& one : check_systems(own, inputs, answer, default_tolerance(own.problem))) {
+        EXPECT_LE(one.ratio, 0.5) << describe(own, Backend::emulated, inputs.shape, parameters, "cauchy",
+                                              "double");
+      }
+    }
+  }
+}
+
 /// A method, where it runs without a GPU, and what it runs on.
 struct OnBatches {
   const char* id;

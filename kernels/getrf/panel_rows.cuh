@@ -1,0 +1,103 @@
+#pragma once
+/// The rows of a panel that a thread has (panels.cuh), and where their elements lie in memory.
+
+#include <cmath>
+
+#include "kernels/core/matrix.hpp"
+#include "kernels/getrf/panel_tiles.cuh"
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::panels {
+
+/// S a Share.
+template <class T, class S, bool Symmetric>
+class PanelRows {
+ public:
+  __device__ PanelRows(Desk<T, S>& desk, const System<T>& system)
+      : desk_(desk), system_(system), n_(system.n) {
+    GAUSSWEEP_UNROLL
+    for (int e = 0; e < Each; ++e) step_[e] = row(e);
+  }
+
+ protected:
+  static constexpr int Each = S::Each, width = S::width;
+
+  /// The thread's rows of A.
+  __device__ __forceinline__ int row(int e = 0) const {
+    const int thread = static_cast<int>(threadIdx.x);
+    return Each == 1 ? thread : thread / 32 * 32 * Each + 32 * e + thread % 32;
+  }
+  /// The first of the four rows of which the thread has a part.
+  __device__ __forceinline__ int first_of_four(int e = 0) const { return row(e) / 4 * 4; }
+  static __device__ __forceinline__ void wait() {
+    if (S::warps == 1) {
+      __syncwarp();
+    } else {
+      __syncthreads();
+    }
+  }
+  static __device__ __forceinline__ int warp() {
+    return S::warps == 1 ? 0 : static_cast<int>(threadIdx.x) / 32;
+  }
+  template <class Visit>
+  static __device__ __forceinline__ void for_rows(Visit&& visit) {
+    GAUSSWEEP_UNROLL
+    for (int e = 0; e < Each; ++e) visit(e);
+  }
+  /// visit(row, column, whether it is one, the element) for a panel of so many columns.
+  template <class Visit>
+  __device__ __forceinline__ void for_elements(int first, int columns, Visit&& visit,
+                                               T (&a)[elements]) const {
+    GAUSSWEEP_UNROLL
+    for (int i = 0; i < elements; ++i) {
+      const int c = first + i % width;
+      visit(i / width, c, row(i / width) < n_ && c < columns, a[i]);
+    }
+  }
+
+  __device__ T* place_of(int i, int j) const {
+    const bool mirrored = Symmetric && system_.uplo == Uplo::upper;
+    return system_.a + (mirrored ? j + i * n_ : i + j * n_);
+  }
+  __device__ bool is_stored(int e, int j) const {
+    return row(e) < n_ && j < n_ && (!Symmetric || j <= row(e));
+  }
+
+  __device__ void load(int first, T (&a)[elements]) const {
+    for_elements(
+        first, n_, [&](int e, int c, bool, T& one) { one = is_stored(e, c) ? *place_of(row(e), c) : T(0); },
+        a);
+  }
+  __device__ int at(int i, int j) const { return i + j * n_; }
+  /// Element k of the row of U.
+  __device__ T upper(int e, int k) const { return Symmetric ? *place_of(k, row(e)) : *place_of(row(e), k); }
+
+  /// The multipliers of steps k to k + 3; 0 of steps that do not change the row.
+  __device__ void fetch(int k, int steps, T (&out)[group]) const {
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < group; ++c) {
+      const bool inside = k + c < steps && row() < n_ && step_[0] > k + c;
+      out[c] = inside ? *place_of(row(), k + c) : T(0);
+    }
+  }
+  /// a -= factors times the rows of a group on the desk.
+  __device__ void subtract(int turn, const T (&factors)[group], T (&a)[elements]) const {
+    GAUSSWEEP_UNROLL
+    for (int c = 0; c < group; ++c) {
+      GAUSSWEEP_UNROLL
+      for (int j = 0; j < width; ++j) a[j] = std::fma(-factors[c], desk_.rows[turn][c][j], a[j]);
+    }
+  }
+
+  /// The triangle of eight steps to which `step` belongs: of L, on the way up of U; of Cholesky minus its
+  /// inverse.
+  __device__ T* square_of(int step) const { return desk_.triangles + step / eight * 64; }
+  Desk<T, S>& desk_;
+  System<T> system_;
+  int n_;
+  /// That took the row; before, its place, were rows exchanged at once: it is that of no earlier step.
+  int step_[Each];
+  T y_[Each] = {};  ///< of the right-hand side
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::panels
