@@ -62,9 +62,11 @@ def _show(page, name, rows, races=None):
 
 def _wins(races):
     """How many races each method wins, as the end of `gaussweep run` tells it."""
-    names = (races["problem"] + "/" + races["winner"]).where(races["winner"] != "", "nothing passed")
+    tied = races["tie"].eq(True)
+    names = (races["problem"] + "/" + races["winner"]).where(races["winner"] != "", "nothing passed")[~tied]
     wins = names.groupby(names).size().sort_values(ascending=False, kind="stable")
-    return f"Fastest, of {counted(len(races), 'case')}: {', '.join(f'{name} {count}' for name, count in wins.items())}."
+    told = [f"{name} {count}" for name, count in wins.items()] + [counted(int(tied.sum()), "tie")] * bool(tied.any())
+    return f"Fastest, of {counted(len(races), 'case')}: {', '.join(told)}."
 
 
 def _parts(rows):
