@@ -19,9 +19,9 @@ namespace {
 /// Blocks of a multiprocessor, for which registers do without spills.
 template <int N>
 constexpr int inverse_blocks = N <= 8    ? 9
-                          : N <= 16 ? 7
-                          : N <= 32 ? 4
-                                    : 6;
+                               : N <= 16 ? 7
+                               : N <= 32 ? 4
+                                         : 6;
 
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, inverse_blocks<S::N>)
