@@ -18,7 +18,9 @@ class Try(SweepTest):
         return path
 
     def test_what_the_time_limit_left_is_said(self):
-        done = self.ran(["try", LAPLACIAN, "--method", "gesv/gauss_*", "--repeats", "40", "--time-limit", "2s"], code=5)
+        done = self.ran(
+            ["try", LAPLACIAN, "--method", "gesv/gauss_*", "--repeats", "400", "--time-limit", "2s"], code=5
+        )
         self.assertRegex(" ".join(done.stdout.split()), r"Not reached within --time-limit 2s: [1-8] of \d+ trials\.")
 
     def test_a_definite_matrix_is_solved_factored_and_inverted(self):
