@@ -1,0 +1,60 @@
+"""Which trials that passed are in a time plot of the report, counted from the page's own data.
+
+    tests/run_python.sh tests/analysis/drawn.py RUN…
+
+RUN: run directories or results files, which make one report. Exit code 1 where a trial is missing.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[2])]
+
+from pages import Reader  # noqa: E402
+
+from analysis.cli import build  # noqa: E402
+from analysis.frames import brief  # noqa: E402
+from analysis.loader import load  # noqa: E402
+
+
+def is_drawn(page, r):
+    """Whether a record is a point of a time plot of its problem and precision, or within the range of one."""
+    for name in page.figures["time"]:
+        if not name.startswith(f"time-{r.problem}-{r.precision}-"):
+            continue
+        plot = page.plots.get(name)
+        if plot is None:
+            if any(low * 0.999 <= r.seconds_median <= high * 1.001 for _, low, high in page.bars[name]):
+                return True
+            continue
+        for line in plot["series"]:
+            if line["l"].split(",")[0].removesuffix(" (CPU)") != r.method:
+                continue
+            for x, y, low, high in zip(line["x"], line["y"], line["lo"], line["hi"]):
+                at = plot["names"][x] == brief(r.matrix_name) if plot["names"] else x == r.size
+                ends = [v for v in (y, low, high) if v is not None]
+                if at and min(ends) * 0.999 <= r.seconds_median <= max(ends) * 1.001:
+                    return True
+    return False
+
+
+def missing(page, records):
+    """(the trials that passed and are in no plot, how many passed)"""
+    passed = [r for r in records[records["status"] == "pass"].itertuples()]
+    return [r for r in passed if not is_drawn(page, r)], len(passed)
+
+
+def main(paths):
+    night = load(paths)
+    with tempfile.TemporaryDirectory() as folder:
+        page = Reader.of(build(night, of_papers="none").write(Path(folder) / "report"))
+    left, passed = missing(page, night.records)
+    for r in left:
+        print(f"not drawn: {r.problem}/{r.method} {r.precision} n={r.n} {r.matrix_name} {r.operands} {r.parameters}")
+    print(f"{passed - len(left)} of {passed} trials that passed are drawn")
+    return 1 if left or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
