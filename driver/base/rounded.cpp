@@ -43,8 +43,8 @@ void require_normal_lines(const io::Dense<double>& a, const io::Dense<float>& na
     if (!row_right || !col_right) {
       refuse(file, a, k,
              fmt::format(
-                 "which float has only as {:g}, and so it is with all of its {}; take precision: double, or "
-                 "scale the matrix (float's normal numbers begin at {:g})",
+                 "which becomes {:g} in float, as does all of its {}; use precision: double, or scale the "
+                 "matrix (float's normal numbers begin at {:g})",
                  narrow.data[k], row_right ? "column" : "row", std::numeric_limits<float>::min()));
     }
     row_seen[i] = col_seen[j] = true;

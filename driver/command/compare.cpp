@@ -148,7 +148,7 @@ void print_notes(const Comparison& comparison) {
     fmt::print(
         "\n{}",
         paragraph(fmt::format("Warning: the SM clock differs by more than {:.0f} % in {} of {} trials, at "
-                              "most from {:.0f} to {:.0f} MHz: what changed there may be the clock.",
+                              "most from {:.0f} to {:.0f} MHz. What changed there may be due to the clock.",
                               100 * notable_clock, comparison.other_clocks, comparison.pairs.size(),
                               comparison.furthest_base_clock, comparison.furthest_new_clock),
                   width));

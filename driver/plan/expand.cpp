@@ -141,8 +141,8 @@ void join(Trial& first, const io::Location& location, const Trial& again, const 
   if (first.tolerance != again.tolerance) {
     fail_at(entry.location,
             fmt::format(
-                "{} is in the entry at line {} too, there with tolerance {:g}, here with {:g}; a trial is "
-                "judged by one: give both the same, or exclude it from one of them",
+                "{} is in the entry at line {} too, with tolerance {:g}; here it is {:g}. A trial has one "
+                "tolerance: give both the same, or exclude it from one of them",
                 describe(first), location.line, first.tolerance, again.tolerance));
   }
   if (first.expect == again.expect) return;

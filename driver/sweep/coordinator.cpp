@@ -333,8 +333,8 @@ void Coordinator::heed_launcher() {
   const double most = std::max(0.0, std::min(patience - least_to_end, (1 - share_to_end) * patience));
   if (limits_.grace <= most) return;
   spdlog::warn(
-      "mpirun kills its ranks {:g} s after SIGTERM, so running trials do not get their {:g} s; signal USR1, "
-      "which it passes on, leaves them that",
+      "mpirun kills its ranks {:g} s after SIGTERM, so running trials do not get their {:g} s. Signal USR1, "
+      "which it passes on, gives them that time",
       patience, limits_.grace);
   limits_.grace = most;
 }

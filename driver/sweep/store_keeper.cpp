@@ -57,9 +57,8 @@ void StoreKeeper::admit(MatrixRequest& request, const Trial& trial) {
   request.store = false;
   if (refused_++ > 0) return;
   spdlog::warn(
-      "the matrix of {} ({:.1f} MiB) does not fit into the store of {:.1f} MiB, where other trials still "
-      "need {:.1f} "
-      "MiB: such matrices are made again for every trial (--store-limit gives more room)",
+      "the matrix of {} ({:.1f} MiB) does not fit into the store of {:.1f} MiB: other trials still need "
+      "{:.1f} MiB of it. Such matrices are made again for every trial; --store-limit gives more room",
       describe(trial), bytes / 0x1p20, limit_ / 0x1p20, (used_ - unneeded_bytes_) / 0x1p20);
 }
 

@@ -41,7 +41,7 @@ TEST(Rounded, FloatRefusesARowOrColumnThatItWouldLose) {
   EXPECT_THAT(
       failure(of(1, 0, 0, 1e-50)),
       HasSubstr(
-          "x.mtx: element (2, 2) is 1e-50, which float has only as 0, and so it is with all of its row"));
+          "x.mtx: element (2, 2) is 1e-50, which becomes 0 in float, as does all of its row"));
   EXPECT_THAT(failure(of(1e-50, 1e-50, 1e-50, 1e-50)), HasSubstr("element (1, 1) is 1e-50"));
   EXPECT_THAT(failure(of(1, 1, 1e-42, 1e-42)), HasSubstr("element (1, 2) is 1e-42"));
   EXPECT_THAT(failure(of(1, 1, 1e-42, 1e-42)), HasSubstr("all of its column"));
