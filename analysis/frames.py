@@ -71,9 +71,9 @@ def one_kind(rows):
 
 
 def facets(records, x="size"):
-    """(words, rows, axis) of each figure, in which every row has its place: a figure a problem, precision and device;
-    where that is too full, one a matrix or one for each right-hand sides, triangle and shape; of very many matrices one
-    along whose axis they stand. Batches have figures of their own. `axis`: what Plot says of x."""
+    """(words, rows, axis) of each figure, in which every row has its place: a figure a problem, precision and device.
+    Where that is too full, there is one a matrix, or one for each right-hand sides, triangle and shape. Very many
+    matrices stand along the axis of one. Batches have figures of their own. `axis`: what Plot says of x."""
     for problem, precision, device, several, rows in _apart(records):
         for words, part in _split(rows):
             words = ", ".join(w for w in (problem, precision, device, several, words) if w)

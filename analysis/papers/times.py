@@ -404,7 +404,7 @@ def transfer(page, night, experiment, drawing, rows):
     for nrhs, known in moved[moved["over"].notna()].groupby("nrhs"):
         page.add(
             f"With {nrhs} right-hand side{'s' if nrhs > 1 else ''}, allocating and copying cost more than the CPU's"
-            f" whole solve ({drawing['against']}) in {int((known['over'] > 1).sum())} of {len(known)} cases; the"
+            f" whole solve ({drawing['against']}) in {int((known['over'] > 1).sum())} of {len(known)} cases. The"
             " kernels alone are faster than it in"
             f" {int((known['seconds_median'] < known['seconds_median_cpu']).sum())}."
         )

@@ -123,8 +123,8 @@ def _clocks(page, records):
         return
     page.heading("Clocks")
     page.items(
-        f"{problem}, {precision}, n = {int(size)} on {device}: the methods ran at SM clocks from {low:.0f} to"
-        f" {high:.0f} MHz, so part of their difference may be the clock"
+        f"{problem}, {precision}, n = {int(size)} on {device}: SM clocks from {low:.0f} to"
+        f" {high:.0f} MHz, so part of the methods' difference may be due to the clock"
         for (problem, precision, _, size, device), low, high in list(apart.itertuples(name=None))[:12]
     )
     if len(apart) > 12:
