@@ -100,8 +100,8 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
       "{}{}", render_text(table, output_width()),
       paragraph(
           fmt::format(
-              "All: {} trials, {} skipped, one after the other {}; backend {}; matrices on disk: {} in {}",
-              all.trials, all.skipped,
+              "All: {}, {} skipped, one after the other {}; backend {}; matrices on disk: {} in {}",
+              counted(all.trials, "trial"), all.skipped,
               by.like.empty() ? fmt::format("about {}, a rough guess before anything was measured "
                                             "(--like RUN: by an earlier run)",
                                             about_words(all, by))

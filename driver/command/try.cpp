@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -95,11 +96,18 @@ void refuse_ranks() {
   }
 }
 
+/// Why one method is left out, said of several: "needs a matrix ..." becomes "need a matrix ...".
+std::string of_several(const std::string& why) {
+  for (const auto& [of_one, of_many] : {std::pair("needs ", "need "), {"has ", "have "}, {"does ", "do "}}) {
+    if (why.rfind(of_one, 0) == 0) return of_many + why.substr(std::strlen(of_one));
+  }
+  return why;
+}
+
 void print_left_out(const std::vector<LeftOut>& all) {
   for (const LeftOut& left : all) {
-    std::string names;
-    for (const std::string& name : left.methods) names += (names.empty() ? "" : ", ") + name;
-    fmt::print("Not tried: {}: {}\n", names, printable(left.why));
+    const std::string why = left.methods.size() > 1 ? of_several(left.why) : left.why;
+    fmt::print("Not tried: {}: {}\n", fmt::join(left.methods, ", "), printable(why));
   }
 }
 

@@ -74,7 +74,7 @@ std::string need_words(Need need) {
     case Need::spd:
       return "a symmetric positive definite matrix";
     case Need::strongly_regular:
-      return "a matrix whose leading blocks are all regular, for it exchanges no rows";
+      return "a matrix whose leading blocks are all regular, for no rows are exchanged";
     case Need::diagonally_dominant:
       return "a diagonally dominant matrix";
     case Need::triangular:

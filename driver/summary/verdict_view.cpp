@@ -247,17 +247,17 @@ std::string verdict_text(const std::vector<VerdictGrid>& grids, const RenderOpti
   }
   if (text.empty()) return text;
   text +=
-      "\nFirst the fastest method that passed; then its median time and its lead over\n"
-      "the next method (tie: their times overlap from first to third quartile)";
+      "\nA cell has the fastest method that passed, its median time, and its lead over\n"
+      "the next method (tie: their times overlap from first to third quartile).\n";
   if (has_share) {
     text +=
-        "; then\nthe share of the problem's limit on the device, whatever the method: its\n"
-        "operations at the measured GEMM rate (compute), or its operands once at the\n"
-        "measured copy rate (memory)";
+        "Below is its share of the problem's limit on the device, whatever the method:\n"
+        "the operations at the measured GEMM rate (compute), or the operands once at\n"
+        "the measured copy rate (memory).\n";
   }
-  if (has_baseline) text += "; then how many times as fast it is\nas the method named beside it";
-  if (exceeds) text += ".\n* more than the limit: lower precision on the way, or zeros passed over";
-  return text + ".\n";
+  if (has_baseline) text += "The last line is its speedup over the method named there.\n";
+  if (exceeds) text += "* more than the limit: lower precision on the way, or zeros passed over.\n";
+  return text;
 }
 
 std::string race_sentences(const std::vector<VerdictGrid>& grids) {

@@ -60,6 +60,8 @@ class Try(SweepTest):
         said = "Not tried: gesv, posv, geinv, poinv: the matrix is singular"
         self.assertIn(said, " ".join(done.stdout.split()))
         self.assertIn("getrf double: L and U", done.stdout)
+        self.assertIn("Not tried: getrf/crout_serial, getrf/fixed_point: need a matrix whose", done.stdout)
+        self.assertIn("Not tried: getrf/halves: has no double version", done.stdout)
         named = self.ran(["try", matrix, "--method", "gesv/lapack", "--repeats", "1"], code=1)
         self.assertRegex(named.stdout, "gesv/lapack did\\s+not\\s+pass")
 

@@ -78,7 +78,7 @@ TEST(ExpandRefusals, OneTrialWithTwoTolerances) {
   const std::string again = "  - problem: gesv\n";
   EXPECT_THAT(failure(lapack8 + "    tolerance: 2\n" + again + lapack8),
               AllOf(StartsWith("p.yaml:6:"), HasSubstr("gesv/lapack double n=8"),
-                    HasSubstr("at line 2 too, there with tolerance 32, here with 16")));
+                    HasSubstr("at line 2 too, with tolerance 32; here it is 16")));
   EXPECT_THAT(trials(lapack8 + "    tolerance: 1\n" + again + lapack8), SizeIs(1)) << "they agree";
   EXPECT_THAT(trials(lapack8 + "    tolerance: 2\n" + again +
                      "    method: lapack\n    n: [8, 9]\n    exclude: [{n: 8}]\n"),
