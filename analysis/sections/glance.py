@@ -153,7 +153,7 @@ def _doubts(night):
             "provenance",
         )
     if any(attributes.get("dirty") in ("true", "1", "True") for _, attributes, _ in night.files):
-        yield "Some were made by a program with changes that are in no commit.", "provenance"
+        yield "Some trials were measured by a program with changes that are in no commit.", "provenance"
 
 
 def _first(shown, most, between=", "):

@@ -79,9 +79,12 @@ void print(const Trend& trend, std::size_t limit) {
   for (std::size_t i = 0; i < shown; ++i) fmt::print("{}", paragraph(printable(changes[i]), width));
   if (shown < changes.size())
     fmt::print("… and {} (--limit)\n", counted(changes.size() - shown, "more change"));
+  const bool can_tell = trend.nights.size() >= 2 * least_nights;
+  const std::string found = !changes.empty() ? counted(changes.size(), "change")
+                            : can_tell       ? "no change"
+                                       : fmt::format("a change is told from {} nights on", 2 * least_nights);
   fmt::print("{}", paragraph(fmt::format("{}, {}: {}", counted(trend.nights.size(), "night"),
-                                         counted(trend.series.size(), "trial"),
-                                         changes.empty() ? "no change" : counted(changes.size(), "change")),
+                                         counted(trend.series.size(), "trial"), found),
                              width));
 }
 

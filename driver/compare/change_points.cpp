@@ -11,7 +11,6 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t least_nights = 3;  // on either side of a step
 constexpr std::size_t least_of_drift = 10;
 
 /// What one night scatters by: the model's, as far as the series' own nights allow it, and theirs.

@@ -8,6 +8,8 @@
 
 namespace gaussweep::driver {
 
+inline constexpr std::size_t least_nights = 3;  ///< on either side of a step
+
 /// A series: ln of a time, a night each.
 struct TimeSeries {
   std::vector<double> logs;
