@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -20,9 +23,31 @@ namespace {
 
 using io::Record;
 
-std::string identity(const Record& r) {
-  // None of these holds a newline.
-  return fmt::format("{}\n{}\n{}\n{}\n{}", r.key, r.run_id, r.gpu_name, r.capability, r.commit);
+/// Hash and equality of records, given by their places, by what makes two of them the same. The identities
+/// of a million would be as large as the records: not held.
+struct ByIdentity {
+  const std::vector<Record>* records;
+  std::size_t operator()(std::size_t place) const {
+    const Record& r = (*records)[place];
+    const std::hash<std::string_view> hash;
+    return hash(r.key) ^ (31 * hash(r.run_id));
+  }
+  bool operator()(std::size_t a, std::size_t b) const {
+    const auto identity = [](const Record& r) {
+      return std::tie(r.key, r.run_id, r.gpu_name, r.capability, r.commit);
+    };
+    return identity((*records)[a]) == identity((*records)[b]);
+  }
+};
+
+/// Appends records and leaves none behind: of many, the old place is as large as the new one.
+void append(std::vector<Record>& all, std::vector<Record>&& more) {
+  if (all.empty()) {
+    all = std::move(more);
+  } else {
+    all.insert(all.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
+  }
+  more = {};
 }
 
 /// Whether two records of one identity come from one execution; end_time has microseconds.
@@ -98,6 +123,45 @@ std::int64_t expected_records(const io::Results& results) {
   return is_number ? std::stoll(text) : -1;
 }
 
+/// Of records of one identity leaves the one that counts, where the first of them was.
+void drop_duplicates(Merged& merged) {
+  std::vector<Record>& all = merged.results.records;
+  const ByIdentity by{&all};
+  std::unordered_map<std::size_t, MergeInput*, ByIdentity, ByIdentity> known(0, by, by);  // place → its input
+  std::size_t conflicts = 0, place = 0, kept_records = 0;
+  for (MergeInput& input : merged.inputs) {
+    for (std::int64_t i = 0; i < input.records; ++i, ++place) {
+      Record& record = all[place];
+      const auto found = known.find(place);
+      if (found == known.end()) {
+        if (kept_records != place) all[kept_records] = std::move(record);
+        known.emplace(kept_records++, &input);
+        continue;
+      }
+      Record& kept = all[found->first];
+      const bool judged_again = is_same_execution(record, kept) && !same_verdict(record, kept);
+      // Where nothing says which judgement is later, that of the later input is.
+      const bool counts = is_later(record, kept) || (judged_again && !is_later(kept, record));
+      if (judged_again && ++conflicts <= most_conflicts) {
+        const std::string& other = found->second->path;
+        merged.remarks.push_back(counts ? conflict(kept, other, record, input.path)
+                                        : conflict(record, input.path, kept, other));
+      }
+      if (counts) {
+        kept = std::move(record);
+        ++found->second->dropped;
+        found->second = &input;
+      } else {
+        ++input.dropped;
+      }
+    }
+  }
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(kept_records), all.end());
+  if (conflicts > most_conflicts)
+    merged.remarks.push_back(
+        fmt::format("and judged again: {}", counted(conflicts - most_conflicts, "more record")));
+}
+
 }  // namespace
 
 Merged merge(std::vector<Loaded> inputs, bool force) {
@@ -105,15 +169,13 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
   if (!force) check_plans(inputs);
   Merged merged;
   merged.results.attributes = join_attributes(inputs);
-  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> place;  // identity → record, its input
+  std::vector<Record>& all = merged.results.records;
   std::set<std::pair<std::string, std::string>> devices;
   std::set<std::string> hosts, plans;
   HostNames names;
-  std::size_t conflicts = 0;
   nlohmann::json sources = nlohmann::json::array();
   for (Loaded& input : inputs) {
     names.tell_apart(input.results);
-    const std::size_t number = merged.inputs.size();
     MergeInput& report = merged.inputs.emplace_back();
     report.path = input.path.string();
     report.records = static_cast<std::int64_t>(input.results.records.size());
@@ -124,29 +186,7 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
                        {"run_id", attribute(input.results, "run_id")},
                        {"commit", attribute(input.results, "commit")},
                        {"shard", attribute(input.results, "shard")}});
-    for (Record& record : input.results.records) {
-      const auto [known, is_new] = place.try_emplace(identity(record), merged.results.records.size(), number);
-      if (is_new) {
-        merged.results.records.push_back(std::move(record));
-        continue;
-      }
-      Record& kept = merged.results.records[known->second.first];
-      const bool judged_again = is_same_execution(record, kept) && !same_verdict(record, kept);
-      // Where nothing says which judgement is later, that of the later input is.
-      const bool counts = is_later(record, kept) || (judged_again && !is_later(kept, record));
-      if (judged_again && ++conflicts <= most_conflicts) {
-        const std::string& other = merged.inputs[known->second.second].path;
-        merged.remarks.push_back(counts ? conflict(kept, other, record, report.path)
-                                        : conflict(record, report.path, kept, other));
-      }
-      if (counts) {
-        kept = std::move(record);
-        ++merged.inputs[known->second.second].dropped;
-        known->second.second = number;
-      } else {
-        ++report.dropped;
-      }
-    }
+    append(all, std::move(input.results.records));
     for (io::DeviceRow& row : input.results.devices) {
       const std::string name = row.gpu_uuid.empty() ? row.gpu_name : row.gpu_uuid;
       if (devices.emplace(row.host, name).second) merged.results.devices.push_back(std::move(row));
@@ -156,9 +196,7 @@ Merged merge(std::vector<Loaded> inputs, bool force) {
     }
     for (const std::string& remark : input.remarks) merged.remarks.push_back(remark);
   }
-  if (conflicts > most_conflicts)
-    merged.remarks.push_back(
-        fmt::format("and judged again: {}", counted(conflicts - most_conflicts, "more record")));
+  drop_duplicates(merged);
   plans.erase("");
   if (plans.size() > 1) {
     merged.remarks.push_back(

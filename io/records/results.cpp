@@ -117,11 +117,26 @@ void write_checked(const h5::File& file, const char* name, const Columns& column
   h5::write_attribute(h5::open_dataset(file, name), units_attribute, units.dump());
 }
 
+/// A table of details. Of a million records the rows take hundreds of megabytes, so a table's at a time.
+template <class Row, class Each>
+void write_rows(const h5::File& file, const char* name, const std::vector<h5::Column<Row>>& columns,
+                const Each& each, FileChecksums& checksums) {
+  std::size_t count = 0;
+  each([&](const Row&) { ++count; });
+  std::vector<Row> rows;
+  rows.reserve(count);
+  each([&](const Row& row) { rows.push_back(row); });
+  write_checked(file, name, columns, rows, checksums);
+}
+
 void write_details(const h5::File& file, const std::vector<Record>& records, FileChecksums& checksums) {
-  const DetailRows rows = details_of(records);
-  write_checked(file, "/samples", sample_columns(), rows.samples, checksums);
-  write_checked(file, "/stages", stage_columns(), rows.stages, checksums);
-  write_checked(file, "/iterations", iteration_columns(), rows.iterations, checksums);
+  write_rows(
+      file, "/samples", sample_columns(), [&](const auto& take) { each_sample(records, take); }, checksums);
+  write_rows(
+      file, "/stages", stage_columns(), [&](const auto& take) { each_stage(records, take); }, checksums);
+  write_rows(
+      file, "/iterations", iteration_columns(), [&](const auto& take) { each_iteration(records, take); },
+      checksums);
 }
 
 // --- Reading

@@ -90,6 +90,26 @@ TEST(Merge, OfTwoExecutionsInOneSecondTheLaterOneIsKept) {
   EXPECT_TRUE(merged.remarks.empty());
 }
 
+TEST(Merge, RecordsBehindDroppedOnesKeepTheirOrder) {
+  const auto record = [](int n) { return example_record("m", n, {1.0 * n}); };
+  Record later = record(1);
+  later.start_time = "2026-03-01T00:05:00Z";
+  later.status = "failed";
+  const Merged merged = merge({input("a", {record(1), record(2)}), input("b", {record(2), record(3)}),
+                               input("c", {later, record(4), record(4), record(5)})},
+                              false);
+  ASSERT_EQ(merged.results.records.size(), 5U);
+  for (int n = 1; n <= 5; ++n) {
+    EXPECT_EQ(merged.results.records[n - 1].n, n);
+    ASSERT_EQ(merged.results.records[n - 1].sample_list.size(), 1U);
+    EXPECT_EQ(merged.results.records[n - 1].sample_list[0].seconds, n);
+  }
+  EXPECT_EQ(merged.results.records[0].status, "failed");
+  const auto dropped = [&](int i) { return merged.inputs[i].dropped; };
+  EXPECT_EQ((std::vector<std::int64_t>{dropped(0), dropped(1), dropped(2)}),
+            (std::vector<std::int64_t>{1, 1, 1}));
+}
+
 TEST(Merge, RunGpuCapabilityAndCommitKeepRecordsApart) {
   const Record r = example_record("m", 1, {1});
   std::vector<Record> others(4, r);
