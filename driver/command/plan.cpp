@@ -99,15 +99,15 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
   fmt::print(
       "{}{}", render_text(table, output_width()),
       paragraph(
-          fmt::format(
-              "All: {}, {} skipped, one after the other {}; backend {}; matrices on disk: {} in {}",
-              counted(all.trials, "trial"), all.skipped,
-              by.like.empty() ? fmt::format("about {}, a rough guess before anything was measured "
-                                            "(--like RUN: by an earlier run)",
-                                            about_words(all, by))
-                              : fmt::format("{}, by {}{}", about_words(all, by), by.like,
-                                            all.unknown > 0 ? " (unknown: it has no trials like them)" : ""),
-              to_string(backend), disk.size(), bytes_text(disk_bytes)),
+          fmt::format("All: {}, {} skipped, one after the other {}; backend {}; matrices on disk: {} in {}",
+                      counted(all.trials, "trial"), all.skipped,
+                      by.like.empty()
+                          ? fmt::format("about {}, a rough guess before anything was measured "
+                                        "(--like RUN: by an earlier run)",
+                                        about_words(all, by))
+                          : fmt::format("{}, by {}{}", about_words(all, by), by.like,
+                                        all.unknown > 0 ? " (unknown: it has no trials like them)" : ""),
+                      to_string(backend), disk.size(), bytes_text(disk_bytes)),
           prose_width()));
 }
 

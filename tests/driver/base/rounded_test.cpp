@@ -38,10 +38,8 @@ TEST(Rounded, FloatRefusesWhatIsBeyondItsRange) {
 TEST(Rounded, FloatRefusesARowOrColumnThatItWouldLose) {
   EXPECT_EQ(rounded<float>(of(1, 1e-50, 1e-42, 2), "x.mtx").data,
             (std::vector<float>{1, 0, static_cast<float>(1e-42), 2}));
-  EXPECT_THAT(
-      failure(of(1, 0, 0, 1e-50)),
-      HasSubstr(
-          "x.mtx: element (2, 2) is 1e-50, which becomes 0 in float, as does all of its row"));
+  EXPECT_THAT(failure(of(1, 0, 0, 1e-50)),
+              HasSubstr("x.mtx: element (2, 2) is 1e-50, which becomes 0 in float, as does all of its row"));
   EXPECT_THAT(failure(of(1e-50, 1e-50, 1e-50, 1e-50)), HasSubstr("element (1, 1) is 1e-50"));
   EXPECT_THAT(failure(of(1, 1, 1e-42, 1e-42)), HasSubstr("element (1, 2) is 1e-42"));
   EXPECT_THAT(failure(of(1, 1, 1e-42, 1e-42)), HasSubstr("all of its column"));
