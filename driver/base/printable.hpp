@@ -5,8 +5,8 @@
 
 namespace gaussweep::driver {
 
-/// The text with U+FFFD for every control character (line feeds and tabs too), for what turns the direction
-/// of writing, and for bytes that are not UTF-8: one line, as wide as it looks.
+/// The text as one line, as wide as it looks. U+FFFD stands for every control character (line feeds and tabs
+/// too), for what turns the direction of writing, and for bytes that are not UTF-8.
 std::string printable(const std::string& text);
 /// The same for a message of several lines: line feeds and tabs stay.
 std::string printable_lines(const std::string& text);

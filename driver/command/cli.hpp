@@ -1,6 +1,6 @@
 #pragma once
-/// The command line. Each subcommand is a file of its own that adds itself to the parser; it reports bad
-/// usage by throwing UsageError or io::InputError (exit code 2), and returns its exit code by setting
+/// The command line. Each subcommand is a file of its own that adds itself to the parser. It reports bad
+/// usage by throwing UsageError or io::InputError (exit code 2), and returns its exit code in
 /// `Commands::exit_code`.
 
 #include <string>

@@ -2,8 +2,8 @@
 /// Two sets of records side by side: what became faster or slower, what became wrong, which GPU wins where.
 ///
 /// compare_rule.hpp has the rule by which times are told apart. All that is tested of a comparison, trials
-/// and methods, slower and faster, is decided at once, at a rate of 1 in 100 pairs of runs in which nothing
-/// changed, however many trials they have.
+/// and methods, slower and faster, is decided at once. Of pairs of runs in which nothing changed, 1 in 100
+/// has a verdict, however many trials they have.
 
 #include <cstdint>
 #include <map>
@@ -41,7 +41,7 @@ struct RunNoise {
   std::int64_t pairs = 0;  ///< that tell of it: of methods with at least 3
   double drift = 0;        ///< ln r that most methods have in common, at most 0.5 %
   /// By how much the trials' scatter about their methods' medians exceeds the rule's, of times below and from
-  /// 100 us on; 1 where less than 8 tell, or it does not.
+  /// 100 us on. 1 where it does not, or fewer than 8 trials tell.
   double raise_short = 1, raise_long = 1;
   double of_methods = 0;  ///< scatter of methods' medians; 0 of less than 5
   double of_host =

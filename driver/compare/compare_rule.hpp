@@ -1,7 +1,7 @@
 #pragma once
-/// The rule by which two times are told apart: a model of what scatters, Student's t with the scatter of a
-/// trial's own times shrunk towards that model (Smyth 2004), and one decision over many trials (Benjamini and
-/// Hochberg 1995). docs/measuring.md says it in words, with what was measured.
+/// The rule by which two times are told apart. It has a model of what scatters, and Student's t with the
+/// scatter of a trial's own times shrunk towards that model (Smyth 2004). Many trials are decided at once
+/// (Benjamini and Hochberg 1995). docs/measuring.md says it in words, with what was measured.
 
 #include <cstdint>
 #include <map>
@@ -78,8 +78,8 @@ double student_quantile(double tail, double degrees);
 /// P(T > t) of Student's t. @pre degrees >= 1; only their whole part counts
 double student_tail(double t, double degrees);
 
-/// Which of many hypotheses are rejected, so that the expected share of false ones among these, and where
-/// none is true to be rejected the probability of rejecting any, is at most `rate` (Benjamini and Hochberg).
+/// Which of many hypotheses are rejected (Benjamini and Hochberg). The expected share of false rejections
+/// among them is at most `rate`. So is the probability of any where nothing is to be rejected.
 /// @param tails P of what was seen, or more, where nothing changed
 std::vector<bool> rejected(const std::vector<double>& tails, double rate);
 

@@ -21,8 +21,8 @@ std::int64_t blur_order(const BlurSpec& blur);
 /// The columns, likewise: the image's pixels for H, as many as rows for H H^T + lambda I.
 std::int64_t blur_columns(const BlurSpec& blur);
 
-/// Completes the images for a matrix of `rows` x `cols`: of width and height the missing one, or, where
-/// neither is given, both roots of the order; a lone seen_width or seen_height means a square.
+/// Completes the images for a matrix of `rows` x `cols`: the missing one of width and height. Where neither
+/// is given, both are the root of the order. A lone seen_width or seen_height means a square.
 /// @throws io::InputError at `location`: the sizes are no such products, or no matrix can be made
 void settle_image(BlurSpec& blur, std::int64_t rows, std::int64_t cols, const io::Location& location);
 

@@ -18,9 +18,9 @@ struct Expansion {
   std::vector<std::string> notes;
 };
 
-/// Where a method's trial runs when the user asks for `requested`: there, if it can; a method written for the
-/// CPU runs as `host` (also under cuda and emulated); nothing where it cannot run (the trial is then
-/// `skipped`).
+/// Where a method's trial runs when the user asks for `requested`: there, if it can. A method written for the
+/// CPU runs as `host`, also under cuda and emulated. Nothing where it cannot run: the trial is then
+/// `skipped`.
 std::optional<Backend> resolve_backend(const Method& method, Backend requested);
 
 /// @param capability of the GPUs that will run it (90), 0 where unknown or none; methods that need more are

@@ -49,8 +49,8 @@ void for_stored(AnyTrial& trial, Function&& function) {
 void to_json(nlohmann::json& json, const Trial& trial);
 void from_json(const nlohmann::json& json, Trial& trial);
 
-/// Digest (32 hex digits) of everything that decides the outcome except machine and build: problem, method,
-/// precision, backend, shape, complete parameters, matrices, round, and the settings that say so
+/// Digest (32 hex digits) of everything that decides the outcome except machine and build. That is problem,
+/// method, precision, backend, shape, complete parameters, matrices, round, and the settings that say so
 /// (io/plan/settings.hpp).
 std::string trial_key(const Trial& trial);
 

@@ -7,8 +7,8 @@
 
 namespace gaussweep::driver {
 
-/// What methods must share to race each other, as text that nothing else has: problem, precision, sizes,
-/// right-hand sides, triangle, matrices and their seed, whether caches were cold, whether host memory was
+/// What methods must share to compete, as text that nothing else has. It is problem, precision, sizes,
+/// right-hand sides, triangle, matrices and their seed, and whether caches were cold or host memory
 /// pinned.
 std::string task_identity(const io::Record& record);
 

@@ -59,9 +59,9 @@ std::vector<Group> best_groups(const std::vector<Group>& groups);
 /// are
 void require_method(const std::vector<Group>& groups, const std::string& method);
 
-/// Sets `speedup` against `method`, found in `baselines`, on the same task (task_identity): on the same
-/// backend and GPU where it ran there, else the fastest anywhere; with several parameters, its fastest. An
-/// empty `method` is the vendor's, on the same backend and GPU only.
+/// Sets `speedup` against `method`, found in `baselines`, on the same task (task_identity). It is taken on
+/// the same backend and GPU where it ran there, else the fastest anywhere; of several parameters, its
+/// fastest. An empty `method` is the vendor's, on the same backend and GPU only.
 /// @throws UsageError where no record is of that method
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);
 

@@ -15,8 +15,8 @@ namespace gaussweep::driver {
 /// What holds a problem back on a device, however it is solved.
 enum class Bound { compute, memory };
 
-/// The least time in which a device could solve a problem, whatever the method: its usual operations at the
-/// measured GEMM rate, or reading its operands and writing its answer once at the measured copy rate.
+/// The least time in which a device could solve a problem, whatever the method. It takes the usual operations
+/// at the measured GEMM rate, or operands and answer once at the measured copy rate.
 struct Limit {
   double seconds = io::Record::unknown;  ///< NaN where the device's rates or the problem are unknown
   Bound bound = Bound::compute;          ///< which of the two takes longer

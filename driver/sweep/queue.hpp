@@ -3,7 +3,7 @@
 /// trial first, leaving those that another rank is at; of trials that are compared with one another the
 /// vendor's first, for its time is their reference. Towards the end, where one long trial would keep the
 /// others waiting, the longest first. Beside trials on GPUs, those on the CPUs of a host come one at a time
-/// as far as they can: they share its memory's bandwidth and its power, and take longer beside one another.
+/// as far as they can. They share its memory's bandwidth and its power, and take longer beside one another.
 
 #include <cstddef>
 #include <functional>
@@ -21,8 +21,8 @@ namespace gaussweep::driver {
 /// Shortest first where a time limit will cut the sweep short: `try` answers with what it reached.
 enum class QueueOrder { longest_first, shortest_first };
 
-/// What the CPU of a rank's host is to the ranks: of one rank alone; or of several, of which none has a trial
-/// for it in hands; or another one has.
+/// What the CPU of a rank's host is to the ranks. It belongs to one rank alone; or to several, of which none,
+/// or another one, has a trial for it in hand.
 enum class HostCpu { own, free, taken };
 
 /// A pure data structure: no clock, no MPI.
@@ -33,19 +33,19 @@ class Queue {
   /// @param ranks that the trials are handed out to
   Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
         int ranks, QueueOrder order = QueueOrder::longest_first);
-  /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`, from
-  /// the first round that has one. The first of these that there is, the longest of its kind:
-  /// 1. one that is compared with the rank's `last` trial, for which the vendor has run;
-  /// 2. one with the matrix that is held;
-  /// 3. one whose matrix no other rank is at, which has its inputs and its reference;
-  /// 4. any.
-  /// Where what is left of the round keeps the ranks busy for less than four times the longest of all, that
-  /// one goes before 1. if it is 64 times as long, before 2. and 3. if it is four times as long. Where the
-  /// reference of the one that is chosen is left, it goes first.
-  /// Trials that take the CPU are left out where it is taken, unless nothing else is left. Where it is free,
-  /// those with the matrix that is held go first, then any of them if no other trial has that matrix: one
-  /// after the other they take a large part of a sweep's time, and must begin early.
-  /// Of `shortest_first` the shortest goes first, and nothing else counts.
+  /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend
+  /// `most_seconds`, from the first round that has one. The first of these that there is,
+  /// the longest of its kind: 1. one that is compared with the rank's `last` trial, for
+  /// which the vendor has run; 2. one with the matrix that is held; 3. one whose matrix no
+  /// other rank is at, which has its inputs and its reference; 4. any. Where what is left
+  /// of the round keeps the ranks busy for less than four times the longest of all, that
+  /// one goes before 1. if it is 64 times as long, before 2. and 3. if it is four times as
+  /// long. Where the reference of the one that is chosen is left, it goes first. Trials
+  /// that take the CPU are left out where it is taken, unless nothing else is left. Where
+  /// it is free, those with the matrix that is held go first, then any of them if no other
+  /// trial has that matrix. One after the other they take a large part of a sweep's time,
+  /// and must begin early. Of `shortest_first` the shortest goes first, and nothing else
+  /// counts.
   /// @param last what the rank was given last, if it was given anything
   /// @return an index into the trials, or nothing where none is left that fits
   std::optional<std::size_t> next(const std::string& held, double most_seconds,

@@ -12,8 +12,8 @@
 
 namespace gaussweep::driver {
 
-/// How a GPU is asked: by starting on it, which shows whether it works and how much memory is free; or
-/// without, which needs neither memory nor a turn on it.
+/// How a GPU is asked. Starting on it shows whether it works and how much memory is free. Asking without
+/// needs neither memory nor a turn on it.
 enum class Ask { started, untouched };
 
 /// One GPU. `error` is not empty where it is there but cannot be used; the other facts are then unset.

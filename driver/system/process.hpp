@@ -24,9 +24,9 @@ struct Ending {
 /// ("NAME=value").
 std::vector<std::string> child_environment(const std::vector<std::string>& changes);
 
-/// A child in a session (and process group) of its own, with one end of a socket pair as descriptor 3, a page
-/// for its step as descriptor 4 (or none), standard input from /dev/null, output appended to a log file,
-/// which may be given later. Its destructor ends it.
+/// A child in a session (and process group) of its own. Descriptor 3 is one end of a socket pair, descriptor
+/// 4 a page for its step (or none). Standard input is /dev/null; output is appended to a log file, which may
+/// be given later. Its destructor ends it.
 class Process {
  public:
   Process() = default;
@@ -78,7 +78,7 @@ std::string capture_self(const std::vector<std::string>& arguments,
 /// ended before this call
 bool die_with(pid_t parent);
 
-/// Starts this very program anew in this process, with `name` set to `value`, unless it is already: for
+/// Starts this very program anew in this process, with `name` set to `value`, unless it is already. It is for
 /// libraries that read it while they are loaded, before any code of ours. Returns where there is nothing to
 /// do, or no way.
 void restart_with(const char* name, const char* value, char** argv);

@@ -18,8 +18,8 @@ bool output_has_colours();
 
 bool output_is_terminal();
 
-/// Shows a text from the terminal's upper left corner on, in place of what stood there: as many of its lines
-/// as it has room for, and below them `last`, if it is not empty.
+/// Shows a text from the terminal's upper left corner on, in place of what stood there. It shows as many
+/// lines as there is room for, and below them `last`, if it is not empty.
 void redraw(const std::string& text, const std::string& last);
 
 }  // namespace gaussweep::driver

@@ -31,12 +31,12 @@ using DoRuns = std::function<void(std::int64_t count, bool with_runs)>;
 
 /// Measures for `seconds` with runs and for half as long without them, and subtracts.
 ///
-/// With a counter: from one of its steps, the device idle, over all runs, to its second step after the last
-/// one, less the idle power of the time before and after. Uncertain is when between two steps the power
+/// With a counter: from one of its steps, with the device idle, over all runs, to its second step after the
+/// last one. Idle power before and after is subtracted. Uncertain is when between two steps the power
 /// changed: half a step's time, at the difference between busy and idle power. Without a counter: power
-/// readings after every few milliseconds of runs, integrated by the trapezoid rule, once they have run for
-/// `seconds` already (sensors lag); uncertain by the readings' range over the root of their number. NVIDIA's
-/// sensors themselves are good to about 5 %, which is not counted here.
+/// readings after every few milliseconds of runs, integrated by the trapezoid rule. They begin after
+/// `seconds` of runs, for sensors lag. The uncertainty is the readings' range over the root of their number.
+/// NVIDIA's sensors themselves are good to about 5 %, which is not counted here.
 /// @param run_seconds about how long one run takes. @pre seconds > 0, run_seconds > 0
 Energy measure_energy(const EnergyMeter& meter, double seconds, double run_seconds, const DoRuns& do_runs);
 

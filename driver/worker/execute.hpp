@@ -99,8 +99,8 @@ class Executor {
   std::unique_ptr<Held<double>> held_double_;
 };
 
-/// The peaks that a trial's share is a share of: `measured` are those of the worker's device, which say
-/// nothing of a method that runs on the CPU beside a GPU (all 0: unknown).
+/// The peaks that a trial's share is taken of. `measured` are those of the worker's device. They say nothing
+/// of a method that runs on the CPU beside a GPU (all 0: unknown).
 Peaks peaks_of(Backend trial, Backend device, const Peaks& measured);
 
 }  // namespace gaussweep::driver

@@ -64,9 +64,9 @@ class StoreWriter {
   template <class T>
   void put(const std::string& digest, const io::SystemView<T>& system, io::MatrixAttributes attributes,
            std::shared_ptr<const void> owner);
-  /// Whether a trial that will take `bytes` for a matrix of `matrix` bytes, and its answers, may take them
-  /// beside what is queued: they are together at most twice the largest matrix so far and a gibibyte, or
-  /// nothing is queued.
+  /// Whether a trial that will take `bytes` for a matrix of `matrix` bytes and its answers may take them
+  /// beside what is queued. Nothing is queued, or together they are at most twice the largest matrix so far
+  /// and a gibibyte.
   bool has_room(std::size_t bytes, std::size_t matrix);
   /// Waits until it is so.
   void make_room(std::size_t bytes, std::size_t matrix);

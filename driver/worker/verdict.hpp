@@ -34,9 +34,9 @@ template <class T>
 Judgement judge_systems(const Trial& trial, const Method& method, const Inputs<T>& inputs,
                         const Answer<T>& answer);
 /// The same on the device, where the answer lies in working set `copy` (system_ratios.hpp). The CPU judges
-/// one system in a hundred as well, at most 256 of them; every one of batches of up to 2^14 elements; the
-/// worst and those that do not pass, up to 128; and what the device leaves open. It judges all where inputs
-/// on the device have changed (`digest`), or where there is no room.
+/// one system in a hundred as well, at most 256 of them, and every one of batches of up to 2^14 elements. It
+/// also judges the worst, up to 128 that do not pass, and what the device leaves open. It judges all where
+/// inputs on the device have changed (`digest`), or where there is no room.
 template <class T>
 Judgement judge_systems_in_place(Context& context, const Trial& trial, const Method& method,
                                  Staging<T>& staging, int copy, std::uint64_t digest, const Inputs<T>& inputs,
@@ -45,17 +45,17 @@ Judgement judge_systems_in_place(Context& context, const Trial& trial, const Met
 /// Of order 128 at most.
 bool is_small(const Trial& trial);
 
-/// Whether the CPU judges a trial beside the GPU: all small ones, and of the others one in a
-/// hundred, by the trial's key, as long as that takes the CPU no more than a minute or so.
+/// Whether the CPU judges a trial beside the GPU. It judges all small ones, and of the others one in a
+/// hundred, by the trial's key, unless that would take more than about a minute.
 bool is_judged_twice(const Trial& trial);
 
 /// What two judges of one answer found, where their verdicts by the tolerance differ or their ratios are
 /// further apart than both bounds allow; else empty.
 std::string disagreement(const Trial& trial, const Findings& on_gpu, const Findings& on_cpu);
 
-/// Judges the answer of working set `copy` where it lies, against the inputs that were uploaded; against a
-/// fresh copy of the host's where they have changed since, which `digest`, taken when they were uploaded,
-/// shows. On the CPU alone where the device has no memory left for that.
+/// Judges the answer of working set `copy` where it lies, against the inputs that were uploaded. `digest`,
+/// taken then, shows whether they have changed since; then a fresh copy of the host's serves. On the CPU
+/// alone where the device has no memory left for that.
 /// @param answer downloaded from there @throws DeviceError
 template <class T>
 Judgement judge_in_place(Context& context, const Trial& trial, const Method& method, Staging<T>& staging,

@@ -17,8 +17,8 @@ void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t done) {
   while (now_seconds() - start < sampling.warmup_seconds) run.warm_up();
 }
 
-/// Seconds to wait for the thread that stores matrices, which was asked to stand still before the warm-up:
-/// beside a GPU one piece more does not matter, if a slow disk holds it up; on the CPU it would take a core.
+/// Seconds to wait for the thread that stores matrices, which was asked to stop before the warm-up. Beside a
+/// GPU one piece more does not matter, if a slow disk holds it up. On the CPU it would take a core.
 inline double patience_for(Backend backend) {
   return backend == Backend::cuda ? 5e-3 : std::numeric_limits<double>::infinity();
 }

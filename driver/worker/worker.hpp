@@ -1,7 +1,7 @@
 #pragma once
-/// The worker process: owns one GPU (by CUDA_VISIBLE_DEVICES) or CPU cores, runs the trials that its
-/// supervisor sends over descriptor 3, one at a time, and dies with it (records/messages.hpp says what they
-/// say). What it is at in a trial it notes in descriptor 4 (system/step_note.hpp). No MPI here.
+/// The worker process owns one GPU (by CUDA_VISIBLE_DEVICES) or CPU cores. It runs the trials that its
+/// supervisor sends over descriptor 3, one at a time, and dies with it. protocol/messages.hpp has their
+/// messages. What it is at in a trial it notes in descriptor 4 (system/step_note.hpp). No MPI here.
 
 #include <nlohmann/json.hpp>
 

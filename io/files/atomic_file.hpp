@@ -32,8 +32,8 @@ class AtomicFile {
   std::filesystem::path temporary() const { return file_.path(); }
   /// Appends bytes. @throws StorageError
   void write(const void* data, std::size_t bytes);
-  /// Makes the temporary durable, where asked to, and gives it the target's name, in place of nothing, a
-  /// regular file or a link: where a device, a FIFO, a socket or a folder stands, that stays. @throws
+  /// Makes the temporary durable, where asked to, and gives it the target's name. It takes the place of
+  /// nothing, a regular file or a link; a device, a FIFO, a socket or a folder stays. @throws
   /// StorageError
   void commit(Durable durable = Durable::yes);
 

@@ -107,8 +107,8 @@ class TableReader {
   Dataset dataset_;
 };
 
-/// Text as a table holds it: valid UTF-8 (what is not becomes U+FFFD), at most 4096 bytes (every row is as
-/// wide as the longest value), the cut marked by an ellipsis. `scratch` holds the text where it had to
+/// Text as a table holds it: valid UTF-8 (what is not becomes U+FFFD), at most 4096 bytes. Every row is as
+/// wide as the longest value. A cut is marked by an ellipsis. `scratch` holds the text where it had to
 /// change.
 std::string_view stored_text(std::string_view text, std::string& scratch);
 

@@ -1,6 +1,6 @@
 #pragma once
-/// MATLAB's files of versions 4 and 5 (up to v7), read by libmatio: full and sparse matrices of real numbers,
-/// also those in a struct, as SuiteSparse's collection has them (Problem.A).
+/// MATLAB's files of versions 4 and 5 (up to v7), read by libmatio. They are full and sparse matrices of real
+/// numbers, also those in a struct, as in SuiteSparse's collection (Problem.A).
 
 #include "io/matrix/matrix_file.hpp"
 

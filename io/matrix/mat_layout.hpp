@@ -1,7 +1,7 @@
 #pragma once
-/// What MATLAB files of versions 4 and 5 are made of, and whether they are whole. libmatio does not notice:
-/// it reads on past the end of a short element, takes what a cut file lacks for zeros, ignores zlib's
-/// checksums, and puts entries that are not sorted into wrong columns.
+/// What MATLAB files of versions 4 and 5 are made of, and whether they are whole. libmatio does not notice.
+/// It reads on past the end of a short element, takes what a cut file lacks for zeros, and ignores zlib's
+/// checksums. It puts entries that are not sorted into wrong columns.
 
 #include <string>
 

@@ -77,8 +77,8 @@ Dense<double> import_matrix(const std::filesystem::path& path, const std::string
 MatrixInfo matrix_info(const std::filesystem::path& path, const std::string& dataset = {},
                        std::string* sha256 = nullptr);
 
-/// The same two in a child process where a library would read the file, which crashes on some damaged ones
-/// and never comes to an end on others: for files that others may have made.
+/// The same two, for files that others may have made. Where a library would read the file, a child process
+/// does: libraries crash on some damaged files and never end on others.
 /// @pre this process is no rank of MPI, for a child of one must not be forked
 /// @param patience seconds that each may take besides those that the file's size and the matrix's explain
 /// @throws InputError as above, and where the child crashed or lost all patience
@@ -106,9 +106,9 @@ void write_matrix(const std::filesystem::path& path, const StoredMatrix<T>& matr
 template <class T>
 StoredMatrix<T> read_matrix(const std::filesystem::path& path);
 
-/// DIR/matrices: holds each matrix once, even when several processes store it at the same moment (a lock that
-/// dies with its holder, a place in the file .store.lock; the others wait and find it there). Where a link
-/// has taken the folder's place it is not followed.
+/// DIR/matrices holds each matrix once, even when several processes store it at the same moment. A place in
+/// the file .store.lock is a lock that dies with its holder. The others wait and find the matrix there. Where
+/// a link has taken the folder's place it is not followed.
 class MatrixStore {
  public:
   explicit MatrixStore(std::filesystem::path directory);

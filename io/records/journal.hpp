@@ -38,7 +38,7 @@ class JournalWriter {
   void sync();
   /// The same for the lines that are written already: what is gathered stays gathered.
   void sync_written();
-  /// Writes every line taken in before and begins to bring them to disk, on a thread of its own: a disk that
+  /// Writes every line taken in before and begins to bring them to disk, on a thread of its own. A disk that
   /// is busy with gigabytes may take seconds for it. @pre settled()
   void begin_sync();
   /// Whether no sync that was begun is under way. What it found is thrown here.

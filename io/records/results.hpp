@@ -31,8 +31,8 @@ std::vector<char> results_image(const std::filesystem::path& path, const Results
 void write_results_image(const std::filesystem::path& path, const std::vector<char>& image);
 /// Reads a file written by this or an older schema version (absent columns keep their defaults).
 /// `with_details == false` leaves out samples, stages and iterations. @throws InputError where it is not
-/// ours, is damaged (its checksums do not agree with what it holds), or is of a newer schema version, in
-/// which columns may mean something else.
+/// ours, is damaged (its checksums do not agree with what it holds), or is of a newer schema version. There
+/// columns may mean something else.
 Results read_results(const std::filesystem::path& path, bool with_details = true);
 
 /// The same in a child process, for files that others may have made: libhdf5 crashes on some damaged ones and
