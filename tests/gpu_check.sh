@@ -5,7 +5,7 @@
 #   --seconds S  for how long at most (default: 500)
 # Several GPUs share the tests and the sanitizers' processes. Left out of the sanitizers: the tests of peaks, which measure speed, and from
 # racecheck the vendors' kernels, which are not ours and take minutes; from memcheck what is refused on purpose. Each tool says one line: clean, FOUND ERRORS, not finished, or "not run"
-# where the machine refuses it.
+# where the machine refuses it. tests/gpu/sanitize.sh then has our own methods at larger orders, under synccheck too, a line a run.
 set -uo pipefail
 source_dir=$(cd "$(dirname "$0")/.." && pwd)
 build=$source_dir/build-gpu
@@ -82,5 +82,6 @@ if [ $sanitize = yes ]; then
   memcheck=$!
   sanitizer racecheck '-*Peaks*:*VendorRows*:RecordingOnGpu.VendorRoutines*' || failed=1
   wait $memcheck || failed=1
+  "$source_dir"/tests/gpu/sanitize.sh "$build/tests/gpu_tests" "$build.orders" --seconds "$seconds" || failed=1
 fi
 exit $failed

@@ -1,0 +1,100 @@
+// Methods of our own, one run each at orders of a tile, a few, several groups of them and a copy. They are
+// small enough for compute-sanitizer: tests/gpu/sanitize.sh runs them one by one.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "tests/gpu/on_gpu.hpp"
+#include "tests/kernels/method_cases.hpp"
+
+namespace gaussweep {
+namespace {
+
+using namespace testing_help;
+
+std::vector<std::string> own_methods() {
+  std::vector<std::string> ids;
+  const Registry registry = builtin_registry();
+  for (const Method& method : registry.all()) {
+    const bool own = method.source.rfind("gaussweep", 0) == 0;
+    if (own && std::count(method.backends.begin(), method.backends.end(), Backend::cuda) > 0)
+      ids.push_back(method.id());
+  }
+  return ids;
+}
+
+class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<std::string, std::int64_t>> {
+ protected:
+  static constexpr std::int64_t most_judged = 1101;  ///< on the CPU; beyond, the vendor's answer is compared
+
+  void SetUp() override { require(method_.capability); }
+
+  template <class T>
+  void run() {
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      for (const std::int64_t nrhs : {1, 3}) {
+        const Problem problem = method_.problem;
+        // A triangle of another kind is copied, and then as the other one.
+        const bool as_the_first = uplo == Uplo::upper && n_ > 300 && !needs(method_, Need::triangular);
+        if (uplo == Uplo::upper && (!problem->has_axis("uplo") || as_the_first)) continue;
+        if (nrhs > 1 && (!has_right_hand_sides(problem) || method_.max_nrhs < nrhs)) continue;
+        const Shape shape{n_, n_, n_, nrhs, uplo};
+        if (method_.accepts != nullptr && !method_.accepts(shape, defaults(method_))) continue;
+        expect_right<T>(shape);
+      }
+    }
+  }
+
+ private:
+  template <class T>
+  void expect_right(const Shape& shape) {
+    // Floats that choose other pivots than the vendor's have other factors.
+    const bool any_matrix = kind_for(method_.problem) == MatrixKind::uniform;
+    const bool dominant = any_matrix && n_ > most_judged && precision_of<T> == Precision::float32;
+    const MatrixKind kind = dominant ? MatrixKind::diagonally_dominant : kind_for(method_.problem);
+    const Inputs<T> inputs = make_inputs<T>(method_.problem, shape, kind);
+    const Answer<T> ours = run_method(*context, method_, inputs, defaults(method_));
+    SCOPED_TRACE(describe_run<T>(*context, method_, shape, defaults(method_), to_string(kind)));
+    EXPECT_EQ(ours.info, 0);
+    if (n_ <= most_judged) {
+      EXPECT_TRUE(is_right(method_, inputs, ours));
+      return;
+    }
+    const std::string problem(to_string(method_.problem));
+    const bool of_blas = problem == "gemm" || problem == "trsv";
+    const Method& vendor = row_of(registry, problem + (of_blas ? "/cublas" : "/cusolver"));
+    const Answer<T> reference = run_method(*context, vendor, inputs, defaults(vendor));
+    EXPECT_LT(difference(method_.problem, shape, ours, reference).largest,
+              precision_of<T> == Precision::float32 ? 1e-3 : 1e-8);
+  }
+
+ protected:
+  const std::int64_t n_ = std::get<1>(GetParam());
+  /// Lower precisions are tried whatever the order.
+  const Method method_ = [] {
+    Method method = row_of(builtin_registry(), std::get<0>(GetParam()));
+    for (Parameter& parameter : method.parameters) {
+      if (parameter.name == "float_from") parameter.fallback = std::int64_t{1};
+      if (parameter.name == "least_inner") parameter.fallback = std::int64_t{256};
+    }
+    return method;
+  }();
+};
+
+TEST_P(OwnMethods, AreRightAtOrder) {
+  if (method_.cuda.single != nullptr) run<float>();
+  if (method_.cuda.real != nullptr) run<double>();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OwnMethods,
+                         testing::Combine(testing::ValuesIn(own_methods()),
+                                          testing::Values<std::int64_t>(37, 290, 1101, 4101)),
+                         [](const testing::TestParamInfo<OwnMethods::ParamType>& info) {
+                           return test_name(std::get<0>(info.param)) + "_" +
+                                  std::to_string(std::get<1>(info.param));
+                         });
+
+}  // namespace
+}  // namespace gaussweep

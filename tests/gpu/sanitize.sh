@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# compute-sanitizer over the kernels of our own methods (tests/gpu/own_orders_test.cpp), several processes at a time on one GPU.
+# Usage: tests/gpu/sanitize.sh PROGRAM OUT [--seconds S] [--jobs J]
+#   PROGRAM      the program of the GPU's tests
+#   OUT          a folder for the logs
+#   --seconds S  for how long in all (default: 500); what is missing most comes first
+#   --jobs J     processes at a time (default: half of the cores)
+# A run says one line when it ends: clean, FOUND ERRORS, "cut off" or "not started". The exit status is 0 if all were clean.
+# The vendors' kernels run, unchecked: they are not ours, and synccheck ends launches of cuBLAS's triangular solves.
+set -uo pipefail
+program=$1 out=$2
+seconds=500
+jobs=$((($(nproc) + 1) / 2))
+shift 2
+while [ $# -gt 0 ]; do
+  case $1 in
+    --seconds) seconds=$2; shift ;;
+    --jobs) jobs=$2; shift ;;
+    *) echo "sanitize.sh: unknown option $1" >&2; exit 2 ;;
+  esac
+  shift
+done
+mkdir -p "$out"
+deadline=$((SECONDS + seconds))
+
+declare -A methods=(
+  [chain]="potrf_recursive"
+  [lu]="getrf_recursive gesv_recursive"
+  [cholesky]="posv_recursive poinv_recursive"
+  [triangles]="trsv_inverted_blocks trtri_levels"
+  [inverse]="geinv_recursive"
+  [mixed]="gesv_mixed_gmres posv_mixed_gmres potrf_halves"
+  [halves]="gemm_halves getrf_halves gesv_halves geinv_halves"
+  [residues]="gemm_residues getrf_residues gesv_residues"
+  [batched]="*_batched")
+
+# Which runs, most important first: tool, order, methods.
+runs() {
+  local order tool group
+  printf '%s\n' "racecheck 290 chain" "racecheck 1101 chain" "synccheck 37 lu" "synccheck 37 mixed" "synccheck 290 lu" "synccheck 290 chain" \
+    "synccheck 1101 chain" "synccheck 1101 lu" "memcheck 4101 lu" "memcheck 4101 chain"
+  for order in 37 290 1101 4101; do
+    for tool in synccheck racecheck memcheck; do
+      for group in chain lu cholesky triangles inverse mixed halves residues batched; do
+        if ((order > 512)) && [ $group = batched ]; then continue; fi
+        if ((order > 4000)) && [ $tool = racecheck ]; then continue; fi # minutes each
+        echo "$tool $order $group"
+      done
+    done
+  done
+}
+
+# one TOOL ORDER GROUP
+one() {
+  local tool=$1 order=$2 group=$3 left=$((deadline - SECONDS)) began=$SECONDS filter="" method code summary tests
+  local log=$out/$tool.$order.$group.log options=()
+  for method in ${methods[$group]}; do filter+="*/OwnMethods.*/${method}_$order:"; done
+  # Panels of LU have barriers of the memory kind, more than the tool's table holds; as it makes room for them, one such run at a time.
+  if [ "$tool" = synccheck ] && ((order > 100)) && [[ $group =~ ^(lu|inverse|mixed|halves|residues)$ ]]; then
+    options=(--num-cuda-barriers 65536)
+    exec 8> "$out/table.lock"
+    flock -w "$left" 8 || { echo "$tool $order $group: not started"; return; }
+    left=$((deadline - SECONDS))
+  fi
+  timeout -k 5 "$((left > 0 ? left : 1))" compute-sanitizer --tool "$tool" --error-exitcode 9 --kernel-name kns=gaussweep "${options[@]}" \
+    "$program" --gtest_filter="$filter" > "$log" 2>&1
+  code=$?
+  tests=$(grep -cE '^\[       OK' "$log")
+  summary=$(grep -hE 'SUMMARY' "$log" | tail -1 | sed 's/^=* *//')
+  case $code in
+    0)
+      if grep -q '^\[  SKIPPED' "$log" || ((tests == 0)); then
+        echo "$tool $order $group: NO TEST RAN"
+      elif [[ $summary =~ :\ 0\  ]]; then
+        echo "$tool $order $group: clean, $tests tests, $((SECONDS - began)) s"
+      else
+        echo "$tool $order $group: FOUND: $summary"
+      fi ;;
+    124 | 137) echo "$tool $order $group: cut off after $((SECONDS - began)) s, $tests tests passed, $(grep -cE '^========= (Error|Warning|[A-Z].*(hazard|race))' "$log") messages" ;;
+    *) echo "$tool $order $group: FOUND ERRORS ($code), $tests tests passed, $summary" ;;
+  esac
+}
+
+done_file=$out/lines.txt
+: > "$done_file"
+while read -r tool order group; do
+  while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
+  if ((SECONDS + 5 > deadline)); then
+    echo "$tool $order $group: not started" | tee -a "$done_file"
+  else
+    one "$tool" "$order" "$group" | tee -a "$done_file" &
+  fi
+done < <(runs | awk '!seen[$0]++')
+wait
+all=$(wc -l < "$done_file")
+clean=$(grep -c ': clean' "$done_file")
+echo "compute-sanitizer: $clean of $all runs clean"
+grep -hE '^=========' "$out"/*.log | grep -vE 'COMPUTE-SANITIZER|SUMMARY|^========= *$|Saved host|Host Frame|Target application' | head -40
+((clean == all))
