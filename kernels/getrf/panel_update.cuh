@@ -232,26 +232,34 @@ class ProductWithL {
         for (int s = 0; s < RowsPerThread; ++s) factor[s][k] = -next_[s][k];
       }
       load_columns(begin + at_once < inner_ ? begin + at_once : begin);
+      // Summed up by itself, then subtracted: terms far smaller than the element would leave no trace in it.
+      const auto row_bytes = static_cast<unsigned>(upper_stride<T, Columns> * sizeof(T));
+      const unsigned u_rows = simt::shared_address(upper) + static_cast<unsigned>(begin) * row_bytes;
       GAUSSWEEP_UNROLL
-      for (int k = 0; k < at_once; ++k) {
-        const auto row_bytes = static_cast<unsigned>(upper_stride<T, Columns> * sizeof(T));
-        const unsigned u_row = simt::shared_address(upper) + static_cast<unsigned>(begin + k) * row_bytes;
+      for (int c = 0; c < Columns; c += pack) {
+        T sum[RowsPerThread][pack] = {};
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < Columns; c += pack) {
+        for (int k = 0; k < at_once; ++k) {
           T u[pack];
-          simt::load_pack(u_row + static_cast<unsigned>(c * sizeof(T)), u);
+          simt::load_pack(
+              u_rows + static_cast<unsigned>(k) * row_bytes + static_cast<unsigned>(c * sizeof(T)), u);
           GAUSSWEEP_UNROLL
           for (int p = 0; p < pack; ++p) {
             GAUSSWEEP_UNROLL
-            for (int s = 0; s < RowsPerThread; ++s) v[s][c + p] = std::fma(factor[s][k], u[p], v[s][c + p]);
+            for (int s = 0; s < RowsPerThread; ++s) sum[s][p] = std::fma(factor[s][k], u[p], sum[s][p]);
           }
+        }
+        GAUSSWEEP_UNROLL
+        for (int p = 0; p < pack; ++p) {
+          GAUSSWEEP_UNROLL
+          for (int s = 0; s < RowsPerThread; ++s) v[s][c + p] += sum[s][p];
         }
       }
     }
   }
 
  private:
-  static constexpr int at_once = RowsPerThread <= 2 ? 8 : RowsPerThread == 4 ? 4 : RowsPerThread == 8 ? 2 : 1;
+  static constexpr int at_once = RowsPerThread <= 4 ? 8 : RowsPerThread == 8 ? 2 : 1;
   __device__ __forceinline__ void load_columns(int begin) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < at_once; ++k) {
