@@ -16,6 +16,7 @@
 #include "driver/system/machine.hpp"
 #include "driver/system/timed.hpp"
 #include "kernels/matrix/generate.hpp"
+#include "kernels/residual_device/device_reductions.hpp"
 #include "kernels/staging/method_run.hpp"
 
 namespace gaussweep::driver {
@@ -88,6 +89,15 @@ Answer<T> invert(const RestoreJob& job, const Inputs<T>& inputs, const Parameter
   return answer;
 }
 
+/// The verdict, where the method ran: of order 16384 a CPU would take minutes.
+template <class T>
+Findings judged(Device& device, const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
+                double tolerance) {
+  if (device.backend() != Backend::cuda) return check(method, inputs, answer, tolerance);
+  Context context(device);
+  return check(method, inputs, answer, tolerance, *little_on_host(device_reductions<T>(context)));
+}
+
 template <class T>
 HostMatrix<T> transposed(const HostMatrix<T>& a) {
   HostMatrix<T> t = HostMatrix<T>::unset(a.cols, a.rows);
@@ -114,7 +124,7 @@ HostMatrix<T> multiply(const RestoreJob& job, HostMatrix<T>& a, HostMatrix<T>& b
   result.product_seconds += run.timed_run();
   Answer<T> answer = run.download();
   const double tolerance = default_tolerance(Problem::named("gemm"));
-  const Findings found = check(method, inputs, answer, tolerance);
+  const Findings found = judged(device, method, inputs, answer, tolerance);
   if (!(found.ratio <= result.product_ratio)) result.product_ratio = found.ratio;
   const Evidence evidence{Problem::named("gemm"), found.ratio, tolerance, answer.info,
                           Convergence::none,      found.flaw};
@@ -156,7 +166,7 @@ void restore_typed(const RestoreJob& job, Device& device, Device& multiplier, Re
   Answer<T> answer = invert(job, inputs, parameters, device, result);
   start = now_seconds();
   result.tolerance = default_tolerance(method.problem);
-  result.findings = check(method, inputs, answer, result.tolerance);
+  result.findings = judged(device, method, inputs, answer, result.tolerance);
   result.verify_seconds = now_seconds() - start;
   result.info = answer.info;
   const Evidence evidence{method.problem, result.findings.ratio, result.tolerance,
