@@ -1,21 +1,24 @@
 #!/usr/bin/env bash
 # compute-sanitizer over the kernels of our own methods (tests/gpu/own_orders_test.cpp), several processes at a time on one GPU.
-# Usage: tests/gpu/sanitize.sh PROGRAM OUT [--seconds S] [--jobs J]
+# Usage: tests/gpu/sanitize.sh PROGRAM OUT [--seconds S] [--jobs J] [--only REGEX]
 #   PROGRAM      the program of the GPU's tests
 #   OUT          a folder for the logs
 #   --seconds S  for how long in all (default: 500); what is missing most comes first
 #   --jobs J     processes at a time (default: half of the cores)
-# A run says one line when it ends: clean, FOUND ERRORS, "cut off" or "not started". The exit status is 0 if all were clean.
+#   --only REGEX of the runs "TOOL ORDER METHODS" those that match
+# A run says one line when it ends: clean, FOUND ERRORS, "the tool failed", "cut off" or "not started". The exit status is 0 if all were clean.
 # The vendors' kernels run, unchecked: they are not ours, and synccheck ends launches of cuBLAS's triangular solves.
 set -uo pipefail
 program=$1 out=$2
 seconds=500
 jobs=$((($(nproc) + 1) / 2))
+only=.
 shift 2
 while [ $# -gt 0 ]; do
   case $1 in
     --seconds) seconds=$2; shift ;;
     --jobs) jobs=$2; shift ;;
+    --only) only=$2; shift ;;
     *) echo "sanitize.sh: unknown option $1" >&2; exit 2 ;;
   esac
   shift
@@ -76,6 +79,10 @@ one() {
       else
         echo "$tool $order $group: FOUND: $summary"
       fi ;;
+    *) if grep -q 'Internal Sanitizer Error' "$log"; then
+        echo "$tool $order $group: the tool failed ($(grep -m1 -o 'Internal Sanitizer Error.*' "$log"))"
+        return
+      fi ;;&
     124 | 137) echo "$tool $order $group: cut off after $((SECONDS - began)) s, $tests tests passed, $(grep -cE '^========= (Error|Warning|[A-Z].*(hazard|race))' "$log") messages" ;;
     *) echo "$tool $order $group: FOUND ERRORS ($code), $tests tests passed, $summary" ;;
   esac
@@ -90,10 +97,10 @@ while read -r tool order group; do
   else
     one "$tool" "$order" "$group" | tee -a "$done_file" &
   fi
-done < <(runs | awk '!seen[$0]++')
+done < <(runs | awk '!seen[$0]++' | grep -E "$only")
 wait
 all=$(wc -l < "$done_file")
 clean=$(grep -c ': clean' "$done_file")
 echo "compute-sanitizer: $clean of $all runs clean"
-grep -hE '^=========' "$out"/*.log | grep -vE 'COMPUTE-SANITIZER|SUMMARY|^========= *$|Saved host|Host Frame|Target application' | head -40
+grep -hE '^=========' "$out"/*.log 2> /dev/null | grep -vE 'COMPUTE-SANITIZER|SUMMARY|^========= *$|Saved host|Host Frame|Target application' | head -40
 ((clean == all))
