@@ -7,7 +7,9 @@
 /// panels n / 64 + n / 32 times. Workspace: none. A pivot that is exactly 0 gives info > 0, and the answer is
 /// then not finite. n <= 512.
 
+#include "kernels/geinv/factored_columns.cuh"
 #include "kernels/getrf/panels.cuh"
+#include "kernels/getrf/small_factor.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/small_rows.hpp"
 #include "kernels/registry/method.hpp"
@@ -48,18 +50,32 @@ __global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T*
   if (threadIdx.x == 0) info[s] = found;
 }
 
+/// In double: LU, and columns of the inverse from it.
+void invert_by_columns(Context& context, Operands<double>& op, const Parameters& parameters) {
+  const Shape& shape = op.shape;
+  int* const rows = op.workspace.take<int>(shape.n * shape.batch);
+  small::factor(context, op, {nullptr, rows}, parameters);
+  context.stage("invert");
+  columns::launch(context, {static_cast<int>(shape.n), op.a.data, rows, op.x.data}, shape.batch);
+}
+
 }  // namespace
 
 template <class T>
 void geinv_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
+  if constexpr (sizeof(T) == 8) {
+    if (batched::inverts_by_columns(shape.n, parameters)) return invert_by_columns(context, op, parameters);
+  }
   context.stage("invert");
-  if (batched::is_by_panels(shape.n, parameters, batched::most_inverted)) {
-    return panels::for_rows<T, false>(shape.n, [&](auto share) {
-      using S = decltype(share);
-      simt::launch(context, invert_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)), dim3(S::threads),
-                   0, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
-    });
+  if constexpr (sizeof(T) == 4) {
+    if (batched::is_by_panels(shape.n, parameters, batched::most_inverted)) {
+      return panels::for_rows<T, false>(shape.n, [&](auto share) {
+        using S = decltype(share);
+        simt::launch(context, invert_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)), dim3(S::threads),
+                     0, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
+      });
+    }
   }
   small::for_order<T, 1, false, batched::most_inverted>(shape.n, [&](auto share) {
     using S = decltype(share);

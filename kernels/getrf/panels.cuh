@@ -141,8 +141,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// Moves the rows of L and U to their places; pivots as LAPACK's, but from 0.
-  __device__ void exchange(int* pivots) {
+  /// Moves the rows of L and U to their places.
+  __device__ void exchange() {
     GAUSSWEEP_ROLLED
     for (int first = 0; first < n_; first += width) {
       T a[elements];
@@ -155,8 +155,17 @@ class Panels : PanelRows<T, S, Symmetric> {
           },
           a);
     }
+  }
+  /// As LAPACK's, but from 0.
+  __device__ void store_pivots(int* pivots) const {
     for_rows([&](int e) {
       if (row(e) < n_) pivots[row(e)] = desk_.pivots[row(e)];
+    });
+  }
+  /// The row that each step took.
+  __device__ void store_order(int* rows) const {
+    for_rows([&](int e) {
+      if (row(e) < n_) rows[step_[e]] = row(e);
     });
   }
 

@@ -138,6 +138,10 @@ class Rows {
     wait_for_group<S>();
     if (pivots != nullptr && row_ < n && part_ == 0) pivots[row_] = desk_.taken[row_];
   }
+  /// The row that each step took.
+  __device__ void store_order(int* rows, int n) const {
+    if (row_ < n && step_ >= 0 && step_ < n && part_ == 0) rows[step_] = row_;
+  }
   /// The triangle of the Cholesky factor that lies in the row. @pre the system is symmetric
   __device__ void store_cholesky(const System<T>& to, Uplo uplo) {
     GAUSSWEEP_UNROLL

@@ -31,6 +31,10 @@ inline bool is_by_panels(std::int64_t n, const Parameters& parameters, std::int6
   const std::string& kernel = parameters.choice("kernel");
   return kernel == "auto" ? n > last : kernel == "panels";
 }
+/// Whether an inverse in double comes from LU, column by column (geinv/factored_columns.cuh).
+inline bool inverts_by_columns(std::int64_t n, const Parameters& parameters) {
+  return is_by_panels(n, parameters, 16);
+}
 /// Of LU, as measured on an H200 (docs/performance.md). Rows take four right-hand sides at a time, and factor
 /// A for each four.
 constexpr std::int64_t rows_to(std::size_t element, std::int64_t nrhs = 1) {

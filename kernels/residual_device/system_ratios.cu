@@ -93,29 +93,58 @@ __device__ __forceinline__ double largest_of_all(Board<Lanes>& board, double val
   return together<Lanes>(board, largest_of_warp<Lanes>(value), false);
 }
 
+/// data[offset] where it counts, else 0. It loads in any case: loads under conditions wait for each other.
+template <class T>
+__device__ __forceinline__ T loaded(const T* data, std::int64_t offset, bool counts) {
+  const T value = data[counts ? offset : 0];
+  return counts ? value : T(0);
+}
+/// What a lane loads before it uses the first of it.
+constexpr int ahead = 8;
+
+/// visit(c, size) for all elements of `ahead` columns of the warp, c the column of these; then at_end().
+template <int Lanes, class T, class Visit, class AtEnd>
+__device__ __forceinline__ void for_sizes(const Elements<T>& m, Visit&& visit, AtEnd&& at_end) {
+  for (std::int64_t j = Team<Lanes>::warp() * ahead; j < m.cols; j += Team<Lanes>::warps() * ahead) {
+    GAUSSWEEP_ROLLED
+    for (std::int64_t i = Team<Lanes>::lane(); i < m.rows; i += Lanes) {
+      T elements[ahead];
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < ahead; ++c)
+        elements[c] = loaded(m.data, i * m.down + (j + c) * m.across, counts(m, i, j + c));
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < ahead; ++c) visit(c, fabs(static_cast<double>(elements[c])));
+    }
+    at_end();
+  }
+}
+
 /// The largest size of the elements that count, NaN where one is none.
 template <int Lanes, class T>
 __device__ double largest_element(Board<Lanes>& board, const Elements<T>& m) {
   double most = 0;
-  for (std::int64_t j = Team<Lanes>::warp(); j < m.cols; j += Team<Lanes>::warps()) {
-    for (std::int64_t i = Team<Lanes>::lane(); i < m.rows; i += Lanes) {
-      const double size = fabs(element(m, i, j));
-      if (!(size <= most)) most = size;
-      if (most != most) break;
-    }
-  }
+  for_sizes<Lanes>(
+      m,
+      [&](int, double size) {
+        if (!(size <= most)) most = most != most ? most : size;
+      },
+      [] {});
   return largest_of_all<Lanes>(board, most);
 }
 
 /// The largest sum of sizes of a column, or of a row.
 template <int Lanes, class T>
 __device__ double largest_column_sum(Board<Lanes>& board, const Elements<T>& m) {
-  double most = 0;
-  for (std::int64_t j = Team<Lanes>::warp(); j < m.cols; j += Team<Lanes>::warps()) {
-    double sum = 0;
-    for (std::int64_t i = Team<Lanes>::lane(); i < m.rows; i += Lanes) sum += fabs(element(m, i, j));
-    most = max(most, sum_of_warp<Lanes>(sum));
-  }
+  double most = 0, sums[ahead] = {};
+  for_sizes<Lanes>(
+      m, [&](int c, double size) { sums[c] += size; },
+      [&] {
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < ahead; ++c) {
+          most = max(most, sum_of_warp<Lanes>(sums[c]));
+          sums[c] = 0;
+        }
+      });
   return together<Lanes>(board, most, false);
 }
 /// @param mirrored the triangle stands for the symmetric matrix
@@ -124,9 +153,18 @@ __device__ double largest_row_sum(Board<Lanes>& board, const Elements<T>& m, boo
   double most = 0;
   for (std::int64_t i = Team<Lanes>::thread(); i < m.rows; i += Team<Lanes>::threads()) {
     double sum = 0;
-    for (std::int64_t j = 0; j < m.cols; ++j) {
-      const bool swapped = mirrored && !counts(m, i, j);
-      sum += fabs(swapped ? element(m, j, i) : element(m, i, j));
+    GAUSSWEEP_ROLLED
+    for (std::int64_t first = 0; first < m.cols; first += ahead) {
+      T elements[ahead];
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < ahead; ++c) {
+        const std::int64_t j = first + c;
+        const bool swapped = mirrored && !counts(m, i, j);
+        const std::int64_t row = swapped ? j : i, col = swapped ? i : j;
+        elements[c] = loaded(m.data, row * m.down + col * m.across, counts(m, row, col));
+      }
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < ahead; ++c) sum += fabs(static_cast<double>(elements[c]));
     }
     most = max(most, sum);
   }
@@ -177,7 +215,6 @@ struct Residual {
 template <int Lanes, int Columns, class T>
 __device__ double ratio_of(Board<Lanes>& board, const Residual<T>& r) {
   using Own = Team<Lanes>;
-  constexpr int ahead = 8;
   const bool adds = r.measure == Measure::squares;
   const int left_unit = r.left.unit_diagonal ? 1 : 0, right_unit = r.right.unit_diagonal ? 1 : 0;
   double(*const right)[most_columns] = board.right[Own::warp()];
@@ -198,25 +235,37 @@ __device__ double ratio_of(Board<Lanes>& board, const Residual<T>& r) {
       if (r.left.part == Part::upper) begin = i0;
       if (r.right.part == Part::upper) end = min(end, j0 + Columns);
       if (r.right.part == Part::lower) begin = max(begin, j0);
-      const T* const left = r.left.data + i * r.left.down;
+      // Of these each lane takes all; a lane beyond the last row does as that.
+      const std::int64_t all_from = r.left.part == Part::upper ? i0 + Lanes - 1 + left_unit : 0;
+      const std::int64_t all_to = r.left.part == Part::lower ? i0 + 1 - left_unit : r.left.cols;
+      const T* const left = r.left.data + min(i, r.left.rows - 1) * r.left.down;
       Sum<T> sums[Columns];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) sums[c].high = r.bias;
       GAUSSWEEP_ROLLED
       for (std::int64_t k0 = begin; k0 < end; k0 += Lanes) {
         const std::int64_t own = k0 + Own::lane();
+        T of_right[Columns];
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < Columns; ++c) {
+          const bool is_term = counts(r.right, own, j0 + c) && !(right_unit != 0 && own == j0 + c);
+          of_right[c] = loaded(r.right.data, own * r.right.down + (j0 + c) * r.right.across, is_term);
+        }
         __syncwarp(Own::mask());
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < Columns; ++c)
-          right[Own::lane()][c] = right_unit != 0 && own == j0 + c ? 0 : element(r.right, own, j0 + c);
+        for (int c = 0; c < Columns; ++c) right[Own::lane()][c] = of_right[c];
         __syncwarp(Own::mask());
         GAUSSWEEP_ROLLED
         for (int first = 0; first < Lanes && k0 + first < end; first += ahead) {
+          const std::int64_t k = k0 + first;
           T elements[ahead];
-          GAUSSWEEP_UNROLL
-          for (int u = 0; u < ahead; ++u) {
-            const std::int64_t k = k0 + first + u;
-            elements[u] = k >= row_begin && k < row_end ? left[k * r.left.across] : T(0);
+          if (k >= all_from && k + ahead <= all_to) {
+            GAUSSWEEP_UNROLL
+            for (int u = 0; u < ahead; ++u) elements[u] = left[(k + u) * r.left.across];
+          } else {
+            GAUSSWEEP_UNROLL
+            for (int u = 0; u < ahead; ++u)
+              elements[u] = loaded(left, (k + u) * r.left.across, k + u >= row_begin && k + u < row_end);
           }
           GAUSSWEEP_UNROLL
           for (int u = 0; u < ahead; ++u) {
