@@ -1,11 +1,13 @@
-/// geinv/batched: the inverses of many small matrices in one launch.
+/// geinv/batched: the inverses of many small matrices.
 ///
-/// Source: gaussweep. Each matrix is a group of threads' with a row each in registers (getrf/small_rows.cuh):
-/// LU with partial pivoting and both substitutions of the identity, L^-1 in the place of L. From order 65 on
-/// it is a block's in panels of 32 columns (getrf/panels.cuh). Layout: column-major, matrices side by side;
-/// by panels L and U take the place of A. Cost: 2 n^3 operations a matrix; A is read and written once, by
-/// panels n / 64 + n / 32 times. Workspace: none. A pivot that is exactly 0 gives info > 0, and the answer is
-/// then not finite. n <= 512.
+/// Source: gaussweep. To order 16 each matrix is a group of threads' with a row each in registers
+/// (getrf/small_rows.cuh), in one launch: LU with partial pivoting and both substitutions of the identity,
+/// L^-1 in the place of L. Beyond it in double is getrf/batched, which overwrites A, and a second launch in
+/// which warps substitute a few columns each (factored_columns.cuh). In float it is rows to order 64, beyond
+/// it a block's panels of 32 columns (getrf/panels.cuh), where L and U take the place of A. Layout:
+/// column-major, matrices side by side. Cost: 2 n^3 operations a matrix; A is read and written once, in
+/// double twice. Workspace: in double an index a row. A pivot that is exactly 0 gives info > 0, and the
+/// answer is then not finite. n <= 512.
 
 #include "kernels/geinv/factored_columns.cuh"
 #include "kernels/getrf/panels.cuh"

@@ -110,7 +110,7 @@ Method lapack() {
 Method batched() {
   Method method = geinv_method(
       "batched",
-      "Gauss-Jordan elimination of many small matrices, or LU, rows or panels of them in registers",
+      "LU of many small matrices, and both substitutions of the identity, rows, panels or columns in registers",
       "gaussweep");
   method.answer = AnswerIn::x;
   method.parameters = batched::parameters();

@@ -100,27 +100,23 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// X = A^-1 B for any number of columns, after factor(); b null: the identity, whose columns then come in
-  /// the order in which steps took their rows, so that each begins with zeros.
+  /// X = A^-1 B for any number of columns, after factor(); b null: the identity.
   __device__ void solve(const T* b, T* x, int columns) {
     if (Symmetric && tensor) take_triangles();
-    for_rows([&](int e) {
-      if (b == nullptr && row(e) < n_) desk_.pivots[step_[e]] = row(e);
-    });
     GAUSSWEEP_ROLLED
     for (int first = 0; first < columns; first += width) {
       T a[elements];
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& one) {
-            one = !inside ? T(0) : b != nullptr ? b[at(row(e), c)] : T(step_[e] == c ? 1 : 0);
+            one = !inside ? T(0) : b != nullptr ? b[at(row(e), c)] : T(row(e) == c ? 1 : 0);
           },
           a);
-      substitute_down(b != nullptr ? 0 : first, a);
+      substitute_down(a);
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& one) {
-            if (inside) x[at(row(e), b != nullptr ? c : desk_.pivots[c])] = one;
+            if (inside) x[at(row(e), c)] = one;
           },
           a);
     }
@@ -179,7 +175,7 @@ class Panels : PanelRows<T, S, Symmetric> {
 
   /// What steps [0, steps) subtract from the row.
   __device__ void eliminate(int steps, T (&a)[elements]) {
-    if constexpr (tensor) return sweep<true>(0, steps, a);
+    if constexpr (tensor) return sweep<true>(steps, a);
     T next[group];
     fetch(0, steps, next);
     wait();
@@ -380,20 +376,18 @@ class Panels : PanelRows<T, S, Symmetric> {
     if (Symmetric) invert_square(square_of(row()));
   }
 
-  /// L y = a, or L^T x = a, U x = a, of the steps from `begin` to before `steps`. Of LU eight
-  /// steps are substituted: their inverse may be large, so that its rows' errors would be, and differ from
-  /// row to row.
-  /// @pre begin is a multiple of eight; 0 on the way up
+  /// L y = a, or L^T x = a, U x = a, of the first `steps`. Of LU eight steps are substituted: their inverse
+  /// may be large, so that its rows' errors would be, and differ from row to row.
   template <bool Forward>
-  __device__ void sweep(int begin, int steps, T (&a)[elements]) {
+  __device__ void sweep(int steps, T (&a)[elements]) {
     constexpr int part = width / 4;
     const bool by_rows = Symmetric && (system_.uplo == Uplo::upper) == Forward;
     const Fetch fetch(system_.a, n_, n_, min(steps, n_), by_rows);
-    const int groups = (steps - begin + eight - 1) / eight, t = lane() % 4;
+    const int groups = (steps + eight - 1) / eight, t = lane() % 4;
     int step_of[Each][4];
     Left<Each> left;
     const auto first_of = [&](int turn) {
-      return Forward ? begin + eight * turn : eight * (groups - 1 - turn);
+      return eight * (Forward ? turn : groups - 1 - turn);
     };
     for_rows([&](int e) {
       GAUSSWEEP_UNROLL
@@ -442,9 +436,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     panels::turn<Each>(a);
   }
 
-  /// @param begin before this step all of `a` is 0
-  __device__ void substitute_down(int begin, T (&a)[elements]) {
-    if constexpr (tensor) return sweep<true>(begin, n_, a);
+  __device__ void substitute_down(T (&a)[elements]) {
+    if constexpr (tensor) return sweep<true>(n_, a);
     if (Symmetric) {
       substitute<true>(a);
     } else {
@@ -452,7 +445,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
   __device__ void substitute_up(T (&a)[elements]) {
-    if constexpr (tensor) return sweep<false>(0, n_, a);
+    if constexpr (tensor) return sweep<false>(n_, a);
     substitute<false>(a);
   }
 
