@@ -5,8 +5,9 @@
 /// U come in squares of 32 x 32 elements into shared memory, for all warps of a block. Products of tiles of
 /// 8 x 8 are those of triangle_tiles.cuh, transposed: rows of A and D are columns of X. So thread t of quad g
 /// has of tile i the rows 8i + 2t and 8i + 2t + 1 of column g, and what it finished is what it needs as A: it
-/// keeps that in a place of its own, and no other thread reads it. Tiles on the diagonal are substituted row
-/// by row, as their inverses would have an error of their condition.
+/// keeps that in a place of its own, and no other thread reads it. Tiles on the diagonal are multiplied by
+/// their inverses. That of U may be large: what it leaves is multiplied once more, so that the error is that of
+/// a substitution.
 
 #include <cmath>
 #include <cstdint>
@@ -23,6 +24,7 @@ constexpr int side = tile * tiles;  ///< of a square
 /// Between columns of a square: no two lanes that load a part of a tile meet in a bank.
 constexpr int pitch = lu::triangle_stride;
 constexpr int square_size = side * pitch;
+constexpr int pairs = side / 2;  ///< of a column of it
 
 /// A warp has so many sets of eight columns, a block so many warps, and `Ahead` squares are on their way
 /// while one is in use.
@@ -31,11 +33,11 @@ struct Share {
   static constexpr int sets = Sets, warps = Warps, ahead = Ahead, threads = 32 * Warps;
   static constexpr int columns = tile * Sets * Warps;
   static_assert(Sets == 1 || Sets % 2 == 0, "products of 16 rows have two sets");
-  static_assert(side * side / 2 % threads == 0, "threads have as many pairs of a square");
+  static_assert(side * pairs % threads == 0, "threads have as many pairs of a square");
 
   static std::size_t shared_bytes(int n) {
     const int squares = (n + side - 1) / side, kept = squares > 1 ? squares * side * columns : 0;
-    return static_cast<std::size_t>((Ahead + 1) * square_size + kept) * sizeof(double);
+    return static_cast<std::size_t>((Ahead + 1) * square_size + 2 * lu::inverses_size + kept) * sizeof(double);
   }
 };
 
@@ -138,18 +140,18 @@ class Columns {
       double* const to = shared_ + turn * square_size;
       const int i0 = side * at.i(), j0 = side * at.j();
       const double* const from = factors_ + i0 + j0 * n_;
-      const bool inside = packed_ && i0 + side <= n_ && j0 + side <= n_;
-      GAUSSWEEP_UNROLL
-      for (int p = 0; p < side * side / 2; p += S::threads) {
-        const int pair = p + static_cast<int>(threadIdx.x), i = pair % (side / 2) * 2, j = pair / (side / 2);
-        double* const both = to + i + j * pitch;
-        if (inside || (packed_ && i0 + i < n_ && j0 + j < n_)) {
-          copy_two(both, from + i + j * n_);
-        } else {
+      const int i = static_cast<int>(threadIdx.x) % pairs * 2, j = static_cast<int>(threadIdx.x) / pairs;
+      constexpr int step = S::threads / pairs;  // columns
+      if (packed_ && i0 + side <= n_ && j0 + side <= n_) {
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < side; c += step) copy_two(to + i + (j + c) * pitch, from + i + (j + c) * n_);
+      } else {
+        GAUSSWEEP_ROLLED
+        for (int c = j; c < side; c += step) {
           GAUSSWEEP_UNROLL
           for (int q = 0; q < 2; ++q) {
-            const bool is_one = i0 + i + q == j0 + j;
-            both[q] = i0 + i + q < n_ && j0 + j < n_ ? from[i + q + j * n_] : is_one ? 1.0 : 0.0;
+            const bool is_inside = i0 + i + q < n_ && j0 + c < n_, is_one = i0 + i + q == j0 + c;
+            to[i + q + c * pitch] = is_inside ? from[i + q + c * n_] : is_one ? 1.0 : 0.0;
           }
         }
       }
@@ -162,8 +164,13 @@ class Columns {
     const bool is_diagonal = now.i() == now.j();
     if (now.begins_row()) begin_row(now);
     if (!is_diagonal) return subtract(now, square);
+    const bool is_up = !now.is_down() || now.is_last_row();
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    if (now.is_down() && warp == 0) lu::invert_diagonal_tiles(square, inverses(false));
+    if (is_up && warp == S::warps - 1) invert_upper_tiles(square, inverses(true));
+    __syncthreads();
     if (now.is_down()) substitute_down(now.i(), square);
-    if (!now.is_down() || now.is_last_row()) substitute_up(now.i(), square);
+    if (is_up) substitute_up(now.i(), square);
     if (squares_ > 1) keep(now.i());
   }
 
@@ -193,9 +200,13 @@ class Columns {
       }
     }
   }
+  /// Of the tiles on the diagonal, as lu::invert_diagonal_tiles leaves them.
+  __device__ __forceinline__ double* inverses(bool upper) const {
+    return shared_ + (S::ahead + 1) * square_size + (upper ? lu::inverses_size : 0);
+  }
   /// Where the thread keeps minus what it has of a tile.
   __device__ __forceinline__ double* kept(int of_tile, int s) const {
-    return shared_ + (S::ahead + 1) * square_size +
+    return inverses(true) + lu::inverses_size +
            ((of_tile * S::sets + s) * S::threads + static_cast<int>(threadIdx.x)) * 2;
   }
   __device__ void keep(int square) {
@@ -207,23 +218,33 @@ class Columns {
     }
   }
 
-  /// a of tile i += minus X of the tile that the columns `k` of the square multiply.
-  __device__ __forceinline__ void multiply(const double* square, int i, int k, const double (&minus)[2 * S::sets]) {
-    const double* const of_tile = square + (tile * k + 2 * t()) * pitch + tile * i + g();
-    const double factor[2] = {of_tile[0], of_tile[pitch]};
+  using Part = double[2 * S::sets];  ///< of a tile
+  /// d += a B, B 8 x 8 of which the thread has `b`, transposed.
+  static __device__ __forceinline__ void multiply(Part& d, const Part& a, const double (&b)[2]) {
     if constexpr (S::sets == 1) {
       GAUSSWEEP_UNROLL
-      for (int h = 0; h < 2; ++h) lu::multiply_8x8(a_[i], minus[h], factor[h]);
+      for (int h = 0; h < 2; ++h) lu::multiply_8x8(d, a[h], b[h]);
     } else {
       GAUSSWEEP_UNROLL
       for (int s = 0; s < 2 * S::sets; s += 4) {
-        double d[4] = {a_[i][s], a_[i][s + 1], a_[i][s + 2], a_[i][s + 3]};
-        const double two[4] = {minus[s], minus[s + 2], minus[s + 1], minus[s + 3]};
-        lu::multiply_16x8(d, two, factor);
+        double sum[4] = {d[s], d[s + 1], d[s + 2], d[s + 3]};
+        const double two[4] = {a[s], a[s + 2], a[s + 1], a[s + 3]};
+        lu::multiply_16x8(sum, two, b);
         GAUSSWEEP_UNROLL
-        for (int e = 0; e < 4; ++e) a_[i][s + e] = d[e];
+        for (int e = 0; e < 4; ++e) d[s + e] = sum[e];
       }
     }
+  }
+  /// What the thread needs of a tile whose columns are `apart`.
+  static __device__ __forceinline__ void take_tile(const double* of_tile, int apart, double (&b)[2]) {
+    GAUSSWEEP_UNROLL
+    for (int h = 0; h < 2; ++h) b[h] = of_tile[(2 * t() + h) * apart + g()];
+  }
+  /// Rows of tile i lose what columns of tile k have in the square; minus: of X.
+  __device__ __forceinline__ void subtract_tile(const double* square, int i, int k, const Part& minus) {
+    double b[2];
+    take_tile(square + tile * k * pitch + tile * i, pitch, b);
+    multiply(a_[i], minus, b);
   }
   /// What a square beside the diagonal subtracts.
   __device__ void subtract(const Walk& now, const double* square) {
@@ -231,39 +252,35 @@ class Columns {
     for (int k = 0; k < tiles; ++k) {
       const int of_tile = tiles * now.j() + k;
       if (!is_inside(of_tile) || (now.is_down() && !counts(of_tile))) continue;
-      double minus[2 * S::sets];
+      Part minus;
       GAUSSWEEP_UNROLL
       for (int s = 0; s < S::sets; ++s) lu::load_two(kept(of_tile, s), minus[2 * s], minus[2 * s + 1]);
       GAUSSWEEP_UNROLL
       for (int i = 0; i < tiles; ++i) {
-        if (is_inside(tiles * now.i() + i)) multiply(square, i, k, minus);
+        if (is_inside(tiles * now.i() + i)) subtract_tile(square, i, k, minus);
       }
     }
   }
-  __device__ __forceinline__ void take_minus(int i, double (&minus)[2 * S::sets]) const {
+  /// The inverses of the tiles of U, by one warp: a lane has a column.
+  static __device__ __forceinline__ void invert_upper_tiles(const double* square, double* to) {
+    const int column = lane() % tile;
+    const double* const of_tile = square + lane() / tile * tile * (pitch + 1);
+    const double of_pivot = 1.0 / square[lane() * (pitch + 1)];
+    double y[tile];
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < 2 * S::sets; ++e) minus[e] = -a_[i][e];
-  }
-  /// Rows 2m and 2m + 1 of a tile, from the thread of the quad that has them.
-  __device__ __forceinline__ void hand_out(int i, int m, double (&x)[2 * S::sets]) const {
+    for (int r = 0; r < tile; ++r) y[r] = r == column ? 1.0 : 0.0;
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < 2 * S::sets; ++e) x[e] = __shfl_sync(0xffffffffu, a_[i][e], lane() / 4 * 4 + m);
-  }
-  /// The thread's rows of tile i lose x times columns 2m and 2m + 1 of a tile on the diagonal.
-  __device__ __forceinline__ void subtract_pair(const double* of_tile, bool changes, int i, int m,
-                                                const double (&x)[2 * S::sets]) {
-    double first[2], second[2];  // columns
-    lu::load_two(of_tile + 2 * m * pitch + 2 * t(), first[0], first[1]);
-    lu::load_two(of_tile + (2 * m + 1) * pitch + 2 * t(), second[0], second[1]);
-    GAUSSWEEP_UNROLL
-    for (int q = 0; q < 2; ++q) {
-      const double of_first = changes ? -first[q] : 0.0, of_second = changes ? -second[q] : 0.0;
+    for (int k = tile - 1; k >= 0; --k) {
+      y[k] *= __shfl_sync(0xffffffffu, of_pivot, lane() / tile * tile + k);
       GAUSSWEEP_UNROLL
-      for (int s = 0; s < S::sets; ++s) {
-        double& own = a_[i][2 * s + q];
-        own = std::fma(of_second, x[2 * s + 1], std::fma(of_first, x[2 * s], own));
-      }
+      for (int r = 0; r < k; ++r) y[r] = std::fma(-of_tile[k * pitch + r], y[k], y[r]);
     }
+    GAUSSWEEP_UNROLL
+    for (int r = 0; r < tile; ++r) to[lane() * lu::inverse_stride + r] = y[r];
+  }
+  static __device__ __forceinline__ void negate(const Part& x, Part& minus) {
+    GAUSSWEEP_UNROLL
+    for (int e = 0; e < 2 * S::sets; ++e) minus[e] = -x[e];
   }
 
   /// L of a square on the diagonal.
@@ -272,63 +289,40 @@ class Columns {
     for (int i = 0; i < tiles; ++i) {
       const int of_row = tiles * square_row + i;
       if (!is_inside(of_row) || !counts(of_row)) continue;
-      const double* const of_tile = square + tile * i * (pitch + 1);
-      const double below = of_tile[2 * t() * pitch + 2 * t() + 1];
+      double inverse[2];
+      take_tile(inverses(false) + tile * i * lu::inverse_stride, lu::inverse_stride, inverse);
+      Part x = {}, minus;
+      multiply(x, a_[i], inverse);
       GAUSSWEEP_UNROLL
-      for (int m = 0; m < 4; ++m) {
-        const double own = t() == m ? -below : 0.0;
-        GAUSSWEEP_UNROLL
-        for (int s = 0; s < S::sets; ++s) a_[i][2 * s + 1] = std::fma(own, a_[i][2 * s], a_[i][2 * s + 1]);
-        if (m == 3) break;
-        double x[2 * S::sets];
-        hand_out(i, m, x);
-        subtract_pair(of_tile, t() > m, i, m, x);
-      }
-      double minus[2 * S::sets];
-      take_minus(i, minus);
+      for (int e = 0; e < 2 * S::sets; ++e) a_[i][e] = x[e];
+      negate(x, minus);
       GAUSSWEEP_UNROLL
-      for (int below_it = i + 1; below_it < tiles; ++below_it) {
-        if (is_inside(tiles * square_row + below_it)) multiply(square, below_it, i, minus);
+      for (int later = i + 1; later < tiles; ++later) {
+        if (is_inside(tiles * square_row + later)) subtract_tile(square, later, i, minus);
       }
     }
   }
   /// U of a square on the diagonal. What is finished goes to X.
   __device__ void substitute_up(int square_row, const double* square) {
-    const double of_lane = 1.0 / square[lane() * (pitch + 1)];
-    const bool divides = __any_sync(0xffffffffu, of_lane - of_lane != 0.0 ? 1 : 0) != 0;
     GAUSSWEEP_UNROLL
     for (int i = tiles - 1; i >= 0; --i) {
       if (!is_inside(tiles * square_row + i)) continue;
-      const double* const of_tile = square + tile * i * (pitch + 1);
-      const double* const own_pivot = of_tile + 2 * t() * (pitch + 1);
-      const double above = own_pivot[pitch];
-      double inverse[2];
+      double inverse[2], own[2];
+      take_tile(inverses(true) + tile * i * lu::inverse_stride, lu::inverse_stride, inverse);
+      take_tile(square + tile * i * (pitch + 1), pitch, own);
       GAUSSWEEP_UNROLL
-      for (int q = 0; q < 2; ++q) inverse[q] = __shfl_sync(0xffffffffu, of_lane, tile * i + 2 * t() + q);
+      for (int h = 0; h < 2; ++h) own[h] = g() <= 2 * t() + h ? own[h] : 0.0;  // L is in its place
+      Part x = {}, minus;
+      multiply(x, a_[i], inverse);
+      negate(x, minus);
+      multiply(a_[i], minus, own);
+      multiply(x, a_[i], inverse);
       GAUSSWEEP_UNROLL
-      for (int m = 3; m >= 0; --m) {
-        const bool is_turn = t() == m;
-        GAUSSWEEP_UNROLL
-        for (int s = 0; s < S::sets; ++s) {
-          double* const own = a_[i] + 2 * s;
-          double second = own[1] * inverse[1];
-          if (divides) second = own[1] / own_pivot[pitch + 1];
-          const double rest = std::fma(-above, second, own[0]);
-          double first = rest * inverse[0];
-          if (divides) first = rest / own_pivot[0];
-          own[0] = is_turn ? first : own[0];
-          own[1] = is_turn ? second : own[1];
-        }
-        if (m == 0) break;
-        double x[2 * S::sets];
-        hand_out(i, m, x);
-        subtract_pair(of_tile, t() < m, i, m, x);
-      }
+      for (int e = 0; e < 2 * S::sets; ++e) a_[i][e] = x[e];
       store(tiles * square_row + i, i);
-      double minus[2 * S::sets];
-      take_minus(i, minus);
+      negate(x, minus);
       GAUSSWEEP_UNROLL
-      for (int above_it = 0; above_it < i; ++above_it) multiply(square, above_it, i, minus);
+      for (int earlier = 0; earlier < i; ++earlier) subtract_tile(square, earlier, i, minus);
     }
   }
   __device__ __forceinline__ void store(int of_tile, int i) const {
@@ -355,7 +349,7 @@ class Columns {
   double* shared_;
   bool packed_;
   int of_column_[S::sets];  ///< of X, or -1
-  double a_[tiles][2 * S::sets];
+  Part a_[tiles];
 };
 
 /// A system's blocks are neighbours, which find its factors in the cache.
@@ -378,14 +372,15 @@ bool fits(Context& context, const Batch& batch, std::int64_t systems, bool wante
 }
 inline void launch(Context& context, const Batch& batch, std::int64_t systems) {
   const char* const asked = std::getenv("COLUMNS");  // EXPERIMENT
-  const char want = asked != nullptr ? asked[0] : batch.n <= 32 ? 'c' : batch.n <= 128 ? 'a' : 'b';
-  if (fits<Share<2, 4, 2>>(context, batch, systems, want == 'a')) return;
-  if (fits<Share<2, 2, 2>>(context, batch, systems, want == 'b')) return;
+  const int n = batch.n;
+  const char want = asked != nullptr ? asked[0] : n <= 32 ? 'c' : n <= 64 ? 'h' : n <= 256 ? 'g' : 'e';
+  if (fits<Share<2, 4, 1>>(context, batch, systems, want == 'a')) return;
+  if (fits<Share<2, 4, 0>>(context, batch, systems, want == 'b')) return;
   if (fits<Share<2, 2, 0>>(context, batch, systems, want == 'c')) return;
-  if (fits<Share<4, 1, 0>>(context, batch, systems, want == 'd')) return;
   if (fits<Share<1, 4, 2>>(context, batch, systems, want == 'e')) return;
-  if (fits<Share<1, 8, 2>>(context, batch, systems, want == 'f')) return;
+  if (fits<Share<1, 8, 1>>(context, batch, systems, want == 'f')) return;
   if (fits<Share<1, 4, 0>>(context, batch, systems, want == 'g')) return;
+  if (fits<Share<1, 8, 0>>(context, batch, systems, want == 'h')) return;
   if (fits<Share<1, 4, 2>>(context, batch, systems)) return;
   if (fits<Share<1, 1, 2>>(context, batch, systems)) return;
   fits<Share<1, 1, 0>>(context, batch, systems);
