@@ -1,6 +1,8 @@
 #include "kernels/check/judges.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
 namespace gaussweep::judges {
 namespace {
@@ -17,6 +19,21 @@ constexpr double terms_for_sharpness = 1 << 22;
 constexpr double sharpness = 1e-3;
 
 }  // namespace
+
+/// Whether the columns beyond the `most` with the largest bounds leave the ratio less sharp than wanted, were
+/// these exact: then none need be.
+bool stays_blunt(const std::vector<Estimate>& estimates, double most) {
+  if (most >= static_cast<double>(estimates.size())) return false;
+  std::vector<double> uppers;
+  double value = 0;
+  for (const Estimate& estimate : estimates) {
+    uppers.push_back(estimate.upper());
+    value = std::max(value, estimate.value);
+  }
+  const auto next = uppers.begin() + static_cast<std::ptrdiff_t>(most);
+  std::nth_element(uppers.begin(), next, uppers.end(), std::greater<>());
+  return *next - value > sharpness * std::max(1.0, *next);
+}
 
 bool is_open(double lower, double upper, double tolerance) {
   const auto lies_between = [&](double limit) { return lower <= limit && limit < upper; };
@@ -37,6 +54,7 @@ Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, con
     estimates.push_back({(columns[j].value / whole).value(), (columns[j].bound / whole).value()});
   }
   const double cost = static_cast<double>(factors.rows()) * static_cast<double>(factors.terms());
+  const bool is_blunt = stays_blunt(estimates, terms_for_sharpness / cost);
   double spent = 0;
   double upper = 0;
   while (true) {
@@ -49,7 +67,7 @@ Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, con
     if (worst->bound == 0) break;
     const bool open = is_open(lower, upper, tolerance);
     const bool sharp = upper - lower <= sharpness * std::max(1.0, upper);
-    if (!open && (sharp || spent + cost > terms_for_sharpness)) break;
+    if (!open && (sharp || is_blunt || spent + cost > terms_for_sharpness)) break;
     const auto j = static_cast<std::size_t>(worst - estimates.begin());
     columns[j].value = exact_column(factors, target, measure, static_cast<std::int64_t>(j));
     *worst = {(columns[j].value / (scale(j).held * held_factor)).value(), 0};
