@@ -11,7 +11,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 
 #include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/simt/simt.hpp"
@@ -361,29 +360,23 @@ __global__ void __launch_bounds__(S::threads) invert_columns(Batch batch) {
   Columns<S>(batch, system, first).invert();
 }
 
+/// Launches where a block's memory is enough.
 template <class S>
-bool fits(Context& context, const Batch& batch, std::int64_t systems, bool wanted = true) {
+bool try_launch(Context& context, const Batch& batch, std::int64_t systems) {
   const std::size_t bytes = S::shared_bytes(batch.n);
-  if (!wanted || bytes > simt::max_shared_bytes(context)) return false;
+  if (bytes > simt::max_shared_bytes(context)) return false;
   const std::int64_t blocks = systems * ((batch.n + S::columns - 1) / S::columns);
   simt::launch(context, invert_columns<S>, dim3(static_cast<unsigned>(blocks)), dim3(S::threads), bytes,
                batch);
   return true;
 }
+/// As measured (docs/notebook/batches.md); the last two for GPUs with less shared memory.
 inline void launch(Context& context, const Batch& batch, std::int64_t systems) {
-  const char* const asked = std::getenv("COLUMNS");  // EXPERIMENT
-  const int n = batch.n;
-  const char want = asked != nullptr ? asked[0] : n <= 32 ? 'c' : n <= 64 ? 'h' : n <= 256 ? 'g' : 'e';
-  if (fits<Share<2, 4, 1>>(context, batch, systems, want == 'a')) return;
-  if (fits<Share<2, 4, 0>>(context, batch, systems, want == 'b')) return;
-  if (fits<Share<2, 2, 0>>(context, batch, systems, want == 'c')) return;
-  if (fits<Share<1, 4, 2>>(context, batch, systems, want == 'e')) return;
-  if (fits<Share<1, 8, 1>>(context, batch, systems, want == 'f')) return;
-  if (fits<Share<1, 4, 0>>(context, batch, systems, want == 'g')) return;
-  if (fits<Share<1, 8, 0>>(context, batch, systems, want == 'h')) return;
-  if (fits<Share<1, 4, 2>>(context, batch, systems)) return;
-  if (fits<Share<1, 1, 2>>(context, batch, systems)) return;
-  fits<Share<1, 1, 0>>(context, batch, systems);
+  if (batch.n <= 32 && try_launch<Share<2, 2, 0>>(context, batch, systems)) return;
+  if (batch.n <= 256 && try_launch<Share<2, 4, 1>>(context, batch, systems)) return;
+  if (try_launch<Share<1, 4, 2>>(context, batch, systems)) return;
+  if (try_launch<Share<2, 1, 0>>(context, batch, systems)) return;
+  try_launch<Share<1, 1, 0>>(context, batch, systems);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::columns
