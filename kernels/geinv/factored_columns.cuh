@@ -6,8 +6,8 @@
 /// 8 x 8 are those of triangle_tiles.cuh, transposed: rows of A and D are columns of X. So thread t of quad g
 /// has of tile i the rows 8i + 2t and 8i + 2t + 1 of column g, and what it finished is what it needs as A: it
 /// keeps that in a place of its own, and no other thread reads it. Tiles on the diagonal are multiplied by
-/// their inverses. That of U may be large: what it leaves is multiplied once more, so that the error is that of
-/// a substitution.
+/// their inverses. That of U may be large: what it leaves is multiplied once more, so that the error is that
+/// of a substitution.
 
 #include <cmath>
 #include <cstdint>
@@ -36,7 +36,8 @@ struct Share {
 
   static std::size_t shared_bytes(int n) {
     const int squares = (n + side - 1) / side, kept = squares > 1 ? squares * side * columns : 0;
-    return static_cast<std::size_t>((Ahead + 1) * square_size + 2 * lu::inverses_size + kept) * sizeof(double);
+    return static_cast<std::size_t>((Ahead + 1) * square_size + 2 * lu::inverses_size + kept) *
+           sizeof(double);
   }
 };
 

@@ -108,10 +108,10 @@ Method lapack() {
 }
 
 Method batched() {
-  Method method = geinv_method(
-      "batched",
-      "LU of many small matrices, and both substitutions of the identity, rows, panels or columns in registers",
-      "gaussweep");
+  Method method = geinv_method("batched",
+                               "LU of many small matrices, and both substitutions of the identity, rows, "
+                               "panels or columns in registers",
+                               "gaussweep");
   method.answer = AnswerIn::x;
   method.parameters = batched::parameters();
   method.accepts = batched::accepts_inverse;

@@ -386,9 +386,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     const int groups = (steps + eight - 1) / eight, t = lane() % 4;
     int step_of[Each][4];
     Left<Each> left;
-    const auto first_of = [&](int turn) {
-      return eight * (Forward ? turn : groups - 1 - turn);
-    };
+    const auto first_of = [&](int turn) { return eight * (Forward ? turn : groups - 1 - turn); };
     for_rows([&](int e) {
       GAUSSWEEP_UNROLL
       for (int i = 0; i < 4; ++i) step_of[e][i] = __shfl_sync(0xffffffffu, step_[e], lane() / 4 * 4 + i);

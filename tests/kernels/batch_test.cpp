@@ -119,7 +119,7 @@ TEST(Batch, InversesOfCauchyMatricesAreRight) {
       const Answer<double> answer = run_method(context, own, inputs, parameters);
       for (const Findings& one : check_systems(own, inputs, answer, default_tolerance(own.problem))) {
         EXPECT_LE(one.ratio, most) << describe(own, Backend::emulated, inputs.shape, parameters, "cauchy",
-                                              "double");
+                                               "double");
       }
     }
   }
