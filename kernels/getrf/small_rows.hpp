@@ -15,7 +15,7 @@ constexpr std::int64_t most_rows = 128, most_inverted = 64, most_of_panels = 512
 inline std::vector<Parameter> parameters() {
   return {choice_parameter("kernel", {"auto", "rows", "panels"},
                            "whole rows in registers, to order 128, geinv to 64, or panels of 16 or 32 "
-                           "columns; auto: rows to order 16 to 48, geinv to 64")};
+                           "columns; auto: rows to order 16 to 64")};
 }
 
 inline bool accepts(const Shape& shape, const Parameters& parameters) {
