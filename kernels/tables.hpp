@@ -13,8 +13,8 @@ struct ProblemTable {
 
 /// The tables of kernels/: registry.cpp.
 std::vector<ProblemTable> builtin_tables();
-/// The tables of this program, of which `all_problems` and `builtin_registry` are made: the builtin ones, or
-/// what a program that defines it itself adds to them.
+/// The tables of this program, of which `all_problems` and `builtin_registry` are made. They are the builtin
+/// ones; a program that defines this function itself may add others.
 std::vector<ProblemTable> problem_tables();
 
 /// The two builds of a portable method.
@@ -75,8 +75,8 @@ inline Method in_batches(Method method) {
 }  // namespace gaussweep
 
 /// How a table names the entry points of a method. A portable method is one template in a `.cu` file, in
-/// namespace gaussweep::GAUSSWEEP_BACKEND, that exists twice in the program: in gaussweep::emulated, and, in
-/// builds with CUDA, in gaussweep::cuda. A host method is one template in gaussweep::host.
+/// namespace gaussweep::GAUSSWEEP_BACKEND. The program has it twice: in gaussweep::emulated and, in builds
+/// with CUDA, in gaussweep::cuda. A host method is one template in gaussweep::host.
 #define GAUSSWEEP_DECLARE_IN(space, method)                                                      \
   namespace gaussweep::space {                                                                   \
   template <class T>                                                                             \

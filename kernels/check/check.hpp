@@ -1,9 +1,9 @@
 #pragma once
 /// Right or wrong, in one place: the judged ratio of each problem and what is recorded beside it.
 ///
-/// The arithmetic is the judge's own (residual.hpp): no BLAS, the same bits on every CPU and with any number
-/// of threads, and right over the whole range of exponents: norms, products and quotients neither overflow
-/// nor vanish. u is the unit roundoff of T (2^-24 or 2^-53), v its smallest normal number.
+/// The arithmetic is the judge's own (residual.hpp), without BLAS. It has the same bits on every CPU and with
+/// any number of threads. It holds over the whole range of exponents: norms, products and quotients neither
+/// overflow nor vanish. u is the unit roundoff of T (2^-24 or 2^-53), v its smallest normal number.
 
 #include <string>
 #include <vector>
@@ -37,16 +37,16 @@ struct Findings {
 /// - potrf: ||A - L L^T||_1 / (n u ||A||_1);
 /// - trtri, geinv, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v));
 /// - gemm: ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F), which expects rounding errors of either sign.
-/// Where
-///   that is above 1, the smaller of it and of three times the largest
-///   |C - A B|_ij / (g |A||B|_ij + (k + 2) s), g = (k + 2) u / (1 - (k + 2) u), s the smallest number above
-///   0: what any order of summation keeps, though all errors have one sign or products vanish.
-/// The terms with v are what an answer near the smallest normal number is rounded by, for which nobody can be
-/// blamed; elsewhere they do not show. NaN or Inf in the answer or an operand gives ratio = infinity, and
-/// nothing else does: a quotient beyond the range of double is its largest number, and one that is not 0
-/// never becomes 0. `ratio_bound` is at most a thousandth of max(1, ratio), except in large problems (n above
-/// some 100) whose factors have grown by more than 1e3, and then it leaves no doubt of the verdict by this
-/// tolerance.
+///   Where that is above 1, any order of summation must pass, though all errors have one sign or products
+///   vanish. The ratio is then the smaller of it and of three times the largest
+///   |C - A B|_ij / (g |A||B|_ij + (k + 2) s). Here g = (k + 2) u / (1 - (k + 2) u), and s is the smallest
+///   number above 0.
+///
+/// The terms with v allow for the rounding of answers near the smallest normal number; elsewhere they do not
+/// show. Only NaN or Inf in the answer or an operand gives ratio = infinity. A quotient beyond the range of
+/// double is its largest number, and one that is not 0 never becomes 0. `ratio_bound` is at most a thousandth
+/// of max(1, ratio). In large problems (n above some 100) whose factors have grown by more than 1e3 it may be
+/// more, but leaves no doubt of the verdict by this tolerance.
 /// @pre shapes of inputs and answer agree with the problem (else std::invalid_argument)
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);

@@ -16,8 +16,8 @@ namespace gaussweep::judges {
 template <class T>
 constexpr double unit_roundoff = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 
-/// The smallest normal number. An answer is rounded with errors of u times this (half the smallest subnormal
-/// one) at least: what a right answer of elements near it may have.
+/// The smallest normal number. Rounding an answer causes errors of at least u times this, half the smallest
+/// subnormal number.
 template <class T>
 constexpr double smallest_normal = static_cast<double>(std::numeric_limits<T>::min());
 
@@ -37,9 +37,9 @@ struct Scale {
 };
 
 /// ratio = max over the columns of (residual of the column) / (scale.held factor), and its backward error.
-/// Columns whose error bound leaves the ratio open by more than a thousandth, or open whether it is above the
-/// tolerance or ten times that, are taken exactly; the former only as long as that costs no more than
-/// milliseconds.
+/// Columns are computed exactly whose error bound leaves open whether the ratio is above the tolerance or ten
+/// times that. So are columns that leave it open by more than a thousandth, as long as that costs
+/// milliseconds at most.
 /// @param scales one for all columns, or one each
 template <class T>
 Findings judge_columns(Reductions<T>& reductions, const Factors<T>& factors, const Target<T>& target,

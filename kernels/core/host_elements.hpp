@@ -16,9 +16,9 @@
 
 namespace gaussweep {
 
-/// Elements one after the other, as in a std::vector, which it can take over. Other than a vector's they
-/// can be left unwritten at first: zeros for gigabytes take one thread seconds, in less than which several
-/// threads write what belongs there.
+/// Elements one after the other, as in a std::vector, which it can take over. Unlike a vector's they can be
+/// left unwritten at first. To write zeros to gigabytes takes one thread seconds; several threads write the
+/// real elements in less.
 template <class T>
 class HostElements {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -17,8 +17,8 @@ class LargeBlocks {
 
   /// At least `bytes` that begin at a huge page; whatever was in them. @throws std::bad_alloc
   std::shared_ptr<void> take(std::size_t bytes);
-  /// Blocks that nobody uses stay from now on, for whoever wants about as much, as long as all blocks
-  /// together are not more than twice the largest and `beside` bytes. Unless this is called none stay.
+  /// From now on unused blocks stay, for later requests of about their size. All blocks together are at most
+  /// twice the largest and `beside` bytes. Unless this is called none stay.
   void keep(std::size_t beside);
   void keep_none();
   /// Frees those.

@@ -62,8 +62,8 @@ struct Shape {
   std::int64_t k = 0;
   std::int64_t nrhs = 1;
   Uplo uplo = Uplo::lower;
-  /// So many systems of this shape, side by side: system s has columns s n to (s + 1) n - 1 of an n x (n
-  /// batch) operand, and as many pivots and infos.
+  /// So many systems of this shape, side by side, with pivots and an info each. System s has columns s n to
+  /// (s + 1) n - 1 of an n x (n batch) operand.
   std::int64_t batch = 1;
 
   /// The shape of one of them.
@@ -84,14 +84,14 @@ struct Inputs {
   HostMatrix<T> x_true;
 };
 
-/// What a method computed, on the host, in the shape that the problem's row gives: a product, the solutions,
-/// L and U in one matrix, a factor (what lies in the other triangle is ignored), an inverse.
+/// What a method computed, on the host, in the shape that the problem's row gives. It is a product, the
+/// solutions, L and U in one matrix, an inverse, or a factor, whose other triangle is ignored.
 template <class T>
 struct Answer {
   HostMatrix<T> x;
   std::vector<int> pivots;  ///< getrf: row i was exchanged with row pivots[i] (from 0); empty: no exchanges
   std::vector<int> infos;   ///< of a batch: one a system
-  /// LAPACK's info: 0, or i > 0 where the i-th pivot (from 1) is zero or not positive; of a batch the first
+  /// LAPACK's info: 0, or i > 0 where the i-th pivot (from 1) is zero or not positive. Of a batch the first
   /// that is not 0.
   std::int64_t info = 0;
 };

@@ -18,8 +18,8 @@ namespace gaussweep {
 constexpr double large_bytes = 0x1p22;
 
 /// Calls `work(begin, end)` for ranges that together are [0, rows), on `threads` threads. With 0, on as many
-/// as it may use CPUs, but on no more than `cost` (elementary operations in all) is worth: starting a thread
-/// costs as much as some ten thousand of them. Returns when all are done; rethrows what a range threw.
+/// as it may use CPUs, but on no more than `cost` is worth. That is elementary operations in all, and
+/// starting a thread costs some ten thousand of them. Returns when all are done; rethrows what a range threw.
 template <class Work>
 void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
   std::int64_t count = threads;

@@ -5,8 +5,8 @@
 
 namespace gaussweep {
 
-/// Facts of GPU `index` of those visible to this process: takes no memory of it and no turn among processes
-/// that share it, so it answers where the GPU is full or in exclusive use. `free_bytes` stays 0.
+/// Facts of GPU `index` of those visible to this process. To ask takes no memory of it and no turn among
+/// processes that share it. So it works for a GPU that is full or in exclusive use. `free_bytes` stays 0.
 /// @throws DeviceError where there is no such GPU, or where this build has no CUDA
 DeviceInfo cuda_device_info(int index);
 

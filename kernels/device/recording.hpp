@@ -1,6 +1,6 @@
 #pragma once
-/// Work on a GPU's stream, recorded once and queued again as a whole: what the GPU needs for it where the
-/// host queues nothing kernel by kernel.
+/// Work on a GPU's stream, recorded once and queued again as a whole. Its time is what the GPU needs where
+/// the host queues no single kernels.
 
 #include <cstddef>
 #include <functional>
@@ -21,8 +21,8 @@ class Recording {
 };
 
 /// Records what `queue` puts on the device's stream; none of it is done. nullptr where the device records
-/// nothing (the CPU, a build without CUDA), or where `queue` does what cannot be recorded: it waits for the
-/// device, allocates, decides by results.
+/// nothing (the CPU, a build without CUDA). The same where `queue` does what cannot be recorded: it waits for
+/// the device, allocates, or decides by results.
 /// @throws DeviceError where the device is broken; what `queue` throws and is neither DeviceError nor
 /// OutOfMemory
 std::unique_ptr<Recording> record_work(Device& device, const std::function<void()>& queue);

@@ -11,8 +11,8 @@
 namespace gaussweep::halves {
 
 constexpr int parts = 3;  ///< low high, high low and high high: the inner size is so many times as large
-/// Terms of a sum on tensor cores, after which it is added to others in float: of a product, which is to be
-/// as right as SGEMM's where all terms have one sign, and of LU, whose terms cancel.
+/// Terms of a sum on tensor cores, after which it is added to others in float. A product is to be as accurate
+/// as SGEMM's where all terms have one sign; in LU the terms cancel.
 constexpr int product_inner = 256, lu_inner = 1024;
 
 constexpr std::int64_t padded(std::int64_t size) {
@@ -39,8 +39,8 @@ constexpr Room room_for(std::int64_t m, std::int64_t n, std::int64_t k, std::int
 constexpr Room room_of_product(const Shape& s, std::int64_t inner) {
   return room_for(s.m, s.n, s.k, inner, padded(s.m) * s.n);
 }
-/// Of the products in a factorisation of order n or, `solved`, also of those that solve with it for n
-/// columns: of a C that begins at row and column h only n - h rows and columns are left, or h.
+/// Of the products in a factorisation of order n; with `solved`, also of those that solve with it for n
+/// columns. A C that begins at row and column h has n - h rows and columns, or h.
 constexpr Room room_of_lu(std::int64_t n, std::int64_t inner, bool solved) {
   const std::int64_t half = padded((n + 1) / 2) + 8;
   return room_for(n, n, n, inner, solved ? half * n : half * half);

@@ -33,8 +33,8 @@ inline std::size_t bytes_of(const Room& room) {
   return workspace_piece(room.left, 1) + workspace_piece(room.right, 1) +
          workspace_piece(room.sums, sizeof(int)) + workspace_piece(room.exponents + 2, sizeof(int));
 }
-/// Columns of a block: all, or as many as are held at once, or a multiple of 16 of which both residues and
-/// sums of m rows, each of `count` planes, have room.
+/// Columns of a block: all, as many as are held at once, or a multiple of 16. Residues and sums of m rows,
+/// `count` planes each, have room for that many.
 constexpr std::int64_t block_columns(const Room& room, int count, std::int64_t m, std::int64_t n,
                                      std::int64_t k) {
   const std::int64_t most = std::min(room.right / (count * k), room.sums / (count * m)) / 16 * 16;

@@ -1,8 +1,8 @@
 #pragma once
 /// Numbers of the products by residues: moduli, how many a product needs, weights of the reconstruction.
 ///
-/// Integers x with |x| < P / 2, P the product of coprime moduli p_l, are known by their residues c_l:
-/// x / P = sum over l of c_l w_l, but for an integer, where w_l = ((P / p_l)^-1 mod p_l) / p_l.
+/// P is the product of coprime moduli p_l. An integer x with |x| < P / 2 is known by its residues c_l. But
+/// for an integer x / P = sum over l of c_l w_l, where w_l = ((P / p_l)^-1 mod p_l) / p_l.
 
 #include <cmath>
 #include <cstdint>
@@ -74,12 +74,12 @@ inline int moduli_for(double bits, std::int64_t k) {
 
 /// Bits, below the power of two above the largest of its row or column, that an element must keep.
 ///
-/// Every sum shall be as right as a product in the precision of `digits` can promise: the smallest sum of
-/// sizes |A| |B| is at least least 2^-14 of the product of both largest, and rounding the elements takes
-/// k 2^-bits of that product, where (k + 2) 2^-digits of |A| |B| is allowed. And all errors together, of
-/// either sign, shall be of the size of those that rounding partial sums causes: for elements in [-1, 1] that
-/// are equally likely digits + 0.7 - log2(k) / 2 bits; where most are smaller than the largest, more.
-/// `sampled`: terms of the sums that `least` is the smallest of.
+/// Every sum shall be as accurate as a product in the precision of `digits` can promise, (k + 2) 2^-digits of
+/// |A| |B|. The smallest sum of sizes |A| |B| is at least least 2^-14 of the product of both largest.
+/// Rounding the elements costs k 2^-bits of that product. All errors together, of either sign, shall be of
+/// the size of those that rounding partial sums causes. For uniform elements in [-1, 1] these are digits +
+/// 0.7 - log2(k) / 2 bits; where most are smaller than the largest, more. `sampled`: terms of the sums that
+/// `least` is the smallest of.
 inline double bits_needed(int digits, std::int64_t k, std::int64_t sampled, int least) {
   const double promised = digits - 1 + 2 * magnitude_bits + 1 - std::log2(static_cast<double>(least));
   const double even = static_cast<double>(sampled) * 0x1p12;

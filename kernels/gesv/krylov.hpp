@@ -1,6 +1,6 @@
 #pragma once
-/// The small part of GMRES, one right-hand side's, on the host: the least squares problem of the Hessenberg
-/// matrix by rotations, and what its residuals tell of the iterations to come.
+/// The small part of GMRES for one right-hand side, on the host. It solves the least squares problem of the
+/// Hessenberg matrix by rotations, and tells from its residuals how many iterations are to come.
 
 #include <cmath>
 #include <cstddef>

@@ -48,8 +48,8 @@ inline std::size_t solving_bytes(std::int64_t n, std::int64_t nrhs, std::int64_t
   return workspace_piece(room.elements(), sizeof(double));
 }
 
-/// Bytes for the factors, made in float and with room to become double, and the refinement of so many
-/// right-hand sides at once; not for what makes the factors.
+/// Bytes for the factors, made in float and with room to become double, and for refining so many right-hand
+/// sides at once. What makes the factors is not counted.
 inline std::size_t iteration_bytes(std::int64_t n, std::int64_t nrhs, std::int64_t ld) {
   const std::int64_t all = ld * nrhs;
   return workspace_piece(ld * ld, sizeof(double)) + solving_bytes(n, nrhs, ld) +

@@ -21,9 +21,9 @@ inline std::size_t direct_bytes(std::int64_t n, std::int64_t nrhs, std::size_t e
          lu::workspace_bytes(n, element);
 }
 
-/// Milliseconds that gesv/recursive takes on an H100 or H200: products at the rate of DGEMM, panels, of
-/// which a column takes the longer the more rows it has, and the solves' chain, which reads the factors once
-/// for eight right-hand sides.
+/// Milliseconds that gesv/recursive takes on an H100 or H200. The parts are products at the rate of DGEMM,
+/// panels, whose columns take longer the more rows they have, and the solves. Their chain reads the factors
+/// once for eight right-hand sides.
 inline double direct_ms(double n, std::int64_t nrhs) {
   const double thousands = n / 1000;
   const double square = thousands * thousands;

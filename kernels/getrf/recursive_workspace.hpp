@@ -20,8 +20,8 @@ constexpr int buffers = 132;       ///< of a column each, for more exchanges: th
 constexpr std::int64_t leading_dimension(std::int64_t n) {
   return (n + 31) / 32 * 32;
 }
-/// Whether a matrix of order n, its columns one after the other, is copied to be factored, and back: products
-/// of doubles are up to 1.5 times as fast in columns that begin at multiples of 16 elements.
+/// Whether a matrix of order n, its columns one after the other, is copied to be factored, and back. Products
+/// of doubles are up to 1.5 times as fast where columns begin at multiples of 16 elements.
 constexpr bool is_copied(std::int64_t n, std::size_t element) {
   return element == sizeof(double) && n >= 4096 && n % 16 != 0;
 }

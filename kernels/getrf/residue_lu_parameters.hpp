@@ -25,8 +25,8 @@ inline std::size_t residue_bytes(const Shape& shape, const Parameters& parameter
          residues::bytes_of(residue_room(shape.n, static_cast<int>(parameters.integer("moduli"))));
 }
 
-/// Whether m x n x k by residues takes less time than the vendor's product of elements of that size: from the
-/// rates that an H100 was seen to have, in operations and bytes a second.
+/// Whether m x n x k by residues takes less time than the vendor's product of elements of that size. It is
+/// estimated by an H100's measured rates, in operations and bytes a second.
 inline bool residues_are_faster(double m, double n, double k, int moduli, std::size_t element) {
   constexpr double double_rate = 55e12, float_rate = 50e12, byte_rate = 1.45e15, traffic = 2.5e12;
   constexpr double slow_inner = 300;   // inner size at which products of bytes reach half their rate

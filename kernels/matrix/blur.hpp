@@ -1,7 +1,7 @@
 #pragma once
 /// Blurred and sharpened images as matrices: kind `blur`. An image f of width x height pixels is a vector of
-/// n = width * height numbers, row after row from the top; H f is the image seen through a point-spread
-/// function; of H f as many pixels as are asked for, from the image's top left corner on. What lies outside
+/// n = width * height numbers, row after row from the top. H f is the image seen through a point-spread
+/// function. It has as many pixels as are asked for, from the image's top left corner on. What lies outside
 /// of the image counts as black (0). Source: Soriano Pinedo, Matrix Inversion Speed Up with CUDA, 2011,
 /// section 6.1.
 
@@ -65,11 +65,11 @@ struct BlurSpec {
 /// Why no matrix of `rows` x `cols` can be made of this; empty where it can.
 std::string blur_fault(const BlurSpec& spec, std::int64_t rows, std::int64_t cols);
 
-/// The point-spread function as weights w(i, j), whose centre is ((rows - 1) / 2, (cols - 1) / 2):
-/// g(y, x) = sum over i, j of w(i, j) f(y + i - (rows - 1) / 2, x + j - (cols - 1) / 2), sums from top left
-/// to bottom right. gaussian and box: symmetric, their sum is 1. motion: the line from the centre `length` -
-/// 1 pixels in the direction of `angle`, each pixel weighted by 1 - its distance from the line where that is
-/// positive, their sum is 1; not symmetric. sharpen: 1 + 4 amount in the centre, -amount beside, above and
+/// The point-spread function as weights w(i, j), whose centre is ((rows - 1) / 2, (cols - 1) / 2). Then g(y,
+/// x) is the sum over i, j of w(i, j) f(y + i - (rows - 1) / 2, x + j - (cols - 1) / 2), from top left to
+/// bottom right. gaussian and box: symmetric, their sum is 1. motion: the line from the centre `length` - 1
+/// pixels in the direction of `angle`. Each pixel has the weight 1 - its distance from the line where that is
+/// positive. Their sum is 1; not symmetric. sharpen: 1 + 4 amount in the centre, -amount beside, above and
 /// below. file: as given. What exp, cos and sin return is rounded to a multiple of 2^-40, so that their last
 /// bit, which libraries disagree about, does not matter.
 /// @pre blur_fault says nothing

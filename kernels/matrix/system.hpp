@@ -11,8 +11,8 @@ struct System {
   HostMatrix<T> x_true, b;
 };
 
-/// x_true as generate_solution, b = A x_true. Where that is beyond the range of T, x_true is made smaller by
-/// a power of two, the same for all of it, so that b is not. @pre A is square and finite
+/// x_true as generate_solution, b = A x_true. Where that is beyond the range of T, all of x_true is scaled
+/// down by one power of two, so that b is within it. @pre A is square and finite
 template <class T>
 System<T> make_system(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t seed, int threads = 0);
 /// The same of a batch, side by side: system s by seed_of_system(seed, s).

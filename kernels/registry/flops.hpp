@@ -6,8 +6,8 @@
 
 namespace gaussweep {
 
-/// L and U of a matrix of order n (getrf), the same for a right-hand side each solved with them (getrs), and
-/// the inverse made of them (getri).
+/// L and U of a matrix of order n (getrf). The solve with them for one right-hand side (getrs), and the
+/// inverse made of them (getri).
 double lu_flops(const Shape& shape);
 double lu_solve_flops(const Shape& shape);
 double lu_inverse_flops(const Shape& shape);

@@ -106,8 +106,8 @@ struct ProblemRow {
   Counts counts_of_a = Counts::all;
   Counts counts_of_x = Counts::all;
   bool has_pivots = false;  ///< the answer says which rows were exchanged
-  /// Elements of A with another sign in every second run; those of the answer then, but for getrf, where it
-  /// is the factor that holds the pivots. `checkered` leaves A positive definite.
+  /// Elements of A with another sign in every second run, and those of the answer then. For getrf they are
+  /// those of the factor that holds the pivots. `checkered` leaves A positive definite.
   Region negated = Region::all;
   /// Elements of B, and then of the answer, with another sign in these runs, where those of A are not all.
   Region negated_of_b = Region::none;

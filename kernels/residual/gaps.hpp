@@ -1,6 +1,6 @@
 #pragma once
-/// How far elements of two matrices are from each other: what the CPU (norms.hpp) and a device
-/// (device_difference.cuh) share, so that both have the same bits.
+/// How far elements of two matrices are from each other. The CPU (norms.hpp) and a device
+/// (device_difference.cuh) share this, so that both have the same bits.
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
-/// The numbers that a verdict is made of and that take a pass over a matrix, or a product: taken on the CPU,
-/// or on the device where the matrices lie (device_reductions.hpp). The same bits on either.
+/// The numbers that a verdict is made of and that take a pass over a matrix, or a product. They are computed
+/// on the CPU, or on the device where the matrices lie (device_reductions.hpp). The same bits on either.
 
 #include <optional>
 #include <vector>

@@ -1,12 +1,12 @@
 #pragma once
-/// C - L R, multiplied out by the judge itself: the sums do not hang on any BLAS, on the number of threads or
-/// on the processor.
+/// C - L R, multiplied out by the judge itself. The sums depend on no BLAS, number of threads or
+/// processor.
 ///
 /// Rows of L and columns of R are divided by powers of two (`Scaled`), so that their elements are at most 1.
-/// In double each is split into 24 leading bits, whose products add up exactly over blocks of 32, and a rest;
-/// blocks are added in double-double. A sum of k terms is then right to k 2^-71 of its row's times its
-/// column's largest element (float: products are exact, sums right to k 2^-48). Where that leaves open what
-/// the verdict is, `exact_column` adds the same products without any rounding.
+/// In double each is split into 24 leading bits and a rest. Products of leading bits add up exactly over
+/// blocks of 32, and blocks are added in double-double. The error of a sum of k terms is then at most k 2^-71
+/// of its row's times its column's largest element. In float products are exact, and the error is k 2^-48.
+/// Where that leaves open what the verdict is, `exact_column` adds the same products without any rounding.
 
 #include <utility>
 #include <vector>

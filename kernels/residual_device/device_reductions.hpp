@@ -25,16 +25,16 @@ std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& i
                                          const Answer<T>& answer, int copy);
 
 /// On the context's device. Matrices of which there is no copy are uploaded when they are first met, and
-/// kept; of those of which there is one the host's elements are not read, but by largest_share. Beside them
-/// it takes up to 64 MiB, and where that is not free less, a strip of columns at a time.
+/// kept. Where there is a copy, only largest_share reads the host's elements. Beside them it takes up to 64
+/// MiB, and where that is not free less, a strip of columns at a time.
 /// @param copies of the same elements as on the host: who lends them answers for it
 /// @throws OutOfMemory, DeviceError, here or in any reduction
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies = {},
                                                  std::size_t workspace = std::size_t{64} << 20);
 
-/// By the CPU where a matrix has at most `most` elements and they are on the host, for a pass over those
-/// takes less time than waiting for a device; by `device` else, and all products.
+/// By the CPU where a matrix has at most `most` elements on the host: that takes less time than waiting for a
+/// device. Else, and for all products, by `device`.
 template <class T>
 std::unique_ptr<Reductions<T>> little_on_host(std::unique_ptr<Reductions<T>> device,
                                               std::size_t most = std::size_t{1} << 14);

@@ -1,11 +1,11 @@
 #pragma once
-/// The launch layer on the CPU; see simt.hpp. Blocks run in order on the calling thread; the threads of a
+/// The launch layer on the CPU; see simt.hpp. Blocks run in order on the calling thread. The threads of a
 /// block are fibers, which change only where a thread waits (barrier, warp collective, spin). What a GPU
 /// would leave undefined is an error here wherever it can be seen: see emulated_scheduler.cpp. Memory is
 /// plain, so the sanitizers see every access.
 ///
-/// Static shared memory is a static array: it keeps the values of the block before, whereas dynamic shared
-/// memory is refilled with NaN (all bits set) for every block.
+/// Static shared memory is a static array, which keeps the values of the block before. Dynamic shared memory
+/// is refilled with NaN (all bits set) for every block.
 
 #include <math.h>  // fma, sqrt, fabs, abs, … of float and double in the global namespace, as nvcc has them
 
@@ -132,8 +132,8 @@ void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::
                 std::forward<A>(arguments)...);
 }
 
-/// The same for a grid of `clusters` clusters of `blocks` blocks each, at most 16; a block may have as much
-/// shared memory as GPUs that know clusters give it.
+/// The same for a grid of `clusters` clusters of `blocks` blocks each, at most 16. A block may have as much
+/// shared memory as on a GPU that has clusters.
 /// @throws as launch; std::invalid_argument unless a block is whole warps
 template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,

@@ -28,7 +28,7 @@ inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
 
-// Votes and shuffles. As in CUDA, lanes that have returned or do not exist are exempt; what is shuffled from
+// Votes and shuffles. As in CUDA, lanes that have returned or do not exist are exempt. What is shuffled from
 // them, or from a lane outside of the mask, is undefined: here all bits set (NaN, -1).
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {

@@ -20,8 +20,8 @@
 
 namespace gaussweep::emulated::simt::detail {
 
-/// Memory for a fiber's stack, with a page beneath it that may not be touched: running over is a segmentation
-/// fault and not a corrupted neighbour.
+/// Memory for a fiber's stack, with a guard page beneath it: an overflow is a segmentation fault and not a
+/// corrupted neighbour.
 class Stack {
  public:
   /// @throws OutOfMemory
@@ -66,8 +66,8 @@ class Fiber {
 #endif
 };
 
-// Inline, as are the steps towards it in emulated_scheduler.cpp: a processor predicts wrongly every return
-// from a function that another fiber had called, and these are most of what a switch costs.
+// Inline, as are the steps towards it in emulated_scheduler.cpp. A processor mispredicts every return from a
+// function that another fiber had called, and these are most of what a switch costs.
 __attribute__((always_inline)) inline void Fiber::hand_to(Fiber& next) {
   left_ = this;
 #ifdef GAUSSWEEP_ASAN

@@ -1,11 +1,11 @@
 #pragma once
 /// The launch layer: one `.cu` source, run on a GPU (compiled by nvcc) or on the CPU (compiled as C++).
 ///
-/// Portable code lives in `namespace gaussweep::GAUSSWEEP_BACKEND` (kernels best in an anonymous namespace
-/// inside it), because both builds of a file end in one program: names that both shared would be merged by
-/// the linker. Inside that namespace the usual words of CUDA work on both backends (`threadIdx`,
-/// `__shared__`,
-/// `__syncthreads`, `__shfl_sync`, `atomicAdd`, …), and `simt` has, the same on both:
+/// Portable code lives in `namespace gaussweep::GAUSSWEEP_BACKEND` (kernels best in an anonymous
+/// namespace inside it), for both builds of a file end in one program. Names that both shared would be
+/// merged by the linker. Inside that namespace the usual words of CUDA work on both backends
+/// (`threadIdx`, `__shared__`, `__syncthreads`, `__shfl_sync`, `atomicAdd`, …), and `simt` has, the same
+/// on both:
 ///
 ///   simt::launch(context, kernel, grid, block, shared_bytes, args…)   on the device's stream
 ///   simt::dynamic_shared<T>()          the block's dynamic shared memory, aligned for any T (16 bytes)
@@ -17,9 +17,9 @@
 ///   GAUSSWEEP_ROLLED                   before a loop that is to stay one
 ///
 /// In kernels launched by simt::launch_clusters (compute capability 9.0; `#if GAUSSWEEP_CLUSTERS` around
-/// their bodies), the words of cuda_cluster.cuh: cluster_rank, cluster_arrive, st_async, … The
-/// blocks of an emulated cluster run together; their shared memory is the dynamic one, for the static one is
-/// all blocks'.
+/// their bodies), the words of cuda_cluster.cuh: cluster_rank, cluster_arrive, st_async, … The blocks of an
+/// emulated cluster run together. Their shared memory is the dynamic one, for the static one is all
+/// blocks'.
 ///
 /// How to wait for another block: spin on `load_acquire(flag)` with `spin_pause()` in the loop, and wait only
 /// for blocks of lower index (or lower ticket). The emulated blocks run one after another, in order: a

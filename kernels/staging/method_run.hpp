@@ -22,8 +22,8 @@ template <class T>
 class MethodRun {
  public:
   /// Allocates what runs need.
-  /// @param repeats runs between two events, each on operands of its own where the method overwrites them:
-  /// then there can be but one with the pristine inputs on the host (else std::invalid_argument)
+  /// @param repeats runs between two events, each on operands of its own where the method overwrites them.
+  /// With the pristine inputs on the host there can then be but one (else std::invalid_argument)
   /// @param there what is on the device already of the inputs that will be uploaded (Staging)
   /// @throws OutOfMemory, DeviceError
   MethodRun(Context& context, const Method& method, Backend backend, const Parameters& parameters,

@@ -65,8 +65,8 @@ class Staging {
   /// The pristine set, for the next Staging; this one has none any more. Empty where there are no working
   /// sets.
   Resident<T> leave();
-  /// The inputs in the row's layout and room for the answer in memory of `Device::allocate_host`; on the
-  /// device all of the pristine set but a and b. @throws NoPinnedMemory, DeviceError
+  /// The inputs in the row's layout and room for the answer are in memory of `Device::allocate_host`. On the
+  /// device is all of the pristine set but a and b. @throws NoPinnedMemory, DeviceError
   void lay_out(const InputViews<T>& inputs);
   /// What is left of `upload` then: a plain copy of a, and of b.
   void upload_laid_out();

@@ -1,6 +1,6 @@
 #pragma once
-/// The routines of cuBLAS and cuSOLVER for many small systems, as cuda_blas.hpp has those for one: `count`
-/// matrices of one shape, at which pointers on the device point, and n pivots and an info each.
+/// The routines of cuBLAS and cuSOLVER for many small systems, as cuda_blas.hpp has those for one. They take
+/// pointers on the device to `count` matrices of one shape, with n pivots and an info each.
 
 #include <cstdint>
 

@@ -39,8 +39,8 @@ void gemm_batch(VendorHandles& handles, Op op_a, std::int64_t m, std::int64_t n,
 void gemm_of_halves(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                     const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
                     std::int64_t ldc);
-/// `count` products C = alpha A B^T + beta C of the same kind, n x k the shape of B; the operands of each are
-/// so many elements behind those of the last. `beside`: on the stream that VendorHandles::fork begins.
+/// `count` products C = alpha A B^T + beta C of the same kind, n x k the shape of B. The operands of each lie
+/// so many elements behind those of the one before. `beside`: on the stream that VendorHandles::fork begins.
 void gemm_batch_of_halves(VendorHandles& handles, bool beside, std::int64_t m, std::int64_t n, std::int64_t k,
                           float alpha, const void* a, std::int64_t lda, std::int64_t a_step, const void* b,
                           std::int64_t ldb, std::int64_t b_step, float beta, float* c, std::int64_t ldc,
@@ -52,9 +52,9 @@ void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t
 void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha,
           const double* a, std::int64_t lda, double beta, double* c, std::int64_t ldc);
 
-/// C = A B by the library's own emulation in lower precisions, whether or not that is faster: of floats by
-/// nine products of bfloat16, of doubles in fixed point of `mantissa_bits` bits, 0: of as many as the library
-/// finds are needed. @throws NotOffered where the library has none, or none for this GPU
+/// C = A B by the library's own emulation in lower precisions, whether or not that is faster. Floats take
+/// nine products of bfloat16, doubles fixed point of `mantissa_bits` bits; with 0 the library chooses their
+/// number. @throws NotOffered where the library has none, or none for this GPU
 void gemm_emulated(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, int mantissa_bits,
                    const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float* c,
                    std::int64_t ldc);
@@ -62,8 +62,8 @@ void gemm_emulated(VendorHandles& handles, std::int64_t m, std::int64_t n, std::
                    const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double* c,
                    std::int64_t ldc);
 
-/// C (m x n) = A^T B of bytes, A k x m and B k x n, all without gaps between columns, summed up exactly in
-/// ints on tensor cores. @pre all sizes are multiples of 16
+/// C (m x n) = A^T B of bytes, summed up exactly in ints on tensor cores. A is k x m and B k x n, all without
+/// gaps between columns. @pre all sizes are multiples of 16
 void gemm_of_bytes(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k,
                    const signed char* a, const signed char* b, int* c);
 

@@ -29,8 +29,8 @@ struct VendorHandles {
   /// The same the other way round.
   void join();
 
-  /// Device memory of at least `bytes`, kept for the next call: a run allocates only where none of this size
-  /// came before it, which is in the warm-up. How much cuSOLVER wants can only be asked with a handle, on a
+  /// Device memory of at least `bytes`, kept for the next call. So a run allocates only in the warm-up,
+  /// where none of this size came before it. How much cuSOLVER wants can only be asked with a handle, on a
   /// GPU, so no row can announce it in its workspace_bytes. Contents are undefined; valid until the next
   /// call.
   void* scratch(std::size_t bytes) { return grow(scratch_, bytes); }

@@ -1,7 +1,7 @@
 #pragma once
-/// cuBLAS and cuSOLVER, loaded when the first of their functions is wanted: with what they need they are a
-/// gigabyte, and a process that computes on no GPU neither waits for them nor needs to have them. Only for
-/// sources that are built with CUDA.
+/// cuBLAS and cuSOLVER, loaded when the first of their functions is wanted. With what they need they are a
+/// gigabyte. A process that computes on no GPU neither waits for them nor needs them. Only for sources that
+/// are built with CUDA.
 
 #include <cublas_v2.h>
 #include <cusolverDn.h>
