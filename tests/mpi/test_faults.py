@@ -180,7 +180,7 @@ class Stopping(SweepTest):
             _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, errors)
         self.assertIn("mpirun kills its ranks 9 s after SIGTERM", errors)
-        self.assertIn("signal USR1", errors)
+        self.assertIn("Signal USR1", errors)
         done = harness.run(["status", directory, "--format", "json"])
         status = json.loads(done.stdout)
         self.assertEqual((status["state"], status["exit_code"]), ("ended", 5), done.stdout)
