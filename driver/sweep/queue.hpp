@@ -33,19 +33,19 @@ class Queue {
   /// @param ranks that the trials are handed out to
   Queue(const std::vector<Trial>& trials, const std::vector<double>& costs, const Registry& registry,
         int ranks, QueueOrder order = QueueOrder::longest_first);
-  /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend
-  /// `most_seconds`, from the first round that has one. The first of these that there is,
-  /// the longest of its kind: 1. one that is compared with the rank's `last` trial, for
-  /// which the vendor has run; 2. one with the matrix that is held; 3. one whose matrix no
-  /// other rank is at, which has its inputs and its reference; 4. any. Where what is left
-  /// of the round keeps the ranks busy for less than four times the longest of all, that
-  /// one goes before 1. if it is 64 times as long, before 2. and 3. if it is four times as
-  /// long. Where the reference of the one that is chosen is left, it goes first. Trials
-  /// that take the CPU are left out where it is taken, unless nothing else is left. Where
-  /// it is free, those with the matrix that is held go first, then any of them if no other
-  /// trial has that matrix. One after the other they take a large part of a sweep's time,
-  /// and must begin early. Of `shortest_first` the shortest goes first, and nothing else
-  /// counts.
+  /// The next trial for a rank that holds the matrix `held` ("" for none) and can spend `most_seconds`, from
+  /// the first round that has one. The first of these that there is, the longest of its kind:
+  /// 1. one that is compared with the rank's `last` trial, for which the vendor has run;
+  /// 2. one with the matrix that is held;
+  /// 3. one whose matrix no other rank is at, which has its inputs and its reference;
+  /// 4. any.
+  /// Where what is left of the round keeps the ranks busy for less than four times the longest of all, that
+  /// one goes before 1. if it is 64 times as long, before 2. and 3. if it is four times as long. Where the
+  /// reference of the one that is chosen is left, it goes first.
+  /// Trials that take the CPU are left out where it is taken, unless nothing else is left. Where it is free,
+  /// those with the matrix that is held go first, then any of them if no other trial has that matrix. One
+  /// after the other they take a large part of a sweep's time, and must begin early.
+  /// Of `shortest_first` the shortest goes first, and nothing else counts.
   /// @param last what the rank was given last, if it was given anything
   /// @return an index into the trials, or nothing where none is left that fits
   std::optional<std::size_t> next(const std::string& held, double most_seconds,
