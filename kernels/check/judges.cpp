@@ -18,8 +18,6 @@ struct Estimate {
 constexpr double terms_for_sharpness = 1 << 22;
 constexpr double sharpness = 1e-3;
 
-}  // namespace
-
 /// Whether the columns beyond the `most` with the largest bounds leave the ratio less sharp than wanted, were
 /// these exact: then none need be.
 bool stays_blunt(const std::vector<Estimate>& estimates, double most) {
@@ -34,6 +32,8 @@ bool stays_blunt(const std::vector<Estimate>& estimates, double most) {
   std::nth_element(uppers.begin(), next, uppers.end(), std::greater<>());
   return *next - value > sharpness * std::max(1.0, *next);
 }
+
+}  // namespace
 
 bool is_open(double lower, double upper, double tolerance) {
   const auto lies_between = [&](double limit) { return lower <= limit && limit < upper; };
