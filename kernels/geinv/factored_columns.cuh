@@ -167,7 +167,7 @@ class Columns {
     const bool is_up = !now.is_down() || now.is_last_row();
     const int warp = static_cast<int>(threadIdx.x) / 32;
     if (now.is_down() && warp == 0) lu::invert_diagonal_tiles(square, inverses(false));
-    if (is_up && warp == S::warps - 1) invert_upper_tiles(square, inverses(true));
+    if (is_up && warp == S::warps - 1) invert_upper_tiles(now.i(), square, inverses(true));
     __syncthreads();
     if (now.is_down()) substitute_down(now.i(), square);
     if (is_up) substitute_up(now.i(), square);
@@ -261,11 +261,18 @@ class Columns {
       }
     }
   }
-  /// The inverses of the tiles of U, by one warp: a lane has a column.
-  static __device__ __forceinline__ void invert_upper_tiles(const double* square, double* to) {
+  /// The inverses of the tiles of U times a power of two each, by one warp: a lane has a column. Where the
+  /// pivots are tiny, products with the inverse alone would overflow before they cancel.
+  __device__ __forceinline__ void invert_upper_tiles(int square_row, const double* square, double* to) const {
     const int column = lane() % tile;
     const double* const of_tile = square + lane() / tile * tile * (pitch + 1);
-    const double of_pivot = 1.0 / square[lane() * (pitch + 1)];
+    const double pivot = square[lane() * (pitch + 1)];
+    double largest = side * square_row + lane() < n_ ? std::fabs(pivot) : 0;
+    GAUSSWEEP_UNROLL
+    for (int apart = tile / 2; apart > 0; apart /= 2)
+      largest = std::fmax(largest, __shfl_xor_sync(0xffffffffu, largest, apart));
+    const double scale = largest < 0x1p-500 ? 0x1p512 : 1.0;
+    const double of_pivot = 1.0 / (pivot * scale);
     double y[tile];
     GAUSSWEEP_UNROLL
     for (int r = 0; r < tile; ++r) y[r] = r == column ? 1.0 : 0.0;
@@ -273,14 +280,15 @@ class Columns {
     for (int k = tile - 1; k >= 0; --k) {
       y[k] *= __shfl_sync(0xffffffffu, of_pivot, lane() / tile * tile + k);
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < k; ++r) y[r] = std::fma(-of_tile[k * pitch + r], y[k], y[r]);
+      for (int r = 0; r < k; ++r) y[r] = std::fma(-of_tile[k * pitch + r] * scale, y[k], y[r]);
     }
     GAUSSWEEP_UNROLL
     for (int r = 0; r < tile; ++r) to[lane() * lu::inverse_stride + r] = y[r];
+    to[lane() * lu::inverse_stride + tile] = scale;
   }
-  static __device__ __forceinline__ void negate(const Part& x, Part& minus) {
+  static __device__ __forceinline__ void scale(const Part& x, double by, Part& scaled) {
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < 2 * S::sets; ++e) minus[e] = -x[e];
+    for (int e = 0; e < 2 * S::sets; ++e) scaled[e] = by * x[e];
   }
 
   /// L of a square on the diagonal.
@@ -293,9 +301,8 @@ class Columns {
       take_tile(inverses(false) + tile * i * lu::inverse_stride, lu::inverse_stride, inverse);
       Part x = {}, minus;
       multiply(x, a_[i], inverse);
-      GAUSSWEEP_UNROLL
-      for (int e = 0; e < 2 * S::sets; ++e) a_[i][e] = x[e];
-      negate(x, minus);
+      scale(x, 1.0, a_[i]);
+      scale(x, -1.0, minus);
       GAUSSWEEP_UNROLL
       for (int later = i + 1; later < tiles; ++later) {
         if (is_inside(tiles * square_row + later)) subtract_tile(square, later, i, minus);
@@ -308,19 +315,20 @@ class Columns {
     for (int i = tiles - 1; i >= 0; --i) {
       if (!is_inside(tiles * square_row + i)) continue;
       double inverse[2], own[2];
-      take_tile(inverses(true) + tile * i * lu::inverse_stride, lu::inverse_stride, inverse);
+      const double* const of_tile = inverses(true) + tile * i * lu::inverse_stride;
+      const double by = of_tile[tile];
+      take_tile(of_tile, lu::inverse_stride, inverse);
       take_tile(square + tile * i * (pitch + 1), pitch, own);
       GAUSSWEEP_UNROLL
       for (int h = 0; h < 2; ++h) own[h] = g() <= 2 * t() + h ? own[h] : 0.0;  // L is in its place
       Part x = {}, minus;
       multiply(x, a_[i], inverse);
-      negate(x, minus);
+      scale(x, -by, minus);
       multiply(a_[i], minus, own);
       multiply(x, a_[i], inverse);
-      GAUSSWEEP_UNROLL
-      for (int e = 0; e < 2 * S::sets; ++e) a_[i][e] = x[e];
+      scale(x, by, a_[i]);
       store(tiles * square_row + i, i);
-      negate(x, minus);
+      scale(x, -by, minus);
       GAUSSWEEP_UNROLL
       for (int earlier = 0; earlier < i; ++earlier) subtract_tile(square, earlier, i, minus);
     }
@@ -361,23 +369,29 @@ __global__ void __launch_bounds__(S::threads) invert_columns(Batch batch) {
   Columns<S>(batch, system, first).invert();
 }
 
-/// Launches where a block's memory is enough.
+/// @throws std::runtime_error where a block has too little shared memory for it
 template <class S>
-bool try_launch(Context& context, const Batch& batch, std::int64_t systems) {
-  const std::size_t bytes = S::shared_bytes(batch.n);
-  if (bytes > simt::max_shared_bytes(context)) return false;
+void launch_share(Context& context, const Batch& batch, std::int64_t systems) {
   const std::int64_t blocks = systems * ((batch.n + S::columns - 1) / S::columns);
-  simt::launch(context, invert_columns<S>, dim3(static_cast<unsigned>(blocks)), dim3(S::threads), bytes,
-               batch);
-  return true;
+  simt::launch(context, invert_columns<S>, dim3(static_cast<unsigned>(blocks)), dim3(S::threads),
+               S::shared_bytes(batch.n), batch);
 }
-/// As measured (docs/notebook/batches.md); the last two for GPUs with less shared memory.
+template <class S>
+bool fits(Context& context, const Batch& batch) {
+  return S::shared_bytes(batch.n) <= simt::max_shared_bytes(context);
+}
+/// As measured (docs/notebook/batches.md); the last two for GPUs with less shared memory, 48 KiB at least.
 inline void launch(Context& context, const Batch& batch, std::int64_t systems) {
-  if (batch.n <= 32 && try_launch<Share<2, 2, 0>>(context, batch, systems)) return;
-  if (batch.n <= 256 && try_launch<Share<2, 4, 1>>(context, batch, systems)) return;
-  if (try_launch<Share<1, 4, 2>>(context, batch, systems)) return;
-  if (try_launch<Share<2, 1, 0>>(context, batch, systems)) return;
-  try_launch<Share<1, 1, 0>>(context, batch, systems);
+  using Small = Share<2, 2, 0>;
+  using Middle = Share<2, 4, 1>;
+  using Large = Share<1, 4, 2>;
+  using Narrow = Share<2, 1, 0>;
+  using Least = Share<1, 1, 0>;
+  if (batch.n <= 32 && fits<Small>(context, batch)) return launch_share<Small>(context, batch, systems);
+  if (batch.n <= 256 && fits<Middle>(context, batch)) return launch_share<Middle>(context, batch, systems);
+  if (fits<Large>(context, batch)) return launch_share<Large>(context, batch, systems);
+  if (fits<Narrow>(context, batch)) return launch_share<Narrow>(context, batch, systems);
+  launch_share<Least>(context, batch, systems);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::columns

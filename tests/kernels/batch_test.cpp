@@ -105,6 +105,20 @@ TEST(Batch, InversesAreAsAccurateAsLapacks) {
   expect_as_accurate_as_lapack("geinv", 1, {MatrixKind::uniform, MatrixKind::condition});
 }
 
+/// What is left of an identity's column grows to 2^29 before it cancels; over pivots of 2^-1000 it would
+/// overflow.
+TEST(Batch, InversesOfTinyMatricesDoNotOverflowOnTheWay) {
+  const Registry registry = builtin_registry();
+  const Method& own = row_of(registry, "geinv/batched");
+  for (const std::int64_t n : {31, 32}) {
+    Inputs<double> inputs = make_inputs<double>(own.problem, shape_of(n, 1, 2), MatrixKind::wilkinson, 36);
+    for (std::int64_t j = 0; j < inputs.a.cols; ++j) {
+      for (std::int64_t i = 0; i < inputs.a.rows; ++i) inputs.a(i, j) *= 0x1p-1000;
+    }
+    EXPECT_LE(worst_ratio(own, Backend::emulated, inputs, defaults(own)), 1) << n;
+  }
+}
+
 /// Elimination that takes U away as it goes has errors of U's condition, and fails from order 32 on.
 TEST(Batch, InversesOfCauchyMatricesAreRight) {
   const Registry registry = builtin_registry();
