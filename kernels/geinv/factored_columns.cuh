@@ -380,7 +380,8 @@ template <class S>
 bool fits(Context& context, const Batch& batch) {
   return S::shared_bytes(batch.n) <= simt::max_shared_bytes(context);
 }
-/// As measured (docs/notebook/batched_inverses.md); the last two for GPUs with less shared memory, 48 KiB at least.
+/// As measured (docs/notebook/batched_inverses.md); the last two for GPUs with less shared memory, 48 KiB at
+/// least.
 inline void launch(Context& context, const Batch& batch, std::int64_t systems) {
   using Small = Share<2, 2, 0>;
   using Middle = Share<2, 4, 1>;
