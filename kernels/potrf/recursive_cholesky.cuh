@@ -25,7 +25,7 @@ using namespace gaussweep::tiles;
 
 /// Orders at which the ways part, by measurement (docs/notebook/cholesky.md).
 struct Widths {
-  int one_launch = 5120;  ///< up to this order all is one launch
+  int one_launch = 6144;  ///< up to this order all is one launch
   int panel = 0;          ///< columns of a launch beyond that; 0: 2048, but 1024 of large matrices
   int block = 0;          ///< columns that are split into halves at once, a multiple of `panel`
   int beside = 0;         ///< thread blocks of a launch beside products of halves; 0: none are beside

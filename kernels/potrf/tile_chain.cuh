@@ -17,10 +17,10 @@
 /// beside them, so that the chain and the bulk of the operations run at the same time.
 
 #include "kernels/potrf/tile_factor.cuh"
+#include "kernels/potrf/tile_schedule.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int group = 8;  ///< tile columns that one update subtracts
 constexpr unsigned finished = 1u << 30;
 constexpr int pieces = 4;  ///< in shared memory
 
@@ -41,112 +41,9 @@ struct Chain {
   int* info;
   int patience;  ///< polls after which a wait is given up
 
-  __device__ T* tile(int i, int j) const { return a + i * order + j * (order * ld); }
-  __device__ unsigned* state(int i, int j) const { return states + i + j * states_ld; }
-};
-
-enum class Kind { none, diagonal, panel, update };
-struct Task {
-  Kind kind;
-  int i, j;
-  int from, to;  ///< columns of tiles whose product is subtracted
-};
-
-__host__ __device__ constexpr int pairs(int count) {
-  return (count + 1) / 2;
-}
-/// 1 + 2 + … + count.
-__host__ __device__ constexpr int sum_up_to(int count) {
-  return count * (count + 1) / 2;
-}
-
-/// Tasks in the order of tickets, step by step; step j has what comes about when diagonal j is in work.
-class Schedule {
- public:
-  __host__ __device__ Schedule(int rows, int columns) : rows_(rows), columns_(columns) { begin_step(0); }
-
-  /// @pre no ticket less than that of the call before
-  __host__ __device__ Task task(unsigned ticket) {
-    while (ticket - first_ >= static_cast<unsigned>(diagonal_ + panels_ + urgent_ + others_)) {
-      first_ += static_cast<unsigned>(diagonal_ + panels_ + urgent_ + others_);
-      if (++step_ > columns_) return {Kind::none, 0, 0, 0, 0};
-      begin_step(step_);
-    }
-    int number = static_cast<int>(ticket - first_);
-    const int left = (step_ - 1) / group * group;  // where the group of the column before begins
-    if (number < diagonal_) return {Kind::diagonal, step_, step_, step_ > 0 ? left : 0, max_of(step_ - 1, 0)};
-    number -= diagonal_;
-    const bool others_first = step_ % group != 0;
-    if (others_first && number < others_) return other(number);
-    if (others_first) number -= others_;
-    if (number < panels_) {
-      return {Kind::panel, first_of_panel() + 2 * number, step_ - 1, left, step_ - 1};
-    }
-    number -= panels_;
-    if (number < urgent_) return in_columns(number, step_, step_ - group);
-    return other(number - urgent_);
-  }
-
- private:
-  __host__ __device__ static int max_of(int a, int b) { return a > b ? a : b; }
-  /// Below column step - 1's diagonal; what the diagonal's own task does is left out.
-  __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
-  /// Updates of the columns [begin, end).
-  __host__ __device__ int updates(int begin, int end) const {
-    return sum_up_to(pairs(rows_) - begin / 2) - sum_up_to(pairs(rows_) - pairs(end));
-  }
-  __host__ __device__ void begin_step(int step) {
-    step_ = step;
-    diagonal_ = step < columns_ ? 1 : 0;
-    panels_ = step > 0 ? pairs(max_of(rows_ - first_of_panel(), 0)) : 0;
-    urgent_ = others_ = first_other_ = 0;
-    if (step < group || step >= columns_) return;
-    const int own = step / group * group;
-    const int next = own + group;
-    if (step == own) urgent_ = updates(own, next < columns_ ? next : columns_);
-    if (next >= columns_) return;
-    const int all = updates(next, columns_);
-    first_other_ = all / group * (step - own) + all % group * (step - own) / group;
-    others_ = all / group * (step - own + 1) + all % group * (step - own + 1) / group - first_other_;
-  }
-  __host__ __device__ Task other(int number) const {
-    const int own = step_ / group * group;
-    return in_columns(first_other_ + number, own + group, own - group);
-  }
-  /// Update number `number` of the columns from `column` on by the group that begins at `from`.
-  __host__ __device__ Task in_columns(int number, int column, int from) const {
-    for (;; column += 2) {
-      const int count = pairs(rows_ - column);
-      if (number < count) return {Kind::update, column + 2 * number, column, from, from + group};
-      number -= count;
-    }
-  }
-
-  int rows_, columns_, step_ = 0;
-  unsigned first_ = 0;  ///< the step's first ticket
-  int diagonal_ = 0, panels_ = 0, urgent_ = 0, others_ = 0;
-  int first_other_ = 0;  ///< of the step's part of the updates beyond the next group
-};
-
-/// The tiles that a task has: rows and columns of its operands, of its result those (row, column) that count.
-struct Tiles {
-  int row, next_row, column, next_column;
-  int after;  ///< the diagonal's tile after the group is left to that diagonal's task; -1: there is none
-
-  __host__ __device__ Tiles(const Task& task, int rows, int columns)
-      : row(task.i),
-        next_row(task.kind != Kind::diagonal && task.i + 1 < rows ? task.i + 1 : task.i),
-        column(task.kind == Kind::diagonal && task.j > 0 ? task.j - 1 : task.j),
-        next_column(task.kind == Kind::update && task.j + 1 < columns ? task.j + 1 : task.j),
-        after(task.kind == Kind::update ? task.to : -1) {}
-  /// Of the four: k % 2 the row, k / 2 the column.
-  __host__ __device__ int row_of(int k) const { return k % 2 == 0 ? row : next_row; }
-  __host__ __device__ int column_of(int k) const { return k / 2 == 0 ? column : next_column; }
-  /// Those that there are not, or only as one that was before, are none that count.
-  __host__ __device__ bool counts(int k) const {
-    const int i = row_of(k), j = column_of(k);
-    return i >= j && !(i == j && i == after) && (k % 2 == 0 || i != row) && (k / 2 == 0 || j != column);
-  }
+  __device__ T* tile(int i, int j) const { return global(a + i * order + j * (order * ld)); }
+  __device__ unsigned* state(int i, int j) const { return global(states + i + j * states_ld); }
+  __device__ T* triangle(int j) const { return global(handed + j * static_cast<std::int64_t>(handed_size)); }
 };
 
 template <class T>
@@ -156,6 +53,7 @@ struct ChainMemory {
                 "after the products the rest lies where the pieces did");
   alignas(16) T room[elements];
   T reciprocals[order];
+  Chain<T> chain;
   Schedule schedule;  ///< of the thread that takes tickets
   Task task;
   unsigned open[4];  ///< of a task's operands: seen by a piece, by turns; at the beginning; after a wait
@@ -165,6 +63,10 @@ struct ChainMemory {
   __device__ T* triangle() { return room + order * stride_of<T>(2 * order); }
   __device__ T* inverses() { return triangle() + order * triangle_stride; }
 };
+
+/// Memory's task, of a kind known.
+template <class T, Kind kind>
+__device__ GAUSSWEEP_NOINLINE void do_task();
 
 /// One block's work.
 template <class T>
@@ -185,19 +87,40 @@ class Worker {
         if (memory_.task.kind != Kind::none) await_result(memory_.task);
       }
       __syncthreads();
-      const Task task = memory_.task;
-      if (task.kind == Kind::none) return;
-      if (task.kind == Kind::diagonal) {
-        diagonal(task);
-      } else if (task.kind == Kind::panel) {
-        panel(task);
+      const Kind kind = memory_.task.kind;
+      if (kind == Kind::none) return;
+      if (kind == Kind::diagonal) {
+        do_task<Kind::diagonal>();
+      } else if (kind == Kind::panel) {
+        do_task<Kind::panel>();
       } else {
-        update(task);
+        do_task<Kind::update>();
       }
+    }
+  }
+  /// Memory's task.
+  template <Kind kind>
+  __device__ __forceinline__ void do_own_task() {
+    const Task task = memory_.task;
+    if constexpr (kind == Kind::diagonal) {
+      diagonal(task);
+    } else if constexpr (kind == Kind::panel) {
+      panel(task);
+    } else {
+      update(task);
     }
   }
 
  private:
+  /// Of doubles, in a function of its own: in one function all kinds would share registers, and loops spill.
+  template <Kind kind>
+  __device__ __forceinline__ void do_task() {
+    if constexpr (sizeof(T) == sizeof(double)) {
+      tiles::do_task<T, kind>();
+    } else {
+      do_own_task<kind>();
+    }
+  }
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
   __device__ static int warp() { return thread() / 32; }
   __device__ static int lane() { return thread() % 32; }
@@ -213,6 +136,7 @@ class Worker {
       const int tile = lane() % 4 < 2 ? own.row_of(lane() % 2) : own.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
       state_ = inner < task.to ? worker.chain_.state(tile, inner) : nullptr;
     }
+    __device__ bool is_all_open() const { return known_ == ~0u; }
     __device__ bool is_open(int tile) const { return (known_ >> 4 * tile & 15u) == 15u; }
     __device__ void wait_for(int tile) {
       if (warp() == 0) {
@@ -273,18 +197,18 @@ class Worker {
   /// Tells the state of a task's tiles for the block, after a barrier, by a warp that waits for nothing then.
   __device__ void publish(const Task& task, unsigned state) const {
     __syncthreads();
-    if (warp() != 3 || lane() >= 4) return;
     const Tiles own(task, chain_.rows, chain_.columns);
-    if (own.counts(lane())) {
+    if (warp() == 3 && lane() < 4 && own.counts(lane())) {
       simt::store_release(chain_.state(own.row_of(lane()), own.column_of(lane())), state);
     }
+    __syncwarp();  // a task's function ends for all at once
   }
 
   /// Of column j's triangle 8 `Blocks` columns from 8m on, and the inverses there, to shared memory, as soon
   /// as they were handed on; a barrier of the block. What is on and above the diagonal is not needed.
   template <int Blocks>
   __device__ __forceinline__ void receive(int j, int m) {
-    const T* const handed = chain_.handed + j * static_cast<std::int64_t>(handed_size);
+    const T* const handed = chain_.triangle(j);
     constexpr int step = threads / order, share = 8 * Blocks / step;
     constexpr int inverse_share = (64 * Blocks + threads - 1) / threads;
     const int row = thread() % order, first = 8 * m + thread() / order;
@@ -329,63 +253,93 @@ class Worker {
     }
   }
 
+  __device__ void store_pair(T* to, T first, T second) const {
+    if (chain_.packed) {
+      store_two(to, first, second);
+    } else {
+      to[0] = first;
+      to[1] = second;
+    }
+  }
+
   /// A task's sum of products less a Rows x Columns part of the matrix. That is subtracted at last, so that
-  /// terms are not rounded to its size one by one: it may be far larger.
+  /// terms are not rounded to its size one by one: it may be far larger. Registers hold it meanwhile.
   template <int Rows, int Columns, int Strips>
   __device__ __forceinline__ void subtract(TileProduct<T, Rows, Columns, Strips>& product, const Task& task,
                                            const Tiles& own) {
     const int rows = own.next_row == own.row ? order : 2 * order;
     const int columns = own.next_column == own.column ? order : 2 * order;
     const T* const c = chain_.tile(own.row, own.column);
-    const auto place = [&](int row, int column) {
-      return c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * chain_.ld;
-    };
-    // Registers hold it meanwhile where the sums leave room, else it is brought to the L2 cache.
-    constexpr bool has_room = Strips == 2;
-    T given[has_room ? 16 * Strips : 2];
+    T given[2 * product.pairs];
     int e = 0;
-    if (has_room) {
-      product.for_pairs([&](int row, int column, T&, T&) {
-        load_pair(place(row, column), given[e], given[e + 1]);
-        e += 2;
-      });
-    } else {
-      const int lines = rows * static_cast<int>(sizeof(T)) / 128;  // of the cache, in a column
-      for (int k = thread(); k < lines * columns; k += threads) {
-        prefetch(c + k % lines * (rows / lines) + k / lines * chain_.ld);
-      }
-    }
-    product.clear();
-    Gate gate(*this, task);
-    product.template add_tiles<pieces>(memory_.room, {chain_.tile(own.row, task.from), rows},
-                                       {chain_.tile(own.column, task.from), columns}, chain_.ld,
-                                       chain_.packed, task.to - task.from, gate);
-    e = 0;
-    product.for_pairs([&](int row, int column, T& first, T& second) {
-      if (!has_room) load_pair(place(row, column), given[0], given[1]);
-      first -= given[has_room ? e : 0];
-      second -= given[has_room ? e + 1 : 1];
+    product.for_pairs([&](int row, int column, T&, T&) {
+      load_pair(
+          c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * chain_.ld,
+          given[e], given[e + 1]);
       e += 2;
     });
+    add_products(product, task, own);
+    e = 0;
+    product.for_pairs([&](int, int, T& first, T& second) {
+      first -= given[e++];
+      second -= given[e++];
+    });
+  }
+  template <class Product>
+  __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& own) {
+    product.clear();
+    Gate gate(*this, task);
+    product.template add_tiles<pieces>(
+        memory_.room, {chain_.tile(own.row, task.from), own.next_row == own.row ? order : 2 * order},
+        {chain_.tile(own.column, task.from), own.next_column == own.column ? order : 2 * order}, chain_.ld,
+        chain_.packed, task.to - task.from, gate);
   }
 
-  __device__ void update(const Task& task) {
+  /// The part of the matrix is brought to the L2 cache first, and to registers a few pairs at a time at last.
+  __device__ __forceinline__ void update(const Task& task) {
     const Tiles own(task, chain_.rows, chain_.columns);
-    TileProduct<T, 2 * order, 2 * order, 4> product;
-    subtract(product, task, own);
     T* const c = chain_.tile(task.i, task.j);
-    const bool all = task.i > task.j && own.counts(3);
-    product.for_pairs([&](int row, int column, T first, T second) {
-      T* const place = c + row + column * chain_.ld;
-      const bool inside = all || own.counts(row / order + column / order * 2);
-      const int diagonal = task.i == task.j ? column : 0;  // what is above is not ours
-      if (inside && row >= diagonal) place[0] = -first;
-      if (inside && row + 1 >= diagonal) place[1] = -second;
-    });
+    TileProduct<T, 2 * order, 2 * order, 4> product;
+    // A warp's part is in one of the four tiles.
+    const int tile = product.warp_row() + product.warp_column() / 2 * 2;
+    if (own.counts(3)) {
+      constexpr int lines = 2 * order * static_cast<int>(sizeof(T)) / 128;  // of the cache, in a column
+      for (int k = thread(); k < lines * 2 * order; k += threads) {
+        prefetch(c + k % lines * (2 * order / lines) + k / lines * chain_.ld);
+      }
+    }
+    add_products(product, task, own);
+    if (own.counts(tile)) {
+      const bool on_diagonal = own.row_of(tile) == own.column_of(tile);  // what is above is not ours
+      constexpr int batch = 8;
+      GAUSSWEEP_UNROLL
+      for (int first = 0; first < product.pairs; first += batch) {
+        T given[batch][2];
+        GAUSSWEEP_UNROLL
+        for (int i = 0; i < batch; ++i) {
+          product.visit_pair(first + i, [&](int row, int column, T&, T&) {
+            load_pair(c + row + column * chain_.ld, given[i][0], given[i][1]);
+          });
+        }
+        GAUSSWEEP_UNROLL
+        for (int i = 0; i < batch; ++i) {
+          product.visit_pair(first + i, [&](int row, int column, T above, T below) {
+            T* const place = c + row + column * chain_.ld;
+            above = -(above - given[i][0]);
+            below = -(below - given[i][1]);
+            if (!on_diagonal || row % order >= column % order) {
+              store_pair(place, above, below);
+            } else if (row % order + 1 >= column % order) {
+              place[1] = below;
+            }
+          });
+        }
+      }
+    }
     publish(task, static_cast<unsigned>(task.to / group) - 1);
   }
 
-  __device__ void panel(const Task& task) {
+  __device__ __forceinline__ void panel(const Task& task) {
     const Tiles own(task, chain_.rows, chain_.columns);
     TileProduct<T, 2 * order, order, 2> product;
     subtract(product, task, own);
@@ -409,7 +363,7 @@ class Worker {
     publish(task, finished);
   }
 
-  __device__ void diagonal(const Task& task) {
+  __device__ __forceinline__ void diagonal(const Task& task) {
     const int j = task.j;
     const Tiles own(task, chain_.rows, chain_.columns);
     TileProduct<T, order, 2 * order, 2> product;
@@ -457,8 +411,7 @@ class Worker {
     }
     __syncthreads();
     if (j > 0 && thread() == 96) simt::store_release(chain_.state(j, j - 1), finished);
-    const int failed = factor_tile(triangle, memory_.reciprocals,
-                                   chain_.handed + j * static_cast<std::int64_t>(handed_size));
+    const int failed = factor_tile(triangle, memory_.reciprocals, chain_.triangle(j));
     if (thread() == 0 && failed >= 0 && *chain_.info == 0) {
       *chain_.info = chain_.before + j * order + failed + 1;
     }
@@ -475,11 +428,21 @@ class Worker {
   ChainMemory<T>& memory_;
 };
 
+template <class T, Kind kind>
+__device__ GAUSSWEEP_NOINLINE void do_task() {
+  ChainMemory<T>& memory = *simt::dynamic_shared<ChainMemory<T>>();
+  const Chain<T> chain = memory.chain;
+  Worker<T>(chain, memory).template do_own_task<kind>();
+}
+
 template <class T>
 __global__ void __launch_bounds__(threads, 1) factor_chain(Chain<T> chain) {
 #if GAUSSWEEP_CLUSTERS
   simt::griddepcontrol_wait();
-  Worker<T>(chain, *simt::dynamic_shared<ChainMemory<T>>()).work();
+  ChainMemory<T>& memory = *simt::dynamic_shared<ChainMemory<T>>();
+  if (threadIdx.x == 0) memory.chain = chain;
+  __syncthreads();
+  Worker<T>(chain, memory).work();
 #endif
 }
 

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "kernels/getrf/triangle_tiles.cuh"
+#include "kernels/potrf/tile_memory.cuh"
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
@@ -24,15 +24,6 @@ constexpr int pieces_of_a_tile = order / depth;
 template <class T>
 constexpr int stride_of(int rows) {
   return rows + 32 / static_cast<int>(sizeof(T));
-}
-
-using lu::load_two;
-
-/// Brings a line to the L2 cache.
-__device__ __forceinline__ void prefetch([[maybe_unused]] const void* line) {
-#ifdef __CUDA_ARCH__
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
-#endif
 }
 
 #ifdef __CUDA_ARCH__
@@ -125,21 +116,19 @@ struct TileProduct {
       own = 0;
     });
   }
-  /// Calls visit(row, column, sum of the row, of the next one) for all pairs that the lane has.
+  static constexpr int pairs = 8 * Strips;  ///< of rows in a column, that a lane has
+  /// Calls visit(row, column, sum of the row, of the next one) for a lane's pair.
+  template <class Visit>
+  __device__ __forceinline__ void visit_pair(int pair, Visit visit) {
+    const int s = pair % Strips, c = pair / Strips % 4, square = pair / Strips / 4;
+    visit((warp_row() * Strips + s) * 16 + lane() / 4 * 2,
+          warp_column() * 32 + square * 16 + lane() % 4 * 4 + c, sum[s][square][c % 2][c / 2],
+          sum[s][square][c % 2][2 + c / 2]);
+  }
   template <class Visit>
   __device__ __forceinline__ void for_pairs(Visit visit) {
-    const int g = lane() / 4, t = lane() % 4;
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < Strips; ++s) {
-      GAUSSWEEP_UNROLL
-      for (int square = 0; square < 2; ++square) {
-        GAUSSWEEP_UNROLL
-        for (int c = 0; c < 4; ++c) {
-          visit((warp_row() * Strips + s) * 16 + 2 * g, warp_column() * 32 + square * 16 + 4 * t + c,
-                sum[s][square][c % 2][c / 2], sum[s][square][c % 2][2 + c / 2]);
-        }
-      }
-    }
+    for (int pair = 0; pair < pairs; ++pair) visit_pair(pair, visit);
   }
 
   /// The sums' registers, for something else.
@@ -158,50 +147,60 @@ struct TileProduct {
     }
   }
 
-  /// Copies pieces of both operands to shared memory, one after another. A thread has the same rows of each
-  /// tile of 64.
+  /// Copies pieces of both operands to shared memory, one after another, 16 bytes at a time.
   class Copies {
    public:
     __device__ __forceinline__ Copies(const Operand<T>& a, const Operand<T>& b, std::int64_t ld, bool packed)
-        : a_(a.data + row() + column() * ld),
-          b_(b.data + row() + column() * ld),
+        : a_(a.data + row<Rows>() % a.given + column<Rows>() * ld),
+          b_(b.data + row<Columns>() % b.given + column<Columns>() * ld),
           ld_(ld),
-          a_high_(a.given > order ? order : 0),
-          b_high_(b.given > order ? order : 0),
           packed_(packed) {}
+    __device__ __forceinline__ bool is_packed() const { return packed_; }
     /// Starts to copy the next piece.
     __device__ __forceinline__ void start(T* to) {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < depth; c += columns_at_once) {
-        T* const left = to + (column() + c) * stride_a + row();
-        T* const right = to + depth * stride_a + (column() + c) * stride_b + row();
-        copy(left, a_ + c * ld_);
-        if (Rows > order) copy(left + order, a_ + c * ld_ + a_high_);
-        copy(right, b_ + c * ld_);
-        if (Columns > order) copy(right + order, b_ + c * ld_ + b_high_);
+      for (int i = 0; i < count; ++i) {
+        if (packed_) {
+          simt::copy_pack(to + place(i), from(i));
+        } else {
+          GAUSSWEEP_UNROLL
+          for (int e = 0; e < pack; ++e) to[place(i) + e] = from(i)[e];
+        }
       }
+      end();
+    }
+    static constexpr int pack = 16 / static_cast<int>(sizeof(T));
+    static constexpr int count_a = Rows * depth / pack / threads;
+    static constexpr int count = (Rows + Columns) * depth / pack / threads;
+    /// Or: copies number 0 to count - 1 of a piece, from here to its element place(i), then end().
+    __device__ __forceinline__ const T* from(int i) const {
+      return i < count_a ? a_ + i * step<Rows> * ld_ : b_ + (i - count_a) * step<Columns> * ld_;
+    }
+    __device__ __forceinline__ static int place(int i) {
+      return i < count_a ? (column<Rows>() + i * step<Rows>)*stride_a + row<Rows>()
+                         : depth * stride_a + (column<Columns>() + (i - count_a) * step<Columns>)*stride_b +
+                               row<Columns>();
+    }
+    __device__ __forceinline__ void end() {
       simt::end_copy_group();
       a_ += depth * ld_;
       b_ += depth * ld_;
     }
 
    private:
-    static constexpr int pack = 16 / static_cast<int>(sizeof(T));
-    static constexpr int columns_at_once = threads / (order / pack);
-    __device__ static int row() { return static_cast<int>(threadIdx.x) % (order / pack) * pack; }
-    __device__ static int column() { return static_cast<int>(threadIdx.x) / (order / pack); }
-    __device__ __forceinline__ void copy(T* to, const T* from) const {
-      if (packed_) {
-        simt::copy_pack(to, from);
-      } else {
-        GAUSSWEEP_UNROLL
-        for (int e = 0; e < pack; ++e) to[e] = from[e];
-      }
+    template <int Lines>
+    static constexpr int step = (threads * pack) / Lines;  ///< columns that are copied at once
+    template <int Lines>
+    __device__ static int row() {
+      return static_cast<int>(threadIdx.x) % (Lines / pack) * pack;
+    }
+    template <int Lines>
+    __device__ static int column() {
+      return static_cast<int>(threadIdx.x) / (Lines / pack);
     }
     const T* a_;
     const T* b_;
     std::int64_t ld_;
-    int a_high_, b_high_;
     bool packed_;
   };
 
@@ -283,9 +282,78 @@ struct TileProduct {
     }
   }
 
+#ifdef __CUDACC__
+  /// Where doubles come from that are multiplied: addresses in shared memory. Operands of the next products
+  /// are on their way to registers beside these, in the end of a piece those of the next one.
+  struct Pipeline {
+    unsigned begin;  ///< of the pieces
+    int slot = 0;    ///< of the next piece
+    double left[2][Strips][2], right[2][2];
+
+    __device__ __forceinline__ explicit Pipeline(const T* memory)
+        : begin(static_cast<unsigned>(__cvta_generic_to_shared(memory))) {
+      load_left(0, begin, 0);
+      load_right(0, begin, 0, 0);
+    }
+    __device__ __forceinline__ void load_left(int which, unsigned from, int step) {
+      const unsigned own = (lane() % 4 * stride_a + warp_row() * 16 * Strips + lane() / 4 * 2) * size;
+      GAUSSWEEP_UNROLL
+      for (int s = 0; s < Strips; ++s) {
+        load_in_order(from + own + (4 * step * stride_a + s * 16) * size, left[which][s]);
+      }
+    }
+    __device__ __forceinline__ void load_right(int which, unsigned from, int step, int square) {
+      const unsigned own =
+          (depth * stride_a + lane() % 4 * stride_b + warp_column() * 32 + lane() / 4 * 2) * size;
+      load_in_order(from + own + (4 * step * stride_b + square * 16) * size, right[which]);
+    }
+  };
+  static constexpr int size = static_cast<int>(sizeof(T));
+
+  /// Multiplies the next piece. Beside the first half of it another piece is copied, if `more`; then comes
+  /// copied(). await_next() is whether there is a piece behind it, after a wait for that.
+  template <int Pieces, class Copied, class Await>
+  __device__ __forceinline__ void multiply_piece(Pipeline& pipeline, Copies& copies, bool more, Copied copied,
+                                                 Await await_next) {
+    constexpr int steps = depth / 4;
+    const unsigned here = pipeline.begin + pipeline.slot * (piece * size);
+    const unsigned before =
+        pipeline.begin + (pipeline.slot == 0 ? Pieces - 1 : pipeline.slot - 1) * (piece * size);
+    pipeline.slot = pipeline.slot == Pieces - 1 ? 0 : pipeline.slot + 1;
+    const unsigned next = pipeline.begin + pipeline.slot * (piece * size);
+    GAUSSWEEP_UNROLL
+    for (int step = 0; step < steps; ++step) {
+      GAUSSWEEP_UNROLL
+      for (int square = 0; square < 2; ++square) {
+        if (square == 0 && step < steps - 1) pipeline.load_left((step + 1) % 2, here, step + 1);
+        if (square == 0 || step < steps - 1) {
+          pipeline.load_right(1 - square, here, step + square, 1 - square);
+        } else {
+          copied();
+          if (await_next()) {
+            pipeline.load_left(0, next, 0);
+            pipeline.load_right(0, next, 0, 0);
+          }
+        }
+        GAUSSWEEP_UNROLL
+        for (int s = 0; s < Strips; ++s) {
+          lu::multiply_16x8(sum[s][square][0], pipeline.left[step % 2][s], pipeline.right[square][0]);
+          lu::multiply_16x8(sum[s][square][1], pipeline.left[step % 2][s], pipeline.right[square][1]);
+          const int pair = (2 * step + square) * Strips + s;
+          GAUSSWEEP_UNROLL
+          for (int i = 0; i < Copies::count; ++i) {
+            if (i * (steps * Strips) / Copies::count != pair) continue;
+            copy_pack_if(more, before + Copies::place(i) * size, copies.from(i));
+          }
+        }
+      }
+    }
+  }
+#endif
+
   /// Adds the product of `tiles` tiles of columns. `memory`: `Pieces` pieces of shared
   /// memory. `gate`: which tiles may be read by now. All threads of the block know the same of it:
-  ///   bool is_open(tile)      what is known
+  ///   bool is_open(tile)      what is known; is_all_open() of all tiles
   ///   void wait_for(tile)     until it is open; a barrier of the block
   ///   void look(p, useful)    once for each piece p, whether more is open if that is of use; a barrier
   /// Ends with a barrier of the block.
@@ -295,18 +363,15 @@ struct TileProduct {
     const int count = tiles * pieces_of_a_tile;
     int started = 0;
     Copies copies(a, b, ld, packed);
-    const auto start_as_known = [&](int end) {
-      while (started < count && started < end && gate.is_open(started / pieces_of_a_tile)) {
+    const auto can_start = [&](int end) {
+      return started < count && started < end && gate.is_open(started / pieces_of_a_tile);
+    };
+    // Until piece p is there for all threads, and the one before the last was read by all.
+    const auto await_piece = [&](int p) {
+      if (started == p) gate.wait_for(p / pieces_of_a_tile);
+      while (can_start(p + Pieces - 1)) {
         copies.start(memory + started % Pieces * piece);
         ++started;
-      }
-    };
-    start_as_known(Pieces - 1);
-    GAUSSWEEP_ROLLED
-    for (int p = 0; p < count; ++p) {
-      if (started == p) {
-        gate.wait_for(p / pieces_of_a_tile);
-        start_as_known(p + Pieces - 1);
       }
       const int later = started - p - 1;
       if (later == 0) {
@@ -316,11 +381,60 @@ struct TileProduct {
       } else {
         simt::await_copy_groups<2>();
       }
-      gate.look(p, started < count);  // and a barrier: all have the piece
-      const T* const from = memory + p % Pieces * piece;
-      add<stride_a, stride_b, depth>(from, from + depth * stride_a, warp_row() * 16 * Strips,
-                                     warp_column() * 32, [&] { start_as_known(p + Pieces); });
-      if (p % pieces_of_a_tile == pieces_of_a_tile - 1) settle();
+      gate.look(p, started < count);
+    };
+    if (count == 0) return __syncthreads();
+    await_piece(0);
+#ifdef __CUDACC__
+    constexpr bool in_pieces = sizeof(T) == sizeof(double);
+    if constexpr (in_pieces) {
+      Pipeline pipeline(memory);
+      int p = 0;
+      // Until nothing is waited for but copies: what is asked of the gate costs a tenth of the products'
+      // time.
+      GAUSSWEEP_ROLLED
+      for (; p < count && !(started == p + Pieces - 1 && packed && gate.is_all_open()); ++p) {
+        const bool more = packed && started == p + Pieces - 1 && can_start(p + Pieces);
+        const auto copied = [&] {
+          if (!more) return;
+          copies.end();
+          ++started;
+        };
+        multiply_piece<Pieces>(pipeline, copies, more, copied, [&] {
+          if (p + 1 == count) return false;
+          await_piece(p + 1);
+          return true;
+        });
+      }
+      GAUSSWEEP_ROLLED
+      for (; p < count; ++p) {
+        multiply_piece<Pieces>(
+            pipeline, copies, p + Pieces - 1 < count, [&] { copies.end(); },
+            [&] {
+              if (p + 1 == count) return false;
+              simt::await_copy_groups<Pieces - 2>();
+              __syncthreads();
+              return true;
+            });
+      }
+      simt::await_copy_groups<0>();
+    }
+#else
+    constexpr bool in_pieces = false;
+#endif
+    if constexpr (!in_pieces) {
+      GAUSSWEEP_ROLLED
+      for (int p = 0; p < count; ++p) {
+        const T* const from = memory + p % Pieces * piece;
+        add<stride_a, stride_b, depth>(from, from + depth * stride_a, warp_row() * 16 * Strips,
+                                       warp_column() * 32, [&] {
+                                         if (!can_start(p + Pieces)) return;
+                                         copies.start(memory + started % Pieces * piece);
+                                         ++started;
+                                       });
+        if (p % pieces_of_a_tile == pieces_of_a_tile - 1) settle();
+        if (p + 1 < count) await_piece(p + 1);
+      }
     }
     __syncthreads();
   }

@@ -1,0 +1,66 @@
+#pragma once
+/// How the Cholesky factorisation by tiles meets memory.
+
+#include <type_traits>
+
+#include "kernels/getrf/triangle_tiles.cuh"
+#include "kernels/simt/simt.hpp"
+
+/// Before a device function that is to have registers of its own.
+#ifdef __CUDACC__
+#define GAUSSWEEP_NOINLINE __noinline__
+#else
+#define GAUSSWEEP_NOINLINE
+#endif
+
+namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
+
+using lu::load_two;
+/// To an even index of what is aligned to two elements.
+template <class T>
+__device__ __forceinline__ void store_two(T* to, T first, T second) {
+#ifdef __CUDA_ARCH__
+  using Two = std::conditional_t<sizeof(T) == sizeof(double), double2, float2>;
+  *reinterpret_cast<Two*>(to) = Two{first, second};
+#else
+  to[0] = first;
+  to[1] = second;
+#endif
+}
+
+/// Brings a line to the L2 cache.
+__device__ __forceinline__ void prefetch([[maybe_unused]] const void* line) {
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
+#endif
+}
+
+/// The same place, of which the compiler is told that it is in global memory: a pointer that was kept in
+/// shared memory is generic to it.
+template <class T>
+__device__ __forceinline__ T* global(T* place) {
+#ifdef __CUDA_ARCH__
+  __builtin_assume(__isGlobal(place));
+#endif
+  return place;
+}
+
+#ifdef __CUDACC__
+/// Two elements at an address in shared memory, in the order of the program: loads that the compiler moves
+/// ahead take registers that sums need.
+__device__ __forceinline__ void load_in_order(unsigned from, double (&pair)[2]) {
+  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair[0]), "=d"(pair[1]) : "r"(from));
+}
+/// simt::copy_pack if `wanted`, without a branch, to an address in shared memory.
+__device__ __forceinline__ void copy_pack_if(bool wanted, unsigned shared, const void* global) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile(
+      "{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %2, 0;\n@wanted cp.async.cg.shared.global [%0], [%1], "
+      "16;\n}" ::"r"(shared),
+      "l"(__cvta_generic_to_global(global)), "r"(static_cast<int>(wanted))
+      : "memory");
+#endif
+}
+#endif
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles

@@ -1,0 +1,114 @@
+#pragma once
+/// Which tasks a factorisation by tiles has, and in which order blocks take them: see tile_chain.cuh.
+
+#include "kernels/simt/simt.hpp"
+
+namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
+
+constexpr int group = 8;  ///< tile columns that one update subtracts
+
+enum class Kind { none, diagonal, panel, update };
+struct Task {
+  Kind kind;
+  int i, j;
+  int from, to;  ///< columns of tiles whose product is subtracted
+};
+
+__host__ __device__ constexpr int pairs(int count) {
+  return (count + 1) / 2;
+}
+/// 1 + 2 + … + count.
+__host__ __device__ constexpr int sum_up_to(int count) {
+  return count * (count + 1) / 2;
+}
+
+/// Tasks in the order of tickets, step by step; step j has what comes about when diagonal j is in work.
+class Schedule {
+ public:
+  __host__ __device__ Schedule(int rows, int columns) : rows_(rows), columns_(columns) { begin_step(0); }
+
+  /// @pre no ticket less than that of the call before
+  __host__ __device__ Task task(unsigned ticket) {
+    while (ticket - first_ >= static_cast<unsigned>(diagonal_ + panels_ + urgent_ + others_)) {
+      first_ += static_cast<unsigned>(diagonal_ + panels_ + urgent_ + others_);
+      if (++step_ > columns_) return {Kind::none, 0, 0, 0, 0};
+      begin_step(step_);
+    }
+    int number = static_cast<int>(ticket - first_);
+    const int left = (step_ - 1) / group * group;  // where the group of the column before begins
+    if (number < diagonal_) return {Kind::diagonal, step_, step_, step_ > 0 ? left : 0, max_of(step_ - 1, 0)};
+    number -= diagonal_;
+    const bool others_first = step_ % group != 0;
+    if (others_first && number < others_) return other(number);
+    if (others_first) number -= others_;
+    if (number < panels_) {
+      return {Kind::panel, first_of_panel() + 2 * number, step_ - 1, left, step_ - 1};
+    }
+    number -= panels_;
+    if (number < urgent_) return in_columns(number, step_, step_ - group);
+    return other(number - urgent_);
+  }
+
+ private:
+  __host__ __device__ static int max_of(int a, int b) { return a > b ? a : b; }
+  /// Below column step - 1's diagonal; what the diagonal's own task does is left out.
+  __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
+  /// Updates of the columns [begin, end).
+  __host__ __device__ int updates(int begin, int end) const {
+    return sum_up_to(pairs(rows_) - begin / 2) - sum_up_to(pairs(rows_) - pairs(end));
+  }
+  __host__ __device__ void begin_step(int step) {
+    step_ = step;
+    diagonal_ = step < columns_ ? 1 : 0;
+    panels_ = step > 0 ? pairs(max_of(rows_ - first_of_panel(), 0)) : 0;
+    urgent_ = others_ = first_other_ = 0;
+    if (step < group || step >= columns_) return;
+    const int own = step / group * group;
+    const int next = own + group;
+    if (step == own) urgent_ = updates(own, next < columns_ ? next : columns_);
+    if (next >= columns_) return;
+    const int all = updates(next, columns_);
+    first_other_ = all / group * (step - own) + all % group * (step - own) / group;
+    others_ = all / group * (step - own + 1) + all % group * (step - own + 1) / group - first_other_;
+  }
+  __host__ __device__ Task other(int number) const {
+    const int own = step_ / group * group;
+    return in_columns(first_other_ + number, own + group, own - group);
+  }
+  /// Update number `number` of the columns from `column` on by the group that begins at `from`.
+  __host__ __device__ Task in_columns(int number, int column, int from) const {
+    for (;; column += 2) {
+      const int count = pairs(rows_ - column);
+      if (number < count) return {Kind::update, column + 2 * number, column, from, from + group};
+      number -= count;
+    }
+  }
+
+  int rows_, columns_, step_ = 0;
+  unsigned first_ = 0;  ///< the step's first ticket
+  int diagonal_ = 0, panels_ = 0, urgent_ = 0, others_ = 0;
+  int first_other_ = 0;  ///< of the step's part of the updates beyond the next group
+};
+
+/// The tiles that a task has: rows and columns of its operands, of its result those (row, column) that count.
+struct Tiles {
+  int row, next_row, column, next_column;
+  int after;  ///< the diagonal's tile after the group is left to that diagonal's task; -1: there is none
+
+  __host__ __device__ Tiles(const Task& task, int rows, int columns)
+      : row(task.i),
+        next_row(task.kind != Kind::diagonal && task.i + 1 < rows ? task.i + 1 : task.i),
+        column(task.kind == Kind::diagonal && task.j > 0 ? task.j - 1 : task.j),
+        next_column(task.kind == Kind::update && task.j + 1 < columns ? task.j + 1 : task.j),
+        after(task.kind == Kind::update ? task.to : -1) {}
+  /// Of the four: k % 2 the row, k / 2 the column.
+  __host__ __device__ int row_of(int k) const { return k % 2 == 0 ? row : next_row; }
+  __host__ __device__ int column_of(int k) const { return k / 2 == 0 ? column : next_column; }
+  /// Those that there are not, or only as one that was before, are none that count.
+  __host__ __device__ bool counts(int k) const {
+    const int i = row_of(k), j = column_of(k);
+    return i >= j && !(i == j && i == after) && (k % 2 == 0 || i != row) && (k / 2 == 0 || j != column);
+  }
+};
+
+}  // namespace gaussweep::GAUSSWEEP_BACKEND::tiles
