@@ -59,7 +59,7 @@ class Scratch {
   }
 
  private:
-  static constexpr std::size_t small = std::size_t{1} << 20;
+  static constexpr std::size_t small = std::size_t{1} << 22;
   /// Up to a power of two where it is small, so that what is idle serves sizes of its like.
   static std::size_t rounded(std::size_t bytes) {
     std::size_t size = 4096;

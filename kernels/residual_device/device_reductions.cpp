@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "kernels/device/scratch.hpp"
+
 namespace gaussweep {
 namespace {
 
@@ -71,11 +73,19 @@ std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<D
   return emulated::device_reductions<T>(context, std::move(copies), workspace);
 }
 
-std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes) {
+void start_digest(Context& context, const void* data, std::size_t bytes, unsigned long long* digest) {
 #ifdef GAUSSWEEP_HAS_CUDA
-  if (context.device.backend() == Backend::cuda) return cuda::device_digest(context, data, bytes);
+  if (context.device.backend() == Backend::cuda) return cuda::start_digest(context, data, bytes, digest);
 #endif
-  return emulated::device_digest(context, data, bytes);
+  emulated::start_digest(context, data, bytes, digest);
+}
+
+std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes) {
+  const Scratch::Piece there = scratch_of(context).take(sizeof(unsigned long long));
+  start_digest(context, data, bytes, there.as<unsigned long long>());
+  unsigned long long digest = 0;
+  context.device.to_host(&digest, there.as<unsigned long long>(), sizeof digest);
+  return digest;
 }
 
 template std::unique_ptr<Reductions<float>> little_on_host(std::unique_ptr<Reductions<float>>, std::size_t);

@@ -34,7 +34,8 @@ __global__ void digest_kernel(const unsigned long long* words, std::int64_t coun
     x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ull;
     own += x ^ (x >> 33);
   }
-  atomicAdd(sum, own);
+  for (int apart = 16; apart > 0; apart /= 2) own += __shfl_xor_sync(0xffffffffu, own, apart);
+  if (threadIdx.x % 32 == 0) atomicAdd(sum, own);
 }
 
 template <class T>
@@ -287,17 +288,12 @@ std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<D
   return std::make_unique<DeviceReductions<T>>(context, std::move(copies), workspace);
 }
 
-std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes) {
-  const Scratch::Piece sum = scratch_of(context).take(sizeof(unsigned long long));
-  const auto total = sum.as<unsigned long long>();
-  context.device.fill(total, 0, sizeof *total);
+void start_digest(Context& context, const void* data, std::size_t bytes, unsigned long long* digest) {
+  context.device.fill(digest, 0, sizeof *digest);
   const auto count = static_cast<std::int64_t>(bytes / sizeof(unsigned long long));
   const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(blocks_for(count).x, 1024));
   simt::launch(context, digest_kernel, dim3(blocks), dim3(threads), 0,
-               static_cast<const unsigned long long*>(data), count, total);
-  unsigned long long digest = 0;
-  context.device.to_host(&digest, total, sizeof digest);
-  return digest;
+               static_cast<const unsigned long long*>(data), count, digest);
 }
 
 template std::unique_ptr<Reductions<float>> device_reductions(Context&, std::vector<DeviceCopy<float>>,

@@ -42,6 +42,8 @@ std::unique_ptr<Reductions<T>> little_on_host(std::unique_ptr<Reductions<T>> dev
 /// A digest of memory on the context's device: another where any bit was changed, but for one case in 2^64.
 /// @pre `bytes` is a multiple of 8
 std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes);
+/// The same, into memory of the device, without waiting for it.
+void start_digest(Context& context, const void* data, std::size_t bytes, unsigned long long* digest);
 
 }  // namespace gaussweep
 
@@ -49,7 +51,7 @@ std::uint64_t device_digest(Context& context, const void* data, std::size_t byte
   namespace gaussweep::space {                                                                         \
   template <class T>                                                                                   \
   std::unique_ptr<Reductions<T>> device_reductions(Context&, std::vector<DeviceCopy<T>>, std::size_t); \
-  std::uint64_t device_digest(Context&, const void* data, std::size_t bytes);                          \
+  void start_digest(Context&, const void* data, std::size_t bytes, unsigned long long* digest);        \
   }
 
 GAUSSWEEP_DECLARE_DEVICE_REDUCTIONS(emulated)

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/check/judges.hpp"
+#include "kernels/residual_device/device_reductions.hpp"
 
 namespace gaussweep {
 namespace {
@@ -22,25 +23,23 @@ std::optional<Quotient> quotient_of(const ProblemRow& problem) {
 }  // namespace
 
 template <class T>
-SystemRatios::SystemRatios(Context& context, const Systems<T>& systems, std::int64_t count)
+SystemRatios::SystemRatios(Context& context, const Systems<T>& systems, const Buffer& inputs,
+                           std::int64_t count)
     : context_(context),
       batch_(systems.shape.batch),
       count_(count),
-      tolerance_(systems.tolerance),
-      infos_(systems.infos),
       ratios_(scratch_of(context).take(static_cast<std::size_t>(batch_) * sizeof(double))),
       totals_(scratch_of(context).take(sizeof(judge::Totals) +
                                        static_cast<std::size_t>(count) * sizeof(double))) {
   auto* const totals = totals_.as<judge::Totals>();
   context.device.fill(totals, 0, sizeof *totals);
   context.device.fill(&totals->worst, 0xff, sizeof totals->worst);
+  const bool on_gpu = context.device.backend() == Backend::cuda;
 #ifdef GAUSSWEEP_HAS_CUDA
-  if (context.device.backend() == Backend::cuda) {
-    cuda::start_ratios(context, systems, ratios_.as<double>(), totals);
-    return;
-  }
+  if (on_gpu) cuda::start_ratios(context, systems, count, ratios_.as<double>(), totals);
 #endif
-  emulated::start_ratios(context, systems, ratios_.as<double>(), totals);
+  if (!on_gpu) emulated::start_ratios(context, systems, count, ratios_.as<double>(), totals);
+  start_digest(context, inputs.data(), inputs.bytes(), &totals->digest);
 }
 
 std::vector<double> SystemRatios::all() const {
@@ -50,21 +49,15 @@ std::vector<double> SystemRatios::all() const {
 }
 
 RatioSummary SystemRatios::summary() const {
-  auto* const totals = totals_.as<judge::Totals>();
-#ifdef GAUSSWEEP_HAS_CUDA
-  if (context_.device.backend() == Backend::cuda)
-    cuda::sum_up(context_, ratios_.as<double>(), infos_, tolerance_, batch_, count_, totals);
-#endif
-  if (context_.device.backend() != Backend::cuda)
-    emulated::sum_up(context_, ratios_.as<double>(), infos_, tolerance_, batch_, count_, totals);
   constexpr std::size_t words = sizeof(judge::Totals) / sizeof(double);
   std::vector<double> found(words + static_cast<std::size_t>(count_));
-  context_.device.to_host(found.data(), totals, found.size() * sizeof(double));
+  context_.device.to_host(found.data(), totals_.as<void>(), found.size() * sizeof(double));
   judge::Totals all{};
   std::memcpy(&all, found.data(), sizeof all);
   RatioSummary summary{static_cast<std::int64_t>(all.others),
                        -1,
                        std::numeric_limits<double>::quiet_NaN(),
+                       all.digest,
                        {found.begin() + words, found.end()}};
   if (summary.others < batch_) summary.worst = static_cast<std::int64_t>(all.worst);
   if (all.most_error > 0) {
@@ -99,7 +92,7 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
                        op.info,
                        solution_seed.has_value(),
                        solution_seed.value_or(0)};
-  return SystemRatios(context, all, count);
+  return SystemRatios(context, all, staging.pristine(), count);
 }
 
 template std::optional<SystemRatios> system_ratios(Context&, const Method&, Staging<float>&, int,

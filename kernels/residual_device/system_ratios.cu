@@ -331,24 +331,29 @@ void launch_ratios(Context& context, const Systems<T>& all, unsigned threads, do
 }  // namespace
 
 template <class T>
-void start_ratios(Context& context, const Systems<T>& all, double* ratios, Totals* totals) {
+void start_ratios(Context& context, const Systems<T>& all, std::int64_t count, double* ratios,
+                  Totals* totals) {
   const std::int64_t size = std::max(all.of_a.rows, all.of_x.cols);
-  if (size <= 8) return launch_ratios<8>(context, all, most_threads / 2, ratios, totals);
-  if (size <= 16) return launch_ratios<16>(context, all, most_threads / 2, ratios, totals);
   const bool is_narrow = all.quotient == Quotient::solution && all.of_x.cols <= 4;
-  const unsigned threads = size <= 32 || is_narrow ? 32 : size <= 128 ? 128 : most_threads;
-  launch_ratios<32>(context, all, threads, ratios, totals);
-}
-
-void sum_up(Context& context, const double* ratios, const int* infos, double tolerance, std::int64_t batch,
-            std::int64_t count, Totals* totals) {
+  if (size <= 8) {
+    launch_ratios<8>(context, all, most_threads / 2, ratios, totals);
+  } else if (size <= 16) {
+    launch_ratios<16>(context, all, most_threads / 2, ratios, totals);
+  } else {
+    launch_ratios<32>(context, all,
+                      size <= 32 || is_narrow ? 32
+                      : size <= 128           ? 128
+                                              : most_threads,
+                      ratios, totals);
+  }
   constexpr unsigned threads = 256;
-  const auto blocks = static_cast<unsigned>((batch + threads - 1) / threads);
-  simt::launch(context, summary_kernel<>, dim3(blocks), dim3(threads), 0, ratios, infos, tolerance, batch,
-               count, reinterpret_cast<double*>(totals + 1), totals);
+  const auto blocks = static_cast<unsigned>((all.shape.batch + threads - 1) / threads);
+  simt::launch(context, summary_kernel<>, dim3(blocks), dim3(threads), 0, static_cast<const double*>(ratios),
+               all.infos, all.tolerance, all.shape.batch, count, reinterpret_cast<double*>(totals + 1),
+               totals);
 }
 
-template void start_ratios(Context&, const Systems<float>&, double*, Totals*);
-template void start_ratios(Context&, const Systems<double>&, double*, Totals*);
+template void start_ratios(Context&, const Systems<float>&, std::int64_t, double*, Totals*);
+template void start_ratios(Context&, const Systems<double>&, std::int64_t, double*, Totals*);
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

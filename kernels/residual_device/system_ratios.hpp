@@ -34,6 +34,7 @@ struct RatioSummary {
   std::int64_t others = 0;     ///< systems that do not pass by tolerance and info, or are left open
   std::int64_t worst = -1;     ///< of those that pass the first with the largest ratio
   double forward_error;        ///< the largest, of finite answers that are not left open; NaN where unknown
+  std::uint64_t digest;        ///< of the inputs on the device, after all ratios (device_digest)
   std::vector<double> sample;  ///< ratios of the systems batch k / count
 };
 
@@ -41,15 +42,13 @@ struct RatioSummary {
 class SystemRatios {
  public:
   template <class T>
-  SystemRatios(Context& context, const Systems<T>& systems, std::int64_t count);
+  SystemRatios(Context& context, const Systems<T>& systems, const Buffer& inputs, std::int64_t count);
   RatioSummary summary() const;
   std::vector<double> all() const;
 
  private:
   Context& context_;
   std::int64_t batch_, count_;
-  double tolerance_;
-  const int* infos_;
   Scratch::Piece ratios_, totals_;
 };
 
@@ -68,22 +67,21 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
 }  // namespace gaussweep
 
 namespace gaussweep::judge {
-/// What kernels add up.
+/// What kernels add up; behind it lie the ratios of the sample.
 struct Totals {
   unsigned long long others;      ///< RatioSummary
   unsigned long long most;        ///< the bits of the largest ratio of those that pass
   unsigned long long most_error;  ///< of the largest forward error, and 1; 0: there is none
   unsigned long long worst;       ///< the first system with that ratio
+  unsigned long long digest;
 };
 }  // namespace gaussweep::judge
 
-#define GAUSSWEEP_DECLARE_SYSTEM_RATIOS(space)                                            \
-  namespace gaussweep::space {                                                            \
-  template <class T>                                                                      \
-  void start_ratios(Context& context, const Systems<T>& all, double* ratios,              \
-                    gaussweep::judge::Totals* totals);                                    \
-  void sum_up(Context& context, const double* ratios, const int* infos, double tolerance, \
-              std::int64_t batch, std::int64_t count, gaussweep::judge::Totals* totals);  \
+#define GAUSSWEEP_DECLARE_SYSTEM_RATIOS(space)                                                   \
+  namespace gaussweep::space {                                                                   \
+  template <class T>                                                                             \
+  void start_ratios(Context& context, const Systems<T>& all, std::int64_t count, double* ratios, \
+                    gaussweep::judge::Totals* totals);                                           \
   }
 
 GAUSSWEEP_DECLARE_SYSTEM_RATIOS(emulated)
