@@ -62,7 +62,7 @@ __device__ __forceinline__ double largest_of_warp(double value) {
 
 /// What a team shares: a number of each warp, and what each is to take of the right operand, in the order of
 /// inner indices.
-constexpr int most_columns = 4;
+constexpr int most_columns = 8;
 template <int Lanes>
 struct Board {
   double of_warps[most_warps];

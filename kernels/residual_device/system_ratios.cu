@@ -38,25 +38,29 @@ struct Residual {
   Elements<T> left, right;
   Wanted<T> wanted;
   Measure measure;
-  double factor;  ///< n u
-  double whole;   ///< of all columns; of a solution ||A||, which each column's x and b then join
-  bool by_columns;
+  double factor;    ///< n u
+  double whole;     ///< of all columns; of a solution ||A||, which each column's x and b then join
   double smallest;  ///< the smallest normal number of T
   double bias = 0;  ///< of sums
+  /// Of a symmetric product, of which only rows from the diagonal on are computed: for each warp so many
+  /// numbers as there are columns, all 0. Else null.
+  double* mirrored = nullptr;
 };
 
 /// max over the columns of (residual / (scale factor)); of squares the residual itself. A lane has a row.
-template <int Lanes, int Columns, class T>
+/// @tparam ByColumns of a solution: each column has a scale of its own
+template <int Lanes, int Columns, bool ByColumns, class T>
 __device__ double ratio_of(Board<Lanes>& board, const Residual<T>& r) {
   using Own = Team<Lanes>;
   const bool adds = r.measure == Measure::squares;
   const int left_unit = r.left.unit_diagonal ? 1 : 0, right_unit = r.right.unit_diagonal ? 1 : 0;
   double(*const right)[most_columns] = board.right[Own::warp()];
+  double* const mirrored = r.mirrored == nullptr ? nullptr : r.mirrored + Own::warp() * r.right.cols;
   double ratio = 0;
   for (std::int64_t j0 = static_cast<std::int64_t>(Own::warp()) * Columns; j0 < r.right.cols;
        j0 += static_cast<std::int64_t>(Own::warps()) * Columns) {
     double column[Columns] = {}, of_x[Columns] = {}, of_b[Columns] = {};
-    for (std::int64_t i0 = 0; i0 < r.left.rows; i0 += Lanes) {
+    for (std::int64_t i0 = mirrored == nullptr ? 0 : j0 / Lanes * Lanes; i0 < r.left.rows; i0 += Lanes) {
       // The inner indices of which there are terms, for the row and for all of them. Terms of a unit diagonal
       // come last.
       const std::int64_t i = i0 + Own::lane();
@@ -109,19 +113,22 @@ __device__ double ratio_of(Board<Lanes>& board, const Residual<T>& r) {
         }
       }
       if (i >= r.left.rows) continue;
+      double of_row = 0;
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) {
-        if (j0 + c >= r.right.cols) continue;
+        if (j0 + c >= r.right.cols || (mirrored != nullptr && j0 + c > i)) continue;
         if (r.left.unit_diagonal) sums[c].add(1, element(r.right, i, j0 + c));
         if (r.right.unit_diagonal) sums[c].add(element(r.left, i, j0 + c), 1);
         const double wanted = wanted_element(r.wanted, i, j0 + c);
         const double apart = sums[c].apart_from(wanted, r.bias);
         column[c] = r.measure == Measure::largest ? max(column[c], apart)
                                                   : column[c] + (adds ? apart * apart : apart);
-        of_b[c] = max(of_b[c], fabs(wanted));
+        if (ByColumns) of_b[c] = max(of_b[c], fabs(wanted));
+        if (j0 + c < i) of_row += apart;
       }
+      if (mirrored != nullptr) mirrored[i] += of_row;
     }
-    for (std::int64_t k = Own::lane(); r.by_columns && k < r.right.rows; k += Lanes) {
+    for (std::int64_t k = Own::lane(); ByColumns && k < r.right.rows; k += Lanes) {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) of_x[c] = max(of_x[c], fabs(element(r.right, k, j0 + c)));
     }
@@ -130,12 +137,24 @@ __device__ double ratio_of(Board<Lanes>& board, const Residual<T>& r) {
       const double all =
           r.measure == Measure::largest ? largest_of_warp<Lanes>(column[c]) : sum_of_warp<Lanes>(column[c]);
       double whole = r.whole;
-      if (r.by_columns)
+      if (ByColumns)
         whole = whole * (largest_of_warp<Lanes>(of_x[c]) + r.smallest) + largest_of_warp<Lanes>(of_b[c]);
-      ratio = adds ? ratio + all : max(ratio, share(all, whole * r.factor));
+      if (mirrored == nullptr) {
+        ratio = adds ? ratio + all : max(ratio, share(all, whole * r.factor));
+      } else if (j0 + c < r.right.cols &&
+                 (j0 + c) % Lanes == Own::lane()) {  // who has the row has the column
+        mirrored[j0 + c] += all;
+      }
     }
   }
-  return together<Lanes>(board, ratio, adds);
+  if (mirrored == nullptr) return together<Lanes>(board, ratio, adds);
+  Own::wait();
+  for (std::int64_t j = Own::thread(); j < r.right.cols; j += Own::threads()) {
+    double all = 0;
+    for (int w = 0; w < Own::warps(); ++w) all += r.mirrored[w * r.right.cols + j];
+    ratio = max(ratio, share(all, r.whole * r.factor));
+  }
+  return largest_of_all<Lanes>(board, ratio);
 }
 
 /// Whether sums and products of sizes up to these neither overflow nor lose what a ratio shows.
@@ -189,6 +208,12 @@ __device__ double error_of(Board<Lanes>& board, const Systems<T>& all, std::int6
   return share(apart, largest_of_all<Lanes>(board, largest));
 }
 
+/// Whether half of a product is enough, and its sums find room.
+template <class T>
+__host__ __device__ bool mirrors(const Systems<T>& all) {
+  return all.quotient == Quotient::cholesky_factor && all.shape.n <= 1024;
+}
+
 /// The ratio, and the forward error, which stays as it is where there is none.
 template <int Lanes, class T>
 __device__ double judged(Board<Lanes>& board, const Systems<T>& all, std::int64_t s, double& error) {
@@ -210,14 +235,13 @@ __device__ double judged(Board<Lanes>& board, const Systems<T>& all, std::int64_
   if (all.knows_solution) error = error_of<Lanes>(board, all, s, x);
 
   const double smallest = tiles::splits<T> ? 0x1p-1022 : 0x1p-126;
-  Residual<T> r{a, x, {nullptr, 1, 0, Part::all, nullptr}, Measure::sum, 0, 0, false, smallest};
+  Residual<T> r{a, x, {nullptr, 1, 0, Part::all, nullptr}, Measure::sum, 0, 0, smallest};
   r.factor = static_cast<double>(all.shape.n) * unit;
   double most_left = most_a, most_right = most_x;
   switch (all.quotient) {
     case Quotient::solution:
       r.wanted = {b.data, 1, b.rows, Part::all, nullptr};
       r.measure = Measure::largest;
-      r.by_columns = true;
       r.whole = largest_row_sum<Lanes>(board, a, false);
       break;
     case Quotient::lu_factors: {
@@ -247,6 +271,14 @@ __device__ double judged(Board<Lanes>& board, const Systems<T>& all, std::int64_
       r.right = lower ? transposed : x;
       r.whole = largest_row_sum<Lanes>(board, a, true);
       most_left = most_x;
+      if (mirrors(all)) {
+        double* const of_teams = simt::dynamic_shared<double>();
+        r.mirrored = of_teams + Team<Lanes>::seat() * Team<Lanes>::warps() * all.shape.n;
+        for (std::int64_t k = Team<Lanes>::thread(); k < Team<Lanes>::warps() * all.shape.n;
+             k += Team<Lanes>::threads())
+          r.mirrored[k] = 0;
+        Team<Lanes>::wait();
+      }
       break;
     }
     case Quotient::inverse:
@@ -265,7 +297,10 @@ __device__ double judged(Board<Lanes>& board, const Systems<T>& all, std::int64_
   const auto terms = static_cast<double>(r.left.cols);
   // Half of it, which is the next power of two at least, holds every sum.
   if (tiles::splits<T>) r.bias = 3 * times_power(1, exponent_of(terms * most_left * most_right));
-  double ratio = r.right.cols == 1 ? ratio_of<Lanes, 1>(board, r) : ratio_of<Lanes, 4>(board, r);
+  const bool by_columns = all.quotient == Quotient::solution;
+  double ratio = !by_columns         ? ratio_of<Lanes, most_columns, false>(board, r)
+                 : r.right.cols == 1 ? ratio_of<Lanes, 1, true>(board, r)
+                                     : ratio_of<Lanes, most_columns / 2, true>(board, r);
   if (all.quotient == Quotient::product) {
     ratio = share(std::sqrt(ratio), r.whole * r.factor);
     if (ratio > 0.99) return nan;
@@ -273,7 +308,7 @@ __device__ double judged(Board<Lanes>& board, const Systems<T>& all, std::int64_
   // An element's sum is right to this.
   const double of_sum =
       (tiles::splits<T> ? terms * terms * 0x1p-102 : terms * 0x1p-52) * terms * most_left * most_right;
-  const double whole = r.by_columns ? r.whole * most_x + most_b : r.whole;
+  const double whole = by_columns ? r.whole * most_x + most_b : r.whole;
   const double bound = share(of_sum * static_cast<double>(r.left.rows), whole * r.factor) + 0x1p-40 * ratio;
   const auto is_open = [&](double limit) { return ratio - bound <= limit && limit < ratio + bound; };
   const bool sharp = bound <= 0x1p-12 * max(1.0, ratio);
@@ -322,10 +357,12 @@ template <int Lanes, class T>
 void launch_ratios(Context& context, const Systems<T>& all, unsigned threads, double* ratios,
                    Totals* totals) {
   const std::int64_t teams = Team<Lanes>::teams, blocks = (all.shape.batch + teams - 1) / teams;
-  const std::size_t of_system = sizeof(std::int64_t) + sizeof(int);
-  const std::int64_t rows = all.quotient == Quotient::lu_factors ? all.shape.n : 0;
+  const std::size_t warps = Lanes < 32 ? 1 : threads / 32;  // of a team
+  const std::size_t of_row = all.quotient == Quotient::lu_factors ? sizeof(std::int64_t) + sizeof(int)
+                             : mirrors(all)                       ? warps * sizeof(double)
+                                                                  : 0;
   simt::launch(context, ratios_kernel<Lanes, T>, dim3(static_cast<unsigned>(blocks)), dim3(threads),
-               static_cast<std::size_t>(teams * rows) * of_system, all, ratios, totals);
+               static_cast<std::size_t>(teams * all.shape.n) * of_row, all, ratios, totals);
 }
 
 }  // namespace
