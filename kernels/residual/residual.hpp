@@ -4,7 +4,7 @@
 ///
 /// Rows of L and columns of R are divided by powers of two (`Scaled`), so that their elements are at most 1.
 /// In double each is split into 24 leading bits and a rest. Products of leading bits add up exactly over
-/// blocks of 32, and blocks are added in double-double. The error of a sum of k terms is then at most k 2^-71
+/// blocks of 32, and blocks are added in double-double. The error of a sum of k terms is then at most k 2^-73
 /// of its row's times its column's largest element. In float products are exact, and the error is k 2^-48.
 /// Where that leaves open what the verdict is, `exact_column` adds the same products without any rounding.
 

@@ -23,6 +23,18 @@ GAUSSWEEP_SHARED_INLINE double times_power(double x, std::int64_t e) {
   return std::ldexp(x, static_cast<int>(std::clamp<std::int64_t>(e, -5000, 5000)));
 }
 
+/// As std::frexp, which is a call: x = result 2^exponent with 0.5 <= |result| < 1; of 0, Inf and NaN itself.
+GAUSSWEEP_SHARED_INLINE double mantissa_of(double x, int& exponent) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  const int stored = static_cast<int>(bits >> 52) & 0x7ff;
+  if (stored == 0 || stored == 0x7ff) return std::frexp(x, &exponent);
+  exponent = stored - 1022;
+  bits = (bits & 0x800fffffffffffffull) | 0x3fe0000000000000ull;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
 /// mantissa 2^exponent, not negative; the mantissa is 0 or in [0.5, 1), or it is NaN or Inf.
 struct Scaled {
   double mantissa = 0;
@@ -32,7 +44,7 @@ struct Scaled {
   /// |x| 2^e
   GAUSSWEEP_SHARED_INLINE explicit Scaled(double x, std::int64_t e = 0) {
     int own = 0;
-    mantissa = std::frexp(std::fabs(x), &own);
+    mantissa = mantissa_of(std::fabs(x), own);
     exponent = mantissa == 0 ? 0 : e + own;
   }
   /// As a double. What is not 0 never becomes 0, and what is finite never Inf: beyond the range of double
@@ -71,7 +83,7 @@ GAUSSWEEP_SHARED_INLINE Scaled square_root(const Scaled& a) {
 /// The exponent e of 2^(e-1) <= |x| < 2^e; 0 where x is 0.
 GAUSSWEEP_SHARED_INLINE int exponent_of(double x) {
   int e = 0;
-  std::frexp(x, &e);
+  mantissa_of(x, e);
   return e;
 }
 

@@ -3,42 +3,52 @@
 namespace gaussweep::tiles {
 namespace {
 
-using Lanes __attribute__((vector_size(4 * sizeof(double)), aligned(8), may_alias)) = double;
+using Four __attribute__((vector_size(4 * sizeof(double)), aligned(8), may_alias)) = double;
 
 namespace anywhere {
+using Lanes = Four;
 #include "kernels/residual/tile_steps.hpp"
-}
+}  // namespace anywhere
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define GAUSSWEEP_HAS_AVX2_TILES
+#define GAUSSWEEP_HAS_WIDE_TILES
 namespace avx2 {
 #pragma GCC push_options
 #pragma GCC target("avx2")
+using Lanes = Four;
 #include "kernels/residual/tile_steps.hpp"
 #pragma GCC pop_options
 }  // namespace avx2
-#endif
+namespace avx512 {
+#pragma GCC push_options
+#pragma GCC target("avx512f")
+using Lanes __attribute__((vector_size(8 * sizeof(double)), aligned(8), may_alias)) = double;
+#include "kernels/residual/tile_steps.hpp"
+#pragma GCC pop_options
+}  // namespace avx512
 
-#ifdef GAUSSWEEP_HAS_AVX2_TILES
-bool has_avx2() {
-  return __builtin_cpu_supports("avx2") != 0;
+AddProducts chosen(int lanes, AddProducts wide, AddProducts narrow, AddProducts portable) {
+  if (lanes >= 8 && __builtin_cpu_supports("avx512f") != 0) return wide;
+  return lanes >= 4 && __builtin_cpu_supports("avx2") != 0 ? narrow : portable;
 }
 #endif
 
 }  // namespace
 
-AddProducts split_products([[maybe_unused]] bool portable) {
-#ifdef GAUSSWEEP_HAS_AVX2_TILES
-  if (!portable && has_avx2()) return avx2::add_split_products;
-#endif
+AddProducts split_products([[maybe_unused]] int lanes) {
+#ifdef GAUSSWEEP_HAS_WIDE_TILES
+  return chosen(lanes, avx512::add_split_products, avx2::add_split_products, anywhere::add_split_products);
+#else
   return anywhere::add_split_products;
+#endif
 }
 
-AddProducts plain_products([[maybe_unused]] bool portable) {
-#ifdef GAUSSWEEP_HAS_AVX2_TILES
-  if (!portable && has_avx2()) return avx2::add_plain_products;
-#endif
+AddProducts plain_products([[maybe_unused]] int lanes) {
+#ifdef GAUSSWEEP_HAS_WIDE_TILES
+  return chosen(lanes, avx512::add_plain_products, avx2::add_plain_products, anywhere::add_plain_products);
+#else
   return anywhere::add_plain_products;
+#endif
 }
 
 }  // namespace gaussweep::tiles

@@ -20,14 +20,14 @@ struct Tile {
 using AddProducts = void (*)(const double* left, const double* right, int row_groups, int col_groups,
                              Tile& tile);
 
-/// Chosen for this processor, or what runs on any: the bits are the same. Elements are split, of size at most
-/// 1. On the left are the group's high parts, then its low ones; on the right of each column high, low and
-/// both together. High parts are multiples of 2^-24, so the sums of their products over a block are exact.
-/// What is left is rounded at 2^-24 of the whole. With fused or separate operations, in any order: an exact
-/// sum is one number.
-AddProducts split_products(bool portable = false);
+/// Chosen for this processor, with vectors of up to so many numbers (8, 4, 1): the bits are the same.
+/// Elements are split, of size at most 1. On the left are the group's high parts, then its low ones; on the
+/// right of each column high, low and both together. High parts are multiples of 2^-24, so the sums of their
+/// products over a block are exact. What is left is rounded at 2^-24 of the whole. With fused or separate
+/// operations, in any order: an exact sum is one number.
+AddProducts split_products(int lanes = 8);
 /// Elements as they are: for those that have no more than 26 bits, whose products are exact. Sums of a block
 /// are rounded.
-AddProducts plain_products(bool portable = false);
+AddProducts plain_products(int lanes = 8);
 
 }  // namespace gaussweep::tiles

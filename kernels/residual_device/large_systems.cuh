@@ -52,13 +52,20 @@ __device__ __forceinline__ T loaded(const T* data, std::int64_t offset, bool cou
 /// visit(c, size) for all elements of `ahead` columns of the warp, c the column of these; then at_end().
 template <class T, class Visit, class AtEnd>
 __device__ __forceinline__ void for_sizes(const Elements<T>& m, Visit&& visit, AtEnd&& at_end) {
-  for (std::int64_t j = warp_of_block() * ahead; j < m.cols; j += warps_of_block() * ahead) {
+  const auto rows = static_cast<int>(m.rows), cols = static_cast<int>(m.cols);
+  for (int j = warp_of_block() * ahead; j < cols; j += warps_of_block() * ahead) {
+    const bool is_whole = m.part == Part::all && j + ahead <= cols;
     GAUSSWEEP_ROLLED
-    for (std::int64_t i = lane_of<32>(); i < m.rows; i += 32) {
+    for (int i = lane_of<32>() + (m.part == Part::lower ? j / 32 * 32 : 0); i < rows; i += 32) {
+      const T* const at = m.data + (i * m.down + j * m.across);
       T elements[ahead];
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < ahead; ++c)
-        elements[c] = loaded(m.data, i * m.down + (j + c) * m.across, counts(m, i, j + c));
+      if (is_whole) {
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < ahead; ++c) elements[c] = at[c * m.across];
+      } else {
+        GAUSSWEEP_UNROLL
+        for (int c = 0; c < ahead; ++c) elements[c] = loaded(at, c * m.across, counts(m, i, j + c));
+      }
       GAUSSWEEP_UNROLL
       for (int c = 0; c < ahead; ++c) visit(c, fabs(static_cast<double>(elements[c])));
     }

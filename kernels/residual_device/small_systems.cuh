@@ -125,11 +125,13 @@ __device__ double solution_of_small(const Systems<T>& all, std::int64_t s, Desk<
     const double x = at(system.x, j), b = at(system.b, j);
     __syncwarp(mask_of<N>());
     desk.columns[lane] = static_cast<T>(x);
-    __syncwarp(mask_of<N>());
     Sum<T> sum;
     sum.high = bias;
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < N; ++k) sum.add(left[k], desk.columns[k]);
+    for (int k = 0; k < N; ++k) {
+      if (k % 8 == 0) __syncwarp(mask_of<N>());  // nothing is loaded further ahead
+      sum.add(left[k], desk.columns[k]);
+    }
     const double apart = largest_of_lanes<N>(lane < rows ? sum.apart_from(b, bias) : 0);
     const double of_x = largest_of_lanes<N>(fabs(x)), of_b = largest_of_lanes<N>(fabs(b));
     ratio = max(ratio, share(apart, (norm * (of_x + smallest_normal<T>)+of_b) * factor));
@@ -260,7 +262,7 @@ __device__ double ratio_of_small(const Systems<T>& all, std::int64_t s, Desk<N, 
 }
 
 template <Quotient Q, int N, class T>
-__global__ void __launch_bounds__(small_threads)
+__global__ void __launch_bounds__(small_threads, N == 8 ? 6 : 4)
     small_kernel(Systems<T> all, double* ratios, Totals* totals) {
   constexpr int teams = small_threads / N;
   __shared__ Desk<N, T> desks[teams];
