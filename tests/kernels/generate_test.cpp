@@ -6,13 +6,10 @@
 #include <lapacke.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <set>
-#include <thread>
 
-#include "kernels/core/parallel_rows.hpp"
 #include "kernels/matrix/condition.hpp"
 #include "kernels/matrix/element.hpp"
 #include "tests/kernels/method_run.hpp"
@@ -364,44 +361,6 @@ TYPED_TEST(Generate, SolutionIsUniformNeverZeroAndNotTheMatrix) {
   spec.low = -1;
   spec.cols = 5;
   EXPECT_FALSE(same_bits(x, generate<TypeParam>(spec)));  // the same seed, another stream
-}
-
-TEST(RowRanges, CoverEveryRowOnce) {
-  for (const std::int64_t rows : {1, 2, 31, 100}) {
-    for (const int threads : {0, 1, 3, 64}) {
-      std::vector<int> seen(rows, 0);
-      for_row_ranges(rows, threads, 1e9, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) ++seen[i];
-      });
-      EXPECT_THAT(seen, testing::Each(1)) << rows << " rows, " << threads << " threads";
-    }
-  }
-}
-
-TEST(RowRanges, AreNoMoreThanTheCpusThatMayBeUsed) {
-  const auto ranges = [] {
-    std::atomic<std::int64_t> count{0};
-    for_row_ranges(1000, 0, 1e9, [&](std::int64_t, std::int64_t) { ++count; });
-    return count.load();
-  };
-  EXPECT_EQ(ranges(), std::min<std::int64_t>(usable_cpus(), 1000));
-  std::int64_t of_one = 0;
-  std::thread([&] {  // whose threads inherit what it may use
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(::sched_getcpu(), &one);
-    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
-    of_one = ranges();
-  })
-      .join();
-  EXPECT_EQ(of_one, 1);
-}
-
-TEST(RowRanges, RethrowWhatARangeThrew) {
-  const auto throw_in_last = [](std::int64_t, std::int64_t end) {
-    if (end == 10) throw std::runtime_error("the last range");
-  };
-  EXPECT_THROW(for_row_ranges(10, 4, 0, throw_in_last), std::runtime_error);
 }
 
 std::string rejection(const MatrixSpec& spec) {
