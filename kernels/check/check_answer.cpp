@@ -107,8 +107,8 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
   const auto count = static_cast<std::int64_t>(systems.size());
   std::vector<Findings> findings(systems.size());
   const Extent of_a = method.problem->a(shape.single()), of_x = method.problem->x(shape.single());
-  // A small one takes 2.5 us, and a thread some 40 to start.
-  const double of_one = 1000 + 2 * static_cast<double>(of_a.rows * of_a.cols * of_x.cols);
+  // A small one takes 2 to 7 us, and a thread some 15 to start.
+  const double of_one = 4000 + 2 * static_cast<double>(of_a.rows * of_a.cols * of_x.cols);
   for_row_ranges(count, 0, of_one * static_cast<double>(count), [&](std::int64_t begin, std::int64_t end) {
     for (auto at = static_cast<std::size_t>(begin); at < static_cast<std::size_t>(end); ++at) {
       const std::int64_t s = systems[at];

@@ -1,6 +1,7 @@
 #include "kernels/residual/residual.hpp"
 
 #include <memory>
+#include <optional>
 
 #include "kernels/core/parallel_rows.hpp"
 #include "kernels/residual/exact_sum.hpp"
@@ -49,9 +50,11 @@ struct Desk {
   double right[edge * depth * right_parts];
   double column[edge];
   Tile tile;
-  /// Zeroes the sums of the first columns.
-  void clear(int columns) {
-    for (double* const sums : {tile.high, tile.low, tile.lowest}) std::fill_n(sums, columns * edge, 0.0);
+  /// Zeroes the sums of the first columns, the first rows of them.
+  void clear(int rows, int columns) {
+    for (double* const sums : {tile.high, tile.low, tile.lowest}) {
+      for (int c = 0; c < columns; ++c) std::fill_n(sums + c * edge, rows, 0.0);
+    }
   }
 };
 
@@ -88,7 +91,7 @@ class Multiplier {
     const auto cols = std::min<std::int64_t>(edge, factors_.cols() - j);
     const int row_groups = static_cast<int>((rows + group_rows - 1) / group_rows);
     const int col_groups = static_cast<int>((cols + group_cols - 1) / group_cols);
-    desk.clear(col_groups * group_cols);
+    desk.clear(row_groups * group_rows, col_groups * group_cols);
     const RowRange inner = factors_.inner(i, i + rows, j, j + cols);
     static const AddProducts add = splits<T> ? split_products() : plain_products();
     for (std::int64_t k = inner.begin / depth * depth; k < inner.end; k += depth) {
@@ -165,6 +168,36 @@ Scaled tile_residual(double c, const Tile& tile, int at, std::int64_t exponent) 
   return residual_of(c, tile.high[at], tile.low[at] + tile.lowest[at], exponent);
 }
 
+/// 2^exponent, where it is no extreme one: then residuals need no exponents of their own to have their bits.
+bool is_plain(int exponent) {
+  return exponent >= -200 && exponent <= 200;
+}
+
+/// What tile_residual and include() make of rows [0, rows) of the tile's column c, in plain numbers. Nothing
+/// where these might overflow or vanish.
+/// @param powers 2^exponents of the rows, 0 where it is extreme
+std::optional<Scaled> plain_column(const Tile& tile, const double* targets, const double* powers, int rows,
+                                   int c, int exponent, Measure measure) {
+  if (!is_plain(exponent) || measure == Measure::squares) return std::nullopt;
+  const double power = times_power(1, exponent);
+  double all = 0;
+  bool plain = true;
+  for (int r = 0; r < rows; ++r) {
+    const int at = c * edge + r;
+    const double target = targets[r], size = std::fabs(target), unit = powers[r] * power;
+    const double low = tile.low[at] + tile.lowest[at];
+    plain = plain && unit != 0 && (size == 0 || (size > 0x1p-400 && size < 0x1p400)) &&
+            (low == 0 || std::fabs(low) > 0x1p-500);
+    const double product = tile.high[at] * unit;
+    double total = target, off = 0;
+    two_sum(total, -product, off);
+    const double apart = std::fabs(total + (off - low * unit));
+    all = measure == Measure::largest ? std::max(all, apart) : all + apart;
+  }
+  if (!plain) return std::nullopt;
+  return Scaled(all);
+}
+
 /// Calls work(i, j, desk, t) for every tile, t counting them, on several threads.
 template <class T, class Work>
 void for_tiles(const Multiplier<T>& multiplier, const Factors<T>& factors, Work&& work) {
@@ -207,13 +240,24 @@ std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Ta
   for_tiles(multiplier, factors, [&](std::int64_t i, std::int64_t j, const Desk<T>& desk, std::int64_t t) {
     const std::int64_t rows = std::min<std::int64_t>(edge, factors.rows() - i);
     const std::int64_t cols = std::min<std::int64_t>(edge, factors.cols() - j);
+    double powers[edge], targets[edge];
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const int exponent = multiplier.row_exponents().of(i + r);
+      powers[r] = is_plain(exponent) ? times_power(1, exponent) : 0;
+    }
     for (std::int64_t c = 0; c < cols; ++c) {
       Scaled& part = parts[static_cast<std::size_t>(t * edge + c)];
       const int col_exponent = multiplier.col_exponents().of(j + c);
+      for (std::int64_t r = 0; r < rows; ++r) targets[r] = target(i + r, j + c);
+      const auto plain = plain_column(desk.tile, targets, powers, static_cast<int>(rows), static_cast<int>(c),
+                                      col_exponent, measure);
+      if (plain) {
+        part = *plain;
+        continue;
+      }
       for (std::int64_t r = 0; r < rows; ++r) {
         const std::int64_t exponent = multiplier.row_exponents().of(i + r) + col_exponent;
-        include(part,
-                tile_residual(target(i + r, j + c), desk.tile, static_cast<int>(c * edge + r), exponent),
+        include(part, tile_residual(targets[r], desk.tile, static_cast<int>(c * edge + r), exponent),
                 measure);
       }
     }
@@ -226,19 +270,23 @@ std::vector<ColumnResidual> residual_columns(const Factors<T>& factors, const Ta
       column.value = measure == Measure::largest ? std::max(column.value, part) : column.value + part;
     }
   }
-  set_bounds<T>(multiplier.row_exponents().largest(), multiplier.col_exponents().largest(), factors.terms(),
-                measure, columns);
+  set_bounds(factors, multiplier.row_exponents().largest(), multiplier.col_exponents().largest(), measure,
+             columns);
   return columns;
 }
 
 template <class T>
-void set_bounds(const std::vector<double>& largest_of_rows, const std::vector<double>& largest_of_cols,
-                std::int64_t terms, Measure measure, std::vector<ColumnResidual>& columns) {
-  Scaled row_sizes;
-  for (const double largest : largest_of_rows) {
-    if (largest != 0) include(row_sizes, Scaled(1, exponent_of(largest)), measure);
+void set_bounds(const Factors<T>& factors, const std::vector<double>& largest_of_rows,
+                const std::vector<double>& largest_of_cols, Measure measure,
+                std::vector<ColumnResidual>& columns) {
+  Scaled row_sizes;  // times the terms of each row
+  for (std::size_t i = 0; i < largest_of_rows.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    const RowRange inner = factors.inner(row, row + 1, 0, factors.cols());
+    const Scaled size(static_cast<double>(inner.end - inner.begin), exponent_of(largest_of_rows[i]));
+    if (largest_of_rows[i] != 0) include(row_sizes, size, measure);
   }
-  const Scaled unit(error_of_term<T> * static_cast<double>(terms));
+  const Scaled unit(error_of_term<T>);
   for (std::size_t j = 0; j < columns.size(); ++j) {
     if (largest_of_cols[j] == 0) continue;
     const Scaled factor = unit * Scaled(1, exponent_of(largest_of_cols[j]));
@@ -294,12 +342,12 @@ double largest_share(const Factors<T>& factors, const Target<T>& target, double 
   return *std::max_element(largest.begin(), largest.end());
 }
 
-#define GAUSSWEEP_RESIDUAL(T)                                                                                \
-  template std::vector<ColumnResidual> residual_columns<T>(const Factors<T>&, const Target<T>&, Measure);    \
-  template Scaled exact_element<T>(const Factors<T>&, double, std::int64_t, std::int64_t);                   \
-  template Scaled exact_column<T>(const Factors<T>&, const Target<T>&, Measure, std::int64_t);               \
-  template void set_bounds<T>(const std::vector<double>&, const std::vector<double>&, std::int64_t, Measure, \
-                              std::vector<ColumnResidual>&);                                                 \
+#define GAUSSWEEP_RESIDUAL(T)                                                                             \
+  template std::vector<ColumnResidual> residual_columns<T>(const Factors<T>&, const Target<T>&, Measure); \
+  template Scaled exact_element<T>(const Factors<T>&, double, std::int64_t, std::int64_t);                \
+  template Scaled exact_column<T>(const Factors<T>&, const Target<T>&, Measure, std::int64_t);            \
+  template void set_bounds<T>(const Factors<T>&, const std::vector<double>&, const std::vector<double>&,  \
+                              Measure, std::vector<ColumnResidual>&);                                     \
   template double largest_share<T>(const Factors<T>&, const Target<T>&, double, const Scaled&);
 GAUSSWEEP_RESIDUAL(float)
 GAUSSWEEP_RESIDUAL(double)

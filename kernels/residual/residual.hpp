@@ -48,10 +48,11 @@ template <class T>
 Scaled exact_element(const Factors<T>& factors, double c, std::int64_t i, std::int64_t j);
 
 /// Sets the bounds of all columns. `largest_of_rows`: the largest size in every row of L, `largest_of_cols`
-/// in every column of R; `terms`: the columns of L.
+/// in every column of R.
 template <class T>
-void set_bounds(const std::vector<double>& largest_of_rows, const std::vector<double>& largest_of_cols,
-                std::int64_t terms, Measure measure, std::vector<ColumnResidual>& columns);
+void set_bounds(const Factors<T>& factors, const std::vector<double>& largest_of_rows,
+                const std::vector<double>& largest_of_cols, Measure measure,
+                std::vector<ColumnResidual>& columns);
 
 /// The largest |C - L R| / (slope |L| |R| + floor) of all elements; `factors` as above.
 template <class T>

@@ -126,7 +126,7 @@ class DeviceReductions final : public Reductions<T> {
         columns[static_cast<std::size_t>(begin + j)].value = found[static_cast<std::size_t>(j)];
       }
     }
-    set_bounds<T>(job.rows, job.cols, factors.terms(), measure, columns);
+    set_bounds(factors, job.rows, job.cols, measure, columns);
     return columns;
   }
 
