@@ -8,7 +8,7 @@
 
 #include "kernels/matrix/element.hpp"
 #include "kernels/residual_device/device_product.cuh"
-#include "kernels/residual_device/system_ratios.hpp"
+#include "kernels/residual_device/systems.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::judge {
 

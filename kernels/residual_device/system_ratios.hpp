@@ -6,28 +6,10 @@
 
 #include "kernels/device/context.hpp"
 #include "kernels/device/scratch.hpp"
-#include "kernels/residual/operand.hpp"
+#include "kernels/residual_device/systems.hpp"
 #include "kernels/staging/staging.hpp"
 
 namespace gaussweep {
-
-/// What the ratio of a problem is made of (kernels/check/judges.hpp).
-enum class Quotient { solution, lu_factors, cholesky_factor, inverse, product };
-
-/// The operands of a batch on a device, dense and column-major, each system's behind the last one's.
-template <class T>
-struct Systems {
-  Quotient quotient;
-  Shape shape;
-  double tolerance;
-  const T *a, *b, *x;       ///< b: null where the problem has none
-  Extent of_a, of_b, of_x;  ///< of one system
-  Part part_of_a, part_of_x;
-  bool unit_lower;  ///< of the two factors the lower one has the unit diagonal
-  const int *pivots, *infos;
-  bool knows_solution;          ///< x_true is that of generate_solution, of
-  std::uint64_t solution_seed;  ///< seed_of_system
-};
 
 /// What all ratios together say.
 struct RatioSummary {
@@ -54,8 +36,9 @@ class SystemRatios {
 
 /// The judged ratio (check.hpp) of every system of the answer in working set `copy`; infinity where what
 /// counts is not finite. NaN where the CPU has to decide: an answer with a flaw of its own, elements beyond
-/// 2^200 or below 2^-200, a ratio whose error leaves a verdict open, a product whose ratio is above 1. Else
-/// it is right to a thousandth of max(1, ratio). Nothing where the problem's judge is none of those above.
+/// 2^200 or below 2^-200, a ratio whose error leaves a verdict open, a product whose ratio is above 1,
+/// factors so large that their rounding to the smallest numbers shows. Else it is right to a thousandth of
+/// max(1, ratio). Nothing where the problem's judge is no Quotient.
 /// @param solution_seed of x_true, where that is generate_solution's of each system
 /// @param count of the sample in the summary @throws OutOfMemory, DeviceError
 template <class T>
@@ -65,17 +48,6 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
                                           std::int64_t count = 0);
 
 }  // namespace gaussweep
-
-namespace gaussweep::judge {
-/// What kernels add up; behind it lie the ratios of the sample.
-struct Totals {
-  unsigned long long others;      ///< RatioSummary
-  unsigned long long most;        ///< the bits of the largest ratio of those that pass
-  unsigned long long most_error;  ///< of the largest forward error, and 1; 0: there is none
-  unsigned long long worst;       ///< the first system with that ratio
-  unsigned long long digest;
-};
-}  // namespace gaussweep::judge
 
 #define GAUSSWEEP_DECLARE_SYSTEM_RATIOS(space)                                                   \
   namespace gaussweep::space {                                                                   \

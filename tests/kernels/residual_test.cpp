@@ -90,6 +90,36 @@ TYPED_TEST(Residual, OfTransposedAndRectangularFactors) {
   EXPECT_NEAR(columns[4].value.value(), largest, 1e-13);
 }
 
+/// Where no exponent is extreme, sums are plain ones.
+TEST(ResidualInDouble, HasTheSameBitsAtExtremeExponents) {
+  constexpr std::int64_t n = 70;
+  const auto a = random_matrix<double>(n, n, Part::all, 40, 1),
+             b = random_matrix<double>(n, n, Part::lower, 40, 2);
+  HostMatrix<double> c(n, n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    c(i, i) = 1.25;
+    for (std::int64_t k = 3; k < n; ++k) c(i, 3) += a(i, k) * b(k, 3);  // cancels
+  }
+  const auto times = [](HostMatrix<double> m, int exponent) {
+    for (double& value : m.data) value = std::ldexp(value, exponent);
+    return m;
+  };
+  for (const Measure measure : {Measure::sum, Measure::largest}) {
+    const auto plain =
+        residual_columns(Factors<double>{Operand<double>(a), Operand<double>(b, Part::lower)}, {&c}, measure);
+    for (const int exponent : {-700, -300, 300, 700}) {
+      const auto far = times(a, exponent), of_far = times(c, exponent);
+      const auto extreme = residual_columns(
+          Factors<double>{Operand<double>(far), Operand<double>(b, Part::lower)}, {&of_far}, measure);
+      for (std::size_t j = 0; j < plain.size(); ++j) {
+        EXPECT_EQ(extreme[j].value.mantissa, plain[j].value.mantissa) << j;
+        EXPECT_EQ(extreme[j].value.exponent, plain[j].value.exponent + exponent) << j;
+        EXPECT_EQ(extreme[j].bound.mantissa, plain[j].bound.mantissa) << j;
+      }
+    }
+  }
+}
+
 // Whatever the processor has: one verdict, everywhere.
 TEST(Tile, HasTheSameBitsWithAndWithoutVectors) {
   using namespace tiles;
