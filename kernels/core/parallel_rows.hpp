@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <future>
 #include <utility>
 #include <vector>
@@ -43,19 +42,14 @@ void for_row_ranges(std::int64_t rows, int threads, double cost, Work&& work) {
     count = std::min<std::int64_t>(usable_cpus(), static_cast<std::int64_t>(cost / 65536) + 1);
   count = std::max<std::int64_t>(1, std::min(count, rows));
   if (count == 1) return work(std::int64_t{0}, rows);
-  // Threads start others, so that the last one starts after log2(count) of them.
-  const std::function<void(std::int64_t, std::int64_t)> ranges = [&](std::int64_t first, std::int64_t last) {
+  const auto range = [&work, rows, count](std::int64_t t) {
     const Share share;
-    std::vector<std::future<void>> others;
-    while (last - first > 1) {
-      const std::int64_t half = (first + last + 1) / 2;
-      others.push_back(std::async(std::launch::async, std::cref(ranges), half, last));
-      last = half;
-    }
-    work(rows * first / count, rows * last / count);
-    for (auto& other : others) other.get();
+    work(rows * t / count, rows * (t + 1) / count);
   };
-  ranges(0, count);
+  std::vector<std::future<void>> others;
+  for (std::int64_t t = 1; t < count; ++t) others.push_back(std::async(std::launch::async, range, t));
+  range(0);
+  for (auto& other : others) other.get();
 }
 
 /// Copies on the host: large blocks on several threads, small ones on the caller's, whose caches then hold

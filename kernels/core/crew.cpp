@@ -1,0 +1,98 @@
+#include "kernels/core/crew.hpp"
+
+#include <csignal>
+
+#include <atomic>
+#include <exception>
+
+#include "kernels/core/parallel_rows.hpp"
+
+namespace gaussweep {
+
+struct Crew::Job {
+  Job(std::int64_t all, int most, const std::function<void(std::int64_t)>& what)
+      : count(all), helpers(most), work(what) {}
+  void take_part() {
+    const Share share;
+    try {
+      for (std::int64_t i = next++; i < count; i = next++) work(i);
+    } catch (...) {
+      next = count;
+      const std::lock_guard lock(mutex);
+      error = std::current_exception();
+    }
+  }
+
+  const std::int64_t count;
+  int helpers;   ///< who may still come
+  int busy = 0;  ///< who has come and not gone
+  const std::function<void(std::int64_t)>& work;
+  std::atomic<std::int64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
+};
+
+Crew& Crew::of_process() {
+  static Crew crew;
+  return crew;
+}
+
+Crew::~Crew() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  begun_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Crew::keep(std::size_t threads) {
+  if (threads_.size() >= threads) return;
+  sigset_t all, before;  // a new thread has its maker's mask
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  while (threads_.size() < threads) threads_.emplace_back([this] { serve(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Crew::serve() {
+  std::uint64_t seen = 0;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    begun_.wait(lock, [&] { return ends_ || (job_ != nullptr && jobs_ != seen); });
+    if (ends_) return;
+    seen = jobs_;
+    Job& job = *job_;
+    if (job.helpers-- <= 0) continue;
+    ++job.busy;
+    lock.unlock();
+    job.take_part();
+    lock.lock();
+    if (--job.busy == 0) done_.notify_one();
+  }
+}
+
+void Crew::for_each(std::int64_t count, int helpers, const std::function<void(std::int64_t)>& work) {
+  if (helpers <= 0 || Share::has_one()) {
+    for (std::int64_t i = 0; i < count; ++i) work(i);
+    return;
+  }
+  const std::lock_guard turn(turn_);
+  keep(static_cast<std::size_t>(helpers));
+  Job job(count, helpers, work);
+  {
+    const std::lock_guard lock(mutex_);
+    job_ = &job;
+    ++jobs_;
+  }
+  begun_.notify_all();
+  job.take_part();
+  {
+    std::unique_lock lock(mutex_);
+    job_ = nullptr;
+    done_.wait(lock, [&] { return job.busy == 0; });
+  }
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+}  // namespace gaussweep
