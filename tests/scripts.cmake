@@ -19,8 +19,11 @@ if(NOT GAUSSWEEP_SANITIZE)
   set_tests_properties(quickstart PROPERTIES LABELS mpi TIMEOUT 900 RUN_SERIAL TRUE)
   add_test(NAME analysis.report
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/analysis/run.py)
-  set_tests_properties(analysis.report PROPERTIES LABELS analysis TIMEOUT 900 COST 250
+  add_test(NAME analysis.sizes
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/analysis/run.py sizes)
+  set_tests_properties(analysis.report analysis.sizes PROPERTIES LABELS analysis TIMEOUT 900 COST 250
     ENVIRONMENT "GAUSSWEEP=$<TARGET_FILE:gaussweep>")
+  set_tests_properties(analysis.sizes PROPERTIES LABELS "analysis;slow")
   # What the pages say, against the program.
   foreach(name pages plan_page)
     add_test(NAME docs.${name}

@@ -126,14 +126,5 @@ class OptionsTest(unittest.TestCase):
         self.assertNotIn("Time:", figure.read_text())
 
 
-class SizeTest(unittest.TestCase):
-    def test_a_page_of_ten_thousand_records(self):
-        with tempfile.TemporaryDirectory() as folder:
-            file = fixture.bulk(Path(folder) / "results.h5", 10_000, 5)
-            page, _ = report(file, out=Path(folder) / "out")
-            self.assertLessEqual((Path(folder) / "out" / "index.html").stat().st_size, 3_000_000)
-            self.assertTrue(page.plots)
-
-
 if __name__ == "__main__":
     unittest.main()
