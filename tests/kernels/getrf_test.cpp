@@ -21,7 +21,7 @@ Outcome<T> factorise(const char* variant, const Inputs<T>& inputs, const Asked& 
 }
 
 template <class T>
-Inputs<T> of_kind(MatrixKind kind, std::int64_t n) {
+Inputs<T> inputs_of_kind(MatrixKind kind, std::int64_t n) {
   return make_inputs<T>(Problem::named("getrf"), {n, n, n, 1, Uplo::lower}, kind, 3);
 }
 
@@ -56,7 +56,7 @@ TYPED_TEST(Getrf, FixedPointEndsWithCroutsBits) {
   for (const MatrixKind kind :
        {MatrixKind::diagonally_dominant, MatrixKind::cauchy, MatrixKind::uniform, MatrixKind::spd}) {
     for (const std::int64_t n : {2, 7, 33, 70}) {
-      const auto inputs = of_kind<TypeParam>(kind, n);
+      const auto inputs = inputs_of_kind<TypeParam>(kind, n);
       const auto crout = factorise("crout_serial", inputs);
       ASSERT_EQ(crout.answer.info, 0);
       for (const char* update : {"double_buffered", "in_place"}) {
@@ -74,13 +74,13 @@ TYPED_TEST(Getrf, FixedPointEndsWithCroutsBits) {
 }
 
 TYPED_TEST(Getrf, DominantDiagonalNeedsFewIterations) {
-  const auto run = factorise("fixed_point", of_kind<TypeParam>(MatrixKind::diagonally_dominant, 97));
+  const auto run = factorise("fixed_point", inputs_of_kind<TypeParam>(MatrixKind::diagonally_dominant, 97));
   EXPECT_EQ(run.report.convergence, Convergence::converged);
   EXPECT_LT(run.report.iterations, 40);
 }
 
 TYPED_TEST(Getrf, ScaledStartIsNearerAndEndsWithTheSameBits) {
-  const auto inputs = of_kind<TypeParam>(MatrixKind::diagonally_dominant, 97);
+  const auto inputs = inputs_of_kind<TypeParam>(MatrixKind::diagonally_dominant, 97);
   for (const char* update : {"double_buffered", "in_place"}) {
     const auto from_a = factorise("fixed_point", inputs, {{"update", update}, {"start", "matrix"}}, 11);
     const auto scaled = factorise("fixed_point", inputs, {{"update", update}, {"start", "scaled"}}, 11);
@@ -95,7 +95,7 @@ TYPED_TEST(Getrf, ScaledStartIsNearerAndEndsWithTheSameBits) {
 }
 
 TYPED_TEST(Getrf, ToleranceStopsEarlierAndIsLessAccurate) {
-  const auto inputs = of_kind<TypeParam>(MatrixKind::diagonally_dominant, 64);
+  const auto inputs = inputs_of_kind<TypeParam>(MatrixKind::diagonally_dominant, 64);
   const auto exact = factorise("fixed_point", inputs);
   const auto rough = factorise("fixed_point", inputs, {{"change_tolerance", 0.001}});
   EXPECT_EQ(rough.report.convergence, Convergence::converged);
@@ -106,7 +106,7 @@ TYPED_TEST(Getrf, ToleranceStopsEarlierAndIsLessAccurate) {
 }
 
 TYPED_TEST(Getrf, MaxIterationsIsKept) {
-  const auto inputs = of_kind<TypeParam>(MatrixKind::diagonally_dominant, 64);
+  const auto inputs = inputs_of_kind<TypeParam>(MatrixKind::diagonally_dominant, 64);
   const auto run = factorise("fixed_point", inputs, {{"max_iterations", std::int64_t{5}}});
   EXPECT_EQ(run.report.convergence, Convergence::max_iterations);
   EXPECT_EQ(run.report.iterations, 5);
@@ -123,7 +123,7 @@ TYPED_TEST(Getrf, MaxIterationsIsKept) {
 }
 
 TYPED_TEST(Getrf, GrowthIsSeenAsDivergence) {
-  const auto run = factorise("fixed_point", of_kind<TypeParam>(MatrixKind::uniform, 64),
+  const auto run = factorise("fixed_point", inputs_of_kind<TypeParam>(MatrixKind::uniform, 64),
                              {{"max_iterations", std::int64_t{10}}});
   EXPECT_EQ(run.report.convergence, Convergence::diverged);
   EXPECT_EQ(run.report.iterations, 10);
@@ -141,7 +141,7 @@ TYPED_TEST(Getrf, ZeroPivotIsInfo) {
 }
 
 TYPED_TEST(Getrf, NanStaysAndIsDivergence) {
-  auto inputs = of_kind<TypeParam>(MatrixKind::diagonally_dominant, 20);
+  auto inputs = inputs_of_kind<TypeParam>(MatrixKind::diagonally_dominant, 20);
   inputs.a(4, 5) = std::numeric_limits<TypeParam>::quiet_NaN();
   const auto run = factorise("fixed_point", inputs);
   EXPECT_EQ(run.report.convergence, Convergence::diverged);
