@@ -37,7 +37,15 @@ std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, Rang
   return values;
 }
 
-/// One block, or, where values are lists, one for every combination.
+std::vector<Scalar> ranges_of(const std::vector<Scalar>& scalars) {
+  std::vector<Scalar> values;
+  for (const Scalar& scalar : scalars) {
+    for (const Scalar& value : expand_range(scalar)) values.push_back(value);
+  }
+  return values;
+}
+
+/// One block, or, where values are lists or seeds are a range, one for every combination.
 std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what) {
   if (node.kind != Kind::map)
     fail_kind(node, what, "a mapping, e.g. {kind: uniform, seed: 1} or {file: a.mtx}");
@@ -45,7 +53,8 @@ std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what
   std::vector<MatrixBlock> blocks = {MatrixBlock{{}, node.location}};
   for (const auto& [key, value] : node.entries) {
     require_word(key, matrix_words(), what + " has no");
-    const std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
+    std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
+    if (key.text == "seed") choices = ranges_of(choices);
     if (key.text == "store") always_or_never(*value, "store");
     if (blocks.size() * choices.size() > most_matrices) {
       fail_at(value->location, what + ": the lists have too many combinations");

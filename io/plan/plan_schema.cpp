@@ -32,6 +32,7 @@ OrderedJson object_of(const std::vector<PlanKey>& keys, const std::vector<std::s
 OrderedJson matrix_schema(const PlanVocabulary& vocabulary) {
   OrderedJson matrix = mapping(matrix_words(), one_or_list(ref("scalar")));
   matrix["properties"]["kind"] = one_or_list(words(vocabulary.kinds));
+  matrix["properties"]["seed"] = ref("sizes");
   matrix["properties"]["store"] = ref("always_or_never");
   return matrix;
 }

@@ -156,6 +156,14 @@ TEST(Plan, ListsOfAMatrixMultiply) {
   EXPECT_EQ(blocks[4].values.at("kind").text, "spd");
 }
 
+TEST(Plan, SeedsOfAMatrixMayBeARange) {
+  const Plan plan = parse_plan(with("matrix: {kind: uniform, seed: [7, 1:5:2]}"), "p.yaml");
+  std::string seeds;
+  for (const MatrixBlock& block : plan.sweep[0].matrices) seeds += block.values.at("seed").text + " ";
+  EXPECT_EQ(seeds, "7 1 3 5 ");
+  EXPECT_THAT(failure(with("matrix: {kind: uniform, seed: 1:5:0}")), HasSubstr("1:5:0"));
+}
+
 TEST(Plan, StoreNeverMayStandInThePlanOrInAMatrix) {
   const Plan all = parse_plan("store: never\n" + with("matrix_b: {kind: ones, store: always}"), "p.yaml");
   EXPECT_EQ(all.sweep[0].matrices.at(0).values.at("store").text, "never");
@@ -405,6 +413,8 @@ TEST(PlanErrors, LimitsHoldBeforeMemoryIsTaken) {
     lists += std::string(", ") + word + ": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
   }
   EXPECT_THAT(failure(lists + "}\n"), HasSubstr("matrix: the lists have too many combinations"));
+  EXPECT_THAT(failure("matrix: {kind: uniform, seed: 1:20000:1}\n" + with("n: 4")),
+              HasSubstr("matrix: the lists have too many"));
   EXPECT_THAT(failure(std::string((10u << 20) + 1, ' ')), HasSubstr("larger than 10 MiB"));
   EXPECT_THAT(failure(std::string(40, '[') + std::string(40, ']')),
               StartsWith("p.yaml:1:33: nested too deeply; a plan has at most 32 levels"));
