@@ -155,7 +155,6 @@ struct TileProduct {
           b_(b.data + row<Columns>() % b.given + column<Columns>() * ld),
           ld_(ld),
           packed_(packed) {}
-    __device__ __forceinline__ bool is_packed() const { return packed_; }
     /// Starts to copy the next piece.
     __device__ __forceinline__ void start(T* to) {
       GAUSSWEEP_UNROLL
