@@ -22,26 +22,24 @@ void check_values(const std::string& name, const std::vector<Scalar>& values) {
   }
 }
 
-std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, RangeBudget& budget) {
+/// All values of them, ranges written out. @throws InputError `too_many` where there are more than `most`
+std::vector<Scalar> ranges_of(const std::vector<Scalar>& scalars, std::size_t most,
+                              const std::string& too_many) {
   std::vector<Scalar> values;
-  for (const Scalar& scalar : scalars_of(node, name)) {
+  for (const Scalar& scalar : scalars) {
     const std::vector<Scalar> more = expand_range(scalar);
-    if (more.size() > budget.left) {
-      fail_at(scalar.location,
-              "the ranges of this plan have more than " + std::to_string(max_plan_nodes) + " values");
-    }
-    budget.left -= more.size();
+    if (more.size() > most - values.size()) fail_at(scalar.location, too_many);
     values.insert(values.end(), more.begin(), more.end());
   }
-  check_values(name, values);
   return values;
 }
 
-std::vector<Scalar> ranges_of(const std::vector<Scalar>& scalars) {
-  std::vector<Scalar> values;
-  for (const Scalar& scalar : scalars) {
-    for (const Scalar& value : expand_range(scalar)) values.push_back(value);
-  }
+std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, RangeBudget& budget) {
+  const std::vector<Scalar> values =
+      ranges_of(scalars_of(node, name), budget.left,
+                "the ranges of this plan have more than " + std::to_string(max_plan_nodes) + " values");
+  budget.left -= values.size();
+  check_values(name, values);
   return values;
 }
 
@@ -54,11 +52,10 @@ std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what
   for (const auto& [key, value] : node.entries) {
     require_word(key, matrix_words(), what + " has no");
     std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
-    if (key.text == "seed") choices = ranges_of(choices);
+    const std::string too_many = what + ": the lists have too many combinations";
+    if (key.text == "seed") choices = ranges_of(choices, most_matrices, too_many);
     if (key.text == "store") always_or_never(*value, "store");
-    if (blocks.size() * choices.size() > most_matrices) {
-      fail_at(value->location, what + ": the lists have too many combinations");
-    }
+    if (blocks.size() * choices.size() > most_matrices) fail_at(value->location, too_many);
     std::vector<MatrixBlock> more;
     for (const MatrixBlock& block : blocks) {
       for (const Scalar& choice : choices) {

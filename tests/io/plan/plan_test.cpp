@@ -413,8 +413,10 @@ TEST(PlanErrors, LimitsHoldBeforeMemoryIsTaken) {
     lists += std::string(", ") + word + ": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
   }
   EXPECT_THAT(failure(lists + "}\n"), HasSubstr("matrix: the lists have too many combinations"));
-  EXPECT_THAT(failure("matrix: {kind: uniform, seed: 1:20000:1}\n" + with("n: 4")),
-              HasSubstr("matrix: the lists have too many"));
+  for (const char* seeds : {"1:20000:1", "[1:9000:1, 1:9000:1]"}) {
+    EXPECT_THAT(failure(std::string("matrix: {kind: uniform, seed: ") + seeds + "}\n" + with("n: 4")),
+                HasSubstr("matrix: the lists have too many combinations"));
+  }
   EXPECT_THAT(failure(std::string((10u << 20) + 1, ' ')), HasSubstr("larger than 10 MiB"));
   EXPECT_THAT(failure(std::string(40, '[') + std::string(40, ']')),
               StartsWith("p.yaml:1:33: nested too deeply; a plan has at most 32 levels"));
