@@ -156,8 +156,10 @@ submission() {
 # run_sweep DIR WORD…: `gaussweep run PLAN -o DIR --resume WORD…` on all ranks of the job. Ends the script with its exit code.
 run_sweep() {
   local directory=$1 ranks code=0 before left ended told=false stopped='' interrupted=false passed_on=false launched=''
+  local failures=0 started
   shift
   check_directory "$directory"
+  started=$directory/logs/started-$(job_name)
   # mpirun passes USR1 on to the ranks; on TERM it would end them.
   trap 'stopped=notice; pass_on' USR1
   trap 'stopped=${stopped:-ended}; pass_on' TERM
@@ -191,10 +193,19 @@ run_sweep() {
     left=$(seconds_left)
     if [[ -n $left && ! -f $directory/logs/fruitless-starts ]] && ((left > 2 * notice)); then words+=(--time-limit $((left - notice / 2))); fi
     say "job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) a node, ${before:-0} trials are recorded"
-    launch "$ranks" "$jobs/slurm/rank.sh" "$gaussweep" "${words[@]}" "$@"
-    if [[ -n $stopped ]] && ! $passed_on; then pass_on; fi  # it came just before there was somebody to pass it on to
-    wait_for_launched
+    # A launcher may fail before it has started a rank: a daemon got no connection, or Slurm no credential, in time.
+    while rm -f "$started"; do
+      launch "$ranks" "$jobs/slurm/rank.sh" --started "$started" "$gaussweep" "${words[@]}" "$@"
+      if [[ -n $stopped ]] && ! $passed_on; then pass_on; fi  # it came just before there was somebody to pass it on to
+      wait_for_launched
+      if [[ $code -eq 0 || -n $stopped || -e $started ]] || ((++failures == 3)); then break; fi
+      requeue_if_preempted
+      say "the launcher ended with exit code $code before a rank started; attempt $((failures + 1)) of 3"
+      sleep 2
+    done
     ended="gaussweep ended with exit code"
+    if ((failures == 3)); then ended="no rank started in 3 attempts; the launcher ended with exit code"; fi
+    rm -f "$started"
   else
     ended="signalled before the sweep began: exit code"
     code=5

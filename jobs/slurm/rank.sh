@@ -2,13 +2,18 @@
 # Runs a command as one rank of a sweep, bound to the CPUs beside the GPU that the rank will take: the one of its local
 # number among those that CUDA_VISIBLE_DEVICES names (all, where it is not set). Without a GPU nothing is bound.
 #
-#   rank.sh COMMAND [ARGUMENT…]
+#   rank.sh [--started FILE] COMMAND [ARGUMENT…]
 #
+# FILE is made when the rank starts.
 # GAUSSWEEP_BIND=none turns it off; the launcher's own binding then holds. GAUSSWEEP_SYSFS: instead of /sys.
 
 set -uo pipefail
 case "${1:-}" in
   "" | -h | --help) sed -n '2,/^$/{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+  --started)
+    : >"$2"
+    shift 2
+    ;;
 esac
 # Under mpirun SLURM_LOCALID is that of the batch step, the same for all ranks.
 local_rank=${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-${SLURM_LOCALID:-0}}}

@@ -127,14 +127,23 @@ class Sweep(case.SlurmTest):
         self.site = self.environment_file(
             "hooks",
             "gaussweep_setup() { export FROM_SETUP=yes$NOT_SET_ANYWHERE A_TOKEN=hidden-$(echo words); }",
-            'gaussweep_launch() { echo "launching $1"; shift; exec "$@"; }',
+            'gaussweep_launch() { echo "launching $1"; mkdir "$FIRST" && exit 9; shift; exec "$@"; }',
+            f"export FIRST={self.folder}/first",
         )
         job = self.submit("sweep.sbatch", plan, "-o", self.folder / "run")
         self.assertEqual(self.cluster.wait_for_end(job), 3)
-        self.assertIn("launching 2", self.output_of(self.folder / "run"))
+        self.assertEqual(self.output_of(self.folder / "run").count("launching 2"), 2)
+        self.assertIn("exit code 9 before a rank started; attempt 2 of 3", self.output_of(self.folder / "run"))
         environment = (self.folder / f"run/logs/environment-{job}-0.txt").read_text()
         self.assertIn("FROM_SETUP=yes", environment)
         self.assertNotIn("hidden-words", environment)
+
+    def test_a_launcher_that_starts_no_rank(self):
+        self.site = self.environment_file("broken", "gaussweep_launch() { echo launching; return 9; }")
+        job = self.submit("sweep.sbatch", self.plan(count=1), "-o", self.folder / "run")
+        self.assertEqual(self.cluster.wait_for_end(job), 9)
+        self.assertEqual(self.output_of(self.folder / "run").count("launching"), 3)
+        self.assertIn("no rank started in 3 attempts", self.output_of(self.folder / "run"))
 
     def test_modules(self):
         """`module` is played by a function of the environment file."""
