@@ -95,13 +95,13 @@ std::vector<T> definite(int n, int lda, bool upper) {
 }
 
 template <class T>
-struct Factored {
+struct CholeskyFactor {
   std::vector<T> a;
   int info;
 };
 template <class T>
-Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, bool upper,
-                   const tiles::Widths& widths) {
+CholeskyFactor<T> factor(Context& context, const std::vector<T>& a, int n, int lda, bool upper,
+                         const tiles::Widths& widths) {
   Shape shape;
   shape.n = n;
   shape.uplo = upper ? Uplo::upper : Uplo::lower;
@@ -120,7 +120,7 @@ void expect_factor(Context& context, int n, int lda, bool upper, const tiles::Wi
   const std::vector<T> a = definite<T>(n, lda, upper);
   std::vector<T> wanted = a;
   ASSERT_EQ(vendor::potrf(upper ? Uplo::upper : Uplo::lower, n, wanted.data(), lda), 0);
-  const Factored<T> seen = factor(context, a, n, lda, upper, widths);
+  const CholeskyFactor<T> seen = factor(context, a, n, lda, upper, widths);
   EXPECT_EQ(seen.info, 0);
   for (std::size_t i = 0; i < a.size(); ++i) {
     const int row = static_cast<int>(i) % lda, column = static_cast<int>(i) / lda;

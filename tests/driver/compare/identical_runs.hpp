@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "io/records/results.hpp"
+#include "tests/python.hpp"
 
 namespace gaussweep::driver {
 
 /// By the name of the run.
 inline std::map<std::string, io::Results> identical_runs() {
-  std::ifstream file(std::string(GAUSSWEEP_SOURCE_DIR) + "/tests/data/identical_runs.csv");
+  std::ifstream file(testing_help::source_folder() / "tests/data/identical_runs.csv");
   if (!file) throw std::runtime_error("tests/data/identical_runs.csv cannot be read");
   std::map<std::string, io::Results> runs;
   std::string line;

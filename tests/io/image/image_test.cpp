@@ -5,6 +5,7 @@
 
 #include "io/matrix/matrix_file.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
+#include "tests/python.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -23,7 +24,7 @@ class Image : public MatrixFolder {
     return words.empty() ? "no failure" : words;
   }
   static std::filesystem::path corpus(const std::string& name) {
-    return std::filesystem::path(GAUSSWEEP_SOURCE_DIR) / "tests/fuzz/corpus/image" / name;
+    return testing_help::source_folder() / "tests/fuzz/corpus/image" / name;
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "io/matrix/matrix_file.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
+#include "tests/python.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -19,7 +20,7 @@ class MatrixApart : public MatrixFolder {
  protected:
   /// A file of the fuzzers' corpus.
   static std::filesystem::path corpus(const std::string& name) {
-    return std::filesystem::path(GAUSSWEEP_SOURCE_DIR) / "tests/fuzz/corpus/hdf5_matrix" / name;
+    return testing_help::source_folder() / "tests/fuzz/corpus/hdf5_matrix" / name;
   }
 };
 

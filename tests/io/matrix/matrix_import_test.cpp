@@ -11,6 +11,7 @@
 #include "io/matrix/matrix_file.hpp"
 #include "io/matrix/npy.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
+#include "tests/python.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -26,11 +27,11 @@ class MatrixImport : public MatrixFolder {
  protected:
   /// The files that tests/io/matrix/matrix_files.py makes.
   void SetUp() override {
-    const std::string root = GAUSSWEEP_SOURCE_DIR;
-    const std::string command = "'" + root + "/tests/run_python.sh' '" + root +
-                                "/tests/io/matrix/matrix_files.py' '" + folder().string() + "' >'" +
-                                (folder() / "said").string() + "' 2>&1";
-    ASSERT_EQ(std::system(command.c_str()), 0) << text_of(folder() / "said");
+    static const testing_help::Scratch made;
+    static const std::string failed =
+        testing_help::run_python("tests/io/matrix/matrix_files.py", {made.folder().string()});
+    ASSERT_EQ(failed, "");
+    std::filesystem::copy(made.folder(), folder(), std::filesystem::copy_options::recursive);
   }
   void expect_matrix(const std::string& name, const std::string& dataset = {}) {
     const Dense<double> a = import_matrix(folder() / name, dataset);
@@ -91,11 +92,9 @@ TEST_F(MatrixImport, NumpysFilesThatAreNoRealMatrix) {
 TEST_F(MatrixImport, NumpyReadsWhatIsWritten) {
   export_npy(folder() / "out.npy", import_matrix(folder() / "rows.npy"));
   expect_matrix("out.npy");
-  const std::string root = GAUSSWEEP_SOURCE_DIR;
-  const std::string check = "'" + root + "/tests/run_python.sh' '" + root +
-                            "/tests/io/matrix/matrix_files.py' check_npy '" +
-                            (folder() / "out.npy").string() + "'";
-  EXPECT_EQ(std::system(check.c_str()), 0);
+  EXPECT_EQ(testing_help::run_python("tests/io/matrix/matrix_files.py",
+                                     {"check_npy", (folder() / "out.npy").string()}),
+            "");
 }
 
 TEST_F(MatrixImport, AMistakeInTheFirstLineOfMatrixMarketIsNamed) {

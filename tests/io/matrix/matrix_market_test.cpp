@@ -10,6 +10,7 @@
 #include "io/matrix/matrix_limits.hpp"
 #include "io/matrix/matrix_market.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
+#include "tests/python.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -224,9 +225,8 @@ TEST_F(MatrixMarket, WhatCannotBeExportedLeavesNothing) {
 
 TEST_F(MatrixMarket, ARealMatrix) {
   const char* given = std::getenv("GAUSSWEEP_SHARED_DATA");
-  const std::filesystem::path data = given != nullptr
-                                         ? std::filesystem::path(given)
-                                         : std::filesystem::path(GAUSSWEEP_SOURCE_DIR) / "../shared/data";
+  const std::filesystem::path data =
+      given != nullptr ? std::filesystem::path(given) : testing_help::source_folder() / "../shared/data";
   if (!std::filesystem::exists(data / "1138_bus.mtx")) {
     GTEST_SKIP() << "!!! NOT TESTED: no 1138_bus.mtx in " << data
                  << "; set GAUSSWEEP_SHARED_DATA to its folder !!!";

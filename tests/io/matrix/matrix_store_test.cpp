@@ -14,6 +14,7 @@
 #include "io/matrix/matrix_file.hpp"
 #include "tests/io/matrix/matrix_samples.hpp"
 #include "tests/message_of.hpp"
+#include "tests/python.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -98,11 +99,9 @@ TYPED_TEST(MatrixOfType, LargerThanAChunk) {
 
 TEST_F(MatrixStoreFiles, AreReadByOthersAsTheDocumentSays) {
   write_matrix(folder() / "m.h5", sample<double>());
-  const std::string root = GAUSSWEEP_SOURCE_DIR;
-  const std::string command = "'" + root + "/tests/run_python.sh' '" + root +
-                              "/tests/io/matrix/matrix_files.py' check '" + (folder() / "m.h5").string() +
-                              "' >'" + (folder() / "said").string() + "' 2>&1";
-  EXPECT_EQ(std::system(command.c_str()), 0) << text_of(folder() / "said");
+  EXPECT_EQ(
+      testing_help::run_python("tests/io/matrix/matrix_files.py", {"check", (folder() / "m.h5").string()}),
+      "");
   EXPECT_EQ(import_matrix(folder() / "m.h5").data, sample<double>().a.data);
   const MatrixInfo info = matrix_info(folder() / "m.h5");
   EXPECT_EQ(info.format, "gaussweep");

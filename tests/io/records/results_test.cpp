@@ -17,6 +17,7 @@
 #include "io/files/errors.hpp"
 #include "tests/io/records/record_samples.hpp"
 #include "tests/message_of.hpp"
+#include "tests/python.hpp"
 
 namespace gaussweep::io {
 namespace {
@@ -83,14 +84,9 @@ std::string read_error(const std::filesystem::path& path) {
   return testing_help::message_of<InputError>([&] { read_results(path); });
 }
 
-/// Runs tests/io/records/results_check.py with `arguments`; its words on failure.
-std::string run_python(const std::string& arguments, const Scratch& scratch) {
-  const std::string root = GAUSSWEEP_SOURCE_DIR;
-  const std::string said = (scratch / "said").string();
-  const std::string command = "'" + root + "/tests/run_python.sh' '" + root +
-                              "/tests/io/records/results_check.py' " + arguments + " >'" + said + "' 2>&1";
-  const int status = std::system(command.c_str());
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "" : "failed: " + file_text(said);
+/// The words of tests/io/records/results_check.py, where it fails.
+std::string check_results(const std::vector<std::string>& arguments) {
+  return testing_help::run_python("tests/io/records/results_check.py", arguments);
 }
 
 std::size_t entries_of(const std::filesystem::path& folder) {
@@ -161,25 +157,22 @@ TEST(Results, PythonSeesWhatWasWritten) {
   for (const Record& record : results.records) expected.push_back(to_json(record));
   set_file_text(scratch / "expected.json", expected.dump());
   write_results(scratch / "empty.h5", {});
-  EXPECT_EQ(
-      run_python("check '" + (scratch / "r.h5").string() + "' '" + (scratch / "expected.json").string() +
-                     "' '" + (scratch / "empty.h5").string() + "'",
-                 scratch),
-      "");
+  EXPECT_EQ(check_results({"check", (scratch / "r.h5").string(), (scratch / "expected.json").string(),
+                           (scratch / "empty.h5").string()}),
+            "");
 }
 
 TEST(Results, TheDocumentSaysWhatIsWritten) {
   const Scratch scratch;
   write_results(scratch / "r.h5", full_results(2));
-  EXPECT_EQ(
-      run_python("document '" + (scratch / "r.h5").string() + "' '" GAUSSWEEP_SOURCE_DIR "/io/SCHEMA.md'",
-                 scratch),
-      "");
+  EXPECT_EQ(check_results({"document", (scratch / "r.h5").string(),
+                           (testing_help::source_folder() / "io/SCHEMA.md").string()}),
+            "");
 }
 
 TEST(Results, OlderAndNewerFilesAreReadByColumnName) {
   const Scratch scratch;
-  ASSERT_EQ(run_python("make '" + scratch.folder().string() + "'", scratch), "");
+  ASSERT_EQ(check_results({"make", scratch.folder().string()}), "");
   // Two rows, other order and widths, no details, a column and a table that we do not know.
   const Results old = read_results(scratch / "old.h5");
   ASSERT_EQ(old.records.size(), 2u);
@@ -199,7 +192,7 @@ TEST(Results, OlderAndNewerFilesAreReadByColumnName) {
 
 TEST(Results, ANewerSchemaIsRefusedAndAnOlderOneIsRead) {
   const Scratch scratch;
-  ASSERT_EQ(run_python("make '" + scratch.folder().string() + "'", scratch), "");
+  ASSERT_EQ(check_results({"make", scratch.folder().string()}), "");
   EXPECT_EQ(read_results(scratch / "version_0.h5").records.at(0).method, "lapack");
   EXPECT_THAT(
       read_error(scratch / "version_2.h5"),
@@ -214,7 +207,7 @@ TEST(Results, WhatIsNotOursIsRefusedWithWhatWasExpected) {
   EXPECT_THAT(read_error(scratch.folder()), AllOf(HasSubstr("not a regular file"), expected));
   set_file_text(scratch / "text.h5", "key,status\n");
   EXPECT_THAT(read_error(scratch / "text.h5"), AllOf(HasSubstr((scratch / "text.h5").string()), expected));
-  ASSERT_EQ(run_python("make '" + scratch.folder().string() + "'", scratch), "");
+  ASSERT_EQ(check_results({"make", scratch.folder().string()}), "");
   EXPECT_THAT(read_error(scratch / "foreign.h5"), AllOf(HasSubstr("schema_version"), expected));
   EXPECT_THAT(read_error(scratch / "keyless.h5"), AllOf(HasSubstr("lacks the column 'key'"), expected));
   EXPECT_THAT(read_error(scratch / "mistyped.h5"), AllOf(HasSubstr("'n' must be an integer"), expected));
@@ -310,13 +303,13 @@ TEST(Results, TheChecksumSaysWhatIsDamaged) {
 
 TEST(Results, FilesWithoutChecksumsAreReadAndSaySo) {
   const Scratch scratch;
-  ASSERT_EQ(run_python("make '" + scratch.folder().string() + "'", scratch), "");
+  ASSERT_EQ(check_results({"make", scratch.folder().string()}), "");
   EXPECT_FALSE(read_results(scratch / "old.h5").checked);
   write_results(scratch / "r.h5", full_results(2));
   EXPECT_TRUE(read_results(scratch / "r.h5").checked);
-  ASSERT_EQ(run_python("annotate '" + (scratch / "r.h5").string() + "'", scratch), "");
+  ASSERT_EQ(check_results({"annotate", (scratch / "r.h5").string()}), "");
   EXPECT_TRUE(read_results(scratch / "r.h5").checked) << "what others add is no damage";
-  ASSERT_EQ(run_python("falsify '" + (scratch / "r.h5").string() + "'", scratch), "");
+  ASSERT_EQ(check_results({"falsify", (scratch / "r.h5").string()}), "");
   EXPECT_THAT(read_error(scratch / "r.h5"), HasSubstr("the checksum of the column 'n' of /records"));
 }
 
