@@ -27,8 +27,9 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports[0]}
 SlurmUser=root
 AuthType=auth/munge
-# A requeued job may start again when its credential has expired: 120 s by default.
-AuthInfo=socket={folder}/munge/socket,cred_expire=5
+# A requeued job may start again when its credential has expired: 120 s by default. A launch that takes longer on a busy
+# machine fails.
+AuthInfo=socket={folder}/munge/socket,cred_expire=10
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdPidFile={folder}/slurmd.%n.pid
