@@ -17,12 +17,14 @@ if(NOT GAUSSWEEP_SANITIZE)
   add_test(NAME quickstart
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quickstart_test.sh ${CMAKE_BINARY_DIR} ${CMAKE_BINARY_DIR}/quickstart_test)
   set_tests_properties(quickstart PROPERTIES LABELS mpi TIMEOUT 900 RUN_SERIAL TRUE)
-  add_test(NAME analysis.report
-    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/analysis/run.py)
-  add_test(NAME analysis.sizes
-    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/analysis/run.py sizes)
-  set_tests_properties(analysis.report analysis.sizes PROPERTIES LABELS analysis TIMEOUT 900 COST 250
-    ENVIRONMENT "GAUSSWEEP=$<TARGET_FILE:gaussweep>")
+  file(GLOB files CONFIGURE_DEPENDS analysis/test_*.py)
+  foreach(file ${files})
+    string(REGEX REPLACE ".*/test_(.*)\\.py" "\\1" name ${file})
+    add_test(NAME analysis.${name}
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_python.sh ${CMAKE_CURRENT_SOURCE_DIR}/analysis/run.py ${name})
+    set_tests_properties(analysis.${name} PROPERTIES LABELS analysis TIMEOUT 900 COST 120
+      ENVIRONMENT "GAUSSWEEP=$<TARGET_FILE:gaussweep>")
+  endforeach()
   set_tests_properties(analysis.sizes PROPERTIES LABELS "analysis;slow")
   # What the pages say, against the program.
   foreach(name pages plan_page)
