@@ -113,15 +113,9 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
 }
 
 /// Empty where the two share no trial on one place.
-std::string changes_words(const std::string& program, const std::string& run, const fs::path& before,
-                          const io::Results& now) {
-  const std::string base = (fs::path(run).is_absolute() ? before : fs::proximate(before)).string();
-  Comparison comparison;
-  try {
-    comparison = compare(results_of(io::read_journal(before / "journal.jsonl")), now, {});
-  } catch (const io::InputError& e) {
-    return fmt::format("Not compared with {}: {}", printable(base), printable(e.what()));
-  }
+std::string changes_words(const std::string& program, const std::string& run, const std::string& base,
+                          const io::Results& before, const io::Results& now) {
+  const Comparison comparison = compare(before, now, {});
   const bool is_here = std::any_of(comparison.pairs.begin(), comparison.pairs.end(),
                                    [](const Pair& pair) { return pair.is_here(); });
   if (!is_here) return {};
@@ -130,13 +124,23 @@ std::string changes_words(const std::string& program, const std::string& run, co
   return text + fmt::format("\n  {} compare {} {}", shell_word(program), shell_word(base), shell_word(run));
 }
 
-/// The newest run of the same plan and shard beside a run directory: `runs/*` of `runs/b`; of dated nights
-/// (`nights/DATE/sweep`) also those of the same name. Empty where there is none.
-fs::path last_run_before(const fs::path& run, const io::JournalContents& journal) {
+/// What changed since the newest run of the same plan and shard beside a run directory: `runs/*` of `runs/b`;
+/// of dated nights (`nights/DATE/sweep`) also those of the same name. Empty where there is none. One that
+/// cannot be read is named.
+std::string since_words(const std::string& program, const std::string& run,
+                        const io::JournalContents& journal, const io::Results& now) {
   const io::note::Run mine = last_start(journal);
   for (const fs::path& other : neighbours(run)) {
     if (plan_name_in(other) != mine.plan_name) continue;
-    if (last_start(io::read_journal(other / "journal.jsonl")).shard == mine.shard) return other;
+    const std::string base = (fs::path(run).is_absolute() ? other : fs::proximate(other)).string();
+    try {
+      const io::JournalContents before = io::read_journal(other / "journal.jsonl");
+      if (last_start(before).shard == mine.shard) {
+        return changes_words(program, run, base, results_of(before), now);
+      }
+    } catch (const std::runtime_error& e) {
+      return fmt::format("Not compared with {}: {}", printable(base), printable(e.what()));
+    }
   }
   return {};
 }
@@ -151,8 +155,7 @@ std::string run_end_words(const std::string& program, const std::string& run,
   const auto add = [&](const std::string& words) {
     if (!words.empty()) text += (text.empty() ? "" : "\n") + words;
   };
-  const fs::path before = last_run_before(run, journal);
-  if (!before.empty()) add(changes_words(program, run, before, now));
+  add(since_words(program, run, journal, now));
   add(fmt::format("Next: {0} summary {1} --best --by gpu, or {0} report {1} -o report", shell_word(program),
                   shell_word(run)));
   return text;

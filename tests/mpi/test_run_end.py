@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import re
 import unittest
 
@@ -48,6 +49,13 @@ class RunEnd(SweepTest):
         (self.folder / "runs/a/plan.yaml").write_text("nonsense: [")
         self.sweep(self.plan(PLAN), output="runs/b")
         self.assertNotIn("Since", self.stderr)
+
+    def test_a_journal_that_cannot_be_read_beside_it_is_named(self):
+        journal = self.sweep(self.plan(PLAN), output="runs/a") / "journal.jsonl"
+        journal.unlink()
+        os.mkfifo(journal)
+        self.sweep(self.plan(PLAN), output="runs/b")
+        self.assertRegex(self.stderr, r"Not compared with \S*runs/a: .*it is a FIFO")
 
     def test_the_next_command_is_as_this_one_was(self):
         plan = self.plan(PLAN.replace("[30, 61]", "[1500, 1501]"))
