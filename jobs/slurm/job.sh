@@ -218,7 +218,7 @@ run_sweep() {
   if [[ $code -eq 5 && $stopped != ended ]]; then requeue "$directory" "${before:-0}"; fi
   # A rank that was killed (by the kernel, for want of memory) takes the others with it, but not the night.
   if [[ $code -gt 128 && -z $stopped ]] && scontrol show job "$(job_name)" | grep -q 'JobState=RUNNING'; then
-    say "a rank was killed by signal $((code - 128))"
+    if ((failures < 3)); then say "a rank was killed by signal $((code - 128))"; fi
     requeue "$directory" "${before:-0}"
   fi
   exit "$code"
