@@ -11,8 +11,8 @@ std::filesystem::path source_folder() {
 }
 
 std::string run_python(const std::string& script, const std::vector<std::string>& arguments) {
-  std::string command =
-      (source_folder() / "tests/run_python.sh").string() + " " + (source_folder() / script).string();
+  std::string command = "'" + (source_folder() / "tests/run_python.sh").string() + "' '" +
+                        (source_folder() / script).string() + "'";
   for (const std::string& argument : arguments) command += " '" + argument + "'";
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error(command + ": cannot be started");
