@@ -27,7 +27,7 @@ struct Share {
   static constexpr int rows = Rows, threads = Rows / Each, warps = threads / 32;
   static constexpr int width = elements / Each;              ///< columns of a panel
   static constexpr int pitch = width + (Each == 1 ? 4 : 2);  ///< of rows on the desk
-  static constexpr int block_pitch = width + 1;              ///< of a triangle's rows
+  static constexpr int block_pitch = width + 1;              ///< of a triangle's rows, with the diagonal
   static constexpr int blocks = Threads / threads;           ///< of a multiprocessor
 };
 
@@ -260,26 +260,19 @@ __device__ __forceinline__ void substitute_square(const T* square, const T* inve
   }
 }
 
-/// A lane's unknown of a block of Width steps: `row` of U, and its right-hand side. Lanes beyond do as
-/// others.
+/// A lane's unknown of a block of Width steps: `row` of U, 0 on the diagonal, which is behind it; y the
+/// right-hand side. Lanes beyond do as others. What is subtracted from y is added up by itself: y may be far
+/// larger than what is left of it, and each step would round it.
 template <int Width, class T>
 __device__ T solve_block(const T* row, T y) {
-  const int own = lane() % Width;
-  T u[Width];
+  const T diagonal = row[Width], inverse = T(1) / diagonal, begin = y * inverse;
+  const bool divides = begin - begin != T(0);
+  T sum = 0;
+  const auto unknown = [&] { return divides ? (y + sum) / diagonal : std::fma(sum, inverse, begin); };
   GAUSSWEEP_UNROLL
-  for (int c = 0; c < Width; ++c) u[c] = row[c];
-  const T diagonal = row[own], inverse = T(1) / diagonal;
-  const bool divides = inverse - inverse != T(0);
-  T x = 0;
-  GAUSSWEEP_UNROLL
-  for (int k = Width - 1; k >= 0; --k) {
-    T own_x = y * inverse;
-    if (divides) own_x = y / diagonal;
-    const T taken = __shfl_sync(0xffffffffu, own_x, k);
-    x = own == k ? taken : x;
-    y = std::fma(-u[k], taken, y);  // behind k it is 0
-  }
-  return x;
+  for (int k = Width - 1; k >= 0; --k)  // from the lane's own step on it is 0
+    sum = std::fma(-row[k], __shfl_sync(0xffffffffu, unknown(), k), sum);
+  return unknown();
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::panels

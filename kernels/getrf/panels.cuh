@@ -78,7 +78,8 @@ class Panels : PanelRows<T, S, Symmetric> {
           desk_.triangles[own * S::block_pitch + c] = of_row[c];
           diagonal = c == own && row(e) < n_ ? of_row[c] : diagonal;
         }
-        desk_.triangles[own * S::block_pitch + own] = diagonal;
+        desk_.triangles[own * S::block_pitch + own] = 0;
+        desk_.triangles[own * S::block_pitch + width] = diagonal;
         desk_.unknowns[own] = y_[e];
       });
       wait();
@@ -94,8 +95,11 @@ class Panels : PanelRows<T, S, Symmetric> {
         if (row(e) >= n_) return;
         if (own >= 0 && own < width) x[step_[e]] = desk_.unknowns[own];
         if (own >= 0) return;
+        T sums[4] = {};  // as in solve_block
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < width; ++c) y_[e] = std::fma(-a[e * width + c], desk_.unknowns[c], y_[e]);
+        for (int c = 0; c < width; ++c)
+          sums[c % 4] = std::fma(-a[e * width + c], desk_.unknowns[c], sums[c % 4]);
+        y_[e] += (sums[0] + sums[1]) + (sums[2] + sums[3]);
       });
     }
   }
