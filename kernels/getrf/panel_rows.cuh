@@ -92,6 +92,24 @@ class PanelRows {
   /// The triangle of eight steps to which `step` belongs: of L, on the way up of U; of Cholesky minus its
   /// inverse.
   __device__ T* square_of(int step) const { return desk_.triangles + step / eight * 64; }
+  /// Those of all steps: of L of a symmetric system, or of U.
+  __device__ void take_triangles() {
+    wait();
+    for_rows([&](int e) {
+      const int step = step_[e];
+      GAUSSWEEP_UNROLL
+      for (int c = 0; c < eight; ++c) {
+        const int k = step / eight * eight + c;
+        const bool inside = row(e) < n_ && k < n_ && (Symmetric ? k <= step : k >= step);
+        const T one = inside ? *place_of(row(e), k) : T(k == step ? 1 : 0);
+        square_of(step)[place_in_square(step % eight, c)] = one;
+        if (!Symmetric && k == step) desk_.inverses()[step] = T(1) / one;
+      }
+    });
+    wait();
+    if (Symmetric) invert_square(square_of(row()));
+  }
+
   Desk<T, S>& desk_;
   System<T> system_;
   int n_;

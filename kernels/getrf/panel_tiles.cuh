@@ -240,12 +240,12 @@ __device__ __forceinline__ void invert_square(T* square) {
   for (int r = 0; r < eight; ++r) square[place_in_square(r, column)] = x[r];
 }
 /// Eight rows become the unknowns of a unit lower triangle, or of an upper one, of whose diagonal `inverses`
-/// are. A lane has a column.
+/// are, and whose right-hand sides are the rows and x together. A lane has a column.
 template <bool Lower, class T, int Pitch>
-__device__ __forceinline__ void substitute_square(const T* square, const T* inverses, T (*rows)[Pitch]) {
-  T x[eight];
+__device__ __forceinline__ void substitute_square(const T* square, const T* inverses, T (&x)[eight],
+                                                  T (*rows)[Pitch]) {
   GAUSSWEEP_UNROLL
-  for (int r = 0; r < eight; ++r) x[r] = rows[r][lane()];
+  for (int r = 0; r < eight; ++r) x[r] = Lower ? rows[r][lane()] : x[r] + rows[r][lane()];
   GAUSSWEEP_UNROLL
   for (int turn = 0; turn < eight; ++turn) {
     const int k = Lower ? turn : eight - 1 - turn;

@@ -120,7 +120,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& one) {
-            if (inside) x[at(row(e), c)] = one;
+            if (inside) x[at(step_[e], c)] = one;
           },
           a);
     }
@@ -129,9 +129,10 @@ class Panels : PanelRows<T, S, Symmetric> {
     for (int first = 0; first < columns; first += width) {
       T a[elements];
       for_elements(
-          first, columns, [&](int e, int c, bool inside, T& one) { one = inside ? x[at(row(e), c)] : T(0); },
+          first, columns,
+          [&](int e, int c, bool inside, T& one) { one = inside && !adds_up ? x[at(step_[e], c)] : T(0); },
           a);
-      substitute_up(a);
+      substitute_up(a, x + at(0, first), min(width, columns - first));
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& one) {
@@ -170,12 +171,12 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
 
  private:
-  static constexpr bool tensor = sizeof(T) == 8;
+  static constexpr bool tensor = sizeof(T) == 8, adds_up = tensor && !Symmetric;
   static constexpr int Each = S::Each, width = S::width, none = 0x7fffffff;
   static_assert(Each == 1 || (tensor && !Symmetric), "two rows a thread are for LU in double");
   using Base::at, Base::desk_, Base::fetch, Base::subtract, Base::first_of_four, Base::for_elements,
       Base::for_rows, Base::is_stored, Base::load, Base::n_, Base::place_of, Base::row, Base::square_of,
-      Base::step_, Base::system_, Base::upper, Base::wait, Base::warp, Base::y_;
+      Base::step_, Base::system_, Base::take_triangles, Base::upper, Base::wait, Base::warp, Base::y_;
 
   /// What steps [0, steps) subtract from the row.
   __device__ void eliminate(int steps, T (&a)[elements]) {
@@ -362,28 +363,11 @@ class Panels : PanelRows<T, S, Symmetric> {
     if constexpr (Count > eight) take_symmetric_steps<Count - eight>(first, a, info);
   }
 
-  /// Of all steps: of L of a symmetric system, or of U.
-  __device__ void take_triangles() {
-    wait();
-    for_rows([&](int e) {
-      const int step = step_[e];
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < eight; ++c) {
-        const int k = step / eight * eight + c;
-        const bool inside = row(e) < n_ && k < n_ && (Symmetric ? k <= step : k >= step);
-        const T one = inside ? *place_of(row(e), k) : T(k == step ? 1 : 0);
-        square_of(step)[place_in_square(step % eight, c)] = one;
-        if (!Symmetric && k == step) desk_.inverses()[step] = T(1) / one;
-      }
-    });
-    wait();
-    if (Symmetric) invert_square(square_of(row()));
-  }
-
   /// L y = a, or L^T x = a, U x = a, of the first `steps`. Of LU eight steps are substituted: their inverse
-  /// may be large, so that its rows' errors would be, and differ from row to row.
+  /// may be large, so that its rows' errors would be, and differ from row to row. Of U what is subtracted is
+  /// added up by itself: a begins at 0, and `columns` of `given` are the right-hand sides, in order of steps.
   template <bool Forward>
-  __device__ void sweep(int steps, T (&a)[elements]) {
+  __device__ void sweep(int steps, T (&a)[elements], const T* given = nullptr, int columns = 0) {
     constexpr int part = width / 4;
     const bool by_rows = Symmetric && (system_.uplo == Uplo::upper) == Forward;
     const Fetch fetch(system_.a, n_, n_, min(steps, n_), by_rows);
@@ -402,6 +386,10 @@ class Panels : PanelRows<T, S, Symmetric> {
       const int k = first_of(turn);
       T(*const desk)[S::pitch] = desk_.rows[turn % 2];
       for_rows([&](int e) { fetch.take(first_of_four(e), k, left[e]); });
+      const int column = Forward ? columns : static_cast<int>(threadIdx.x);
+      T y[eight];  // of the column that the thread substitutes
+      GAUSSWEEP_UNROLL
+      for (int r = 0; r < eight; ++r) y[r] = column < columns && k + r < n_ ? given[at(k + r, column)] : T(0);
       for_rows([&](int e) {
         GAUSSWEEP_UNROLL
         for (int i = 0; i < 4; ++i) {
@@ -424,7 +412,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       });
       wait();
       if (!Symmetric) {
-        if (threadIdx.x < width) substitute_square<Forward>(square_of(k), desk_.inverses() + k, desk);
+        if (threadIdx.x < width) substitute_square<Forward>(square_of(k), desk_.inverses() + k, y, desk);
         wait();
       } else {
         double square[2];
@@ -446,8 +434,8 @@ class Panels : PanelRows<T, S, Symmetric> {
       eliminate(n_, a);
     }
   }
-  __device__ void substitute_up(T (&a)[elements]) {
-    if constexpr (tensor) return sweep<false>(n_, a);
+  __device__ void substitute_up(T (&a)[elements], const T* given, int columns) {
+    if constexpr (tensor) return sweep<false>(n_, a, given, columns);
     substitute<false>(a);
   }
 

@@ -110,7 +110,7 @@ TEST(Batch, SeveralRightHandSidesAreAsAccurateAsLapacks) {
 }
 
 /// Products taken from the right-hand side one by one, rounded at its size each, give 1.5 times LAPACK's
-/// ratio.
+/// ratio. Several of them LAPACK solves by products of matrices, more accurately.
 TEST(Batch, IllConditionedSystemsAreSolvedAsAccuratelyAsByLapack) {
   const Registry registry = builtin_registry();
   const Method& own = row_of(registry, "gesv/batched");
@@ -123,12 +123,15 @@ TEST(Batch, IllConditionedSystemsAreSolvedAsAccuratelyAsByLapack) {
     spec.rows = spec.cols = n;
     spec.batch = n < 100 ? 8 : 4;
     Inputs<double> inputs;
-    inputs.shape = shape_of(n, 1, spec.batch);
     inputs.a = generate<double>(spec);
-    System<double> systems = make_systems(inputs.a, 1, spec.seed, spec.batch);
-    inputs.x_true = std::move(systems.x_true);
-    inputs.b = std::move(systems.b);
-    EXPECT_LE(mean_ratio(own, Backend::emulated, inputs), mean_ratio(lapack, Backend::host, inputs)) << n;
+    for (const std::int64_t nrhs : {1, 4}) {
+      inputs.shape = shape_of(n, nrhs, spec.batch);
+      System<double> systems = make_systems(inputs.a, nrhs, spec.seed, spec.batch);
+      inputs.x_true = std::move(systems.x_true);
+      inputs.b = std::move(systems.b);
+      const double allowed = (nrhs == 1 ? 1 : 1.8) * mean_ratio(lapack, Backend::host, inputs);
+      EXPECT_LE(mean_ratio(own, Backend::emulated, inputs), allowed) << n << ", " << nrhs;
+    }
   }
 }
 
