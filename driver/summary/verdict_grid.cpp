@@ -36,7 +36,7 @@ class Machines {
       if (!row.cpu.empty()) cpus_[row.host] = row.cpu;
     }
     for (const Record& r : records) {
-      if (r.backend == "cuda")
+      if (r.backend == "cuda" && r.status != io::Status::skipped)
         hosts_[{gpu_of(r), r.capability}].insert(r.host);
       else if (r.backend == "host")
         has_host_methods_.insert(r.host);

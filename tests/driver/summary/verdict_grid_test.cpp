@@ -100,6 +100,14 @@ TEST(VerdictGrid, WithoutARivalAWinIsUncontestedAndWhereNothingPassedNobodyWins)
   EXPECT_THAT(text, HasSubstr("of 2 methods"));
 }
 
+TEST(VerdictGrid, WhatNoGpuRanHasNoGrid) {
+  std::vector<Record> records = {example_record("a", 64, {1}), example_record("b", 64, {})};
+  records[1].status = "skipped";
+  records[1].gpu_name.clear();
+  records[1].capability = 0;
+  EXPECT_EQ(verdict_grids(records, {h200()}, {}).size(), 1U);
+}
+
 TEST(VerdictGrid, TheLimitIsTheProblemsWhateverTheMethodCounts) {
   Record r = example_record("own", 1000, {1e-3});
   r.flops = 1e18;  // what the method counts as its work
