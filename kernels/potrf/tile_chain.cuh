@@ -16,53 +16,10 @@
 /// The updates of a group that the next group's columns need come before these, the others in eight parts
 /// beside them, so that the chain and the bulk of the operations run at the same time.
 
-#include "kernels/potrf/tile_factor.cuh"
-#include "kernels/potrf/tile_schedule.cuh"
+#include "kernels/potrf/tile_launch.cuh"
+#include "kernels/potrf/tile_update.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
-
-constexpr unsigned finished = 1u << 30;
-constexpr int pieces = 4;  ///< in shared memory
-
-/// One launch. Counts and indices of tiles; elements are those of the part that it factors. Of what is handed
-/// on and of the words all bits are set at the start.
-template <class T>
-struct Chain {
-  T* a;
-  std::int64_t ld;
-  bool packed;
-  int rows, columns;
-  T* handed;         ///< of the diagonal's tiles, handed_size a column
-  unsigned* states;  ///< less 1; column by column, `states_ld` apart
-  std::int64_t states_ld;
-  unsigned* ticket;     ///< the last one taken
-  unsigned* abandoned;  ///< of the whole factorisation: 0 after a wait that was given up
-  int before;           ///< columns of the matrix left of these
-  int* info;
-  int patience;  ///< polls after which a wait is given up
-
-  __device__ T* tile(int i, int j) const { return global(a + i * order + j * (order * ld)); }
-  __device__ unsigned* state(int i, int j) const { return global(states + i + j * states_ld); }
-  __device__ T* triangle(int j) const { return global(handed + j * static_cast<std::int64_t>(handed_size)); }
-};
-
-template <class T>
-struct ChainMemory {
-  static constexpr int elements = pieces * TileProduct<T, 2 * order, 2 * order, 4>::piece;
-  static_assert(order * stride_of<T>(2 * order) + order * triangle_stride + inverses_in_shared <= elements,
-                "after the products the rest lies where the pieces did");
-  alignas(16) T room[elements];
-  T reciprocals[order];
-  Chain<T> chain;
-  Schedule schedule;  ///< of the thread that takes tickets
-  Task task;
-  unsigned open[4];  ///< of a task's operands: seen by a piece, by turns; at the beginning; after a wait
-
-  /// After the products: rows to be solved (of 64 or 128, stride_of them apart), the triangle, its inverses.
-  __device__ T* solved() { return room; }
-  __device__ T* triangle() { return room + order * stride_of<T>(2 * order); }
-  __device__ T* inverses() { return triangle() + order * triangle_stride; }
-};
 
 /// Memory's task, of a kind known.
 template <class T, Kind kind>
@@ -75,13 +32,25 @@ class Worker {
   __device__ Worker(const Chain<T>& chain, ChainMemory<T>& memory) : chain_(chain), memory_(memory) {}
 
   __device__ void work() {
-    if (thread() == 0) memory_.schedule = Schedule(chain_.rows, chain_.columns);
-    unsigned ticket = thread() == 0 ? atomicAdd(chain_.ticket, 1u) + 1 : 0u;
+    if (thread() == 0) {
+      memory_.schedule = Schedule(chain_.rows, chain_.columns);
+      memory_.is_known = false;
+      memory_.started = 0;
+    }
+    __syncthreads();
     for (;;) {
+      if (memory_.started > 0) {
+        do_task<Kind::update>();
+        continue;
+      }
       if (warp() == 0) {
         if (thread() == 0) {
-          memory_.task = memory_.schedule.task(ticket);
-          ticket = atomicAdd(chain_.ticket, 1u) + 1;  // the next one, by the time that it is wanted
+          if (!memory_.is_known) {
+            take_ticket();
+            find_next();
+          }
+          memory_.task = memory_.next;
+          memory_.is_known = false;
         }
         __syncwarp();
         if (memory_.task.kind != Kind::none) await_result(memory_.task);
@@ -101,7 +70,7 @@ class Worker {
   /// Memory's task.
   template <Kind kind>
   __device__ __forceinline__ void do_own_task() {
-    const Task task = memory_.task;
+    const Task task = kind == Kind::update && memory_.started > 0 ? memory_.next : memory_.task;
     if constexpr (kind == Kind::diagonal) {
       diagonal(task);
     } else if constexpr (kind == Kind::panel) {
@@ -170,38 +139,98 @@ class Worker {
     unsigned known_;
   };
 
+  /// Beside the products of an update whose copies were perhaps started before: the update before is told of,
+  /// and the next task looked after, so that its copies can start before this one's end.
+  class Ahead {
+   public:
+    static constexpr int parts = sizeof(T) == sizeof(double) ? 4 : 0;
+    /// The launch is described in shared memory to it, for products need all registers.
+    __device__ explicit Ahead(ChainMemory<T>& memory) : worker_(memory.chain, memory) {}
+    __device__ int started() const { return parts > 0 ? worker_.memory_.started : 0; }
+    __device__ void begin() {
+      if (started() > 0) worker_.tell(worker_.memory_.task, subtracted(worker_.memory_.task));
+    }
+    /// By the first warp, a part beside each piece: none takes longer than the other warps' products.
+    __device__ void look(int part) {
+      if (warp() != 0) return;
+      if (part < 2) {
+        if (thread() == 0) part == 0 ? worker_.take_ticket() : worker_.find_next();
+        return __syncwarp();
+      }
+      const Task next = worker_.memory_.next;
+      bool follows = next.kind == Kind::update;
+      if (follows) {
+        follows = part == 2 ? worker_.is_result_there(next)
+                            : worker_.memory_.started != 0 && Gate(worker_, next).peek() == ~0u;
+      }
+      if (lane() == 0) {
+        worker_.memory_.started = follows ? pieces - 1 : 0;
+        if (part == 3) worker_.memory_.open[2] = ~0u;
+      }
+      __syncwarp();
+    }
+
+   private:
+    const Worker worker_;
+  };
+  struct Nothing {
+    static constexpr int parts = 0;
+    __device__ int started() const { return 0; }
+    __device__ void begin() {}
+    __device__ void look(int) {}
+  };
+
+  __device__ void take_ticket() const { memory_.ticket = atomicAdd(global(chain_.ticket), 1u) + 1; }
+  __device__ void find_next() const {
+    memory_.next = memory_.schedule.task(memory_.ticket);
+    memory_.is_known = true;
+  }
+
   /// Of a warp.
   __device__ bool lose_patience(int polls) const {
     if (polls >= chain_.patience) {
-      simt::store_volatile(chain_.abandoned, 0u);
-      *chain_.info = -1;
+      simt::store_volatile(global(memory_.chain.abandoned), 0u);
+      *global(memory_.chain.info) = -1;
       return true;
     }
-    return polls % 1024 == 1023 && __any_sync(0xffffffffu, simt::load_volatile(chain_.abandoned) == 0) != 0;
+    return polls % 1024 == 1023 &&
+           __any_sync(0xffffffffu, simt::load_volatile(global(memory_.chain.abandoned)) == 0) != 0;
   }
   /// Waits, by the first warp, until all that is to be subtracted from the result before was, and looks what
   /// of the operands is there.
   __device__ void await_result(const Task& task) const {
-    const Tiles own(task, chain_.rows, chain_.columns);
     Gate gate(*this, task);
-    const unsigned least = static_cast<unsigned>(task.from / group);
-    const unsigned* const state =
-        lane() < 4 && own.counts(lane()) ? chain_.state(own.row_of(lane()), own.column_of(lane())) : nullptr;
     for (int polls = 0;; ++polls) {
-      const bool there = state == nullptr || simt::load_acquire(state) + 1 >= least;
+      const bool there = is_result_there(task);
       const unsigned open = gate.peek();
       if (lane() == 0) memory_.open[2] = open;
-      if (__all_sync(0xffffffffu, there) != 0 || lose_patience(polls)) return;
+      if (there || lose_patience(polls)) return;
     }
+  }
+  /// Of a warp.
+  __device__ bool is_result_there(const Task& task) const {
+    const Tiles own(task, chain_.rows, chain_.columns);
+    const unsigned least = static_cast<unsigned>(task.from / group);
+    const bool there =
+        lane() >= 4 || !own.counts(lane()) ||
+        simt::load_acquire(chain_.state(own.row_of(lane()), own.column_of(lane()))) + 1 >= least;
+    return __all_sync(0xffffffffu, there) != 0;
   }
   /// Tells the state of a task's tiles for the block, after a barrier, by a warp that waits for nothing then.
   __device__ void publish(const Task& task, unsigned state) const {
     __syncthreads();
+    tell(task, state);
+  }
+  __device__ void tell(const Task& task, unsigned state) const {
     const Tiles own(task, chain_.rows, chain_.columns);
     if (warp() == 3 && lane() < 4 && own.counts(lane())) {
       simt::store_release(chain_.state(own.row_of(lane()), own.column_of(lane())), state);
     }
     __syncwarp();  // a task's function ends for all at once
+  }
+  /// State of a tile after an update.
+  __device__ static unsigned subtracted(const Task& task) {
+    return static_cast<unsigned>(task.to / group) - 1;
   }
 
   /// Of column j's triangle 8 `Blocks` columns from 8m on, and the inverses there, to shared memory, as soon
@@ -244,24 +273,6 @@ class Worker {
     __syncthreads();
   }
 
-  __device__ void load_pair(const T* from, T& first, T& second) const {
-    if (chain_.packed) {
-      load_two(from, first, second);
-    } else {
-      first = from[0];
-      second = from[1];
-    }
-  }
-
-  __device__ void store_pair(T* to, T first, T second) const {
-    if (chain_.packed) {
-      store_two(to, first, second);
-    } else {
-      to[0] = first;
-      to[1] = second;
-    }
-  }
-
   /// A task's sum of products less a Rows x Columns part of the matrix. That is subtracted at last, so that
   /// terms are not rounded to its size one by one: it may be far larger. Registers hold it meanwhile.
   template <int Rows, int Columns, int Strips>
@@ -274,71 +285,66 @@ class Worker {
     int e = 0;
     product.for_pairs([&](int row, int column, T&, T&) {
       load_pair(
+          chain_.packed,
           c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * chain_.ld,
           given[e], given[e + 1]);
       e += 2;
     });
-    add_products(product, task, own);
+    Nothing nothing;
+    add_products(product, task, own, nothing);
     e = 0;
     product.for_pairs([&](int, int, T& first, T& second) {
       first -= given[e++];
       second -= given[e++];
     });
   }
-  template <class Product>
-  __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& own) {
+  template <class Product, class Beside>
+  __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& own,
+                                               Beside& beside) {
     product.clear();
     Gate gate(*this, task);
-    product.template add_tiles<pieces>(
-        memory_.room, {chain_.tile(own.row, task.from), own.next_row == own.row ? order : 2 * order},
-        {chain_.tile(own.column, task.from), own.next_column == own.column ? order : 2 * order}, chain_.ld,
-        chain_.packed, task.to - task.from, gate);
+    product.template add_tiles<pieces>(memory_.room, rows_of(task, own), columns_of(task, own), chain_.ld,
+                                       chain_.packed, task.to - task.from, gate, beside);
+  }
+  __device__ __forceinline__ Operand<T> rows_of(const Task& task, const Tiles& own) const {
+    return {chain_.tile(own.row, task.from), own.next_row == own.row ? order : 2 * order};
+  }
+  __device__ __forceinline__ Operand<T> columns_of(const Task& task, const Tiles& own) const {
+    return {chain_.tile(own.column, task.from), own.next_column == own.column ? order : 2 * order};
   }
 
-  /// The part of the matrix is brought to the L2 cache first, and to registers a few pairs at a time at last.
   __device__ __forceinline__ void update(const Task& task) {
     const Tiles own(task, chain_.rows, chain_.columns);
-    T* const c = chain_.tile(task.i, task.j);
     TileProduct<T, 2 * order, 2 * order, 4> product;
+    bring(task, own);
+    Ahead ahead(memory_);
+    add_products(product, task, own, ahead);
+    const bool follows = ahead.started() > 0;
+    if (follows) {
+      const Task next = memory_.next;
+      const Tiles of_next(next, chain_.rows, chain_.columns);
+      product.template start<pieces>(memory_.room, rows_of(next, of_next), columns_of(next, of_next),
+                                     chain_.ld, chain_.packed);
+    }
     // A warp's part is in one of the four tiles.
     const int tile = product.warp_row() + product.warp_column() / 2 * 2;
-    if (own.counts(3)) {
-      constexpr int lines = 2 * order * static_cast<int>(sizeof(T)) / 128;  // of the cache, in a column
-      for (int k = thread(); k < lines * 2 * order; k += threads) {
-        prefetch(c + k % lines * (2 * order / lines) + k / lines * chain_.ld);
-      }
-    }
-    add_products(product, task, own);
     if (own.counts(tile)) {
-      const bool on_diagonal = own.row_of(tile) == own.column_of(tile);  // what is above is not ours
-      constexpr int batch = 8;
-      GAUSSWEEP_UNROLL
-      for (int first = 0; first < product.pairs; first += batch) {
-        T given[batch][2];
-        GAUSSWEEP_UNROLL
-        for (int i = 0; i < batch; ++i) {
-          product.visit_pair(first + i, [&](int row, int column, T&, T&) {
-            load_pair(c + row + column * chain_.ld, given[i][0], given[i][1]);
-          });
-        }
-        GAUSSWEEP_UNROLL
-        for (int i = 0; i < batch; ++i) {
-          product.visit_pair(first + i, [&](int row, int column, T above, T below) {
-            T* const place = c + row + column * chain_.ld;
-            above = -(above - given[i][0]);
-            below = -(below - given[i][1]);
-            if (!on_diagonal || row % order >= column % order) {
-              store_pair(place, above, below);
-            } else if (row % order + 1 >= column % order) {
-              place[1] = below;
-            }
-          });
-        }
-      }
+      subtract_sums(product, chain_.tile(task.i, task.j), chain_.ld, chain_.packed,
+                    own.row_of(tile) == own.column_of(tile));
     }
-    publish(task, static_cast<unsigned>(task.to / group) - 1);
+    if (!follows) return publish(task, subtracted(task));
+    if (thread() == 0) memory_.task = task;
+    __syncwarp();
   }
-
+  /// The part of the matrix that an update changes to the L2 cache.
+  __device__ __forceinline__ void bring(const Task& task, const Tiles& own) {
+    if (!own.counts(3)) return;
+    constexpr int lines = 2 * order * static_cast<int>(sizeof(T)) / 128;  // of the cache, in a column
+    const T* const c = chain_.tile(task.i, task.j);
+    for (int k = thread(); k < lines * 2 * order; k += threads) {
+      prefetch(c + k % lines * (2 * order / lines) + k / lines * chain_.ld);
+    }
+  }
   __device__ __forceinline__ void panel(const Task& task) {
     const Tiles own(task, chain_.rows, chain_.columns);
     TileProduct<T, 2 * order, order, 2> product;

@@ -1,6 +1,8 @@
 #pragma once
 /// Which tasks a factorisation by tiles has, and in which order blocks take them: see tile_chain.cuh.
 
+#include <cmath>
+
 #include "kernels/simt/simt.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
@@ -77,11 +79,15 @@ class Schedule {
   }
   /// Update number `number` of the columns from `column` on by the group that begins at `from`.
   __host__ __device__ Task in_columns(int number, int column, int from) const {
-    for (;; column += 2) {
-      const int count = pairs(rows_ - column);
-      if (number < count) return {Kind::update, column + 2 * number, column, from, from + group};
-      number -= count;
-    }
+    // Pairs of columns have `first`, `first` - 1, ... updates: in which one is it?
+    const int first = pairs(rows_ - column);
+    const auto before = [&](int pair) { return pair * first - sum_up_to(pair - 1); };
+    const float twice = static_cast<float>(2 * first + 1);
+    int pair = static_cast<int>((twice - std::sqrt(twice * twice - 8 * static_cast<float>(number))) / 2);
+    while (before(pair) > number) --pair;
+    while (before(pair + 1) <= number) ++pair;
+    column += 2 * pair;
+    return {Kind::update, column + 2 * (number - before(pair)), column, from, from + group};
   }
 
   int rows_, columns_, step_ = 0;
