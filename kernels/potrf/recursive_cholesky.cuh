@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -25,10 +26,11 @@ using namespace gaussweep::tiles;
 
 /// Orders at which the ways part, by measurement (docs/notebook/cholesky.md).
 struct Widths {
-  int one_launch = 6144;  ///< up to this order all is one launch
-  int panel = 0;          ///< columns of a launch beyond that; 0: 2048, but 1024 of large matrices
-  int block = 0;          ///< columns that are split into halves at once, a multiple of `panel`
-  int beside = 0;         ///< thread blocks of a launch beside products of halves; 0: none are beside
+  int one_launch = 0;  ///< up to this order all is one launch; 0: 9216, in float 6144
+  int panel = 0;       ///< columns of a launch beyond that; 0: 2048, but 1024 of large matrices
+  int block = 0;       ///< columns that are split into halves at once, a multiple of `panel`
+  int beside = 0;      ///< thread blocks of a launch beside products of halves; 0: none are beside
+  int far = 6656;      ///< from so many columns of a launch on, far ones lose three groups at once, not two
 };
 
 /// The updates by the vendor's products.
@@ -41,6 +43,7 @@ class RecursiveCholesky {
  public:
   /// `a`: on the device; `info`: 0 at the start, becomes the first pivot, from 1, that is not positive;
   /// `scaled`: a copy is factored, whose diagonal is scaled by powers of two to [1/2, 2].
+  /// @throws std::invalid_argument where none is and columns of `a` are not 16 bytes aligned
   RecursiveCholesky(Context& context, const Shape& shape, T* a, std::int64_t lda, int* info,
                     Workspace& workspace, Widths widths = {}, bool scaled = false)
       : context_(context),
@@ -55,7 +58,10 @@ class RecursiveCholesky {
         handed_(workspace.take<T>(static_cast<std::int64_t>(count_) * handed_size)),
         a_(a),
         lda_(lda) {
-    if (!is_copied(shape, scaled)) return;
+    if (!is_copied(shape, scaled)) {
+      if (!is_packed(a, lda)) throw std::invalid_argument("Cholesky: columns are not 16 bytes aligned");
+      return;
+    }
     lda_ = n_;
     a_ = workspace.take<T>(lda_ * n_);
     if (scaled) scale_ = workspace.take<T>(n_);
@@ -100,7 +106,10 @@ class RecursiveCholesky {
     }
     if (a_ != given_) copy(given_, ld_given_, shape_.uplo, false);
     const int panel = widths_.panel > 0 ? widths_.panel : n_ < 14336 ? 2048 : 1024;
-    panel_ = n_ <= widths_.one_launch ? n_ : panel;
+    const int one_launch = widths_.one_launch > 0        ? widths_.one_launch
+                           : sizeof(T) == sizeof(double) ? 9216
+                                                         : 6144;
+    panel_ = n_ <= one_launch ? n_ : panel;
     if (by_vendor || panel_ == n_) return factor(0, n_);
     if constexpr (!by_vendor) factor_blocks();
   }
@@ -152,7 +161,6 @@ class RecursiveCholesky {
     Chain<T> work{};
     work.a = at(first, first);
     work.ld = lda_;
-    work.packed = is_packed(work.a, lda_);
     work.rows = (n_ - first) / order;
     work.columns = count / order;
     work.handed = handed_ + (first / order) * static_cast<std::int64_t>(handed_size);
@@ -166,7 +174,18 @@ class RecursiveCholesky {
     const int tasks = (work.rows + 1) / 2 * work.columns + 1;
     const int most = pending_ ? widths_.beside : simt::multiprocessors(context_);
     const auto grid = static_cast<unsigned>(std::min(tasks, most));
-    simt::launch_clusters(context_, factor_chain<T>, 1, grid, dim3(threads), sizeof(ChainMemory<T>), work);
+    if constexpr (sizeof(T) == sizeof(float)) {
+      launch<1>(work, grid);
+    } else if (count < widths_.far) {
+      launch<2>(work, grid);
+    } else {
+      launch<3>(work, grid);
+    }
+  }
+  template <int Together>
+  void launch(const Chain<T>& work, unsigned grid) {
+    simt::launch_clusters(context_, factor_chain<T, Together>, 1, grid, dim3(threads),
+                          sizeof(ChainMemory<T, Together>), work);
   }
 
   /// Subtracts the product of the `inner` columns from `first` on from the `count` columns from `begin` on,

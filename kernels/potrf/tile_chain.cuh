@@ -4,14 +4,15 @@
 /// The columns have `columns` tiles of 64, the rows below the first one's top `rows` >= columns. Blocks take
 /// tasks by ticket, in an order in which a task waits only for earlier ones, so that it goes on however few
 /// blocks run at a time. A tile's state is a word in global memory: how many groups of 8 tile columns were
-/// subtracted from it, or `finished`. Three kinds of tasks, G the group of a column, each a sum of at most 8
-/// products that come as their operands do:
+/// subtracted from it, or `finished`. Three kinds of tasks, each a sum of products that come as their
+/// operands do:
 ///
 ///   diagonal j  A(j, j - 1) and A(j, j) less what the columns of j - 1's group left of it have; L(j, j - 1)
 ///               from the triangle before, as that one's columns come about; its square from A(j, j), which
 ///               is factored: the chain goes through these
 ///   panel i, j  L of tiles i and i + 1 in column j, by substitution with inverses of 8 x 8 tiles
-///   update i, j tiles i and i + 1 of columns j and j + 1 less the product of a whole group of columns
+///   update i, j tiles i and i + 1 of columns j and j + 1 less the product of a group of columns, of far ones
+///               that of `Together` groups
 ///
 /// The updates of a group that the next group's columns need come before these, the others in eight parts
 /// beside them, so that the chain and the bulk of the operations run at the same time.
@@ -22,18 +23,19 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 /// Memory's task, of a kind known.
-template <class T, Kind kind>
+template <class T, int Together, Kind kind>
 __device__ GAUSSWEEP_NOINLINE void do_task();
 
 /// One block's work.
-template <class T>
+template <class T, int Together>
 class Worker {
  public:
-  __device__ Worker(const Chain<T>& chain, ChainMemory<T>& memory) : chain_(chain), memory_(memory) {}
+  __device__ Worker(const Chain<T>& chain, ChainMemory<T, Together>& memory)
+      : chain_(chain), memory_(memory) {}
 
   __device__ void work() {
     if (thread() == 0) {
-      memory_.schedule = Schedule(chain_.rows, chain_.columns);
+      memory_.schedule = Schedule<Together>(chain_.rows, chain_.columns);
       memory_.is_known = false;
       memory_.started = 0;
     }
@@ -85,7 +87,7 @@ class Worker {
   template <Kind kind>
   __device__ __forceinline__ void do_task() {
     if constexpr (sizeof(T) == sizeof(double)) {
-      tiles::do_task<T, kind>();
+      tiles::do_task<T, Together, kind>();
     } else {
       do_own_task<kind>();
     }
@@ -95,7 +97,8 @@ class Worker {
   __device__ static int lane() { return thread() % 32; }
 
   /// Opens as the tiles of a sum's operands are finished; a lane looks after a row or a column of one of
-  /// them.
+  /// them, in up to `Groups` groups of columns.
+  template <int Groups>
   class Gate {
    public:
     __device__ Gate(const Worker& worker, const Task& task)
@@ -103,10 +106,15 @@ class Worker {
       const Tiles own(task, worker.chain_.rows, worker.chain_.columns);
       const int inner = task.from + lane() / 4;
       const int tile = lane() % 4 < 2 ? own.row_of(lane() % 2) : own.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
-      state_ = inner < task.to ? worker.chain_.state(tile, inner) : nullptr;
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < Groups; ++k) {
+        const int column = inner + k * group;
+        states_[k] = column < task.to ? worker.chain_.state(tile, column) : nullptr;
+      }
     }
     __device__ bool is_all_open() const { return known_ == ~0u; }
-    __device__ bool is_open(int tile) const { return (known_ >> 4 * tile & 15u) == 15u; }
+    /// Of tiles a group apart, all at once.
+    __device__ bool is_open(int tile) const { return (known_ >> 4 * (tile % group) & 15u) == 15u; }
     __device__ void wait_for(int tile) {
       if (warp() == 0) {
         for (int polls = 0; !is_open(tile); ++polls) {
@@ -129,13 +137,17 @@ class Worker {
       known_ = open;
     }
     __device__ unsigned peek() {
-      const bool open = state_ == nullptr || simt::load_acquire(state_) == finished;
+      bool open = true;
+      GAUSSWEEP_UNROLL
+      for (const unsigned* state : states_) {
+        open = open && (state == nullptr || simt::load_acquire(state) == finished);
+      }
       return known_ = __ballot_sync(0xffffffffu, open);
     }
 
    private:
     const Worker& worker_;
-    const unsigned* state_;
+    const unsigned* states_[Groups];
     unsigned known_;
   };
 
@@ -145,14 +157,14 @@ class Worker {
    public:
     static constexpr int parts = sizeof(T) == sizeof(double) ? 4 : 0;
     /// The launch is described in shared memory to it, for products need all registers.
-    __device__ explicit Ahead(ChainMemory<T>& memory) : worker_(memory.chain, memory) {}
+    __device__ explicit Ahead(ChainMemory<T, Together>& memory) : worker_(memory.chain, memory) {}
     __device__ int started() const { return parts > 0 ? worker_.memory_.started : 0; }
     __device__ void begin() {
       if (started() > 0) worker_.tell(worker_.memory_.task, subtracted(worker_.memory_.task));
     }
     /// By the first warp, a part beside each piece: none takes longer than the other warps' products.
     __device__ void look(int part) {
-      if (warp() != 0) return;
+      if (warp() != 0 || worker_.chain_.rows < rows_to_look_ahead) return;
       if (part < 2) {
         if (thread() == 0) part == 0 ? worker_.take_ticket() : worker_.find_next();
         return __syncwarp();
@@ -161,7 +173,7 @@ class Worker {
       bool follows = next.kind == Kind::update;
       if (follows) {
         follows = part == 2 ? worker_.is_result_there(next)
-                            : worker_.memory_.started != 0 && Gate(worker_, next).peek() == ~0u;
+                            : worker_.memory_.started != 0 && Gate<Together>(worker_, next).peek() == ~0u;
       }
       if (lane() == 0) {
         worker_.memory_.started = follows ? pieces - 1 : 0;
@@ -199,7 +211,7 @@ class Worker {
   /// Waits, by the first warp, until all that is to be subtracted from the result before was, and looks what
   /// of the operands is there.
   __device__ void await_result(const Task& task) const {
-    Gate gate(*this, task);
+    Gate<Together> gate(*this, task);
     for (int polls = 0;; ++polls) {
       const bool there = is_result_there(task);
       const unsigned open = gate.peek();
@@ -233,45 +245,51 @@ class Worker {
     return static_cast<unsigned>(task.to / group) - 1;
   }
 
-  /// Of column j's triangle 8 `Blocks` columns from 8m on, and the inverses there, to shared memory, as soon
-  /// as they were handed on; a barrier of the block. What is on and above the diagonal is not needed.
-  template <int Blocks>
-  __device__ __forceinline__ void receive(int j, int m) {
-    const T* const handed = chain_.triangle(j);
-    constexpr int step = threads / order, share = 8 * Blocks / step;
-    constexpr int inverse_share = (64 * Blocks + threads - 1) / threads;
-    const int row = thread() % order, first = 8 * m + thread() / order;
-    T value[share], inverse[inverse_share];
-    for (int polls = 0;; ++polls) {
-      bool missing = false;
+  /// Column j's triangle and the inverses in it, eight columns after another, on their way to shared memory.
+  /// What is on and above the diagonal is not needed.
+  class Handed {
+   public:
+    __device__ Handed(const Worker& worker, int j) : worker_(worker), from_(worker.chain_.triangle(j)) {
+      load(0);
+    }
+    /// Columns 8m to 8m + 7, as soon as they were handed on; a barrier of the block. The next ones are on
+    /// their way then.
+    __device__ __forceinline__ void take(int m) {
+      for (int polls = 0; is_missing() && !worker_.lose_patience(polls); ++polls) load(m);
       GAUSSWEEP_UNROLL
       for (int k = 0; k < share; ++k) {
-        const int column = first + k * step;
-        value[k] = row >= column / 8 * 8 + 8 ? simt::load_volatile(handed + column * order + row) : T(0);
+        worker_.memory_.triangle()[(8 * m + column() + k * step) * triangle_stride + row()] = value_[k];
       }
-      GAUSSWEEP_UNROLL
-      for (int k = 0; k < inverse_share; ++k) {
-        const int index = thread() + k * threads;
-        inverse[k] =
-            index < 64 * Blocks ? simt::load_volatile(handed + handed_inverses + 64 * m + index) : T(0);
+      if (thread() < 64) {
+        worker_.memory_.inverses()[(8 * m + thread() / 8) * inverse_stride + thread() % 8] = inverse_;
       }
-      GAUSSWEEP_UNROLL
-      for (int k = 0; k < share; ++k) missing = missing || chain::is_absent(value[k]);
-      GAUSSWEEP_UNROLL
-      for (int k = 0; k < inverse_share; ++k) missing = missing || chain::is_absent(inverse[k]);
-      if (__any_sync(0xffffffffu, missing) == 0 || lose_patience(polls)) break;
+      if (m < 7) load(m + 1);
+      __syncthreads();
     }
-    GAUSSWEEP_UNROLL
-    for (int k = 0; k < share; ++k) memory_.triangle()[(first + k * step) * triangle_stride + row] = value[k];
-    GAUSSWEEP_UNROLL
-    for (int k = 0; k < inverse_share; ++k) {
-      const int index = thread() + k * threads;
-      if (index < 64 * Blocks) {
-        memory_.inverses()[(8 * m + index / 8) * inverse_stride + index % 8] = inverse[k];
+
+   private:
+    static constexpr int step = threads / order, share = 8 / step;
+    __device__ static int row() { return thread() % order; }
+    __device__ static int column() { return thread() / order; }
+    __device__ __forceinline__ void load(int m) {
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < share; ++k) {
+        const T* const place = from_ + (8 * m + column() + k * step) * order + row();
+        value_[k] = row() >= 8 * m + 8 ? simt::load_volatile(place) : T(0);
       }
+      inverse_ = thread() < 64 ? simt::load_volatile(from_ + handed_inverses + 64 * m + thread()) : T(0);
     }
-    __syncthreads();
-  }
+    /// Of a warp.
+    __device__ __forceinline__ bool is_missing() const {
+      bool missing = chain::is_absent(inverse_);
+      GAUSSWEEP_UNROLL
+      for (int k = 0; k < share; ++k) missing = missing || chain::is_absent(value_[k]);
+      return __any_sync(0xffffffffu, missing) != 0;
+    }
+    const Worker& worker_;
+    const T* from_;
+    T value_[share], inverse_;
+  };
 
   /// A task's sum of products less a Rows x Columns part of the matrix. That is subtracted at last, so that
   /// terms are not rounded to its size one by one: it may be far larger. Registers hold it meanwhile.
@@ -284,8 +302,7 @@ class Worker {
     T given[2 * product.pairs];
     int e = 0;
     product.for_pairs([&](int row, int column, T&, T&) {
-      load_pair(
-          chain_.packed,
+      load_two(
           c + (row < rows ? row : row - order) + (column < columns ? column : column - order) * chain_.ld,
           given[e], given[e + 1]);
       e += 2;
@@ -302,9 +319,9 @@ class Worker {
   __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& own,
                                                Beside& beside) {
     product.clear();
-    Gate gate(*this, task);
+    Gate<(Product::columns > order && Product::rows > order) ? Together : 1> gate(*this, task);
     product.template add_tiles<pieces>(memory_.room, rows_of(task, own), columns_of(task, own), chain_.ld,
-                                       chain_.packed, task.to - task.from, gate, beside);
+                                       task.to - task.from, gate, beside);
   }
   __device__ __forceinline__ Operand<T> rows_of(const Task& task, const Tiles& own) const {
     return {chain_.tile(own.row, task.from), own.next_row == own.row ? order : 2 * order};
@@ -324,13 +341,12 @@ class Worker {
       const Task next = memory_.next;
       const Tiles of_next(next, chain_.rows, chain_.columns);
       product.template start<pieces>(memory_.room, rows_of(next, of_next), columns_of(next, of_next),
-                                     chain_.ld, chain_.packed);
+                                     chain_.ld);
     }
     // A warp's part is in one of the four tiles.
     const int tile = product.warp_row() + product.warp_column() / 2 * 2;
     if (own.counts(tile)) {
-      subtract_sums(product, chain_.tile(task.i, task.j), chain_.ld, chain_.packed,
-                    own.row_of(tile) == own.column_of(tile));
+      subtract_sums(product, chain_.tile(task.i, task.j), chain_.ld, own.row_of(tile) == own.column_of(tile));
     }
     if (!follows) return publish(task, subtracted(task));
     if (thread() == 0) memory_.task = task;
@@ -354,14 +370,16 @@ class Worker {
       memory_.solved()[column * stride + row] = -first;
       memory_.solved()[column * stride + row + 1] = -second;
     });
-    receive<8>(task.j, 0);
     const int rows = own.next_row == own.row ? order : 2 * order;
-    if (warp() * 16 < rows) {
-      T* const c = chain_.tile(task.i, task.j);
-      RowSolver<T, stride> solver(memory_.solved(), product.registers());
-      solver.load();
-      GAUSSWEEP_UNROLL
-      for (int m = 0; m < 8; ++m) {
+    T* const c = chain_.tile(task.i, task.j);
+    __syncthreads();
+    RowSolver<T, stride> solver(memory_.solved(), product.registers());
+    solver.load();
+    Handed handed(*this, task.j);
+    GAUSSWEEP_ROLLED
+    for (int m = 0; m < 8; ++m) {
+      handed.take(m);
+      if (warp() * 16 < rows) {
         solver.solve(m, memory_.triangle(), memory_.inverses(),
                      [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
       }
@@ -391,9 +409,10 @@ class Worker {
       // A warp has use of either its part of the sum or the rest of its rows.
       RowSolver<T, stride> solver(solved, product.registers());
       if (!of_diagonal) solver.load();
-      GAUSSWEEP_UNROLL
+      Handed handed(*this, j - 1);
+      GAUSSWEEP_ROLLED
       for (int m = 0; m < 8; ++m) {
-        receive<1>(j - 1, m);
+        handed.take(m);
         if (!of_diagonal) {
           solver.solve(m, triangle, memory_.inverses(),
                        [&](int row, int column, T value) { c[row + column * chain_.ld] = value; });
@@ -431,24 +450,24 @@ class Worker {
   }
 
   const Chain<T>& chain_;
-  ChainMemory<T>& memory_;
+  ChainMemory<T, Together>& memory_;
 };
 
-template <class T, Kind kind>
+template <class T, int Together, Kind kind>
 __device__ GAUSSWEEP_NOINLINE void do_task() {
-  ChainMemory<T>& memory = *simt::dynamic_shared<ChainMemory<T>>();
+  ChainMemory<T, Together>& memory = *simt::dynamic_shared<ChainMemory<T, Together>>();
   const Chain<T> chain = memory.chain;
-  Worker<T>(chain, memory).template do_own_task<kind>();
+  Worker<T, Together>(chain, memory).template do_own_task<kind>();
 }
 
-template <class T>
+template <class T, int Together>
 __global__ void __launch_bounds__(threads, 1) factor_chain(Chain<T> chain) {
 #if GAUSSWEEP_CLUSTERS
   simt::griddepcontrol_wait();
-  ChainMemory<T>& memory = *simt::dynamic_shared<ChainMemory<T>>();
+  ChainMemory<T, Together>& memory = *simt::dynamic_shared<ChainMemory<T, Together>>();
   if (threadIdx.x == 0) memory.chain = chain;
   __syncthreads();
-  Worker<T>(chain, memory).work();
+  Worker<T, Together>(chain, memory).work();
 #endif
 }
 

@@ -213,18 +213,23 @@ class RowSolver {
     T solved[4] = {0, 0, 0, 0};
     if (apart) {
       GAUSSWEEP_UNROLL
-      for (int e = 0; e < 4; ++e) rest_[m][e] += x_[column(m, e) * Stride + row(e)];
+      for (int e = 0; e < 4; ++e) rest_[0][e] += x_[column(m, e) * Stride + row(e)];
     }
-    const T left[4] = {rest_[m][0], rest_[m][2], rest_[m][1], rest_[m][3]};
+    const T left[4] = {rest_[0][0], rest_[0][2], rest_[0][1], rest_[0][3]};
     const T* const inverse = inverses + (8 * m + 2 * t) * inverse_stride + g;
     const T right[2] = {inverse[0], inverse[inverse_stride]};
     multiply_16x8(solved, left, right);
     const T factor[4] = {-solved[0], -solved[2], -solved[1], -solved[3]};
     const T* const below = triangle + (8 * m + 2 * t) * triangle_stride + g;
+    // Columns move up, so that all calls are one piece of code: it comes from far when a task begins.
     GAUSSWEEP_UNROLL
-    for (int j = m + 1; j < 8; ++j) {
-      const T l[2] = {below[8 * j], below[triangle_stride + 8 * j]};
-      multiply_16x8(rest_[j], factor, l);
+    for (int j = 1; j < 8; ++j) {
+      if (m + j < 8) {
+        const T l[2] = {below[8 * (m + j)], below[triangle_stride + 8 * (m + j)]};
+        multiply_16x8(rest_[j], factor, l);
+      }
+      GAUSSWEEP_UNROLL
+      for (int e = 0; e < 4; ++e) rest_[j - 1][e] = rest_[j][e];
     }
     GAUSSWEEP_UNROLL
     for (int e = 0; e < 4; ++e) {

@@ -8,6 +8,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 constexpr unsigned finished = 1u << 30;
 constexpr int pieces = 4;  ///< in shared memory
+/// Rows of tiles from which on blocks look after their next task beside an update. With fewer rows the chain
+/// rules, whose tasks would wait until that update ends.
+constexpr int rows_to_look_ahead = 56;
 
 /// One launch. Counts and indices of tiles; elements are those of the part that it factors. Of what is handed
 /// on and of the words all bits are set at the start.
@@ -15,7 +18,6 @@ template <class T>
 struct Chain {
   T* a;
   std::int64_t ld;
-  bool packed;
   int rows, columns;
   T* handed;         ///< of the diagonal's tiles, handed_size a column
   unsigned* states;  ///< less 1; column by column, `states_ld` apart
@@ -31,7 +33,8 @@ struct Chain {
   __device__ T* triangle(int j) const { return global(handed + j * static_cast<std::int64_t>(handed_size)); }
 };
 
-template <class T>
+/// @tparam Together of Schedule
+template <class T, int Together>
 struct ChainMemory {
   static constexpr int elements = pieces * TileProduct<T, 2 * order, 2 * order, 4>::piece;
   static_assert(order * stride_of<T>(2 * order) + order * triangle_stride + inverses_in_shared <= elements,
@@ -39,9 +42,9 @@ struct ChainMemory {
   alignas(16) T room[elements];
   T reciprocals[order];
   Chain<T> chain;
-  Schedule schedule;  ///< of the thread that takes tickets, as what follows
-  unsigned ticket;    ///< of the next task
-  bool is_known;      ///< whether that task is known
+  Schedule<Together> schedule;  ///< of the thread that takes tickets, as what follows
+  unsigned ticket;              ///< of the next task
+  bool is_known;                ///< whether that task is known
   Task task, next;
   int started;       ///< pieces of an update whose copies were started beside the one before, `task`
   unsigned open[4];  ///< of a task's operands: seen by a piece, by turns; at the beginning; after a wait

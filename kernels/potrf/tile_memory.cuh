@@ -28,26 +28,6 @@ __device__ __forceinline__ void store_two(T* to, T first, T second) {
 #endif
 }
 
-/// Two elements at a place, of which `packed` says whether it is aligned to two.
-template <class T>
-__device__ __forceinline__ void load_pair(bool packed, const T* from, T& first, T& second) {
-  if (packed) {
-    load_two(from, first, second);
-  } else {
-    first = from[0];
-    second = from[1];
-  }
-}
-template <class T>
-__device__ __forceinline__ void store_pair(bool packed, T* to, T first, T second) {
-  if (packed) {
-    store_two(to, first, second);
-  } else {
-    to[0] = first;
-    to[1] = second;
-  }
-}
-
 /// Brings a line to the L2 cache.
 __device__ __forceinline__ void prefetch([[maybe_unused]] const void* line) {
 #ifdef __CUDA_ARCH__

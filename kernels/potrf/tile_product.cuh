@@ -80,13 +80,14 @@ struct Operand {
 
 /// Whether columns of T that are `ld` apart can be copied 16 bytes at a time.
 template <class T>
-__host__ __device__ inline bool is_packed(const T* data, std::int64_t ld) {
+bool is_packed(const T* data, std::int64_t ld) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % (16 / static_cast<int>(sizeof(T))) == 0;
 }
 
 /// C = A B^T for A of Rows rows and B of Columns rows.
 template <class T, int Rows, int Columns, int Strips>
 struct TileProduct {
+  static constexpr int rows = Rows, columns = Columns;
   static constexpr int warps_down = Rows / (16 * Strips);
   static_assert(warps_down * (Columns / 32) * 32 == threads, "eight warps share the result");
   static constexpr int stride_a = stride_of<T>(Rows);
@@ -150,21 +151,15 @@ struct TileProduct {
   /// Copies pieces of both operands to shared memory, one after another, 16 bytes at a time.
   class Copies {
    public:
-    __device__ __forceinline__ Copies(const Operand<T>& a, const Operand<T>& b, std::int64_t ld, bool packed)
+    __device__ __forceinline__ Copies(const Operand<T>& a, const Operand<T>& b, std::int64_t ld)
         : a_(a.data + row<Rows>() % a.given + column<Rows>() * ld),
           b_(b.data + row<Columns>() % b.given + column<Columns>() * ld),
-          ld_(ld),
-          packed_(packed) {}
+          ld_(ld) {}
     /// Starts to copy the next piece.
     __device__ __forceinline__ void start(T* to) {
       GAUSSWEEP_UNROLL
       for (int i = 0; i < count; ++i) {
-        if (packed_) {
-          simt::copy_pack(to + place(i), from(i));
-        } else {
-          GAUSSWEEP_UNROLL
-          for (int e = 0; e < pack; ++e) to[place(i) + e] = from(i)[e];
-        }
+        simt::copy_pack(to + place(i), from(i));
       }
       end();
     }
@@ -203,7 +198,6 @@ struct TileProduct {
     const T* a_;
     const T* b_;
     std::int64_t ld_;
-    bool packed_;
   };
 
   /// Adds the product of `Depth` columns in shared memory: rows of A and B as far apart as the strides say.
@@ -356,8 +350,8 @@ struct TileProduct {
   /// Starts the copies of the first pieces; they may be started before `add_tiles` begins.
   template <int Pieces>
   __device__ __forceinline__ static void start(T* memory, const Operand<T>& a, const Operand<T>& b,
-                                               std::int64_t ld, bool packed) {
-    Copies copies(a, b, ld, packed);
+                                               std::int64_t ld) {
+    Copies copies(a, b, ld);
     GAUSSWEEP_UNROLL
     for (int p = 0; p < Pieces - 1; ++p) copies.start(memory + p * piece);
   }
@@ -374,11 +368,10 @@ struct TileProduct {
   /// Ends with a barrier of the block.
   template <int Pieces, class Gate, class Beside>
   __device__ __forceinline__ void add_tiles(T* memory, const Operand<T>& a, const Operand<T>& b,
-                                            std::int64_t ld, bool packed, int tiles, Gate& gate,
-                                            Beside& beside) {
+                                            std::int64_t ld, int tiles, Gate& gate, Beside& beside) {
     const int count = tiles * pieces_of_a_tile;
     int started = beside.started();
-    Copies copies(a, b, ld, packed);
+    Copies copies(a, b, ld);
     copies.skip(started);
     const auto can_start = [&](int end) {
       return started < count && started < end && gate.is_open(started / pieces_of_a_tile);
@@ -411,8 +404,8 @@ struct TileProduct {
       // Until nothing is waited for but copies: what is asked of the gate costs a tenth of the products'
       // time.
       GAUSSWEEP_ROLLED
-      for (; p < count && !(started == p + Pieces - 1 && packed && gate.is_all_open()); ++p) {
-        const bool more = packed && started == p + Pieces - 1 && can_start(p + Pieces);
+      for (; p < count && !(started == p + Pieces - 1 && gate.is_all_open()); ++p) {
+        const bool more = started == p + Pieces - 1 && can_start(p + Pieces);
         const auto copied = [&] {
           if (!more) return;
           copies.end();

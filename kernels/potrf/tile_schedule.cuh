@@ -7,7 +7,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int group = 8;  ///< tile columns that one update subtracts
+constexpr int group = 8;         ///< tile columns that come about before updates by them
+constexpr int least_share = 16;  ///< of a group's updates that can wait, beside one diagonal
 
 enum class Kind { none, diagonal, panel, update };
 struct Task {
@@ -24,7 +25,25 @@ __host__ __device__ constexpr int sum_up_to(int count) {
   return count * (count + 1) / 2;
 }
 
+/// first + (first - less) + ..., `count` members.
+__host__ __device__ constexpr int sum_of(int count, int first, int less) {
+  return count * first - less * sum_up_to(count - 1);
+}
+/// How many members of that series come before the one in which `number` is; at most `most`.
+__host__ __device__ inline int members_before(int number, int most, int first, int less) {
+  const float twice = static_cast<float>(2 * first + less);
+  const float square = twice * twice - static_cast<float>(8 * less) * static_cast<float>(number);
+  const float root = square > 0 ? std::sqrt(square) : 0;
+  int count = static_cast<int>((twice - root) / static_cast<float>(2 * less));
+  if (count > most) count = most;
+  while (count < most && sum_of(count + 1, first, less) <= number) ++count;
+  while (sum_of(count, first, less) > number) --count;
+  return count;
+}
+
 /// Tasks in the order of tickets, step by step; step j has what comes about when diagonal j is in work.
+/// @tparam Together groups of columns that an update of far ones subtracts at once
+template <int Together>
 class Schedule {
  public:
   __host__ __device__ Schedule(int rows, int columns) : rows_(rows), columns_(columns) { begin_step(0); }
@@ -47,47 +66,58 @@ class Schedule {
       return {Kind::panel, first_of_panel() + 2 * number, step_ - 1, left, step_ - 1};
     }
     number -= panels_;
-    if (number < urgent_) return in_columns(number, step_, step_ - group);
+    if (number < urgent_) return in_columns(number, step_, step_ - group, step_);
     return other(number - urgent_);
   }
 
  private:
   __host__ __device__ static int max_of(int a, int b) { return a > b ? a : b; }
+  __host__ __device__ static int min_of(int a, int b) { return a < b ? a : b; }
   /// Below column step - 1's diagonal; what the diagonal's own task does is left out.
   __host__ __device__ int first_of_panel() const { return step_ < columns_ ? step_ + 1 : step_; }
-  /// Updates of the columns [begin, end).
-  __host__ __device__ int updates(int begin, int end) const {
-    return sum_up_to(pairs(rows_) - begin / 2) - sum_up_to(pairs(rows_) - pairs(end));
+  /// Updates of the columns of a group, each has a pair of rows less than the one before.
+  __host__ __device__ int updates(int column) const {
+    const int end = column + group < columns_ ? column + group : columns_;
+    return sum_up_to(pairs(rows_) - column / 2) - sum_up_to(pairs(rows_) - pairs(end));
   }
+  /// Of the groups that the others of a step are in, `next` the first. Each has `fewer` updates less than the
+  /// one before; the last one may not be whole.
+  __host__ __device__ int groups_before_last(int next) const {
+    return (columns_ - next - 1) / (Together * group);
+  }
+  static constexpr int fewer = Together * group * group / 4;
   __host__ __device__ void begin_step(int step) {
     step_ = step;
     diagonal_ = step < columns_ ? 1 : 0;
     panels_ = step > 0 ? pairs(max_of(rows_ - first_of_panel(), 0)) : 0;
     urgent_ = others_ = first_other_ = 0;
     if (step < group || step >= columns_) return;
-    const int own = step / group * group;
-    const int next = own + group;
-    if (step == own) urgent_ = updates(own, next < columns_ ? next : columns_);
+    const int own = step / group * group, next = own + group;
+    if (step == own) urgent_ = updates(own);
     if (next >= columns_) return;
-    const int all = updates(next, columns_);
-    first_other_ = all / group * (step - own) + all % group * (step - own) / group;
-    others_ = all / group * (step - own + 1) + all % group * (step - own + 1) / group - first_other_;
+    const int before_last = groups_before_last(next);
+    const int all =
+        sum_of(before_last, updates(next), fewer) + updates(next + before_last * Together * group);
+    const int share = max_of((all + group - 1) / group, least_share);
+    first_other_ = share * (step - own);
+    others_ = max_of(min_of(all - first_other_, share), 0);
   }
+  /// Of each `Together` groups of columns one, by all that was not subtracted from it: the next ones' turn
+  /// comes a group later, so that the group after this one always lacks this one alone.
   __host__ __device__ Task other(int number) const {
-    const int own = step_ / group * group;
-    return in_columns(first_other_ + number, own + group, own - group);
+    const int own = step_ / group * group, next = own + group;
+    number += first_other_;
+    const int before = members_before(number, groups_before_last(next), updates(next), fewer);
+    return in_columns(number - sum_of(before, updates(next), fewer), next + before * Together * group,
+                      max_of(own - Together * group, 0), own);
   }
-  /// Update number `number` of the columns from `column` on by the group that begins at `from`.
-  __host__ __device__ Task in_columns(int number, int column, int from) const {
-    // Pairs of columns have `first`, `first` - 1, ... updates: in which one is it?
-    const int first = pairs(rows_ - column);
-    const auto before = [&](int pair) { return pair * first - sum_up_to(pair - 1); };
-    const float twice = static_cast<float>(2 * first + 1);
-    int pair = static_cast<int>((twice - std::sqrt(twice * twice - 8 * static_cast<float>(number))) / 2);
-    while (before(pair) > number) --pair;
-    while (before(pair + 1) <= number) ++pair;
-    column += 2 * pair;
-    return {Kind::update, column + 2 * (number - before(pair)), column, from, from + group};
+  /// Update number `number` of the columns from `column` on.
+  __host__ __device__ Task in_columns(int number, int column, int from, int to) const {
+    for (;; column += 2) {
+      const int count = pairs(rows_ - column);
+      if (number < count) return {Kind::update, column + 2 * number, column, from, to};
+      number -= count;
+    }
   }
 
   int rows_, columns_, step_ = 0;

@@ -31,8 +31,7 @@ __device__ __forceinline__ void add_in_cache(TileProduct<T, Rows, Columns, Strip
 /// Subtracts a warp's sums from its part of the matrix, which comes to registers a few pairs at a time.
 /// `on_diagonal`: it is in a tile of which only what is on and below the diagonal is ours.
 template <class Product, class T>
-__device__ __forceinline__ void subtract_sums(Product& product, T* c, std::int64_t ld, bool packed,
-                                              bool on_diagonal) {
+__device__ __forceinline__ void subtract_sums(Product& product, T* c, std::int64_t ld, bool on_diagonal) {
   if constexpr (sizeof(T) == sizeof(double)) return add_in_cache(product, c, ld, on_diagonal);
   constexpr int batch = 8;
   GAUSSWEEP_UNROLL
@@ -41,7 +40,7 @@ __device__ __forceinline__ void subtract_sums(Product& product, T* c, std::int64
     GAUSSWEEP_UNROLL
     for (int i = 0; i < batch; ++i) {
       product.visit_pair(first + i, [&](int row, int column, T&, T&) {
-        load_pair(packed, c + row + column * ld, given[i][0], given[i][1]);
+        load_two(c + row + column * ld, given[i][0], given[i][1]);
       });
     }
     GAUSSWEEP_UNROLL
@@ -51,7 +50,7 @@ __device__ __forceinline__ void subtract_sums(Product& product, T* c, std::int64
         above = -(above - given[i][0]);
         below = -(below - given[i][1]);
         if (!on_diagonal || row % order >= column % order) {
-          store_pair(packed, place, above, below);
+          store_two(place, above, below);
         } else if (row % order + 1 >= column % order) {
           place[1] = below;
         }
