@@ -1,12 +1,12 @@
 #pragma once
 /// The panel of an LU factorisation with partial pivoting, in the registers of one thread-block cluster.
 ///
-/// A panel of `rows` x `cols` lies in registers from its first column to its last: a thread owns a row (or
+/// A panel of `rows` x `cols` lies in registers from its first column to its last. A thread owns a row (or
 /// `RowsPerThread` of them) of `Columns` elements. A column costs one exchange among the blocks of the
-/// cluster: every block, or every warp, finds its largest element, and sends it and what its row has in the
-/// next few columns to all others' shared memory; a barrier of the memory system (mbarrier), on which these
-/// bytes are counted, says that all candidates are there. No row moves while the panel is factored: rows know
-/// the position that LAPACK's exchanges would have brought them to, and are stored there at the end.
+/// cluster. Every block, or every warp, finds its largest element. It sends that, and what its row has in the
+/// next few columns, to all others' shared memory. A barrier of the memory system (mbarrier) counts these
+/// bytes and says that all candidates are there. No row moves while the panel is factored. Rows know the
+/// position that LAPACK's exchanges would have brought them to, and are stored there at the end.
 ///
 /// Needs compute capability 9.0 (clusters, st.async). Ties are broken as LAPACK's idamax does: the first.
 
@@ -72,13 +72,13 @@ struct PanelMemory {
 };
 
 /// Factors the panel at `a` (column-major, lda): the first cluster of the grid does. `first` is the panel's
-/// row in the matrix: pivots (from 1) and exchanges are in the matrix's rows; pivots and exchanges belong to
-/// the panel's columns. `info`: the smallest zero pivot, from 1, unless it holds a smaller one.
+/// row in the matrix. Pivots (from 1) and exchanges are in the matrix's rows, and belong to the panel's
+/// columns. `info`: the smallest zero pivot, from 1, unless it holds a smaller one.
 ///
-/// Where `update` has columns, every cluster but the last ones first does in `Columns` columns, of which the
-/// panel is the first, what the panel before left to do; those beyond the panel end with it. The last
-/// `exchangers` exchange rows elsewhere. Launched early (programmatic dependent launch), it waits for what
-/// came before. Clusters have one block each where senders are the `block`'s warps.
+/// Where `update` has columns, every cluster but the last ones first does what the panel before left to do. A
+/// cluster does it in `Columns` columns; the first cluster's are the panel. Clusters beyond the panel end
+/// with it. The last `exchangers` exchange rows elsewhere. Launched early (programmatic dependent launch), it
+/// waits for what came before. Clusters have one block each where senders are the `block`'s warps.
 /// @pre rows <= blocks of a cluster * Threads * RowsPerThread, cols <= min(Columns, rows), PanelMemory of
 /// dynamic shared memory
 template <class T, int Columns, int RowsPerThread, int Threads, Senders By>
@@ -128,8 +128,8 @@ __global__ void __launch_bounds__(Threads, 1)
     const int from = displaced_from(row, lane, displaced_to, update.cols);
     load_row(v[s], own + (row < rows ? from : 0), lda, own_cols);
   }
-  // Every block's barriers are ready before anything is sent to them, and everything was read before the
-  // rows of U, which come from below, are stored.
+  // Every block's barriers are ready before anything is sent to them. Everything was read before the rows of
+  // U, which come from below, are stored.
   if (update.cols > 0) {
     PanelProduct<T, Columns, RowsPerThread> product(own_row, step, rows, a - update.cols * lda, lda,
                                                     update.cols);

@@ -4,12 +4,12 @@
 ///
 /// L and U lie in one column-major matrix, U's unit diagonal is not stored. The first iterate is A itself.
 /// An iteration computes every element from Crout's formulas and the iterate before:
-///   l(i, j) = a(i, j) - sum over k < j of l(i, k) u(k, j)                for i >= j
-///   u(i, j) = (a(i, j) - sum over k < i of l(i, k) u(k, j)) / l(i, i)    for i < j
-/// Since these look only at elements above and to the left, each iteration makes at least one more column of
-/// L, or row of U, right for good: after 2 n - 2 all are what Crout's method computes, to the bit, because
-/// the products are subtracted in the same order. Until then elements may grow without bound, or become NaN,
-/// and that passes too. On a matrix with a strong diagonal a few iterations are enough.
+///   l(i, j) = a(i, j) - sum over k < j of l(i, k) u(k, j)                for i >= j,
+///   u(i, j) = (a(i, j) - sum over k < i of l(i, k) u(k, j)) / l(i, i)    for i < j.
+/// These look only at elements above and to the left. So each iteration makes at least one more column of L,
+/// or row of U, right for good. After 2 n - 2 all are what Crout's method computes, to the bit, because the
+/// products are subtracted in the same order. Until then elements may grow without bound, or become NaN, and
+/// that passes too. On a matrix with a strong diagonal a few iterations are enough.
 
 #include <cmath>
 #include <cstdint>
@@ -42,8 +42,8 @@ __device__ bool differs(T before, T after) {
 }
 
 /// A thread an element; neighbouring threads have neighbouring rows. `before` and `after` may be the same
-/// matrix: then a thread sees of the others what they have written by then, which differs from run to run on
-/// a GPU; the end does not. (In order, as emulated threads run, one sweep is all of Crout's method.)
+/// matrix. Then a thread sees of the others what they have written by then. That differs from run to run on a
+/// GPU; the end does not. (In order, as emulated threads run, one sweep is all of Crout's method.)
 template <class T>
 __global__ void fixed_point_update(MatrixView<T> a, MatrixView<T> before, MatrixView<T> after,
                                    FixedPointChanges* changes) {
@@ -93,11 +93,11 @@ __global__ void scale_start(MatrixView<T> a, MatrixView<T> lu) {
 }
 
 /// Iterates from op.a, which stays as it is; the factors end in `lu`. @pre both n x n with ld = n. The host
-/// reads the changes after every iteration. The paper starts from A itself, which is far from the end: in
-/// place on a GPU, where undivided elements meet finished ones, they can grow until only the 2 n iterations
-/// end it after which nothing can change any more. Fills context.report: converged where no element changed
-/// by more than the tolerance, diverged where the last iterate is not finite or changed more than the first,
-/// else max_iterations. It cannot stagnate: what does not change any more is the end.
+/// reads the changes after every iteration. The paper starts from A itself, which is far from the end. In
+/// place on a GPU, where undivided elements meet finished ones, they can grow. They can do so until only the
+/// 2 n iterations end it, after which nothing can change any more. Fills context.report: converged where no
+/// element changed by more than the tolerance. It is diverged where the last iterate is not finite or changed
+/// more than the first, else max_iterations. It cannot stagnate: what does not change any more is the end.
 template <class T>
 void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& parameters,
                            MatrixView<T> lu) {

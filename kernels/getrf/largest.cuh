@@ -15,12 +15,12 @@ __device__ __forceinline__ bool is_larger(T one, T other) {
   return other == other && !(std::fabs(one) <= std::fabs(other));
 }
 
-/// Of the lanes for which `may` holds the one with the largest |value|, of equal ones the first; NaN is
+/// Of the lanes for which `may` holds the one with the largest |value|, of equal ones the first. NaN is
 /// larger than all others. -1: it holds for none. All 32 lanes call it.
 ///
-/// The bits of |value| are ordered as the numbers are, and those of NaN above them: from compute capability
-/// 8.0 on the greatest high word is found by one instruction, and where several lanes of doubles have it the
-/// greatest low word by another.
+/// The bits of |value| are ordered as the numbers are, those of NaN above them. From compute capability 8.0
+/// on one instruction finds the greatest high word. Where several lanes of doubles have it, another finds the
+/// greatest low word.
 template <class T>
 __device__ __forceinline__ int lane_of_largest(bool may, T value) {
   constexpr unsigned all = 0xffffffffu;

@@ -1,6 +1,6 @@
 #pragma once
-/// What makes the large products of the recursive LU and of those who solve with its factors: the vendor, or
-/// what a method has of its own.
+/// What makes the large products of the recursive LU and of those who solve with its factors. It is the
+/// vendor, or what a method has of its own.
 
 #include <cstdint>
 #include <type_traits>

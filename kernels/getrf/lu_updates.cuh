@@ -15,11 +15,11 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 using gaussweep::lu::most_at_once;
 using gaussweep::lu::solve_rows;
 
-/// What follows a panel of `cols` columns whose first row in the matrix is `first`, in a block of `columns`
-/// columns that begins at `a`: the panel's exchanges in the columns [0, before) and [after, columns), and in
-/// the latter the rows of the panel become those of U, by substitution with the panel's unit lower triangle
-/// `l`. A warp takes 4 columns; a lane holds a row of the triangle. The first blocks keep the
-/// permutations `rows_at` up to date (a pair a level, `order` apart), which are exchanged as columns are; the
+/// What follows a panel of `cols` columns whose first row in the matrix is `first`. It is done in a block of
+/// `columns` columns that begins at `a`. The columns [0, before) and [after, columns) get the panel's
+/// exchanges. In the latter the rows of the panel become those of U, by substitution with the panel's unit
+/// lower triangle `l`. A warp takes 4 columns; a lane holds a row of the triangle. The first blocks keep the
+/// permutations `rows_at` up to date (a pair a level, `order` apart), which are exchanged as columns are. The
 /// last ones bring the panel's `beyond_count` rows at `beyond`, if any, to L, 32 each.
 template <class T>
 __global__ void __launch_bounds__(32)
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(most_at_once)
   }
 }
 
-/// The same for many exchanges, where nearly every line of memory is touched anyway: a block copies all of a
+/// The same for many exchanges, where nearly every line of memory is touched anyway. A block copies all of a
 /// column below row `first` to its own `rows` elements of `buffer` and back in the new order.
 template <class T>
 __global__ void __launch_bounds__(1024)
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-/// B = L^-1 B, or L^-1 itself, for a unit lower triangular L of at most 256 rows, by substitution: a block
+/// B = L^-1 B, or L^-1 itself, for a unit lower triangular L of at most 256 rows, by substitution. A block
 /// takes `Columns` columns, a thread a row of these in registers. Turned: B upside down, row r at b - r, and
 /// multiplied by scale[-r] before.
 /// @pre blockDim.x == rows, a multiple of 32
@@ -200,8 +200,8 @@ __global__ void __launch_bounds__(solve_rows)
     x[c] = invert ? T(row == begin + c) : exists ? b[down * row + (begin + c) * ldb] : T(0);
     if (Turned && inside) x[c] *= scale[-row];
   }
-  // Loaded whether needed or not, from where something is: a load under a condition of its own would be
-  // waited for before the next one begins.
+  // Loads are made whether needed or not, from where something is. A load under a condition of its own would
+  // be waited for before the next one begins.
   const T* const own_row = l + (inside ? row : rows - 1);
   T factor[32];  // of this row, for the 32 that are solved next
   GAUSSWEEP_UNROLL
@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(solve_rows)
   }
 }
 
-/// The same as `substitute` in double, on tensor cores, of B alone: a block takes 8 `Tiles` columns of B, a
+/// The same as `substitute` in double, on tensor cores, of B alone. A block takes 8 `Tiles` columns of B, a
 /// warp has 32 rows of these as 8 x 8 tiles. Triangles on the diagonal are solved by the inverses of their
 /// tiles, a warp 8 columns; k = 2t + h as in triangle_tiles.cuh.
 /// @pre blockDim.x >= rows, a multiple of 32
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(solve_rows)
   const int tile_row = lane / 4;
   const int tile_column = lane % 4;
   const int begin = static_cast<int>(blockIdx.x) * width;
-  // Loads here are made whether needed or not, from where something is: a load under a condition of its own
+  // Loads here are made whether needed or not, from where something is. A load under a condition of its own
   // would be waited for before the next one begins.
   const auto load_triangle = [&](double(&element)[32]) {
     const int row = min(warp * 32 + lane, rows - 1);

@@ -2,11 +2,11 @@
 /// The columns of a panel of an LU factorisation, one after the other, in the registers of a cluster:
 /// cluster_panel.cuh.
 ///
-/// Registers are indexed by constants only: within a slice of a few columns each step shifts the row's
-/// elements by one column, the finished one enters at the other end, and after as many steps as there are
-/// columns every element is back at its place. The columns right of the slice take part when it ends, by
-/// substitution in the pivots' rows and a product; then slices move on as columns do. So there is one loop's
-/// body for all columns, and little code: what is not in the instruction cache is waited for.
+/// Registers are indexed by constants only. Within a slice of a few columns each step shifts the row's
+/// elements by one column; the finished one enters at the other end. After as many steps as there are columns
+/// every element is back at its place. The columns right of the slice take part when it ends, by substitution
+/// in the pivots' rows and a product. Then slices move on as columns do. So there is one loop's body for all
+/// columns, and little code: what is not in the instruction cache is waited for.
 
 #include <cmath>
 #include <cstdint>

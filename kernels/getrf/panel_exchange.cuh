@@ -1,10 +1,10 @@
 #pragma once
-/// How those that hold the rows of a panel agree on each column's pivot and learn its row: the blocks of a
-/// cluster by messages, the warps of a block that is alone through its shared memory. For panel_columns.cuh.
+/// How those that hold a panel's rows agree on each column's pivot and learn its row. Blocks of a cluster use
+/// messages, the warps of a block that is alone its shared memory. For panel_columns.cuh.
 ///
 /// A panel is factored in slices of a few columns. What is told of a candidate for the pivot of a column
-/// holds its row's elements in the slice, so that one message is enough to go on to the next column; all of
-/// the pivot's row follows when everybody knows whose it is, and is wanted when the slice ends.
+/// holds its row's elements in the slice. So one message is enough to go on to the next column. All of the
+/// pivot's row follows when everybody knows whose it is, and is wanted when the slice ends.
 
 #include <algorithm>
 #include <cmath>
@@ -22,12 +22,12 @@ using gaussweep::lu::most_blocks;
 template <int Columns>
 constexpr int slice_columns = std::min(Columns, 8);
 
-/// Who tells the cluster of candidates: every warp, or every block, whose warps agree first; `block`: warps
+/// Who tells the cluster of candidates: every warp, or every block, whose warps agree first. `block`: warps
 /// of a cluster of one block, which need no messages.
 enum class Senders { block, warps, blocks };
 
-/// A candidate, and its row within the slice: minus its reciprocal, where it has one, in its own place, then
-/// the elements that follow it, 0 for finished columns.
+/// A candidate, and its row within the slice. Minus its reciprocal, where it has one, is in its own place.
+/// Then come the elements that follow it, 0 for finished columns.
 template <class T, int Slice>
 struct alignas(16) Message {
   Candidate candidate;
@@ -45,9 +45,9 @@ struct ExchangeMemory {
   alignas(16) T rows[slice][Columns];  ///< of the pivots, from the slice's first column on
   alignas(16) T row_of_warp[warps][Columns];
   alignas(16) T upper[2][slice][Columns];  ///< those of U, from the first column right of the slice on: of
-                                           ///< two slices, the next one's before the last one's is out of use
-  /// The slice's part of L with its sign changed, a thread's rows one after the other; 0 where U's row is
-  /// none above.
+                                           ///< two slices, the next's before the last one's is out of use.
+  /// The slice's part of L with its sign changed, a thread's rows one after the other. It is 0 where U's row
+  /// is none above.
   T lower[slice][Columns > slice ? RowsPerThread : 1][Threads];
   std::uint64_t messages_arrived[slice];
   std::uint64_t rows_arrived;
@@ -130,7 +130,7 @@ class Exchange {
       }
     }
   }
-  /// What all are told of the best candidate for column i, once all have sent theirs; false where that is in
+  /// What all are told of the best candidate for column i, once all have sent theirs. False where that is in
   /// doubt and settle has to be asked.
   __device__ __forceinline__ bool await(unsigned part, unsigned i, Told& best) const {
     const unsigned lane = threadIdx.x % 32;
@@ -148,8 +148,8 @@ class Exchange {
     const unsigned messages = base_ + message_of(i, 0);
     load_message(messages + static_cast<unsigned>(best_at(messages, senders_)) * bytes, best);
   }
-  /// Sends the row of the pivot of the slice's column i, which has its position by now, from the slice on; if
-  /// it is one of this warp's.
+  /// Sends the row of the pivot of the slice's column i, from the slice on, if it is one of this warp's. The
+  /// row has its position by now.
   __device__ __forceinline__ void hand_row(unsigned part, unsigned i, const Rows& v,
                                            const Positions& position) const {
     const int j = static_cast<int>(part * slice + i);
@@ -185,8 +185,8 @@ class Exchange {
       }
     }
   }
-  /// Makes the rows of U right of the slice of what the pivots' rows hold, and makes ready for the next
-  /// slice; all of the block's warps.
+  /// Makes the rows of U right of the slice of what the pivots' rows hold. Makes ready for the next slice.
+  /// All of the block's warps call it.
   __device__ __forceinline__ void solve(unsigned part, int cols) const {
     if constexpr (alone) {
       __syncthreads();
@@ -214,8 +214,8 @@ class Exchange {
       }
     }
   }
-  /// The product of L and U that slice `part` leaves to do right of it, in the columns of the slice which is
-  /// number `Group` there; these are its place in `v`, too.
+  /// The product of L and U that slice `part` leaves to do right of it. Its columns are those of the slice
+  /// which is number `Group` there; these are its place in `v`, too.
   template <int Group>
   __device__ __forceinline__ void subtract_product(unsigned part, Rows& v) const {
     constexpr int first = Group * slice;
@@ -319,7 +319,7 @@ class Exchange {
   }
 
   /// By one warp, a lane a column. A pivot's row has its factors where its thread had them when it was
-  /// chosen: that of column k has the one of column i `slice - 1 - k + i` places from the first.
+  /// chosen. That of column k has the one of column i `slice - 1 - k + i` places from the first.
   __device__ __forceinline__ void solve_by_warp(unsigned part) const {
     const unsigned columns = Columns - (part + 1) * slice;
     const unsigned column = threadIdx.x < columns ? threadIdx.x : 0;

@@ -15,9 +15,9 @@ __device__ __forceinline__ unsigned magnitude(float value) {
 
 constexpr int nobody = 0x7fffffff;
 
-/// What the others are told of a candidate for the pivot: its magnitude in two words, of which the first has
-/// its highest bit set, so that no candidate is less than any; the position of its row, and the word of its
-/// value that holds the sign.
+/// What the others are told of a candidate for the pivot. Its magnitude is in two words, of which the first
+/// has its highest bit set, so that `no_candidate` is less than any. The rest is the position of its row, and
+/// the word of its value that holds the sign.
 struct alignas(16) Candidate {
   unsigned high, low;
   int position;

@@ -2,10 +2,10 @@
 /// Products of a panel (panels.cuh) on tensor cores in double.
 ///
 /// A warp has 32 rows, a thread one of them, whose 32 columns lie in `a`; or twice 32 rows of 16 columns. For
-/// products the four threads of a quad exchange parts of their rows (`turn`): then thread t of quad g has of
-/// each of the rows 4g + i the columns 2Jt + Jq + j, in a[2Ji + Jq + j], i from 0 to 3, q 0 or 1, j from 0 to
-/// J - 1, J an eighth of the columns. Of the 8 x 8 products of triangle_tiles.cuh those are D of tile (i, j),
-/// whose row g is row 4g + i and whose column m is column Jm + j. Thus neighbours in memory are one thread's.
+/// products the four threads of a quad exchange parts of their rows (`turn`). Then thread t of quad g has of
+/// each of the rows 4g + i the columns 2Jt + Jq + j. These are in a[2Ji + Jq + j], i from 0 to 3, q 0 or 1, j
+/// from 0 to J - 1. J is an eighth of the columns. In triangle_tiles.cuh's 8 x 8 products those are D of tile
+/// (i, j). Its row g is row 4g + i, its column m column Jm + j. Thus neighbours in memory are one thread's.
 
 #include <cstdint>
 
@@ -169,7 +169,7 @@ __device__ __forceinline__ void subtract_and_move(const T (&factors)[Each], cons
   }
 }
 
-/// What a thread has of A's columns k + 2t and k + 2t + 1 in rows row to row + 3, A n x n; 0 beyond `rows`
+/// What a thread has of A's columns k + 2t and k + 2t + 1 in rows row to row + 3. A is n x n; 0 beyond `rows`
 /// and `columns`.
 struct Fetch {
   const double* a;
@@ -239,8 +239,8 @@ __device__ __forceinline__ void invert_square(T* square) {
   GAUSSWEEP_UNROLL
   for (int r = 0; r < eight; ++r) square[place_in_square(r, column)] = x[r];
 }
-/// Eight rows become the unknowns of a unit lower triangle, or of an upper one, of whose diagonal `inverses`
-/// are, and whose right-hand sides are the rows and x together. A lane has a column.
+/// Eight rows become the unknowns of a unit lower triangle, or of an upper one. `inverses` are of the
+/// latter's diagonal; its right-hand sides are the rows and x together. A lane has a column.
 template <bool Lower, class T, int Pitch>
 __device__ __forceinline__ void substitute_square(const T* square, const T* inverses, T (&x)[eight],
                                                   T (*rows)[Pitch]) {
@@ -261,8 +261,8 @@ __device__ __forceinline__ void substitute_square(const T* square, const T* inve
 }
 
 /// A lane's unknown of a block of Width steps: `row` of U, 0 on the diagonal, which is behind it; y the
-/// right-hand side. Lanes beyond do as others. What is subtracted from y is added up by itself: y may be far
-/// larger than what is left of it, and each step would round it.
+/// right-hand side. Lanes beyond do as others. What is subtracted from y is added up by itself. Here y may be
+/// far larger than what is left of it, and each step would round it.
 template <int Width, class T>
 __device__ T solve_block(const T* row, T y) {
   const T diagonal = row[Width], inverse = T(1) / diagonal, begin = y * inverse;

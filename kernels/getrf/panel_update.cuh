@@ -4,9 +4,9 @@
 ///
 /// A panel's row exchanges, the substitution in its rows and the product with its L are due in every column
 /// of the block beyond it. The next panel needs them in its own columns only, and takes them on its way into
-/// registers; other clusters of the same launch do the same for the columns further on while it is factored.
-/// None of them waits for another: all that they read was there before the launch, but for the rows that
-/// they write themselves.
+/// registers. Other clusters of the same launch do the same for the columns further on while it is factored.
+/// None of them waits for another: all that they read was there before the launch, but for the rows that they
+/// write themselves.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ using gaussweep::lu::levels;
 constexpr int widest_panel = 32;
 
 /// What a panel says of its row exchanges, beside LAPACK's pivots: rows of the matrix, from 0. Row
-/// `first + t` is overwritten by what row `source[t]` held; what it held itself goes to row `target[t]`,
+/// `first + t` is overwritten by what row `source[t]` held. What it held itself goes to row `target[t]`,
 /// where that lies outside of the panel's first `cols` rows (else -1).
 struct Exchanges {
   int* source;
@@ -87,8 +87,8 @@ __device__ __forceinline__ void permutations_of(int* (&column)[4], int group, in
 }
 
 /// Solves with a unit lower triangle of 32 rows in shared memory (`triangle`, column by column) in eight
-/// columns of `x` (row by row, `stride` apart), by one warp: a lane has every fourth row of a column. Of the
-/// triangle the first `columns` matter.
+/// columns of `x` (by rows, `stride` apart). One warp does it: a lane has every fourth row of a column. Of
+/// the triangle the first `columns` matter.
 template <class T>
 __device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, int columns) {
   const int column = static_cast<int>(threadIdx.x) % 8;
@@ -169,9 +169,9 @@ __device__ __forceinline__ void exchange_elsewhere(T* column, std::int64_t lda, 
   }
 }
 
-/// Loads the unit lower triangle of the panel before into `triangle`, column by column with 32 rows each,
-/// zeros on and above the diagonal and beyond its columns, and what its rows hold in `cols` columns at `a`
-/// after its exchanges into `upper`. `a` and `panel`: at row `first`, where the panel of the launch begins.
+/// Loads the unit lower triangle of the panel before into `triangle`, column by column with 32 rows each. It
+/// has zeros on and above the diagonal and beyond its columns. What its rows hold in `cols` columns at `a`
+/// after its exchanges goes into `upper`. `a` and `panel`: at row `first`, where the launch's panel begins.
 template <int Columns, int Threads, class T>
 __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int64_t lda, int first, int cols,
                                            const Update& update, T* triangle, T* upper) {
@@ -184,8 +184,8 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
   const int row = min(lane, update.cols - 1);
   const T* const source = a + (update.exchanges.source[row] - first);
   const T* const l = panel - update.cols * lda - update.cols + row;
-  // Loaded whether needed or not, from where something is: a load under a condition of its own would be
-  // waited for before the next one begins.
+  // Loads are made whether needed or not, from where something is. A load under a condition of its own would
+  // be waited for before the next one begins.
   T factor[triangle_columns], value[each];
   const auto step = static_cast<unsigned>(lda);
   GAUSSWEEP_UNROLL

@@ -1,11 +1,11 @@
 #pragma once
-/// LU with partial pivoting, and Cholesky, of systems of order up to 512, a block a system: a thread has a
-/// row of the panel of 32 columns that is in turn, or two rows of 16, in registers; the matrix stays in
+/// LU with partial pivoting, and Cholesky, of systems of order up to 512, a block a system. A thread has a
+/// row of the panel of 32 columns that is in turn, or two rows of 16, in registers. The matrix stays in
 /// global memory.
 ///
 /// Left-looking: a panel is read, loses what all earlier steps subtract from it, is factored and written. In
-/// doing so a thread reads its own rows alone: of each group of steps it takes its multipliers from memory
-/// and the rows of these steps from shared memory, where their threads have put them as they are before the
+/// doing so a thread reads its own rows alone. Of each group of steps it takes its multipliers from memory
+/// and the rows of these steps from shared memory. Their threads have put them there as they are before the
 /// group. In double a group is eight steps, whose rows one warp substitutes. In float it is four: instead of
 /// the rows, the multipliers are solved for the triangle of these steps, whose elements are at most 1. Rows
 /// are not exchanged before the end: a thread knows by which step its row was taken.
@@ -275,7 +275,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       });
     }
   }
-  /// Its last Count columns. They move to the left by one in every step, which keeps the loop one: a panel's
+  /// Its last Count columns. They move to the left by one in every step, which keeps the loop one. A panel's
   /// steps one after another are more than the caches of instructions hold.
   template <int Count>
   __device__ void take_steps(int first, T (&a)[elements]) {
@@ -365,7 +365,7 @@ class Panels : PanelRows<T, S, Symmetric> {
 
   /// L y = a, or L^T x = a, U x = a, of the first `steps`. Of LU eight steps are substituted: their inverse
   /// may be large, so that its rows' errors would be, and differ from row to row. Of U what is subtracted is
-  /// added up by itself: a begins at 0, and `columns` of `given` are the right-hand sides, in order of steps.
+  /// added up by itself. There a begins at 0; `columns` of `given` are right-hand sides, in order of steps.
   template <bool Forward>
   __device__ void sweep(int steps, T (&a)[elements], const T* given = nullptr, int columns = 0) {
     constexpr int part = width / 4;

@@ -4,7 +4,7 @@
 /// Toledo's recursion (S. Toledo, Locality of reference in LU decomposition with partial pivoting, SIAM J.
 /// Matrix Anal. Appl. 18, 1997): factor the left half of the columns, update the right half, factor its lower
 /// part, exchange the rows of the left half. Products then have the largest inner sizes that there are, which
-/// is where a GPU's GEMM is fastest. Blocks of some panels are factored from left to right: while a panel is
+/// is where a GPU's GEMM is fastest. Blocks of some panels are factored from left to right. While a panel is
 /// factored, other clusters of its launch do what the one before left to do in the block.
 
 #include <algorithm>
@@ -22,8 +22,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 using namespace gaussweep::lu;
 
 /// One factorisation, P A = L U in place.
-/// @tparam Products what makes its large products, where that is not the vendor's GEMM: as right as that
-/// (residue_lu.cuh, half_lu.cuh), or for factors that are to precondition, in float (split_products.cuh)
+/// @tparam Products what makes its large products, where that is not the vendor's GEMM. It is as right as
+/// that (residue_lu.cuh, half_lu.cuh), or for factors that are to precondition, in float (split_products.cuh)
 template <class T, class Products = NoProducts>
 class RecursiveLu {
   static constexpr bool preconditions = Products::preconditions;
@@ -71,8 +71,8 @@ class RecursiveLu {
     factor();
   }
   /// The same where they precondition: pivots from a window of rows. It is asked now and then, after some
-  /// eighths of the columns, whether it is worth while to go on: what is done by then of U's diagonal is
-  /// final. False where it was not.
+  /// eighths of the columns, whether it is worth while to go on. What is done by then of U's diagonal is
+  /// final. False where it was not worth while.
   bool factor(Products& products, std::function<bool(int)> go_on) {
     go_on_ = std::move(go_on);
     next_question_ = n_ / 8;
@@ -102,7 +102,7 @@ class RecursiveLu {
     if (rows <= cluster_rows || preconditions) return 32;
     return wide * (rows <= 2 * cluster_rows ? 16 : rows <= 4 * cluster_rows ? 8 : 4);
   }
-  /// Columns of a block of panels. What a panel leaves to do in the block is done beside the next one, and
+  /// Columns of a block of panels. What a panel leaves to do in the block is done beside the next one. It
   /// costs nothing as long as it takes no longer than that: the more rows, the narrower.
   int block_columns(int row) const {
     const int rows = n_ - row;
@@ -164,7 +164,7 @@ class RecursiveLu {
   }
 
   /// What the panel of `cols` columns at j leaves to do in the block's `count` columns from `first`, but for
-  /// the product: left of it, and from the block's column `after` on.
+  /// the product. This is left of it, and from the block's column `after` on.
   void follow_panel(int first, int count, int j, int cols, int after) {
     const int before = j - first;
     const int beyond = preconditions ? std::max(0, n_ - j - window) : 0;
@@ -226,7 +226,7 @@ class RecursiveLu {
     return level;
   }
   /// What the columns [first, first + count) exchanged, in the columns [begin, begin + columns). Called once
-  /// for every part of the recursion, right after it was factored; `width` is the part's, of which the last
+  /// for every part of the recursion, right after it was factored. `width` is the part's, of which the last
   /// one of the matrix may have fewer columns. The permutations of narrower parts may be out of date: within
   /// a block nothing restarts them.
   void exchange(int first, int count, int width, int begin, int columns) {

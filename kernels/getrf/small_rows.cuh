@@ -2,12 +2,12 @@
 /// LU with partial pivoting of systems of order up to N = 128, in the registers of a group of threads.
 ///
 /// A thread has a row, or, with W parts a row, every W-th column of it. In step k the group finds the largest
-/// element of column k among the rows that no earlier step took; that row goes into shared memory, and the
+/// element of column k among the rows that no earlier step took. That row goes into shared memory, and the
 /// others subtract it. Rows are not exchanged: a thread knows by which step its row was taken. Registers
-/// cannot be indexed by k, so the columns move to the left by one in every step, and the first goes to the
-/// end of those that are left: column k is always in the first register. A quarter of the steps is a segment:
-/// after it, its columns stay where they are, and the next segment moves the others alone. Thus the columns
-/// end in an order that is known (`place_of`).
+/// cannot be indexed by k, so the columns move to the left by one in every step. The first goes to the end of
+/// those that are left: column k is always in the first register. A quarter of the steps is a segment: after
+/// it, its columns stay where they are, and the next segment moves the others alone. Thus the columns end in
+/// an order that is known (`place_of`).
 ///
 /// Rows and columns beyond n are those of the identity, which keeps every loop's length a constant. The
 /// rounding is that of right-looking LU without blocks.
@@ -75,8 +75,8 @@ __device__ __forceinline__ void wait_for_group() {
   }
 }
 
-/// The operands of a system, n x n in columns; null where a group has none, which works at the identity: all
-/// threads of a block meet at barriers.
+/// The operands of a system, n x n in columns. They are null where a group has none. It works at the identity
+/// then: all threads of a block meet at barriers.
 template <class T>
 struct System {
   T* a;
@@ -160,7 +160,7 @@ class Rows {
     }
   }
 
-  /// A^-1 in the place of A, n x n: L^-1 takes the place of the columns that are finished, and U goes to the
+  /// A^-1 in the place of A, n x n. L^-1 takes the place of the columns that are finished, and U goes to the
   /// desk; then U is substituted. Returns LAPACK's info, from 1.
   __device__ int invert(UpperDesk<T, S>& upper, int n) {
     static_assert(S::W == 1, "a thread has a row");

@@ -1,12 +1,12 @@
 #pragma once
 /// Products of the LU in float on tensor cores: every float as the sum of two halves, three products of four.
 ///
-/// x = hi + lo, hi the nearest half, lo the nearest half of what is left: 22 bits of 24. hi hi + hi lo + lo
-/// hi is one product of half-precision matrices with three times the inner size, accumulated in float. Tensor
-/// cores cut off, not round, what they add to their accumulator: the small products come first, while there
-/// is little to cut off, and an inner size of `most_inner` ends in a sum that cuBLAS rounds. Halves hold
-/// 2^-24 to 65504: L and U are scaled by 2^4, so that of elements of about 1 nothing is lost; beyond 4094
-/// they become infinite, which the factors then show. (L is at most 1 where pivots are looked for in all
+/// x = hi + lo, hi the nearest half, lo the nearest half of what is left: 22 bits of 24. Here hi hi + hi lo +
+/// lo hi is one product of half-precision matrices with three times the inner size, accumulated in float.
+/// Tensor cores cut off, not round, what they add to their accumulator. So the small products come first,
+/// while there is little to cut off. An inner size of `most_inner` ends in a sum that cuBLAS rounds. Halves
+/// hold 2^-24 to 65504. L and U are scaled by 2^4, so that of elements of about 1 nothing is lost. Beyond
+/// 4094 they become infinite, as the factors then show. (L is at most 1 where pivots are looked for in all
 /// rows; of those from a window it may be far above.) (H. Ootomo, R. Yokota, Recovering single precision
 /// accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36, 2022)
 
@@ -59,9 +59,9 @@ __device__ __forceinline__ void split_four(const float* from, int count, FourHal
 
 }  // namespace detail
 
-/// The m x k matrix L as m x 3k halves [low, high, high] at `left`, ld_left apart, by the first `left_blocks`
-/// blocks; the k x n matrix U as 3k x n halves, in each column [high; low; high], at `right` by the others. A
-/// thread takes four elements of a column at a time. @pre 16-byte alignment of all columns; k % 4 == 0
+/// The first `left_blocks` blocks write L (m x k) as m x 3k halves [low, high, high] at `left`, ld_left
+/// apart. The others write U (k x n) as 3k x n halves, in each column [high; low; high], at `right`. A thread
+/// takes four elements of a column at a time. @pre 16-byte alignment of all columns; k % 4 == 0
 template <class Half>
 __global__ void __launch_bounds__(256)
     split_operands(const float* l, std::int64_t ldl, int m, Half* left, std::int64_t ld_left, int left_blocks,

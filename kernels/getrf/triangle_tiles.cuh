@@ -1,11 +1,11 @@
 #pragma once
-/// Triangular solves and products with 32 rows on tensor cores in double, as a warp does them: what a panel
-/// of an LU factorisation leaves to do beyond it.
+/// Triangular solves and products with 32 rows on tensor cores in double, as a warp does them. They are what
+/// a panel of an LU factorisation leaves to do beyond it.
 ///
-/// Fragments of an 8 x 8 product with 4 columns of A, g = lane / 4, t = lane % 4: a lane has A(g, t), B(t,
+/// Fragments of an 8 x 8 product with 4 columns of A, g = lane / 4, t = lane % 4. A lane has A(g, t), B(t,
 /// g), and D(g, 2t), D(g, 2t + 1). Which k of the matrices is which of the instruction's is free as long as A
 /// and B agree. With k = 2t + h in the h-th of two products, a lane's elements of D are those that it needs
-/// as A: what one product yields goes into the next without leaving its registers.
+/// as A. What one product yields goes into the next without leaving its registers.
 
 #include <cstdint>
 #include <type_traits>
@@ -66,15 +66,15 @@ __device__ __forceinline__ void multiply_16x8(double (&d)[4], const double (&a)[
 }
 
 /// Elements between two columns of a triangle of 32 rows, so that no two lanes that load a fragment meet in a
-/// bank; and between two columns of an inverse of 8 rows.
+/// bank. Then those between two columns of an inverse of 8 rows.
 constexpr int triangle_stride = 34;
 constexpr int inverse_stride = 10;
 /// Elements of the inverses of a triangle's four diagonal tiles.
 constexpr int inverses_size = 4 * 8 * inverse_stride;
 
-/// The inverses of the four 8 x 8 tiles on the diagonal of a unit lower triangle of 32 rows (`triangle`,
-/// column by column, `triangle_stride` apart; what is on and above the diagonal is not read), by one warp: a
-/// lane has a column. Seen by the warp.
+/// The inverses of the four 8 x 8 tiles on the diagonal of a unit lower triangle of 32 rows. `triangle` is
+/// stored column by column, `triangle_stride` apart; what is on and above the diagonal is not read. One warp
+/// does it: a lane has a column. Seen by the warp.
 __device__ __forceinline__ void invert_diagonal_tiles(const double* triangle, double* inverses) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int column = lane % 8;
@@ -92,9 +92,9 @@ __device__ __forceinline__ void invert_diagonal_tiles(const double* triangle, do
   __syncwarp();
 }
 
-/// Solves with a unit lower triangle of 32 rows in eight columns of `x` (row by row, `stride` apart), by one
-/// warp, tile by tile: X_i = inverse_i (X_i - sum of L_ij X_j, j < i). All is transposed: columns of x are
-/// rows of A and D.
+/// Solves with a unit lower triangle of 32 rows in eight columns of `x` (row by row, `stride` apart). One
+/// warp does it, tile by tile: X_i = inverse_i (X_i - sum of L_ij X_j, j < i). All is transposed: columns of
+/// x are rows of A and D.
 __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, const double* inverses,
                                                        double* x, int stride) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4;

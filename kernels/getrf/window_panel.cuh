@@ -2,14 +2,14 @@
 /// The panel of an LU factorisation whose pivots are looked for in a window of rows, in one block.
 ///
 /// Pivots are the largest elements of the next 256 rows, not of all: what an LU that is only to precondition
-/// needs. Nothing leaves the multiprocessor, and a column costs one barrier: every warp stores its candidate
+/// needs. Nothing leaves the multiprocessor, and a column costs one barrier. Every warp stores its candidate
 /// and that one's row before it, and takes the best of them after it. The rows beyond the window follow by
 /// substitution, all at once (solve_beyond); their factors may be larger than 1.
 ///
-/// A thread has a row in registers, of which each step moves what is left on by one column, so that they are
-/// indexed by constants only; factors and rows of U go to shared memory as they are known. No row moves while
-/// the panel is factored: rows know the position that LAPACK's exchanges would have brought them to. Of equal
-/// candidates the first lane's is taken, whatever its position.
+/// A thread has a row in registers. Each step moves what is left of it on by one column, so that registers
+/// are indexed by constants only. Factors and rows of U go to shared memory as they are known. No row moves
+/// while the panel is factored: rows know the position that LAPACK's exchanges would have brought them to. Of
+/// equal candidates the first lane's is taken, whatever its position.
 
 #include "kernels/getrf/cluster_panel.cuh"
 
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(gaussweep::lu::window)
 #endif
 }
 
-/// A row of the thread of the panel's rows beyond the window: what its columns hold becomes their part of L,
+/// A row of the thread of the panel's rows beyond the window. What its columns hold becomes their part of L,
 /// by substitution with U, the panel's upper triangle of 32 columns at `u`. @pre 32 threads, full columns
 template <class T>
 __device__ __forceinline__ void solve_beyond(const T* u, T* row, std::int64_t lda, bool inside) {
